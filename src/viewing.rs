@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 use ascend_trace_viewer::{
     Bookmark, ColorMode, Counted, Derived, Job, Log, News, Options, Outcome, Overview, Progress,
     Recording, Source,
@@ -131,7 +131,7 @@ impl FileSource {
 
     /// The last moment that is known of.
     fn newest(&self) -> Option<i64> {
-        self.overview().span.map(|(_, end)| end)
+        self.overview().span.map(|span| span.end)
     }
 
     /// Calls that are known of.
@@ -170,7 +170,7 @@ impl Source for FileSource {
         self.loader.overview()
     }
 
-    fn look_at(&mut self, range: (i64, i64)) {
+    fn look_at(&mut self, range: TimeRange) {
         self.loader.look_at(range);
     }
 

@@ -3,7 +3,7 @@
 
 mod frame;
 
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::{Archive, TimeRange};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(mut archive) = Archive::from_bytes(bytes) else {
         return;
     };
-    let (begin, end) = archive.span().unwrap_or((0, 1));
+    let TimeRange { begin, end } = archive.span().unwrap_or(TimeRange::new(0, 1));
     let _ = archive.summary((begin, end), 100);
     let _ = archive.window((begin, end / 2), 1_000);
     let _ = (archive.counts(), archive.final_warnings());

@@ -4,6 +4,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use ascend_trace_format::session::TickSource;
+use ascend_trace_format::time::{HostNs, Ticks};
 use ascend_trace_ring::ticks::monotonic;
 
 static COUNTER: AtomicBool = AtomicBool::new(false);
@@ -64,9 +65,9 @@ pub(crate) fn nanoseconds(count: u64) -> u64 {
     (u128::from(count) * u128::from(passed_ns) / u128::from(passed)) as u64
 }
 
-/// A moment in ticks on `CLOCK_MONOTONIC`.
-pub(crate) fn moment(at: u64) -> u64 {
-    let begin = FIRST_TICKS.load(Relaxed);
-    let passed = nanoseconds(at.saturating_sub(begin));
-    FIRST_NS.load(Relaxed).wrapping_add(passed)
+/// The time at which the session's counter showed these ticks.
+pub(crate) fn moment(at: Ticks) -> HostNs {
+    let begin = Ticks::new(FIRST_TICKS.load(Relaxed));
+    let passed = nanoseconds(at.since(begin));
+    HostNs::new(FIRST_NS.load(Relaxed).wrapping_add(passed) as i64)
 }

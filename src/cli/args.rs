@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use ascend_trace_format::session::Timing;
 
 use super::install::{CompletionsArgs, ManArgs};
-use super::range::{self, TimeRange};
+use super::range::{self, RelativeRange};
 use super::topics::TOPICS;
 
 /// Trace a program that uses AscendCL, and see what every stream of every NPU did.
@@ -307,7 +307,7 @@ pub(crate) struct StatsArgs {
     /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms. You may
     /// leave either end out
     #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
-    pub(crate) range: Option<TimeRange>,
+    pub(crate) range: Option<RelativeRange>,
 }
 
 #[derive(Debug, Args)]
@@ -337,7 +337,7 @@ pub(crate) struct CriticalArgs {
     /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms; either
     /// end may be left out
     #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
-    pub(crate) range: Option<TimeRange>,
+    pub(crate) range: Option<RelativeRange>,
 
     /// Only this step; `ascend-trace steps` lists the names
     #[arg(long, value_name = "NAME", conflicts_with = "range")]
@@ -395,7 +395,7 @@ pub(crate) struct ExportArgs {
     /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms. You may
     /// leave either end out
     #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
-    pub(crate) range: Option<TimeRange>,
+    pub(crate) range: Option<RelativeRange>,
 
     /// Only calls and tasks that match. Of several values any one must match, of several --only all.
     /// Keys: device, stream, kind and name (of tasks), call, tid, process, pid, rank. Names may

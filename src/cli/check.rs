@@ -27,7 +27,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     trace::check(&mut archive, args.strict)?;
     trace::say_warnings(file, &archive);
     let condition = Condition::of_archive(&archive);
-    let begin = archive.span().map_or(0, |span| span.0);
+    let begin = archive.span().map_or(0, |span| span.begin);
     match args.json {
         true => print_json("check", &Document::of(&found, &condition))?,
         false => print(&text(&found, begin))?,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use ascend_trace_analysis::critical::{Critical, Segment, Share};
 use ascend_trace_analysis::steps::{Cut, Finder, Plan, Wanted};
 use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::CriticalArgs;
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &CriticalArgs) -> anyhow::Result<u8> {
     trace::check(&mut archive, args.report.strict)?;
     trace::say_warnings(file, &archive);
     let condition = Condition::of_archive(&archive);
-    let begin = archive.span().map_or(0, |span| span.0);
+    let begin = archive.span().map_or(0, |span| span.begin);
     match args.report.json {
         true => print_json("critical", &Document::of(&found, &condition))?,
         false => print(&text(&found, begin))?,
@@ -50,12 +51,12 @@ pub(crate) fn run(args: &CriticalArgs) -> anyhow::Result<u8> {
 }
 
 /// When a step is, by its name.
-fn step(plan: &Plan, name: &str) -> anyhow::Result<(i64, i64)> {
+fn step(plan: &Plan, name: &str) -> anyhow::Result<TimeRange> {
     let mut cuts = plan.laps.values().flat_map(|lap| &lap.cuts);
     let Some(Cut { begin, end, .. }) = cuts.find(|cut| cut.name == name) else {
         bail!("no step is called {name}: steps lists the names");
     };
-    Ok((*begin, *end))
+    Ok(TimeRange::new(*begin, *end))
 }
 
 /// The content of `critical --json`.

@@ -22,7 +22,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use progress::Progress;
 
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 
 use super::args::{ArgsWord, ExportArgs, FormatWord, STDIN};
 use super::trace::{self, Condition};
@@ -165,7 +165,7 @@ impl Job {
 fn critical(
     archive: &mut Archive,
     exporter: &dyn Exporter,
-    range: (i64, i64),
+    range: TimeRange,
 ) -> anyhow::Result<Arc<[Segment]>> {
     if !["chrome", "perfetto"].contains(&exporter.name()) {
         bail!("--critical is for --format chrome and perfetto: leave it out");

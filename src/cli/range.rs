@@ -2,47 +2,48 @@
 
 use anyhow::bail;
 
+use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::units::{duration, parse_duration};
 
-/// A range of time since the first moment of a trace; an end that is left out is the trace's own.
+/// A range of time as it is typed: nanoseconds since the first moment of a trace. An end that is left out is the
+/// trace's own. [`RelativeRange::of`] makes it a range on the host's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TimeRange {
+pub(crate) struct RelativeRange {
     begin_ns: Option<i64>,
     end_ns: Option<i64>,
 }
 
-impl TimeRange {
+impl RelativeRange {
     /// The part of a trace's span that the range means; the whole of an empty trace.
     ///
     /// # Errors
     /// When the range begins after the end of the recording.
-    pub(crate) fn of(self, span: Option<(i64, i64)>) -> anyhow::Result<Option<(i64, i64)>> {
-        let Some((first, last)) = span else {
+    pub(crate) fn of(self, span: Option<TimeRange>) -> anyhow::Result<Option<TimeRange>> {
+        let Some(span) = span else {
             return Ok(None);
         };
-        let length = last.saturating_sub(first);
-        if self.begin_ns.is_some_and(|begin| begin > length) {
+        if self.begin_ns.is_some_and(|begin| begin > span.duration()) {
             bail!(
                 "--range begins after the end of the recording, which is {} long",
-                duration(length)
+                duration(span.duration())
             );
         }
-        let moment = |since: i64| first.saturating_add(since).clamp(first, last);
-        let begin = self.begin_ns.map_or(first, moment);
-        let end = self.end_ns.map_or(last, moment);
-        Ok(Some((begin, end.max(begin))))
+        let moment = |since: i64| span.clamp(span.begin.saturating_add(since));
+        let begin = self.begin_ns.map_or(span.begin, moment);
+        let end = self.end_ns.map_or(span.end, moment);
+        Ok(Some(TimeRange::new(begin, end.max(begin))))
     }
 }
 
 /// Reads `1.5ms..20ms`, `0..3s`, `250us..` or `5min..1h`.
-pub(crate) fn parse(text: &str) -> Result<TimeRange, String> {
+pub(crate) fn parse(text: &str) -> Result<RelativeRange, String> {
     let form = || "a range is BEGIN..END, such as 1.5ms..20ms; either may be left out".to_owned();
     let (begin, end) = text.split_once("..").ok_or_else(form)?;
     let moment = |text: &str| match text.trim() {
         "" => Ok(None),
         text => time(text).map(Some),
     };
-    let range = TimeRange {
+    let range = RelativeRange {
         begin_ns: moment(begin)?,
         end_ns: moment(end)?,
     };
@@ -66,18 +67,20 @@ fn time(text: &str) -> Result<i64, String> {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Option<(i64, i64)> {
-        parse(text).unwrap().of(Some((1_000, 9_000))).unwrap()
+    const SPAN: Option<TimeRange> = Some(TimeRange::new(1_000, 9_000));
+
+    fn of(text: &str) -> Option<TimeRange> {
+        parse(text).unwrap().of(SPAN).unwrap()
     }
 
     #[test]
     fn a_range_counts_from_the_first_moment_and_stays_inside() {
-        assert_eq!(of("1us..2us"), Some((2_000, 3_000)));
-        assert_eq!(of("0.5us..2.5µs"), Some((1_500, 3_500)));
-        assert_eq!(of("..100ns"), Some((1_000, 1_100)));
-        assert_eq!(of("3us.."), Some((4_000, 9_000)));
-        assert_eq!(of("8us..1s"), Some((9_000, 9_000)));
-        assert_eq!(of("0..1us"), Some((1_000, 2_000)));
+        assert_eq!(of("1us..2us"), Some(TimeRange::new(2_000, 3_000)));
+        assert_eq!(of("0.5us..2.5µs"), Some(TimeRange::new(1_500, 3_500)));
+        assert_eq!(of("..100ns"), Some(TimeRange::new(1_000, 1_100)));
+        assert_eq!(of("3us.."), Some(TimeRange::new(4_000, 9_000)));
+        assert_eq!(of("8us..1s"), Some(TimeRange::new(9_000, 9_000)));
+        assert_eq!(of("0..1us"), Some(TimeRange::new(1_000, 2_000)));
         assert_eq!(parse("1.5min..2h"), parse("90s..7200s"));
         assert_eq!(parse("0..1m"), parse("0ns..60s"));
         assert_eq!(parse("1us..2us").unwrap().of(None).unwrap(), None);
@@ -85,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_range_outside_of_the_recording_is_told_of() {
-        let error = parse("9us..1s").unwrap().of(Some((1_000, 9_000)));
+        let error = parse("9us..1s").unwrap().of(SPAN);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("which is 8.00 µs long"), "{error}");
     }

@@ -9,8 +9,8 @@ use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::{
     Durations, GraphStats, MeanwhileStats, OpenCallStats, Site, Spent, StallStats, StreamStats,
 };
-use ascend_trace_recording::Trace;
 use ascend_trace_recording::units::duration;
+use ascend_trace_recording::{TimeRange, Trace};
 
 use super::args::StatsArgs;
 use super::trace::{self, Condition};
@@ -79,9 +79,9 @@ pub(super) fn document_of(trace: &Trace) -> anyhow::Result<Value> {
 fn text(
     stats: &Stats,
     condition: &Condition,
-    (span, several): (Option<(i64, i64)>, bool),
+    (span, several): (Option<TimeRange>, bool),
 ) -> String {
-    let begin = span.map_or(0, |span| span.0);
+    let begin = span.map_or(0, |span| span.begin);
     let length = stats
         .end_ns
         .zip(stats.begin_ns)

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &StepsArgs) -> anyhow::Result<u8> {
     if let Some(by) = args.by.as_deref().filter(|_| report.steps.is_empty()) {
         bail!("no range or mark matches {by}: stats lists the names of ranges");
     }
-    let begin = archive.span().map_or(0, |span| span.0);
+    let begin = archive.span().map_or(0, |span| span.begin);
     match args.report.json {
         true => print_json("steps", &Document::of(&report, &condition))?,
         false => print(&text(&report, begin, args.all))?,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use ascend_trace_analysis::part::{Streams, part_of};
-use ascend_trace_recording::{Archive, Trace, Warning};
+use ascend_trace_recording::{Archive, TimeRange, Trace, Warning};
 
 use crate::error::INCOMPLETE;
 use crate::output::say;
@@ -75,7 +75,7 @@ const MOST_OF_PART: u64 = 400_000;
 /// all of it is read from its begin.
 pub(crate) fn small_part(
     archive: &mut Archive,
-    range: Option<(i64, i64)>,
+    range: Option<TimeRange>,
     streams: Streams,
 ) -> anyhow::Result<Option<Trace>> {
     match range {

@@ -14,7 +14,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use ascend_trace_export::{Exporter, Single, Source, Step, Wanted, format, stream};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::{Archive, TimeRange};
 use ascend_trace_viewer::{self as viewer, News, Reached};
 
 /// Calls and tasks of a range that is exported: all of it is in memory meanwhile.
@@ -103,7 +103,7 @@ struct Job {
     number: u64,
     trace: PathBuf,
     path: PathBuf,
-    range: Option<(i64, i64)>,
+    range: Option<TimeRange>,
     exporter: &'static dyn Exporter,
     sender: Sender<News>,
     stop: Arc<AtomicBool>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use ascend_trace_recording::{OpenError, Trace, Warning};
+use ascend_trace_recording::{OpenError, TimeRange, Trace, Warning};
 use ascend_trace_viewer::{Derived, News, Overview, Quest};
 
 use super::mail::{LoadedPart, Mail};
@@ -18,7 +18,7 @@ const FIRST: Duration = Duration::from_millis(50);
 /// What the view wants to see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wish {
-    pub(super) range: Option<(i64, i64)>,
+    pub(super) range: Option<TimeRange>,
     /// Counts the wishes.
     pub(super) number: u64,
     /// Counts what was asked for or given up.
@@ -136,7 +136,7 @@ impl Loader {
         letters.failed.take().map_or(Ok(changed), Err)
     }
 
-    pub(super) fn look_at(&mut self, range: (i64, i64)) {
+    pub(super) fn look_at(&mut self, range: TimeRange) {
         if self.overview.opening.is_none() && self.wishes.now().range != Some(range) {
             self.wishes.change(|wish| {
                 wish.range = Some(range);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ascend_trace_recording::{OpenError, Trace, Warning};
+use ascend_trace_recording::{OpenError, TimeRange, Trace, Warning};
 use ascend_trace_viewer::{Derived, News, Overview};
 
 /// A part of the recording that has been read, ready to be shown.
@@ -14,7 +14,7 @@ pub(super) struct LoadedPart {
     pub(super) trace: Trace,
     pub(super) derived: Derived,
     /// The range of which it holds everything.
-    pub(super) loaded: Option<(i64, i64)>,
+    pub(super) loaded: Option<TimeRange>,
     /// What was found damaged in all of the file, where all of it has been read.
     pub(super) warnings: Option<Vec<Warning>>,
 }
@@ -115,7 +115,7 @@ mod tests {
             let part = LoadedPart {
                 trace: Trace::default(),
                 derived: Derived::default(),
-                loaded: Some((moment, moment)),
+                loaded: Some(TimeRange::at(moment)),
                 warnings: None,
             };
             mail.give(part, |_| {});
@@ -128,6 +128,6 @@ mod tests {
             Some(News::Reached(1, Reached::Moment(999, false)))
         ));
         let part = letters.part.take().unwrap();
-        assert_eq!(part.loaded, Some((999, 999)));
+        assert_eq!(part.loaded, Some(TimeRange::at(999)));
     }
 }

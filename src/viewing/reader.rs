@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ascend_trace_recording::archive::WindowError;
 use ascend_trace_recording::file::recognise;
-use ascend_trace_recording::{Archive, OpenError, Summary, Trace};
+use ascend_trace_recording::{Archive, OpenError, Summary, TimeRange, Trace};
 use ascend_trace_viewer::{Derived, Extent, News, Overview, Quest};
 
 use super::loader::{Wish, Wishes};
@@ -18,8 +18,6 @@ use super::recorder;
 const MOST: u64 = 150_000;
 /// The same of what grows, and so is read anew with each look.
 const MOST_GROWING: u64 = 50_000;
-/// The range that no recording is longer than.
-const EVERYTHING: (i64, i64) = (i64::MIN, i64::MAX);
 /// Entries per lane in the sums of the whole recording, and of what is on screen.
 const WHOLE: usize = 4096;
 const NEAR: usize = 4096;
@@ -47,7 +45,7 @@ pub(super) struct Reader {
 /// What the view has been given.
 struct Given {
     wish: Wish,
-    loaded: Option<(i64, i64)>,
+    loaded: Option<TimeRange>,
     /// When that was read, and up to where the recording went then.
     read: (Instant, i64),
     /// There is more to be known of all of the recording.
@@ -212,7 +210,7 @@ impl Reader {
     /// Sums the whole recording up.
     fn sum_up(&self, archive: &mut Archive, given: &mut Given) -> Result<(), OpenError> {
         let begin = Instant::now();
-        given.whole = Arc::new(archive.summary((i64::MIN, i64::MAX), WHOLE)?);
+        given.whole = Arc::new(archive.summary(TimeRange::EVERYTHING, WHOLE)?);
         given.summed = Instant::now();
         given.pause = begin.elapsed() * PATIENCE;
         given.has_news = true;
@@ -225,7 +223,7 @@ impl Reader {
         &self,
         archive: &mut Archive,
         given: &mut Given,
-        range: (i64, i64),
+        range: TimeRange,
         grown: bool,
     ) -> Result<(), OpenError> {
         let wide = widened(range);
@@ -235,12 +233,13 @@ impl Reader {
             true => given.read.1,
             false => i64::MAX,
         };
-        let covered = |known: (i64, i64)| known.0 <= range.0 && range.1 <= known.1.min(known_until);
+        let current = TimeRange::new(i64::MIN, known_until);
+        let covered = |known: TimeRange| known.intersection(current).covers(range);
         let fits = |known: &Summary| {
             // Much more than is on screen is too coarse for it.
-            covered(known.range) && length(known.range) / 8 < length(range)
+            covered(known.range) && known.range.duration() / 8 < range.duration()
         };
-        let is_settled = range.1.saturating_add(SETTLED_NS) < given.read.1;
+        let is_settled = range.end.saturating_add(SETTLED_NS) < given.read.1;
         let is_late = is_settled && given.read.0.elapsed() < LATE_TICK;
         let is_new = grown && (given.is_final || !is_late);
         if is_new || !fits(&given.near) {
@@ -261,8 +260,8 @@ impl Reader {
                 return Ok(());
             }
         }
-        let is_near = |known: (i64, i64)| known.0 < range.1 && range.0 < known.1;
-        if is_new || !given.loaded.is_some_and(is_near) {
+        let is_near = given.loaded.is_some_and(|known| known.shares_time(range));
+        if is_new || !is_near {
             self.give(archive, None, given)?;
         }
         Ok(())
@@ -283,7 +282,12 @@ impl Reader {
             return Ok(false);
         }
         given.read = (Instant::now(), end_of(archive));
-        self.give_range(archive, given, (EVERYTHING, EVERYTHING), most)
+        self.give_range(
+            archive,
+            given,
+            (TimeRange::EVERYTHING, TimeRange::EVERYTHING),
+            most,
+        )
     }
 
     /// Gives what lies in a range, if there is not too much of it: then the second range is loaded.
@@ -291,10 +295,10 @@ impl Reader {
         &self,
         archive: &mut Archive,
         given: &mut Given,
-        (wanted, loaded): ((i64, i64), (i64, i64)),
+        (wanted, loaded): (TimeRange, TimeRange),
         most: u64,
     ) -> Result<bool, OpenError> {
-        if loaded == EVERYTHING && given.is_final && !given.is_checked {
+        if loaded == TimeRange::EVERYTHING && given.is_final && !given.is_checked {
             // A window does not ask for all that is in a file.
             given.is_checked = true;
             archive.check()?;
@@ -313,13 +317,13 @@ impl Reader {
     fn give(
         &self,
         archive: &mut Archive,
-        part: Option<(Trace, (i64, i64))>,
+        part: Option<(Trace, TimeRange)>,
         given: &mut Given,
     ) -> Result<(), OpenError> {
         given.loaded = part.as_ref().map(|(_, range)| *range);
         given.has_news = false;
         let extent = Extent {
-            is_whole: given.loaded == Some(EVERYTHING),
+            is_whole: given.loaded == Some(TimeRange::EVERYTHING),
             is_final: given.is_final,
         };
         let trace = part.map_or_else(|| archive.things().clone(), |(trace, _)| trace);
@@ -339,7 +343,7 @@ impl Reader {
 
 /// Where the recording ends, as far as it is known.
 fn end_of(archive: &Archive) -> i64 {
-    archive.span().map_or(i64::MIN, |span| span.1)
+    archive.span().map_or(i64::MIN, |span| span.end)
 }
 
 /// Calls and tasks that are read one by one.
@@ -368,26 +372,23 @@ fn overview(archive: &mut Archive, given: &Given) -> Overview {
     }
 }
 
-fn length((begin, end): (i64, i64)) -> i64 {
-    end.saturating_sub(begin)
-}
-
 /// With as much again on either side, so that the next move finds it there.
-fn widened(range: (i64, i64)) -> (i64, i64) {
-    let length = length(range);
-    (
-        range.0.saturating_sub(length),
-        range.1.saturating_add(length),
-    )
+fn widened(range: TimeRange) -> TimeRange {
+    range.widened(range.duration())
 }
 
 /// Beyond the recording there is nothing that could be missing.
-fn open_ended(range: (i64, i64), span: Option<(i64, i64)>) -> (i64, i64) {
-    let Some((begin, end)) = span else {
+fn open_ended(range: TimeRange, span: Option<TimeRange>) -> TimeRange {
+    let Some(span) = span else {
         return range;
     };
-    (
-        if range.0 <= begin { i64::MIN } else { range.0 },
-        if range.1 >= end { i64::MAX } else { range.1 },
-    )
+    let begin = match range.begin <= span.begin {
+        true => i64::MIN,
+        false => range.begin,
+    };
+    let end = match range.end >= span.end {
+        true => i64::MAX,
+        false => range.end,
+    };
+    TimeRange::new(begin, end)
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::EndRow;
 use ascend_trace_testkit::workload::{self, Workload};
@@ -47,7 +48,7 @@ fn until(source: &mut FileSource, what: &str, holds: impl Fn(&FileSource) -> boo
     }
 }
 
-fn span(source: &FileSource) -> Option<(i64, i64)> {
+fn span(source: &FileSource) -> Option<TimeRange> {
     source.overview().span
 }
 
@@ -68,19 +69,19 @@ fn a_long_file_is_read_where_one_looks() {
     let mut source = write(&folder.path().join("long.atrace"), &long_file());
     assert!(source.trace().calls().is_empty());
     until(&mut source, "span", |it| span(it).is_some());
-    let (begin, end) = span(&source).unwrap();
+    let TimeRange { begin, end } = span(&source).unwrap();
     // What there is to draw comes after the span, with the first part.
     until(&mut source, "streams", |it| it.trace().streams().len() == 4);
     // All of it is too much to be read call by call.
-    source.look_at((begin, end));
+    source.look_at(TimeRange::new(begin, end));
     until(&mut source, "answer", |it| !it.is_loading());
     assert!(source.trace().calls().is_empty());
     assert!(source.overview().loaded.is_none());
     let middle = begin + (end - begin) / 2;
-    source.look_at((middle, middle + 1_000_000));
+    source.look_at(TimeRange::new(middle, middle + 1_000_000));
     until(&mut source, "part", |it| !it.trace().calls().is_empty());
-    let (from, to) = source.overview().loaded.unwrap();
-    assert!(from <= middle && to >= middle + 1_000_000);
+    let loaded = source.overview().loaded.unwrap();
+    assert!(loaded.covers(TimeRange::new(middle, middle + 1_000_000)));
     let progress = source.poll().unwrap();
     assert_eq!(progress.recording, Recording::Ended { status: 5 });
 }
@@ -111,7 +112,7 @@ fn a_recording_that_grows_long_is_followed_on() {
         until(&mut source, "news", moved);
         println!("{} bytes: seen after {:.1?}", piece.len(), begin.elapsed());
         last = source.newest().unwrap();
-        source.look_at((last - 2_000_000, last));
+        source.look_at(TimeRange::new(last - 2_000_000, last));
     }
     assert!(!source.overview().is_whole());
     until(&mut source, "end", |it| it.trace().end().is_some());
@@ -139,7 +140,7 @@ fn exported(source: &mut FileSource) -> News {
     }
 }
 
-fn export(source: &mut FileSource, path: String, range: Option<(i64, i64)>) {
+fn export(source: &mut FileSource, path: String, range: Option<TimeRange>) {
     let number = 1;
     source.start(Job::Export(Export {
         number,
@@ -153,9 +154,9 @@ fn all_and_ranges_are_exported_by_the_name_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut source = write(&folder.path().join("long.atrace"), &long_file());
     until(&mut source, "span", |it| span(it).is_some());
-    let (begin, end) = span(&source).unwrap();
+    let TimeRange { begin, end } = span(&source).unwrap();
     let name = |name: &str| folder.path().join(name).display().to_string();
-    let range = Some((begin, begin + (end - begin) / 20));
+    let range = Some(TimeRange::new(begin, begin + (end - begin) / 20));
     for (file, range) in [("part.json", range), ("part.pftrace.gz", range)] {
         export(&mut source, name(file), range);
         let news = exported(&mut source);

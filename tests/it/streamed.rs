@@ -35,8 +35,8 @@ fn same_info(whole: &Trace, archive: &mut Archive, what: &str) {
     assert_eq!(archive.things().end(), whole.end(), "{what}");
     assert_eq!(archive.span().is_some(), whole.span().is_some(), "{what}");
     if let (Some(found), Some(expected)) = (archive.span(), whole.span()) {
-        near(found.0, expected.0, what);
-        near(found.1, expected.1, what);
+        near(found.begin, expected.begin, what);
+        near(found.end, expected.end, what);
     }
     for counter in 1..=16 {
         let (found, expected) = (archive.things().counter(counter), whole.counter(counter));

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ascend_trace_analysis::collectives::Communicators;
 use ascend_trace_analysis::{Dependencies, Graphs, Stalls, Window};
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::arrangement::{Arrangement, Group};
 use crate::blame::Known;
@@ -83,7 +83,7 @@ pub(crate) struct App {
     pub(crate) size: (u16, u16),
     pub(crate) viewport: Viewport,
     /// The span of the trace as far as it has been taken in.
-    pub(crate) span: Option<(i64, i64)>,
+    pub(crate) span: Option<TimeRange>,
     pub(crate) tracks: Tracks,
     pub(crate) rows: Vec<ViewRow>,
     pub(crate) dependencies: Arc<Dependencies>,

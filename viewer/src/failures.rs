@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::RetKind;
-use ascend_trace_recording::{CallId, Trace};
+use ascend_trace_recording::{CallId, TimeRange, Trace};
 
 use crate::item::TrackKey;
 
@@ -35,7 +35,7 @@ impl Failures {
     }
 
     /// Whether a call of a line that began in `[begin, end)` failed.
-    pub(crate) fn is_any(&self, key: TrackKey, (begin, end): (i64, i64)) -> bool {
+    pub(crate) fn is_any(&self, key: TrackKey, TimeRange { begin, end }: TimeRange) -> bool {
         self.lines.get(&key).is_some_and(|line| {
             let first = line.partition_point(|it| *it < begin);
             line.get(first).is_some_and(|it| *it < end)
@@ -60,8 +60,8 @@ mod tests {
             .expect("one failed");
         assert!(index < trace.calls().len());
         let key = TrackKey::of_call(call);
-        assert!(failures.is_any(key, (call.begin, call.begin + 1)));
-        assert!(!failures.is_any(key, (call.begin - 20_000, call.begin)));
-        assert!(!failures.is_any(key, (call.begin + 1, call.end)));
+        assert!(failures.is_any(key, TimeRange::new(call.begin, call.begin + 1)));
+        assert!(!failures.is_any(key, TimeRange::new(call.begin - 20_000, call.begin)));
+        assert!(!failures.is_any(key, TimeRange::new(call.begin + 1, call.end)));
     }
 }

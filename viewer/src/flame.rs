@@ -1,7 +1,7 @@
 //! What a host thread did on screen, summed up by nesting: the state of that view, and where its boxes are.
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
-use ascend_trace_recording::{ThreadId, Trace};
+use ascend_trace_recording::{ThreadId, TimeRange, Trace};
 
 use crate::list::Basis;
 
@@ -24,7 +24,7 @@ pub(crate) struct Flame {
 #[derive(Clone, Debug)]
 pub(crate) struct SummedCalls {
     pub(crate) thread: ThreadId,
-    pub(crate) window: (i64, i64),
+    pub(crate) window: TimeRange,
     /// Tasks and calls when they were made.
     pub(crate) counts: (u64, u64),
     pub(crate) tree: CallTree,

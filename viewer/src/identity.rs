@@ -77,7 +77,7 @@ impl Identity {
                     stream: task.stream,
                     sequence: task.sequence,
                     launched: trace.call(task.call).begin,
-                    begin: item.span(trace).0,
+                    begin: item.span(trace).begin,
                 }
             }
             Item::Call(id) => {

@@ -55,10 +55,10 @@ impl Inside {
             if trace.stream(stream).process != process {
                 continue;
             }
-            let span = (range.begin, range.end);
+            let span = range.time();
             let track = tracks.get(key);
             let busy = track.map_or(0, |track| {
-                let places = track.range(trace, 0, span.0, span.1);
+                let places = track.range(trace, 0, span.begin, span.end);
                 track.totals(trace, places, span).busy()
             });
             inside.meanwhile.0 = inside.meanwhile.0.saturating_add(busy);
@@ -82,7 +82,7 @@ impl Inside {
             if !Category::of_task(task.kind).is_work() {
                 continue;
             }
-            spans.push((time.begin, time.end));
+            spans.push(time.range());
             let entry = names.entry(Item::Task(id).name(trace)).or_default();
             entry.0 += 1;
             entry.1 = entry.1.saturating_add(time.end.saturating_sub(time.begin));

@@ -9,7 +9,7 @@ use ascend_trace_format::api::{RetKind, TaskKind};
 pub(crate) use ascend_trace_recording::Category;
 use ascend_trace_recording::summary::DEEPEST;
 use ascend_trace_recording::{
-    Call, CallId, Direction, ProcessId, StreamId, TaskId, ThreadId, Trace,
+    Call, CallId, Direction, ProcessId, StreamId, TaskId, ThreadId, TimeRange, Trace,
 };
 
 /// A line of the timeline that holds slices, which never overlap.
@@ -143,25 +143,25 @@ impl Item {
     }
 
     /// Where the item is drawn. A task without a time is drawn at the moment of its launch.
-    pub(crate) fn span(self, trace: &Trace) -> (i64, i64) {
+    pub(crate) fn span(self, trace: &Trace) -> TimeRange {
         match self {
             Self::Task(id) => {
                 let task = trace.task(id);
                 let launched = || trace.call(task.call).begin;
                 task.time.map_or_else(
-                    || (launched(), launched()),
-                    |time| (time.begin, time.end.max(time.begin)),
+                    || TimeRange::at(launched()),
+                    |time| TimeRange::new(time.begin, time.end.max(time.begin)),
                 )
             }
             Self::Call(id) => {
                 let call = trace.call(id);
-                (call.begin, call.end.max(call.begin))
+                TimeRange::new(call.begin, call.end.max(call.begin))
             }
         }
     }
 
     pub(crate) fn length(self, trace: &Trace) -> i64 {
-        let (begin, end) = self.span(trace);
+        let TimeRange { begin, end } = self.span(trace);
         end.saturating_sub(begin)
     }
 

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use ascend_trace_recording::TimeRange;
+
 use crate::quest::{Course, Quest};
 use crate::text::{duration, fit};
 
@@ -20,7 +22,7 @@ pub enum Job {
 pub struct Export {
     pub number: u64,
     pub path: String,
-    pub range: Option<(i64, i64)>,
+    pub range: Option<TimeRange>,
 }
 
 impl Job {
@@ -101,7 +103,7 @@ pub(crate) struct Running {
 
 impl Running {
     /// The share that is done, from 0 to 1.
-    fn share(&self, span: (i64, i64)) -> f64 {
+    fn share(&self, span: TimeRange) -> f64 {
         match (self.reached, self.course) {
             (Some(Reached::Moment(moment, _)), Some(course)) => course.share(span, moment),
             (Some(Reached::Part(done, all)), _) if all > 0 => (done as f64 / all as f64).min(1.0),
@@ -110,7 +112,7 @@ impl Running {
     }
 
     /// How far it is, and when it will be done.
-    pub(crate) fn words(&self, span: (i64, i64), now: Duration) -> String {
+    pub(crate) fn words(&self, span: TimeRange, now: Duration) -> String {
         let share = self.share(span);
         let elapsed = now.saturating_sub(self.since).as_nanos() as f64;
         let left = duration((elapsed * (1.0 - share) / share.max(1e-9)) as i64);

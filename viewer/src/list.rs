@@ -5,7 +5,7 @@ mod order;
 mod row;
 
 use ascend_trace_analysis::{Cause, Stall};
-use ascend_trace_recording::{StreamId, ThreadId};
+use ascend_trace_recording::{StreamId, ThreadId, TimeRange};
 
 pub(crate) use cell::Cell;
 pub(crate) use order::Sort;
@@ -153,7 +153,7 @@ pub(crate) enum Target {
     /// A call that need not be loaded.
     Call(Box<Found>),
     /// A step, which need not be loaded: its thread, its span and its name.
-    Step(ThreadId, (i64, i64), String),
+    Step(ThreadId, TimeRange, String),
     Bookmark(usize),
     Action(Action),
     /// The longest range of this name.
@@ -193,7 +193,7 @@ pub(crate) struct Content {
 /// What entries were made from: when it changes, they are made anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Basis {
-    pub(crate) range: (i64, i64),
+    pub(crate) range: TimeRange,
     /// Seconds of the view's clock, as long as the trace grows.
     pub(crate) second: u64,
     pub(crate) content: Content,

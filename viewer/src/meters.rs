@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ascend_trace_recording::{Cost, Loss, ProcessId, ThreadId, Trace};
+use ascend_trace_recording::{Cost, Loss, ProcessId, ThreadId, TimeRange, Trace};
 
 use crate::item::TrackKey;
 
@@ -61,16 +61,16 @@ impl Meters {
 
     /// What the tool cost a process in a range. Between two moments that are told of, as much was
     /// spent at any time.
-    pub(crate) fn cost(&self, id: ProcessId, span: (i64, i64), range: (i64, i64)) -> Cost {
+    pub(crate) fn cost(&self, id: ProcessId, span: TimeRange, range: TimeRange) -> Cost {
         let series = self.costs.get(&id).map_or(&[][..], Vec::as_slice);
-        at(series, span.0, range.1).since(&at(series, span.0, range.0))
+        at(series, span.begin, range.end).since(&at(series, span.begin, range.begin))
     }
 
     /// What of a process was lost in a range, by thread.
     pub(crate) fn losses(
         &self,
         id: ProcessId,
-        range: (i64, i64),
+        range: TimeRange,
     ) -> BTreeMap<Option<ThreadId>, Loss> {
         let mut sums: BTreeMap<Option<ThreadId>, Loss> = BTreeMap::new();
         for loss in self.losses_in(id, range) {
@@ -83,12 +83,12 @@ impl Meters {
     }
 
     /// How much of a process was lost in a range.
-    pub(crate) fn lost(&self, id: ProcessId, range: (i64, i64)) -> u64 {
+    pub(crate) fn lost(&self, id: ProcessId, range: TimeRange) -> u64 {
         let losses = self.losses_in(id, range).iter();
         losses.fold(0, |sum: u64, loss| sum.saturating_add(loss.total()))
     }
 
-    fn losses_in(&self, id: ProcessId, (begin, end): (i64, i64)) -> &[Loss] {
+    fn losses_in(&self, id: ProcessId, TimeRange { begin, end }: TimeRange) -> &[Loss] {
         let series = self.losses.get(&id).map_or(&[][..], Vec::as_slice);
         let first = series.partition_point(|loss| loss.at < begin);
         let last = series.partition_point(|loss| loss.at < end);

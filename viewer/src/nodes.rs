@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_analysis::{Graph, Graphs};
-use ascend_trace_recording::{StreamId, TaskId, TaskPart, Trace};
+use ascend_trace_recording::{StreamId, TaskId, TaskPart, TimeRange, Trace};
 
 /// A node in a replay, with its share of the replay's time.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,9 @@ impl Eq for Node {}
 pub(crate) struct Nodes<'g> {
     graph: &'g Graph,
     replay: TaskId,
-    span: (i64, i64),
+    span: TimeRange,
     /// When each ran, by the hardware's log. Those that the log does not tell of have no length.
-    times: Option<Vec<(i64, i64)>>,
+    times: Option<Vec<TimeRange>>,
 }
 
 impl<'g> Nodes<'g> {
@@ -46,7 +46,7 @@ impl<'g> Nodes<'g> {
         (!graph.nodes.is_empty()).then_some(Self {
             graph,
             replay: task,
-            span: (time.begin, time.end.max(time.begin)),
+            span: TimeRange::new(time.begin, time.end.max(time.begin)),
             times: times(graph, &trace.parts(task), time.begin),
         })
     }
@@ -58,9 +58,9 @@ impl<'g> Nodes<'g> {
     /// The node at a place, from 0.
     pub(crate) fn node(&self, place: usize) -> Option<Node> {
         let node = self.graph.nodes.get(place)?;
-        let (begin, end) = match &self.times {
+        let TimeRange { begin, end } = match &self.times {
             Some(times) => *times.get(place)?,
-            None => (self.share(place), self.share(place + 1)),
+            None => TimeRange::new(self.share(place), self.share(place + 1)),
         };
         Some(Node {
             replay: self.replay,
@@ -73,24 +73,25 @@ impl<'g> Nodes<'g> {
 
     /// When the share of the node at a place begins.
     fn share(&self, place: usize) -> i64 {
-        let length = i128::from(self.span.1) - i128::from(self.span.0);
+        let length = i128::from(self.span.end) - i128::from(self.span.begin);
         let part = length * place as i128 / self.len().max(1) as i128;
-        self.span.0.saturating_add(part as i64)
+        self.span.begin.saturating_add(part as i64)
     }
 
     /// The node that runs at a moment, or whose share holds it.
     pub(crate) fn at(&self, time: i64) -> Option<Node> {
         if let Some(times) = &self.times {
-            let away = |(begin, end): (i64, i64)| {
-                let outside = begin.saturating_sub(time).max(time.saturating_sub(end));
-                (outside.max(0), begin >= end)
+            let away = |span: TimeRange| {
+                let early = span.begin.saturating_sub(time);
+                let outside = early.max(time.saturating_sub(span.end));
+                (outside.max(0), span.is_empty())
             };
             let places = (0..).zip(times);
             let (place, _) = places.min_by_key(|(_, span)| away(**span))?;
             return self.node(place);
         }
-        let length = (i128::from(self.span.1) - i128::from(self.span.0)).max(1);
-        let offset = (i128::from(time) - i128::from(self.span.0)).clamp(0, length - 1);
+        let length = (i128::from(self.span.end) - i128::from(self.span.begin)).max(1);
+        let offset = (i128::from(time) - i128::from(self.span.begin)).clamp(0, length - 1);
         let place = (offset * self.len() as i128 / length) as usize;
         // The share was rounded down, so the moment may belong to the next one.
         let next = place + 1 < self.len() && self.share(place + 1) <= time;
@@ -105,20 +106,23 @@ impl<'g> Nodes<'g> {
 }
 
 /// When the nodes of a graph ran in a replay, if that is known.
-fn times(graph: &Graph, parts: &[TaskPart<'_>], begin: i64) -> Option<Vec<(i64, i64)>> {
-    let mut spans: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
+fn times(graph: &Graph, parts: &[TaskPart<'_>], begin: i64) -> Option<Vec<TimeRange>> {
+    let mut spans: BTreeMap<u32, TimeRange> = BTreeMap::new();
     let known = parts.iter().filter_map(|part| {
         let node = part.node.filter(|node| *node > 0)?;
-        Some((node, (part.begin, part.end)))
+        Some((node, TimeRange::new(part.begin, part.end)))
     });
     for (node, span) in known {
         let all = spans.entry(node).or_insert(span);
-        *all = (all.0.min(span.0), all.1.max(span.1));
+        *all = all.hull(span);
     }
     let mut last = begin;
     let nodes = graph.nodes.iter().map(|node| {
-        let span = spans.get(&node.number).copied().unwrap_or((last, last));
-        last = span.1;
+        let span = spans
+            .get(&node.number)
+            .copied()
+            .unwrap_or(TimeRange::at(last));
+        last = span.end;
         span
     });
     (!spans.is_empty()).then(|| nodes.collect())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ascend_trace_format::api::RetKind;
 use ascend_trace_recording::summary::{LaneSummary, Sums};
-use ascend_trace_recording::{Category, StreamId, Summary, ThreadId, Trace};
+use ascend_trace_recording::{Category, StreamId, Summary, ThreadId, TimeRange, Trace};
 
 use crate::item::TrackKey;
 
@@ -13,7 +13,7 @@ use crate::item::TrackKey;
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
     /// First and last moment of the recording, once there is anything in it.
-    pub span: Option<(i64, i64)>,
+    pub span: Option<TimeRange>,
     pub calls: u64,
     pub tasks: u64,
     /// Calls that returned an error.
@@ -25,7 +25,7 @@ pub struct Overview {
     /// Lanes summed up for what is on screen, in more detail.
     pub near: Arc<Summary>,
     /// The range of which the trace holds every call and task.
-    pub loaded: Option<(i64, i64)>,
+    pub loaded: Option<TimeRange>,
     /// From when on ranges that the program named are known only of what is loaded.
     pub ranges_until: Option<i64>,
     /// How much of the file has been read, in percent, while it is being opened.
@@ -47,26 +47,26 @@ impl Overview {
             used: streams
                 .filter(|id| !trace.stream_tasks(*id).is_empty())
                 .collect(),
-            loaded: Some((i64::MIN, i64::MAX)),
+            loaded: Some(TimeRange::EVERYTHING),
             ..Self::default()
         }
     }
 
     /// Whether the trace holds everything.
     pub fn is_whole(&self) -> bool {
-        self.is_loaded((i64::MIN, i64::MAX))
+        self.is_loaded(TimeRange::EVERYTHING)
     }
 
     /// Whether the trace holds everything of a range.
-    pub(crate) fn is_loaded(&self, range: (i64, i64)) -> bool {
-        self.loaded.is_some_and(|loaded| covers(loaded, range))
+    pub(crate) fn is_loaded(&self, range: TimeRange) -> bool {
+        self.loaded.is_some_and(|loaded| loaded.covers(range))
     }
 
     /// What a lane did in a range, by the summary that tells most about it.
-    pub(crate) fn sums(&self, key: TrackKey, range: (i64, i64)) -> Sums {
-        let near = covers(self.near.range, range).then(|| lane(&self.near, key));
+    pub(crate) fn sums(&self, key: TrackKey, range: TimeRange) -> Sums {
+        let near = self.near.range.covers(range).then(|| lane(&self.near, key));
         let known = near.unwrap_or_else(|| lane(&self.whole, key));
-        known.map_or_else(Sums::default, |lane| lane.sums(range.0, range.1))
+        known.map_or_else(Sums::default, |lane| lane.sums(range.begin, range.end))
     }
 
     /// Lines of the host threads that have calls.
@@ -79,10 +79,6 @@ impl Overview {
             .into_iter()
             .map(|(thread, depth)| TrackKey::Thread(thread, depth))
     }
-}
-
-fn covers(outer: (i64, i64), inner: (i64, i64)) -> bool {
-    outer.0 <= inner.0 && inner.1 <= outer.1
 }
 
 fn lane(summary: &Summary, key: TrackKey) -> Option<&LaneSummary> {

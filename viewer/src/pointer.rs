@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ascend_trace_recording::TimeRange;
 use ratatui::layout::Position;
 
 use crate::viewport::Viewport;
@@ -47,9 +48,9 @@ impl Pointer {
     }
 
     /// The range that is being chosen, from its first moment to its last.
-    pub(crate) fn chosen(&self) -> Option<(i64, i64)> {
+    pub(crate) fn chosen(&self) -> Option<TimeRange> {
         match self.drag {
-            Some(Drag::Range { from, to }) => Some((from.min(to), from.max(to))),
+            Some(Drag::Range { from, to }) => Some(TimeRange::between(from, to)),
             _ => None,
         }
     }

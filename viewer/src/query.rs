@@ -165,7 +165,7 @@ mod tests {
         let found =
             tasks.filter(|item| query.is_match(&trace, *item, query.has_name(function(*item))));
         found
-            .map(|item| format!("{}@{}", item.name(&trace), item.span(&trace).0 / 1_000))
+            .map(|item| format!("{}@{}", item.name(&trace), item.span(&trace).begin / 1_000))
             .collect()
     }
 

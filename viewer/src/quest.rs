@@ -10,7 +10,7 @@ mod stalls;
 mod sums;
 
 use ascend_trace_recording::archive::{Towards, WindowError};
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 
 pub(crate) use blames::BlameQuest;
 pub(crate) use calls::CallsQuest;
@@ -84,18 +84,18 @@ impl Course {
     }
 
     /// Goes on behind a range that has been looked at.
-    fn pass(&mut self, range: (i64, i64)) {
+    fn pass(&mut self, range: TimeRange) {
         self.next = match self.towards {
-            Towards::Later => range.1.saturating_add(1),
-            Towards::Earlier => range.0.saturating_sub(1),
+            Towards::Later => range.end.saturating_add(1),
+            Towards::Earlier => range.begin.saturating_sub(1),
         };
     }
 
     /// Whether nothing lies behind a range.
-    fn is_last(&self, range: (i64, i64)) -> bool {
+    fn is_last(&self, range: TimeRange) -> bool {
         match self.towards {
-            Towards::Later => range.1 == i64::MAX,
-            Towards::Earlier => range.0 == i64::MIN,
+            Towards::Later => range.end == i64::MAX,
+            Towards::Earlier => range.begin == i64::MIN,
         }
     }
 
@@ -122,20 +122,20 @@ impl Course {
     }
 
     /// The share of the way that lies behind it at a moment, from 0 to 1.
-    pub(crate) fn share(&self, span: (i64, i64), reached: i64) -> f64 {
-        let inside = |time: i64| time.clamp(span.0, span.1);
+    pub(crate) fn share(&self, span: TimeRange, reached: i64) -> f64 {
+        let inside = |time: i64| span.clamp(time);
         let (begun, reached) = (inside(self.begun), inside(reached));
         let length = |from: i64, to: i64| to.saturating_sub(from).max(0) as f64;
         let (first, second, done) = match self.towards {
             Towards::Later => (
-                length(begun, span.1),
-                length(span.0, begun),
-                length(if self.wrapped { span.0 } else { begun }, reached),
+                length(begun, span.end),
+                length(span.begin, begun),
+                length(if self.wrapped { span.begin } else { begun }, reached),
             ),
             Towards::Earlier => (
-                length(span.0, begun),
-                length(begun, span.1),
-                length(reached, if self.wrapped { span.1 } else { begun }),
+                length(span.begin, begun),
+                length(begun, span.end),
+                length(reached, if self.wrapped { span.end } else { begun }),
             ),
         };
         let all = first + if self.wraps { second } else { 0.0 };
@@ -179,7 +179,7 @@ impl Quest {
 /// Something that was found in another part than the one that is loaded.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
-    pub(crate) span: (i64, i64),
+    pub(crate) span: TimeRange,
     pub(crate) lane: TrackKey,
     pub(crate) identity: Identity,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_recording::{Range, ThreadId, Trace};
+use ascend_trace_recording::{Range, ThreadId, TimeRange, Trace};
 
 /// Position of a range in [`Trace::ranges`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,9 +14,9 @@ impl RangeId {
     }
 
     /// Nothing lasts nothing: a range that is gone is an empty one.
-    pub(crate) fn span(self, trace: &Trace) -> (i64, i64) {
+    pub(crate) fn span(self, trace: &Trace) -> TimeRange {
         let range = trace.ranges().get(self.index());
-        range.map_or((0, 0), |range| (range.begin, range.end))
+        range.map_or_else(TimeRange::default, |range| range.time())
     }
 
     pub(crate) fn thread(self, trace: &Trace) -> ThreadId {
@@ -51,7 +51,7 @@ impl Line {
 pub(crate) struct Ranges {
     lines: BTreeMap<(ThreadId, u8), Line>,
     /// Of how many ranges it was made, and in which span of time.
-    made_of: (usize, Option<(i64, i64)>),
+    made_of: (usize, Option<TimeRange>),
 }
 
 impl Ranges {
@@ -121,12 +121,12 @@ impl Ranges {
     /// The line that a range is on.
     pub(crate) fn level(&self, trace: &Trace, id: RangeId) -> Option<u8> {
         let thread = id.thread(trace);
-        let begin = id.span(trace).0;
+        let begin = id.span(trace).begin;
         self.of_thread(thread).find(|level| {
             let line = self.line((thread, *level));
-            let near = line.partition_point(|index| RangeId(*index).span(trace).0 < begin);
+            let near = line.partition_point(|index| RangeId(*index).span(trace).begin < begin);
             let same = line[near..].iter().map(|index| RangeId(*index));
-            let mut same = same.take_while(|it| it.span(trace).0 == begin);
+            let mut same = same.take_while(|it| it.span(trace).begin == begin);
             same.any(|it| it == id)
         })
     }
@@ -140,8 +140,8 @@ impl Ranges {
         forward: bool,
     ) -> Option<RangeId> {
         let line = self.line(line);
-        let begin = from.span(trace).0;
-        let near = line.partition_point(|index| RangeId(*index).span(trace).0 < begin);
+        let begin = from.span(trace).begin;
+        let near = line.partition_point(|index| RangeId(*index).span(trace).begin < begin);
         let place = near + line[near..].iter().position(|index| *index == from.0)?;
         let next = match forward {
             true => place + 1,
@@ -158,10 +158,10 @@ impl Ranges {
         time: i64,
     ) -> Option<RangeId> {
         let line = self.line(line);
-        let after = line.partition_point(|index| RangeId(*index).span(trace).0 <= time);
+        let after = line.partition_point(|index| RangeId(*index).span(trace).begin <= time);
         let near = line.get(after.saturating_sub(1)..(after + 1).min(line.len()))?;
         let distance = |id: &RangeId| {
-            let (begin, end) = id.span(trace);
+            let TimeRange { begin, end } = id.span(trace);
             (begin - time).max(time - end).max(0)
         };
         near.iter().copied().map(RangeId).min_by_key(distance)

@@ -1,6 +1,6 @@
 //! How long the selection took among its kind.
 
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::item::Item;
 
@@ -74,19 +74,21 @@ fn kind(trace: &Trace, item: Item) -> Box<dyn Iterator<Item = Item> + '_> {
 pub(crate) fn slowest(
     trace: &Trace,
     is_wanted: impl Fn(Item) -> bool,
-    range: (i64, i64),
+    range: TimeRange,
 ) -> Option<Item> {
     let tasks =
         (0..trace.tasks().len() as u32).map(|id| Item::Task(ascend_trace_recording::TaskId(id)));
     let calls =
         (0..trace.calls().len() as u32).map(|id| Item::Call(ascend_trace_recording::CallId(id)));
-    let in_range = |item: &Item| {
-        let (begin, end) = item.span(trace);
-        begin <= range.1 && end >= range.0
-    };
+    let in_range = |item: &Item| range.overlaps(item.span(trace));
     let wanted = tasks.chain(calls).filter(|item| is_wanted(*item));
     let wanted = wanted.filter(|item| timed(trace, *item).is_some() && in_range(item));
-    wanted.max_by_key(|item| (item.length(trace), std::cmp::Reverse(item.span(trace).0)))
+    wanted.max_by_key(|item| {
+        (
+            item.length(trace),
+            std::cmp::Reverse(item.span(trace).begin),
+        )
+    })
 }
 
 #[cfg(test)]

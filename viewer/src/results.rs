@@ -3,6 +3,7 @@
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::checks::Finding;
 use ascend_trace_analysis::stats::StallGroup;
+use ascend_trace_recording::TimeRange;
 
 use crate::list::Which;
 use crate::quest::Told;
@@ -39,7 +40,7 @@ pub(crate) struct FindingsAll {
 /// Tables of a range of a recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Summed {
-    pub(crate) range: (i64, i64),
+    pub(crate) range: TimeRange,
     /// Tasks and calls when they were made.
     pub(crate) counts: (u64, u64),
     pub(crate) stats: Stats,

@@ -121,7 +121,7 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
             seen.data(poll(&mut app, source));
             polled = Some(Instant::now());
         }
-        source.look_at((app.viewport.begin(), app.viewport.end()));
+        source.look_at(app.viewport.range());
         let world = world(source);
         let drawn = match seen.is_stale(&app, world) {
             true => draw(&mut guard, &mut app, world),
@@ -270,7 +270,7 @@ fn poll(app: &mut App, source: &mut dyn Source) -> bool {
 /// Shows what has been read, if there is something new. A view that is paused stands still; it is given what it
 /// looks at all the same.
 fn take_next(app: &mut App, source: &mut dyn Source) -> bool {
-    let range = (app.viewport.begin(), app.viewport.end());
+    let range = app.viewport.range();
     if app.paused && source.overview().is_loaded(range) {
         return false;
     }

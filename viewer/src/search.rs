@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_recording::{CallId, FunctionId, Range, TaskId, Trace};
+use ascend_trace_recording::{CallId, FunctionId, Range, TaskId, TimeRange, Trace};
 
 use crate::item::Item;
 use crate::query::Query;
@@ -23,8 +23,8 @@ type Order = (i64, Option<Match>);
 impl Match {
     pub(crate) fn begin(self, trace: &Trace) -> i64 {
         match self {
-            Self::Item(item) => item.span(trace).0,
-            Self::Range(range) => range.span(trace).0,
+            Self::Item(item) => item.span(trace).begin,
+            Self::Range(range) => range.span(trace).begin,
         }
     }
 
@@ -52,12 +52,12 @@ impl Match {
 }
 
 /// All calls, tasks and ranges that begin in a range, both moments included.
-pub(crate) fn all_in(trace: &Trace, (begin, end): (i64, i64)) -> impl Iterator<Item = Match> {
+pub(crate) fn all_in(trace: &Trace, range: TimeRange) -> impl Iterator<Item = Match> {
     let tasks = (0..trace.tasks().len() as u32).map(|id| Match::Item(Item::Task(TaskId(id))));
     let calls = (0..trace.calls().len() as u32).map(|id| Match::Item(Item::Call(CallId(id))));
     let ranges = (0..trace.ranges().len() as u32).map(|id| Match::Range(RangeId(id)));
     let all = tasks.chain(calls).chain(ranges);
-    all.filter(move |it| (begin..=end).contains(&it.begin(trace)))
+    all.filter(move |it| range.contains(it.begin(trace)))
 }
 
 /// A question, and the functions whose names answer it.
@@ -138,7 +138,7 @@ impl Search {
     pub(crate) fn place(&self, trace: &Trace, found: Match) -> (usize, usize) {
         let own = found.order(trace);
         let (mut place, mut all) = (0, 0);
-        let matches = all_in(trace, (i64::MIN, i64::MAX));
+        let matches = all_in(trace, TimeRange::EVERYTHING);
         for other in matches.filter(|it| self.is_match(trace, *it)) {
             all += 1;
             place += usize::from(other.order(trace) <= own);
@@ -183,7 +183,7 @@ impl Search {
                 true => track.after(trace, time, item),
                 false => track.before(trace, time, item),
             };
-            let key = |item: Item| (item.span(trace).0, Some(item));
+            let key = |item: Item| (item.span(trace).begin, Some(item));
             let mut items = std::iter::successors(step(start), |item| step(key(*item)));
             items.find(|item| self.is_item(trace, *item))
         });

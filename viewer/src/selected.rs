@@ -1,7 +1,7 @@
 //! What the cursor is on.
 
 use ascend_trace_analysis::{Lane, Stall};
-use ascend_trace_recording::{Call, ThreadId, Trace};
+use ascend_trace_recording::{Call, ThreadId, TimeRange, Trace};
 
 use crate::item::{Item, TrackKey};
 use crate::nodes::Node;
@@ -53,15 +53,15 @@ impl Selected {
         }
     }
 
-    pub(crate) fn span(self, trace: &Trace) -> (i64, i64) {
+    pub(crate) fn span(self, trace: &Trace) -> TimeRange {
         match self {
             Self::Item(item) => item.span(trace),
-            Self::Gap(stall) => (stall.begin, stall.end),
+            Self::Gap(stall) => stall.range(),
             Self::Range(id, _) => id.span(trace),
-            Self::Node(node) => (node.begin, node.end),
+            Self::Node(node) => TimeRange::new(node.begin, node.end),
             Self::Open(open) => {
                 let end = open.find(trace).map_or(open.begin, |call| call.end);
-                (open.begin, end)
+                TimeRange::new(open.begin, end)
             }
         }
     }

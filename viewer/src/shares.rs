@@ -1,7 +1,7 @@
 //! What the lanes claim of a range, cell by cell: for tests that hold the picture of a recording against its calls
 //! and tasks.
 
-use ascend_trace_recording::{StreamId, ThreadId, Trace};
+use ascend_trace_recording::{StreamId, ThreadId, TimeRange, Trace};
 
 use crate::item::TrackKey;
 use crate::tracks::Tracks;
@@ -43,7 +43,11 @@ impl<'t> Shares<'t> {
     }
 
     /// The cells of each lane when a range fills so many columns.
-    pub fn in_range(&self, (begin, end): (i64, i64), width: u16) -> Vec<(Shown, Vec<Share>)> {
+    pub fn in_range(
+        &self,
+        TimeRange { begin, end }: TimeRange,
+        width: u16,
+    ) -> Vec<(Shown, Vec<Share>)> {
         let range = Viewport::new(begin, end);
         let lanes = self.tracks.keys().filter_map(|key| {
             let shown = match key {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::time::Duration;
 
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::job::{Job, News};
 use crate::marks::Bookmark;
@@ -27,7 +27,7 @@ pub trait Source {
     fn overview(&self) -> &Overview;
 
     /// Learns what is on screen. The source begins to load that, and does not wait.
-    fn look_at(&mut self, _range: (i64, i64)) {}
+    fn look_at(&mut self, _range: TimeRange) {}
 
     /// Whether more of what is on screen is on its way.
     fn is_loading(&self) -> bool {

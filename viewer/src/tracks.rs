@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_analysis::collectives::Places;
 use ascend_trace_format::api::Untimed;
-use ascend_trace_recording::{Call, CallId, StreamId, TaskId, Trace};
+use ascend_trace_recording::{Call, CallId, StreamId, TaskId, TimeRange, Trace};
 
 use crate::item::{Category, Item, TrackKey, copies};
 use crate::pyramid::{Pyramid, Totals};
@@ -51,10 +51,10 @@ impl Track {
 
     /// Tasks that are drawn at their launch, in `[begin, end]`: first those that have no time,
     /// then those whose time is still to come.
-    pub(crate) fn launches(&self, trace: &Trace, window: (i64, i64)) -> impl Iterator<Item = Item> {
+    pub(crate) fn launches(&self, trace: &Trace, window: TimeRange) -> impl Iterator<Item = Item> {
         let part = |all: &[u32]| {
-            let first = all.partition_point(|id| self.begin(trace, *id) < window.0);
-            let last = all.partition_point(|id| self.begin(trace, *id) <= window.1);
+            let first = all.partition_point(|id| self.begin(trace, *id) < window.begin);
+            let last = all.partition_point(|id| self.begin(trace, *id) <= window.end);
             (first, last.max(first))
         };
         let (from, to) = part(&self.untimed);
@@ -66,10 +66,10 @@ impl Track {
     }
 
     /// How many of [`Self::launches`] there are.
-    pub(crate) fn launch_count(&self, trace: &Trace, window: (i64, i64)) -> usize {
+    pub(crate) fn launch_count(&self, trace: &Trace, window: TimeRange) -> usize {
         let count = |all: &[u32]| {
-            let first = all.partition_point(|id| self.begin(trace, *id) < window.0);
-            all.partition_point(|id| self.begin(trace, *id) <= window.1)
+            let first = all.partition_point(|id| self.begin(trace, *id) < window.begin);
+            all.partition_point(|id| self.begin(trace, *id) <= window.end)
                 .saturating_sub(first)
         };
         count(&self.untimed) + count(&self.pending)
@@ -80,7 +80,7 @@ impl Track {
     }
 
     fn begin(&self, trace: &Trace, id: u32) -> i64 {
-        self.wrap(id).span(trace).0
+        self.wrap(id).span(trace).begin
     }
 
     /// The slices that have a part in `[begin, end)`, or begin there, as a range of positions.
@@ -88,7 +88,7 @@ impl Track {
     pub(crate) fn range(&self, trace: &Trace, from: usize, begin: i64, end: i64) -> (usize, usize) {
         let before = |id: &u32| {
             let span = self.wrap(*id).span(trace);
-            span.1 <= begin && span.0 < begin
+            span.end <= begin && span.begin < begin
         };
         let first = gallop(&self.items, from, before);
         let last = gallop(&self.items, first, |id| self.begin(trace, *id) < end);
@@ -96,7 +96,7 @@ impl Track {
     }
 
     /// Time by category over a range of positions, clipped to `[begin, end]`.
-    pub(crate) fn totals(&self, trace: &Trace, range: (usize, usize), clip: (i64, i64)) -> Totals {
+    pub(crate) fn totals(&self, trace: &Trace, range: (usize, usize), clip: TimeRange) -> Totals {
         let slice = |index: usize| self.slice(trace, index);
         let mut totals = self.pyramid.sum(range.0, range.1, slice);
         let mut trim = |index: usize, outside: i64| {
@@ -104,9 +104,9 @@ impl Track {
             totals.take(category, outside.max(0) as u64);
         };
         if let Some(first) = self.item(range.0).filter(|_| range.0 < range.1) {
-            trim(range.0, clip.0.saturating_sub(first.span(trace).0));
+            trim(range.0, clip.begin.saturating_sub(first.span(trace).begin));
             let last = self.item(range.1 - 1).unwrap_or(first);
-            trim(range.1 - 1, last.span(trace).1.saturating_sub(clip.1));
+            trim(range.1 - 1, last.span(trace).end.saturating_sub(clip.end));
         }
         totals
     }
@@ -145,7 +145,7 @@ impl Track {
         let before = self.before(trace, time, None);
         let after = self.after(trace, time, None);
         let distance = |item: &Item| {
-            let (begin, end) = item.span(trace);
+            let TimeRange { begin, end } = item.span(trace);
             (begin - time).max(time - end).max(0)
         };
         [before, after].into_iter().flatten().min_by_key(distance)
@@ -173,7 +173,7 @@ impl Track {
         if task.time.is_some() {
             return self.insert(trace, id);
         }
-        let begin = |id| Item::Task(TaskId(id)).span(trace).0;
+        let begin = |id| Item::Task(TaskId(id)).span(trace).begin;
         let list = match task.untimed {
             Untimed::Timed => &mut self.pending,
             _ => &mut self.untimed,

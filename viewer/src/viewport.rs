@@ -3,6 +3,8 @@
 //! Positions are counted in eighths of a cell, the finest step that block characters can draw.
 //! All arithmetic is exact: times may be as large as the clock can count.
 
+use ascend_trace_recording::TimeRange;
+
 /// Steps into which one cell is divided.
 pub(crate) const STEPS: i64 = 8;
 
@@ -27,20 +29,24 @@ impl Viewport {
     }
 
     /// A span of time with a little room on both sides.
-    pub(crate) fn fitting((begin, end): (i64, i64)) -> Self {
-        let length = end.saturating_sub(begin).max(MIN_LENGTH);
+    pub(crate) fn fitting(span: TimeRange) -> Self {
+        let length = span.duration().max(MIN_LENGTH);
         let margin = length / 50;
-        let spare = length.saturating_sub(end.saturating_sub(begin)) / 2;
+        let spare = length.saturating_sub(span.duration()) / 2;
         Self {
-            begin: begin.saturating_sub(margin).saturating_sub(spare),
+            begin: span.begin.saturating_sub(margin).saturating_sub(spare),
             length: length.saturating_add(2 * margin),
         }
     }
 
     /// A span of time with a part of its length on both sides.
-    pub(crate) fn with_room((begin, end): (i64, i64), part: i64) -> Self {
-        let margin = end.saturating_sub(begin) / part;
-        Self::new(begin.saturating_sub(margin), end.saturating_add(margin)).around((begin, end))
+    pub(crate) fn with_room(span: TimeRange, part: i64) -> Self {
+        let wide = span.widened(span.duration() / part);
+        Self::new(wide.begin, wide.end).around(span)
+    }
+
+    pub(crate) fn range(&self) -> TimeRange {
+        TimeRange::new(self.begin, self.end())
     }
 
     pub(crate) fn begin(&self) -> i64 {
@@ -60,8 +66,8 @@ impl Viewport {
     }
 
     /// Whether any part of a span is in the range.
-    pub(crate) fn overlaps(&self, (begin, end): (i64, i64)) -> bool {
-        end >= self.begin && begin <= self.end()
+    pub(crate) fn overlaps(&self, span: TimeRange) -> bool {
+        self.range().overlaps(span)
     }
 
     /// The step in which a moment lies when the range fills `width` cells; below 0 or from
@@ -83,6 +89,14 @@ impl Viewport {
         let offset = i128::from(cell) * i128::from(self.length);
         let offset = offset.div_euclid(width) + i128::from(offset.rem_euclid(width) != 0);
         clamp(i128::from(self.begin) + offset)
+    }
+
+    /// The time of a cell: from its first moment to that of the next one.
+    pub(crate) fn cell_time(&self, cell: i64, width: u16) -> TimeRange {
+        TimeRange::new(
+            self.time(cell, width),
+            self.time(cell.saturating_add(1), width),
+        )
     }
 
     /// Moved by a part of its length, in hundredths.
@@ -116,8 +130,8 @@ impl Viewport {
     }
 
     /// Moved so that the middle of a span is in its middle.
-    pub(crate) fn around(&self, (begin, end): (i64, i64)) -> Self {
-        self.centred(begin.saturating_add(end.saturating_sub(begin) / 2))
+    pub(crate) fn around(&self, span: TimeRange) -> Self {
+        self.centred(span.middle())
     }
 
     /// With its begin at `time`.
@@ -149,15 +163,15 @@ impl Viewport {
     }
 
     /// Kept near the trace: not longer than all of it, and never more than half beside it.
-    pub(crate) fn within(&self, span: (i64, i64)) -> Self {
+    pub(crate) fn within(&self, span: TimeRange) -> Self {
         let whole = Self::fitting(span);
         if self.length > whole.length {
             return whole;
         }
         let length = self.length;
         let half = length / 2;
-        let lowest = span.0.saturating_sub(half);
-        let highest = span.1.saturating_sub(half).max(lowest);
+        let lowest = span.begin.saturating_sub(half);
+        let highest = span.end.saturating_sub(half).max(lowest);
         Self {
             begin: self.begin.clamp(lowest, highest),
             length,
@@ -213,7 +227,7 @@ mod tests {
 
         #[test]
         fn the_range_never_leaves_the_trace(range in ranges(), begin in -1_i64 << 60..1 << 60, length in 0..1_i64 << 60) {
-            let span = (begin, begin + length);
+            let span = TimeRange::new(begin, begin + length);
             let kept = range.within(span);
             prop_assert!(kept.length() <= Viewport::fitting(span).length());
             prop_assert!(kept.overlaps(span));
@@ -229,14 +243,14 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_clock_do_not_overflow() {
-        let range = Viewport::fitting((i64::MIN, i64::MAX));
+        let range = Viewport::fitting(TimeRange::EVERYTHING);
         assert!(range.length() > 0);
         assert!(range.zoomed(0, 3, 2).length() > 0);
         assert_eq!(
             range
                 .panned(10_000)
-                .within((0, 10))
-                .within((0, 10))
+                .within(TimeRange::new(0, 10))
+                .within(TimeRange::new(0, 10))
                 .length(),
             2_080
         );

@@ -107,7 +107,7 @@ impl CallTree {
     /// The tree of a thread in a trace that holds the whole window.
     pub fn of(trace: &Trace, thread: ThreadId, window: impl Into<TimeRange>) -> Self {
         let mut tree = Self::default();
-        tree.add(trace, thread, window, (i64::MIN, i64::MAX));
+        tree.add(trace, thread, window, TimeRange::EVERYTHING);
         tree.close();
         tree
     }
@@ -121,7 +121,7 @@ impl CallTree {
         own: impl Into<TimeRange>,
     ) {
         let (window, own) = (window.into(), own.into());
-        let mut spans = spans(trace, thread, window.clipped(own));
+        let mut spans = spans(trace, thread, window.intersection(own));
         spans.sort_by_key(Span::key);
         let mut open: Vec<(Span, usize)> = Vec::new();
         for span in spans {
@@ -131,7 +131,7 @@ impl CallTree {
             let parent = around.next().map_or(0, |(_, place)| *place);
             let place = self.place(parent, &span.frame);
             let begin = span.instance.begin;
-            if (own.begin..=own.end).contains(&begin) {
+            if own.contains(begin) {
                 self.count(place, span.instance, window);
             }
             open.push((span, place));
@@ -153,8 +153,8 @@ impl CallTree {
     fn count(&mut self, place: usize, instance: Instance, window: TimeRange) {
         let node = &mut self.nodes[place];
         let inside = TimeRange::new(instance.begin, instance.end)
-            .clipped(window)
-            .length();
+            .intersection(window)
+            .duration();
         node.count += 1;
         node.total_ns += instance.length();
         node.inside_ns += inside.max(0);
@@ -230,8 +230,8 @@ fn spans(trace: &Trace, thread: ThreadId, window: TimeRange) -> Vec<Span> {
     let repeated = Repeated::of(trace);
     let ranges = trace.ranges().iter();
     let ranges = ranges.filter(|it| !repeated.has(trace, it));
-    let ranges = ranges.filter(|it| it.thread == thread && it.begin < it.end);
-    let ranges = ranges.filter(|it| TimeRange::new(it.begin, it.end).overlaps(window));
+    let ranges = ranges.filter(|it| it.thread == thread && !it.time().is_empty());
+    let ranges = ranges.filter(|it| it.time().overlaps(window));
     let ranges = ranges.map(|range| Span {
         instance: Instance {
             begin: range.begin,

@@ -1,21 +1,22 @@
 //! Arithmetic on sets of time intervals. Times of things that overlap are united, never summed:
 //! two tasks that ran side by side for 5 µs kept the device busy for 5 µs.
 
+use ascend_trace_recording::TimeRange;
+
 /// A set of moments, held as sorted, disjoint, half-open intervals `[begin, end)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Intervals {
-    parts: Vec<(i64, i64)>,
+    parts: Vec<TimeRange>,
 }
 
 impl Intervals {
     /// The union of any intervals, in any order. Empty and reversed ones hold no moment.
-    pub fn union_of(intervals: impl IntoIterator<Item = (i64, i64)>) -> Self {
-        let mut all: Vec<_> = intervals.into_iter().filter(|(b, e)| b < e).collect();
+    pub fn union_of<T: Into<TimeRange>>(intervals: impl IntoIterator<Item = T>) -> Self {
+        let all = intervals.into_iter().map(T::into);
+        let mut all: Vec<TimeRange> = all.filter(|it| !it.is_empty()).collect();
         all.sort_unstable();
         let mut union = Self::default();
-        for (begin, end) in all {
-            union.append(begin, end);
-        }
+        all.into_iter().for_each(|it| union.append(it));
         union
     }
 
@@ -29,21 +30,21 @@ impl Intervals {
         shared
     }
 
-    /// The whole of `[begin, end)`.
-    pub fn span(begin: i64, end: i64) -> Self {
-        Self::union_of([(begin, end)])
+    /// The whole of an interval.
+    pub fn span(interval: impl Into<TimeRange>) -> Self {
+        Self::union_of([interval])
     }
 
     /// Adds an interval that begins no earlier than any part so far.
-    fn append(&mut self, begin: i64, end: i64) {
+    fn append(&mut self, next: TimeRange) {
         match self.parts.last_mut() {
-            Some(last) if begin <= last.1 => last.1 = last.1.max(end),
-            _ => self.parts.push((begin, end)),
+            Some(last) if last.overlaps(next) => *last = last.hull(next),
+            _ => self.parts.push(next),
         }
     }
 
     /// The disjoint parts in order; neighbours that touch are one part.
-    pub fn parts(&self) -> &[(i64, i64)] {
+    pub fn parts(&self) -> &[TimeRange] {
         &self.parts
     }
 
@@ -53,7 +54,7 @@ impl Intervals {
 
     /// The length of all parts together.
     pub fn total(&self) -> i64 {
-        self.parts.iter().map(|(begin, end)| end - begin).sum()
+        self.parts.iter().map(|part| part.duration()).sum()
     }
 
     /// Moments in either set.
@@ -66,11 +67,11 @@ impl Intervals {
         let (mut left, mut right) = (self.parts.as_slice(), other.parts.as_slice());
         let mut both = Self::default();
         while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
-            let (begin, end) = (a.0.max(b.0), a.1.min(b.1));
-            if begin < end {
-                both.append(begin, end);
+            let shared = a.intersection(*b);
+            if !shared.is_empty() {
+                both.append(shared);
             }
-            if a.1 <= b.1 {
+            if a.end <= b.end {
                 left = left_rest;
             } else {
                 right = right_rest;
@@ -83,44 +84,48 @@ impl Intervals {
     pub fn difference(&self, other: &Self) -> Self {
         let mut rest = Self::default();
         let mut cuts = other.parts.as_slice();
-        for &(mut begin, end) in &self.parts {
+        for part in &self.parts {
+            let mut begin = part.begin;
             while let [cut, after @ ..] = cuts {
-                if cut.0 >= end {
+                if cut.begin >= part.end {
                     break;
                 }
-                if begin < cut.0 {
-                    rest.append(begin, cut.0);
+                if begin < cut.begin {
+                    rest.append(TimeRange::new(begin, cut.begin));
                 }
-                begin = begin.max(cut.1);
-                if cut.1 > end {
+                begin = begin.max(cut.end);
+                if cut.end > part.end {
                     break;
                 }
                 cuts = after;
             }
-            if begin < end {
-                rest.append(begin, end);
+            if begin < part.end {
+                rest.append(TimeRange::new(begin, part.end));
             }
         }
         rest
     }
 
-    /// Moments of `[begin, end)` that are not in this set.
-    pub fn gaps(&self, begin: i64, end: i64) -> Self {
-        Self::span(begin, end).difference(self)
+    /// Moments of an interval that are not in this set.
+    pub fn gaps(&self, interval: impl Into<TimeRange>) -> Self {
+        Self::span(interval).difference(self)
     }
 
-    /// The part of this set that lies in `[begin, end)`.
-    pub fn clip(&self, begin: i64, end: i64) -> Self {
-        self.intersection(&Self::span(begin, end))
+    /// The part of this set that lies in an interval.
+    pub fn clip(&self, interval: impl Into<TimeRange>) -> Self {
+        self.intersection(&Self::span(interval))
     }
 
-    /// How much of `[begin, end)` this set covers.
-    pub fn covered(&self, begin: i64, end: i64) -> i64 {
-        let first = self.parts.partition_point(|part| part.1 <= begin);
+    /// How much of an interval this set covers.
+    pub fn covered(&self, interval: impl Into<TimeRange>) -> i64 {
+        let interval = interval.into();
+        let first = self
+            .parts
+            .partition_point(|part| part.end <= interval.begin);
         self.parts[first..]
             .iter()
-            .take_while(|part| part.0 < end)
-            .map(|part| part.1.min(end) - part.0.max(begin))
+            .take_while(|part| part.begin < interval.end)
+            .map(|part| part.intersection(interval).duration())
             .sum()
     }
 }
@@ -137,7 +142,7 @@ mod tests {
     fn overlapping_and_touching_intervals_become_one() {
         assert_eq!(
             set(&[(5, 9), (0, 3), (3, 4), (2, 3)]).parts(),
-            [(0, 4), (5, 9)]
+            [(0, 4), (5, 9)].map(TimeRange::from)
         );
         assert_eq!(set(&[(0, 10), (2, 3)]).total(), 10);
     }
@@ -145,7 +150,7 @@ mod tests {
     #[test]
     fn empty_and_reversed_intervals_hold_nothing() {
         assert!(set(&[(4, 4), (9, 1)]).is_empty());
-        assert_eq!(Intervals::span(3, 3).total(), 0);
+        assert_eq!(Intervals::span((3, 3)).total(), 0);
     }
 
     #[test]
@@ -162,9 +167,9 @@ mod tests {
                 let shared = a & b | a & c | b & c;
                 assert_eq!(Intervals::shared_by([&of(a), &of(b), &of(c)]), of(shared));
             }
-            assert_eq!(of(a).gaps(0, 6), of(!a & 63));
-            assert_eq!(of(a).clip(1, 4), of(a & 0b1110));
-            assert_eq!(of(a).covered(1, 4), i64::from((a & 0b1110).count_ones()));
+            assert_eq!(of(a).gaps((0, 6)), of(!a & 63));
+            assert_eq!(of(a).clip((1, 4)), of(a & 0b1110));
+            assert_eq!(of(a).covered((1, 4)), i64::from((a & 0b1110).count_ones()));
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_recording::{Range, ThreadId, Trace};
+use ascend_trace_recording::{Range, ThreadId, TimeRange, Trace};
 use serde::Serialize;
 
 use crate::{Cause, Node, Places, Stall};
@@ -50,12 +50,12 @@ impl Late {
         for place in 1..4 {
             cuts[place] = cuts[place].clamp(cuts[place - 1], end);
         }
-        let mut range = most(trace, places, thread, (begin, cuts[1]));
+        let mut range = most(trace, places, thread, TimeRange::new(begin, cuts[1]));
         if range.is_none()
             && let Some(leader) = places.leader(trace.thread(thread).process)
         {
             // Autograd's threads are in no range: what they do is a part of the main thread's.
-            range = most(trace, places, leader, (begin, cuts[1]));
+            range = most(trace, places, leader, TimeRange::new(begin, cuts[1]));
             thread = range.as_ref().map_or(thread, |_| leader);
         }
         if range.is_none() && planned.is_none_or(|it| it.thread == launch.thread) {
@@ -83,11 +83,11 @@ fn most(
     trace: &Trace,
     places: &Places,
     thread: ThreadId,
-    (begin, end): (i64, i64),
+    interval: TimeRange,
 ) -> Option<(String, i64)> {
     let nesting = places.nesting();
-    let cuts = nesting.cuts(thread, (begin, end));
-    let ends = cuts.iter().skip(1).copied().chain([end]);
+    let cuts = nesting.cuts(thread, interval);
+    let ends = cuts.iter().skip(1).copied().chain([interval.end]);
     let mut sums: BTreeMap<String, i64> = BTreeMap::new();
     for (from, until) in cuts.iter().zip(ends) {
         let around = nesting.around(trace, thread, *from);

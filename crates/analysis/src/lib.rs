@@ -38,7 +38,7 @@ pub mod stats;
 pub mod steps;
 pub mod window;
 
-pub use dependencies::{Dependencies, Edge, EdgeKind, Node};
+pub use dependencies::{Dependencies, Edge, EdgeKind, EdgeTimes, Node};
 pub use graphs::{Graph, Graphs};
 pub use intervals::Intervals;
 pub use late::Late;

@@ -87,7 +87,7 @@ fn pairs(trace: &Trace) -> Vec<Pair> {
 fn comparison(process: u32, device: u32, pairs: &[Pair]) -> Comparison {
     let longer = pairs
         .iter()
-        .map(|pair| pair.events.length() - pair.log.length());
+        .map(|pair| pair.events.duration() - pair.log.duration());
     let follow = pairs.windows(2).filter(|two| {
         two[0].stream == two[1].stream && two[0].sequence.checked_add(1) == Some(two[1].sequence)
     });

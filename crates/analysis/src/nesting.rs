@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ascend_trace_recording::{Range, ThreadId, Trace};
+use ascend_trace_recording::{Range, ThreadId, TimeRange, Trace};
 
 use crate::repeated::Repeated;
 
@@ -24,16 +24,17 @@ struct Nested {
 
 impl Nesting {
     pub fn of(trace: &Trace) -> Self {
-        Self::within(trace, (i64::MIN, i64::MAX))
+        Self::within(trace, TimeRange::EVERYTHING)
     }
 
     /// The same of the ranges that have a part in an interval.
-    pub fn within(trace: &Trace, (from, until): (i64, i64)) -> Self {
+    pub fn within(trace: &Trace, interval: impl Into<TimeRange>) -> Self {
+        let interval = interval.into();
         let mut threads: Vec<Vec<Nested>> = vec![Vec::new(); trace.threads().len()];
         let repeated = Repeated::of(trace);
         let long = (0..)
             .zip(trace.ranges())
-            .filter(|(_, it)| it.begin < it.end && it.begin < until && it.end > from)
+            .filter(|(_, it)| !it.time().is_empty() && it.time().shares_time(interval))
             .filter(|(_, it)| !repeated.has(trace, it));
         for (place, range) in long {
             let Range { begin, end, .. } = *range;
@@ -76,12 +77,12 @@ impl Nesting {
     }
 
     /// The moments in an interval at which the innermost range of a thread is another, the begin included.
-    pub fn cuts(&self, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<i64> {
+    pub fn cuts(&self, thread: ThreadId, interval: TimeRange) -> Vec<i64> {
         let all = self.threads.get(thread.index()).map_or(&[][..], |it| it);
-        let upto = all.partition_point(|it| it.begin < end);
+        let upto = all.partition_point(|it| it.begin < interval.end);
         let moments = all[..upto].iter().flat_map(|it| [it.begin, it.end]);
-        let mut cuts: Vec<i64> = moments.filter(|it| (begin..end).contains(it)).collect();
-        cuts.push(begin);
+        let mut cuts: Vec<i64> = moments.filter(|it| interval.owns(*it)).collect();
+        cuts.push(interval.begin);
         cuts.sort_unstable();
         cuts.dedup();
         cuts

@@ -51,7 +51,7 @@ pub fn part_of(
     streams: Streams,
     most: u64,
 ) -> Result<Option<Trace>, OpenError> {
-    let Some(span) = archive.span().map(TimeRange::from) else {
+    let Some(span) = archive.span() else {
         return Ok(None);
     };
     let asked = asked.into();
@@ -64,7 +64,7 @@ pub fn part_of(
         .collect();
     let mut range = with_steps(archive.things(), asked);
     let mut wide = range;
-    let mut step = range.length().max(FIRST_NS);
+    let mut step = range.duration().max(FIRST_NS);
     let mut enough = None;
     loop {
         if archive.rows_in(range) > archive.rows() / 4 {
@@ -83,7 +83,7 @@ pub fn part_of(
         if whole != range {
             // Ranges that are not known from the start are known with their windows.
             range = whole;
-            wide = wide.joined(range);
+            wide = wide.hull(range);
             continue;
         }
         part.mind_past();
@@ -157,9 +157,9 @@ fn surroundings(
 /// The range with all of the steps that reach into it. What reaches into those steps alone is none of it.
 fn with_steps(trace: &Trace, range: TimeRange) -> TimeRange {
     let steps = trace.ranges().iter().filter(|it| is_step(it));
-    let steps = steps.map(|it| TimeRange::new(it.begin, it.end));
+    let steps = steps.map(|it| it.time());
     let steps = steps.filter(|it| it.overlaps(range));
-    steps.fold(range, TimeRange::joined)
+    steps.fold(range, TimeRange::hull)
 }
 
 /// Streams that calls in a range work on.

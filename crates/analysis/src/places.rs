@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_recording::{ProcessId, Range, Task, ThreadId, Trace};
+use ascend_trace_recording::{ProcessId, Range, Task, ThreadId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use crate::Nesting;
@@ -23,7 +23,7 @@ impl Places {
     }
 
     /// The same for an interval alone.
-    pub fn within(trace: &Trace, interval: (i64, i64)) -> Self {
+    pub fn within(trace: &Trace, interval: impl Into<TimeRange>) -> Self {
         Self::with(trace, Nesting::within(trace, interval))
     }
 
@@ -83,7 +83,7 @@ pub(crate) fn is_named_step(range: &Range) -> bool {
     };
     let word = counted.trim_end_matches([' ', '#', ':', '_', '-', '=']);
     range.kind().is_none()
-        && range.begin < range.end
+        && !range.time().is_empty()
         && words.iter().any(|it| it.eq_ignore_ascii_case(word))
 }
 

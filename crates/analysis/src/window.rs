@@ -8,7 +8,9 @@
 use std::sync::Arc;
 
 use ascend_trace_recording::archive::Replay;
-use ascend_trace_recording::{Archive, CallId, OpenError, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{
+    Archive, CallId, OpenError, StreamId, TaskId, ThreadId, TimeRange, Trace,
+};
 
 use crate::past::{Keys, keep};
 use crate::stalls::{Carried, Passage};
@@ -43,8 +45,8 @@ impl Step {
 /// Which part of a recording belongs to a window; see [`crate::past`] for the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordingPart {
-    /// Where the part before began, and below which keys everything was known then.
-    before: (i64, i64),
+    /// The part before.
+    before: PartBefore,
     /// Calls and tasks with keys in `from..until` belong to the part.
     pub from: i64,
     pub until: i64,
@@ -55,11 +57,23 @@ pub struct RecordingPart {
     pub begin: i64,
 }
 
+/// Keys of the part before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PartBefore {
+    /// With which it began.
+    from: i64,
+    /// Everything with a key below this was known then.
+    known: i64,
+}
+
 impl RecordingPart {
     /// All of a trace.
     fn whole(trace: &Trace) -> Self {
         Self {
-            before: (i64::MIN, i64::MAX),
+            before: PartBefore {
+                from: i64::MIN,
+                known: i64::MAX,
+            },
             from: i64::MIN,
             until: i64::MAX,
             known: i64::MAX,
@@ -71,7 +85,10 @@ impl RecordingPart {
     /// The part of a trace before the first one.
     fn none(begin: i64) -> Self {
         Self {
-            before: (i64::MIN, i64::MIN),
+            before: PartBefore {
+                from: i64::MIN,
+                known: i64::MIN,
+            },
             from: i64::MIN,
             until: i64::MIN,
             known: i64::MIN,
@@ -83,7 +100,10 @@ impl RecordingPart {
     /// The part after this one, now that everything with keys below `known` is.
     fn next(&self, until: i64, known: i64, is_last: bool) -> Self {
         Self {
-            before: (self.from, self.known),
+            before: PartBefore {
+                from: self.from,
+                known: self.known,
+            },
             from: self.until,
             until: until.max(self.until),
             known: known.max(self.known),
@@ -94,7 +114,7 @@ impl RecordingPart {
 
     /// Whether what has this key was in the part before, when a dependency with that key was not known.
     pub fn is_far(&self, key: i64, edge: i64) -> bool {
-        let (from, known) = self.before;
+        let PartBefore { from, known } = self.before;
         key < self.from && (key < from || edge >= known)
     }
 
@@ -290,11 +310,20 @@ impl<'a> Windows<'a> {
         let keys = Keys::of(trace, std::mem::take(&mut past.keys));
         // A collective is looked at once all that it may have waited for is known.
         let reach = past.carried.peers.reach(trace, &keys, known);
-        let until = margin(trace, (self.part.until, known), self.step.margin).min(reach);
+        let until = margin(
+            trace,
+            TimeRange::new(self.part.until, known),
+            self.step.margin,
+        );
+        let until = until.min(reach);
         self.part = self.part.next(until, known, self.replay.is_done());
         // What was taken last is looked at again with what comes next, however short the part was: what its
         // calls lead to may come just after it.
-        let next = margin(trace, (i64::MIN, self.part.until), self.step.margin);
+        let next = margin(
+            trace,
+            TimeRange::new(i64::MIN, self.part.until),
+            self.step.margin,
+        );
         past.next = next.max(past.since);
         let window = Window::of_part(trace, past, keys, self.part);
         let taken = take(&window);
@@ -357,18 +386,18 @@ pub trait Fold: Sized {
 
 /// The first moment of a recording whose calls and tasks span this. What the program named can begin before its first
 /// call.
-fn first_moment(trace: &Trace, span: Option<(i64, i64)>) -> i64 {
+fn first_moment(trace: &Trace, span: Option<TimeRange>) -> i64 {
     let ranges = trace.ranges().iter().map(|range| range.begin);
-    let begins = ranges.chain(span.map(|span| span.0));
+    let begins = ranges.chain(span.map(|span| span.begin));
     begins.min().unwrap_or(0)
 }
 
 /// The moment in a range after which so many calls of the range begin, or its begin.
-fn margin(trace: &Trace, (from, until): (i64, i64), count: usize) -> i64 {
+fn margin(trace: &Trace, range: TimeRange, count: usize) -> i64 {
     let begins = trace.calls().iter().map(|call| call.begin);
-    let mut begins: Vec<i64> = begins.filter(|it| (from..until).contains(it)).collect();
+    let mut begins: Vec<i64> = begins.filter(|it| range.owns(*it)).collect();
     let Some(place) = begins.len().checked_sub(count.max(1)) else {
-        return from;
+        return range.begin;
     };
     *begins.select_nth_unstable(place).1
 }

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use ascend_trace_format::session::TickSource;
+use ascend_trace_format::time::{DeviceNs, HostNs, Ticks};
 use ascend_trace_ring::ticks;
 
 /// Tries to read both clocks at once; the closest pair of reads counts.
@@ -24,17 +25,17 @@ const LATE_NS: i64 = 100_000_000;
 /// Both clocks at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reading {
-    ticks: u64,
-    ns: i64,
+    ticks: Ticks,
+    host: HostNs,
     /// How far the two reads may lie apart.
     width_ns: i64,
 }
 
-/// From these ticks on, the time is `ns` and grows by `rate` nanoseconds per tick.
+/// From these ticks on, the time is `host` and grows by `rate` nanoseconds per tick.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    ticks: u64,
-    ns: i64,
+    ticks: Ticks,
+    host: HostNs,
     rate: f64,
 }
 
@@ -62,7 +63,7 @@ impl Clock {
             source,
             pieces: vec![Piece {
                 ticks: first.ticks,
-                ns: first.ns,
+                host: first.host,
                 rate: 1.0,
             }],
             window: VecDeque::from([first]),
@@ -89,7 +90,10 @@ impl Clock {
         } else {
             LATE_NS
         };
-        let age = self.window.back().map_or(i64::MAX, |last| now() - last.ns);
+        let age = self
+            .window
+            .back()
+            .map_or(i64::MAX, |last| now() - last.host.ns());
         if age < due && self.pieces.len() > 1 {
             return;
         }
@@ -107,37 +111,43 @@ impl Clock {
         }
     }
 
-    /// The time at which the counter showed `ticks`.
+    /// The time at which the counter showed `ticks`, in nanoseconds: from the number of a record to that of a row.
     #[inline]
     pub fn ns(&self, ticks: u64) -> i64 {
+        self.at(Ticks::new(ticks)).ns()
+    }
+
+    /// The time at which the counter showed `ticks`.
+    #[inline]
+    pub fn at(&self, ticks: Ticks) -> HostNs {
         if self.source == TickSource::Monotonic {
-            return i64::try_from(ticks).unwrap_or(i64::MAX);
+            return HostNs::new(i64::try_from(ticks.count()).unwrap_or(i64::MAX));
         }
         // Nearly everything asked for is recent, but older than the last reading.
         match self.pieces.as_slice() {
             [.., last] if last.ticks <= ticks => last.at(ticks),
             [.., before, _] if before.ticks <= ticks => before.at(ticks),
-            _ => self.earlier_ns(ticks),
+            _ => self.earlier(ticks),
         }
     }
 
     #[cold]
-    fn earlier_ns(&self, ticks: u64) -> i64 {
+    fn earlier(&self, ticks: Ticks) -> HostNs {
         let after = self.pieces.partition_point(|piece| piece.ticks <= ticks);
         let piece = self.pieces.get(after.saturating_sub(1));
-        piece.map_or(0, |piece| piece.at(ticks))
+        piece.map_or(HostNs::default(), |piece| piece.at(ticks))
     }
 
     fn observe(&mut self, reading: Reading) {
         let Some(&last) = self.window.back() else {
             return;
         };
-        let interval = reading.ticks.saturating_sub(last.ticks) as f64;
+        let interval = reading.ticks.since(last.ticks) as f64;
         if interval <= 0.0 {
             return;
         }
-        let mapped = self.ns(reading.ticks);
-        let behind = reading.ns - mapped;
+        let mapped = self.at(reading.ticks);
+        let behind = reading.host.since(mapped);
         // The first piece has no rate of its own yet, so it says nothing about jumps.
         let jumped = self.pieces.len() > 1 && behind.abs() > JUMP_NS;
         if jumped {
@@ -148,13 +158,13 @@ impl Clock {
             self.first_rate(rate);
             Piece {
                 ticks: reading.ticks,
-                ns: self.ns(reading.ticks),
+                host: self.at(reading.ticks),
                 rate,
             }
         } else if jumped && behind > 0 {
             Piece {
                 ticks: reading.ticks,
-                ns: reading.ns,
+                host: reading.host,
                 rate,
             }
         } else {
@@ -162,7 +172,7 @@ impl Clock {
             let aimed = rate + behind as f64 / interval;
             Piece {
                 ticks: reading.ticks,
-                ns: mapped,
+                host: mapped,
                 rate: aimed.max(rate * 0.01),
             }
         };
@@ -184,7 +194,7 @@ impl Clock {
     fn rate_up_to(&self, reading: Reading, last: Reading) -> f64 {
         let from = self.window.front().copied().unwrap_or(last);
         let measured =
-            (reading.ns - from.ns) as f64 / reading.ticks.saturating_sub(from.ticks).max(1) as f64;
+            reading.host.since(from.host) as f64 / reading.ticks.since(from.ticks).max(1) as f64;
         match self.pieces.last() {
             Some(piece) if self.window.is_empty() => piece.rate,
             _ => measured,
@@ -194,17 +204,27 @@ impl Clock {
 
 impl Piece {
     #[inline]
-    fn at(&self, ticks: u64) -> i64 {
+    fn at(&self, ticks: Ticks) -> HostNs {
         // A counter does not get 2^63 ticks away from where a piece begins.
-        let after = ticks.wrapping_sub(self.ticks).cast_signed() as f64;
+        let after = ticks.count().wrapping_sub(self.ticks.count());
+        let after = after.cast_signed() as f64;
         let ns = after * self.rate;
         // To the nearest, without the library call that `round` is on most processors.
-        self.ns + (ns + 0.5f64.copysign(ns)) as i64
+        self.host.plus((ns + 0.5f64.copysign(ns)) as i64)
     }
 }
 
-/// How far the wall clock is behind [`now`], and where it stands: the narrowest of a few comparisons.
-pub fn comparison() -> (i64, i64) {
+/// Where the wall clock stands against the host's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WallClock {
+    /// Nanoseconds by which it is behind [`now`]; negative, as a rule.
+    pub behind_ns: i64,
+    /// What it shows. The hardware log takes its times from it.
+    pub now: DeviceNs,
+}
+
+/// Compares the wall clock with [`now`]: the narrowest of a few comparisons.
+pub fn comparison() -> WallClock {
     let wall = || {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         since.map_or(0, |since| {
@@ -213,10 +233,14 @@ pub fn comparison() -> (i64, i64) {
     };
     let tries = (0..8).map(|_| {
         let (before, told, after) = (now(), wall(), now());
-        (after - before, before + (after - before) / 2 - told, told)
+        let wall = WallClock {
+            behind_ns: before + (after - before) / 2 - told,
+            now: DeviceNs::new(told),
+        };
+        (after - before, wall)
     });
-    let best = tries.min_by_key(|(width, _, _)| *width);
-    best.map_or((0, 0), |(_, offset, told)| (offset, told))
+    let best = tries.min_by_key(|(width, _)| *width);
+    best.map_or_else(WallClock::default, |(_, wall)| wall)
 }
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
@@ -237,11 +261,11 @@ fn read_both() -> Reading {
 
 fn read_once() -> Reading {
     let before = now();
-    let ticks = ticks::counter();
+    let ticks = Ticks::new(ticks::counter());
     let after = now();
     Reading {
         ticks,
-        ns: before + (after - before) / 2,
+        host: HostNs::new(before + (after - before) / 2),
         width_ns: after - before,
     }
 }
@@ -285,8 +309,8 @@ mod tests {
     /// A counter of `ghz` that starts at `BASE` when the monotonic clock shows 5 s.
     fn reading(at_ns: i64, ghz: f64) -> Reading {
         Reading {
-            ticks: BASE + (at_ns as f64 * ghz) as u64,
-            ns: 5_000 * MS + at_ns,
+            ticks: Ticks::new(BASE + (at_ns as f64 * ghz) as u64),
+            host: HostNs::new(5_000 * MS + at_ns),
             width_ns: 30,
         }
     }
@@ -314,7 +338,7 @@ mod tests {
         let before: Vec<i64> = ticks.iter().map(|tick| clock.ns(*tick)).collect();
         // The kernel begins to steer: the counter seems to run 100 ppm slower from here on.
         clock.observe(Reading {
-            ns: reading(60 * MS, 3.0).ns + 3_000,
+            host: reading(60 * MS, 3.0).host.plus(3_000),
             ..reading(60 * MS, 3.0)
         });
         let after: Vec<i64> = ticks.iter().map(|tick| clock.ns(*tick)).collect();
@@ -335,8 +359,8 @@ mod tests {
             let ticks = BASE + 2_000 * MS as u64 + step * 2 * MS as u64;
             if step % 100 == 0 && step > 0 {
                 clock.observe(Reading {
-                    ticks,
-                    ns: truth(ticks),
+                    ticks: Ticks::new(ticks),
+                    host: HostNs::new(truth(ticks)),
                     width_ns: 30,
                 });
             }
@@ -352,13 +376,13 @@ mod tests {
     fn a_suspended_machine_makes_one_jump_forward() {
         let mut clock = clock_at((1..=10).map(|n| n * 100 * MS), 2.0);
         let woken = Reading {
-            ns: reading(1_100 * MS, 2.0).ns + 60_000 * MS,
+            host: reading(1_100 * MS, 2.0).host.plus(60_000 * MS),
             ..reading(1_100 * MS, 2.0)
         };
         clock.observe(woken);
-        assert_eq!(clock.ns(woken.ticks), woken.ns);
-        let later = woken.ticks + 2_000;
-        assert!((clock.ns(later) - woken.ns - 1_000).abs() <= 1);
+        assert_eq!(clock.at(woken.ticks), woken.host);
+        let later = Ticks::new(woken.ticks.count() + 2_000);
+        assert!((clock.at(later).since(woken.host) - 1_000).abs() <= 1);
     }
 
     #[test]
@@ -374,7 +398,8 @@ mod tests {
         }
         let errors = (0..50).map(|_| {
             let reading = read_both();
-            ((clock.ns(reading.ticks) - reading.ns).abs() - reading.width_ns).max(0)
+            let off = clock.at(reading.ticks).since(reading.host).abs();
+            (off - reading.width_ns).max(0)
         });
         assert!(errors.min().is_some_and(|error| error < 50_000));
     }

@@ -9,7 +9,7 @@ mod memory;
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_recording::{ProcessId, StreamId, Task};
+use ascend_trace_recording::{ProcessId, StreamId, Task, TimeRange};
 
 use crate::Source;
 use crate::tracks::{Track, Tracks};
@@ -37,8 +37,20 @@ enum Subject {
     Memory(ProcessId, Place),
 }
 
-/// A change of a counter, or its value: when, and by how much.
-type Step = (i64, i64);
+/// A change of a counter, or its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Nanoseconds on the host's clock.
+    pub(crate) time: i64,
+    /// By how much it changes, or what it is from then on.
+    pub(crate) amount: i64,
+}
+
+impl Step {
+    pub(crate) const fn new(time: i64, amount: i64) -> Self {
+        Self { time, amount }
+    }
+}
 
 /// A counter on its way through a trace.
 #[derive(Debug, Default)]
@@ -131,13 +143,13 @@ impl Counters {
             let submitted = trace.call(task.call).begin.min(time.end);
             latest.submitted = latest.submitted.max(submitted);
             latest.completed = latest.completed.max(time.end);
-            queued.ups.push((latest.submitted, 1));
-            queued.downs.push((latest.completed, -1));
+            queued.ups.push(Step::new(latest.submitted, 1));
+            queued.downs.push(Step::new(latest.completed, -1));
             if is_work(task) {
                 let begin = time.begin.max(latest.worked);
                 latest.worked = time.end.max(begin);
-                busy.ups.push((begin, 1));
-                busy.downs.push((latest.worked, -1));
+                busy.ups.push(Step::new(begin, 1));
+                busy.downs.push(Step::new(latest.worked, -1));
             }
         }
         self.gauges.insert(subject, queued);
@@ -196,37 +208,38 @@ impl Gauge {
     fn tell<E>(
         &mut self,
         (until, is_last): (i64, bool),
-        range: Option<(i64, i64)>,
+        range: Option<TimeRange>,
         told: &mut impl FnMut(&Counter, Option<Step>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(counter) = &self.counter else {
             return Ok(());
         };
-        let (first, last) = range.unwrap_or((i64::MIN, i64::MAX));
-        self.ups.sort_by_key(|step| step.0);
-        self.downs.sort_by_key(|step| step.0);
-        let ups = self.ups.partition_point(|step| step.0 < until);
-        let downs = self.downs.partition_point(|step| step.0 < until);
+        let range = range.unwrap_or(TimeRange::EVERYTHING);
+        let first = range.begin;
+        self.ups.sort_by_key(|step| step.time);
+        self.downs.sort_by_key(|step| step.time);
+        let ups = self.ups.partition_point(|step| step.time < until);
+        let downs = self.downs.partition_point(|step| step.time < until);
         let (mut rising, mut falling) = (&self.ups[..ups], &self.downs[..downs]);
         let mut next = earliest(&mut rising, &mut falling);
         let may_change = |next: Option<Step>| match next {
-            Some(next) => next.0 <= first,
+            Some(next) => next.time <= first,
             // What comes after this part is later, but may still be before the range.
             None => until <= first && !is_last,
         };
         if std::mem::take(&mut self.is_waiting) && !may_change(next) && self.value != self.told {
             self.told = self.value;
-            told(counter, Some((first, self.value)))?;
+            told(counter, Some(Step::new(first, self.value)))?;
         }
         self.is_waiting = next.is_none() && may_change(next);
-        while let Some((time, change)) = next {
-            self.value = self.value.saturating_add(change);
+        while let Some(Step { time, amount }) = next {
+            self.value = self.value.saturating_add(amount);
             next = earliest(&mut rising, &mut falling);
-            let is_over = next.is_none_or(|next| next.0 != time) && !may_change(next);
+            let is_over = next.is_none_or(|next| next.time != time) && !may_change(next);
             self.is_waiting = next.is_none() && !is_over;
-            if time <= last && is_over && self.value != self.told {
+            if time <= range.end && is_over && self.value != self.told {
                 self.told = self.value;
-                told(counter, Some((time.max(first), self.value)))?;
+                told(counter, Some(Step::new(time.max(first), self.value)))?;
             }
         }
         self.ups.drain(..ups);
@@ -238,7 +251,7 @@ impl Gauge {
 /// Takes the earlier one of the first steps of two lists.
 fn earliest<'s>(one: &mut &'s [Step], other: &mut &'s [Step]) -> Option<Step> {
     let from = match (one.first(), other.first()) {
-        (Some(a), Some(b)) if b.0 < a.0 => other,
+        (Some(a), Some(b)) if b.time < a.time => other,
         (Some(_), _) => one,
         (None, _) => other,
     };

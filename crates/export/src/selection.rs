@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use ascend_trace_analysis::critical::Segment;
 use ascend_trace_analysis::{Edge, Node, Stall};
-use ascend_trace_recording::{Call, CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{
+    Call, CallId, ProcessId, StreamId, Task, TaskId, ThreadId, TimeRange, Trace,
+};
 
 use crate::Args;
 pub use only::{Only, OnlyError};
@@ -19,7 +21,7 @@ pub(crate) use shown::Shown;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// First and last moment; what has no part in it is left out.
-    pub range: Option<(i64, i64)>,
+    pub range: Option<TimeRange>,
     pub only: Only,
     /// What the slices of timelines say; tables have all of it.
     pub args: Args,
@@ -30,7 +32,7 @@ pub struct Wanted {
 /// Which calls and tasks of a trace are wanted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selection {
-    range: Option<(i64, i64)>,
+    range: Option<TimeRange>,
     /// `None`: everything is.
     chosen: Option<Chosen>,
     shown: Arc<Shown>,
@@ -104,7 +106,7 @@ impl Selection {
         self.chosen.is_none()
     }
 
-    pub(crate) fn range(&self) -> Option<(i64, i64)> {
+    pub(crate) fn range(&self) -> Option<TimeRange> {
         self.range
     }
 
@@ -137,7 +139,7 @@ impl Selection {
     /// Whether something of a process or a thread, between these moments, has a part in the range.
     pub(crate) fn span(&self, begin: i64, end: i64) -> bool {
         self.range
-            .is_none_or(|range| begin <= range.1 && end >= range.0)
+            .is_none_or(|range| range.overlaps(TimeRange::new(begin, end)))
     }
 
     /// Whether anything of a thread is shown; of a whole trace, every thread is.
@@ -177,18 +179,13 @@ impl Wanted {
         self.range.is_none() && self.only == Only::default()
     }
 
-    fn overlaps(&self, begin: i64, end: i64) -> bool {
-        self.range
-            .is_none_or(|range| begin <= range.1 && end >= range.0)
+    fn overlaps(&self, other: TimeRange) -> bool {
+        self.range.is_none_or(|range| range.overlaps(other))
     }
 
     fn has_task(&self, trace: &Trace, task: &Task) -> bool {
         let call = trace.call(task.call);
-        let (begin, end) = match task.time {
-            Some(time) => (time.begin, time.end),
-            None => (call.begin, call.end),
-        };
-        self.overlaps(begin, end)
+        self.overlaps(trace.extent(task))
             && self.only.place(trace, call, Some(task.stream))
             && self.only.task(trace, task)
             && self.only.call(trace, call)
@@ -197,7 +194,7 @@ impl Wanted {
     /// Calls that submit a task are in with their task; this is about the others as well.
     fn has_call(&self, trace: &Trace, call: &Call) -> bool {
         !self.only.names_tasks()
-            && self.overlaps(call.begin, call.end)
+            && self.overlaps(call.range())
             && self.only.place(trace, call, call.stream)
             && self.only.call(trace, call)
     }

@@ -15,7 +15,9 @@ use std::collections::HashSet;
 use ascend_trace_analysis::graphs::{Graph, Outcome};
 use ascend_trace_analysis::{Class, Node, Stall};
 use ascend_trace_format::api::{Role, TaskKind};
-use ascend_trace_recording::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{
+    CallId, ProcessId, StreamId, Task, TaskId, ThreadId, TimeRange, Trace,
+};
 
 use crate::Source;
 use crate::release::drawn_end;
@@ -58,7 +60,7 @@ pub(crate) struct LaneTracks {
     /// When the last slice ended on each other track.
     ends: [Vec<i64>; 3],
     /// What is on each track of captures. They are few, and those that fail are placed last.
-    making: Vec<Vec<(i64, i64)>>,
+    making: Vec<Vec<TimeRange>>,
 }
 
 /// Parallel tracks: what overlaps is on different ones.
@@ -193,7 +195,7 @@ impl Tracks {
                 continue;
             }
             let rows = open.entry(range.thread.0).or_default();
-            let at = nest(rows, (range.begin, range.end), false);
+            let at = nest(rows, range.time(), false);
             lane.ranges
                 .extend(at + 1, (lane.pid, lane.number), &mut self.ids);
             self.ranges.push((place, lane.ranges.tracks[at]));
@@ -283,7 +285,7 @@ impl Tracks {
         for id in source.calls(thread) {
             let call = trace.call(id);
             let late = late[call.function.index()];
-            let place = nest(&mut lane.nesting, (call.begin, call.end), late);
+            let place = nest(&mut lane.nesting, call.range(), late);
             if place > 0 {
                 let key = key(trace, Node::Call(id));
                 self.elsewhere.insert(key, place as u32);
@@ -299,7 +301,7 @@ impl Tracks {
     /// Places the captures that are complete.
     fn place_captures(&mut self, source: &Source<'_>) {
         let trace = source.trace;
-        let mut spans: Vec<(&Graph, (i64, i64))> = source
+        let mut spans: Vec<(&Graph, TimeRange)> = source
             .graphs
             .all()
             .iter()
@@ -308,13 +310,13 @@ impl Tracks {
             .filter_map(|graph| Some((graph, graph.making_span(trace)?)))
             .collect();
         spans.sort_by_key(|(_, span)| *span);
-        for (graph, (begin, end)) in spans {
+        for (graph, span) in spans {
             let Some(call) = graph.begin.filter(|call| source.selection.call(*call)) else {
                 continue;
             };
             let thread = trace.call(call).thread;
             let lane = &mut self.threads[thread.index()];
-            let place = first_room(&mut lane.making, (begin, end));
+            let place = first_room(&mut lane.making, span);
             lane.captures
                 .extend(place + 1, (lane.pid, lane.number), &mut self.ids);
             let key = (graph.process, graph.serial);

@@ -15,6 +15,7 @@ pub mod rank;
 pub mod record;
 pub mod role;
 pub mod session;
+pub mod time;
 pub mod version;
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::{Archive, TimeRange};
 
 /// What the viewer reads as single calls and tasks at most.
 const MOST: u64 = 200_000;
@@ -17,7 +17,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut archive = Archive::open(&path, |_, _| true)?;
     println!("opened {} rows in {:.1?}", archive.rows(), begin.elapsed());
     memory();
-    let (first, last) = archive.span().ok_or("nothing in it")?;
+    let TimeRange {
+        begin: first,
+        end: last,
+    } = archive.span().ok_or("nothing in it")?;
     let mut length = last - first;
     while length > 1_000 {
         let middle = first + (last - first) / 3;

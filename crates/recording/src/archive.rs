@@ -140,8 +140,8 @@ impl Archive {
     }
 
     /// First and last moment of anything in the file.
-    pub fn span(&self) -> Option<(i64, i64)> {
-        self.span.map(TimeRange::into)
+    pub fn span(&self) -> Option<TimeRange> {
+        self.span
     }
 
     /// From when on [`Archive::things`] may lack ranges that the program named, because there are too

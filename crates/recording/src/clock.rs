@@ -20,6 +20,8 @@ mod stretch;
 
 use std::borrow::Cow;
 
+use ascend_trace_format::time::{DeviceNs, HostNs};
+
 use knot::{Knot, Slope, between, beyond, push_rising};
 use lines::Lines;
 pub(crate) use place::{Launch, Reading, place};
@@ -35,15 +37,16 @@ const COARSE_TICK_NS: i64 = 1000;
 /// The device clock read `device` somewhere between the two host times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
-    pub(crate) device: i64,
-    pub(crate) earliest: i64,
-    pub(crate) latest: i64,
+    pub(crate) device: DeviceNs,
+    pub(crate) earliest: HostNs,
+    pub(crate) latest: HostNs,
 }
 
 /// A device time on the host's clock, and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mapped {
-    pub(crate) host: i64,
+    pub(crate) host: HostNs,
+    /// Nanoseconds.
     pub(crate) error: i64,
     /// The same by events alone.
     wide: i64,
@@ -178,21 +181,22 @@ impl Clock {
     }
 
     /// The host time of a device time; `None` as long as nothing is known.
-    pub(crate) fn map(&self, device: i64) -> Option<Mapped> {
+    pub(crate) fn map(&self, device: DeviceNs) -> Option<Mapped> {
         let base = self.events.base?;
-        let next = self.knots.partition_point(|knot| knot.device <= device);
+        let at = device.ns();
+        let next = self.knots.partition_point(|knot| knot.device <= at);
         let point = match (
             next.checked_sub(1).map(|i| self.knots[i]),
             self.knots.get(next),
         ) {
             (None, None) => return None,
-            (None, Some(first)) => beyond(first, self.before, device),
-            (Some(last), None) => beyond(&last, self.after, device),
-            (Some(left), Some(right)) => between(&left, right, device),
+            (None, Some(first)) => beyond(first, self.before, at),
+            (Some(last), None) => beyond(&last, self.after, at),
+            (Some(left), Some(right)) => between(&left, right, at),
         };
         let offset = base.saturating_add(point.offset.round() as i64);
         Some(Mapped {
-            host: device.saturating_add(offset),
+            host: device.on_host(offset),
             error: point.error.ceil() as i64,
             wide: point.wide.ceil() as i64,
             latency: (point.below - self.events.slack).max(0.0) as i64,

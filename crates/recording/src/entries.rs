@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::record::ActivityKind;
+use ascend_trace_format::time::DeviceNs;
 
 use crate::TimeRange;
 use crate::rows::ActivityRow;
@@ -189,12 +190,15 @@ impl Trace {
         }: TimeRange,
         ns: i64,
     ) -> Option<i64> {
-        let on_host = |ns| self.log_on_host(stream.process, stream.device, ns);
+        let on_host = |ns| {
+            let found = self.log_on_host(stream.process, stream.device, DeviceNs::new(ns))?;
+            Some(found.at.ns())
+        };
         let Some(time) = time else {
-            return on_host(ns).map(|(host, _)| host);
+            return on_host(ns);
         };
         let host = match (on_host(first), on_host(ns)) {
-            (Some((first, _)), Some((host, _))) => time.begin + (host - first),
+            (Some(first), Some(host)) => time.begin + (host - first),
             _ => {
                 let length = time.end.saturating_sub(time.begin);
                 let around = length.saturating_sub(last.saturating_sub(first)) / 2;
@@ -235,7 +239,7 @@ impl Trace {
 fn span(entries: &[Numbered]) -> Option<TimeRange> {
     let timed = entries.iter().filter(|entry| entry.row.begin_ns != 0);
     let spans = timed.map(|entry| TimeRange::new(entry.row.begin_ns, entry.row.end_ns));
-    spans.reduce(TimeRange::joined)
+    spans.reduce(TimeRange::hull)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use ascend_trace_format::api::{
 };
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_format::record::Manner;
+use ascend_trace_format::time::HostNs;
 
 use crate::TimeRange;
 use crate::rows::{Ending, GraphRef};
@@ -212,6 +213,14 @@ impl TaskTime {
     }
 }
 
+/// A time of another clock on the host's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostTime {
+    pub at: HostNs,
+    /// The true time lies no further from it than this.
+    pub error_ns: i64,
+}
+
 /// Work that a call put on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
@@ -269,6 +278,11 @@ impl Range {
     /// What it stands for, where the hook inside a Python program has told it.
     pub fn kind(&self) -> Option<RangeKind> {
         RangeKind::of_domain(self.domain)
+    }
+
+    /// When it was.
+    pub const fn time(&self) -> TimeRange {
+        TimeRange::new(self.begin, self.end)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::Manner;
+use ascend_trace_format::time::DeviceNs;
 
 use crate::TimeRange;
 use crate::cost::Costs;
@@ -256,11 +257,14 @@ impl Trace {
         self.name_of(self.thread(call.thread).process, key, call.begin)
     }
 
-    /// A moment of the hardware's log on the host's clock, and how far off it may be, in nanoseconds. `None` where tasks
-    /// have times of events, or too little is known of the clock.
-    pub fn log_on_host(&self, process: ProcessId, device: u32, ns: i64) -> Option<(i64, i64)> {
-        let mapped = self.log_clocks.get(&(process, device))?.map(ns)?;
-        Some((mapped.host, mapped.error))
+    /// A time of the hardware's log on the host's clock. `None` where tasks have times of events, or too little is known
+    /// of the clock.
+    pub fn log_on_host(&self, process: ProcessId, device: u32, at: DeviceNs) -> Option<HostTime> {
+        let mapped = self.log_clocks.get(&(process, device))?.map(at)?;
+        Some(HostTime {
+            at: mapped.host,
+            error_ns: mapped.error,
+        })
     }
 
     /// The process with this number in the file.
@@ -312,8 +316,8 @@ impl Trace {
     }
 
     /// First and last moment of anything in the trace; `None` when it is empty.
-    pub fn span(&self) -> Option<(i64, i64)> {
-        self.span.map(TimeRange::into)
+    pub fn span(&self) -> Option<TimeRange> {
+        self.span
     }
 
     pub fn clocks(&self) -> &[DeviceClock] {

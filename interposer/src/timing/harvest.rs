@@ -4,6 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::told;
+use ascend_trace_format::time::{DeviceNs, Ticks};
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::{self, ticks};
@@ -189,12 +190,13 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
         Err(Refusal::Never) => None,
         Ok(times) => Some(times),
     };
-    let behind = times.map_or(0, |(begin, end)| learn(context, api, pair, (begin, end)));
-    let last_end = times.map_or(UNREAD, |(_, end)| end.wrapping_add(behind));
+    let behind = times.map_or(0, |times| learn(context, api, pair, times));
+    let last_end = times.map_or(UNREAD, |times| times.end.ns().wrapping_add(behind));
     lane.last_end.store(last_end, Relaxed);
     if let Some(sequence) = pair.sequence {
         match times {
-            Some((begin, end)) => {
+            Some(Reached { begin, end }) => {
+                let (begin, end) = (begin.ns(), end.ns());
                 let record = reference::record_time(context).map_or((0, 0), RecordTime::known);
                 if pair.start != pair.end {
                     note_length(lane, end.wrapping_sub(begin), record.0.into());
@@ -238,7 +240,7 @@ fn note_length(lane: &Lane, both_ns: i64, record_ns: i64) {
 
 /// Learns how long records take from a pair that was reached at these times. Answers by how much the
 /// second record behind it came later than its end.
-fn learn(context: &ContextEntry, api: &Api, pair: Pair, (begin, end): (i64, i64)) -> i64 {
+fn learn(context: &ContextEntry, api: &Api, pair: Pair, times: Reached) -> i64 {
     let Some(time) = reference::record_time(context) else {
         return 0;
     };
@@ -247,12 +249,13 @@ fn learn(context: &ContextEntry, api: &Api, pair: Pair, (begin, end): (i64, i64)
         return 0;
     }
     if pair.start != 0 {
-        time.reached(clock::moment(pair.entry), begin);
+        time.reached(clock::moment(Ticks::new(pair.entry)), times.begin);
     }
     match api.elapsed_ns(pair.end, pair.behind) {
         Ok(apart) => {
             let apart = apart.round() as i64;
-            time.sample(clock::moment(pair.closed_behind), end, apart);
+            let closed = clock::moment(Ticks::new(pair.closed_behind));
+            time.sample(closed, times.end, apart);
             apart.max(0)
         }
         Err(_) => 0,
@@ -282,7 +285,23 @@ pub(super) fn give_up(lane: &Lane, pair: Pair, reason: Untimed) {
 /// far away.
 const ROUNDING_NS: i64 = 1000;
 
-/// Begin and end of a pair on the device's clock. The length comes straight from the two events.
+/// When the events of a pair were reached.
+#[derive(Clone, Copy)]
+struct Reached {
+    begin: DeviceNs,
+    end: DeviceNs,
+}
+
+impl Reached {
+    const fn new(begin: i64, end: i64) -> Self {
+        Self {
+            begin: DeviceNs::new(begin),
+            end: DeviceNs::new(end),
+        }
+    }
+}
+
+/// Begin and end of a pair. The length comes straight from the two events.
 /// `kept` becomes the event that is the device's reference from now on.
 fn times(
     lane: &Lane,
@@ -290,7 +309,7 @@ fn times(
     api: &Api,
     pair: Pair,
     kept: &mut u64,
-) -> Result<(i64, i64), Refusal> {
+) -> Result<Reached, Refusal> {
     let last = Some(lane.last_end.load(Relaxed)).filter(|last| *last != UNREAD);
     let mut place = |event: u64| {
         let reading = reference::read(api, context, event, pair.floor)?;
@@ -307,7 +326,7 @@ fn times(
     };
     if pair.start == 0 {
         let end = place(pair.end)?;
-        return Ok((last.ok_or(Refusal::Never)?.min(end), end));
+        return Ok(Reached::new(last.ok_or(Refusal::Never)?.min(end), end));
     }
     // Some runtimes let the time of the start be read only once it was asked for.
     let begin = match place(pair.start) {
@@ -318,14 +337,15 @@ fn times(
         other => other?,
     };
     if pair.start == pair.end {
-        return Ok((begin, begin));
+        return Ok(Reached::new(begin, begin));
     }
     let length = api.elapsed_ns(pair.start, pair.end)?;
     // An end before the begin was never reached.
     if length < -(ROUNDING_NS as f64) {
         return Err(Refusal::Never);
     }
-    Ok((begin, begin.wrapping_add(length.max(0.0).round() as i64)))
+    let length = length.max(0.0).round() as i64;
+    Ok(Reached::new(begin, begin.wrapping_add(length)))
 }
 
 /// Ticks from one moment to another, as many as a record has room for.

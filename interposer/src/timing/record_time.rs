@@ -3,7 +3,9 @@
 //! the second was in the queue before the first was reached: their times are apart by just that.
 
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicI64, AtomicU32};
+
+use ascend_trace_format::time::{DeviceNs, HostNs};
 
 /// So many samples are taken as soon as possible; after that now and then.
 const SOON: u32 = 32;
@@ -34,7 +36,7 @@ pub(crate) struct RecordTime {
     /// The least that was seen of device time less the host's, from submission to execution, and
     /// when on the host's clock.
     quickest: AtomicI64,
-    at: AtomicU64,
+    at: AtomicI64,
 }
 
 impl RecordTime {
@@ -46,7 +48,7 @@ impl RecordTime {
             most: AtomicU32::new(0),
             bound: AtomicU32::new(UNKNOWN_NS),
             quickest: AtomicI64::new(UNKNOWN),
-            at: AtomicU64::new(0),
+            at: AtomicI64::new(0),
         }
     }
 
@@ -70,34 +72,34 @@ impl RecordTime {
     }
 
     /// An event submitted at `host` was reached at `device`.
-    pub(crate) fn reached(&self, host: u64, device: i64) {
-        let ahead = device.wrapping_sub(host as i64);
+    pub(crate) fn reached(&self, host: HostNs, device: DeviceNs) {
+        let ahead = ahead(host, device);
         if ahead < self.quickest(host) {
             self.quickest.store(ahead, Relaxed);
-            self.at.store(host, Relaxed);
+            self.at.store(host.ns(), Relaxed);
         }
     }
 
     /// The least by which device time is ahead of the submission, as known at `host`.
-    fn quickest(&self, host: u64) -> i64 {
+    fn quickest(&self, host: HostNs) -> i64 {
         match self.quickest.load(Relaxed) {
             UNKNOWN => UNKNOWN,
             known => {
-                let age = (host as i64).wrapping_sub(self.at.load(Relaxed) as i64);
+                let age = host.ns().wrapping_sub(self.at.load(Relaxed));
                 known.saturating_add(age.max(0) / DRIFT)
             }
         }
     }
 
     /// Whether what was submitted at `host` was in its queue before `device`.
-    fn was_waiting(&self, host: u64, device: i64) -> bool {
+    fn was_waiting(&self, host: HostNs, device: DeviceNs) -> bool {
         let quickest = self.quickest(host);
-        quickest != UNKNOWN && device.wrapping_sub(host as i64) > quickest.saturating_add(MARGIN_NS)
+        quickest != UNKNOWN && ahead(host, device) > quickest.saturating_add(MARGIN_NS)
     }
 
     /// A record that had been submitted by `host` was reached `apart` after the one before it, which
     /// was reached at `device`.
-    pub(crate) fn sample(&self, host: u64, device: i64, apart: i64) {
+    pub(crate) fn sample(&self, host: HostNs, device: DeviceNs, apart: i64) {
         if !(0..=LONGEST_NS).contains(&apart) {
             return;
         }
@@ -137,6 +139,11 @@ impl RecordTime {
     }
 }
 
+/// By how much a device's time is ahead of the host's. A time that is none may be anything.
+fn ahead(host: HostNs, device: DeviceNs) -> i64 {
+    device.ns().wrapping_sub(host.ns())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,12 +151,17 @@ mod tests {
     /// The device is ahead by this.
     const AHEAD: i64 = 5_000_000;
 
+    fn reached(time: &RecordTime, host: i64, ahead: i64) {
+        time.reached(HostNs::new(host), DeviceNs::new(host + ahead));
+    }
+
     fn learnt(lengths: impl Iterator<Item = i64>) -> RecordTime {
         let time = RecordTime::new();
-        time.reached(1_000_000, 1_000_000 + AHEAD + 3_000);
+        reached(&time, 1_000_000, AHEAD + 3_000);
         for (place, apart) in lengths.enumerate() {
-            let host = 1_000_000 + place as u64 * 1_000;
-            time.sample(host, host as i64 + AHEAD + 90_000, apart);
+            let host = HostNs::new(1_000_000 + place as i64 * 1_000);
+            let device = DeviceNs::new(host.ns() + AHEAD + 90_000);
+            time.sample(host, device, apart);
         }
         time
     }
@@ -166,9 +178,10 @@ mod tests {
     #[test]
     fn a_second_record_that_was_not_waiting_says_nothing() {
         let time = RecordTime::new();
-        time.reached(1_000_000, 1_000_000 + AHEAD + 3_000);
+        reached(&time, 1_000_000, AHEAD + 3_000);
         assert_eq!(time.known(), (0, UNKNOWN_NS));
-        time.sample(2_000_000, 2_000_000 + AHEAD + 4_000, 700);
+        let device = DeviceNs::new(2_000_000 + AHEAD + 4_000);
+        time.sample(HostNs::new(2_000_000), device, 700);
         // No record takes longer than that, or not much.
         assert_eq!(time.known(), (0, 1_050));
     }

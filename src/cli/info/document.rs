@@ -10,7 +10,7 @@ use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{Counter, LogState};
 use ascend_trace_recording::archive::Counts;
 use ascend_trace_recording::rows::{LogRow, SessionRow};
-use ascend_trace_recording::{Archive, OpenError, ProcessId, StreamId, ThreadId, Trace};
+use ascend_trace_recording::{Archive, OpenError, ProcessId, StreamId, ThreadId, TimeRange, Trace};
 
 use super::coverage::{self, Coverage};
 
@@ -296,7 +296,7 @@ fn cost(trace: &Trace) -> Cost {
 
 /// What is counted, and what graphs there are: of a trace that is in memory, or of an archive.
 pub(super) struct Facts {
-    pub(super) span: Option<(i64, i64)>,
+    pub(super) span: Option<TimeRange>,
     pub(super) counts: Counts,
     pub(super) graphs: Graphs,
     /// What two sources of times say of the same tasks.
@@ -311,10 +311,13 @@ fn compared(archive: &mut Archive) -> Vec<analysis::log::Comparison> {
     if archive.things().session().timing != "both" {
         return Vec::new();
     }
-    let Some((begin, end)) = archive.span() else {
+    let Some(span) = archive.span() else {
         return Vec::new();
     };
-    let whole = archive.window((begin, end.saturating_add(1)), MOST_COMPARED);
+    let whole = archive.window(
+        TimeRange::new(span.begin, span.end.saturating_add(1)),
+        MOST_COMPARED,
+    );
     whole.map_or_else(|_| Vec::new(), |trace| analysis::log::compare(&trace))
 }
 
@@ -351,8 +354,8 @@ impl Document {
         let counts = facts.counts;
         Self {
             session: trace.session().clone(),
-            begin_ns: facts.span.map(|span| span.0),
-            end_ns: facts.span.map(|span| span.1),
+            begin_ns: facts.span.map(|span| span.begin),
+            end_ns: facts.span.map(|span| span.end),
             exit_status: trace.end().map(|end| end.1),
             complete: trace.end().is_some() && damage.is_empty(),
             damage,

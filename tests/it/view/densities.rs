@@ -1,6 +1,6 @@
 //! What the cells of recordings show is what happened in their time, however closely one looks.
 
-use ascend_trace_recording::{TaskTime, Trace};
+use ascend_trace_recording::{TaskTime, TimeRange, Trace};
 use ascend_trace_viewer::shares::{STEPS, Shares, Shown};
 
 use super::demos;
@@ -53,13 +53,13 @@ impl Spans {
 }
 
 /// Ranges from more than all of it down to some nanoseconds, at several places.
-fn ranges((begin, end): (i64, i64)) -> Vec<(i64, i64)> {
+fn ranges(TimeRange { begin, end }: TimeRange) -> Vec<TimeRange> {
     let mut ranges = Vec::new();
     let mut length = (end - begin).max(1) * 3;
     while length > 2_000 {
         for part in 0..4 {
             let from = begin - length / 7 + (end - begin) / 4 * part;
-            ranges.push((from, from + length));
+            ranges.push(TimeRange::new(from, from + length));
         }
         length = length * 2 / 3;
     }

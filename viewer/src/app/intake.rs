@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::item::TrackKey;
 use crate::lanes::{self, Lanes, ViewRow};
@@ -107,13 +107,13 @@ impl App {
         }
     }
 
-    fn take_span(&mut self, span: Option<(i64, i64)>) {
+    fn take_span(&mut self, span: Option<TimeRange>) {
         let first = self.span.is_none();
         self.span = span;
         if let Some(span) = self.span {
             if first {
                 self.viewport = match self.follow {
-                    Follow::Head => Viewport::new(span.1.saturating_sub(FOLLOWED_NS), span.1),
+                    Follow::Head => Viewport::new(span.end.saturating_sub(FOLLOWED_NS), span.end),
                     Follow::Off | Follow::Everything => Viewport::fitting(span),
                 };
             }

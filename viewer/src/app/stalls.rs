@@ -1,7 +1,7 @@
 //! The stalls that selections are.
 
 use ascend_trace_analysis::Stall;
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::item::Item;
 use crate::selected::Selected;
@@ -30,7 +30,7 @@ impl App {
         trace: &Trace,
         item: Item,
     ) -> impl Iterator<Item = &Stall> + use<'_> {
-        let (begin, end) = item.span(trace);
+        let TimeRange { begin, end } = item.span(trace);
         let lane = item.track(trace).lane();
         let stalls = lane.map_or(&[][..], |lane| self.stalls.in_window(lane, begin, end));
         let node = item.node();

@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::calls::CallTree;
 use ascend_trace_recording::archive::{Answer, Towards, WindowError};
-use ascend_trace_recording::{Archive, ThreadId, Trace};
+use ascend_trace_recording::{Archive, ThreadId, TimeRange, Trace};
 
 use super::Course;
 use crate::job::Reached;
@@ -10,7 +10,7 @@ use crate::job::Reached;
 #[derive(Debug)]
 pub(crate) struct CallsQuest {
     pub(crate) thread: ThreadId,
-    pub(crate) range: (i64, i64),
+    pub(crate) range: TimeRange,
     pub(crate) tree: CallTree,
 }
 
@@ -22,7 +22,7 @@ impl CallsQuest {
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         let (mut next, mut is_over) = (course.next, false);
-        let end = self.range.1;
+        let end = self.range.end;
         let answer = archive.find(
             next,
             Towards::Later,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ascend_trace_analysis::Cause;
 use ascend_trace_recording::archive::{Towards, WindowError};
-use ascend_trace_recording::{Archive, Category, StreamId, Summary, Trace};
+use ascend_trace_recording::{Archive, Category, StreamId, Summary, TimeRange, Trace};
 
 use crate::names;
 
@@ -90,22 +90,22 @@ impl Edges {
     }
 
     /// Goes on behind a part. Answers the idle stretches that end there and began in one before.
-    pub(super) fn pass(&mut self, trace: &Trace, range: (i64, i64), towards: Towards) -> Vec<Gap> {
+    pub(super) fn pass(&mut self, trace: &Trace, range: TimeRange, towards: Towards) -> Vec<Gap> {
         let mut gaps = Vec::new();
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
-            let Some((first, last)) = ends(trace, stream, range) else {
+            let Some(worked) = ends(trace, stream, range) else {
                 continue;
             };
             let (near, far) = match towards {
-                Towards::Later => (first, last),
-                Towards::Earlier => (last, first),
+                Towards::Later => (worked.begin, worked.end),
+                Towards::Earlier => (worked.end, worked.begin),
             };
             self.settled.remove(&stream);
             if let Some(edge) = self.edges.insert(stream, far) {
-                let (begin, end) = (edge.min(near), edge.max(near));
+                let TimeRange { begin, end } = TimeRange::between(edge, near);
                 let is_apart = match towards {
-                    Towards::Later => edge < near && edge < range.0,
-                    Towards::Earlier => near < edge && edge > range.1,
+                    Towards::Later => edge < near && edge < range.begin,
+                    Towards::Earlier => near < edge && edge > range.end,
                 };
                 if is_apart && end.saturating_sub(begin) > SHORTEST {
                     gaps.push(Gap { stream, begin, end });
@@ -149,17 +149,16 @@ pub(super) fn resumed(ahead: &Summary, stream: StreamId, ended: i64) -> Resumed 
 
 /// The begin of the first task of a stream that has a part in a range, or ends after its begin, and
 /// the end of the last one that begins in it.
-fn ends(trace: &Trace, id: StreamId, range: (i64, i64)) -> Option<(i64, i64)> {
+fn ends(trace: &Trace, id: StreamId, range: TimeRange) -> Option<TimeRange> {
     let times = trace.stream_tasks(id).iter();
     let mut times = times.filter_map(|task| trace.task(*task).time);
-    let mut found: Option<(i64, i64)> = None;
+    let mut found: Option<TimeRange> = None;
     times.try_for_each(|time| {
-        if time.begin > range.1 {
+        if time.begin > range.end {
             return None;
         }
-        if time.end >= range.0 {
-            let (first, last) = found.unwrap_or((time.begin, time.end));
-            found = Some((first.min(time.begin), last.max(time.end)));
+        if time.end >= range.begin {
+            found = TimeRange::around([found, Some(time.range())]);
         }
         Some(())
     });

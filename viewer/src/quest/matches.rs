@@ -1,7 +1,7 @@
 //! The next match of a question in all of a recording.
 
 use ascend_trace_recording::archive::{Answer, Towards, WindowError};
-use ascend_trace_recording::{Archive, FunctionId, Trace};
+use ascend_trace_recording::{Archive, FunctionId, TimeRange, Trace};
 
 use crate::search::{Match, Search, all_in};
 
@@ -54,7 +54,7 @@ impl MatchQuest {
 }
 
 /// The first match that begins in a range, or the last one towards earlier times.
-fn find(trace: &Trace, search: &Search, range: (i64, i64), towards: Towards) -> Option<Found> {
+fn find(trace: &Trace, search: &Search, range: TimeRange, towards: Towards) -> Option<Found> {
     let all = all_in(trace, range).filter(|it| search.is_match(trace, *it));
     let key = |it: &Match| (it.begin(trace), *it);
     let found = match towards {

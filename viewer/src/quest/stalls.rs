@@ -4,7 +4,7 @@
 
 use ascend_trace_analysis::{Blame, Cause, Dependencies, Lane, Nesting, Stall, Stalls};
 use ascend_trace_recording::archive::{Answer, Towards, WindowError};
-use ascend_trace_recording::{Archive, Summary, Trace};
+use ascend_trace_recording::{Archive, Summary, TimeRange, Trace};
 
 use crate::arrangement::Arrangement;
 use crate::blame::{self, Known};
@@ -38,7 +38,7 @@ impl Told {
 
     pub(crate) fn found(&self) -> Found {
         Found {
-            span: (self.begin, self.end),
+            span: TimeRange::new(self.begin, self.end),
             lane: self.track(),
             identity: Identity::Stall {
                 lane: self.lane,
@@ -186,7 +186,7 @@ impl StallQuest {
 
     /// Takes the stalls of a part. Answers the idle stretches that go from there into the part before
     /// it.
-    fn part(&mut self, trace: &Trace, range: (i64, i64), towards: Towards) -> Vec<Gap> {
+    fn part(&mut self, trace: &Trace, range: TimeRange, towards: Towards) -> Vec<Gap> {
         let dependencies = Dependencies::of(trace);
         let stalls = Stalls::of_part(trace, &dependencies, true);
         let known = Known {
@@ -195,7 +195,7 @@ impl StallQuest {
         };
         let nesting = self.nesting(trace);
         for stall in stalls.iter() {
-            if (range.0..=range.1).contains(&stall.begin) {
+            if range.contains(stall.begin) {
                 self.take(known, &nesting, trace, stall);
             }
         }

@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_recording::archive::{Answer, Towards, WindowError};
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 
 use crate::item::Item;
 use crate::rank;
@@ -13,7 +13,7 @@ use crate::job::Reached;
 /// Tables of a range. It starts over when it has to wait, since then another range is looked at.
 #[derive(Debug)]
 pub(crate) struct StatsQuest {
-    pub(crate) range: (i64, i64),
+    pub(crate) range: TimeRange,
     pub(crate) stats: Option<Stats>,
 }
 
@@ -34,7 +34,7 @@ impl StatsQuest {
 pub(crate) struct SlowestQuest {
     pub(crate) name: String,
     pub(crate) task: bool,
-    pub(crate) range: (i64, i64),
+    pub(crate) range: TimeRange,
     pub(crate) found: Option<(i64, Found)>,
 }
 
@@ -45,7 +45,7 @@ impl SlowestQuest {
         archive: &mut Archive,
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
-        let (begin, end) = self.range;
+        let TimeRange { begin, end } = self.range;
         let mut next = course.next.max(begin);
         let mut is_over = false;
         let answer = archive.find(
@@ -66,11 +66,11 @@ impl SlowestQuest {
         Ok(is_over || answer == Answer::Nothing)
     }
 
-    fn take(&mut self, trace: &Trace, part: (i64, i64)) {
+    fn take(&mut self, trace: &Trace, part: TimeRange) {
         let is_wanted = |item: Item| {
             matches!(item, Item::Task(_)) == self.task
                 && item.name(trace) == self.name
-                && (part.0..=part.1).contains(&item.span(trace).0)
+                && part.contains(item.span(trace).begin)
         };
         let Some(item) = rank::slowest(trace, is_wanted, self.range) else {
             return;

@@ -1,5 +1,6 @@
 //! What keys and the mouse do.
 
+use ascend_trace_recording::TimeRange;
 use crossterm::event::{MouseButton, MouseEventKind};
 
 use crate::action::Effect;
@@ -178,7 +179,7 @@ fn zoom_keeps_the_selection_in_place_and_fit_shows_everything() {
     player.play("/ Gelu enter W");
     let close = player.app.viewport;
     assert_eq!(close.length(), whole.length() / 5);
-    assert!(close.overlaps((1_101_000, 1_180_000)));
+    assert!(close.overlaps(TimeRange::new(1_101_000, 1_180_000)));
     player.play("d");
     assert!(player.app.viewport.begin() > close.begin());
     player.play("a");
@@ -206,10 +207,10 @@ fn the_deepest_zoom_still_draws() {
 fn home_and_end_show_both_ends() {
     let mut player = pipeline();
     player.play("W W end");
-    assert!(player.app.viewport.overlaps((2_101_000, 2_101_000)));
+    assert!(player.app.viewport.overlaps(TimeRange::at(2_101_000)));
     player.play("home");
-    assert!(player.app.viewport.overlaps((0, 0)));
-    assert!(!player.app.viewport.overlaps((2_101_000, 2_101_000)));
+    assert!(player.app.viewport.overlaps(TimeRange::at(0)));
+    assert!(!player.app.viewport.overlaps(TimeRange::at(2_101_000)));
 }
 
 #[test]

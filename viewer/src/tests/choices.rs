@@ -124,7 +124,7 @@ fn commands_take_a_text() {
     typed(&mut player, "find softmax");
     player.play("enter");
     assert_eq!(player.selected(), "task Softmax at 1101000");
-    let start = player.app.span.expect("a span").0;
+    let start = player.app.span.expect("a span").begin;
     typed(&mut player, "goto 1ms");
     player.play("enter");
     assert!(

@@ -1,7 +1,7 @@
 //! What a cell shows is what happened in its time, however closely one looks.
 
 use ascend_trace_analysis::Lane;
-use ascend_trace_recording::{StreamId, Trace};
+use ascend_trace_recording::{StreamId, TimeRange, Trace};
 use ascend_trace_testkit::timeline;
 
 use super::harness::{PIPELINE, Player};
@@ -14,7 +14,7 @@ use crate::viewport::Viewport;
 const WIDTHS: [u16; 3] = [53, 120, 187];
 
 /// Ranges from the whole span down to some nanoseconds, at several places.
-fn views((begin, end): (i64, i64)) -> Vec<Viewport> {
+fn views(TimeRange { begin, end }: TimeRange) -> Vec<Viewport> {
     let mut views = Vec::new();
     let mut length = (end - begin).max(1) * 3;
     while length > 200 {
@@ -28,13 +28,13 @@ fn views((begin, end): (i64, i64)) -> Vec<Viewport> {
 }
 
 /// Nanoseconds of a cell in which the track has slices, counted one by one.
-fn exact(trace: &Trace, track: &Track, (begin, end): (i64, i64)) -> i64 {
+fn exact(trace: &Trace, track: &Track, cell: TimeRange) -> i64 {
     let items = (0..track.len()).filter_map(|index| track.item(index));
     let spans = items.map(|item| item.span(trace));
     let busy: i64 = spans
-        .map(|span| (span.1.min(end) - span.0.max(begin)).max(0))
+        .map(|span| span.intersection(cell).duration().max(0))
         .sum();
-    busy.min(end - begin)
+    busy.min(cell.duration())
 }
 
 #[track_caller]
@@ -52,8 +52,8 @@ fn check(trace: Trace) -> usize {
             .flat_map(|view| WIDTHS.map(|width| (view, width)))
         {
             for (place, cell) in (0..).zip(sample(trace, track, view, width)) {
-                let range = (view.time(place, width), view.time(place + 1, width));
-                let length = range.1 - range.0;
+                let range = view.cell_time(place, width);
+                let length = range.duration();
                 let Some(drawn) = cell.drawn() else { continue };
                 let exact = exact(trace, track, range) * i64::from(FULL);
                 let off = (i64::from(drawn) * length - exact).abs();
@@ -130,7 +130,7 @@ fn a_stream_is_idle_where_it_was_and_nowhere_else() {
         .max_by_key(|it| it.length())
         .expect("a gap");
     assert_eq!((gap.begin, gap.end), (3_020_000, 6_400_000));
-    for view in views((0, 9_001_000)) {
+    for view in views(TimeRange::new(0, 9_001_000)) {
         player.app.viewport = view;
         let line = player.line_with("stream 1");
         let cells: Vec<char> = line.split('│').nth(1).expect("a lane").chars().collect();

@@ -23,7 +23,7 @@ fn an_export_is_named_followed_and_over() {
         let prompt = player.line_with("export what is on screen to: train.json");
         assert!(prompt.contains("Chrome") || size == SMALL, "{prompt}");
         player.play(". g z enter");
-        let range = (player.app.viewport.begin(), player.app.viewport.end());
+        let range = player.app.viewport.range();
         let export = begun(&mut player);
         assert_eq!(
             (export.path.as_str(), export.range),

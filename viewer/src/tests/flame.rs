@@ -165,7 +165,7 @@ fn sums_of_all_threads_are_those_of_the_table_of_functions() {
     for script in ["0", "W", "W W", "home W d"] {
         let mut player = Player::new(PIPELINE, LARGE);
         player.play(script);
-        let window = (player.app.viewport.begin(), player.app.viewport.end());
+        let window = player.app.viewport.range();
         let mut sums: BTreeMap<String, (u64, i64)> = BTreeMap::new();
         for _ in 0..player.trace.threads().len() {
             match player.app.flame {
@@ -216,7 +216,7 @@ fn a_window_that_is_not_loaded_is_read() {
     player.line_with("calls of thread");
     assert!(flame(&player).is_whole);
     let (trace, ..) = quests::whole(&mut archive);
-    let window = (player.app.viewport.begin(), player.app.viewport.end());
+    let window = player.app.viewport.range();
     let expected = CallTree::of(&trace, thread, window);
     assert_eq!(
         flame(&player).tree.nodes()[0].inside_ns,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 use ascend_trace_testkit::timeline;
 use crossterm::event::{MouseEvent, MouseEventKind};
 use ratatui::Terminal;
@@ -97,7 +97,7 @@ impl Player {
     }
 
     /// Goes over to another part, as the loop does.
-    pub(super) fn take_part(&mut self, trace: Trace, loaded: Option<(i64, i64)>) {
+    pub(super) fn take_part(&mut self, trace: Trace, loaded: Option<TimeRange>) {
         let extent = Extent {
             is_whole: false,
             is_final: true,
@@ -111,7 +111,7 @@ impl Player {
         &mut self,
         trace: Trace,
         derived: Derived,
-        loaded: Option<(i64, i64)>,
+        loaded: Option<TimeRange>,
     ) {
         let kept = Kept::of(&self.app, &self.trace);
         self.trace = trace;
@@ -261,7 +261,7 @@ impl Player {
                     Item::Call(_) => "call",
                 };
                 let name = crate::text::short_name(item.name(&self.trace));
-                format!("{kind} {name} at {}", item.span(&self.trace).0)
+                format!("{kind} {name} at {}", item.span(&self.trace).begin)
             }
         }
     }

@@ -41,8 +41,8 @@ fn the_timeline_shows_the_stall_that_the_cursor_is_on_and_goes_back_on_esc() {
     let before = player.app.viewport;
     player.play("W i end");
     let last = player.selected();
-    let (begin, end) = player.app.selected.expect("a stall").span(&player.trace);
-    assert!(player.app.viewport.overlaps((begin, end)));
+    let span = player.app.selected.expect("a stall").span(&player.trace);
+    assert!(player.app.viewport.overlaps(span));
     player.play("enter");
     assert!(player.app.list.is_none());
     assert_eq!(player.selected(), last);

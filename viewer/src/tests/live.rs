@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ascend_trace_recording::TraceBuilder;
 use ascend_trace_recording::rows::{CallRow, Row};
+use ascend_trace_recording::{TimeRange, TraceBuilder};
 use ascend_trace_testkit::Timeline;
 
 use crate::app::{FOLLOWED_NS, Follow};
@@ -80,7 +80,7 @@ fn a_live_view_scrolls_from_the_start_and_keeps_its_scale() {
         growing.rows = calls((second - 1) * 1_000..second * 1_000).into_iter();
         growing.grow(usize::MAX);
         let app = &growing.player.app;
-        let (viewport, end) = (app.viewport, app.span.expect("a span").1);
+        let (viewport, end) = (app.viewport, app.span.expect("a span").end);
         assert_eq!(app.follow, Follow::Head);
         // The room before the start has no times.
         let picture = growing.player.picture();
@@ -181,8 +181,8 @@ fn a_live_view_follows_until_it_is_moved() {
     growing.player.play("f");
     assert_eq!(growing.player.app.follow, Follow::Head);
     growing.grow(10);
-    let end = growing.player.app.span.expect("a span").1;
-    assert!(growing.player.app.viewport.overlaps((end, end)));
+    let end = growing.player.app.span.expect("a span").end;
+    assert!(growing.player.app.viewport.overlaps(TimeRange::at(end)));
 }
 
 #[test]
@@ -225,8 +225,8 @@ fn a_view_of_what_has_ended_follows_nothing() {
     assert_eq!(growing.player.app.follow, Follow::Off);
     // Where it stood when the program ended: all of it.
     let player = &mut growing.player;
-    let (begin, end) = player.app.span.expect("a span");
-    assert!(player.app.viewport.begin() <= begin && end <= player.app.viewport.end());
+    let span = player.app.span.expect("a span");
+    assert!(player.app.viewport.range().covers(span));
     player.play("/ m e m c p y enter n");
     let selected = player.app.selected;
     assert!(selected.is_some());

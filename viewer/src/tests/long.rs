@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ascend_trace_recording::file::{Batch, ChunkWriter, Encoder};
 use ascend_trace_recording::rows::Row;
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
@@ -88,9 +88,8 @@ fn forget_peak() {
 /// too much. What it hands over, and how long that took.
 fn look(player: &mut Player, archive: &mut Archive) -> (LoadedPart, Duration) {
     let begin = Instant::now();
-    let range = (player.app.viewport.begin(), player.app.viewport.end());
-    let length = range.1 - range.0;
-    let wide = (range.0 - length, range.1 + length);
+    let range = player.app.viewport.range();
+    let wide = range.widened(range.duration());
     let near = Arc::new(archive.summary(wide, ENTRIES).expect("the file reads"));
     player.overview.near = near;
     let loaded = [wide, range]
@@ -114,7 +113,7 @@ fn look(player: &mut Player, archive: &mut Archive) -> (LoadedPart, Duration) {
 struct LoadedPart {
     trace: Trace,
     derived: Derived,
-    range: Option<(i64, i64)>,
+    range: Option<TimeRange>,
 }
 
 /// The time within which so many of a hundred are.
@@ -167,7 +166,7 @@ impl Frames {
 /// Looks at places all over the recording; three frames each: before what is there has been read, with
 /// it being handed over, and with something selected.
 fn look_around(player: &mut Player, archive: &mut Archive, length: i64) -> (Frames, Vec<Duration>) {
-    let (begin, end) = player.app.span.expect("there is something");
+    let TimeRange { begin, end } = player.app.span.expect("there is something");
     let (mut frames, mut looks) = (Frames::default(), Vec::new());
     for place in 0..PLACES as i64 {
         let room = (end - begin - length).max(0);
@@ -203,7 +202,7 @@ fn measure(folder: &Path, rows: u64) {
     let size = std::fs::metadata(&path).map_or(0, |it| it.len()) >> 20;
     let rows = archive.rows();
     println!("{rows} rows, {size} MB: opened {opened:.1?}, first frame after {first:.1?}");
-    let (begin, end) = player.app.span.expect("there is something");
+    let TimeRange { begin, end } = player.app.span.expect("there is something");
     let mut length = end - begin;
     let (mut all, mut looks, mut worst) = (Frames::default(), Vec::new(), Duration::ZERO);
     while length > MIN_LENGTH {
@@ -266,7 +265,7 @@ fn nodes_of_a_graph_are_known_far_from_where_it_was_made() {
     let mut archive = Archive::open(&path, |_, _| true).expect("the file opens");
     let overview = overview(&mut archive);
     let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
-    let (begin, end) = player.app.span.expect("a span");
+    let TimeRange { begin, end } = player.app.span.expect("a span");
     // Between the first and the second capture of each thread.
     let middle = begin + (end - begin) / 6;
     player.app.viewport = Viewport::new(middle, middle + 2_000_000);
@@ -281,7 +280,7 @@ fn nodes_of_a_graph_are_known_far_from_where_it_was_made() {
     let line = player.line_with("└ nodes");
     assert!(line.contains('⣀') && !line.contains('·'), "{line}");
     // A window that nobody looks at does without.
-    let range = (player.app.viewport.begin(), player.app.viewport.end());
+    let range = player.app.viewport.range();
     let plain = archive.window(range, MOST).expect("it is short");
     let first = plain.calls().iter().map(|call| call.begin).min();
     assert!(first.is_some_and(|first| first > begin + 10_000_000));

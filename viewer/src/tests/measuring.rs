@@ -32,9 +32,12 @@ fn marks_stand_on_the_ruler_and_can_be_zoomed_to() {
     assert!(line.contains('A') && line.contains('B'), "{line}");
     assert!(picture.contains('┊'));
     player.play("Z");
-    let range = (player.app.viewport.begin(), player.app.viewport.end());
-    assert!(range.0 < 1_101_000 && range.0 > 900_000, "{range:?}");
-    assert!(range.1 > 1_900_000 && range.1 < 2_100_000, "{range:?}");
+    let range = player.app.viewport.range();
+    assert!(
+        range.begin < 1_101_000 && range.begin > 900_000,
+        "{range:?}"
+    );
+    assert!(range.end > 1_900_000 && range.end < 2_100_000, "{range:?}");
 }
 
 #[test]
@@ -55,13 +58,13 @@ fn the_right_button_draws_a_measure() {
 fn a_moment_is_gone_to_from_the_start_from_here_and_by_share() {
     let mut player = pipeline();
     player.play("W g 1.5ms enter");
-    let start = player.app.span.expect("a span").0;
+    let start = player.app.span.expect("a span").begin;
     assert_eq!(player.app.viewport.middle(), start + 1_500_000);
     player.play("g -100us enter");
     assert_eq!(player.app.viewport.middle(), start + 1_400_000);
     player.play("g 50% enter");
-    let (begin, end) = player.app.span.expect("a span");
-    assert!((player.app.viewport.middle() - (begin + end) / 2).abs() < 10);
+    let span = player.app.span.expect("a span");
+    assert!((player.app.viewport.middle() - span.middle()).abs() < 10);
     player.play("g soon enter");
     assert!(player.picture().contains("“soon” is not a time"));
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ascend_trace_recording::TimeRange;
 use crossterm::event::{MouseButton, MouseEventKind};
 
 use crate::app::Follow;
@@ -66,7 +67,10 @@ fn a_double_click_on_a_slice_fits_the_range_to_it() {
     double_click(&mut player, (x, y));
     assert_eq!(player.selected(), "task MatMul at 481000");
     let shown = player.app.viewport;
-    assert_eq!(shown, Viewport::with_room((481_000, 1_100_000), 4));
+    assert_eq!(
+        shown,
+        Viewport::with_room(TimeRange::new(481_000, 1_100_000), 4)
+    );
     player.play("u");
     assert_eq!(player.app.viewport, before, "one step to undo");
 }
@@ -99,7 +103,7 @@ fn a_double_click_on_an_idle_stretch_fits_and_on_nothing_does_nothing() {
     );
     assert_eq!(
         player.app.viewport,
-        Viewport::with_room((400_000, 900_000), 4)
+        Viewport::with_room(TimeRange::new(400_000, 900_000), 4)
     );
     let mut player = self::player();
     let before = player.app.viewport;

@@ -81,7 +81,7 @@ fn a_call_that_is_under_way_grows_in_its_line_until_it_returns() {
     let line = hanging.player.line_with("▒");
     assert!(line.contains("Malloc 6.00 ms, under way"), "{line}");
     let span = hanging.player.app.span.expect("a span");
-    assert_eq!(span.1 - span.0, 8_000_000, "the view follows it");
+    assert_eq!(span.duration(), 8_000_000, "the view follows it");
     hanging.lasts(10);
     let grown = hanging.player.line_with("▒");
     assert!(grown.contains("Malloc 10.0 ms, under way"), "{grown}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ascend_trace_recording::archive::WindowError;
 use ascend_trace_recording::file::Writer;
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
@@ -50,8 +50,8 @@ fn player() -> (Player, Archive) {
     (Player::of_parts(things, overview, LARGE), archive)
 }
 
-fn shown(player: &Player) -> (i64, i64) {
-    (player.app.viewport.begin(), player.app.viewport.end())
+fn shown(player: &Player) -> TimeRange {
+    player.app.viewport.range()
 }
 
 pub(super) fn load(player: &mut Player, archive: &mut Archive) {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use ascend_trace_analysis::{Dependencies, Stall, Stalls};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::Row;
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
@@ -162,7 +162,7 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
         assert!(!player.is_looking());
         let selected = player.app.selected.expect("it is loaded and selected");
         assert_eq!(
-            selected.span(&player.trace).0,
+            selected.span(&player.trace).begin,
             *begin,
             "{}",
             player.selected()
@@ -178,7 +178,7 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     // Past the last one it starts over, and says so.
     pursue(&mut player, &mut archive);
     let selected = player.app.selected.expect("the first one again");
-    assert_eq!(selected.span(&player.trace).0, failed[0]);
+    assert_eq!(selected.span(&player.trace).begin, failed[0]);
     assert!(
         message(&player).contains("went on from the beginning"),
         "{}",
@@ -187,7 +187,7 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     player.play("<");
     pursue(&mut player, &mut archive);
     let selected = player.app.selected.expect("the last one");
-    assert_eq!(selected.span(&player.trace).0, failed[2]);
+    assert_eq!(selected.span(&player.trace).begin, failed[2]);
     assert!(
         message(&player).contains("went on from the end"),
         "{}",
@@ -196,7 +196,7 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     player.play("<");
     pursue(&mut player, &mut archive);
     let selected = player.app.selected.expect("the one before");
-    assert_eq!(selected.span(&player.trace).0, failed[1]);
+    assert_eq!(selected.span(&player.trace).begin, failed[1]);
 }
 
 #[test]
@@ -304,9 +304,14 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
     assert!(longest.stalls.iter().all(|it| !it.words.is_empty()));
     // The first one is on screen, and selected once it is loaded.
     let first = longest.stalls[0].clone();
-    assert!(player.app.viewport.overlaps((first.begin, first.end)));
+    assert!(
+        player
+            .app
+            .viewport
+            .overlaps(TimeRange::new(first.begin, first.end))
+    );
     let selected = player.app.selected.expect("it is selected");
-    assert!((selected.span(&player.trace).0 - first.begin).abs() < 1_000);
+    assert!((selected.span(&player.trace).begin - first.begin).abs() < 1_000);
     // A second look costs nothing.
     player.play("enter i");
     assert!(player.asked().is_none() && !player.is_looking());
@@ -383,12 +388,15 @@ fn from_afar_a_search_begins_where_one_looks() {
         message(&player)
     );
     let length = player.app.viewport.length();
-    let (begin, end) = player.app.span.expect("a span");
-    assert!(length < (end - begin) / 5, "single calls can be told apart");
+    let span = player.app.span.expect("a span");
+    assert!(
+        length < span.duration() / 5,
+        "single calls can be told apart"
+    );
     player.play("u");
     assert_eq!(
         player.app.viewport,
-        crate::viewport::Viewport::fitting((begin, end))
+        crate::viewport::Viewport::fitting(span)
     );
 }
 
@@ -443,7 +451,7 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     assert!(player.line_with("looking for the slowest").contains(name));
     pursue(&mut player, &mut archive);
     let selected = player.app.selected.expect("it is loaded and selected");
-    let (begin, end) = selected.span(&player.trace);
+    let TimeRange { begin, end } = selected.span(&player.trace);
     assert!(
         (end - begin - longest).abs() < 1_000,
         "{} {longest}",

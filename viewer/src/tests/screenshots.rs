@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::event::InputEvent;
 use crate::theme::{ColorMode, Ground, Theme};
@@ -57,7 +57,7 @@ fn a_recording_as_it_is_first_seen() {
     let path = std::env::var_os("SCREENSHOT_OF").expect("SCREENSHOT_OF names a recording");
     let (trace, _) = Trace::open(path).expect("it is a trace");
     // The longest range in the second half of it, and a little of what is beside.
-    let (begin, end) = trace.span().expect("it is not empty");
+    let TimeRange { begin, end } = trace.span().expect("it is not empty");
     let later = trace
         .ranges()
         .iter()

@@ -27,7 +27,7 @@ pub(super) fn beside(
         (TrackKey::Ranges(..), _) => None,
         _ => {
             let track = app.tracks.get(lane)?;
-            let (time, item) = (from.span(trace).0, from.item());
+            let (time, item) = (from.span(trace).begin, from.item());
             let found = match forward {
                 true => track.after(trace, time, item),
                 false => track.before(trace, time, item),
@@ -65,7 +65,7 @@ pub(super) fn nearest(app: &App, trace: &Trace, lane: TrackKey, time: i64) -> Op
 /// The call that is under way in a lane at a moment; with `anywhere` also a later one.
 pub(super) fn open_at(app: &App, lane: TrackKey, time: i64, anywhere: bool) -> Option<Selected> {
     let mut open = app.tracks.open_calls(lane);
-    let open = open.find(|call| anywhere || (call.begin <= time && time <= call.end))?;
+    let open = open.find(|call| anywhere || call.range().contains(time))?;
     Some(Selected::Open(OpenCall::of(open)))
 }
 

@@ -28,7 +28,7 @@ pub(super) fn begin(app: &mut App, name: &str, whole: bool) {
     if name.is_empty() {
         return;
     }
-    let range = (app.viewport.begin(), app.viewport.end());
+    let range = app.viewport.range();
     let job = Job::Export(Export {
         number: app.jobs.next(),
         path: name.to_owned(),

@@ -1,7 +1,7 @@
 //! The calls of a thread by nesting: opened, walked through, jumped from.
 
 use ascend_trace_analysis::calls::{CallTree, Frame, Instance};
-use ascend_trace_recording::{ThreadId, Trace};
+use ascend_trace_recording::{ThreadId, TimeRange, Trace};
 
 use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
@@ -57,7 +57,7 @@ fn threads(app: &App) -> Vec<ThreadId> {
 
 /// Sums up what is on screen.
 fn make(app: &mut App, world: World<'_>) {
-    let range = (app.viewport.begin(), app.viewport.end());
+    let range = app.viewport.range();
     let basis = lists::basis(app);
     let Some(thread) = app.flame.as_ref().map(|flame| flame.thread) else {
         return;
@@ -196,7 +196,7 @@ fn found(flame: &Flame, frame: &Frame, longest: Instance) -> Found {
         }
     };
     Found {
-        span: (begin, end),
+        span: TimeRange::new(begin, end),
         lane,
         identity,
     }

@@ -5,7 +5,7 @@ use ascend_trace_analysis::checks::Finding;
 use ascend_trace_analysis::stats::StallGroup;
 use ascend_trace_analysis::{Lane, Stats};
 
-use ascend_trace_recording::ThreadId;
+use ascend_trace_recording::{ThreadId, TimeRange};
 
 use crate::app::{App, Follow, World};
 use crate::flame::SummedCalls;
@@ -84,7 +84,7 @@ pub(super) fn longest(app: &mut App, which: Which) {
 /// Sums up what is on screen, if that is not loaded. A view that follows the newest moment has another
 /// range before that is done.
 pub(super) fn statistics(app: &mut App, world: World<'_>) {
-    let range = (app.viewport.begin(), app.viewport.end());
+    let range = app.viewport.range();
     let is_loaded = world.overview.is_loaded(range);
     if is_loaded || app.follow != Follow::Off || known_statistics(app, range).is_some() {
         return;
@@ -96,13 +96,13 @@ pub(super) fn statistics(app: &mut App, world: World<'_>) {
 }
 
 /// The tables of a range that is not loaded, if they have been made.
-pub(super) fn known_statistics(app: &App, range: (i64, i64)) -> Option<&Stats> {
+pub(super) fn known_statistics(app: &App, range: TimeRange) -> Option<&Stats> {
     let known = app.summed.as_ref()?;
     (known.range == range && known.counts == app.counts).then_some(&known.stats)
 }
 
 /// Sums up the calls of a thread in a range that is not loaded.
-pub(super) fn calls(app: &mut App, thread: ThreadId, range: (i64, i64)) {
+pub(super) fn calls(app: &mut App, thread: ThreadId, range: TimeRange) {
     let quest = CallsQuest {
         thread,
         range,
@@ -114,14 +114,14 @@ pub(super) fn calls(app: &mut App, thread: ThreadId, range: (i64, i64)) {
 }
 
 /// The calls of a thread in a range that is not loaded, if they have been summed up.
-pub(super) fn known_calls(app: &App, thread: ThreadId, range: (i64, i64)) -> Option<&CallTree> {
+pub(super) fn known_calls(app: &App, thread: ThreadId, range: TimeRange) -> Option<&CallTree> {
     let known = app.summed_calls.as_ref()?;
     let is_same = (known.thread, known.window, known.counts) == (thread, range, app.counts);
     is_same.then_some(&known.tree)
 }
 
 /// Looks for the slowest task or call of a name in a range that is not loaded.
-pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: (i64, i64)) {
+pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: TimeRange) {
     let quest = SlowestQuest {
         name: name.to_owned(),
         task,
@@ -129,7 +129,7 @@ pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: (i64, i64)) 
         found: None,
     };
     let what = format!("the slowest {name}");
-    let course = Course::new(true, range.0, false);
+    let course = Course::new(true, range.begin, false);
     ask(app, what, QuestKind::Slowest(Box::new(quest)), course);
 }
 
@@ -251,8 +251,7 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
         }
         QuestKind::Statistics(quest) => {
             if let Some(stats) = quest.stats {
-                let (begin, end) = app.span.unwrap_or_default();
-                if quest.range.0 <= begin && end <= quest.range.1 {
+                if quest.range.covers(app.span.unwrap_or_default()) {
                     app.overall = Some(Overall::of(&stats, None));
                 }
                 app.summed = Some(Summed {
@@ -307,8 +306,8 @@ fn stalls(app: &mut App, world: World<'_>, quest: StallQuest, forward: bool) {
 fn go(app: &mut App, world: World<'_>, found: &Found, message: &str) {
     walk::remember(app);
     show(app, world, found);
-    let start = app.span.map_or(0, |span| span.0);
-    let at = moment(found.span.0.saturating_sub(start));
+    let start = app.span.map_or(0, |span| span.begin);
+    let at = moment(found.span.begin.saturating_sub(start));
     app.message = Some(format!("{message}, at {at}"));
 }
 
@@ -329,18 +328,17 @@ pub(super) fn show(app: &mut App, world: World<'_>, found: &Found) {
 }
 
 /// Shows a span so closely that single calls and tasks can be read.
-fn close_up(app: &mut App, overview: &Overview, span: (i64, i64)) {
-    let range = (app.viewport.begin(), app.viewport.end());
-    let is_seen = range.0 <= span.0 && span.1 <= range.1;
-    if is_seen && overview.is_loaded(range) {
+fn close_up(app: &mut App, overview: &Overview, span: TimeRange) {
+    let range = app.viewport.range();
+    if range.covers(span) && overview.is_loaded(range) {
         return;
     }
-    let (begin, end) = app.span.unwrap_or(span);
+    let whole = app.span.unwrap_or(span);
     let rows = overview.calls.saturating_add(overview.tasks).max(1);
     let share = SHOWN as f64 / rows as f64;
-    let readable = (end.saturating_sub(begin) as f64 * share.min(1.0)) as i64;
-    let own = span.1.saturating_sub(span.0);
-    let length = app.viewport.length().min(readable).max(own / 4 * 5);
+    let readable = (whole.duration() as f64 * share.min(1.0)) as i64;
+    let length = app.viewport.length().min(readable);
+    let length = length.max(span.duration() / 4 * 5);
     let viewport = Viewport::new(0, length).around(span);
     app.follow = Follow::Off;
     navigate::show(app, viewport);

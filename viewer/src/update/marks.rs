@@ -3,6 +3,7 @@
 use crate::app::{App, Follow, World};
 use crate::marks::Mark;
 use crate::viewport::Viewport;
+use ascend_trace_recording::TimeRange;
 
 use super::{navigate, walk};
 
@@ -10,7 +11,7 @@ use super::{navigate, walk};
 pub(super) fn set(app: &mut App, world: World<'_>) {
     let middle = app.viewport.middle();
     let span = app.selected.map(|it| it.span(world.trace));
-    let (begin, end) = span.unwrap_or((middle, middle));
+    let TimeRange { begin, end } = span.unwrap_or(TimeRange::at(middle));
     app.marks.set(Mark { begin, end });
     if app.marks.measure().is_none() {
         app.message = Some("marked: m at another place measures what lies between".to_owned());
@@ -52,6 +53,6 @@ pub(super) fn fit(app: &mut App) {
     };
     walk::remember(app);
     app.follow = Follow::Off;
-    let end = early.end.max(late.end);
-    navigate::show(app, Viewport::with_room((early.begin, end), 8));
+    let measured = TimeRange::new(early.begin, early.end.max(late.end));
+    navigate::show(app, Viewport::with_room(measured, 8));
 }

@@ -1,5 +1,6 @@
 //! The mouse: a click selects, a double click fits, a drag moves or chooses a range, the wheel zooms.
 
+use ascend_trace_recording::TimeRange;
 use ratatui::layout::Position;
 
 use crate::app::{App, Follow, World};
@@ -211,7 +212,7 @@ fn drag(app: &mut App, at: Position) {
 /// The button was let go.
 fn release(app: &mut App) {
     match app.pointer.drag.take() {
-        Some(Drag::Range { from, to }) => zoom_to(app, (from.min(to), from.max(to))),
+        Some(Drag::Range { from, to }) => zoom_to(app, TimeRange::between(from, to)),
         Some(Drag::Window {
             from,
             has_moved: false,
@@ -238,7 +239,7 @@ fn give_up(app: &mut App) {
 }
 
 /// Shows a range that was chosen in the ruler, if it is more than a column.
-fn zoom_to(app: &mut App, (begin, end): (i64, i64)) {
+fn zoom_to(app: &mut App, TimeRange { begin, end }: TimeRange) {
     app.message = None;
     let width = app.layout().lanes.width;
     if app.viewport.cell(begin, width) == app.viewport.cell(end, width) {

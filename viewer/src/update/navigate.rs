@@ -1,5 +1,7 @@
 //! Moving the visible range.
 
+use ascend_trace_recording::TimeRange;
+
 use crate::app::{App, FOLLOWED_NS, Follow, World};
 use crate::viewport::Viewport;
 
@@ -19,8 +21,7 @@ pub(super) fn zoom(app: &mut App, world: World<'_>, (numerator, denominator): (i
     let selected = app.selected.map(|it| it.span(world.trace));
     let about = match (app.follow, selected) {
         (Follow::Off, Some(span)) if app.viewport.overlaps(span) => {
-            let begin = span.0.max(app.viewport.begin());
-            begin + (span.1.min(app.viewport.end()) - begin) / 2
+            app.viewport.range().intersection(span).middle()
         }
         (Follow::Off, _) => app.viewport.middle(),
         _ => app.viewport.end(),
@@ -30,8 +31,8 @@ pub(super) fn zoom(app: &mut App, world: World<'_>, (numerator, denominator): (i
     }
     // What is followed may be longer than the recording is up to now.
     let zoomed = app.viewport.zoomed(about, numerator, denominator);
-    let most = app.span.map_or(FOLLOWED_NS, |(begin, end)| {
-        Viewport::fitting((begin, end)).length().max(FOLLOWED_NS)
+    let most = app.span.map_or(FOLLOWED_NS, |span| {
+        Viewport::fitting(span).length().max(FOLLOWED_NS)
     });
     app.viewport = Viewport::new(
         zoomed.end().saturating_sub(most.min(zoomed.length())),
@@ -66,7 +67,7 @@ pub(super) fn fit_selection(app: &mut App, world: World<'_>) {
 }
 
 pub(super) fn to_begin(app: &mut App) {
-    if let Some((begin, _)) = app.span {
+    if let Some(TimeRange { begin, .. }) = app.span {
         app.follow = Follow::Off;
         let margin = app.viewport.length() / 50;
         show(app, app.viewport.beginning(begin.saturating_sub(margin)));
@@ -74,7 +75,7 @@ pub(super) fn to_begin(app: &mut App) {
 }
 
 pub(super) fn to_end(app: &mut App) {
-    if let Some((_, end)) = app.span {
+    if let Some(TimeRange { end, .. }) = app.span {
         if app.is_running() {
             app.follow = Follow::Head;
             return keep_following(app);
@@ -92,7 +93,7 @@ fn at_end(viewport: Viewport, end: i64) -> Viewport {
 /// Moves the range along with the growing trace, by whole columns: what is in one stays together. When
 /// there will be no more it stays where it then is, and a short recording fills it.
 pub(super) fn keep_following(app: &mut App) {
-    let Some((begin, end)) = app.span else {
+    let Some(span) = app.span else {
         return;
     };
     let followed = match app.is_running() {
@@ -101,25 +102,25 @@ pub(super) fn keep_following(app: &mut App) {
     };
     match followed {
         Follow::Off => {}
-        Follow::Everything => app.viewport = Viewport::fitting((begin, end)),
+        Follow::Everything => app.viewport = Viewport::fitting(span),
         Follow::Head if app.is_running() => {
             let columns = app.layout().lanes.width;
-            app.viewport = at_end(app.viewport, end).by_columns(columns);
+            app.viewport = at_end(app.viewport, span.end).by_columns(columns);
         }
-        Follow::Head => show(app, at_end(app.viewport, end)),
+        Follow::Head => show(app, at_end(app.viewport, span.end)),
     }
 }
 
 /// Moves the range only if a span is not well in it.
-pub(super) fn reveal(app: &mut App, (begin, end): (i64, i64)) {
+pub(super) fn reveal(app: &mut App, span: TimeRange) {
     let range = app.viewport;
-    if begin >= range.begin() && end <= range.end() {
+    if range.range().covers(span) {
         return;
     }
     app.follow = Follow::Off;
-    let viewport = match end.saturating_sub(begin) > range.length() / 10 * 9 {
-        true => Viewport::with_room((begin, end), 8),
-        false => range.around((begin, end)),
+    let viewport = match span.duration() > range.length() / 10 * 9 {
+        true => Viewport::with_room(span, 8),
+        false => range.around(span),
     };
     show(app, viewport);
 }

@@ -27,24 +27,18 @@ pub(crate) fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Opt
     }
     let track = app.tracks.get(key)?;
     let width = app.layout().lanes.width;
-    let window = |cell: u16| {
-        let cell = i64::from(cell);
-        (
-            app.viewport.time(cell, width),
-            app.viewport.time(cell + 1, width),
-        )
-    };
+    let window = |cell: u16| app.viewport.cell_time(i64::from(cell), width);
     let in_cell = |cell: u16| {
-        let (begin, end) = window(cell);
-        let (first, last) = track.range(trace, 0, begin, end);
+        let window = window(cell);
+        let (first, last) = track.range(trace, 0, window.begin, window.end);
         let few = first..last.min(first + 1_000);
         let timed = few.filter_map(|index| track.item(index));
-        let all = timed.chain(track.launches(trace, (begin, end)).take(1_000));
+        let all = timed.chain(track.launches(trace, window).take(1_000));
         all.max_by_key(|item| item.length(trace))
     };
-    let (begin, end) = window(cell);
+    let window = window(cell);
     let gap = || {
-        let stalls = app.stalls.in_window(key.lane()?, begin, end);
+        let stalls = app.stalls.in_window(key.lane()?, window.begin, window.end);
         stalls
             .iter()
             .find(|stall| is_gap(stall))
@@ -55,7 +49,7 @@ pub(crate) fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Opt
         near.into_iter().flatten().find_map(in_cell)
     };
     let item = |item: Item| Selected::Item(item);
-    let open = || along::open_at(app, key, begin + (end - begin) / 2, false);
+    let open = || along::open_at(app, key, window.middle(), false);
     in_cell(cell)
         .map(item)
         .or_else(open)
@@ -66,9 +60,8 @@ pub(crate) fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Opt
 /// What is drawn in a cell of a line that holds no tasks or calls.
 fn pick_line(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
     let width = app.layout().lanes.width;
-    let begin = app.viewport.time(i64::from(cell), width);
-    let end = app.viewport.time(i64::from(cell) + 1, width);
-    let found = along::nearest(app, world.trace, key, begin + (end - begin) / 2)?;
+    let window = app.viewport.cell_time(i64::from(cell), width);
+    let found = along::nearest(app, world.trace, key, window.middle())?;
     let span = found.span(world.trace);
-    (span.0 < end && span.1 >= begin).then_some(found)
+    (span.begin < window.end && span.end >= window.begin).then_some(found)
 }

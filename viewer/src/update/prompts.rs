@@ -1,5 +1,6 @@
 //! Texts that the user is asked for.
 
+use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::units::{exact_duration, parse_duration};
 
 use crate::app::{App, Follow, Mode, World};
@@ -18,7 +19,7 @@ pub(super) fn ask(app: &mut App, asked: Asked) {
 
 /// Asks for the name of a bookmark, and proposes one.
 pub(super) fn ask_bookmark(app: &mut App, world: World<'_>) {
-    let Some((start, _)) = app.span else {
+    let Some(TimeRange { begin: start, .. }) = app.span else {
         app.message = Some("there is nothing to bookmark yet".to_owned());
         return;
     };

@@ -1,6 +1,7 @@
 //! Choosing items, lanes, stalls and matches.
 
 use ascend_trace_analysis::Stall;
+use ascend_trace_recording::TimeRange;
 
 use crate::app::{App, Selected, World};
 use crate::identity::Identity;
@@ -35,7 +36,7 @@ pub(super) fn select(app: &mut App, world: World<'_>, selected: Selected) {
 fn moment(app: &App, world: World<'_>) -> i64 {
     let span = app.selected.map(|it| it.span(world.trace));
     match span {
-        Some((begin, end)) => begin + (end - begin) / 2,
+        Some(span) => span.middle(),
         None => app.viewport.middle(),
     }
 }
@@ -68,7 +69,7 @@ pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
 
 /// What to say when there is nothing more, and where that is so.
 pub(super) fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String {
-    let range = (app.viewport.begin(), app.viewport.end());
+    let range = app.viewport.range();
     match world.overview {
         overview if overview.is_whole() => nothing.to_owned(),
         overview if overview.is_loaded(range) => {
@@ -170,7 +171,7 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     let key = |stall: &Stall| (stall.begin, Some(stall.lane));
     let from = match (app.selected_stall(trace), app.selected) {
         (Some(stall), _) => key(&stall),
-        (None, Some(selected)) => (selected.span(trace).0, selected.track(trace).lane()),
+        (None, Some(selected)) => (selected.span(trace).begin, selected.track(trace).lane()),
         (None, None) => match app.away {
             // One that is too long to be loaded is passed like any other.
             Some(Identity::Stall { lane, begin, .. }) => (begin, Some(lane)),
@@ -198,7 +199,7 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
         false => found.max_by_key(|stall| key(stall)),
     };
     let found = found.filter(|stall| {
-        is_known(world, from.0, stall.begin) && !is_open(app, world, (from.0, stall.begin))
+        is_known(world, from.0, stall.begin) && !is_open(app, world, from.0, stall.begin)
     });
     if found.is_none() && !world.overview.is_whole() {
         return hunt::next_stall(app, world.overview, from, forward);
@@ -229,35 +230,34 @@ fn start(app: &App, forward: bool) -> i64 {
 
 /// Whether nothing that is not loaded can lie between a moment and what was found from there on.
 fn is_known(world: World<'_>, from: i64, found: i64) -> bool {
-    let range = (from.min(found), from.max(found));
-    world.overview.is_loaded(range)
+    world.overview.is_loaded(TimeRange::between(from, found))
 }
 
 /// Whether a stream may have begun to be idle between two moments and have gone on only behind what is
 /// loaded, so that this is not known to be a stall.
-fn is_open(app: &App, world: World<'_>, (one, other): (i64, i64)) -> bool {
-    let Some((_, end)) = world.overview.loaded else {
+fn is_open(app: &App, world: World<'_>, one: i64, other: i64) -> bool {
+    let Some(TimeRange { end, .. }) = world.overview.loaded else {
         return false;
     };
     let trace = world.trace;
-    let between = (one.min(other), one.max(other));
+    let between = TimeRange::between(one, other);
     let goes_on = |key| {
-        let rest = (end, app.span.map_or(end, |span| span.1));
-        rest.0 < rest.1 && world.overview.sums(key, rest).count > 0
+        let rest = TimeRange::new(end, app.span.map_or(end, |span| span.end));
+        !rest.is_empty() && world.overview.sums(key, rest).count > 0
     };
     app.tracks.originals().any(|key| {
         let track = app.tracks.get(key).filter(|_| key.is_stream());
         let last = track.and_then(|track| track.before(trace, end, None));
-        let last = last.map(|item| item.span(trace).1);
-        last.is_some_and(|last| between.0 < last && last < between.1) && goes_on(key)
+        let last = last.map(|item| item.span(trace).end);
+        last.is_some_and(|last| between.begin < last && last < between.end) && goes_on(key)
     })
 }
 
 /// Whether a moment is loaded, and where what is not loaded begins behind it.
 fn behind(overview: &Overview, from: i64, forward: bool) -> (bool, i64) {
-    match overview.loaded.filter(|it| (it.0..=it.1).contains(&from)) {
-        Some((_, end)) if forward => (true, end.saturating_add(1)),
-        Some((begin, _)) => (true, begin.saturating_sub(1)),
+    match overview.loaded.filter(|it| it.contains(from)) {
+        Some(loaded) if forward => (true, loaded.end.saturating_add(1)),
+        Some(loaded) => (true, loaded.begin.saturating_sub(1)),
         None => (false, from),
     }
 }
@@ -282,7 +282,7 @@ pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
         return;
     };
     let from = match app.selected {
-        Some(selected) => (selected.span(world.trace).0, Match::of(selected)),
+        Some(selected) => (selected.span(world.trace).begin, Match::of(selected)),
         None => (start(app, forward), None),
     };
     let found = search.from(world.trace, &app.tracks, from, forward);

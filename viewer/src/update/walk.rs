@@ -183,7 +183,7 @@ pub(crate) fn causes(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
         && let Some(previous) = beside(trace, task, -1)
     {
         let previous = Item::Task(previous);
-        causes.push((previous.span(trace).1, previous));
+        causes.push((previous.span(trace).end, previous));
     }
     causes.sort_by_key(|(moment, _)| std::cmp::Reverse(*moment));
     prefer_waited_for(app, trace, item, causes)
@@ -220,10 +220,10 @@ pub(crate) fn effects(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
 /// An end of an edge with the moment that counts for it.
 fn dated(trace: &Trace, edge: Edge, end: Node) -> Option<(i64, Item)> {
     let item = Item::from(end);
-    let moment = match edge.moments(trace) {
-        Some((leave, _)) if end == edge.from => leave,
-        Some((_, arrive)) => arrive,
-        None => item.span(trace).0,
+    let moment = match edge.times(trace) {
+        Some(times) if end == edge.from => times.leave,
+        Some(times) => times.arrive,
+        None => item.span(trace).begin,
     };
     Some((moment, item))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_analysis::{Edge, EdgeKind};
+use ascend_trace_analysis::{Edge, EdgeKind, EdgeTimes};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
 
@@ -81,11 +81,11 @@ impl Manner {
 /// The record-to-wait edges in view: of too many those whose waits held their stream longest.
 fn of_window(scene: &Scene<'_>, width: u16) -> (Vec<Edge>, Option<usize>) {
     let trace = scene.world.trace;
-    let range = (scene.app.viewport.begin(), scene.app.viewport.end());
+    let range = scene.app.viewport.range();
     let visible = scene
         .app
         .dependencies
-        .in_window(trace, range.0, range.1, LOOKED_AT);
+        .in_window(trace, range.begin, range.end, LOOKED_AT);
     let mut edges = visible.edges;
     edges.retain(|edge| edge.kind == EdgeKind::RecordToWait);
     let readable = (usize::from(width) / COLUMNS_PER_ARROW).max(1);
@@ -236,10 +236,13 @@ impl Canvas<'_, '_> {
 
 fn ends(scene: &Scene<'_>, layout: &Layout, edge: &Edge) -> Option<(End, End)> {
     let trace = scene.world.trace;
-    let (leave, arrive) = edge.moments(trace).or_else(|| {
+    let EdgeTimes { leave, arrive } = edge.times(trace).or_else(|| {
         // A task whose time is still to come is drawn at its launch.
-        let moment = Item::from(edge.to).span(trace).0;
-        Some((moment, moment))
+        let moment = Item::from(edge.to).span(trace).begin;
+        Some(EdgeTimes {
+            leave: moment,
+            arrive: moment,
+        })
     })?;
     let end = |item: Item, moment: i64| {
         let column = scene.app.viewport.cell(moment, layout.lanes.width);

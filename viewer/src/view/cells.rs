@@ -1,6 +1,6 @@
 //! What each cell of a track stands for. The cost depends on the cells, not on the slices.
 
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::item::{Category, Item, TrackKey};
 use crate::overview::{Overview, main_category};
@@ -58,7 +58,7 @@ pub(crate) fn cells(scene: &Scene<'_>, key: TrackKey, width: u16) -> Vec<Cell> {
         return known;
     }
     let cells = (0..).zip(known).map(|(cell, known)| {
-        let range = (viewport.time(cell, width), viewport.time(cell + 1, width));
+        let range = viewport.cell_time(cell, width);
         match overview.is_loaded(range) {
             true => known,
             false => summed_up(overview, key, range),
@@ -67,7 +67,7 @@ pub(crate) fn cells(scene: &Scene<'_>, key: TrackKey, width: u16) -> Vec<Cell> {
     cells.collect()
 }
 
-fn summed_up(overview: &Overview, key: TrackKey, range: (i64, i64)) -> Cell {
+fn summed_up(overview: &Overview, key: TrackKey, range: TimeRange) -> Cell {
     if key.is_copy() {
         return Cell::Unknown;
     }
@@ -75,7 +75,7 @@ fn summed_up(overview: &Overview, key: TrackKey, range: (i64, i64)) -> Cell {
     match sums.count {
         0 => Cell::Idle,
         _ => {
-            let length = range.1.saturating_sub(range.0).unsigned_abs();
+            let length = range.duration().unsigned_abs();
             many(sums.all(), length, main_category(key, &sums))
         }
     }
@@ -85,15 +85,14 @@ fn summed_up(overview: &Overview, key: TrackKey, range: (i64, i64)) -> Cell {
 pub(crate) fn sample(trace: &Trace, track: &Track, viewport: Viewport, width: u16) -> Vec<Cell> {
     let mut from = 0;
     let cells = (0..i64::from(width)).map(|cell| {
-        let begin = viewport.time(cell, width);
-        let end = viewport.time(cell + 1, width);
-        let (first, last) = track.range(trace, from, begin, end);
+        let time = viewport.cell_time(cell, width);
+        let (first, last) = track.range(trace, from, time.begin, time.end);
         from = first;
         match last - first {
             0 => Cell::Idle,
             count => {
-                let length = (end - begin).unsigned_abs();
-                let totals = || track.totals(trace, (first, last), (begin, end));
+                let length = time.duration().unsigned_abs();
+                let totals = || track.totals(trace, (first, last), time);
                 let few = (count <= FEW)
                     .then(|| few(trace, track, viewport, (cell, width), (first, last)))
                     .flatten();
@@ -159,7 +158,7 @@ fn few(
     let mut mark = None;
     let mut marks = 0;
     for item in (first..last).filter_map(|index| track.item(index)) {
-        let (begin, end) = item.span(trace);
+        let TimeRange { begin, end } = item.span(trace);
         if begin == end {
             marks += 1;
             mark = Some(item);

@@ -1,5 +1,6 @@
 //! Several lanes in one line: how busy they are together, and with what mostly.
 
+use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -36,16 +37,15 @@ pub(crate) fn draw(scene: &Scene<'_>, group: Group, line: Rect, buffer: &mut Buf
     let viewport = scene.app.viewport;
     let mut from = vec![0; keys.len()];
     for column in 0..line.width {
-        let begin = viewport.time(i64::from(column), line.width);
-        let end = viewport.time(i64::from(column) + 1, line.width);
+        let time = viewport.cell_time(i64::from(column), line.width);
         let mut sum = 0_u64;
         let mut most = (0, Category::Other);
         for (key, from) in keys.iter().zip(&mut from) {
-            let (busy, category) = busy(scene, *key, from, (begin, end));
+            let (busy, category) = busy(scene, *key, from, time);
             sum = sum.saturating_add(busy);
             most = most.max((busy, category));
         }
-        let full = end.saturating_sub(begin).unsigned_abs() * keys.len().max(1) as u64;
+        let full = time.duration().unsigned_abs() * keys.len().max(1) as u64;
         if sum > 0
             && let Some(cell) = buffer.cell_mut((line.x + column, line.y))
         {
@@ -70,7 +70,7 @@ fn unused(scene: &Scene<'_>, number: usize, line: Rect, buffer: &mut Buffer) {
 }
 
 /// Work of a track in a range, and what it was mostly.
-fn busy(scene: &Scene<'_>, key: TrackKey, from: &mut usize, range: (i64, i64)) -> (u64, Category) {
+fn busy(scene: &Scene<'_>, key: TrackKey, from: &mut usize, range: TimeRange) -> (u64, Category) {
     let overview = scene.world.overview;
     if !overview.is_loaded(range) {
         let sums = overview.sums(key, range);
@@ -80,7 +80,7 @@ fn busy(scene: &Scene<'_>, key: TrackKey, from: &mut usize, range: (i64, i64)) -
         return (0, Category::Other);
     };
     let trace = scene.world.trace;
-    let places = Track::range(track, trace, *from, range.0, range.1);
+    let places = Track::range(track, trace, *from, range.begin, range.end);
     *from = places.0;
     let totals = track.totals(trace, places, range);
     (totals.busy(), totals.main_work())

@@ -1,7 +1,7 @@
 //! Graphs: the captures on a thread, and what the detail pane tells of them.
 
 use ascend_trace_analysis::graphs::{Explanation, Graph, Outcome};
-use ascend_trace_recording::{CallId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, ThreadId, TimeRange, Trace};
 use ratatui::text::{Line, Span};
 
 use crate::app::App;
@@ -18,7 +18,7 @@ const LISTED: usize = 200;
 /// A capture on the thread that began it.
 #[derive(Clone, Debug)]
 pub(super) struct Capture {
-    pub(super) span: (i64, i64),
+    pub(super) span: TimeRange,
     pub(super) failed: bool,
     /// What it is, the longest form first.
     pub(super) texts: Vec<String>,

@@ -1,5 +1,6 @@
 //! Boxes with names in one line, for what is no task and no call.
 
+use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -14,7 +15,7 @@ const MARK: &str = "▪";
 
 /// Something with a begin, an end and a name.
 pub(super) struct Boxed<'a> {
-    pub(super) span: (i64, i64),
+    pub(super) span: TimeRange,
     /// The longest form of its name, and the one that loses its prefix and is cut where there is no room.
     pub(super) names: (String, &'a str),
     pub(super) filled: Style,
@@ -33,10 +34,10 @@ pub(super) struct Line<'b> {
 
 impl Line<'_> {
     /// The columns of a span on screen.
-    pub(super) fn columns(&self, span: (i64, i64)) -> (u16, u16) {
+    pub(super) fn columns(&self, span: TimeRange) -> (u16, u16) {
         let width = self.area.width;
         let column = |time| self.viewport.cell(time, width).clamp(0, i64::from(width)) as u16;
-        (column(span.0), column(span.1))
+        (column(span.begin), column(span.end))
     }
 
     pub(super) fn draw(&mut self, boxed: Boxed<'_>) {

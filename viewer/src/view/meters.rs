@@ -1,6 +1,6 @@
 //! Lines that show a quantity: what the tool costs a process, and what was lost of it.
 
-use ascend_trace_recording::{Cost, Loss, ProcessId, ThreadId};
+use ascend_trace_recording::{Cost, Loss, ProcessId, ThreadId, TimeRange};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -20,8 +20,7 @@ pub(crate) fn draw(scene: &Scene<'_>, key: TrackKey, area: Rect, buffer: &mut Bu
     let viewport = scene.app.viewport;
     let theme = scene.app.theme;
     for column in 0..area.width {
-        let moment = |column: u16| viewport.time(i64::from(column), area.width);
-        let range = (moment(column), moment(column + 1));
+        let range = viewport.cell_time(i64::from(column), area.width);
         let (level, style) = match key {
             TrackKey::Cost(id) => (cost_level(share(scene, id, range)), theme.dim()),
             TrackKey::Losses(id) => (loss_level(scene.app.meters.lost(id, range)), theme.bad()),
@@ -51,24 +50,27 @@ fn loss_level(lost: u64) -> usize {
     }
 }
 
-fn cost(scene: &Scene<'_>, id: ProcessId, range: (i64, i64)) -> Cost {
+fn cost(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Cost {
     let span = scene.app.span.unwrap_or_default();
-    let inside = |time: i64| time.clamp(span.0, span.1);
-    let range = (inside(range.0), inside(range.1));
+    let range = TimeRange::new(span.clamp(range.begin), span.clamp(range.end));
     scene.app.meters.cost(id, span, range)
 }
 
 /// The tool's part of a range, as one thread's time.
-fn share(scene: &Scene<'_>, id: ProcessId, range: (i64, i64)) -> f64 {
-    let length = range.1.saturating_sub(range.0).max(1) as f64;
+fn share(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> f64 {
+    let length = range.duration().max(1) as f64;
     cost(scene, id, range).own_ns() as f64 / length
 }
 
 /// What is on screen, of that which has been recorded.
-fn window(scene: &Scene<'_>) -> (i64, i64) {
-    let viewport = scene.app.viewport;
-    let (begin, end) = scene.app.span.unwrap_or_default();
-    (viewport.begin().max(begin), viewport.end().min(end))
+fn window(scene: &Scene<'_>) -> TimeRange {
+    let span = scene.app.span.unwrap_or_default();
+    scene.app.viewport.range().intersection(span)
+}
+
+/// With what was lost at its end, too.
+const fn with_end(range: TimeRange) -> TimeRange {
+    TimeRange::new(range.begin, range.end.saturating_add(1))
 }
 
 /// The sum over what is on screen.
@@ -80,12 +82,7 @@ pub(crate) fn label(scene: &Scene<'_>, key: TrackKey) -> String {
             share if share < 0.01 => "<0.01%".to_owned(),
             share => format!("{share:.2}%"),
         },
-        TrackKey::Losses(id) => count(
-            scene
-                .app
-                .meters
-                .lost(id, (range.0, range.1.saturating_add(1))),
-        ),
+        TrackKey::Losses(id) => count(scene.app.meters.lost(id, with_end(range))),
         _ => String::new(),
     }
 }
@@ -95,7 +92,7 @@ pub(super) fn of(scene: &Scene<'_>, key: TrackKey, room: usize) -> Vec<Line<'sta
     let theme = scene.app.theme;
     let name = names::lane(scene.world.trace, key);
     let range = window(scene);
-    let length = duration(range.1.saturating_sub(range.0));
+    let length = duration(range.duration());
     let mut lines = vec![Line::from(vec![
         Span::styled(name, theme.strong()),
         Span::raw(format!(", in the {length} on screen")),
@@ -114,7 +111,7 @@ pub(super) fn of(scene: &Scene<'_>, key: TrackKey, room: usize) -> Vec<Line<'sta
     lines
 }
 
-fn of_cost(scene: &Scene<'_>, id: ProcessId, range: (i64, i64)) -> Vec<Group> {
+fn of_cost(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<Group> {
     let cost = cost(scene, id, range);
     let time = |nanoseconds: u64| duration(i64::try_from(nanoseconds).unwrap_or(i64::MAX));
     let each = |nanoseconds: u64, number: u64| match number {
@@ -143,9 +140,8 @@ fn of_cost(scene: &Scene<'_>, id: ProcessId, range: (i64, i64)) -> Vec<Group> {
     ]
 }
 
-fn of_losses(scene: &Scene<'_>, id: ProcessId, range: (i64, i64)) -> Vec<Group> {
-    let range = (range.0, range.1.saturating_add(1));
-    let lost = scene.app.meters.losses(id, range);
+fn of_losses(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<Group> {
+    let lost = scene.app.meters.losses(id, with_end(range));
     if lost.is_empty() {
         return vec![vec![Span::raw("nothing was lost here")]];
     }

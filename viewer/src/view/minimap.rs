@@ -24,7 +24,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     };
     let theme = scene.app.theme;
     let room = usize::from(layout.gutter.width.saturating_sub(2));
-    let text = format!("all {}", duration(span.1.saturating_sub(span.0)));
+    let text = format!("all {}", duration(span.duration()));
     let left = room.saturating_sub(width(&text)) as u16;
     buffer.set_stringn(left, area.y, text, room, theme.dim());
 
@@ -95,11 +95,10 @@ fn add(scene: &Scene<'_>, track: &Track, whole: Viewport, sums: &mut [u64]) {
     let width = sums.len() as u16;
     let mut from = 0;
     for (cell, sum) in sums.iter_mut().enumerate() {
-        let begin = whole.time(cell as i64, width);
-        let end = whole.time(cell as i64 + 1, width);
-        let range = track.range(trace, from, begin, end);
+        let time = whole.cell_time(cell as i64, width);
+        let range = track.range(trace, from, time.begin, time.end);
         from = range.0;
-        let busy = track.totals(trace, range, (begin, end)).busy();
+        let busy = track.totals(trace, range, time).busy();
         *sum = sum.saturating_add(busy);
     }
 }

@@ -2,7 +2,7 @@
 //! times are not known are drawn in their order and without ground, unlike slices.
 
 use ascend_trace_analysis::graphs::part_label;
-use ascend_trace_recording::{StreamId, TaskId, TaskPart};
+use ascend_trace_recording::{StreamId, TaskId, TaskPart, TimeRange};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -57,8 +57,7 @@ pub(crate) fn draw(
 
 /// Whether it is known what ran in a column.
 fn is_loaded(scene: &Scene<'_>, column: u16, width: u16) -> bool {
-    let time = |column: u16| scene.app.viewport.time(i64::from(column), width);
-    let range = (time(column), time(column + 1));
+    let range = scene.app.viewport.cell_time(i64::from(column), width);
     scene.world.overview.is_loaded(range)
 }
 
@@ -110,7 +109,7 @@ fn draw_node(scene: &Scene<'_>, node: Node, line: &mut Line<'_>) {
         }
     };
     line.draw(Boxed {
-        span: (node.begin, node.end),
+        span: TimeRange::new(node.begin, node.end),
         names: (format!("{} {name}", node.number), name),
         filled: style,
         mark: style,
@@ -120,9 +119,9 @@ fn draw_node(scene: &Scene<'_>, node: Node, line: &mut Line<'_>) {
 /// Draws parts whose times are known. Of those that run beside each other the one that began first is in front.
 fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mut Line<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
-    let (begin, end) = Item::Task(task).span(trace);
-    let (first, last) = line.columns((begin, end));
-    let all = end.saturating_sub(begin).max(1);
+    let span = Item::Task(task).span(trace);
+    let (first, last) = line.columns(span);
+    let all = span.duration().max(1);
     let all = all.saturating_add(line.viewport.begin());
     if line.viewport.cell(all, line.area.width) < 2 * parts.len() as i64 {
         return crowd(scene, first, last.max(first + 1), line);
@@ -144,7 +143,7 @@ fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mu
             false => app.theme.filled(Category::Kernel, ""),
         };
         line.draw(Boxed {
-            span: (part.begin, part.end),
+            span: TimeRange::new(part.begin, part.end),
             names: (
                 number.map_or_else(|| name.to_owned(), |number| format!("{number} {name}")),
                 name,

@@ -41,7 +41,7 @@ pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'stati
     let known = scene.app.inside.as_ref().filter(|(it, _, _)| *it == id);
     if let Some((_, _, inside)) = known {
         groups.extend(counts(inside, length));
-        let part = inside.more || !scene.world.overview.is_loaded((range.begin, range.end));
+        let part = inside.more || !scene.world.overview.is_loaded(range.time());
         if part {
             groups.push(vec![Span::styled("only of what is loaded", theme.stall())]);
         }

@@ -55,7 +55,7 @@ pub(crate) fn draw(
             filled = filled.add_modifier(Modifier::UNDERLINED);
         }
         line.draw(Boxed {
-            span: (range.begin, range.end),
+            span: range.time(),
             names: (format!("{domain}{} {length}", range.name), &range.name),
             filled,
             mark,
@@ -74,10 +74,9 @@ fn unknown(scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
         return;
     };
     for column in 0..area.width {
-        let time = |column: u16| viewport.time(i64::from(column), area.width);
-        let range = (time(column), time(column + 1));
-        if range.0 >= since
-            && range.0 <= overview.span.map_or(i64::MAX, |span| span.1)
+        let range = viewport.cell_time(i64::from(column), area.width);
+        if range.begin >= since
+            && range.begin <= overview.span.map_or(i64::MAX, |span| span.end)
             && !overview.is_loaded(range)
             && let Some(cell) = buffer.cell_mut((area.x + column, area.y))
             && cell.symbol() == " "

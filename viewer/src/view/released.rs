@@ -66,7 +66,7 @@ fn releases(kind: EdgeKind) -> bool {
 }
 
 fn left(trace: &Trace, edge: &Edge) -> Option<i64> {
-    edge.moments(trace).map(|moments| moments.0)
+    edge.times(trace).map(|times| times.leave)
 }
 
 /// What an edge comes from: its name, its event, where it ran, and when it was done.
@@ -82,7 +82,7 @@ fn words(scene: &Scene<'_>, edge: &Edge, waiter: Item) -> String {
     }
     text += &format!(", {}", place(trace, from, device(trace, waiter)));
     if let Some(moment) = left(trace, edge) {
-        let before = match moment < waiter.span(trace).0 {
+        let before = match moment < waiter.span(trace).begin {
             true => ", before this began",
             false => "",
         };
@@ -96,8 +96,8 @@ fn target(scene: &Scene<'_>, edge: &Edge) -> String {
     let trace = scene.world.trace;
     let device = device(trace, Item::from(edge.from));
     let place = place(trace, Item::from(edge.to), device);
-    match edge.moments(trace) {
-        Some((_, arrive)) => format!("{place} at {}", since_start(scene, arrive)),
+    match edge.times(trace) {
+        Some(times) => format!("{place} at {}", since_start(scene, times.arrive)),
         None => place,
     }
 }

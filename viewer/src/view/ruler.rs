@@ -1,5 +1,6 @@
 //! The time axis.
 
+use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
 
 use crate::layout::Layout;
@@ -33,7 +34,7 @@ fn base(begin: i64, step: i64) -> i64 {
 pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     let area = layout.ruler;
     let app = scene.app;
-    let Some((start, _)) = app.span else {
+    let Some(TimeRange { begin: start, .. }) = app.span else {
         return;
     };
     let theme = app.theme;
@@ -85,13 +86,13 @@ fn mark_selection(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         return;
     };
     let area = layout.ruler;
-    let (begin, end) = selected.span(scene.world.trace);
-    if !scene.app.viewport.overlaps((begin, end)) {
+    let span = selected.span(scene.world.trace);
+    if !scene.app.viewport.overlaps(span) {
         return;
     }
     let last = i64::from(area.width) - 1;
     let cell = |time| scene.app.viewport.cell(time, area.width).clamp(0, last) as u16;
-    for x in cell(begin)..=cell(end) {
+    for x in cell(span.begin)..=cell(span.end) {
         if let Some(cell) = buffer.cell_mut((area.x + x, area.y)) {
             cell.set_style(scene.app.theme.chosen());
         }
@@ -100,13 +101,13 @@ fn mark_selection(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
 
 /// Shows the range that is being chosen with the mouse.
 fn mark_chosen(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
-    let Some((begin, end)) = scene.app.pointer.chosen() else {
+    let Some(span) = scene.app.pointer.chosen() else {
         return;
     };
     let area = layout.ruler;
     let last = i64::from(area.width) - 1;
     let cell = |time| scene.app.viewport.cell(time, area.width).clamp(0, last) as u16;
-    for x in cell(begin)..=cell(end) {
+    for x in cell(span.begin)..=cell(span.end) {
         if let Some(cell) = buffer.cell_mut((area.x + x, area.y)) {
             cell.set_style(scene.app.theme.chosen());
         }

@@ -1,6 +1,7 @@
 //! The title line, the line for prompts and hints, and the line that always says what there is
 //! and what was lost.
 
+use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -94,10 +95,10 @@ pub(crate) fn status(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
 /// The visible range, counted from the start of the trace.
 fn range(scene: &Scene<'_>) -> String {
     let app = scene.app;
-    let Some((start, _)) = app.span else {
+    let Some(TimeRange { begin: start, .. }) = app.span else {
         return String::new();
     };
-    let range = (app.viewport.begin(), app.viewport.end());
+    let range = app.viewport.range();
     let is_part = !scene.world.overview.is_loaded(range);
     let summed_up = if is_part { ", summed up" } else { "" };
     let length = duration(app.viewport.length());

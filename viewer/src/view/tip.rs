@@ -1,5 +1,6 @@
 //! What the mouse points at, in a few words beside it.
 
+use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
 
@@ -71,7 +72,7 @@ fn slice(scene: &Scene<'_>, key: TrackKey, cell: u16) -> Option<String> {
     }
     let trace = scene.world.trace;
     let found = pick(scene.app, scene.world, key, cell)?;
-    let (begin, end) = found.span(trace);
+    let TimeRange { begin, end } = found.span(trace);
     let length = duration(end.saturating_sub(begin));
     Some(match found {
         Selected::Item(item) => {

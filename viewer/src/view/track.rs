@@ -4,6 +4,7 @@ mod names;
 mod stretches;
 
 use ascend_trace_analysis::Stall;
+use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -267,9 +268,8 @@ impl Painter<'_, '_> {
         }
         let theme = self.app().theme;
         let (viewport, width) = (self.app().viewport, self.line.width);
-        let moment = |column: u16| viewport.time(i64::from(column), width);
         for column in 0..width {
-            let range = (moment(column), moment(column + 1));
+            let range = viewport.cell_time(i64::from(column), width);
             if !self.app().failures.is_any(self.key, range) {
                 continue;
             }
@@ -286,13 +286,13 @@ impl Painter<'_, '_> {
     fn launches(&mut self) {
         let trace = self.scene.world.trace;
         let viewport = self.app().viewport;
-        let range = (viewport.begin(), viewport.end());
+        let range = viewport.range();
         let Some(track) = self.track.filter(|it| it.launch_count(trace, range) > 0) else {
             return;
         };
         for column in 0..self.line.width {
-            let moment = |column| viewport.time(i64::from(column), self.line.width);
-            let window = (moment(column), moment(column + 1) - 1);
+            let time = viewport.cell_time(i64::from(column), self.line.width);
+            let window = TimeRange::new(time.begin, time.end - 1);
             let first = track.launches(trace, window).next();
             if let Some(item) = first.filter(|_| self.at(column) == Cell::Idle) {
                 let style = self.shape(item);

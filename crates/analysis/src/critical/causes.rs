@@ -1,6 +1,6 @@
 //! What calls and tasks waited for.
 
-use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::code::Code;
@@ -120,11 +120,11 @@ impl Causes {
                 EdgeKind::HostFunc => Way::CallbackBegin,
                 _ => continue,
             };
-            if let Some((leave, _)) = edge.moments(trace) {
+            if let Some(times) = edge.times(trace) {
                 found.push(Cause {
                     code: Code::of(trace, edge.from),
                     way,
-                    leave: leave.min(call.begin),
+                    leave: times.leave.min(call.begin),
                     error: error(trace, edge.from),
                 });
             }
@@ -184,13 +184,13 @@ pub(super) fn of_ends(window: &Window<'_>, take: &mut dyn FnMut(Node, Cause)) {
             _ => continue,
         };
         let is_told = |node| Code::of(trace, node) != Code::NONE;
-        if let (Some((_, leave)), true) = (span(trace, from), is_told(node)) {
+        if let (Some(from_range), true) = (span(trace, from), is_told(node)) {
             take(
                 node,
                 Cause {
                     code: Code::of(trace, from),
                     way,
-                    leave,
+                    leave: from_range.end,
                     error: error(trace, from) + error(trace, node),
                 },
             );
@@ -219,16 +219,15 @@ pub(super) fn of_ends(window: &Window<'_>, take: &mut dyn FnMut(Node, Cause)) {
 }
 
 /// When something ran; of a task without a time, its call.
-pub(super) fn span(trace: &Trace, node: Node) -> Option<(i64, i64)> {
+pub(super) fn span(trace: &Trace, node: Node) -> Option<TimeRange> {
     let call = match node {
         Node::Task(id) => match trace.task(id).time {
-            Some(time) => return Some((time.begin, time.end)),
+            Some(time) => return Some(time.range()),
             None => trace.task(id).call,
         },
         Node::Call(id) => id,
     };
-    let call = trace.call(call);
-    Some((call.begin, call.end))
+    Some(trace.call(call).range())
 }
 
 fn error(trace: &Trace, node: Node) -> i64 {

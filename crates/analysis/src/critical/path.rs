@@ -1,6 +1,6 @@
 //! The two passes: what everything waited for, and what lies on the path.
 
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::causes::{Cause, Causes, Way, latest, of_ends, span};
@@ -20,7 +20,7 @@ struct End {
 /// The causes of everything.
 #[derive(Debug)]
 pub(super) struct Links {
-    range: (i64, i64),
+    range: TimeRange,
     begins: Table<Code>,
     ways: Table<Way>,
     /// Of those alone that did wait.
@@ -35,7 +35,7 @@ pub(super) struct Links {
 
 impl Links {
     /// With the path to what ended last in a range.
-    pub(super) fn within(range: (i64, i64)) -> Self {
+    pub(super) fn within(range: TimeRange) -> Self {
         Self {
             range,
             begins: Table::of(Code::NONE),
@@ -77,7 +77,7 @@ impl Links {
 
     /// Where the path ends, and whether that goes on after the range: only if nothing ended in the range.
     fn target(&self) -> Option<(Code, bool)> {
-        let ended = self.last.filter(|it| it.0 > self.range.0);
+        let ended = self.last.filter(|it| it.0 > self.range.begin);
         let running = || self.running.map(|it| (it.1, true));
         let before = || self.last.map(|it| (it.1, false));
         ended
@@ -87,7 +87,7 @@ impl Links {
     }
 
     fn end(&mut self, trace: &Trace, node: Node, cause: Cause) {
-        let Some((begin, end)) = span(trace, node) else {
+        let Some(TimeRange { begin, end }) = span(trace, node) else {
             return;
         };
         // What was there before held nobody; by the bars, it may have.
@@ -147,7 +147,7 @@ impl Fold for Links {
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
-        let until = self.range.1;
+        let until = self.range.end;
         let mut causes = std::mem::take(&mut self.causes);
         causes.of_begins(window, &mut |node, causes| {
             let code = Code::of(trace, node);
@@ -158,8 +158,8 @@ impl Fold for Links {
             // What was called inside of a call ends before that does.
             let is_inner = matches!(node, Node::Call(id) if trace.call(id).depth > 0);
             match span(trace, node).filter(|_| !is_inner) {
-                Some((_, end)) if end <= until => self.note_end(end, code),
-                Some((begin, _)) if begin < until => self.note_running(begin, code),
+                Some(ran) if ran.end <= until => self.note_end(ran.end, code),
+                Some(ran) if ran.begin < until => self.note_running(ran.begin, code),
                 _ => {}
             }
         });
@@ -202,7 +202,7 @@ struct Fact {
 /// The path, of which the second pass tells what is on it.
 #[derive(Debug)]
 pub(super) struct Path {
-    range: (i64, i64),
+    range: TimeRange,
     /// Something else ended last as well.
     is_tied: bool,
     /// Its last part ends after the range.
@@ -217,19 +217,22 @@ pub(super) struct Path {
 impl Path {
     /// The pieces of it, from the first moment on.
     fn segments(&self) -> Vec<Segment> {
-        let (from, until) = self.range;
+        let TimeRange {
+            begin: from,
+            end: until,
+        } = self.range;
         let mut moment = until;
         let mut found = Vec::new();
         // A tie where no time passed is one of the piece before.
         let mut open = self.is_tied;
-        let mut push = |fact: &Fact, kind: Kind, (begin, end): (i64, i64), tie: bool| {
-            let begin = begin.max(from);
+        let mut push = |fact: &Fact, kind: Kind, piece: TimeRange, tie: bool| {
+            let piece = TimeRange::new(piece.begin.max(from), piece.end);
             open |= tie;
-            if begin < end {
+            if !piece.is_empty() {
                 found.push(Segment {
                     kind,
-                    begin_ns: begin,
-                    end_ns: end,
+                    begin_ns: piece.begin,
+                    end_ns: piece.end,
                     tie: std::mem::take(&mut open),
                     ..fact.own.clone()
                 });
@@ -242,7 +245,7 @@ impl Path {
                 break;
             };
             if last.is_none() {
-                push(fact, Kind::Edge, (fact.end, until), false);
+                push(fact, Kind::Edge, TimeRange::new(fact.end, until), false);
                 moment = fact.end.min(until);
             }
             last = Some(fact);
@@ -253,19 +256,21 @@ impl Path {
                 None => fact.leave,
             };
             match way {
-                Way::Peer => push(fact, fact.own.kind, (leave, moment), tie),
-                way if way.is_of_end() => push(fact, Kind::of_way(*way), (leave, moment), tie),
+                Way::Peer => push(fact, fact.own.kind, TimeRange::new(leave, moment), tie),
+                way if way.is_of_end() => {
+                    push(fact, Kind::of_way(*way), TimeRange::new(leave, moment), tie);
+                }
                 way => {
                     let (begin, tie) = (fact.begin.min(moment), tie || fact.tie);
-                    push(fact, fact.own.kind, (begin, moment), false);
-                    push(fact, Kind::of_way(*way), (leave, begin), tie);
+                    push(fact, fact.own.kind, TimeRange::new(begin, moment), false);
+                    push(fact, Kind::of_way(*way), TimeRange::new(leave, begin), tie);
                 }
             }
             moment = leave.min(moment);
             is_early = way.leaves_early();
         }
         if let Some(fact) = last.filter(|_| moment > from) {
-            push(fact, Kind::Edge, (from, moment), false);
+            push(fact, Kind::Edge, TimeRange::new(from, moment), false);
         }
         found.reverse();
         found
@@ -281,17 +286,17 @@ impl Fold for Path {
         let target = self.walked.first().map(|it| it.0);
         self.causes.of_begins(window, &mut |node, causes| {
             let code = Code::of(trace, node);
-            let Some((begin, end)) = span(trace, node).filter(|_| is_on.get(code)) else {
+            let Some(ran) = span(trace, node).filter(|_| is_on.get(code)) else {
                 return;
             };
             // All of a range where nothing goes on lies after what ended last.
-            if (end < range.0 && Some(code) != target) || begin > range.1 {
+            if (ran.end < range.begin && Some(code) != target) || ran.begin > range.end {
                 return;
             }
             let latest = latest(causes);
             let fact = Fact {
-                begin,
-                end,
+                begin: ran.begin,
+                end: ran.end,
                 leave: latest.map_or(i64::MIN, |it| it.0.leave),
                 tie: latest.is_some_and(|it| it.1.is_some()),
                 own: own(trace, node),

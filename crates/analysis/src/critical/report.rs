@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_recording::{Archive, OpenError};
+use ascend_trace_recording::{Archive, OpenError, TimeRange};
 use serde::Serialize;
 
 use super::path::Links;
@@ -38,7 +38,8 @@ pub struct Critical {
 
 impl Critical {
     /// Of a trace in memory.
-    pub fn of(window: &Window<'_>, range: (i64, i64)) -> Self {
+    pub fn of(window: &Window<'_>, range: impl Into<TimeRange>) -> Self {
+        let range = range.into();
         let path = Links::within(range).of(window);
         Self::told(range, path.of(window))
     }
@@ -50,8 +51,9 @@ impl Critical {
     pub fn of_archive(
         archive: &mut Archive,
         step: Step,
-        range: (i64, i64),
+        range: impl Into<TimeRange>,
     ) -> Result<Self, OpenError> {
+        let range = range.into();
         let path = Links::within(range).of_archive(archive, step, |_| true)?;
         let segments = match path {
             Some(path) => path.of_archive(archive, step, |_| true)?,
@@ -60,14 +62,14 @@ impl Critical {
         Ok(Self::told(range, segments.unwrap_or_default()))
     }
 
-    fn told((begin_ns, end_ns): (i64, i64), segments: Vec<Segment>) -> Self {
+    fn told(range: TimeRange, segments: Vec<Segment>) -> Self {
         let shares = |key: &dyn Fn(&Segment) -> Option<String>| {
             let mut sums: BTreeMap<(Kind, Option<String>), (u64, i64)> = BTreeMap::new();
             for segment in &segments {
                 let sum = sums.entry((segment.kind, key(segment))).or_default();
                 *sum = (sum.0 + 1, sum.1 + segment.length());
             }
-            let length = (end_ns - begin_ns).max(1) as f64;
+            let length = range.duration().max(1) as f64;
             let shares = sums
                 .into_iter()
                 .map(|((kind, name), (count, total_ns))| Share {
@@ -82,8 +84,8 @@ impl Critical {
             shares
         };
         Self {
-            begin_ns,
-            end_ns,
+            begin_ns: range.begin,
+            end_ns: range.end,
             kinds: shares(&|_| None),
             names: shares(&|segment| Some(segment.name.clone())),
             ties: segments.iter().filter(|it| it.tie).count() as u64,

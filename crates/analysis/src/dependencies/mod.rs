@@ -106,7 +106,7 @@ impl Edge {
 
     /// When the edge leaves `from` and when it arrives at `to`; `None` while a time is still to
     /// be read. A task that will never have a time is replaced by its call.
-    pub fn moments(&self, trace: &Trace) -> Option<(i64, i64)> {
+    pub fn times(&self, trace: &Trace) -> Option<EdgeTimes> {
         let leave = match (self.kind, self.from) {
             (EdgeKind::LaunchToTask, Node::Call(call)) => trace.call(call).begin,
             // A callback begins while its task waits for it.
@@ -125,8 +125,16 @@ impl Edge {
             ) => begin_of(trace, to)?,
             (_, to) => end_of(trace, to)?,
         };
-        Some((leave, arrive))
+        Some(EdgeTimes { leave, arrive })
     }
+}
+
+/// When an edge leaves and when it arrives, in nanoseconds on the host's clock. The clock mapping can put the cause a
+/// little after its effect, so either may be the earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeTimes {
+    pub leave: i64,
+    pub arrive: i64,
 }
 
 /// Whether a task has no time yet, but may still get one.

@@ -52,14 +52,13 @@ impl Blocks {
 /// Where the edges of a block lie. A task whose time is not known has no place in time.
 fn bounds(trace: &Trace, block: &[Edge]) -> TimeRange {
     let places = block.iter().filter_map(|edge| place(trace, edge));
-    places.fold(TimeRange::NOTHING, TimeRange::joined)
+    places.fold(TimeRange::NOTHING, TimeRange::hull)
 }
 
-/// Where an edge lies. The clock mapping can put the cause a little after its effect, so either moment may be the
-/// earlier one.
+/// Where an edge lies, whichever of its ends is the earlier one.
 fn place(trace: &Trace, edge: &Edge) -> Option<TimeRange> {
-    let (leave, arrive) = edge.moments(trace)?;
-    Some(TimeRange::new(leave.min(arrive), leave.max(arrive)))
+    let times = edge.times(trace)?;
+    Some(TimeRange::between(times.leave, times.arrive))
 }
 
 fn crosses(trace: &Trace, edge: &Edge, window: TimeRange) -> bool {

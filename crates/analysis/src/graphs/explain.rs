@@ -1,7 +1,7 @@
 //! Why captures fail, in words, with the call that is to blame.
 
 use ascend_trace_format::api::Role;
-use ascend_trace_recording::{CallId, StreamId, Trace};
+use ascend_trace_recording::{CallId, StreamId, TimeRange, Trace};
 
 use super::build::failed;
 use super::words::{self, *};
@@ -233,12 +233,12 @@ pub(super) fn refusals(graphs: &Graphs, trace: &Trace, graph: &Graph) -> Vec<Ref
     let during = graph.begin.filter(|_| graph.origin.is_some());
     let span = during.map(|begin| {
         let end = graph.end.map_or(i64::MAX, |end| trace.call(end).end);
-        (trace.call(begin).begin, end)
+        TimeRange::new(trace.call(begin).begin, end)
     });
     let elsewhere = graphs.unassigned.iter().copied().filter(|id| {
         let call = trace.call(*id);
         let own = trace.thread(call.thread).process == graph.process;
-        own && span.is_some_and(|(begin, end)| begin <= call.begin && call.end <= end)
+        own && span.is_some_and(|span| span.covers(call.range()))
     });
     // A conflict spoils two captures, but its call can name only one of them.
     let conflicts = graphs
@@ -248,8 +248,7 @@ pub(super) fn refusals(graphs: &Graphs, trace: &Trace, graph: &Graph) -> Vec<Ref
         .flat_map(|other| other.refused.iter().copied())
         .filter(|id| {
             let call = trace.call(*id);
-            call.ret == CONFLICT
-                && span.is_some_and(|(begin, end)| begin <= call.begin && call.end <= end)
+            call.ret == CONFLICT && span.is_some_and(|span| span.covers(call.range()))
         });
     let own = graph.refused.iter().copied();
     let mut calls: Vec<CallId> = own.chain(elsewhere).chain(conflicts).collect();

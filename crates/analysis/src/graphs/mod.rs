@@ -10,7 +10,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ascend_trace_format::record::ActivityKind;
-use ascend_trace_recording::{CallId, ProcessId, StreamId, Task, TaskId, TaskPart, Trace};
+use ascend_trace_recording::{
+    CallId, ProcessId, StreamId, Task, TaskId, TaskPart, TimeRange, Trace,
+};
 
 pub use explain::{Explanation, Refusal};
 
@@ -235,8 +237,8 @@ impl Graph {
     }
 
     /// The first and last moment of its capture or building on the host, if both are known.
-    pub fn making_span(&self, trace: &Trace) -> Option<(i64, i64)> {
+    pub fn making_span(&self, trace: &Trace) -> Option<TimeRange> {
         let begin = trace.call(self.begin?).begin;
-        Some((begin, trace.call(self.end?).end))
+        Some(TimeRange::new(begin, trace.call(self.end?).end))
     }
 }

@@ -1,7 +1,9 @@
 //! What shows that a stall has the cause that it is said to have.
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_recording::{Call, CallId, FunctionId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{
+    Call, CallId, FunctionId, StreamId, TaskId, ThreadId, TimeRange, Trace,
+};
 
 use super::chain::Chain;
 use super::class::{Class, takes_time};
@@ -74,7 +76,7 @@ impl Stalls {
             && stall.is_gap()
         {
             let call = trace.call(trace.task(task).call);
-            evidence.meanwhile = self.meanwhile(trace, call, (stall.begin, stall.end));
+            evidence.meanwhile = self.meanwhile(trace, call, stall.range());
         }
         evidence
     }
@@ -111,7 +113,9 @@ impl Stalls {
     ) -> Option<Culprit> {
         let (thread, until) = submission(trace, task, stall);
         let wanted = |it: &Stall| stall.cause.is_by(it.cause);
-        let found = self.hosts.longest(thread, (stall.begin, until), wanted)?;
+        let found = self
+            .hosts
+            .longest(thread, TimeRange::new(stall.begin, until), wanted)?;
         let Node::Call(call) = found.node else {
             return None;
         };
@@ -131,25 +135,20 @@ impl Stalls {
 
     /// What made up an interval before a task that `submission` put on its stream: calls of its thread by
     /// function, the tool's own work, the time outside of AscendCL, and the task's way to the device.
-    fn meanwhile(
-        &self,
-        trace: &Trace,
-        submission: &Call,
-        (begin, end): (i64, i64),
-    ) -> Vec<Meanwhile> {
+    fn meanwhile(&self, trace: &Trace, submission: &Call, interval: TimeRange) -> Vec<Meanwhile> {
         let thread = submission.thread;
-        let returned = submission.end.clamp(begin, end);
-        let earliest = looked_at_from(trace, thread, (begin, returned));
-        let (earlier, begin) = (earliest - begin, earliest);
-        let mut sums = calls_in(trace, thread, (begin, returned));
+        let (before, in_flight) = interval.split_at(submission.end);
+        let earliest = looked_at_from(trace, thread, before);
+        let looked_at = TimeRange::new(earliest, before.end);
+        let mut sums = calls_in(trace, thread, looked_at);
         let inside: i64 = sums.iter().map(|sum| sum.total).sum();
-        let outside = returned.saturating_sub(begin).saturating_sub(inside).max(0);
-        let of_tracer = spent(trace, thread, (begin, returned)).min(outside);
+        let outside = looked_at.duration().saturating_sub(inside).max(0);
+        let of_tracer = spent(trace, thread, looked_at).min(outside);
         let others = [
             (Doing::Tracer, of_tracer),
             (Doing::Outside, outside - of_tracer),
-            (Doing::InFlight, end.saturating_sub(returned)),
-            (Doing::Earlier, earlier),
+            (Doing::InFlight, in_flight.duration()),
+            (Doing::Earlier, earliest - interval.begin),
         ];
         let others = others.into_iter().filter(|(_, total)| *total > 0);
         sums.extend(others.map(|(doing, total)| Meanwhile {
@@ -199,7 +198,7 @@ impl Stalls {
         let device = trace.stream(own).device;
         let others = (0..trace.streams().len() as u32).map(StreamId);
         let others = others.filter(|it| *it != own && trace.stream(*it).device == device);
-        let busy = others.map(|it| (busy_in(trace, it, (stall.begin, stall.end)), it));
+        let busy = others.map(|it| (busy_in(trace, it, stall.range()), it));
         let (time, stream) = busy.max_by_key(|(time, _)| *time)?;
         (time * 2 >= stall.length()).then_some(stream)
     }
@@ -212,31 +211,36 @@ fn submission(trace: &Trace, task: TaskId, stall: &Stall) -> (ThreadId, i64) {
 }
 
 /// How long a stream worked in an interval.
-fn busy_in(trace: &Trace, stream: StreamId, (begin, end): (i64, i64)) -> i64 {
+fn busy_in(trace: &Trace, stream: StreamId, interval: TimeRange) -> i64 {
     let tasks = trace.stream_tasks(stream);
-    let over = |id: &TaskId| trace.task(*id).time.is_some_and(|time| time.end <= begin);
+    let over = |id: &TaskId| {
+        trace
+            .task(*id)
+            .time
+            .is_some_and(|time| time.end <= interval.begin)
+    };
     let first = tasks.partition_point(over);
     let tasks = tasks[first..].iter().map(|id| trace.task(*id));
     let work = tasks.filter(|task| Class::of(trace, task) == Class::Work);
-    let times = work.filter_map(|task| Some((task.time?.begin, task.time?.end)));
-    let inside = times.take_while(|time| time.0 < end);
-    Intervals::union_of(inside).covered(begin, end)
+    let times = work.filter_map(|task| Some(task.time?.range()));
+    let inside = times.take_while(|time| time.begin < interval.end);
+    Intervals::union_of(inside).covered(interval)
 }
 
 /// From when on in an interval the calls of a thread are looked at: as far as the last ones reach back.
-fn looked_at_from(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> i64 {
+fn looked_at_from(trace: &Trace, thread: ThreadId, interval: TimeRange) -> i64 {
     let calls = trace.thread_calls(thread);
-    let last = calls.partition_point(|id| trace.call(*id).begin < end);
+    let last = calls.partition_point(|id| trace.call(*id).begin < interval.end);
     let first = last
         .checked_sub(HOST_CALLS)
         .map(|place| trace.call(calls[place]));
-    first.map_or(begin, |call| call.begin.clamp(begin, end))
+    first.map_or(interval.begin, |call| interval.clamp(call.begin))
 }
 
 /// The program's own calls of a thread that have a part in an interval, summed up by function.
-fn calls_in(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<Meanwhile> {
+fn calls_in(trace: &Trace, thread: ThreadId, interval: TimeRange) -> Vec<Meanwhile> {
     let calls = trace.thread_calls(thread);
-    let last = calls.partition_point(|id| trace.call(*id).begin < end);
+    let last = calls.partition_point(|id| trace.call(*id).begin < interval.end);
     // They are few.
     let mut sums: Vec<Meanwhile> = Vec::new();
     let outer = calls[..last]
@@ -245,11 +249,11 @@ fn calls_in(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<Me
         .filter(|id| is_outer(trace, **id));
     for id in outer {
         let call = trace.call(*id);
-        if call.end <= begin {
+        if call.end <= interval.begin {
             break;
         }
         let doing = Doing::Calls(call.function);
-        let time = call.end.min(end).saturating_sub(call.begin.max(begin));
+        let time = call.range().intersection(interval).duration();
         match sums.iter_mut().find(|sum| sum.doing == doing) {
             Some(sum) => {
                 sum.calls += 1;

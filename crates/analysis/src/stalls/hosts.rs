@@ -1,7 +1,7 @@
 //! Stalls of host threads: the time inside calls that block.
 
 use ascend_trace_format::api::{Untimed, Waits};
-use ascend_trace_recording::{Call, CallId, ThreadId, Trace};
+use ascend_trace_recording::{Call, CallId, ThreadId, TimeRange, Trace};
 
 use super::queue::is_full;
 use super::release::{Release, release};
@@ -118,7 +118,7 @@ impl HostStalls {
     pub(super) fn longest(
         &self,
         thread: ThreadId,
-        (begin, end): (i64, i64),
+        TimeRange { begin, end }: TimeRange,
         wanted: impl Fn(&Stall) -> bool,
     ) -> Option<Stall> {
         let begin = self.looked_at_from(thread, begin, end);

@@ -2,7 +2,7 @@
 //! host.
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_recording::{TaskId, Trace};
+use ascend_trace_recording::{TaskId, TimeRange, Trace};
 
 use super::Cause;
 use super::hosts::HostStalls;
@@ -14,33 +14,28 @@ const IN_FLIGHT_NS: i64 = 10_000;
 /// Why the stream was idle before `task` began, which was at the end of the gap.
 ///
 /// The gap has one cause: the one that took most of it.
-pub(super) fn judge(
-    trace: &Trace,
-    hosts: &HostStalls,
-    (begin, end): (i64, i64),
-    task: TaskId,
-) -> Cause {
+pub(super) fn judge(trace: &Trace, hosts: &HostStalls, gap: TimeRange, task: TaskId) -> Cause {
     let task = trace.task(task);
     let call = trace.call(task.call);
-    let length = end - begin;
+    let length = gap.duration();
     let is_most = |part: i64| part >= length - part;
 
-    let arrived = call.end.saturating_add(IN_FLIGHT_NS).clamp(begin, end);
-    if !is_most(arrived - begin) {
+    let arrived = gap.clamp(call.end.saturating_add(IN_FLIGHT_NS));
+    if !is_most(arrived - gap.begin) {
         return Cause::Unknown;
     }
-    let called = call.begin.clamp(begin, end);
+    let called = gap.clamp(call.begin);
     if task.kind == TaskKind::Graph && is_most(arrived - called) {
         return Cause::GraphLaunch;
     }
     // After too many stalls the last ones stand for all.
-    let begin = hosts.looked_at_from(call.thread, begin, called);
-    let length = end - begin;
+    let begin = hosts.looked_at_from(call.thread, gap.begin, called);
+    let length = gap.end - begin;
     let is_most = |part: i64| part >= length - part;
     let blocked = hosts.blocked(call.thread, begin, called);
     // Costs between two points are spread evenly; inside a blocking call the thread waits for the device.
     let outside = (called - begin).saturating_sub(blocked.total());
-    if is_most(spent(trace, call.thread, (begin, called)).min(outside)) {
+    if is_most(spent(trace, call.thread, TimeRange::new(begin, called)).min(outside)) {
         return Cause::TracerOverhead;
     }
     if !is_most(blocked.total()) {

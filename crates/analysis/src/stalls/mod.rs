@@ -21,7 +21,7 @@ mod streams;
 
 use std::collections::HashMap;
 
-use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, TimeRange, Trace};
 
 use crate::dependencies::{Dependencies, Node};
 use crate::past::Keys;
@@ -61,6 +61,10 @@ pub struct Stall {
 }
 
 impl Stall {
+    pub const fn range(&self) -> TimeRange {
+        TimeRange::new(self.begin, self.end)
+    }
+
     pub fn length(&self) -> i64 {
         self.end - self.begin
     }
@@ -278,7 +282,7 @@ impl Stalls {
 
     /// From when to when a stream is accounted for: every moment of it is work or a stall. `None`
     /// for a stream that nothing is known of, and for one that never had a task.
-    pub fn life(&self, stream: StreamId) -> Option<(i64, i64)> {
+    pub fn life(&self, stream: StreamId) -> Option<TimeRange> {
         self.streams.get(stream.index())?.reached.life
     }
 

@@ -1,13 +1,13 @@
 //! What the tool itself took of a thread's time, by the costs that it recorded.
 
 use ascend_trace_format::record::COST_TOLD_EVERY_NS;
-use ascend_trace_recording::{Cost, ThreadId, Trace};
+use ascend_trace_recording::{Cost, ThreadId, TimeRange, Trace};
 
 /// How much of `[begin, end)` the tool took of a thread's time.
 ///
 /// What was spent between two points of the thread's series is taken to be spread evenly between them;
 /// the recorder tells a long piece of work by a point at either end of it.
-pub(super) fn spent(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> i64 {
+pub(super) fn spent(trace: &Trace, thread: ThreadId, TimeRange { begin, end }: TimeRange) -> i64 {
     let series = trace.costs().of_thread(thread);
     let Some(first) = series.first() else {
         return 0;

@@ -241,5 +241,5 @@ fn are_peers(one: &Collective, other: &Collective) -> bool {
 
 fn overlap(a: TaskTime, b: TaskTime) -> bool {
     let tolerance = a.error.saturating_add(b.error).min(MOST_TOLERANCE_NS);
-    a.begin.saturating_sub(tolerance) <= b.end && b.begin.saturating_sub(tolerance) <= a.end
+    a.range().widened(tolerance).overlaps(b.range())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_recording::{StreamId, TaskId, TaskTime, Trace};
+use ascend_trace_recording::{StreamId, TaskId, TaskTime, TimeRange, Trace};
 
 use super::class::{Class, held, takes_time};
 use super::hosts::HostStalls;
@@ -35,7 +35,7 @@ pub(super) struct StreamStalls {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reached {
     /// From when to when the stream is accounted for: every moment of it is busy or in a stall.
-    pub(super) life: Option<(i64, i64)>,
+    pub(super) life: Option<TimeRange>,
     /// Sequence of the last task that was looked at.
     sequence: Option<u32>,
     /// Since the end of the last timed task: something that takes device time but has no times
@@ -110,16 +110,26 @@ impl StreamStalls {
             Class::Callback => Some(Cause::Callback),
             Class::Work => None,
         };
-        let (begin, busy_until) = self.open(sources, stream, id, time);
-        self.gap(sources, stream, (busy_until, time.begin), id);
+        let TimeRange {
+            begin,
+            end: busy_until,
+        } = self.open(sources, stream, id, time);
+        self.gap(sources, stream, TimeRange::new(busy_until, time.begin), id);
         // Mapped times can put the begin a little before the previous end; lanes do not overlap.
         let from = busy_until.max(time.begin);
         match cause {
-            Some(cause) => self.push(stream, (from, time.end), cause, Node::Task(id)),
+            Some(cause) => {
+                self.push(
+                    stream,
+                    TimeRange::new(from, time.end),
+                    cause,
+                    Node::Task(id),
+                );
+            }
             None if from > time.begin => drop(self.late.insert(id, from)),
             None => {}
         }
-        self.reached.life = Some((begin, busy_until.max(time.end)));
+        self.reached.life = Some(TimeRange::new(begin, busy_until.max(time.end)));
         self.reached.is_blind = false;
     }
 
@@ -130,7 +140,7 @@ impl StreamStalls {
         stream: StreamId,
         id: TaskId,
         time: TaskTime,
-    ) -> (i64, i64) {
+    ) -> TimeRange {
         if let Some(life) = self.reached.life {
             return life;
         }
@@ -138,22 +148,16 @@ impl StreamStalls {
         let submitted = trace.call(trace.task(id).call).begin;
         let made = sources.lives.begin(trace, stream, submitted);
         let begin = made.map_or(time.begin, |made| made.0.min(time.begin));
-        (begin, begin)
+        TimeRange::at(begin)
     }
 
-    fn gap(
-        &mut self,
-        sources: Sources<'_>,
-        stream: StreamId,
-        (begin, end): (i64, i64),
-        next: TaskId,
-    ) {
-        let cause = match end.saturating_sub(begin) {
+    fn gap(&mut self, sources: Sources<'_>, stream: StreamId, gap: TimeRange, next: TaskId) {
+        let cause = match gap.duration() {
             _ if self.reached.is_blind => Cause::Unknown,
             length if length < IDLE_FLOOR_NS => Cause::Switch,
-            _ => judge(sources.trace, sources.hosts, (begin, end), next),
+            _ => judge(sources.trace, sources.hosts, gap, next),
         };
-        self.push(stream, (begin, end), cause, Node::Task(next));
+        self.push(stream, gap, cause, Node::Task(next));
     }
 
     /// Accounts for what is left until the stream's end, once nothing more will come; the last task
@@ -165,15 +169,21 @@ impl StreamStalls {
         let Some((end, call)) = sources.lives.end(trace, stream, used) else {
             return;
         };
-        let Some((begin, busy_until)) = self.reached.life.or(made.map(|it| (it.0, it.0))) else {
+        let known = self.reached.life;
+        let Some(life) = known.or(made.map(|it| TimeRange::at(it.0))) else {
             return;
         };
         let cause = match self.reached.is_blind {
             true => Cause::Unknown,
             false => Cause::Drained,
         };
-        self.push(stream, (busy_until, end), cause, Node::Call(call));
-        self.reached.life = Some((begin, busy_until.max(end)));
+        self.push(
+            stream,
+            TimeRange::new(life.end, end),
+            cause,
+            Node::Call(call),
+        );
+        self.reached.life = Some(TimeRange::new(life.begin, life.end.max(end)));
     }
 
     /// Puts in stalls that lie in the time of a task each: that of its own.
@@ -187,12 +197,12 @@ impl StreamStalls {
         self.stalls.sort_by_key(|stall| stall.begin);
     }
 
-    fn push(&mut self, stream: StreamId, (begin, end): (i64, i64), cause: Cause, node: Node) {
-        if begin < end {
+    fn push(&mut self, stream: StreamId, range: TimeRange, cause: Cause, node: Node) {
+        if !range.is_empty() {
             self.stalls.push(Stall {
                 lane: Lane::Stream(stream),
-                begin,
-                end,
+                begin: range.begin,
+                end: range.end,
                 cause,
                 node,
             });

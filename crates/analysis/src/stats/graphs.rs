@@ -55,7 +55,7 @@ fn making(trace: &Trace, graph: &Graph) -> Option<TimeRange> {
     let known = graph.begin.into_iter().chain(graph.end);
     let calls = known.chain(graph.nodes.iter().map(|node| node.call));
     let spans = calls.map(|call| trace.call(call).range());
-    spans.reduce(TimeRange::joined)
+    spans.reduce(TimeRange::hull)
 }
 
 fn row(

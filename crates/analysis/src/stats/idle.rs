@@ -93,9 +93,7 @@ pub(super) struct Sums {
 impl Sums {
     /// Counts the part of a stall that lies in the range.
     pub(super) fn add(&mut self, stall: &Stall, range: TimeRange) {
-        let part = TimeRange::new(stall.begin, stall.end)
-            .clipped(range)
-            .length();
+        let part = stall.range().intersection(range).duration();
         if part > 0 {
             let sum = &mut self.sums[stall.cause as usize];
             sum.0 += 1;

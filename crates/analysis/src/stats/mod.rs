@@ -190,7 +190,7 @@ impl Stats {
 
     /// The tables of what overlaps a range of time in a trace that is one window. Durations are those of whole
     /// tasks, calls and stalls; times of streams, devices and threads are those inside the range.
-    pub fn within(window: &Window<'_>, range: Option<(i64, i64)>) -> Self {
+    pub fn within(window: &Window<'_>, range: Option<TimeRange>) -> Self {
         Tables::within(range).of(window)
     }
 
@@ -202,7 +202,7 @@ impl Stats {
     /// When the file cannot be read.
     pub fn of_archive(
         archive: &mut Archive,
-        range: Option<(i64, i64)>,
+        range: Option<TimeRange>,
         keep_on: impl FnMut(i64) -> bool,
     ) -> Result<Option<Self>, OpenError> {
         let part = range.filter(|_| range != archive.span());
@@ -250,9 +250,9 @@ struct Closing {
 }
 
 impl Tables {
-    pub fn within(range: Option<(i64, i64)>) -> Self {
+    pub fn within(range: Option<TimeRange>) -> Self {
         Self {
-            range: range.map(TimeRange::from),
+            range,
             operations: tables::Operations::default(),
             parts: parts::Parts::default(),
             apis: tables::Apis::default(),
@@ -297,7 +297,7 @@ impl Fold for Tables {
         self.streams.take(window, range);
         self.threads.take(window, range);
         let stalls = window.stalls();
-        let inside = stalls.filter(|it| tables::overlaps(range, TimeRange::new(it.begin, it.end)));
+        let inside = stalls.filter(|it| tables::overlaps(range, it.range()));
         inside.for_each(|stall| self.causes.add(stall));
         self.worst.take(window, range);
         self.replays.take(window, range);

@@ -1,6 +1,6 @@
 //! Single stalls in words and numbers.
 
-use ascend_trace_recording::{CallId, TimeRange, Trace};
+use ascend_trace_recording::{CallId, Trace};
 use serde::Serialize;
 
 use super::WORST_STALLS;
@@ -96,8 +96,7 @@ impl Worst {
             false => self.stalls.last().map(|(place, _)| *place),
         };
         let stalls = window.stalls();
-        let stalls = stalls
-            .filter(|it| it.is_notable() && overlaps(range, TimeRange::new(it.begin, it.end)));
+        let stalls = stalls.filter(|it| it.is_notable() && overlaps(range, it.range()));
         let mut found: Vec<&Stall> = stalls
             .filter(|it| last.is_none_or(|last| place(it) < last))
             .collect();

@@ -115,7 +115,7 @@ impl Stream {
                 self.untimed += u64::from(trace.task(task).time.is_none());
             }
             let piece = self.piece(trace, task, held.get(&task));
-            let clip = |(piece, range): (Piece, TimeRange)| piece.clip(range.begin, range.end);
+            let clip = |(piece, range): (Piece, TimeRange)| piece.clip(range);
             pieces.extend(piece.zip(range).and_then(clip));
         }
         self.busy += pieces.iter().map(Piece::length).sum::<i64>();
@@ -123,7 +123,7 @@ impl Stream {
     }
 
     fn note_life(&mut self, window: &Window<'_>, id: StreamId) {
-        if let Some((begin, end)) = window.stalls.life(id) {
+        if let Some(TimeRange { begin, end }) = window.stalls.life(id) {
             // When it was first seen may have been forgotten.
             let first = self.life.map_or(begin, |life| life.begin.min(begin));
             self.life = Some(TimeRange::new(first, end));
@@ -156,9 +156,9 @@ impl Stream {
     fn row(&self, trace: &Trace, id: StreamId, range: Range) -> StreamStats {
         let stream = trace.stream(id);
         let life = self.life.zip(range);
-        let life = life.map(|(life, range)| life.clipped(range));
+        let life = life.map(|(life, range)| life.intersection(range));
         let life = life.filter(|life| life.begin <= life.end);
-        let length = life.map_or(0, TimeRange::length);
+        let length = life.map_or(0, TimeRange::duration);
         let waiting_ns = self.sums.total(waits);
         StreamStats {
             process: trace.process(stream.process).serial,

@@ -39,7 +39,7 @@ impl Threads {
             let thread = self.threads.entry(id).or_default();
             for call in window.thread_calls(id).map(|id| trace.call(id)) {
                 if call.depth == 0 && range.overlaps(call.range()) {
-                    thread.call(call.range().clipped(range));
+                    thread.call(call.range().intersection(range));
                 }
             }
             let blocked = window.lane_stalls(Lane::Thread(id));

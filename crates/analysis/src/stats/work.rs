@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_recording::{ProcessId, StreamId};
+use ascend_trace_recording::{ProcessId, StreamId, TimeRange};
 
 use super::lanes::Overlap;
 use crate::Intervals;
@@ -20,10 +20,18 @@ impl Piece {
         self.end - self.begin
     }
 
-    /// What of it lies between two moments.
-    pub(super) fn clip(self, from: i64, to: i64) -> Option<Self> {
-        let (begin, end) = (self.begin.max(from), self.end.min(to));
-        (begin < end).then_some(Self { begin, end, ..self })
+    pub(super) const fn range(&self) -> TimeRange {
+        TimeRange::new(self.begin, self.end)
+    }
+
+    /// What of it lies in a range.
+    pub(super) fn clip(self, range: TimeRange) -> Option<Self> {
+        let inside = self.range().intersection(range);
+        (!inside.is_empty()).then_some(Self {
+            begin: inside.begin,
+            end: inside.end,
+            ..self
+        })
     }
 }
 
@@ -105,16 +113,14 @@ impl Work {
 impl Lane {
     /// Takes what lies before a moment from pieces.
     fn settled(device: Device, pieces: &mut Vec<Piece>, until: i64) -> Self {
-        let before = pieces.iter().filter_map(|it| it.clip(i64::MIN, until));
+        let (before, after) = TimeRange::EVERYTHING.split_at(until);
+        let before = pieces.iter().filter_map(|it| it.clip(before));
         let of = |is_copy: bool| {
             let own = before.clone().filter(move |it| it.is_copy == is_copy);
-            Intervals::union_of(own.map(|it| (it.begin, it.end)))
+            Intervals::union_of(own.map(|it| it.range()))
         };
         let (copies, computes) = (of(true), of(false));
-        *pieces = pieces
-            .iter()
-            .filter_map(|it| it.clip(until, i64::MAX))
-            .collect();
+        *pieces = pieces.iter().filter_map(|it| it.clip(after)).collect();
         Self {
             device,
             busy: copies.union(&computes),

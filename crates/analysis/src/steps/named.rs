@@ -65,7 +65,7 @@ fn picked(trace: &Trace, process: ProcessId, wanted: &dyn Fn(&Range) -> bool) ->
     own.sort_by_key(|it| it.begin);
     let is_marks = own.iter().all(|it| it.begin == it.end);
     let cuts = match is_marks {
-        true => between(&own, trace.span().map_or(i64::MIN, |span| span.1)),
+        true => between(&own, trace.span().map_or(i64::MIN, |span| span.end)),
         false => disjoint(own.into_iter().map(cut).collect()),
     };
     let lap = Lap {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_recording::ThreadId;
+use ascend_trace_recording::{ThreadId, TimeRange};
 use serde::Serialize;
 
 /// How it is known where steps are.
@@ -40,6 +40,12 @@ pub struct Cut {
     pub begin: i64,
     pub end: i64,
     pub name: String,
+}
+
+impl Cut {
+    pub(crate) const fn range(&self) -> TimeRange {
+        TimeRange::new(self.begin, self.end)
+    }
 }
 
 /// The steps of one process, by begin. They do not overlap.

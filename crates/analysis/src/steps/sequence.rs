@@ -1,7 +1,7 @@
 //! What a thread asked for, in order.
 
 use ascend_trace_format::api::{TaskKind, Waits};
-use ascend_trace_recording::{Call, CallId, Trace};
+use ascend_trace_recording::{Call, CallId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use crate::Class;
@@ -71,10 +71,10 @@ impl Sequence {
         let Some(symbol) = symbol(trace, symbols, call) else {
             return;
         };
-        let (begin, end) = asked(trace, call);
+        let asked = asked(trace, call);
         self.entries.push(Entry {
-            begin,
-            length: u32::try_from(end - begin).unwrap_or(u32::MAX),
+            begin: asked.begin,
+            length: u32::try_from(asked.end - asked.begin).unwrap_or(u32::MAX),
             symbol,
         });
     }
@@ -104,10 +104,10 @@ fn symbol(trace: &Trace, symbols: &mut Symbols, call: &Call) -> Option<u32> {
 }
 
 /// When the host asked: where another thread planned it, then.
-fn asked(trace: &Trace, call: &Call) -> (i64, i64) {
+fn asked(trace: &Trace, call: &Call) -> TimeRange {
     match trace.planned(call).map(|id| trace.call(id)) {
-        Some(planned) if planned.thread != call.thread => (planned.begin, planned.end),
-        Some(planned) => (planned.begin.min(call.begin), call.end),
-        None => (call.begin, call.end),
+        Some(planned) if planned.thread != call.thread => planned.range(),
+        Some(planned) => TimeRange::new(planned.begin.min(call.begin), call.end),
+        None => call.range(),
     }
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use ascend_trace_analysis::calls::{CallTree, Frame};
 use ascend_trace_analysis::{Stats, Window};
 use ascend_trace_recording::archive::{Answer, Towards};
-use ascend_trace_recording::{Archive, ThreadId, Trace};
+use ascend_trace_recording::{Archive, ThreadId, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 
 use super::random::{Dice, program};
@@ -125,11 +125,11 @@ fn sums_are_those_of_the_call_statistics_of_any_window() {
     for _ in 0..20 {
         let trace = trace(&program(&mut dice, 60), &[]);
         let span = trace.span().expect("a span");
-        let third = (span.1 - span.0) / 3;
+        let third = span.duration() / 3;
         for window in [
             span,
-            (span.0 + third, span.1 - third),
-            (span.0 + 5_000, span.0 + 5_001),
+            TimeRange::new(span.begin + third, span.end - third),
+            TimeRange::new(span.begin + 5_000, span.begin + 5_001),
         ] {
             let stats = Stats::within(&Window::whole(&trace), Some(window));
             let threads = (0..trace.threads().len() as u32).map(ThreadId);
@@ -150,12 +150,12 @@ fn a_long_recording_is_summed_up_part_by_part() {
     let (bytes, whole) = super::cuttings::training();
     let mut archive = Archive::from_bytes(bytes).expect("it reads back");
     let span = archive.span().expect("a span");
-    let third = (span.1 - span.0) / 3;
-    for window in [span, (span.0 + third, span.1 - third)] {
+    let third = span.duration() / 3;
+    for window in [span, TimeRange::new(span.begin + third, span.end - third)] {
         for thread in (0..whole.threads().len() as u32).map(ThreadId) {
             let mut tree = CallTree::default();
             let mut parts = 0;
-            let take = |trace: &Trace, own: (i64, i64)| {
+            let take = |trace: &Trace, own: TimeRange| {
                 parts += 1;
                 tree.add(trace, thread, window, own);
                 None::<()>

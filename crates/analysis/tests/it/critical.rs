@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ascend_trace_analysis::critical::{Critical, Kind};
 use ascend_trace_analysis::{Step, Window};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::{Archive, TimeRange};
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::{Timeline, timeline};
 
@@ -266,7 +266,7 @@ fn a_path_does_not_depend_on_where_a_recording_is_cut() {
         let timeline = Timeline::parse(&text).expect("a timeline");
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
         let mut archive = Archive::from_bytes(file).expect("it reads back");
-        let (begin, end) = archive.span().expect("it has calls");
+        let TimeRange { begin, end } = archive.span().expect("it has calls");
         let length = (end - begin) as u64;
         let (one, other) = (begin + dice.roll(length), begin + dice.roll(length));
         // The whole, a part of it, and a range in which hardly anything ends.

@@ -7,7 +7,7 @@ use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
 use ascend_trace_analysis::{Fold, Stall, Stats, Step, Window};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
@@ -89,9 +89,9 @@ impl Fold for All {
 
 fn answers(archive: &mut Archive, step: Step) -> Answers {
     let span = archive.span();
-    let part = span.map(|(begin, end)| {
-        let third = (end - begin) / 3;
-        (begin + third, end - third)
+    let part = span.map(|span| {
+        let third = span.duration() / 3;
+        TimeRange::new(span.begin + third, span.end - third)
     });
     let all = All {
         every: EveryStall::default(),

@@ -1,4 +1,4 @@
-use ascend_trace_analysis::{Dependencies, EdgeKind, Node};
+use ascend_trace_analysis::{Dependencies, EdgeKind, EdgeTimes, Node};
 use ascend_trace_recording::rows::Row;
 use ascend_trace_recording::{CallId, TaskId, Trace};
 use ascend_trace_testkit::{Timeline, timeline};
@@ -218,7 +218,13 @@ fn launches_are_edges_of_both_ends() {
     let incoming = dependencies.incoming(&trace, task);
     assert_eq!(incoming, dependencies.outgoing(&trace, call));
     assert_eq!(words::edge(&trace, &incoming[0]), "launch t1.0 > s1.0");
-    assert_eq!(incoming[0].moments(&trace), Some((0, 5)));
+    assert_eq!(
+        incoming[0].times(&trace),
+        Some(EdgeTimes {
+            leave: 0,
+            arrive: 5
+        })
+    );
     assert!(dependencies.incoming(&trace, call).is_empty());
     assert_eq!(dependencies.count(EdgeKind::LaunchToTask), 1);
 }
@@ -284,7 +290,7 @@ fn a_window_of_a_long_trace_finds_what_a_full_search_finds() {
     assert_eq!(dependencies.count(EdgeKind::RecordToWait), 2000);
     for (begin, end) in [(0, 0), (49, 51), (5_000, 25_000), (199_000, 300_000)] {
         let crossing = dependencies.edges().iter().filter(|edge| {
-            let (leave, arrive) = edge.moments(&trace).unwrap();
+            let EdgeTimes { leave, arrive } = edge.times(&trace).unwrap();
             leave <= end && arrive >= begin
         });
         let found = dependencies.in_window(&trace, begin, end, usize::MAX);
@@ -299,7 +305,12 @@ fn an_edge_of_untimed_tasks_takes_the_times_of_their_calls() {
          s2: wait(E)[timing-off] by t1[-3..-1]",
         &["record-wait s1.0 > s2.0"],
     );
-    assert_eq!(dependencies.edges()[0].moments(&trace), Some((-5, -1)));
+    let times = dependencies.edges()[0].times(&trace);
+    let expected = EdgeTimes {
+        leave: -5,
+        arrive: -1,
+    };
+    assert_eq!(times, Some(expected));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use ascend_trace_analysis::Graphs;
 use ascend_trace_analysis::graphs::{Making, Outcome};
 use ascend_trace_recording::file::{ChunkWriter, Encoder};
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::timeline;
 
 /// Two streams that are joined into one graph, as far as the end of the capture.
@@ -88,7 +88,7 @@ fn a_graph_has_its_streams_nodes_dependencies_and_replays() {
         })
         .collect();
     assert_eq!(replays, [(1, 1), (2, 1), (3, 3)]);
-    assert_eq!(graph.making_span(&trace), Some((0, 15)));
+    assert_eq!(graph.making_span(&trace), Some(TimeRange::new(0, 15)));
     assert!(graph.destroyed.is_some());
     assert_eq!(graphs.failure(&trace, graph), None);
     assert!(graphs.refusals(&trace, graph).is_empty());

@@ -1,5 +1,5 @@
 use ascend_trace_analysis::{Stats, Window};
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 use ascend_trace_testkit::timeline;
 
 fn stats(trace: &Trace) -> Stats {
@@ -102,7 +102,7 @@ fn stalls_are_summed_by_cause_and_the_worst_are_named() {
 fn a_range_takes_what_overlaps_it_and_clips_the_streams() {
     let trace =
         timeline("s1: A[0..100] by t1[-9..-8] B[100..200] by t1[-7..-6] C[300..400] by t1[-5..-4]");
-    let stats = Stats::within(&Window::whole(&trace), Some((150, 250)));
+    let stats = Stats::within(&Window::whole(&trace), Some(TimeRange::new(150, 250)));
     let names: Vec<_> = stats.operations.iter().map(|row| &row.name).collect();
     assert_eq!(names, ["B"]);
     assert_eq!(stats.streams[0].busy_ns, 50);

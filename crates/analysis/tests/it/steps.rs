@@ -192,7 +192,7 @@ fn a_pattern_picks_ranges_and_marks() {
         let is_wanted = move |range: &ascend_trace_recording::Range| range.name.starts_with(start);
         found(&trace, Wanted::Those(&is_wanted))
     };
-    let last = trace.span().expect("it has calls").1;
+    let last = trace.span().expect("it has calls").end;
     let marks = lap("batch/").expect("there are three");
     assert_eq!(marks.origin, Origin::Pattern);
     let cuts = marks.cuts.iter().map(|it| (it.begin, it.end));

@@ -1,7 +1,9 @@
 //! What a training loop spends its time on.
 
 use ascend_trace_analysis::stats::{StallStats, StepStats, Verdict};
-use ascend_trace_analysis::{Cause, Dependencies, EdgeKind, Late, Node, Places, Stalls, Stats};
+use ascend_trace_analysis::{
+    Cause, Dependencies, EdgeKind, EdgeTimes, Late, Node, Places, Stalls, Stats,
+};
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::Row;
@@ -141,7 +143,13 @@ fn the_queue_between_threads_is_a_dependency() {
     };
     assert_eq!(name(plan.from), "aclnnAddGetWorkspaceSize");
     assert_eq!(name(plan.to), "aclnnAdd");
-    assert_eq!(plan.moments(&trace), Some((5_000, 10_000)));
+    assert_eq!(
+        plan.times(&trace),
+        Some(EdgeTimes {
+            leave: 5_000,
+            arrive: 10_000
+        })
+    );
     assert_eq!(dependencies.incoming(&trace, plan.to), [*plan]);
 }
 

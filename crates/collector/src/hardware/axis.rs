@@ -1,37 +1,41 @@
 //! How the log's clock and the host's lie against each other, by what is certain: nothing begins before it was
 //! submitted, nor ends after it was seen done.
 
+use ascend_trace_format::time::{DeviceNs, HostNs};
+
+use crate::clock::WallClock;
+
 /// The log's clock may run faster or slower than the host's by this, in parts per million.
 const DRIFT_PPM: i64 = 300;
 /// msPTI compares a device's clock with the wall clock once. How far off that is, is taken to be no more than this:
 /// entries of a clock that is further off agree with nothing.
 const COMPARISON_NS: i64 = 50_000;
 
-/// One device's: host time − time of the log lies between these, at a moment of the log's.
+/// One device's: host time − time of the log lies between these, in nanoseconds, at a moment of the log's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
-    pub(super) least: i64,
-    pub(super) most: i64,
-    at: i64,
+    least: i64,
+    most: i64,
+    at: DeviceNs,
     /// A stream has been joined from its first task and its first entry on: then the comparison was good. Else one that
     /// was off by as long as a program's loop takes would join each round to the entries of another.
     pub(super) is_proven: bool,
 }
 
 impl Axis {
-    /// The log's times are those of the wall clock, which is by `offset` behind the host's now.
-    pub(super) fn near(offset: i64, now: i64) -> Self {
+    /// The log's times are those of the wall clock, which was compared with the host's.
+    pub(super) const fn near(wall: WallClock) -> Self {
         Self {
-            least: offset.saturating_sub(COMPARISON_NS),
-            most: offset.saturating_add(COMPARISON_NS),
-            at: now,
+            least: wall.behind_ns.saturating_sub(COMPARISON_NS),
+            most: wall.behind_ns.saturating_add(COMPARISON_NS),
+            at: wall.now,
             is_proven: false,
         }
     }
 
     /// The offset around a moment of the log's.
-    pub(super) fn around(self, at: i64) -> Self {
-        let away = at.saturating_sub(self.at).saturating_abs();
+    pub(super) fn around(self, at: DeviceNs) -> Self {
+        let away = at.since(self.at).saturating_abs();
         let open = (away / 1_000_000)
             .saturating_mul(DRIFT_PPM)
             .saturating_add(DRIFT_PPM);
@@ -41,6 +45,21 @@ impl Axis {
             at,
             ..self
         }
+    }
+
+    /// A time of the log's was no earlier on the host's clock, by the offset that is known here.
+    pub(super) const fn earliest(self, at: DeviceNs) -> HostNs {
+        at.on_host(self.least)
+    }
+
+    /// Nor later than this.
+    pub(super) const fn latest(self, at: DeviceNs) -> HostNs {
+        at.on_host(self.most)
+    }
+
+    /// The log's clock showed no less than this.
+    pub(super) const fn on_log(self, at: HostNs) -> DeviceNs {
+        DeviceNs::new(at.ns().saturating_sub(self.most))
     }
 
     /// How much of the offset is not known.
@@ -67,7 +86,7 @@ impl Axis {
     }
 
     /// At a moment of the log's the offset is between these.
-    pub(super) const fn bound(at: i64, least: i64, most: i64) -> Self {
+    pub(super) const fn bound(at: DeviceNs, least: i64, most: i64) -> Self {
         Self {
             least,
             most,

@@ -95,10 +95,7 @@ fn pattern(nodes: &[Node]) -> Pattern {
 
 /// What is in graphs that may have had a stream one after the other.
 fn kinds_in_turn(rivals: &[Rival<'_>]) -> Pattern {
-    let is_apart = |one: &Graph, other: &Graph| {
-        let ((from, until), (since, end)) = (one.life(), other.life());
-        until <= since || end <= from
-    };
+    let is_apart = |one: &Graph, other: &Graph| !one.life().shares_time(other.life());
     let has_turns = |own: &&Rival<'_>| {
         let mut others = rivals.iter();
         others.any(|other| is_apart(own.graph, other.graph))
@@ -260,13 +257,20 @@ fn period(entries: &[Entry]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use ascend_trace_format::time::{DeviceNs, HostNs};
+
     use super::*;
+    use crate::clock::WallClock;
     use crate::hardware::graphs::{Ends, Launch};
     use crate::hardware::lane::Sync;
     use crate::hardware::replays::Replays;
     use ascend_trace_format::record::told;
 
     const OFFSET: i64 = -1_000_000_000_000;
+    const WALL: WallClock = WallClock {
+        behind_ns: OFFSET,
+        now: DeviceNs::new(2_000_000 - OFFSET),
+    };
     const KINDS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Communication];
 
     /// A graph whose two branches have the same kinds of nodes, replayed twice before a synchronisation.
@@ -321,7 +325,7 @@ mod tests {
             };
             lane.take(Entry {
                 told,
-                seen: i64::MAX,
+                seen: HostNs::MAX,
             });
         }
         lane.straighten();
@@ -336,7 +340,7 @@ mod tests {
         if hides {
             lanes.insert((0, 22), lane([90, 91], 1));
         }
-        let axis = Axis::near(OFFSET, 2_000_000 - OFFSET);
+        let axis = Axis::near(WALL);
         let whose = |place: Place, _: &Lane| match place.1 {
             22 => Whose::Unclear,
             _ => Whose::Nobodys,
@@ -367,7 +371,7 @@ mod tests {
             ((0, 21), second),
             ((0, 22), lane([90, 91], 3)),
         ]);
-        let axis = Axis::near(OFFSET, 2_000_000 - OFFSET);
+        let axis = Axis::near(WALL);
         let whose = |_: Place, _: &Lane| Whose::Nobodys;
         let stretch = graph.stretches(true).last().unwrap();
         assert!(find(&graph, &stretch, axis, &lanes, &whose, &[], true).is_none());

@@ -1,5 +1,8 @@
 //! When it is tried to find out where the nodes of a process's graphs run (`bind.rs` finds it out).
 
+use ascend_trace_format::time::HostNs;
+use ascend_trace_recording::TimeRange;
+
 use super::Process;
 use super::axis::Axis;
 use super::bind::{self, Rival, Whose};
@@ -45,8 +48,8 @@ impl Process {
         };
         let axis = self.axis(graph.device);
         let is_apart = |stretch: &Stretch| {
-            let (_, end) = stretch.span;
-            let open = axis.around(end.saturating_sub(axis.most)).open();
+            let end = stretch.span.end;
+            let open = open_at(axis, end);
             stretch.is_last || stretch.next.saturating_sub(end) >= open / 2
         };
         let stretches = graph.stretches(is_last).filter(is_apart);
@@ -54,7 +57,7 @@ impl Process {
             stretches.partition(|stretch| !stretch.is_last);
         first.truncate(MOST_TRIES);
         first.into_iter().chain(last).any(|mut stretch| {
-            stretch.is_first &= !self.has_leftovers(serial, stretch.span.0);
+            stretch.is_first &= !self.has_leftovers(serial, stretch.span.begin);
             let has_come = is_last || self.has_come(serial, &stretch);
             has_come && self.bind_one(serial, &stretch)
         })
@@ -71,22 +74,22 @@ impl Process {
     }
 
     fn axis(&self, device: u32) -> Axis {
-        let (offset, now) = self.comparison;
         let known = self.axes.get(&device).copied();
-        known.unwrap_or_else(|| Axis::near(offset, now))
+        known.unwrap_or_else(|| Axis::near(self.comparison))
     }
 
     /// Whether all that ran in a stretch is in the log by now, on whichever stream.
     fn has_come(&self, serial: u32, stretch: &Stretch) -> bool {
         let device = self.graphs.get(&serial).map_or(0, |graph| graph.device);
-        let whole = self.progress.get(&device).map_or(0, |it| it.whole());
-        whole.saturating_add(self.axis(device).around(whole).least) > stretch.span.1
+        let whole = self.progress.get(&device).map(|it| it.whole());
+        let whole = whole.unwrap_or_default();
+        self.axis(device).around(whole).earliest(whole) > HostNs::new(stretch.span.end)
     }
 
     /// Whether entries of other graphs may be left from before a moment.
     fn has_leftovers(&self, serial: u32, before: i64) -> bool {
         let mut others = self.graphs.iter().filter(|(other, _)| **other != serial);
-        let is_left = |graph: &Graph| graph.is_open() && graph.reach().0 < before;
+        let is_left = |graph: &Graph| graph.is_open() && graph.reach().begin < before;
         self.has_lost_graphs || others.any(|(_, graph)| graph.has_lost || is_left(graph))
     }
 
@@ -103,16 +106,17 @@ impl Process {
         };
         // What is taken for entries of the stretch may have run so long after it, and since nothing is left of before.
         let axis = self.axis(graph.device);
-        let (begin, end) = (stretch.span.0.min(stretch.floor), stretch.span.1);
-        let end = end.saturating_add(axis.around(end.saturating_sub(axis.most)).open());
+        let end = stretch.span.end;
+        let end = end.saturating_add(open_at(axis, end));
+        let time = TimeRange::new(stretch.span.begin.min(stretch.floor), end);
         let rivals = self.graphs.iter().filter(|(other, graph)| {
-            let may_run = |(from, until)| from <= end && until >= begin;
-            **other != serial && graph.loose().is_some_and(may_run)
+            let may_run = graph.loose().is_some_and(|loose| loose.overlaps(time));
+            **other != serial && may_run
         });
         let rivals: Vec<Rival<'_>> = rivals
             .map(|(_, graph)| Rival {
                 graph,
-                replays: graph.replays_within(begin, end),
+                replays: graph.replays_within(time),
             })
             .collect();
         let do_numbers_grow = !self.lanes.values().any(|lane| lane.is_disorderly);
@@ -136,11 +140,16 @@ impl Process {
         if let Some(graph) = self.graphs.get_mut(&serial) {
             for branch in &branches {
                 let lane = ends.lanes.entry(branch.place).or_default();
-                lane.skip_before(axis, stretch.floor);
-                lane.move_in(Owner::Graph(serial), life.0, life.1);
+                lane.skip_before(axis, HostNs::new(stretch.floor));
+                lane.move_in(Owner::Graph(serial), life.begin, life.end);
             }
             graph.bind(serial, branches, &mut ends);
         }
         true
     }
+}
+
+/// How much of the offset between the clocks is not known around a moment of the host's.
+fn open_at(axis: Axis, host_ns: i64) -> i64 {
+    axis.around(axis.on_log(HostNs::new(host_ns))).open()
 }

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use ascend_trace_format::record::ActivityKind;
+use ascend_trace_format::time::HostNs;
+use ascend_trace_recording::TimeRange;
 
 use super::lane::{Expected, Lane, Owner, Stretch, Sync, Work};
 use super::replays::Replays;
@@ -98,7 +100,7 @@ pub(super) struct Graph {
     /// Replays of it were given up.
     pub(super) has_lost: bool,
     /// When these may have run: what is left of them on streams of the device is nobody's.
-    lost: Option<(i64, i64)>,
+    lost: Option<TimeRange>,
     /// What happened to it, until it is known where its nodes run.
     steps: VecDeque<Step>,
     /// Steps that had come when all channels had been read the last time: nodes and entries of them have come as well.
@@ -157,23 +159,21 @@ impl Graph {
     }
 
     /// When replays may have run of which it is not known where; `None` when there are none.
-    pub(super) fn loose(&self) -> Option<(i64, i64)> {
+    pub(super) fn loose(&self) -> Option<TimeRange> {
         let open = self.is_open().then(|| self.reach());
         let lost = self.lost.filter(|_| self.branches.is_none());
         let both = open.into_iter().chain(lost);
-        both.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
+        both.reduce(TimeRange::hull)
     }
 
-    /// How many replays may have run between two moments.
-    pub(super) fn replays_within(&self, from: i64, until: i64) -> usize {
-        let is_lost = self
-            .lost
-            .is_some_and(|lost| lost.0 <= until && lost.1 >= from);
+    /// How many replays may have run in a time.
+    pub(super) fn replays_within(&self, time: TimeRange) -> usize {
+        let is_lost = self.lost.is_some_and(|lost| lost.overlaps(time));
         if is_lost {
             return usize::MAX;
         }
         let launches = self.steps.iter().filter_map(Step::launch);
-        launches.filter(|launch| launch.begin <= until).count()
+        launches.filter(|launch| launch.begin <= time.end).count()
     }
 
     pub(super) fn destroy(&mut self, at: i64) {
@@ -181,8 +181,8 @@ impl Graph {
     }
 
     /// From when until when it had streams of its own.
-    pub(super) fn life(&self) -> (i64, i64) {
-        (self.born, self.gone.unwrap_or(i64::MAX))
+    pub(super) fn life(&self) -> TimeRange {
+        TimeRange::new(self.born, self.gone.unwrap_or(i64::MAX))
     }
 
     /// Where it runs, as far as that is known.
@@ -209,24 +209,28 @@ impl Graph {
         };
         let mut found = Vec::new();
         let mut replays = 0;
-        let mut span: Option<(i64, i64)> = None;
+        let mut span: Option<TimeRange> = None;
         let nexts = self.begins_after();
         for (step, next) in self.steps.iter().zip(nexts).take(known) {
             match step {
                 Step::Replay(launch) => {
                     replays += 1;
-                    let (begin, end) = span.unwrap_or((launch.begin, launch.end));
-                    span = Some((begin.min(launch.begin), end.max(launch.end)));
+                    let own = TimeRange::new(launch.begin, launch.end);
+                    span = TimeRange::around([span, Some(own)]);
                 }
                 Step::Sync(sync) => {
-                    if let Some((begin, _)) = span.filter(|(_, end)| *end <= sync.begin) {
-                        found.push(stretch(replays, (begin, sync.end), next, false));
+                    if let Some(all) = span.filter(|all| all.end <= sync.begin) {
+                        let waited = TimeRange::new(all.begin, sync.end);
+                        found.push(stretch(replays, waited, next, false));
                     }
                 }
             }
         }
         let all = span.filter(|_| is_last);
-        found.extend(all.map(|(begin, _)| stretch(replays, (begin, i64::MAX), i64::MAX, true)));
+        found.extend(all.map(|all| {
+            let open = TimeRange::new(all.begin, i64::MAX);
+            stretch(replays, open, i64::MAX, true)
+        }));
         found.into_iter()
     }
 
@@ -246,14 +250,14 @@ impl Graph {
     }
 
     /// A moment by which all replays that are kept had ended, if there is one, and when the first began.
-    pub(super) fn reach(&self) -> (i64, i64) {
+    pub(super) fn reach(&self) -> TimeRange {
         let begins = self.steps.iter().filter_map(Step::launch);
         let begins = begins.map(|launch| launch.begin);
         let end = match self.steps.back() {
             Some(Step::Sync(sync)) => sync.end,
             _ => i64::MAX,
         };
-        (begins.min().unwrap_or(i64::MAX), end)
+        TimeRange::new(begins.min().unwrap_or(i64::MAX), end)
     }
 
     /// Gives up a part of the replays: a large one where there are many.
@@ -285,9 +289,8 @@ impl Graph {
             }
         }
         let begin = launches.iter().map(|launch| launch.begin).min();
-        let lost = begin.map(|begin| (begin, end));
-        let all = self.lost.into_iter().chain(lost);
-        self.lost = all.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)));
+        let lost = begin.map(|begin| TimeRange::new(begin, end));
+        self.lost = TimeRange::around([self.lost, lost]);
         self.settled = self.settled.min(self.steps.len());
     }
 
@@ -414,7 +417,7 @@ impl Graph {
         if let Some(task) = launch.task {
             let is_told = !self.is_longer && self.awaited.is_subset(&self.recorded);
             ends.replays
-                .expect(task, launch.begin, nodes.sum(), is_told);
+                .expect(task, HostNs::new(launch.begin), nodes.sum(), is_told);
         }
         for branch in branches {
             let lane = ends.lanes.entry(branch.place).or_default();

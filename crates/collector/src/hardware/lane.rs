@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{ActivityKind, told};
+use ascend_trace_format::time::{DeviceNs, HostNs};
+use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::rows::TaskTimeRow;
 
 use super::axis::Axis;
@@ -69,7 +71,24 @@ pub(super) struct Sync {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) told: told::Activity,
-    pub(super) seen: i64,
+    pub(super) seen: HostNs,
+}
+
+impl Entry {
+    /// When it began, on the log's clock.
+    pub(super) const fn begin(&self) -> DeviceNs {
+        DeviceNs::new(self.told.begin_ns)
+    }
+
+    /// When it ended, on the log's clock.
+    const fn end(&self) -> DeviceNs {
+        DeviceNs::new(self.told.end_ns)
+    }
+
+    /// Whether the log says when it ran.
+    const fn is_timed(&self) -> bool {
+        self.told.begin_ns != 0
+    }
 }
 
 /// Entries of one task, or of none; or a task that has none.
@@ -99,7 +118,7 @@ pub(super) struct Stretch {
     /// All that ran before on any such stream is joined: what is left there is of these.
     pub(super) is_first: bool,
     /// The first of them was submitted, and all have ended.
-    pub(super) span: (i64, i64),
+    pub(super) span: TimeRange,
     /// What comes after them was not submitted before.
     pub(super) next: i64,
     /// Nothing more will come.
@@ -176,9 +195,9 @@ impl Lane {
     }
 
     /// Whether somebody is known to have had the stream at some moment of a time.
-    pub(super) fn is_taken(&self, (from, until): (i64, i64)) -> bool {
+    pub(super) fn is_taken(&self, time: TimeRange) -> bool {
         let mut owners = self.owners.iter();
-        owners.any(|known| known.since < until && known.until > from)
+        owners.any(|known| TimeRange::new(known.since, known.until).shares_time(time))
     }
 
     /// Whether an owner has been given anything here.
@@ -205,30 +224,29 @@ impl Lane {
         };
         let entries = entries.get(..known)?;
         let floor = match stretch.is_first && !self.is_broken {
-            true => i64::MIN,
-            false => stretch.floor,
+            true => HostNs::MIN,
+            false => HostNs::new(stretch.floor),
         };
-        let is_timed = |entry: &Entry| entry.told.begin_ns != 0;
-        let around = |entry: &Entry| axis.around(entry.told.begin_ns);
+        let around = |entry: &Entry| axis.around(entry.begin());
         let is_before = |entry: &&Entry| {
-            let end = entry.told.end_ns.saturating_add(around(entry).most);
-            is_timed(entry) && end < floor
+            let end = around(entry).latest(entry.end());
+            entry.is_timed() && end < floor
         };
         let skipped = entries.iter().take_while(is_before).count();
         let entries = entries.get(skipped..)?;
         let first = entries.first()?;
-        let begin = first.told.begin_ns.saturating_add(around(first).least);
-        if floor != i64::MIN && (!is_timed(first) || begin < floor) {
+        let begin = around(first).earliest(first.begin());
+        if floor != HostNs::MIN && (!first.is_timed() || begin < floor) {
             return None;
         }
         // What comes after the stretch ended after what waited for the stretch, and began after that.
         let is_possible = |entry: &&Entry| {
-            let end = entry.told.end_ns.saturating_add(around(entry).least);
-            !is_timed(entry) || end <= stretch.span.1
+            let end = around(entry).earliest(entry.end());
+            !entry.is_timed() || end <= HostNs::new(stretch.span.end)
         };
         let is_certain = |entry: &Entry| {
-            let begin = entry.told.begin_ns.saturating_add(around(entry).most);
-            is_timed(entry) && begin < stretch.next
+            let begin = around(entry).latest(entry.begin());
+            entry.is_timed() && begin < HostNs::new(stretch.next)
         };
         let possible = entries.iter().take_while(is_possible).count();
         let entries = entries.get(..possible)?;
@@ -242,10 +260,10 @@ impl Lane {
     }
 
     /// Entries that ran before a moment are those of nobody.
-    pub(super) fn skip_before(&mut self, axis: Axis, from: i64) {
+    pub(super) fn skip_before(&mut self, axis: Axis, from: HostNs) {
         let is_before = |entry: &Entry| {
-            let around = axis.around(entry.told.begin_ns);
-            entry.told.begin_ns != 0 && entry.told.end_ns.saturating_add(around.most) < from
+            let around = axis.around(entry.begin());
+            entry.is_timed() && around.latest(entry.end()) < from
         };
         let count = self.entries.iter().take_while(|entry| is_before(entry));
         let count = count.count();
@@ -318,7 +336,8 @@ impl Lane {
                 Cut::Unclear => self.note_done(sync),
                 Cut::At { tasks, entries } => {
                     taken += entries;
-                    self.stretch(axis, tasks, entries, Some(sync.end), tell);
+                    let done = HostNs::new(sync.end);
+                    self.stretch(axis, tasks, entries, Some(done), tell);
                 }
             }
         }
@@ -355,28 +374,27 @@ impl Lane {
         if self.entries.is_empty() {
             return if is_complete { Cut::Unclear } else { Cut::Wait };
         }
-        let Some(begin) = after.map(|task| task.begin) else {
+        let Some(begin) = after.map(|task| HostNs::new(task.begin)) else {
             return self.cut_after(axis, sync, count, (known, phase));
         };
         let mut place = 0_usize;
         let mut is_parted = is_complete;
         for entry in self.entries.iter().take(known) {
-            let told = &entry.told;
-            let around = axis.around(told.begin_ns);
+            let around = axis.around(entry.begin());
             // Without times it is where it came, if what follows is certainly before.
-            let is_before = told.begin_ns == 0 || told.begin_ns.saturating_add(around.most) < begin;
+            let is_before = !entry.is_timed() || around.latest(entry.begin()) < begin;
             if is_before {
                 place += 1;
                 continue;
             }
-            if told.end_ns.saturating_add(around.least) <= sync.end {
+            if around.earliest(entry.end()) <= HostNs::new(sync.end) {
                 return Cut::Unclear;
             }
             is_parted = true;
             break;
         }
         let last = place.checked_sub(1).and_then(|at| self.entries.get(at));
-        match last.is_some_and(|entry| entry.told.begin_ns == 0) {
+        match last.is_some_and(|entry| !entry.is_timed()) {
             _ if !is_parted => Cut::Wait,
             true => Cut::Unclear,
             false => Cut::At {
@@ -394,14 +412,14 @@ impl Lane {
         tasks: usize,
         (known, phase): (usize, Phase),
     ) -> Cut {
+        let done = HostNs::new(sync.end);
         let mut is_clear = true;
         for (place, entry) in self.entries.iter().take(known).enumerate() {
-            let begin = entry.told.begin_ns;
-            let around = axis.around(begin);
-            if begin != 0 && begin.saturating_add(around.least) > sync.end {
+            let around = axis.around(entry.begin());
+            if entry.is_timed() && around.earliest(entry.begin()) > done {
                 let last = place.checked_sub(1).and_then(|at| self.entries.get(at));
                 // One without times may lie on either side.
-                is_clear &= last.is_none_or(|last| last.told.begin_ns != 0);
+                is_clear &= last.is_none_or(Entry::is_timed);
                 return match is_clear {
                     true => Cut::At {
                         tasks,
@@ -411,7 +429,7 @@ impl Lane {
                     false => Cut::Wait,
                 };
             }
-            is_clear &= begin == 0 || begin.saturating_add(around.most) <= sync.end;
+            is_clear &= !entry.is_timed() || around.latest(entry.begin()) <= done;
         }
         // All that has come may be of these tasks, and more may come.
         match phase {
@@ -433,7 +451,7 @@ impl Lane {
         axis: &mut Axis,
         tasks: usize,
         entries: usize,
-        done: Option<i64>,
+        done: Option<HostNs>,
         tell: &mut impl FnMut(Joined<'_>),
     ) {
         let found: Vec<Entry> = self.entries.iter().take(entries).copied().collect();
@@ -555,7 +573,12 @@ pub(super) fn split(entries: &[Entry], count: usize, is_one_node: bool) -> Optio
 }
 
 /// What is known of the clock when the entries are these tasks'; `None` when they are not.
-fn agree(axis: &Axis, tasks: &[Expected], groups: &[&[Entry]], done: Option<i64>) -> Option<Axis> {
+fn agree(
+    axis: &Axis,
+    tasks: &[Expected],
+    groups: &[&[Entry]],
+    done: Option<HostNs>,
+) -> Option<Axis> {
     let pairs = || tasks.iter().zip(groups);
     let is_kind = |(task, group): (&Expected, &&[Entry])| {
         group.iter().all(|entry| entry.told.kind == task.kind)
@@ -564,14 +587,14 @@ fn agree(axis: &Axis, tasks: &[Expected], groups: &[&[Entry]], done: Option<i64>
         return None;
     }
     let bounds = pairs().flat_map(|(task, group)| {
-        let timed = group.iter().filter(|entry| entry.told.begin_ns != 0);
+        let timed = group.iter().filter(|entry| entry.is_timed());
         timed.map(|entry| {
-            let done = done.into_iter().chain(task.done);
-            let done = done.fold(entry.seen, i64::min);
+            let done = done.into_iter().chain(task.done.map(HostNs::new));
+            let done = done.fold(entry.seen, HostNs::min);
             Axis::bound(
-                entry.told.begin_ns,
-                task.begin.saturating_sub(entry.told.begin_ns) - COUNTER_NS,
-                done.saturating_sub(entry.told.end_ns) + COUNTER_NS,
+                entry.begin(),
+                HostNs::new(task.begin).offset_from(entry.begin()) - COUNTER_NS,
+                done.offset_from(entry.end()) + COUNTER_NS,
             )
         })
     });
@@ -581,20 +604,20 @@ fn agree(axis: &Axis, tasks: &[Expected], groups: &[&[Entry]], done: Option<i64>
 /// When a task ran, by the log, and a moment of the host's by which it had ended; `None` when the log does not tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    pub(super) begin: i64,
-    pub(super) end: i64,
-    pub(super) seen: i64,
+    pub(super) begin: DeviceNs,
+    pub(super) end: DeviceNs,
+    pub(super) seen: HostNs,
 }
 
 impl Span {
     /// From the first begin to the last end.
     pub(super) fn of(entries: &[Entry]) -> Option<Self> {
         let spans = entries.iter().map(|entry| Self {
-            begin: entry.told.begin_ns,
-            end: entry.told.end_ns,
+            begin: entry.begin(),
+            end: entry.end(),
             seen: entry.seen,
         });
-        let is_whole = entries.iter().all(|entry| entry.told.begin_ns != 0);
+        let is_whole = entries.iter().all(Entry::is_timed);
         spans.reduce(Self::and).filter(|_| is_whole)
     }
 
@@ -619,9 +642,9 @@ pub(super) fn time(
         stream,
         sequence,
         untimed: untimed.code(),
-        begin_device_ns: span.map_or(0, |span| span.begin),
-        end_device_ns: span.map_or(0, |span| span.end),
-        seen_ns: span.map_or(0, |span| span.seen),
+        begin_device_ns: span.map_or(0, |span| span.begin.ns()),
+        end_device_ns: span.map_or(0, |span| span.end.ns()),
+        seen_ns: span.map_or(0, |span| span.seen.ns()),
         // It was not begun before the call that submitted it was.
         arming_ns: u32::from(span.is_some()),
         submitting_ns: 0,

@@ -22,12 +22,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::api::{AnchorSource, Part, Role, TaskKind, Untimed, part_in};
 use ascend_trace_format::record::{ActivityKind, Counter, LogState, told};
+use ascend_trace_format::time::Ticks;
 use ascend_trace_recording::GraphRef;
 use ascend_trace_recording::rows::{
     ActivityRow, AnchorRow, CallRow, CounterRow, EventRow, LogRow, Row, StreamRow, TaskRow,
 };
 
-use super::clock::{self, Clock};
+use super::clock::{self, Clock, WallClock};
 use crate::tables;
 use axis::Axis;
 use graphs::{Ends, Graph, Launch, Node, Place};
@@ -80,8 +81,8 @@ struct Process {
     patterns: Patterns,
     /// Events that link graphs to what is around them.
     external: BTreeSet<u32>,
-    /// The wall clock was so far behind the host's, and where it stood, when the log was begun.
-    comparison: (i64, i64),
+    /// Where the wall clock stood when the log was begun.
+    comparison: WallClock,
     axes: BTreeMap<u32, Axis>,
     /// By device.
     progress: BTreeMap<u32, Progress>,
@@ -193,11 +194,12 @@ impl Hardware {
         let Some(own) = self.processes.get_mut(&process) else {
             return;
         };
-        let seen = clock.ns(told.seen);
+        let seen = clock.at(Ticks::new(told.seen));
         let progress = own.progress.entry(told.device).or_default();
-        progress.note(seen, told.begin_ns);
+        let entry = lane::Entry { told: *told, seen };
+        progress.note(seen, entry.begin());
         let lane = own.lanes.entry((told.device, told.stream)).or_default();
-        lane.take(lane::Entry { told: *told, seen });
+        lane.take(entry);
     }
 
     /// One line for each thing that a reader of the times should know.
@@ -492,9 +494,8 @@ impl Process {
 
     fn settle_lanes(&mut self, process: u32, phase: Phase, rows: &mut Vec<Row>) {
         for ((device, acl_id), lane) in &mut self.lanes {
-            let (offset, now) = self.comparison;
             let axis = self.axes.entry(*device);
-            let axis = axis.or_insert_with(|| Axis::near(offset, now));
+            let axis = axis.or_insert_with(|| Axis::near(self.comparison));
             lane.settle(axis, phase, &mut |joined| {
                 let row = |entry: &lane::Entry, work: Option<Work>, part: usize| {
                     let told = &entry.told;
@@ -576,11 +577,9 @@ fn anchor(process: u32, device: u32, done: Done) -> Option<AnchorRow> {
     Some(AnchorRow {
         process,
         device,
-        before_ns: submitted,
-        after_ns: span
-            .seen
-            .saturating_sub(span.end.saturating_sub(span.begin)),
-        device_ns: span.begin,
+        before_ns: submitted.ns(),
+        after_ns: span.seen.minus(span.end.since(span.begin)).ns(),
+        device_ns: span.begin.ns(),
         source: AnchorSource::Log.code(),
     })
 }

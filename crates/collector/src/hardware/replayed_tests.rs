@@ -1,6 +1,8 @@
 //! Random graphs that are replayed on a made-up device, with all that may go wrong with its log: no entry is joined to a
 //! replay, a node or a task that it is not of.
 
+use ascend_trace_format::time::{DeviceNs, HostNs};
+
 use super::*;
 use crate::hardware::tests::Random;
 
@@ -80,7 +82,10 @@ impl Model {
         let mut process = Process {
             kinds: u32::MAX,
             is_alone: true,
-            comparison: (OFFSET, START - OFFSET),
+            comparison: WallClock {
+                behind_ns: OFFSET,
+                now: DeviceNs::new(START - OFFSET),
+            },
             ..Process::default()
         };
         for serial in 1..=STREAMS {
@@ -206,7 +211,8 @@ impl Model {
             name: part,
             seen: 0,
         };
-        self.batch.push((place, lane::Entry { told, seen: end }));
+        let seen = HostNs::new(end);
+        self.batch.push((place, lane::Entry { told, seen }));
     }
 
     fn kernel(&mut self, stream: u32) {
@@ -279,7 +285,7 @@ impl Model {
         // The log has what has ended by now.
         let now = self.now;
         let all = std::mem::take(&mut self.batch).into_iter();
-        let (ended, running) = all.partition(|(_, entry)| entry.seen <= now);
+        let (ended, running) = all.partition(|(_, entry)| entry.seen <= HostNs::new(now));
         self.batch = running;
         self.held.push(ended);
         self.hand_over(self.defects.late as usize);
@@ -293,10 +299,10 @@ impl Model {
             batch.sort_by_key(|(place, _)| *place);
             for (place, entry) in batch {
                 let progress = self.process.progress.entry(place.0).or_default();
-                progress.note(self.now, entry.told.begin_ns);
+                progress.note(HostNs::new(self.now), entry.begin());
                 let lane = self.process.lanes.entry(place).or_default();
                 lane.take(lane::Entry {
-                    seen: self.now,
+                    seen: HostNs::new(self.now),
                     ..entry
                 });
             }

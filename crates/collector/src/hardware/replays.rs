@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ascend_trace_format::time::HostNs;
+
 use super::lane::Span;
 
 /// Replays that wait for nodes.
@@ -14,7 +16,7 @@ pub(super) struct Replays {
 #[derive(Debug)]
 struct Waiting {
     /// It was submitted no earlier.
-    submitted: i64,
+    submitted: HostNs,
     nodes: usize,
     span: Option<Span>,
     /// Nothing is missing so far.
@@ -26,8 +28,8 @@ struct Waiting {
 pub(super) enum Done {
     /// When the replay ran.
     Whole(Span),
-    /// When some of it did, no earlier than a moment of the host's.
-    Part(i64, Span),
+    /// A time before which none of it ran, and when some of it did.
+    Part(HostNs, Span),
     Unknown,
 }
 
@@ -43,7 +45,13 @@ impl Done {
 impl Replays {
     /// A replay that was submitted at a moment has so many nodes in the log. One that `is_told` does nothing else that takes
     /// time.
-    pub(super) fn expect(&mut self, task: (u32, u32), submitted: i64, nodes: usize, is_told: bool) {
+    pub(super) fn expect(
+        &mut self,
+        task: (u32, u32),
+        submitted: HostNs,
+        nodes: usize,
+        is_told: bool,
+    ) {
         let waiting = Waiting {
             submitted,
             nodes,
@@ -74,31 +82,33 @@ impl Replays {
 
 #[cfg(test)]
 mod tests {
+    use ascend_trace_format::time::DeviceNs;
+
     use super::*;
 
     #[test]
     fn a_replay_has_a_time_when_all_its_nodes_have() {
         let span = |begin, end| {
             Some(Span {
-                begin,
-                end,
-                seen: 99,
+                begin: DeviceNs::new(begin),
+                end: DeviceNs::new(end),
+                seen: HostNs::new(99),
             })
         };
         let whole = |begin, end| span(begin, end).map(Done::Whole);
         let mut replays = Replays::default();
-        replays.expect((1, 5), 4, 3, true);
+        replays.expect((1, 5), HostNs::new(4), 3, true);
         assert_eq!(replays.node((1, 5), span(20, 30)), None);
         assert_eq!(replays.node((1, 5), span(10, 15)), None);
         assert_eq!(replays.node((1, 5), span(25, 28)), whole(10, 30));
         assert_eq!(replays.node((1, 5), span(1, 2)), None, "it is over");
-        replays.expect((1, 6), 4, 2, true);
+        replays.expect((1, 6), HostNs::new(4), 2, true);
         assert_eq!(replays.node((1, 6), None), None);
-        let part = span(1, 2).map(|span| Done::Part(4, span));
+        let part = span(1, 2).map(|span| Done::Part(HostNs::new(4), span));
         assert_eq!(replays.node((1, 6), span(1, 2)), part);
-        replays.expect((1, 7), 4, 1, false);
+        replays.expect((1, 7), HostNs::new(4), 1, false);
         assert_eq!(replays.node((1, 7), span(1, 2)), part);
-        replays.expect((1, 8), 4, 1, true);
+        replays.expect((1, 8), HostNs::new(4), 1, true);
         assert_eq!(replays.node((1, 8), None), Some(Done::Unknown));
     }
 }

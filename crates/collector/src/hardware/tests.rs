@@ -1,7 +1,9 @@
 //! Random streams whose log is known, with all that may go wrong: what is joined is joined rightly.
 
-use super::*;
+use ascend_trace_format::time::{DeviceNs, HostNs};
 use ascend_trace_recording::rows::TaskTimeRow;
+
+use super::*;
 
 /// Numbers that are the same in each run.
 pub(super) struct Random(pub(super) u64);
@@ -61,7 +63,10 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
     let start = 5_000_000_000_i64;
     let to_log =
         |host: i64| host - OFFSET - defects.anchor + (host - start) / 1_000_000 * drift_ppm;
-    let mut axis = Axis::near(OFFSET, start - OFFSET);
+    let mut axis = Axis::near(WallClock {
+        behind_ns: OFFSET,
+        now: DeviceNs::new(start - OFFSET),
+    });
     let (mut now, mut free, mut sequence, mut number) = (start, start, 0, 0);
     // What each entry truly is of: by its correlation.
     let mut truth: BTreeMap<u64, u32> = BTreeMap::new();
@@ -136,7 +141,7 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
                         name: 0,
                         seen: 0,
                     },
-                    seen: i64::MAX,
+                    seen: HostNs::MAX,
                 });
             }
         }
@@ -150,7 +155,10 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
         };
         while held.len() > defects.late || is_last && !held.is_empty() {
             for entry in held.remove(0) {
-                lane.take(lane::Entry { seen: now, ..entry });
+                lane.take(lane::Entry {
+                    seen: HostNs::new(now),
+                    ..entry
+                });
             }
         }
         let last = if is_last { Phase::Last } else { Phase::Growing };
@@ -265,7 +273,7 @@ fn a_task_has_the_times_of_all_its_parts_or_none() {
             name: 0,
             seen: 0,
         },
-        seen: 9_000,
+        seen: HostNs::new(9_000),
     };
     let whole = lane::time(3, (1, 5), Span::of(&[entry(10, 20), entry(25, 40)]));
     let expected = TaskTimeRow {

@@ -22,7 +22,7 @@ pub(super) fn write(
         output.event(b'X', track, |members| {
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
             members.named(name.into(), "capture");
-            members.lasting(capture.0, capture.1);
+            members.lasting(capture.begin, capture.end);
             members.args(|json| write_graph(json, source, graph, facts));
         })?;
     }

@@ -15,14 +15,14 @@ pub(super) fn write(
     counters: &mut Counters,
 ) -> io::Result<()> {
     counters.advance(source, tracks, &mut |counter, step| {
-        let Some((time, value)) = step else {
+        let Some(step) = step else {
             return Ok(());
         };
         let track = counter.track.unwrap_or(of_process(counter.pid));
         output.event(b'C', track, |members| {
             members.named(counter.name.as_str().into(), "");
-            members.at(time);
-            members.args(|json| json.key(counter.unit).integer(value));
+            members.at(step.time);
+            members.args(|json| json.key(counter.unit).integer(step.amount));
         })
     })
 }

@@ -3,6 +3,7 @@
 use ascend_trace_format::api::Part;
 use ascend_trace_recording::{Call, Function, ProcessId, Trace};
 
+use super::Step;
 use crate::Source;
 use rustc_hash::FxHashMap;
 
@@ -47,7 +48,7 @@ impl Memory {
     pub(super) fn advance(
         &mut self,
         source: &Source<'_>,
-        changed: &mut impl FnMut(ProcessId, Place, (i64, i64)),
+        changed: &mut impl FnMut(ProcessId, Place, Step),
     ) {
         let trace = source.trace;
         let new = trace.functions().iter().skip(self.effects.len());
@@ -79,10 +80,10 @@ impl Memory {
                 None => self.live.remove(&key),
             };
             if let Some((place, size)) = old {
-                changed(change.process, place, (change.time, -size));
+                changed(change.process, place, Step::new(change.time, -size));
             }
             if let Some((place, size)) = new {
-                changed(change.process, place, (change.time, size));
+                changed(change.process, place, Step::new(change.time, size));
             }
         }
     }

@@ -9,7 +9,7 @@ use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Class, EdgeKind};
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_recording::{CallId, Range, TaskId, Trace};
+use ascend_trace_recording::{CallId, Range, TaskId, TimeRange, Trace};
 
 use super::steps::Steps;
 use super::{Names, cuda};
@@ -58,7 +58,7 @@ impl Dialect for Kineto {
     }
 
     fn advance(&mut self, source: &Source<'_>, tracks: &Tracks) {
-        let end = source.trace.span().map_or(i64::MIN, |span| span.1);
+        let end = source.trace.span().map_or(i64::MIN, |span| span.end);
         self.end = self.end.max(end);
         if source.part.is_last {
             let ranges = source.trace.ranges();
@@ -143,8 +143,8 @@ impl Dialect for Kineto {
         let Some(track) = tracks.recording.filter(|_| self.steps.is_empty()) else {
             return Ok(());
         };
-        let whole = (source.part.begin, self.end);
-        let (begin, end) = source.selection.range().unwrap_or(whole);
+        let whole = TimeRange::new(source.part.begin, self.end);
+        let TimeRange { begin, end } = source.selection.range().unwrap_or(whole);
         output.event(b'X', track, |members| {
             members.named(RECORDING.into(), "cpu_op");
             members.lasting(begin, end.max(begin));

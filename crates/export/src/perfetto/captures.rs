@@ -17,15 +17,15 @@ pub(super) fn write(
 ) -> io::Result<()> {
     for graph in source.graphs.all() {
         let span = graph.making_span(source.trace);
-        let Some(((begin, end), track)) = span.zip(tracks.capture(graph)) else {
+        let Some((making, track)) = span.zip(tracks.capture(graph)) else {
             continue;
         };
-        output.event(SLICE_BEGIN, track, begin, |event| {
+        output.event(SLICE_BEGIN, track, making.begin, |event| {
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
             event.named(name.into(), "capture");
             write_graph(event, source, graph, facts);
         })?;
-        output.event(SLICE_END, track, end, |_| {})?;
+        output.event(SLICE_END, track, making.end, |_| {})?;
     }
     Ok(())
 }

@@ -28,10 +28,12 @@ pub(super) fn write(
                 let name = format!("{} {}", counter.name, counter.unit);
                 write_counter_track(output, track, parent, &name, counter.unit)
             }
-            Some((time, value)) => {
+            Some(step) => {
                 let owner = Owner::Counter(counter.number);
                 let place = Place { owner, track };
-                output.event(COUNTER, place, time, |event| event.counter(value))
+                output.event(COUNTER, place, step.time, |event| {
+                    event.counter(step.amount)
+                })
             }
         }
     })

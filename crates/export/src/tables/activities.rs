@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::io;
 
 use ascend_trace_format::record::ActivityKind;
+use ascend_trace_format::time::DeviceNs;
 use ascend_trace_recording::rows::ActivityRow;
-use ascend_trace_recording::{ProcessId, Trace};
+use ascend_trace_recording::{HostTime, ProcessId, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;
@@ -23,15 +24,15 @@ impl<'s> ExportedActivity<'s> {
         self.trace.entry_name(self.process?, self.told)
     }
 
-    fn host(&self, ns: i64) -> Option<(i64, i64)> {
+    fn host(&self, log_ns: i64) -> Option<HostTime> {
         let process = self.process?;
-        let ns = self.time(ns)?;
-        self.trace.log_on_host(process, self.told.device, ns)
+        let at = DeviceNs::new(self.time(log_ns)?);
+        self.trace.log_on_host(process, self.told.device, at)
     }
 
     fn error(&self) -> Option<i64> {
         let ends = [self.told.begin_ns, self.told.end_ns].map(|ns| self.host(ns));
-        ends.into_iter().flatten().map(|(_, error)| error).max()
+        ends.into_iter().flatten().map(|it| it.error_ns).max()
     }
 
     fn time(&self, ns: i64) -> Option<i64> {
@@ -66,10 +67,10 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedActivity<'s>>> {
         Column::unsigned("correlation", |row, cell| cell.put(row.told.correlation)),
         // On the host's clock, and how far off that may be; empty where tasks have times of events.
         Column::number("begin_ns", |row, cell| {
-            cell.maybe(row.host(row.told.begin_ns).map(|(ns, _)| ns));
+            cell.maybe(row.host(row.told.begin_ns).map(|it| it.at.ns()));
         }),
         Column::number("end_ns", |row, cell| {
-            cell.maybe(row.host(row.told.end_ns).map(|(ns, _)| ns));
+            cell.maybe(row.host(row.told.end_ns).map(|it| it.at.ns()));
         }),
         Column::number("err_ns", |row, cell| cell.maybe(row.error())),
         // On the log's clock; empty when the log has no times of it.

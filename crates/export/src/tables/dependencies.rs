@@ -3,7 +3,7 @@
 
 use std::io;
 
-use ascend_trace_analysis::{Edge, Node};
+use ascend_trace_analysis::{Edge, EdgeTimes, Node};
 use ascend_trace_recording::{Call, Generation, Process, Stream, Task, Trace};
 
 use super::{Column, TableWriter, write_table};
@@ -12,7 +12,7 @@ use crate::Source;
 pub(super) struct ExportedDependency<'t> {
     trace: &'t Trace,
     edge: Edge,
-    moments: Option<(i64, i64)>,
+    times: Option<EdgeTimes>,
     from: End<'t>,
     to: End<'t>,
 }
@@ -88,7 +88,7 @@ impl ExportedDependency<'_> {
 
 /// The columns of one end, by its prefix.
 macro_rules! end_columns {
-    ($prefix:literal, $end:ident, $moment:tt) => {
+    ($prefix:literal, $end:ident, $time:ident) => {
         [
             // task or call: which table the number refers to.
             Column::word(
@@ -124,7 +124,7 @@ macro_rules! end_columns {
             // When the cause happened: the end of a task, the begin of a launch. When the effect
             // did: the begin of a launched task, the end of a wait or a sync.
             Column::number(concat!($prefix, "ns"), |row, cell| {
-                cell.maybe(row.moments.map(|it| it.$moment));
+                cell.maybe(row.times.map(|it| it.$time));
             }),
         ]
     };
@@ -138,8 +138,8 @@ pub(super) fn columns<'t>() -> Vec<Column<'t, ExportedDependency<'t>>> {
             cell.put(row.edge.kind.name());
         },
     )];
-    columns.extend(end_columns!("from_", from, 0));
-    columns.extend(end_columns!("to_", to, 1));
+    columns.extend(end_columns!("from_", from, leave));
+    columns.extend(end_columns!("to_", to, arrive));
     columns.extend([
         Column::number("event_serial", |row: &ExportedDependency<'t>, cell| {
             cell.maybe(row.event_serial());
@@ -161,7 +161,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::R
     let rows = chosen.map(|edge| ExportedDependency {
         trace,
         edge,
-        moments: edge.moments(trace),
+        times: edge.times(trace),
         from: End::new(trace, edge.from),
         to: End::new(trace, edge.to),
     });

@@ -1,5 +1,7 @@
 //! Which of the tracks of a lane has room.
 
+use ascend_trace_recording::TimeRange;
+
 /// Puts something that lasts until `end` on the first track whose last end is `free`.
 pub(super) fn first_fit(tracks: &mut Vec<i64>, end: i64, free: impl Fn(i64) -> bool) -> usize {
     match tracks.iter().position(|last| free(*last)) {
@@ -15,8 +17,8 @@ pub(super) fn first_fit(tracks: &mut Vec<i64>, end: i64, free: impl Fn(i64) -> b
 }
 
 /// Puts a span on the first track on which it touches no other.
-pub(super) fn first_room(tracks: &mut Vec<Vec<(i64, i64)>>, span: (i64, i64)) -> usize {
-    let is_apart = |other: &(i64, i64)| other.1 < span.0 || span.1 < other.0;
+pub(super) fn first_room(tracks: &mut Vec<Vec<TimeRange>>, span: TimeRange) -> usize {
+    let is_apart = |other: &TimeRange| !other.overlaps(span);
     let place = tracks
         .iter()
         .position(|track| track.iter().all(is_apart))
@@ -29,38 +31,42 @@ pub(super) fn first_room(tracks: &mut Vec<Vec<(i64, i64)>>, span: (i64, i64)) ->
 }
 
 /// Puts a slice on the first track that it nests on. With `late`, its last moment is kept free.
-pub(super) fn nest(tracks: &mut Vec<Nesting>, (begin, end): (i64, i64), late: bool) -> usize {
+pub(super) fn nest(tracks: &mut Vec<Nesting>, slice: TimeRange, late: bool) -> usize {
     let mut place = 0;
-    while tracks
-        .get_mut(place)
-        .is_some_and(|it| !it.accepts(begin, end))
-    {
+    while tracks.get_mut(place).is_some_and(|it| !it.accepts(slice)) {
         place += 1;
     }
     if place == tracks.len() {
         tracks.push(Nesting::default());
     }
-    tracks[place].push(begin, end, late);
+    tracks[place].push(slice, late);
     place
 }
 
 /// The slices of a track of calls that are open at the moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nesting {
-    /// Begin and end, and until when there is room for children.
-    open: Vec<(i64, i64, i64)>,
+    open: Vec<Open>,
     /// The last slice without a length.
     mark: Option<i64>,
     /// The end of the last slice that is over.
     over: Option<i64>,
 }
 
+/// A slice on the way, and until when there is room for children.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    slice: TimeRange,
+    room: i64,
+}
+
 impl Nesting {
     /// Whether a slice can follow here, in the order of begin times. A child must begin after its
     /// parent, so that an arrow which leaves at the parent's begin finds the parent.
-    fn accepts(&mut self, begin: i64, end: i64) -> bool {
-        while let Some((_, over, _)) = self.open.pop_if(|open| open.1 <= begin) {
-            self.over = self.over.max(Some(over));
+    fn accepts(&mut self, slice: TimeRange) -> bool {
+        let TimeRange { begin, end } = slice;
+        while let Some(over) = self.open.pop_if(|open| open.slice.end <= begin) {
+            self.over = self.over.max(Some(over.slice.end));
         }
         // What has no length would be taken for a part of what ends there.
         if begin == end && self.over == Some(begin) {
@@ -70,17 +76,17 @@ impl Nesting {
             return false;
         }
         match self.open.last() {
-            Some((outer_begin, _, room)) => *outer_begin < begin && end <= *room,
+            Some(outer) => outer.slice.begin < begin && end <= outer.room,
             None => true,
         }
     }
 
-    fn push(&mut self, begin: i64, end: i64, late: bool) {
-        if begin < end {
-            let room = end.saturating_sub(if late { 2 } else { 0 });
-            self.open.push((begin, end, room));
+    fn push(&mut self, slice: TimeRange, late: bool) {
+        if slice.is_empty() {
+            self.mark = Some(slice.begin);
         } else {
-            self.mark = Some(begin);
+            let room = slice.end.saturating_sub(if late { 2 } else { 0 });
+            self.open.push(Open { slice, room });
         }
     }
 }

@@ -189,7 +189,7 @@ fn both_formats_hold_the_same_of_random_traces() {
 /// Answers how many waits were.
 #[track_caller]
 fn check_apart(trace: &Trace, imported: &Imported, text: &str) -> usize {
-    let begin = trace.span().map_or(0, |span| span.0);
+    let begin = trace.span().map_or(0, |span| span.begin);
     let mut tracks: BTreeMap<_, Vec<&Slice>> = BTreeMap::new();
     let of_tasks = |it: &&Slice| !it.args["err_ns"].is_null();
     for slice in imported.slices.iter().filter(of_tasks) {

@@ -80,7 +80,7 @@ fn node_key(trace: &Trace, node: Node) -> Key {
 
 /// Waits that seem over before what released them, within the error bars: until when they are drawn, and their ends.
 fn late_releases(trace: &Trace) -> HashMap<(Key, i64), i64> {
-    let zero = trace.span().map_or(0, |span| span.0);
+    let zero = trace.span().map_or(0, |span| span.begin);
     let mut late = HashMap::new();
     for edge in Dependencies::of(trace).edges() {
         let (Node::Task(from), Node::Task(to)) = (edge.from, edge.to) else {
@@ -101,7 +101,7 @@ fn late_releases(trace: &Trace) -> HashMap<(Key, i64), i64> {
 /// Every timed task and every call is one slice with the recording's name and times.
 #[track_caller]
 pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
-    let begin = trace.span().map_or(0, |span| span.0);
+    let begin = trace.span().map_or(0, |span| span.begin);
     let mut expected = BTreeSet::new();
     for (index, call) in trace.calls().iter().enumerate() {
         let name = trace.function(call.function).name.as_str();

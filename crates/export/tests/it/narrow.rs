@@ -13,7 +13,7 @@ use ascend_trace_export::{Chrome, Csv, Exporter, Single, Source, Step, Wanted, s
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{EndRow, Row, SessionRow, TablesRow};
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::workload::{self, Workload};
 
@@ -72,7 +72,7 @@ fn is_of_peers(row: &str) -> bool {
 
 /// Holds a range against the whole file. Whether it was found by the index.
 #[track_caller]
-fn check(file: &[u8], range: (i64, i64), what: &str) -> bool {
+fn check(file: &[u8], range: TimeRange, what: &str) -> bool {
     let mut archive = Archive::from_bytes(file.to_vec()).expect("a file");
     let most = archive.rows();
     let mut part = |streams| part_of(&mut archive, range, streams, most).expect("it can be read");
@@ -108,7 +108,7 @@ fn check(file: &[u8], range: (i64, i64), what: &str) -> bool {
 
 /// Of what has a part in the range, the tables of `stats` are the same as well.
 #[track_caller]
-fn check_stats(whole: &Trace, part: &Trace, range: (i64, i64), what: &str) {
+fn check_stats(whole: &Trace, part: &Trace, range: TimeRange, what: &str) {
     let stats = |trace: &Trace| Stats::within(&Window::whole(trace), Some(range));
     let (found, expected) = (stats(part), stats(whole));
     assert_eq!(found.operations, expected.operations, "{what} {range:?}");
@@ -159,12 +159,12 @@ fn workload_file(everything: bool) -> Vec<u8> {
 #[track_caller]
 fn check_all(file: &[u8], length: i64, what: &str) -> usize {
     let archive = Archive::from_bytes(file.to_vec()).expect("a file");
-    let (begin, end) = archive.span().expect("something");
+    let TimeRange { begin, end } = archive.span().expect("something");
     let places = (0..=8).map(|eighth| begin + (end - begin) / 8 * eighth);
-    let inside = places.map(|from| (from, (from + length).min(end)));
+    let inside = places.map(|from| TimeRange::new(from, (from + length).min(end)));
     let outside = [
-        (begin - 3 * length, begin - length),
-        (end + length, end + 2 * length),
+        TimeRange::new(begin - 3 * length, begin - length),
+        TimeRange::new(end + length, end + 2 * length),
     ];
     let ranges: Vec<_> = inside.chain(outside).collect();
     let found = ranges.iter().filter(|range| check(file, **range, what));
@@ -241,10 +241,10 @@ fn a_narrow_range_of_a_long_file() {
     write_long(&path, rows / 70);
     let mut archive = Archive::open(&path, |_, _| true).expect("a file");
     let rows = archive.rows();
-    let (begin, end) = archive.span().expect("something");
+    let TimeRange { begin, end } = archive.span().expect("something");
     let middle = begin + (end - begin) / 2;
     let wanted = Wanted {
-        range: Some((middle, middle + 2_000_000)),
+        range: Some(TimeRange::new(middle, middle + 2_000_000)),
         ..Wanted::default()
     };
     drop(archive);

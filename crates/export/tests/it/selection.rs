@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use ascend_trace_export::{Chrome, Csv, Exporter, Only, Perfetto, Source, Wanted};
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 use ascend_trace_testkit::timeline;
 
 use super::checker::{Imported, import};
@@ -13,7 +13,7 @@ use super::trace_processor;
 fn export(
     exporter: &dyn Exporter,
     trace: &Trace,
-    range: Option<(i64, i64)>,
+    range: Option<TimeRange>,
     only: &[&str],
 ) -> Memory {
     let mut wanted = Wanted {
@@ -34,7 +34,7 @@ pub(crate) const EXAMPLE: &str = "
 
 /// Names of the slices, tasks in capitals; the same in both formats and in the tables.
 #[track_caller]
-fn names(range: Option<(i64, i64)>, only: &[&str]) -> BTreeSet<String> {
+fn names(range: Option<TimeRange>, only: &[&str]) -> BTreeSet<String> {
     let trace = timeline(EXAMPLE);
     let chrome = import(export(&Chrome, &trace, range, only).text(""));
     let perfetto = trace_processor::import(export(&Perfetto, &trace, range, only).bytes(""));
@@ -67,7 +67,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 
 #[test]
 fn a_range_holds_what_has_a_part_in_it_and_the_launches_of_its_tasks() {
-    let inside = names(Some((250, 450)), &[]);
+    let inside = names(Some(TimeRange::new(250, 450)), &[]);
     assert_eq!(inside, set(&["B", "b", "aclrtsynchronizestream"]));
 }
 
@@ -95,7 +95,10 @@ fn several_conditions_must_all_hold() {
         set(&["A", "a", "B", "b"])
     );
     assert_eq!(
-        names(Some((0, 250)), &["stream=1", "kind=kernel", "pid=1000"]),
+        names(
+            Some(TimeRange::new(0, 250)),
+            &["stream=1", "kind=kernel", "pid=1000"]
+        ),
         set(&["A", "a"])
     );
     assert_eq!(

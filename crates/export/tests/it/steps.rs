@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ascend_trace_export::{Chrome, Csv, Source, Step, Wanted};
 use ascend_trace_recording::rows::Row;
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
 
@@ -69,7 +69,7 @@ fn adversarial(dice: &mut Dice) -> Vec<u8> {
     file(&timeline.session, &timeline.tables, timeline.rows)
 }
 
-fn wanted(range: Option<(i64, i64)>, only: &[&str]) -> Wanted {
+fn wanted(range: Option<TimeRange>, only: &[&str]) -> Wanted {
     let mut wanted = Wanted {
         range,
         ..Wanted::default()
@@ -125,11 +125,11 @@ fn times_that_contradict_each_other_are_the_same_in_tiny_steps() {
 fn what_is_wanted_of_a_file_is_the_same_in_tiny_steps() {
     let file = workload_file(120);
     let span = Archive::from_bytes(file.clone()).expect("a file").span();
-    let (begin, end) = span.expect("a span");
+    let TimeRange { begin, end } = span.expect("a span");
     let at = |part: i64| begin + (end - begin) / 100 * part;
     let all = [
-        wanted(Some((at(40), at(60))), &[]),
-        wanted(Some((at(90), at(100))), &["kind=memcpy"]),
+        wanted(Some(TimeRange::new(at(40), at(60))), &[]),
+        wanted(Some(TimeRange::new(at(90), at(100))), &["kind=memcpy"]),
         wanted(None, &["stream=1", "kind=kernel,wait"]),
         wanted(None, &["call=aclrtMalloc*,*Synchronize*"]),
         wanted(None, &["tid=4001"]),
@@ -145,7 +145,7 @@ fn what_is_wanted_of_a_file_is_the_same_in_tiny_steps() {
 fn what_is_wanted_of_graphs_and_random_traces_is_the_same_in_tiny_steps() {
     let wanted = [
         wanted(None, &["kind=graph"]),
-        wanted(Some((5_000, 60_000)), &["stream=1"]),
+        wanted(Some(TimeRange::new(5_000, 60_000)), &["stream=1"]),
     ];
     let files = [replays(), adversarial(&mut Dice(11))];
     for (file, wanted) in files
@@ -164,8 +164,8 @@ fn a_file_gives_what_the_trace_in_memory_gives() {
     let span = archive.span().expect("a span");
     let mut replay = archive.replay();
     replay.advance(u64::MAX).expect("rows");
-    let middle = (span.0 + span.1) / 2;
-    let half = wanted(Some((middle, span.1)), &["device=1"]);
+    let middle = (span.begin + span.end) / 2;
+    let half = wanted(Some(TimeRange::new(middle, span.end)), &["device=1"]);
     for wanted in [Wanted::default(), half] {
         let source = Source::of(replay.trace(), &wanted);
         let memory = export_source(&Chrome, &source);

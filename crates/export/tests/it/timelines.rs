@@ -148,7 +148,7 @@ fn arrows_of_records_that_seem_late_start_at_the_record_within_the_bars() {
         for imported in [chrome::chrome(&trace), perfetto::perfetto(&trace)] {
             let wait = imported.slices.iter().position(|it| it.category == "wait");
             let wait = &imported.slices[wait.expect("a wait")];
-            let begin = trace.span().expect("a span").0;
+            let begin = trace.span().expect("a span").begin;
             assert_eq!(
                 (wait.begin, wait.end),
                 (10 - begin, end - begin),

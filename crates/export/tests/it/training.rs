@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::{Stats, stats::StepStats};
 use ascend_trace_export::{Csv, Step, Wanted};
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 
 use super::chrome::chrome;
@@ -128,7 +128,7 @@ fn steps_are_the_same_wherever_a_file_is_cut() {
     assert_eq!(export(tiny, &Wanted::default()), expected);
     assert_eq!(export(Step::WHOLE, &Wanted::default()), expected);
     // Whole steps, as far as they reach into the range; and those of all work, whatever is shown of it.
-    let range = Some((expected[3].2 + 10, expected[5].2 + 10));
+    let range = Some(TimeRange::new(expected[3].2 + 10, expected[5].2 + 10));
     let some = Wanted {
         range,
         ..Wanted::default()

@@ -62,7 +62,7 @@ impl Archive {
         towards: Towards,
         may_match: impl Fn(FunctionId) -> bool,
         keep_on: impl FnMut(i64) -> bool,
-        look: impl FnMut(&Trace, (i64, i64)) -> Option<T>,
+        look: impl FnMut(&Trace, TimeRange) -> Option<T>,
     ) -> Result<Answer<T>, WindowError> {
         self.find_named(from, towards, may_match, None, keep_on, look)
     }
@@ -80,7 +80,7 @@ impl Archive {
         may_match: impl Fn(FunctionId) -> bool,
         named: Option<&BTreeSet<i64>>,
         mut keep_on: impl FnMut(i64) -> bool,
-        mut look: impl FnMut(&Trace, (i64, i64)) -> Option<T>,
+        mut look: impl FnMut(&Trace, TimeRange) -> Option<T>,
     ) -> Result<Answer<T>, WindowError> {
         for range in self.steps(from, towards) {
             let reached = match towards {
@@ -96,7 +96,7 @@ impl Archive {
             }
             // What is asked for here is wanted whatever it takes.
             let trace = self.window(range, u64::MAX)?;
-            if let Some(found) = look(&trace, range.into()) {
+            if let Some(found) = look(&trace, range) {
                 return Ok(Answer::Found(found));
             }
         }
@@ -115,7 +115,7 @@ impl Archive {
         };
         let all = begins.zip(ends).map(TimeRange::from);
         let left = all.filter(|range| range.overlaps(ahead));
-        let mut steps: Vec<TimeRange> = left.map(|range| range.clipped(ahead)).collect();
+        let mut steps: Vec<TimeRange> = left.map(|range| range.intersection(ahead)).collect();
         if towards == Towards::Earlier {
             steps.reverse();
         }

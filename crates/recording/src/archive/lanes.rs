@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ascend_trace_format::time::DeviceNs;
+
 use crate::TimeRange;
 use crate::clock::Clock;
 use crate::file::index::{self, Fine, Group, LaneKey};
@@ -22,7 +24,7 @@ const MOST_ENTRIES: usize = 1 << 18;
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// The range that was asked for. Beyond it the sums may be incomplete.
-    pub range: (i64, i64),
+    pub range: TimeRange,
     streams: BTreeMap<StreamId, LaneSummary>,
     threads: BTreeMap<(ThreadId, u8), LaneSummary>,
 }
@@ -76,7 +78,7 @@ impl Archive {
 
     fn finish(&mut self, range: TimeRange, lanes: Gathered) -> Summary {
         let mut summary = Summary {
-            range: range.into(),
+            range,
             ..Summary::default()
         };
         for (key, lane) in lanes.lanes {
@@ -120,9 +122,9 @@ impl Archive {
                     .device_of(process, serial)
                     .or(device.map(|it| it.device));
                 let clock = self.clocks.get(process, device.unwrap_or(0));
-                if let Some(mapped) = clock.and_then(|clock| clock.map(last)) {
-                    end = end.max(mapped.host);
-                    begin = begin.min(mapped.host);
+                if let Some(mapped) = clock.and_then(|clock| clock.map(DeviceNs::new(last))) {
+                    end = end.max(mapped.host.ns());
+                    begin = begin.min(mapped.host.ns());
                 }
             }
         }
@@ -181,9 +183,10 @@ impl Gathered {
 /// Entries of device times on the host's clock.
 fn on_host(entries: Vec<Entry>, clock: &Arc<Clock>) -> Vec<Entry> {
     let mut last = i64::MIN;
+    let host = |device: i64| Some(clock.map(DeviceNs::new(device))?.host.ns());
     let mapped = entries.into_iter().filter_map(|entry| {
-        let begin = clock.map(entry.begin)?.host.max(last);
-        let end = clock.map(entry.end)?.host.max(begin);
+        let begin = host(entry.begin)?.max(last);
+        let end = host(entry.end)?.max(begin);
         last = end;
         Some(Entry {
             begin,

@@ -46,7 +46,7 @@ impl LeftThings {
         };
         let mut extend = |reach: TimeRange| {
             left.rows += 1;
-            left.reach = left.reach.joined(reach);
+            left.reach = left.reach.hull(reach);
         };
         let warning = if found.is(RangeRow::KIND) {
             parts.range_reaches(&found, &mut extend)?

@@ -1,5 +1,6 @@
 //! A whole archive as a sequence of windows: for exports and sums that need every row once.
 
+use crate::TimeRange;
 use crate::trace::{Call, Trace};
 
 use super::{Archive, WindowError};
@@ -8,15 +9,15 @@ use super::{Archive, WindowError};
 #[derive(Debug)]
 pub struct ArchivePart {
     pub trace: Trace,
-    /// Calls that begin in `range.0..range.1` belong to this part, and so do the tasks that they
+    /// Calls that begin in `range`, its end not included, belong to this part, and so do the tasks that they
     /// launched; what else the trace holds belongs to others.
-    pub range: (i64, i64),
+    pub range: TimeRange,
 }
 
 impl ArchivePart {
     /// Whether a call of the trace belongs to this part.
     pub fn owns(&self, call: &Call) -> bool {
-        (self.range.0..self.range.1).contains(&call.begin)
+        self.range.owns(call.begin)
     }
 }
 
@@ -48,10 +49,13 @@ impl Archive {
     /// by exactly one part.
     pub fn parts(&mut self, rows: u64) -> impl Iterator<Item = Result<ArchivePart, WindowError>> {
         let cuts = self.cuts(rows.max(1));
-        let ranges: Vec<(i64, i64)> = cuts.windows(2).map(|two| (two[0], two[1])).collect();
+        let ranges: Vec<TimeRange> = cuts
+            .windows(2)
+            .map(|two| TimeRange::new(two[0], two[1]))
+            .collect();
         ranges.into_iter().map(move |range| {
             // What is asked for here is wanted whatever it takes.
-            let trace = self.window((range.0, range.1 - 1), u64::MAX)?;
+            let trace = self.window(TimeRange::new(range.begin, range.end - 1), u64::MAX)?;
             Ok(ArchivePart { trace, range })
         })
     }

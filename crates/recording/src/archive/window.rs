@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use ascend_trace_format::time::DeviceNs;
+
 use crate::TimeRange;
 use crate::file::index::Segment;
 use crate::file::{Budget, Item, OpenError, Table};
@@ -63,8 +65,8 @@ fn share(rows: u32, span: Option<TimeRange>, range: TimeRange) -> f64 {
     let Some(span) = span.filter(|span| span.overlaps(range)) else {
         return 0.0;
     };
-    let part = span.clipped(range).length().max(1) as f64;
-    f64::from(rows) * (part / span.length().max(1) as f64).min(1.0)
+    let part = span.intersection(range).duration().max(1) as f64;
+    f64::from(rows) * (part / span.duration().max(1) as f64).min(1.0)
 }
 
 impl Archive {
@@ -329,14 +331,14 @@ impl Window {
         let stream = self.builder.stream_of(row.process, row.stream, 0);
         let device = self.builder.trace().stream(stream).device;
         let clock = clocks.get(row.process, device);
-        let map = |device| clock.and_then(|clock| clock.map(device));
+        let map = |device| clock.and_then(|clock| clock.map(DeviceNs::new(device)));
         let key = (process, row.stream, row.sequence);
         if let (Some(begin), Some(end)) = (map(row.begin_device_ns), map(row.end_device_ns)) {
             let is_timed = row.untimed == 0;
-            if is_timed && end.host.saturating_add(slack(end.error)) < self.range.begin {
+            if is_timed && end.host.plus(slack(end.error)).ns() < self.range.begin {
                 return;
             }
-            if is_timed && begin.host.saturating_sub(slack(begin.error)) <= self.range.end {
+            if is_timed && begin.host.minus(slack(begin.error)).ns() <= self.range.end {
                 self.inside.insert(key);
             }
         }

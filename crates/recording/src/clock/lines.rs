@@ -46,20 +46,20 @@ impl Lines {
     }
 
     fn add(&mut self, bound: &Bound) {
-        let band = self.band(bound);
+        let (device, band) = (bound.device.ns(), self.band(bound));
         let Some(last) = self.stretches.last_mut() else {
-            self.stretches.push(Stretch::fresh(bound.device, band));
+            self.stretches.push(Stretch::fresh(device, band));
             return;
         };
-        let t = elapsed(last.pivot, bound.device);
+        let t = elapsed(last.pivot, device);
         if t < 0.0 {
             return;
         }
         let agrees = if t <= STRETCH_NS {
-            last.take(t, bound.device, band)
+            last.take(t, device, band)
         } else {
             // A stretch of its own, which starts from what the last one knows.
-            let heir = last.heir(bound.device, band);
+            let heir = last.heir(device, band);
             let agrees = heir.is_some();
             self.stretches.extend(heir);
             agrees
@@ -73,8 +73,8 @@ impl Lines {
 
     /// Host minus device time less the base, as a bound allows.
     fn band(&mut self, bound: &Bound) -> (f64, f64) {
-        let earliest = bound.earliest.saturating_sub(bound.device);
-        let latest = bound.latest.saturating_sub(bound.device);
+        let earliest = bound.earliest.offset_from(bound.device);
+        let latest = bound.latest.offset_from(bound.device);
         let base = *self.base.get_or_insert(earliest / 2 + latest / 2);
         (
             earliest.saturating_sub(base) as f64 - self.slack,
@@ -102,10 +102,11 @@ impl Lines {
     /// What bounds in the order of their device times know, if they agree.
     fn stretch_of(&mut self, bounds: &[Bound]) -> Option<Stretch> {
         let (first, others) = bounds.split_first()?;
-        let mut stretch = Stretch::fresh(first.device, self.band(first));
+        let mut stretch = Stretch::fresh(first.device.ns(), self.band(first));
         for bound in others {
-            let t = elapsed(first.device, bound.device);
-            if t < 0.0 || !stretch.take(t, bound.device, self.band(bound)) {
+            let device = bound.device.ns();
+            let t = elapsed(first.device.ns(), device);
+            if t < 0.0 || !stretch.take(t, device, self.band(bound)) {
                 return None;
             }
         }

@@ -8,6 +8,8 @@
 //! So a submission at host time `h` cannot have run before that much later, and ran then if its
 //! stream was idle.
 
+use ascend_trace_format::time::{DeviceNs, HostNs};
+
 use crate::trace::TaskTime;
 
 use super::Clock;
@@ -15,11 +17,11 @@ use super::Clock;
 /// A longer one is none: so little is known about the clock then that nothing has been learnt.
 const LONGEST_LATENCY_NS: i64 = 10_000_000;
 
-/// The events around a task, on the device's clock.
+/// The events around a task. Durations are nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
-    pub(crate) begin: i64,
-    pub(crate) end: i64,
+    pub(crate) begin: DeviceNs,
+    pub(crate) end: DeviceNs,
     /// The task takes no time and has only the event after it.
     pub(crate) is_moment: bool,
     /// What the event after the task took itself, and how far off that may be. Its time is that of its end.
@@ -39,9 +41,9 @@ impl Reading {
     /// The same with the end where the event after the task began. The record of an event of the
     /// program's takes as long as one of the tool's.
     fn without_record(self) -> Self {
-        let end = self.end.saturating_sub(self.record);
+        let end = self.end.minus(self.record);
         let begin = if self.is_moment {
-            end.saturating_sub(self.record)
+            end.minus(self.record)
         } else {
             self.begin
         };
@@ -57,10 +59,10 @@ impl Reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Launch {
     /// The call that submitted the task.
-    pub(crate) begin: i64,
-    pub(crate) end: i64,
+    pub(crate) begin: HostNs,
+    pub(crate) end: HostNs,
     /// The event after the task was submitted by then; `None` when that is not known.
-    pub(crate) closed: Option<i64>,
+    pub(crate) closed: Option<HostNs>,
 }
 
 /// A task's time on the host's clock; `None` while nothing is known about the device's.
@@ -70,14 +72,14 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
     let first = clock.map(reading.begin)?;
     let last = clock.map(reading.end)?;
     // The length is rounded once and not at both ends.
-    let length = reading.end.saturating_sub(reading.begin);
+    let length = reading.end.since(reading.begin);
     let stretched = (last.offset - first.offset).round() as i64;
-    let last_host = first.host.saturating_add(length).saturating_add(stretched);
+    let last_host = first.host.plus(length).plus(stretched);
     let Some(closed) = launch.closed else {
         let begin = first.host.max(launch.begin);
         return Some(TaskTime {
-            begin,
-            end: last_host.max(begin),
+            begin: begin.ns(),
+            end: last_host.max(begin).ns(),
             error: (first.error.max(last.error)).saturating_add(reading.open()),
             local_error: clock.tick().saturating_add(reading.open()),
         });
@@ -86,27 +88,27 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
     let latency = Some(first.latency).filter(|latency| *latency <= LONGEST_LATENCY_NS);
     // It was learnt from events, each of which took its time.
     let latency = latency.unwrap_or(0).saturating_sub(reading.record).max(0);
-    let earliest = launch.begin.saturating_add(latency);
-    let latest = launch.end.saturating_add(first.latency);
+    let earliest = launch.begin.plus(latency);
+    let latest = launch.end.plus(first.latency);
     let begin = first.host.max(earliest).min(last_host.max(launch.begin));
     let end = last_host.max(begin);
     // What is not known of the latency speaks for an event that came late; and so does what its record may have taken
     // more than that of the quickest submission, from which the latency was learnt.
     let is_busy = reached
         > closed
-            .saturating_add(last.latency)
-            .saturating_add(last.vague)
-            .saturating_add(reading.record_open.saturating_mul(2));
+            .plus(last.latency)
+            .plus(last.vague)
+            .plus(reading.record_open.saturating_mul(2));
     // If the stream was idle when the event after the task arrived, the task had ended before.
     let end_open = match (is_busy, reading.is_moment) {
         (true, _) => 0,
-        (false, true) => end.saturating_sub(earliest).max(0),
-        (false, false) => end.saturating_sub(begin),
+        (false, true) => end.since(earliest).max(0),
+        (false, false) => end.since(begin),
     };
     let begin_open = if reading.is_moment {
         end_open
     } else {
-        latest.min(end).saturating_sub(begin).max(0)
+        latest.min(end).since(begin).max(0)
     };
     // What has been learnt of the latency is too long by what the quickest submission of all lost between
     // its entry and the queue. On a machine with nothing to spare that can be much; but the task did not
@@ -114,7 +116,7 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
     let is_learnt = !reading.is_moment && begin > first.host;
     let learnt_open = if is_learnt {
         let most = first.latency.saturating_add(first.error);
-        begin.saturating_sub(first.host).min(most)
+        begin.since(first.host).min(most)
     } else {
         0
     };
@@ -123,8 +125,8 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
     let late_open = if reading.is_moment {
         begin_open
     } else {
-        let latest = latest.saturating_add(first.vague);
-        latest.min(end).saturating_sub(begin).max(0)
+        let latest = latest.plus(first.vague);
+        latest.min(end).since(begin).max(0)
     };
     // Against the host, a latency learnt too long is in what events alone leave open. Where the driver leaves less,
     // it is not: a task may have begun as early as the event before it was reached, a moment on an idle stream at any time
@@ -132,20 +134,20 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
     let early_open = match (reading.is_moment, is_busy) {
         (true, true) => 0,
         (true, false) => i64::MAX,
-        (false, _) => begin.saturating_sub(first.host).max(0),
+        (false, _) => begin.since(first.host).max(0),
     };
     let begin_error = first.with(begin_open, early_open.max(late_open));
     let end_early = if is_busy { 0 } else { early_open };
     let end_error = last.with(end_open, end_open.saturating_add(end_early));
     let begin = if reading.is_moment {
-        end.saturating_sub(reading.record)
+        end.minus(reading.record)
     } else {
         begin
     };
-    let rate_open = first.rate_open.max(last.rate_open) * end.saturating_sub(begin) as f64;
+    let rate_open = first.rate_open.max(last.rate_open) * end.since(begin) as f64;
     Some(TaskTime {
-        begin,
-        end,
+        begin: begin.ns(),
+        end: end.ns(),
         error: begin_error.max(end_error).saturating_add(reading.open()),
         local_error: clock
             .tick()
@@ -175,9 +177,9 @@ mod tests {
         let mut clock = Clock::new(0);
         let bounds: Vec<Bound> = (0..100)
             .map(|i| Bound {
-                device: i * 10_000_000 + OFFSET,
-                earliest: i * 10_000_000 - LATENCY,
-                latest: i * 10_000_000 + 1_000,
+                device: DeviceNs::new(i * 10_000_000 + OFFSET),
+                earliest: HostNs::new(i * 10_000_000 - LATENCY),
+                latest: HostNs::new(i * 10_000_000 + 1_000),
             })
             .collect();
         clock.extend(&bounds, &[]);
@@ -188,16 +190,16 @@ mod tests {
     /// A task's begin and end by host time, and the submission of it and of the event after it.
     fn placed(events: (i64, i64), call: (i64, i64), closed: i64) -> TaskTime {
         let reading = Reading {
-            begin: events.0 + OFFSET,
-            end: events.1 + OFFSET,
+            begin: DeviceNs::new(events.0 + OFFSET),
+            end: DeviceNs::new(events.1 + OFFSET),
             is_moment: false,
             record: 0,
             record_open: 0,
         };
         let launch = Launch {
-            begin: call.0,
-            end: call.1,
-            closed: Some(closed),
+            begin: HostNs::new(call.0),
+            end: HostNs::new(call.1),
+            closed: Some(HostNs::new(closed)),
         };
         place(&clock(), reading, launch).unwrap()
     }
@@ -234,24 +236,24 @@ mod tests {
             let mut clock = Clock::new(0);
             let bounds: Vec<Bound> = (0..100)
                 .map(|i| Bound {
-                    device: i * 10_000_000 + OFFSET,
-                    earliest: i * 10_000_000 - LATENCY - lost,
-                    latest: i * 10_000_000 + 1_000_000,
+                    device: DeviceNs::new(i * 10_000_000 + OFFSET),
+                    earliest: HostNs::new(i * 10_000_000 - LATENCY - lost),
+                    latest: HostNs::new(i * 10_000_000 + 1_000_000),
                 })
                 .collect();
             clock.extend(&bounds, &[]);
             clock.look_back();
             let reading = Reading {
-                begin: AT - lost + OFFSET,
-                end: AT + 20_000 + OFFSET,
+                begin: DeviceNs::new(AT - lost + OFFSET),
+                end: DeviceNs::new(AT + 20_000 + OFFSET),
                 is_moment: false,
                 record: 0,
                 record_open: 0,
             };
             let launch = Launch {
-                begin: AT - LATENCY - 100,
-                end: AT - LATENCY + 50,
-                closed: Some(AT - LATENCY + 500),
+                begin: HostNs::new(AT - LATENCY - 100),
+                end: HostNs::new(AT - LATENCY + 50),
+                closed: Some(HostNs::new(AT - LATENCY + 500)),
             };
             let time = place(&clock, reading, launch).unwrap();
             let off = (time.end - time.begin - 20_000).abs();
@@ -267,24 +269,24 @@ mod tests {
             let mut clock = Clock::new(0);
             let bounds: Vec<Bound> = (0..bounds)
                 .map(|i| Bound {
-                    device: i * 10_000_000 + OFFSET,
-                    earliest: i * 10_000_000 - LATENCY,
-                    latest: i * 10_000_000 + 1_000,
+                    device: DeviceNs::new(i * 10_000_000 + OFFSET),
+                    earliest: HostNs::new(i * 10_000_000 - LATENCY),
+                    latest: HostNs::new(i * 10_000_000 + 1_000),
                 })
                 .collect();
             clock.extend(&bounds, &[]);
             clock.look_back();
             let reading = Reading {
-                begin: OFFSET,
-                end: OFFSET + length,
+                begin: DeviceNs::new(OFFSET),
+                end: DeviceNs::new(OFFSET + length),
                 is_moment: false,
                 record: 0,
                 record_open: 0,
             };
             let launch = Launch {
-                begin: -90_000,
-                end: -89_000,
-                closed: Some(-88_000),
+                begin: HostNs::new(-90_000),
+                end: HostNs::new(-89_000),
+                closed: Some(HostNs::new(-88_000)),
             };
             place(&clock, reading, launch).unwrap().local_error
         };
@@ -296,22 +298,22 @@ mod tests {
     #[test]
     fn what_the_event_after_a_task_takes_is_taken_off_and_what_is_open_of_it_kept() {
         let reading = Reading {
-            begin: AT + OFFSET,
-            end: AT + 21_500 + OFFSET,
+            begin: DeviceNs::new(AT + OFFSET),
+            end: DeviceNs::new(AT + 21_500 + OFFSET),
             is_moment: false,
             record: 1_500,
             record_open: 300,
         };
         let launch = Launch {
-            begin: AT - 90_000,
-            end: AT - 89_000,
-            closed: Some(AT - 88_000),
+            begin: HostNs::new(AT - 90_000),
+            end: HostNs::new(AT - 89_000),
+            closed: Some(HostNs::new(AT - 88_000)),
         };
         let time = place(&clock(), reading, launch).unwrap();
         assert_eq!(time.end - time.begin, 20_000);
         assert_eq!(time.local_error, 300);
         let moment = Reading {
-            begin: AT + 21_500 + OFFSET,
+            begin: DeviceNs::new(AT + 21_500 + OFFSET),
             is_moment: true,
             ..reading
         };
@@ -340,16 +342,16 @@ mod tests {
     fn an_end_event_that_came_late_and_took_long_leaves_the_end_open() {
         let late = 1_000_000;
         let reading = Reading {
-            begin: AT - 300 + OFFSET,
-            end: AT + late + OFFSET,
+            begin: DeviceNs::new(AT - 300 + OFFSET),
+            end: DeviceNs::new(AT + late + OFFSET),
             is_moment: false,
             record: 1_500,
             record_open: 350,
         };
         let launch = Launch {
-            begin: AT - 3_400,
-            end: AT - 2_900,
-            closed: Some(AT + late - LATENCY - 600),
+            begin: HostNs::new(AT - 3_400),
+            end: HostNs::new(AT - 2_900),
+            closed: Some(HostNs::new(AT + late - LATENCY - 600)),
         };
         let time = place(&clock(), reading, launch).unwrap();
         assert!(time.local_error >= late - 3_000, "{time:?}");

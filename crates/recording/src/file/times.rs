@@ -180,14 +180,21 @@ fn submitting(cursors: &mut Cursors<'_>, column: usize) -> Option<u32> {
 
 #[derive(Debug)]
 pub(crate) struct AnchorMemory {
-    /// By device: host and device time of its last anchor.
-    last: [(i64, i64); SLOTS],
+    /// By device.
+    last: [LastAnchor; SLOTS],
+}
+
+/// The last anchor of a device.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastAnchor {
+    before_ns: i64,
+    device_ns: i64,
 }
 
 impl Default for AnchorMemory {
     fn default() -> Self {
         Self {
-            last: [(0, 0); SLOTS],
+            last: [LastAnchor::default(); SLOTS],
         }
     }
 }
@@ -200,35 +207,42 @@ impl Table for AnchorRow {
     type Memory = AnchorMemory;
 
     fn put(&self, columns: &mut Columns, memory: &mut AnchorMemory) {
-        let (before, device) = &mut memory.last[slot(self.device)];
-        let passed = self.before_ns.wrapping_sub(*before);
+        let last = &mut memory.last[slot(self.device)];
+        let passed = self.before_ns.wrapping_sub(last.before_ns);
         columns.put(anchor::PROCESS, self.process.into());
         columns.put(anchor::DEVICE, self.device.into());
         columns.put_signed(anchor::BEFORE, passed);
         columns.put_signed(anchor::WIDTH, self.after_ns.wrapping_sub(self.before_ns));
-        let expected = device.wrapping_add(passed);
+        let expected = last.device_ns.wrapping_add(passed);
         columns.put_signed(anchor::DEVICE_TIME, self.device_ns.wrapping_sub(expected));
         columns.put(anchor::SOURCE, self.source.into());
-        (*before, *device) = (self.before_ns, self.device_ns);
+        *last = LastAnchor {
+            before_ns: self.before_ns,
+            device_ns: self.device_ns,
+        };
     }
 
     fn take(cursors: &mut Cursors<'_>, memory: &mut AnchorMemory) -> Option<Self> {
         let process = cursors.take_as(anchor::PROCESS)?;
         let number = cursors.take_as(anchor::DEVICE)?;
-        let (before, device) = &mut memory.last[slot(number)];
+        let last = &mut memory.last[slot(number)];
         let passed = cursors.take_signed(anchor::BEFORE)?;
-        let before_ns = before.wrapping_add(passed);
+        let before_ns = last.before_ns.wrapping_add(passed);
         let row = Self {
             process,
             device: number,
             before_ns,
             after_ns: before_ns.wrapping_add(cursors.take_signed(anchor::WIDTH)?),
-            device_ns: device
+            device_ns: last
+                .device_ns
                 .wrapping_add(passed)
                 .wrapping_add(cursors.take_signed(anchor::DEVICE_TIME)?),
             source: cursors.take_as(anchor::SOURCE)?,
         };
-        (*before, *device) = (row.before_ns, row.device_ns);
+        *last = LastAnchor {
+            before_ns: row.before_ns,
+            device_ns: row.device_ns,
+        };
         Some(row)
     }
 }

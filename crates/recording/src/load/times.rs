@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
+use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::TimeRange;
 use crate::clock::{self, Bound, Clock, Launch, Reading};
@@ -13,10 +14,10 @@ use crate::trace::{DeviceClock, ProcessId, StreamId, TaskId, Trace};
 /// A task's time as the device told it.
 #[derive(Clone, Copy, Debug)]
 struct DeviceTime {
-    begin: i64,
-    end: i64,
-    /// Host time at which the task had certainly completed, if that is known.
-    seen: Option<i64>,
+    begin: DeviceNs,
+    end: DeviceNs,
+    /// By then the task had certainly completed, if that is known.
+    seen: Option<HostNs>,
     /// See [`TaskTimeRow`].
     arming_ns: u32,
     submitting_ns: u32,
@@ -166,9 +167,9 @@ impl Times {
             return;
         }
         let time = DeviceTime {
-            begin: row.begin_device_ns,
-            end: row.end_device_ns.max(row.begin_device_ns),
-            seen: (row.seen_ns > 0).then_some(row.seen_ns),
+            begin: DeviceNs::new(row.begin_device_ns),
+            end: DeviceNs::new(row.end_device_ns.max(row.begin_device_ns)),
+            seen: (row.seen_ns > 0).then_some(HostNs::new(row.seen_ns)),
             arming_ns: row.arming_ns,
             submitting_ns: row.submitting_ns,
             record_ns: row.record_ns,
@@ -188,17 +189,17 @@ impl Times {
         let Some(latest) = time.seen.filter(|_| !self.fixed) else {
             return;
         };
-        let call = trace.call(task.call);
+        let submitted = HostNs::new(trace.call(task.call).begin);
         let fresh = &mut self.device(stream.process, stream.device).fresh;
         fresh.push(Bound {
             device: time.end,
-            earliest: call.begin,
+            earliest: submitted,
             latest,
         });
         if time.arming_ns > 0 {
             fresh.push(Bound {
                 device: time.begin,
-                earliest: call.begin.saturating_sub(time.arming_ns.into()),
+                earliest: submitted.minus(time.arming_ns.into()),
                 latest,
             });
         }
@@ -241,10 +242,11 @@ impl Times {
             .and_then(|device| device.clock.as_deref());
         let call = trace.call(trace.task(id).call);
         let known = Some(i64::from(raw.submitting_ns)).filter(|passed| *passed > 0);
+        let begin = HostNs::new(call.begin);
         let launch = Launch {
-            begin: call.begin,
-            end: call.end,
-            closed: known.map(|passed| call.begin.saturating_add(passed)),
+            begin,
+            end: HostNs::new(call.end),
+            closed: known.map(|passed| begin.plus(passed)),
         };
         let reading = Reading {
             begin: raw.begin,
@@ -293,9 +295,9 @@ impl Device {
 
 fn bound_of(row: &AnchorRow) -> Bound {
     Bound {
-        device: row.device_ns,
-        earliest: row.before_ns,
-        latest: row.after_ns,
+        device: DeviceNs::new(row.device_ns),
+        earliest: HostNs::new(row.before_ns),
+        latest: HostNs::new(row.after_ns),
     }
 }
 

@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use ascend_trace_recording::archive::WindowError;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::EndRow;
-use ascend_trace_recording::{Archive, Call, OpenError, StreamId, Summary, ThreadId, Trace};
+use ascend_trace_recording::{
+    Archive, Call, OpenError, StreamId, Summary, ThreadId, TimeRange, Trace,
+};
 use ascend_trace_testkit::workload::{self, Workload};
 
 /// Long enough for two whole groups and a part of a third.
@@ -173,8 +175,11 @@ fn the_index_tells_what_the_rows_tell() {
     assert_eq!(archive.final_warnings(), []);
     let tasks = whole.tasks().len();
     assert_eq!(archive.rows(), (whole.calls().len() + tasks) as u64);
-    let (begin, end) = archive.span().unwrap();
-    let (first, last) = whole.span().unwrap();
+    let TimeRange { begin, end } = archive.span().unwrap();
+    let TimeRange {
+        begin: first,
+        end: last,
+    } = whole.span().unwrap();
     assert!((begin - first).abs() < 5_000 && (end - last).abs() < 5_000);
     let things = archive.things();
     assert_eq!(things.processes(), whole.processes());
@@ -214,7 +219,7 @@ fn the_index_tells_what_the_rows_tell() {
 fn a_window_holds_what_has_a_part_in_its_range() {
     let files = files();
     let mut archive = open(&files.path);
-    let (begin, end) = archive.span().unwrap();
+    let TimeRange { begin, end } = archive.span().unwrap();
     let length = 8_000_000;
     for part in [0, 1, 3, 7, 10] {
         let from = begin + (end - begin - length) / 10 * part;
@@ -268,7 +273,7 @@ fn summaries_lose_no_slice_at_any_resolution() {
 fn a_part_of_a_summary_tells_that_part() {
     let files = files();
     let mut archive = open(&files.path);
-    let (begin, end) = archive.span().unwrap();
+    let TimeRange { begin, end } = archive.span().unwrap();
     let range = (begin + (end - begin) / 3, begin + (end - begin) / 2);
     let summary = archive.summary(range, 2_000).unwrap();
     let whole = &files.whole;
@@ -318,7 +323,7 @@ fn tells_the_same(bytes: &[u8], name: &str) {
         archive.rows(),
         (whole.calls().len() + whole.tasks().len()) as u64
     );
-    let (begin, end) = archive.span().unwrap();
+    let TimeRange { begin, end } = archive.span().unwrap();
     let from = begin + (end - begin) / 10 * 9;
     for range in [(begin, begin + 4_000_000), (from, from + 4_000_000)] {
         let window = archive.window(range, 100_000).unwrap();
@@ -349,7 +354,7 @@ fn opening_reads_no_calls_and_damage_is_told_of_where_it_is_looked_at() {
     let summary = archive.summary((i64::MIN, i64::MAX), 500).unwrap();
     assert_eq!(summed(&summary, (i64::MIN, i64::MAX)).1.len(), 2);
     assert_eq!(archive.warnings(), []);
-    let (begin, _) = archive.span().unwrap();
+    let TimeRange { begin, .. } = archive.span().unwrap();
     let window = archive.window((begin, begin + 1_000_000), 100_000).unwrap();
     assert!(window.calls().is_empty());
     let warnings = archive.warnings().len();
@@ -402,14 +407,14 @@ fn a_growing_file_is_taken_in_as_it_grows() {
         assert!(archive.rows() >= rows);
         rows = archive.rows();
         // The newest calls are there.
-        let (_, end) = archive.span().unwrap();
+        let TimeRange { end, .. } = archive.span().unwrap();
         let window = archive.window((end - 100_000, end), 100_000).unwrap();
         assert!(!window.calls().is_empty() || !window.tasks().is_empty());
     }
     let whole = &files().whole;
     assert_eq!(rows, (whole.calls().len() + whole.tasks().len()) as u64);
     assert!(archive.complete());
-    let (begin, end) = archive.span().unwrap();
+    let TimeRange { begin, end } = archive.span().unwrap();
     let middle = begin + (end - begin) / 2;
     let range = (middle, middle + 4_000_000);
     let window = archive.window(range, 100_000).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{ActivityRow, EndRow, Row, TaskTimeRow};
-use ascend_trace_recording::{Archive, TaskId, Trace};
+use ascend_trace_recording::{Archive, TaskId, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 /// Two parts of a task.
@@ -85,7 +85,7 @@ fn windows_have_the_entries_of_their_tasks_and_no_others() {
         assert!(expected.values().all(|parts| parts.len() == 2));
         let mut archive = Archive::from_bytes(bytes).unwrap();
         assert_eq!(archive.things().entries(0).len(), 0, "none are kept");
-        let (begin, end) = archive.span().unwrap();
+        let TimeRange { begin, end } = archive.span().unwrap();
         let mut seen = 0;
         for part in 0..7 {
             let at = |part: i64| begin + (end - begin) * part / 7;

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use ascend_trace_recording::archive::{Answer, Towards};
-use ascend_trace_recording::{Archive, FunctionId, Trace};
+use ascend_trace_recording::{Archive, FunctionId, TimeRange, Trace};
 
 use crate::archive::{chunks, files, open};
 
@@ -11,12 +11,10 @@ fn function(trace: &Trace, name: &str) -> FunctionId {
 }
 
 /// Begins of the calls of a function that begin in a range, in order.
-fn begins(trace: &Trace, wanted: FunctionId, range: (i64, i64)) -> Vec<i64> {
+fn begins(trace: &Trace, wanted: FunctionId, range: TimeRange) -> Vec<i64> {
     let calls = trace.calls().iter().filter(|it| it.function == wanted);
     let begins = calls.map(|call| call.begin);
-    let mut begins: Vec<i64> = begins
-        .filter(|begin| (range.0..=range.1).contains(begin))
-        .collect();
+    let mut begins: Vec<i64> = begins.filter(|begin| range.contains(*begin)).collect();
     begins.sort_unstable();
     begins
 }
@@ -43,9 +41,9 @@ fn next(archive: &mut Archive, name: &str, from: i64, towards: Towards) -> Optio
 fn the_next_and_the_last_call_are_those_of_the_whole_trace() {
     let files = files();
     let mut archive = open(&files.path);
-    let (begin, end) = files.whole.span().unwrap();
+    let TimeRange { begin, end } = files.whole.span().unwrap();
     let wanted = function(&files.whole, "aclrtMalloc");
-    let all = begins(&files.whole, wanted, (i64::MIN, i64::MAX));
+    let all = begins(&files.whole, wanted, TimeRange::EVERYTHING);
     for part in 0..=10 {
         let from = begin + (end - begin) / 10 * part;
         let later = all.iter().find(|it| **it >= from).copied();
@@ -82,7 +80,7 @@ fn every_task_begins_in_the_range_of_exactly_one_part() {
                 ranges.push(range);
                 for task in trace.tasks() {
                     let begin = task.time.map(|time| time.begin);
-                    if begin.is_some_and(|it| (range.0..=range.1).contains(&it)) {
+                    if begin.is_some_and(|it| range.contains(it)) {
                         assert!(seen.insert((task.stream, task.sequence)));
                     }
                 }
@@ -94,10 +92,10 @@ fn every_task_begins_in_the_range_of_exactly_one_part() {
         ranges.sort_unstable();
         assert!(ranges.len() > 5);
         assert_eq!(
-            (ranges[0].0, ranges.last().unwrap().1),
+            (ranges[0].begin, ranges.last().unwrap().end),
             (i64::MIN, i64::MAX)
         );
-        assert!(ranges.windows(2).all(|two| two[0].1 + 1 == two[1].0));
+        assert!(ranges.windows(2).all(|two| two[0].end + 1 == two[1].begin));
     }
 }
 

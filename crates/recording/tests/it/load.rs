@@ -1,6 +1,6 @@
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::rows::*;
-use ascend_trace_recording::{ProcessId, StreamId, ThreadId, Trace, TraceBuilder};
+use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange, Trace, TraceBuilder};
 
 fn call(thread: u32, begin_ns: i64, end_ns: i64) -> CallRow {
     CallRow {
@@ -54,7 +54,7 @@ fn calls_of_a_thread_are_sorted_by_begin_and_children_follow_their_parents() {
         .map(|id| trace.call(*id));
     let order: Vec<_> = lane.map(|call| (call.begin, call.end)).collect();
     assert_eq!(order, [(1, 3), (1, 2), (4, 9), (4, 5), (5, 6)]);
-    assert_eq!(trace.span(), Some((1, 9)));
+    assert_eq!(trace.span(), Some(TimeRange::new(1, 9)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{EndRow, LossRow, Row};
-use ascend_trace_recording::{Archive, Loss, ThreadId, Trace};
+use ascend_trace_recording::{Archive, Loss, ThreadId, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 /// A file of several groups that tells of a loss every so many rows.
@@ -49,7 +49,7 @@ fn sums(lost: &[Loss]) -> BTreeMap<Option<ThreadId>, (u64, u64, u64)> {
 }
 
 fn is_ordered(trace: &Trace) -> bool {
-    let (begin, end) = trace.span().unwrap();
+    let TimeRange { begin, end } = trace.span().unwrap();
     let lost = trace.lost();
     lost.is_sorted_by_key(|loss| loss.at)
         && lost.iter().all(|loss| begin <= loss.at && loss.at <= end)
@@ -76,6 +76,6 @@ fn losses_are_told_by_thread_and_time_whole_or_by_index() {
     // What an index tells is as exact as a segment.
     let far = whole.lost().iter().zip(things.lost());
     let far = far.map(|(one, other)| (one.at - other.at).abs()).max();
-    let (begin, end) = whole.span().unwrap();
+    let TimeRange { begin, end } = whole.span().unwrap();
     assert!(far.unwrap() < (end - begin) / 10, "{far:?}");
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::bombs;
 
 /// What is to be read, for a process with little memory.
@@ -59,7 +59,7 @@ fn read(path: &Path) {
     if let Ok(mut archive) = Archive::open(path, |_, _| true) {
         let _ = archive.summary((i64::MIN, i64::MAX), 50);
         let _ = archive.counts();
-        let span = archive.span().unwrap_or((0, 1));
+        let span = archive.span().unwrap_or(TimeRange::new(0, 1));
         let _ = archive.window(span, 100_000);
         for part in archive.parts(100_000) {
             let _ = part;

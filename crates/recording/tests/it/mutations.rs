@@ -8,7 +8,7 @@ use ascend_trace_recording::rows::{
     ActivityRow, CallRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, LogRow, LossRow,
     NameRow, ProcessEndRow, RangeRow, Row, TablesRow,
 };
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::bytes;
 use ascend_trace_testkit::workload::{self, Workload};
 
@@ -179,15 +179,15 @@ fn read(bytes: &[u8], deep: bool) {
         Trace::from_rows(contents.session, contents.tables, contents.rows);
     }
     if deep && let Ok(mut archive) = Archive::from_bytes(bytes.to_vec()) {
-        let span = archive.span().unwrap_or((0, 1));
-        let middle = span.0 / 2 + span.1 / 2;
+        let span = archive.span().unwrap_or(TimeRange::new(0, 1));
+        let middle = span.begin / 2 + span.end / 2;
         let _ = archive.summary((i64::MIN, i64::MAX), 50);
-        let _ = archive.summary((middle, span.1), 50);
-        let _ = archive.window((span.0, middle), 5_000);
+        let _ = archive.summary((middle, span.end), 50);
+        let _ = archive.window((span.begin, middle), 5_000);
         let _ = (archive.counts(), archive.final_warnings());
         // With the calls that were under way, where there is no end.
         let _ = archive.close();
-        let _ = archive.window((middle, span.1), 5_000);
+        let _ = archive.window((middle, span.end), 5_000);
         let _ = archive.counts();
     }
 }
@@ -325,7 +325,7 @@ fn a_file_with_an_index_may_be_cut_at_any_byte() {
         let rows = archive.rows();
         assert!(rows >= last, "cut at {cut}: {rows} after {last}");
         last = rows;
-        let span = archive.span().unwrap_or((0, 1));
+        let span = archive.span().unwrap_or(TimeRange::new(0, 1));
         let window = archive.window(span, 5_000).unwrap();
         let counts = archive.counts();
         assert_eq!(window.calls().len() as u64, counts.calls, "cut at {cut}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use ascend_trace_format::record::Counter;
 use ascend_trace_recording::file::{ChunkWriter, Encoder, Writer};
 use ascend_trace_recording::rows::*;
-use ascend_trace_recording::{Archive, Ending, Trace};
+use ascend_trace_recording::{Archive, Ending, TimeRange, Trace};
 use ascend_trace_testkit::workload;
 
 use crate::round_trip::{program, write};
@@ -102,7 +102,7 @@ fn a_call_is_told_of_while_it_lasts_and_is_like_any_other_when_it_has_returned()
         assert_eq!(trace.open_calls()[0].end, 9_000);
     });
     let opened = Archive::open(&path, |_, _| true).unwrap();
-    assert_eq!(opened.span(), Some((100, 9_000)));
+    assert_eq!(opened.span(), Some(TimeRange::new(100, 9_000)));
     recorder.push(&returned(&call(1_000, 10_000)));
     recorder.is_open(&[]);
     then(&|trace, calls| {
@@ -143,7 +143,7 @@ fn a_file_without_an_end_ends_with_the_calls_that_were_under_way() {
     let mut archive = Archive::open(&path, |_, _| true).unwrap();
     archive.close().unwrap();
     assert_eq!(archive.counts().calls, 4);
-    assert_eq!(archive.span(), Some((100, 7_000)));
+    assert_eq!(archive.span(), Some(TimeRange::new(100, 7_000)));
     assert_eq!(counted(archive.things()), 1);
     assert!(archive.things().open_calls().is_empty());
     let window = archive.window((6_700, 6_800), 100).unwrap();

@@ -12,7 +12,7 @@ use super::{Content, remake};
 const COLUMNS: &[Column] = &[left("name"), right("from"), right("duration")];
 
 pub(super) fn content(app: &App) -> Content {
-    let start = app.span.map_or(0, |span| span.0);
+    let start = app.span.map_or(0, |span| span.begin);
     let entry = |(index, bookmark): (usize, &Bookmark)| Entry {
         id: RowId::Bookmark(bookmark.name.clone(), bookmark.begin, bookmark.end),
         cells: vec![

@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::Fold;
 use ascend_trace_analysis::checks::{Finding, Findings};
-use ascend_trace_recording::{ThreadId, Trace};
+use ascend_trace_recording::{ThreadId, TimeRange, Trace};
 
 use crate::app::{App, World};
 use crate::identity::Identity;
@@ -82,7 +82,7 @@ fn first_call(thread: ThreadId, finding: &Finding) -> Found {
         _ => begin,
     };
     Found {
-        span: (begin, end),
+        span: TimeRange::new(begin, end),
         lane: TrackKey::Thread(thread, finding.depth),
         identity: Identity::Call {
             thread,

@@ -9,6 +9,8 @@ mod statistics;
 mod steps;
 mod table;
 
+use ascend_trace_recording::TimeRange;
+
 use crate::action::{Action, Effect};
 use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
@@ -113,7 +115,7 @@ fn content(app: &mut App, world: World<'_>, kind: Kind, filter: &str) -> Content
 
 pub(super) fn basis(app: &App) -> Basis {
     Basis {
-        range: (app.viewport.begin(), app.viewport.end()),
+        range: app.viewport.range(),
         second: app.clock.as_secs(),
         content: list::Content {
             counts: app.counts,
@@ -314,7 +316,7 @@ pub(super) fn show_findings(app: &mut App, world: World<'_>) {
 
 /// Goes where the entry leads.
 fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
-    let range = (app.viewport.begin(), app.viewport.end());
+    let range = app.viewport.range();
     let Some(list) = app.list.take() else {
         return Vec::new();
     };
@@ -393,7 +395,7 @@ fn to_range(app: &mut App, world: World<'_>, name: &str) {
     }
 }
 
-fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: (i64, i64)) {
+fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: TimeRange) {
     let trace = world.trace;
     let is_wanted = |item: Item| matches!(item, Item::Task(_)) == task && item.name(trace) == name;
     match rank::slowest(trace, is_wanted, range) {

@@ -49,7 +49,7 @@ pub(super) fn content(app: &App, world: World<'_>, which: Which) -> Content {
             blame.map_or_else(Vec::new, |blame| app.blamed.worst(blame, LISTED, wanted))
         }
     };
-    let start = app.span.map_or(0, |span| span.0);
+    let start = app.span.map_or(0, |span| span.begin);
     let entry = |stall: &Stall| Entry {
         id: RowId::Stall(stall.lane, stall.begin, stall.end),
         cells: vec![
@@ -94,7 +94,7 @@ fn whom(app: &App, world: World<'_>, which: Which) -> String {
 
 /// Those of all of a long recording.
 fn of_all(app: &App, world: World<'_>, longest: &Longest, whom: String) -> Content {
-    let start = app.span.map_or(0, |span| span.0);
+    let start = app.span.map_or(0, |span| span.begin);
     let entry = |told: &Told| Entry {
         id: RowId::Stall(told.lane, told.begin, told.end),
         cells: vec![

@@ -92,7 +92,7 @@ const CAUSES: &[Column] = &[
 
 pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
     let trace = world.trace;
-    let range = (app.viewport.begin(), app.viewport.end());
+    let range = app.viewport.range();
     let part = !world.overview.is_loaded(range);
     let summed = hunt::known_statistics(app, range).filter(|_| part);
     let near = || Stats::within(&app.window(trace), Some(range));
@@ -106,7 +106,7 @@ pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
         Page::Causes => (CAUSES, stats.stall_causes.iter().map(cause).collect()),
         Page::Steps => {
             let known = |step: &StepStats| {
-                let span = (step.begin_ns, step.begin_ns + step.length_ns);
+                let span = steps::range(step);
                 summed.is_some() || world.overview.is_loaded(span)
             };
             (steps::COLUMNS, steps::entries(trace, &stats, known))

@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::{StepStats, Verdict};
-use ascend_trace_recording::{Range, Thread, ThreadId, Trace};
+use ascend_trace_recording::{Range, Thread, ThreadId, TimeRange, Trace};
 
 use crate::app::App;
 use crate::identity::Identity;
@@ -63,10 +63,7 @@ fn entry(trace: &Trace, step: &StepStats) -> Entry {
             thread.map_or_else(Cell::unknown, |id| names::thread(trace, id).into()),
         ],
         target: match thread {
-            Some(thread) => {
-                let span = (step.begin_ns, step.begin_ns + step.length_ns);
-                Target::Step(thread, span, step.name.clone())
-            }
+            Some(thread) => Target::Step(thread, range(step), step.name.clone()),
             None => Target::Nowhere,
         },
     }
@@ -82,14 +79,19 @@ fn thread_of(trace: &Trace, step: &StepStats) -> Option<ThreadId> {
     place.map(|place| ThreadId(place as u32))
 }
 
+/// When a step was.
+pub(super) const fn range(step: &StepStats) -> TimeRange {
+    TimeRange::new(step.begin_ns, step.begin_ns + step.length_ns)
+}
+
 /// Where the range of a step is.
 pub(super) fn found(
     (app, trace): (&App, &Trace),
     thread: ThreadId,
-    span: (i64, i64),
+    span: TimeRange,
     name: &str,
 ) -> Found {
-    let is_it = |range: &Range| (range.thread, (range.begin, range.end)) == (thread, span);
+    let is_it = |range: &Range| (range.thread, range.time()) == (thread, span);
     let mut loaded = (0..).map(RangeId).zip(trace.ranges());
     let loaded = loaded.find(|(_, range)| is_it(range) && range.name == name);
     let level = loaded.and_then(|(id, _)| app.ranges.level(trace, id));
@@ -101,8 +103,8 @@ pub(super) fn found(
         identity: Identity::Range {
             thread,
             level,
-            begin: span.0,
-            end: span.1,
+            begin: span.begin,
+            end: span.end,
         },
     }
 }

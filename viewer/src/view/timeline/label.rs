@@ -1,6 +1,6 @@
 //! What rows are called.
 
-use ascend_trace_recording::{ProcessId, StreamId, ThreadId};
+use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -49,12 +49,12 @@ pub(super) fn draw(scene: &Scene<'_>, row: ViewRow, pinned: bool, area: Rect, bu
 
 /// How many slices of a track have a part in what is on screen.
 fn contents(scene: &Scene<'_>, key: TrackKey) -> String {
-    let range = (scene.app.viewport.begin(), scene.app.viewport.end());
+    let range = scene.app.viewport.range();
     let number = match scene.world.overview {
         overview if !overview.is_loaded(range) => overview.sums(key, range).count,
         _ => {
             let track = scene.app.tracks.get(key);
-            let places = track.map(|it| it.range(scene.world.trace, 0, range.0, range.1));
+            let places = track.map(|it| it.range(scene.world.trace, 0, range.begin, range.end));
             places.map_or(0, |(first, last)| (last - first) as u64)
         }
     };
@@ -158,20 +158,19 @@ fn stream_name(scene: &Scene<'_>, id: StreamId) -> String {
 fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
     let viewport = scene.app.viewport;
     // The share of what has been recorded, not of the empty margin beside it.
-    let (first, last) = scene.app.span.unwrap_or_default();
-    let begin = viewport.begin().max(first);
-    let end = viewport.end().min(last);
-    if end <= begin {
+    let span = scene.app.span.unwrap_or_default();
+    let recorded = viewport.range().intersection(span);
+    if recorded.is_empty() {
         return String::new();
     }
-    let Some(busy) = busy_in(scene, key, (begin, end)) else {
+    let Some(busy) = busy_in(scene, key, recorded) else {
         return String::new();
     };
-    share(busy as f64 / (end - begin) as f64)
+    share(busy as f64 / recorded.duration() as f64)
 }
 
 /// Nanoseconds of work of a track in a range.
-fn busy_in(scene: &Scene<'_>, key: TrackKey, range: (i64, i64)) -> Option<u64> {
+fn busy_in(scene: &Scene<'_>, key: TrackKey, range: TimeRange) -> Option<u64> {
     let trace = scene.world.trace;
     let overview = scene.world.overview;
     if !overview.is_loaded(range) {
@@ -181,6 +180,6 @@ fn busy_in(scene: &Scene<'_>, key: TrackKey, range: (i64, i64)) -> Option<u64> {
         return Some(working(key, &overview.sums(key, range)));
     }
     let track = scene.app.tracks.get(key)?;
-    let places = track.range(trace, 0, range.0, range.1);
+    let places = track.range(trace, 0, range.begin, range.end);
     Some(track.totals(trace, places, range).busy())
 }

@@ -109,7 +109,7 @@ impl Painter<'_, '_> {
         for part in parts {
             let from = viewport.cell(part.begin, self.line.width);
             let to = viewport.cell(part.end, self.line.width);
-            let to = if part.end == item.span(trace).1 {
+            let to = if part.end == item.span(trace).end {
                 end
             } else {
                 to

@@ -80,17 +80,20 @@ impl Painter<'_, '_> {
             return;
         };
         let viewport = self.app().viewport;
-        let (begin, end) = (viewport.begin(), viewport.end());
         let trace = self.scene.world.trace;
         for capture in graphs::captures(self.app(), trace, thread) {
-            if capture.span.1 < begin || capture.span.0 > end {
+            if !viewport.overlaps(capture.span) {
                 continue;
             }
             let column = |time: i64| {
                 let column = viewport.cell(time, self.line.width);
                 column.clamp(0, i64::from(self.line.width)) as u16
             };
-            self.capture(column(capture.span.0), column(capture.span.1), &capture);
+            self.capture(
+                column(capture.span.begin),
+                column(capture.span.end),
+                &capture,
+            );
         }
     }
 

@@ -1,6 +1,6 @@
 //! The steps of one process on the way through a recording, and what its devices did in them.
 
-use ascend_trace_recording::{ProcessId, Trace};
+use ascend_trace_recording::{ProcessId, TimeRange, Trace};
 
 use super::step::StepStats;
 use crate::Intervals;
@@ -24,6 +24,12 @@ pub(crate) struct Piece {
     pub(super) host: [i64; 3],
     /// The number of its name, where details are wanted.
     pub(crate) name: u32,
+}
+
+impl Piece {
+    pub(crate) const fn range(&self) -> TimeRange {
+        TimeRange::new(self.begin, self.end)
+    }
 }
 
 /// The steps of a process, and what its devices did that may belong to those ahead.
@@ -60,7 +66,7 @@ impl Lane {
 
     pub(super) fn add(&mut self, piece: Piece) {
         let next = self.ahead.get(self.done).map_or(i64::MAX, |it| it.begin);
-        if piece.begin < piece.end && piece.end > next {
+        if !piece.range().is_empty() && piece.end > next {
             self.pieces.push(piece);
         }
     }
@@ -93,7 +99,7 @@ impl Lane {
         let row = self.sum(trace, id, step);
         if self.watched.contains(&row.begin_ns) {
             let pieces = self.pieces.iter();
-            let inside = pieces.filter(|it| it.begin < step.end && it.end > step.begin);
+            let inside = pieces.filter(|it| it.range().shares_time(step.range()));
             self.details.push(Detail::of(&row, inside));
         }
         self.done += 1;
@@ -103,19 +109,19 @@ impl Lane {
     }
 
     fn sum(&self, trace: &Trace, id: ProcessId, step: &Cut) -> StepStats {
-        let (begin, end) = (step.begin, step.end);
+        let range = step.range();
         let inside = self.pieces.iter();
-        let inside = inside.filter(|it| it.begin < end && it.end > begin);
+        let inside = inside.filter(|it| it.range().shares_time(range));
         let of = |used: Use| {
             let own = inside.clone().filter(|it| it.used == used);
-            Intervals::union_of(own.map(|it| (it.begin.max(begin), it.end.min(end))))
+            Intervals::union_of(own.map(|it| it.range().intersection(range)))
         };
         let compute = of(Use::Compute);
         let (communication, copy) = (of(Use::Communication), of(Use::Copy));
         let exposed = communication.difference(&compute);
         let busy = compute.union(&communication);
         let copied = copy.difference(&busy);
-        let idle = busy.union(&copy).gaps(begin, end);
+        let idle = busy.union(&copy).gaps(range);
         let host = Idle::of(&idle, &self.loading, inside.clone());
         let process = trace.process(id);
         let mut row = StepStats {
@@ -124,8 +130,8 @@ impl Lane {
             rank: process.rank_number(),
             tid: self.tid,
             name: step.name.clone(),
-            begin_ns: begin,
-            length_ns: end - begin,
+            begin_ns: range.begin,
+            length_ns: range.duration(),
             verdict: None,
             tasks: inside.count() as u64,
             untimed: self.untimed[self.done],
@@ -166,7 +172,7 @@ impl Idle {
             loading: idle.intersection(loading).total(),
             ..Self::default()
         };
-        for (begin, end) in idle.difference(loading).parts() {
+        for TimeRange { begin, end } in idle.difference(loading).parts() {
             let next = begun.partition_point(|piece| piece.0 < *end);
             // After the last one the program has not come to the next yet.
             let host = begun.get(next).map_or([*end; 3], |piece| piece.1);

@@ -70,7 +70,7 @@ impl Ranges {
             if repeated.has(trace, range) {
                 continue;
             }
-            if range.begin < range.end && overlaps(within, TimeRange::new(range.begin, range.end)) {
+            if !range.time().is_empty() && overlaps(within, range.time()) {
                 let sums = self.sums.entry(key(trace, range)).or_default();
                 sums.time.add(range.end - range.begin);
                 sums.own += own;
@@ -118,13 +118,16 @@ fn own_times(trace: &Trace, repeated: &Repeated) -> Vec<i64> {
     });
     let mut open: Vec<usize> = Vec::new();
     // Of the ranges that are open, what is covered inside of each.
-    let mut inside: FxHashMap<usize, Vec<(i64, i64)>> = FxHashMap::default();
+    let mut inside: FxHashMap<usize, Vec<TimeRange>> = FxHashMap::default();
     for place in order {
         let range = &ranges[place];
         open.retain(|it| ranges[*it].thread == range.thread && ranges[*it].end > range.begin);
         if let Some(outer) = open.last() {
             let end = range.end.min(ranges[*outer].end);
-            inside.entry(*outer).or_default().push((range.begin, end));
+            inside
+                .entry(*outer)
+                .or_default()
+                .push(TimeRange::new(range.begin, end));
         }
         open.push(place);
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{TaskKind, Waits};
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_recording::{Call, ProcessId, Range, StreamId, TaskId, Trace};
+use ascend_trace_recording::{Call, ProcessId, Range, StreamId, TaskId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::lane::{Lane, Piece, Use};
@@ -215,16 +215,16 @@ fn loading<'r>(trace: &Trace, ranges: impl Iterator<Item = &'r Range> + Clone) -
     let told = ranges
         .clone()
         .filter(|it| it.kind() == Some(RangeKind::Loader));
-    let told = Intervals::union_of(told.map(|it| (it.begin, it.end)));
+    let told = Intervals::union_of(told.map(Range::time));
     if !told.is_empty() {
         return told;
     }
     let named = ranges.filter(|it| is_loader(it));
-    let mut named: Vec<_> = named.map(|it| (it.begin, it.end)).collect();
+    let mut named: Vec<_> = named.map(Range::time).collect();
     named.sort_unstable();
-    let next = named.iter().skip(1).map(|it| it.0).chain([i64::MAX]);
+    let next = named.iter().skip(1).map(|it| it.begin).chain([i64::MAX]);
     let recorded = trace.end().map(|it| it.0);
     let ended = named.iter().zip(next);
-    let ended = ended.map(|((begin, end), next)| (*begin, (*end).min(next)));
-    Intervals::union_of(ended.filter(|it| Some(it.1) != recorded))
+    let ended = ended.map(|(told, next)| TimeRange::new(told.begin, told.end.min(next)));
+    Intervals::union_of(ended.filter(|it| Some(it.end) != recorded))
 }

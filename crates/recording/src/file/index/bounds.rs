@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ascend_trace_format::time::{DeviceNs, HostNs};
+
 use crate::clock::Bound;
 
 /// Of the bounds within this much device time, the two that tell most are kept.
@@ -39,22 +41,23 @@ pub(crate) struct DeviceBounds {
     /// The slot that the last bound went to: the next one mostly does too.
     current: Option<(i64, Best)>,
     /// The first anchor: device time, offset, and how far that may be off. With a later one it tells the drift.
-    first: Option<(i64, f64, f64)>,
+    first: Option<(DeviceNs, f64, f64)>,
     /// Nanoseconds by which host minus device time changes per nanosecond.
     rate: f64,
 }
 
 impl DeviceBounds {
     pub(super) fn add_anchor(&mut self, bound: &Bound) {
-        let offset = (bound.earliest / 2 + bound.latest / 2).saturating_sub(bound.device);
-        let half = bound.latest.saturating_sub(bound.earliest).max(0) as f64 / 2.0;
+        let middle = HostNs::new(bound.earliest.ns() / 2 + bound.latest.ns() / 2);
+        let offset = middle.offset_from(bound.device);
+        let half = bound.latest.since(bound.earliest).max(0) as f64 / 2.0;
         let here = (bound.device, offset as f64, half);
         // One that is narrower serves better.
         let first = *self.first.get_or_insert(here);
         if half < first.2 / 2.0 {
             self.first = Some(here);
         }
-        let passed = here.0.saturating_sub(first.0);
+        let passed = here.0.since(first.0);
         if passed > SLOT_NS && (half + first.2) / passed as f64 <= MOST_OPEN {
             self.rate = ((here.1 - first.1) / passed as f64).clamp(-200e-6, 200e-6);
         }
@@ -65,9 +68,9 @@ impl DeviceBounds {
         if bound.earliest > bound.latest {
             return;
         }
-        let slot = bound.device.div_euclid(SLOT_NS);
-        let drifted = self.rate * bound.device.rem_euclid(SLOT_NS) as f64;
-        let offset = |host: i64| host.saturating_sub(bound.device) as f64 - drifted;
+        let slot = bound.device.ns().div_euclid(SLOT_NS);
+        let drifted = self.rate * bound.device.ns().rem_euclid(SLOT_NS) as f64;
+        let offset = |host: HostNs| host.offset_from(bound.device) as f64 - drifted;
         let best = Best {
             low: *bound,
             low_offset: offset(bound.earliest),
@@ -117,9 +120,9 @@ mod tests {
     fn the_tightest_bounds_of_each_slot_stay() {
         let mut bounds = DeviceBounds::default();
         let bound = |device: i64, before: i64, after: i64| Bound {
-            device,
-            earliest: device + 1_000 - before,
-            latest: device + 1_000 + after,
+            device: DeviceNs::new(device),
+            earliest: HostNs::new(device + 1_000 - before),
+            latest: HostNs::new(device + 1_000 + after),
         };
         let wide = (0..100).map(|i| bound(i * 1_000, 5_000, 5_000));
         let tight = [bound(31_500, 10, 4_000), bound(41_500, 4_000, 20)];
@@ -136,9 +139,9 @@ mod tests {
         for i in 0..100_000_i64 {
             let device = i.wrapping_mul(0x1234_5678_9abc_def1);
             bounds.add(&Bound {
-                device,
-                earliest: 0,
-                latest: 5,
+                device: DeviceNs::new(device),
+                earliest: HostNs::new(0),
+                latest: HostNs::new(5),
             });
         }
         assert!(bounds.take().len() <= 2 * MOST_SLOTS);

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
+use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::TimeRange;
 use crate::category::Category;
@@ -351,20 +352,20 @@ impl Indexer {
         if let Some(launch) = launch {
             self.segment.launched_from = self.segment.launched_from.min(launch.segment);
             let key = (row.process, stream.device);
-            if let Some(latest) = seen.filter(|_| is_timed)
+            if let Some(latest) = seen.filter(|_| is_timed).map(HostNs::new)
                 && let Some(clock) = self.clock(key)
             {
                 if row.arming_ns > 0 {
                     clock.add(&Bound {
-                        device: row.begin_device_ns,
-                        earliest: launch.begin.saturating_sub(row.arming_ns.into()),
+                        device: DeviceNs::new(row.begin_device_ns),
+                        earliest: HostNs::new(launch.begin).minus(row.arming_ns.into()),
                         latest,
                     });
                 }
                 // When the event was reached, rather than when the task ended: the latency is that of events.
                 clock.add(&Bound {
-                    device: row.end_device_ns,
-                    earliest: launch.begin,
+                    device: DeviceNs::new(row.end_device_ns),
+                    earliest: HostNs::new(launch.begin),
                     latest,
                 });
             }
@@ -395,9 +396,9 @@ impl Indexer {
         };
         if let Some(clock) = clock {
             clock.add_anchor(&Bound {
-                device: row.device_ns,
-                earliest: row.before_ns,
-                latest: row.after_ns,
+                device: DeviceNs::new(row.device_ns),
+                earliest: HostNs::new(row.before_ns),
+                latest: HostNs::new(row.after_ns),
             });
         }
     }

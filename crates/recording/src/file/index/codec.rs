@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
+use ascend_trace_format::time::{DeviceNs, HostNs};
+
 use crate::TimeRange;
 use crate::clock::Bound;
 use crate::file::chunk::{self, CHUNK_HEADER, Kind, Packer};
@@ -263,7 +265,7 @@ fn put_span(columns: &mut Columns, at: usize, span: Option<TimeRange>, last: &mu
     let Some(span) = span else {
         return columns.put(at, 0);
     };
-    columns.put(at, span.length().unsigned_abs().saturating_add(1));
+    columns.put(at, span.duration().unsigned_abs().saturating_add(1));
     columns.put_signed(at + 1, span.begin.wrapping_sub(*last));
     *last = span.begin;
 }
@@ -349,11 +351,12 @@ fn put_bounds(out: &mut Vec<u8>, bounds: &BTreeMap<(u32, u32), Vec<Bound>>) {
         let (mut last, mut offset) = (0, 0);
         for bound in bounds {
             columns.row();
-            columns.put_signed(0, bound.device.wrapping_sub(last));
-            let here = bound.earliest.wrapping_sub(bound.device);
+            let device = bound.device.ns();
+            columns.put_signed(0, device.wrapping_sub(last));
+            let here = bound.earliest.ns().wrapping_sub(device);
             columns.put_signed(1, here.wrapping_sub(offset));
-            columns.put_signed(2, bound.latest.wrapping_sub(bound.earliest));
-            (last, offset) = (bound.device, here);
+            columns.put_signed(2, bound.latest.ns().wrapping_sub(bound.earliest.ns()));
+            (last, offset) = (device, here);
         }
     }
     section(out, &mut keys);
@@ -377,10 +380,11 @@ fn take_bounds(sections: &mut Sections<'_>) -> Option<BTreeMap<(u32, u32), Vec<B
             last = last.wrapping_add(cursors.take_signed(0)?);
             offset = offset.wrapping_add(cursors.take_signed(1)?);
             let earliest = last.wrapping_add(offset);
+            let latest = earliest.wrapping_add(cursors.take_signed(2)?);
             bounds.push(Bound {
-                device: last,
-                earliest,
-                latest: earliest.wrapping_add(cursors.take_signed(2)?),
+                device: DeviceNs::new(last),
+                earliest: HostNs::new(earliest),
+                latest: HostNs::new(latest),
             });
         }
         all.insert(key, bounds);

@@ -1,6 +1,6 @@
 //! An index made by hand from the document: what it tells is taken, without a look at the rows.
 
-use ascend_trace_recording::{Archive, ThreadId, file};
+use ascend_trace_recording::{Archive, ThreadId, TimeRange, file};
 use ascend_trace_testkit::bytes::{self, Column, TraceBytes};
 
 use Column as C;
@@ -95,7 +95,10 @@ fn an_index_made_from_the_document_is_taken() {
         .table(b"END ", 1, &[C::signed(&[99]), C::signed(&[0])]);
     let mut archive = Archive::from_bytes(file.into_bytes()).unwrap();
     assert_eq!(archive.final_warnings(), []);
-    assert_eq!((archive.rows(), archive.span()), (11, Some((1_000, 1_110))));
+    assert_eq!(
+        (archive.rows(), archive.span()),
+        (11, Some(TimeRange::new(1_000, 1_110)))
+    );
     let counts = archive.counts();
     assert_eq!((counts.calls, counts.nested), (7, 2));
     assert_eq!((counts.tasks, counts.timed), (4, 3));

@@ -9,6 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use ascend_trace_format::session::Timing;
 
+use super::diff::{self, FailIf};
 use super::install::{CompletionsArgs, ManArgs};
 use super::range::{self, TimeRange};
 use super::topics::TOPICS;
@@ -132,6 +133,8 @@ pub(crate) enum Command {
     Steps(StepsArgs),
     /// Print the critical path: what the end of the recording waited for
     Critical(CriticalArgs),
+    /// Print what changed from one recording to another, and whether that is more than the spread of steps
+    Diff(DiffArgs),
     /// Report mistakes of the program, and what costs it time
     Check(CheckArgs),
     /// Print what a trace contains: processes, devices, streams, counts, losses, clocks
@@ -151,13 +154,14 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 15] = [
+pub(crate) const COMMANDS: [&str; 16] = [
     "record",
     "view",
     "export",
     "stats",
     "steps",
     "critical",
+    "diff",
     "check",
     "info",
     "hooks",
@@ -339,6 +343,42 @@ pub(crate) struct CriticalArgs {
     /// Only this step; `ascend-trace steps` lists the names
     #[arg(long, value_name = "NAME", conflicts_with = "range")]
     pub(crate) step: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The trace file to compare with; - is standard input
+    #[arg(value_parser = trace_file())]
+    pub(crate) a: PathBuf,
+
+    /// The trace file whose changes are printed
+    #[arg(value_parser = trace_file())]
+    pub(crate) b: PathBuf,
+
+    /// The ranges or marks that are steps, as for `steps`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) by: Option<String>,
+
+    /// Find work that repeats, also if the programs name their steps
+    #[arg(long, conflicts_with = "by")]
+    pub(crate) repeated: bool,
+
+    /// End with status 1 if this changed beyond the limit, such as 'step>+3%' or 'MatMul>+5%'.
+    /// All of the range in which the change lies must be beyond it
+    #[arg(long, value_name = "CONDITION", value_parser = diff::condition)]
+    pub(crate) fail_if: Vec<FailIf>,
+
+    /// List all rows, not only changes
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Print a JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// End with status 3 unless both recordings are complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]

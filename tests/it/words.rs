@@ -61,7 +61,7 @@ fn stem(path: &str) -> &str {
 
 fn help() -> Vec<(String, Vec<Sentence>)> {
     let commands = [
-        "record", "view", "export", "stats", "steps", "critical", "check", "info", "hooks",
+        "record", "view", "export", "stats", "steps", "critical", "diff", "check", "info", "hooks",
         "doctor", "demo", "soft",
     ];
     let calls = commands.iter().map(|command| vec![*command, "--help"]);

@@ -8,6 +8,7 @@
 //! - [`collectives`]: communicators and what they move;
 //! - [`critical`]: what the end waited for, moment by moment;
 //! - [`dependencies`]: the edges between calls and tasks;
+//! - [`diff`]: what changed from one recording to another;
 //! - [`graphs`]: what was captured, replayed, or failed to be;
 //! - [`log`]: the hardware's log beside events;
 //! - [`part`]: a narrow range of a long recording;
@@ -24,6 +25,7 @@ pub mod checks;
 pub mod collectives;
 pub mod critical;
 pub mod dependencies;
+pub mod diff;
 pub mod graphs;
 pub mod intervals;
 pub mod late;

@@ -90,7 +90,7 @@ impl Condition {
             Verdict::Gone => return !self.is_above && self.limit > -1.0,
             _ => {}
         }
-        let base = row.a.median_ns.filter(|it| *it > 0 && is_enough);
+        let base = row.a.typical_ns.filter(|it| *it > 0 && is_enough);
         let ends = row.low_ns.zip(row.high_ns).zip(base);
         ends.is_some_and(|((low, high), base)| {
             let part = |ns: i64| ns as f64 / base as f64;

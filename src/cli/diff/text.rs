@@ -104,8 +104,8 @@ fn head(found: &Diff, pair: &Pair) -> String {
 fn headline(step: &Row) -> String {
     let medians = format!(
         "{} before, {} now",
-        time(step.a.median_ns),
-        time(step.b.median_ns)
+        time(step.a.typical_ns),
+        time(step.b.typical_ns)
     );
     match step.verdict {
         Verdict::Same => format!("step: {medians}; the difference is not significant\n"),
@@ -157,8 +157,8 @@ fn table<'r>(rows: impl Iterator<Item = &'r &'r Row>, pair: &Pair) -> String {
         .right("change", |it| percent(it.change))
         .right("from", |it| part(it.low_ns, it))
         .right("to", |it| part(it.high_ns, it))
-        .right("A", |it| time(it.a.median_ns))
-        .right("B", |it| time(it.b.median_ns))
+        .right("A", |it| time(it.a.typical_ns))
+        .right("B", |it| time(it.b.typical_ns))
         .right("count", |it| counts(&it.a, &it.b))
         .right("p", |it| {
             chance(it.p_corrected).trim_start_matches(", p ").to_owned()
@@ -190,7 +190,7 @@ fn percent(part: Option<f64>) -> String {
 }
 
 fn part(ns: Option<i64>, row: &Row) -> String {
-    let base = row.a.median_ns.filter(|it| *it > 0);
+    let base = row.a.typical_ns.filter(|it| *it > 0);
     percent(ns.zip(base).map(|(ns, base)| ns as f64 / base as f64))
 }
 

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_recording::{StreamId, Task, TaskId, Trace};
+use ascend_trace_recording::{StreamId, TaskId, Trace};
 use rustc_hash::FxHashMap;
 
 use super::order::{Orders, Usual};
 use super::series::{Key, Kind, Names, Series, Single, Steps};
 use crate::dependencies::runs;
-use crate::stats::{self, StepStats};
+use crate::stats::{self, StepStats, operation};
 use crate::steps::{Cut, Lap, Plan};
 use crate::{Class, Fold, Lane, Window};
 
@@ -108,10 +108,9 @@ impl Collect {
         let planned = trace.planned(call).map(|it| trace.call(it).begin);
         let at = planned.map_or(call.begin, |it| it.min(call.begin));
         let time = task.time.map(|it| it.end - it.begin);
-        let graph = replayed(trace, task).map(|it| format!("graph {it}"));
-        let name = graph.as_deref().unwrap_or_else(|| trace.task_name(task));
-        self.note(process, (Kind::Operation, name), at, time);
-        let number = self.names.number(Kind::Operation, name);
+        let name = operation(trace, task);
+        self.note(process, (Kind::Operation, &name), at, time);
+        let number = self.names.number(Kind::Operation, &name);
         if let Some(own) = self.loops.get_mut(&process)
             && let Some(step) = own.step(at).filter(|it| own.orders.looks_at(*it))
         {
@@ -207,12 +206,6 @@ impl Fold for Collect {
         });
         groups.collect()
     }
-}
-
-/// All replays of a graph are one operation, whatever their calls are named.
-fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
-    let graph = trace.call(task.call).graph?;
-    (graph.index > 0 && trace.runs(task)).then_some(graph.serial)
 }
 
 /// What a step's time went to. The parts add up to it.

@@ -84,8 +84,8 @@ impl Pair {
     fn whole(&self) -> f64 {
         let steps = self.rows.iter().find(|it| it.kind == Kind::Step);
         let operations = self.rows.iter().filter(|it| it.kind == Kind::Operation);
-        let all = operations.map(|it| it.a.median_ns.unwrap_or(0) as f64 * it.a.count);
-        match steps.and_then(|it| it.a.median_ns) {
+        let all = operations.map(|it| it.a.typical_ns.unwrap_or(0) as f64 * it.a.count);
+        match steps.and_then(|it| it.a.typical_ns) {
             Some(step) => step as f64,
             None => all.sum(),
         }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::ALPHA;
-use super::rank::{Shift, median, shift, test};
+use super::rank::{Shift, grouped, median, shift, test};
 use super::series::{Key, Kind, Series};
 
 /// What changed.
@@ -45,8 +45,8 @@ pub struct Amount {
     pub steps: u64,
     /// How many there are in a step, on average; without steps, in the recording.
     pub count: f64,
-    /// How long all of it takes in a step that has it: the lower of two in the middle.
-    pub median_ns: Option<i64>,
+    /// How long all of it takes in a step that has it: the median of the means of groups of steps.
+    pub typical_ns: Option<i64>,
 }
 
 /// One thing in both recordings.
@@ -61,7 +61,7 @@ pub struct Row {
     /// The range in which that difference lies 99 times out of 100.
     pub low_ns: Option<i64>,
     pub high_ns: Option<i64>,
-    /// The difference as a part of A's median.
+    /// The difference as a part of A's typical time.
     pub change: Option<f64>,
     /// By how much it makes an average step longer.
     pub impact_ns: i64,
@@ -89,7 +89,8 @@ const AGREEING: usize = 3;
 impl Row {
     pub(super) fn of(key: &Key, a: &Series, b: &Series, sampled: Sampled<'_>) -> Self {
         let times = |it: &Series| -> Vec<i64> {
-            it.values.iter().filter_map(|value| value.time()).collect()
+            let times: Vec<i64> = it.values.iter().filter_map(|value| value.time()).collect();
+            grouped(&times)
         };
         let (one, other) = (times(a), times(b));
         let found: Option<Shift> = shift(&one, &other);
@@ -98,7 +99,11 @@ impl Row {
             Some(counts) => (in_steps(&one, &counts.0), in_steps(&other, &counts.1)),
             None => (single(&one, a), single(&other, b)),
         };
-        let p_count = counts.as_ref().and_then(|(a, b)| test(a, b));
+        let p_count = counts.as_ref().and_then(|(a, b)| {
+            // Means of groups have fractions.
+            let fine = |it: &[i64]| grouped(&it.iter().map(|it| it * 1_000).collect::<Vec<_>>());
+            test(&fine(a), &fine(b))
+        });
         let counts_differ = match &counts {
             Some((a, b)) => {
                 let (ours, theirs) = (constant(a), constant(b));
@@ -108,14 +113,14 @@ impl Row {
         };
         let per = |amount: &Amount, steps: usize| {
             let share = amount.steps as f64 / steps.max(1) as f64;
-            amount.median_ns.unwrap_or(0) as f64 * share
+            amount.typical_ns.unwrap_or(0) as f64 * share
         };
         let impact = match sampled {
             Some((ours, theirs)) => per(&amounts.1, theirs.len()) - per(&amounts.0, ours.len()),
             // All that was recorded is one step.
             None => total(&amounts.1) - total(&amounts.0),
         };
-        let (a_ns, change_ns) = (amounts.0.median_ns, found.map(|it| it.ns));
+        let (a_ns, change_ns) = (amounts.0.typical_ns, found.map(|it| it.ns));
         let change = change_ns.zip(a_ns.filter(|it| *it > 0));
         Self {
             kind: key.0,
@@ -179,7 +184,7 @@ fn in_steps(times: &[i64], counts: &[i64]) -> Amount {
     Amount {
         steps: counts.iter().filter(|it| **it > 0).count() as u64,
         count: sum as f64 / counts.len().max(1) as f64,
-        median_ns: median(times),
+        typical_ns: median(times),
     }
 }
 
@@ -187,12 +192,12 @@ fn single(times: &[i64], series: &Series) -> Amount {
     Amount {
         steps: series.count,
         count: series.count as f64,
-        median_ns: median(times),
+        typical_ns: median(times),
     }
 }
 
 fn total(amount: &Amount) -> f64 {
-    amount.median_ns.unwrap_or(0) as f64 * amount.count
+    amount.typical_ns.unwrap_or(0) as f64 * amount.count
 }
 
 /// The value that all of several steps have.

@@ -129,7 +129,7 @@ fn an_operation_that_takes_5_percent_longer_is_found_in_noise_of_3_percent() {
         assert_eq!(own.verdict, Verdict::Longer, "{name}: {own:?}");
         let change = own.change.unwrap();
         assert!((change - 0.05).abs() < 0.015, "{name}: {change}");
-        let part = |ns: Option<i64>| ns.unwrap() as f64 / own.a.median_ns.unwrap() as f64;
+        let part = |ns: Option<i64>| ns.unwrap() as f64 / own.a.typical_ns.unwrap() as f64;
         assert!(
             part(own.low_ns) < 0.05 && part(own.high_ns) > 0.05,
             "{own:?}"

@@ -13,6 +13,7 @@ use super::diff::{self, FailIf};
 use super::install::{CompletionsArgs, ManArgs};
 use super::range::{self, TimeRange};
 use super::topics::TOPICS;
+use super::what_if::{self, Word};
 
 /// Trace a program that uses AscendCL, and see what every stream of every NPU did.
 ///
@@ -133,6 +134,8 @@ pub(crate) enum Command {
     Steps(StepsArgs),
     /// Print the critical path: what the end of the recording waited for
     Critical(CriticalArgs),
+    /// Predict how long the program would take with a change, or try changes
+    WhatIf(WhatIfArgs),
     /// Print what changed from one recording to another, and whether that is more than the spread of steps
     Diff(DiffArgs),
     /// Report mistakes of the program, and what costs it time
@@ -154,13 +157,14 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 16] = [
+pub(crate) const COMMANDS: [&str; 17] = [
     "record",
     "view",
     "export",
     "stats",
     "steps",
     "critical",
+    "what-if",
     "diff",
     "check",
     "info",
@@ -343,6 +347,21 @@ pub(crate) struct CriticalArgs {
     /// Only this step; `ascend-trace steps` lists the names
     #[arg(long, value_name = "NAME", conflicts_with = "range")]
     pub(crate) step: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WhatIfArgs {
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    /// What is changed, all together: 'op=MatMul x0.5', 'stream=3 wait=none', 'sync=DeviceSync->event',
+    /// 'copy x0' or 'launch x0' [default: several changes are tried, each alone]
+    #[arg(value_name = "CHANGE", value_parser = what_if::change)]
+    pub(crate) changes: Vec<Word>,
+
+    /// List blocking calls instead: what they waited for, and which narrower call would do
+    #[arg(long, conflicts_with = "changes")]
+    pub(crate) syncs: bool,
 }
 
 #[derive(Debug, Args)]

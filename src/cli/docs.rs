@@ -4,6 +4,7 @@ use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::diff::Diff;
 use ascend_trace_analysis::steps::{Report, Wanted};
+use ascend_trace_analysis::whatif::WhatIf;
 use ascend_trace_analysis::{Fold, Window};
 use clap::CommandFactory;
 use serde_json::Value;
@@ -145,6 +146,20 @@ fn every_field_of_critical_is_described() {
     let document = serde_json::to_value(document).unwrap();
     assert!(document["segments"][0].is_object());
     let described = section(JSON, "## ascend-trace/critical");
+    assert_named(&document, described, &|_| false);
+}
+
+#[test]
+fn every_field_of_what_if_is_described() {
+    let trace = ascend_trace_testkit::timeline("s1: MatMul[2us..9us]\nt1: sync(s1)[3us..10us]");
+    let whatif = WhatIf::of(&Window::whole(&trace));
+    let mut report = whatif.suggest();
+    report.syncs = whatif.syncs().syncs;
+    assert!(!report.predictions[0].streams.is_empty() && !report.syncs.is_empty());
+    let condition = super::trace::Condition::of(&trace, &[]);
+    let document = super::what_if::Document::of(&report, &condition);
+    let document = serde_json::to_value(document).unwrap();
+    let described = section(JSON, "## ascend-trace/what-if");
     assert_named(&document, described, &|_| false);
 }
 

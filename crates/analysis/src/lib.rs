@@ -18,6 +18,7 @@
 //! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
 //! - [`steps`]: where the steps of a training loop are, and what the slowest had more of;
+//! - [`whatif`]: how long the program would have taken with a change;
 //! - [`stats`]: tables per operation, stream and API function.
 
 pub mod calls;
@@ -38,6 +39,7 @@ mod repeated;
 pub mod stalls;
 pub mod stats;
 pub mod steps;
+pub mod whatif;
 pub mod window;
 
 pub use dependencies::{Dependencies, Edge, EdgeKind, Node};

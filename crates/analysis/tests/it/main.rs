@@ -30,5 +30,7 @@ mod stats;
 mod steps;
 /// Steps, ranges, modules, and threads that plan for others.
 mod training;
+/// Predictions.
+mod whatif;
 /// How results are written down.
 mod words;

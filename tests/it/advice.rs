@@ -148,7 +148,7 @@ fn diff(a: &PathBuf, b: &PathBuf, words: &[&str]) -> std::process::Command {
 fn changes_of_programs_are_found_and_conditions_fail() {
     let folder = tempfile::tempdir().unwrap();
     let before = recorded_with(&folder, "before", "");
-    let slow = recorded_with(&folder, "slow", "launch_ns=60000");
+    let slow = recorded_with(&folder, "slow", "launch_ns=600000");
     let found = run(&mut diff(&before, &slow, &["--json"])).expect(0).out();
     let found: Value = serde_json::from_str(&found).unwrap();
     assert_eq!(

@@ -15,9 +15,15 @@
 //! correction keeps the chance that any row is wrong below the level, whatever the rows have to do with each other. They do
 //! have to do with each other: the parts of a step add up to it.
 
-/// About as many groups are made, where there are twice as many steps or more. Sixteen values on each side can show a
-/// difference with a chance of 3e-9, which is enough for any number of rows.
+/// About as many groups are made of the side with fewer steps. Sixteen values on each side can show a difference with a
+/// chance of 3e-9, which is enough for any number of rows.
 const GROUPS: usize = 16;
+
+/// Groups of a side that are judged, spread evenly.
+const MOST: usize = 32;
+
+/// Fewer groups than these show nothing.
+const LEAST: usize = 5;
 
 /// The correlation of a step with a later one from which on the steps between them are a period.
 const ALIKE: f64 = 0.5;
@@ -25,20 +31,38 @@ const ALIKE: f64 = 0.5;
 /// Standard deviations that hold 99 % of a normal distribution.
 const WIDTH: f64 = 2.575_829;
 
-/// The values of a sample: the means of groups of neighbours, or what is given where that is little. What is left after
-/// the last group is left out.
-pub(super) fn grouped(values: &[i64]) -> Vec<i64> {
-    let count = values.len();
-    if count < 2 * GROUPS {
-        return values.to_vec();
-    }
+/// The values of both samples: the means of groups of neighbours. Groups have the same size on both sides, since a mean and
+/// a single step are not alike. What is left after the last group is left out.
+pub(super) fn grouped(one: &[i64], other: &[i64]) -> (Vec<i64>, Vec<i64>) {
     // Each group has the same number of whole periods.
-    let size = (count / GROUPS).next_multiple_of(period(values));
+    let repeat = period(one).max(period(other));
+    let shorter = shorter(one.len(), other.len());
+    let size = size(shorter).next_multiple_of(repeat);
+    let size = if shorter / size < LEAST { 1 } else { size };
+    (groups(one, size), groups(other, size))
+}
+
+fn groups(values: &[i64], size: usize) -> Vec<i64> {
     let mean = |group: &[i64]| {
         let sum: i128 = group.iter().copied().map(i128::from).sum();
         i64::try_from(sum / group.len() as i128).unwrap_or(i64::MAX)
     };
-    values.chunks_exact(size).map(mean).collect()
+    let means: Vec<i64> = values.chunks_exact(size).map(mean).collect();
+    let kept = means.len().min(MOST);
+    (0..kept).map(|it| means[it * means.len() / kept]).collect()
+}
+
+/// The steps of the side that has fewer, if it has any.
+fn shorter(one: usize, other: usize) -> usize {
+    match one.min(other) {
+        0 => one.max(other),
+        shorter => shorter,
+    }
+}
+
+/// The size of groups, where nothing comes back.
+fn size(shorter: usize) -> usize {
+    (shorter / GROUPS).max(1)
 }
 
 /// After how many steps the values are alike again; 1 if they never are.
@@ -51,11 +75,6 @@ fn period(values: &[i64]) -> usize {
         pairs.map(|(one, other)| one * other).sum::<f64>() > ALIKE * all
     };
     (2..=values.len() / GROUPS).find(alike).unwrap_or(1)
-}
-
-/// How many values a sample of so many steps has.
-fn values(steps: usize) -> usize {
-    if steps < 2 * GROUPS { steps } else { GROUPS }
 }
 
 /// A difference with the range in which it lies 99 times out of 100.
@@ -141,7 +160,8 @@ pub(super) fn test(one: &[i64], other: &[i64]) -> Option<f64> {
 
 /// The smallest chance that a test of so many steps on both sides can give.
 pub(super) fn least(one: usize, other: usize) -> f64 {
-    let (one, other) = (values(one), values(other));
+    let size = size(shorter(one, other));
+    let (one, other) = ((one / size).min(MOST), (other / size).min(MOST));
     let ways = (1..=other).map(|it| (one + it) as f64 / it as f64);
     (2.0 / ways.product::<f64>()).min(1.0)
 }
@@ -226,7 +246,8 @@ mod tests {
             test(&one, &other).unwrap() > 0.001,
             "most steps are as before"
         );
-        let (one, other) = (grouped(&one), grouped(&other));
+        let (few, both) = (run(9_000), grouped(&one, &other));
+        let (one, other) = both;
         // Twelve steps in each, with three long ones.
         assert_eq!((one.len(), other.len()), (13, 13));
         assert!(test(&one, &other).unwrap() < 1e-6);
@@ -234,8 +255,12 @@ mod tests {
         assert!((found.ns - 1_250).abs() < 10, "{found:?}");
         let steps: Vec<i64> = (0..45).map(|it| it * 29 % 45).collect();
         let means = steps.chunks_exact(2).map(|it| (it[0] + it[1]) / 2);
-        assert_eq!(grouped(&steps), means.collect::<Vec<_>>());
-        assert_eq!(grouped(&steps[..31]), steps[..31]);
+        assert_eq!(grouped(&steps, &[]).0, means.collect::<Vec<_>>());
+        assert_eq!(grouped(&steps[..31], &steps[..20]).0, steps[..31]);
+        // The same loop, in a shorter recording: groups are as large on both sides.
+        let (long, short) = grouped(&few, &few[..28]);
+        assert_eq!((long.len(), short.len()), (MOST, 7));
+        assert!(test(&long, &short).is_none_or(|it| it > 0.05));
     }
 
     #[test]

@@ -89,10 +89,9 @@ const AGREEING: usize = 3;
 impl Row {
     pub(super) fn of(key: &Key, a: &Series, b: &Series, sampled: Sampled<'_>) -> Self {
         let times = |it: &Series| -> Vec<i64> {
-            let times: Vec<i64> = it.values.iter().filter_map(|value| value.time()).collect();
-            grouped(&times)
+            it.values.iter().filter_map(|value| value.time()).collect()
         };
-        let (one, other) = (times(a), times(b));
+        let (one, other) = grouped(&times(a), &times(b));
         let found: Option<Shift> = shift(&one, &other);
         let counts = sampled.map(|(ours, theirs)| (counts(a, ours), counts(b, theirs)));
         let amounts = match &counts {
@@ -101,8 +100,9 @@ impl Row {
         };
         let p_count = counts.as_ref().and_then(|(a, b)| {
             // Means of groups have fractions.
-            let fine = |it: &[i64]| grouped(&it.iter().map(|it| it * 1_000).collect::<Vec<_>>());
-            test(&fine(a), &fine(b))
+            let fine = |it: &[i64]| -> Vec<i64> { it.iter().map(|it| it * 1_000).collect() };
+            let (one, other) = grouped(&fine(a), &fine(b));
+            test(&one, &other)
         });
         let counts_differ = match &counts {
             Some((a, b)) => {

@@ -154,6 +154,36 @@ fn two_runs_of_a_program_differ_in_nothing() {
     assert!(alarms <= 3, "{alarms} of 100");
 }
 
+/// A host that waits in every fourth step alone; recordings of different lengths are compared.
+#[test]
+fn loops_that_wait_now_and_then_are_compared_by_whole_repeats() {
+    let run = |seed: u64, steps: usize, wait: i64| {
+        let mut program = Program::of(seed);
+        for step in 0..steps {
+            program.step(&STEP);
+            if step % 4 == 3 {
+                program.now += wait + program.dice.roll(20_000);
+                program.marks.last_mut().expect("a step").1 = program.now / 1_000;
+            }
+        }
+        program.timeline(true)
+    };
+    let long = run(1, 161, 900_000);
+    for steps in [25, 41, 161] {
+        let same = diff(&long, &run(2, steps, 900_000));
+        assert_eq!(
+            row(&same, Kind::Step, "step").verdict,
+            Verdict::Same,
+            "{steps} steps"
+        );
+    }
+    let found = diff(&long, &run(2, 121, 1_900_000));
+    let step = row(&found, Kind::Step, "step");
+    assert_eq!(step.verdict, Verdict::Longer, "{step:?}");
+    let added = step.change_ns.expect("times");
+    assert!((added - 250_000).abs() < 25_000, "{step:?}");
+}
+
 #[test]
 fn insertions_and_deletions_are_named() {
     let mut changed = STEP.to_vec();

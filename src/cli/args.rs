@@ -9,9 +9,11 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use ascend_trace_format::session::Timing;
 
+use super::diff::{self, FailIf};
 use super::install::{CompletionsArgs, ManArgs};
 use super::range::{self, RelativeRange};
 use super::topics::TOPICS;
+use super::what_if::{self, Word};
 
 /// Trace a program that uses AscendCL, and see what every stream of every NPU did.
 ///
@@ -134,6 +136,10 @@ pub(crate) enum Command {
     Steps(StepsArgs),
     /// Print the critical path: what the end of the recording waited for
     Critical(CriticalArgs),
+    /// Predict how long the program would take with a change, or try changes
+    WhatIf(WhatIfArgs),
+    /// Print what changed from one recording to another, and whether that is more than the spread of steps
+    Diff(DiffArgs),
     /// Report mistakes of the program, and what costs it time
     Check(CheckArgs),
     /// Print what a trace contains: processes, devices, streams, counts, losses, clocks
@@ -153,7 +159,7 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 16] = [
+pub(crate) const COMMANDS: [&str; 18] = [
     "record",
     "view",
     "export",
@@ -161,6 +167,8 @@ pub(crate) const COMMANDS: [&str; 16] = [
     "stats",
     "steps",
     "critical",
+    "what-if",
+    "diff",
     "check",
     "info",
     "hooks",
@@ -345,6 +353,57 @@ pub(crate) struct CriticalArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct WhatIfArgs {
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    /// What is changed, all together: 'op=MatMul x0.5', 'stream=3 wait=none', 'sync=DeviceSync->event',
+    /// 'copy x0' or 'launch x0' [default: several changes are tried, each alone]
+    #[arg(value_name = "CHANGE", value_parser = what_if::change)]
+    pub(crate) changes: Vec<Word>,
+
+    /// List blocking calls instead: what they waited for, and which narrower call would do
+    #[arg(long, conflicts_with = "changes")]
+    pub(crate) syncs: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The trace file to compare with; - is standard input
+    #[arg(value_parser = trace_file())]
+    pub(crate) a: PathBuf,
+
+    /// The trace file whose changes are printed
+    #[arg(value_parser = trace_file())]
+    pub(crate) b: PathBuf,
+
+    /// The ranges or marks that are steps, as for `steps`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) by: Option<String>,
+
+    /// Find work that repeats, also if the programs name their steps
+    #[arg(long, conflicts_with = "by")]
+    pub(crate) repeated: bool,
+
+    /// End with status 1 if this changed beyond the limit, such as 'step>+3%' or 'MatMul>+5%'.
+    /// All of the range in which the change lies must be beyond it
+    #[arg(long, value_name = "CONDITION", value_parser = diff::condition)]
+    pub(crate) fail_if: Vec<FailIf>,
+
+    /// List all rows, not only changes
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Print a JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// End with status 3 unless both recordings are complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The trace file; - is standard input
     #[arg(value_parser = trace_file(), required_unless_present = "list")]
@@ -434,7 +493,7 @@ pub(crate) struct OpenArgs {
     /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms. You may
     /// leave either end out
     #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
-    pub(crate) range: Option<TimeRange>,
+    pub(crate) range: Option<RelativeRange>,
 
     /// Only calls and tasks that match, as for `export`
     #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]

@@ -2,7 +2,9 @@
 
 use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::critical::Critical;
+use ascend_trace_analysis::diff::Diff;
 use ascend_trace_analysis::steps::{Report, Wanted};
+use ascend_trace_analysis::whatif::WhatIf;
 use ascend_trace_analysis::{Fold, Window};
 use clap::CommandFactory;
 use serde_json::Value;
@@ -144,6 +146,45 @@ fn every_field_of_critical_is_described() {
     let document = serde_json::to_value(document).unwrap();
     assert!(document["segments"][0].is_object());
     let described = section(JSON, "## ascend-trace/critical");
+    assert_named(&document, described, &|_| false);
+}
+
+#[test]
+fn every_field_of_what_if_is_described() {
+    let trace = ascend_trace_testkit::timeline("s1: MatMul[2us..9us]\nt1: sync(s1)[3us..10us]");
+    let whatif = WhatIf::of(&Window::whole(&trace));
+    let mut report = whatif.suggest();
+    report.syncs = whatif.syncs().syncs;
+    assert!(!report.predictions[0].streams.is_empty() && !report.syncs.is_empty());
+    let condition = super::trace::Condition::of(&trace, &[]);
+    let document = super::what_if::Document::of(&report, &condition);
+    let document = serde_json::to_value(document).unwrap();
+    let described = section(JSON, "## ascend-trace/what-if");
+    assert_named(&document, described, &|_| false);
+}
+
+#[test]
+fn every_field_of_diff_is_described() {
+    let steps = |operations: &str| {
+        let mut text = String::new();
+        for begin in (0..6).map(|step| step * 100) {
+            let end = begin + 50;
+            for (place, name) in (0..).zip(operations.split(' ')) {
+                let (from, until) = (begin + place * 10, begin + place * 10 + 5);
+                text += &format!("s1: {name}[{from}us..{until}us]\n");
+            }
+            text += &format!("t1: sync(s1)[{}us..{end}us]\n", begin + 40);
+        }
+        ascend_trace_testkit::timeline(&text)
+    };
+    let (a, b) = (steps("MatMul Add Norm"), steps("MatMul Cast Add"));
+    let found = Diff::of(&Window::whole(&a), &Window::whole(&b), Wanted::Any);
+    assert!(found.by_steps && !found.pairs[0].edits.is_empty());
+    let condition = super::trace::Condition::of(&a, &[]);
+    let failed = [super::diff::Failed::default()];
+    let document = super::diff::Document::of(&found, &[condition], &failed);
+    let document = serde_json::to_value(document).unwrap();
+    let described = section(JSON, "## ascend-trace/diff");
     assert_named(&document, described, &|_| false);
 }
 

@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod critical;
 mod demo;
+mod diff;
 #[cfg(test)]
 mod docs;
 mod doctor;
@@ -22,6 +23,7 @@ mod topics;
 pub(crate) mod trace;
 mod version;
 mod view;
+mod what_if;
 
 use std::ffi::OsString;
 
@@ -105,6 +107,8 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::Stats(args) => stats::run(&args).map_err(Failure::from),
         Command::Steps(args) => steps::run(&args).map_err(Failure::from),
         Command::Critical(args) => critical::run(&args).map_err(Failure::from),
+        Command::WhatIf(args) => what_if::run(&args).map_err(Failure::from),
+        Command::Diff(args) => diff::run(&args).map_err(Failure::from),
         Command::Check(args) => check::run(&args).map_err(Failure::from),
         Command::Info(args) => info::run(&args).map_err(Failure::from),
         Command::Hooks(args) => done(hooks::run(&args)),

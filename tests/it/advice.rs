@@ -128,3 +128,80 @@ fn chrome_files_have_a_track_of_the_critical_path_on_demand() {
     let refused = export("csv", "t-csv").expect(2);
     assert!(refused.err().contains("--critical is for"));
 }
+
+fn recorded_with(folder: &tempfile::TempDir, name: &str, options: &str) -> PathBuf {
+    let path = folder.path().join(format!("{name}.atrace"));
+    let mut command = tool();
+    command.env("SOFTACL", options);
+    command.args(["demo", "--no-tui", "transformer", "-o"]);
+    run(command.arg(&path)).expect(0);
+    path
+}
+
+fn diff(a: &PathBuf, b: &PathBuf, words: &[&str]) -> std::process::Command {
+    let mut command = tool();
+    command.arg("diff").args(words).args([a, b]);
+    command
+}
+
+#[test]
+fn changes_of_programs_are_found_and_conditions_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = recorded_with(&folder, "before", "");
+    let slow = recorded_with(&folder, "slow", "launch_ns=600000");
+    let found = run(&mut diff(&before, &slow, &["--json"])).expect(0).out();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(
+        (&found["by_steps"], &found["changed"]),
+        (&Value::Bool(true), &Value::Bool(true))
+    );
+    let rows = found["pairs"][0]["rows"].as_array().unwrap();
+    let operations = rows.iter().filter(|it| it["kind"] == "operation");
+    let kernels = operations.filter(|it| !it["name"].as_str().unwrap().contains("Mem"));
+    let verdicts: Vec<_> = kernels.map(|it| (&it["name"], &it["verdict"])).collect();
+    assert!(verdicts.len() > 3, "{verdicts:?}");
+    assert!(verdicts.iter().all(|it| it.1 == "longer"), "{verdicts:?}");
+    assert_eq!(rows[0]["kind"], "step");
+    assert_eq!(rows[0]["verdict"], "longer", "{}", rows[0]);
+    assert_eq!(found["pairs"][0]["edits"], Value::Array(Vec::new()));
+    let outcome = run(&mut diff(&before, &slow, &["--fail-if", "step>-99%"])).expect(1);
+    assert!(
+        outcome.err().contains("step>-99%: step changed beyond"),
+        "{outcome}"
+    );
+    run(&mut diff(
+        &before,
+        &slow,
+        &["--fail-if", "step<-99%", "--fail-if", "*<-1%"],
+    ))
+    .expect(0);
+    for (condition, why) in [
+        ("nothing>1%", "no operation has this name"),
+        ("step", "a condition is step or the name of an operation"),
+    ] {
+        let outcome = run(&mut diff(&before, &slow, &["--fail-if", condition])).expect(2);
+        assert!(outcome.err().contains(why), "{outcome}");
+    }
+}
+
+#[test]
+fn two_runs_of_a_program_have_the_same_operations() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (
+        recorded_with(&folder, "one", ""),
+        recorded_with(&folder, "other", ""),
+    );
+    let found = run(&mut diff(&one, &other, &["--json", "--all"]))
+        .expect(0)
+        .out();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let rows = found["pairs"][0]["rows"].as_array().unwrap();
+    let operations = rows.iter().filter(|it| it["kind"] == "operation");
+    for row in operations {
+        assert_eq!(row["a"]["count"], row["b"]["count"], "{row}");
+    }
+    assert_eq!(found["pairs"][0]["edits"], Value::Array(Vec::new()));
+    // A recording and itself.
+    let text = run(&mut diff(&one, &one, &[])).expect(0).out();
+    assert!(text.contains("no significant change"), "{text}");
+}

@@ -264,12 +264,15 @@ fn a_process_that_stays_behind_is_not_waited_for() {
 fn json_documents_carry_their_schema_and_version() {
     let recording = ends("status", "0").traced();
     let trace = recording.trace();
-    let documents: [(&str, &[&str]); 5] = [
+    let twice = [trace.to_str().unwrap(), trace.to_str().unwrap()];
+    let documents: [(&str, &[&str]); 7] = [
         ("hooks", &[]),
         ("info", &[trace.to_str().unwrap()]),
         ("stats", &[trace.to_str().unwrap()]),
         ("steps", &[trace.to_str().unwrap()]),
         ("critical", &[trace.to_str().unwrap()]),
+        ("diff", &twice),
+        ("what-if", &[trace.to_str().unwrap()]),
     ];
     for (name, words) in documents {
         let mut command = tool();

@@ -70,6 +70,8 @@ mod unused_streams;
 mod view;
 /// Calls are intercepted by every way to a function, and nothing else changes.
 mod ways;
+/// How long programs would take with a change.
+mod what_if;
 /// Documents, help and messages are written as docs/STYLE.md asks.
 mod words;
 /// Wrong use gets one clear line and its status.

@@ -61,8 +61,8 @@ fn stem(path: &str) -> &str {
 
 fn help() -> Vec<(String, Vec<Sentence>)> {
     let commands = [
-        "record", "view", "export", "stats", "steps", "critical", "check", "info", "hooks",
-        "doctor", "demo", "soft",
+        "record", "view", "export", "stats", "steps", "critical", "what-if", "diff", "check",
+        "info", "hooks", "doctor", "demo", "soft",
     ];
     let calls = commands.iter().map(|command| vec![*command, "--help"]);
     let calls = std::iter::once(vec!["--help"]).chain(calls);

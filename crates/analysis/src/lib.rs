@@ -8,6 +8,7 @@
 //! - [`collectives`]: communicators and what they move;
 //! - [`critical`]: what the end waited for, moment by moment;
 //! - [`dependencies`]: the edges between calls and tasks;
+//! - [`diff`]: what changed from one recording to another;
 //! - [`graphs`]: what was captured, replayed, or failed to be;
 //! - [`log`]: the hardware's log beside events;
 //! - [`part`]: a narrow range of a long recording;
@@ -17,6 +18,7 @@
 //! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
 //! - [`steps`]: where the steps of a training loop are, and what the slowest had more of;
+//! - [`whatif`]: how long the program would have taken with a change;
 //! - [`stats`]: tables per operation, stream and API function.
 
 pub mod calls;
@@ -24,6 +26,7 @@ pub mod checks;
 pub mod collectives;
 pub mod critical;
 pub mod dependencies;
+pub mod diff;
 pub mod graphs;
 pub mod intervals;
 pub mod late;
@@ -36,6 +39,7 @@ mod repeated;
 pub mod stalls;
 pub mod stats;
 pub mod steps;
+pub mod whatif;
 pub mod window;
 
 pub use dependencies::{Dependencies, Edge, EdgeKind, EdgeTimes, Node};

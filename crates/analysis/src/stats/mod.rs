@@ -34,6 +34,7 @@ pub use idle::{CauseStats, Spent};
 pub use lanes::{DeviceStats, Overlap, StreamStats, ThreadStats};
 pub use open::OpenCallStats;
 pub use stall::{MeanwhileStats, Site, StallStats};
+pub(crate) use tables::operation;
 pub use training::{ModuleStats, RangeStats, StepStats, Steps, Verdict};
 
 /// Stalls that [`Stats::worst_stalls`] lists.

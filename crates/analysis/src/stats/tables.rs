@@ -28,6 +28,14 @@ pub(super) fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
     (graph.index > 0 && trace.runs(task)).then_some(graph.serial)
 }
 
+/// What a task is called where tasks of one operation are one thing.
+pub(crate) fn operation<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
+    match replayed(trace, task) {
+        Some(graph) => format!("graph {graph}").into(),
+        None => trace.task_name(task).into(),
+    }
+}
+
 /// Tasks, and the durations of those with a time.
 #[derive(Clone, Debug, Default)]
 struct Tasks {

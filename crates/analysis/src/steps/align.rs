@@ -4,7 +4,7 @@
 const MOST: usize = 1_024;
 
 /// The places in two sequences that hold the same element, in order; as many as there can be.
-pub(super) fn align<T: PartialEq>(left: &[T], right: &[T]) -> Vec<(usize, usize)> {
+pub(crate) fn align<T: PartialEq>(left: &[T], right: &[T]) -> Vec<(usize, usize)> {
     let common = |(left, right): &(&T, &T)| left == right;
     let head = left.iter().zip(right).take_while(common).count();
     let (rest, other) = (&left[head..], &right[head..]);

@@ -17,6 +17,7 @@ mod repeat;
 mod report;
 mod sequence;
 
+pub(crate) use align::align;
 pub(crate) use compare::Detail;
 pub use compare::{Comparison, More};
 pub use finder::Finder;

@@ -11,6 +11,8 @@ mod critical;
 mod cuttings;
 /// Edges between calls and tasks.
 mod dependencies;
+/// Two recordings.
+mod diff;
 /// Captures, replays, and why captures fail.
 mod graphs;
 /// Causes of idle time, and that they add up.
@@ -28,5 +30,7 @@ mod stats;
 mod steps;
 /// Steps, ranges, modules, and threads that plan for others.
 mod training;
+/// Predictions.
+mod whatif;
 /// How results are written down.
 mod words;

@@ -1,0 +1,25 @@
+//! What changed from one recording to another.
+//!
+//! Both are cut into steps, as [`crate::steps`] finds them. For each step it is summed up how long it took, what its time
+//! went to, and the time and count of each operation, call and cause of idle time ([`collect`]). The steps of each side
+//! are a sample, and a rank test says whether two samples differ by more than their spread ([`rank`]). What was
+//! inserted, deleted or renamed is found by aligning the usual sequences of operations ([`order`]).
+//!
+//! Recordings without steps are compared by single operations, calls and stalls.
+
+mod collect;
+mod order;
+mod pair;
+mod rank;
+mod report;
+mod row;
+mod series;
+
+pub use order::{Change, Edit};
+pub use pair::Pair;
+pub use report::{Diff, Summary};
+pub use row::{Amount, Row, Verdict};
+pub use series::Kind;
+
+/// The share of false alarms that is accepted, for all rows of a comparison together.
+pub const ALPHA: f64 = 0.01;

@@ -1,0 +1,244 @@
+//! Values by what they are of, step by step or one by one.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// From the begin of a step to its end.
+    Step,
+    /// A part of a step; the parts of a step add up to it.
+    Part,
+    /// Tasks of one name.
+    Operation,
+    /// Calls of one function, nested ones left out.
+    Call,
+    /// Idle time of streams, by its cause.
+    Stall,
+}
+
+impl Kind {
+    const COUNT: usize = 5;
+
+    /// The word for it in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::Part => "part",
+            Self::Operation => "operation",
+            Self::Call => "call",
+            Self::Stall => "stall",
+        }
+    }
+}
+
+/// What a row is about.
+pub(super) type Key = (Kind, String);
+
+/// Steps and single values that are kept of each name: more say nothing more.
+pub(super) const MOST: usize = 4_096;
+
+/// What there was of one thing in a step, or one thing alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) step: u32,
+    pub(super) count: u32,
+    /// Of these, how many had a time.
+    timed: u32,
+    /// The sum of these times.
+    time: i64,
+}
+
+impl Value {
+    fn add(&mut self, time: Option<i64>) {
+        self.count += 1;
+        if let Some(time) = time {
+            self.timed += 1;
+            self.time += time;
+        }
+    }
+
+    /// How long all of it took. Where only some are timed, the others count like them.
+    pub(super) fn time(&self) -> Option<i64> {
+        let all = i128::from(self.time) * i128::from(self.count);
+        let all = all.checked_div(i128::from(self.timed))?;
+        i64::try_from(all).ok()
+    }
+}
+
+/// The values of one thing, in the order of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Series {
+    pub(super) values: Vec<Value>,
+    /// Of all steps, also of those that are not kept.
+    pub(super) count: u64,
+}
+
+/// Numbers for names.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    numbers: [FxHashMap<String, u32>; Kind::COUNT],
+    all: Vec<Key>,
+}
+
+impl Names {
+    pub(super) fn number(&mut self, kind: Kind, name: &str) -> u32 {
+        let numbers = &mut self.numbers[kind as usize];
+        if let Some(number) = numbers.get(name) {
+            return *number;
+        }
+        let number = self.all.len() as u32;
+        numbers.insert(name.to_owned(), number);
+        self.all.push((kind, name.to_owned()));
+        number
+    }
+
+    pub(super) fn of(&self, number: u32) -> &Key {
+        &self.all[number as usize]
+    }
+}
+
+/// Values by step.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    /// Every so many steps one is kept.
+    stride: u32,
+    cells: FxHashMap<(u32, u32), Value>,
+    counts: FxHashMap<u32, u64>,
+}
+
+impl Steps {
+    pub(super) fn of(steps: usize) -> Self {
+        Self {
+            stride: steps.div_ceil(MOST).max(1) as u32,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn add(&mut self, name: u32, step: u32, time: Option<i64>) {
+        *self.counts.entry(name).or_default() += 1;
+        self.more(name, step, time, true);
+    }
+
+    /// The same, of what goes on from a step before.
+    pub(super) fn go_on(&mut self, name: u32, step: u32, time: i64) {
+        self.more(name, step, Some(time), false);
+    }
+
+    fn more(&mut self, name: u32, step: u32, time: Option<i64>, is_new: bool) {
+        if !step.is_multiple_of(self.stride) {
+            return;
+        }
+        let cell = self.cells.entry((name, step)).or_default();
+        cell.step = step;
+        match (is_new, cell.count) {
+            (true, _) | (false, 0) => cell.add(time),
+            (false, _) => cell.time += time.unwrap_or(0),
+        }
+    }
+
+    /// The numbers of the steps that are kept.
+    pub(super) fn kept(&self, from: u32, until: u32) -> impl Iterator<Item = u32> {
+        let stride = self.stride;
+        (from..until).filter(move |it| it.is_multiple_of(stride))
+    }
+
+    pub(super) fn series(&self, names: &Names, from: u32) -> BTreeMap<Key, Series> {
+        let mut series: BTreeMap<Key, Series> = BTreeMap::new();
+        for ((name, step), value) in &self.cells {
+            if *step >= from {
+                let own = series.entry(names.of(*name).clone()).or_default();
+                own.values.push(*value);
+                own.count = self.counts.get(name).copied().unwrap_or(0);
+            }
+        }
+        let all = series.values_mut();
+        all.for_each(|it| it.values.sort_by_key(|value| value.step));
+        series
+    }
+}
+
+/// Values one by one. When there are too many, every other one is left out, so what is kept is spread evenly.
+#[derive(Debug)]
+pub(super) struct Single {
+    stride: u64,
+    series: Series,
+}
+
+impl Default for Single {
+    fn default() -> Self {
+        Self {
+            stride: 1,
+            series: Series::default(),
+        }
+    }
+}
+
+impl Single {
+    pub(super) fn add(&mut self, time: Option<i64>) {
+        let number = self.series.count;
+        self.series.count += 1;
+        if !number.is_multiple_of(self.stride) {
+            return;
+        }
+        let values = &mut self.series.values;
+        if values.len() == MOST {
+            let mut place = 0;
+            values.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.stride *= 2;
+            if !number.is_multiple_of(self.stride) {
+                return;
+            }
+        }
+        let mut value = Value {
+            step: u32::try_from(number).unwrap_or(u32::MAX),
+            ..Value::default()
+        };
+        value.add(time);
+        values.push(value);
+    }
+
+    pub(super) fn into_series(self) -> Series {
+        self.series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_values_are_kept_evenly() {
+        let mut single = Single::default();
+        (0..20_000).for_each(|it| single.add(Some(it)));
+        let series = single.into_series();
+        assert_eq!(series.count, 20_000);
+        assert!(series.values.len() > MOST / 2 && series.values.len() <= MOST);
+        let steps = series.values.windows(2).map(|it| it[1].step - it[0].step);
+        assert_eq!(steps.collect::<std::collections::BTreeSet<_>>().len(), 1);
+        let is_own = |it: &Value| it.time() == Some(i64::from(it.step));
+        assert!(series.values.iter().all(is_own));
+    }
+
+    #[test]
+    fn what_is_timed_in_part_counts_as_a_whole() {
+        let mut names = Names::default();
+        let name = names.number(Kind::Operation, "MatMul");
+        let mut steps = Steps::of(2 * MOST);
+        let times = [Some(10), None, Some(20), None];
+        times.into_iter().for_each(|time| steps.add(name, 2, time));
+        steps.add(name, 3, Some(1));
+        let series = steps.series(&names, 0);
+        let own = &series[&(Kind::Operation, "MatMul".to_owned())];
+        assert_eq!((own.count, own.values.len()), (5, 1), "step 3 is not kept");
+        assert_eq!(own.values[0].time(), Some(60));
+        assert_eq!(steps.kept(1, 6).collect::<Vec<_>>(), [2, 4]);
+    }
+}

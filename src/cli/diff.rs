@@ -1,0 +1,133 @@
+//! `diff`: what changed from one recording to another.
+
+mod condition;
+mod text;
+
+pub(super) use condition::{Condition as FailIf, parse as condition};
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use ascend_trace_analysis::Step;
+use ascend_trace_analysis::diff::{ALPHA, Diff};
+use ascend_trace_analysis::steps::Wanted;
+use ascend_trace_export::Pattern;
+use ascend_trace_recording::{Archive, Range};
+
+use super::args::{DiffArgs, STDIN};
+use super::trace::{self, Condition};
+use crate::error::DENIED;
+use crate::output::{print, print_json, say};
+use condition::Outcome;
+
+pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
+    if [&args.a, &args.b].map(|it| it.as_path()) == [Path::new(STDIN); 2] {
+        bail!("only one of A and B can be standard input");
+    }
+    let (mut a, mut b) = (trace::open_any(&args.a)?, trace::open_any(&args.b)?);
+    let found = compare(&mut a, &mut b, args)?;
+    let sides = [(&args.a, &mut a), (&args.b, &mut b)];
+    let mut conditions = Vec::new();
+    for (file, archive) in sides {
+        conditions.push(condition_of(file, archive, args.strict)?);
+    }
+    if args.by.is_some() && !found.by_steps {
+        let by = args.by.as_deref().unwrap_or_default();
+        bail!("no range or mark matches {by}: stats lists the names of ranges");
+    }
+    let failed = failed(&found, &args.fail_if)?;
+    match args.json {
+        true => print_json("diff", &Document::of(&found, &conditions, &failed))?,
+        false => print(&text::of(&found, args.all))?,
+    }
+    for it in &failed {
+        say(format!(
+            "{}: {} changed beyond this limit",
+            it.condition, it.name
+        ));
+    }
+    let status = conditions.iter().map(|it| it.status(args.strict));
+    Ok(match failed.is_empty() {
+        false => DENIED,
+        true => status.max().unwrap_or(0),
+    })
+}
+
+fn compare(a: &mut Archive, b: &mut Archive, args: &DiffArgs) -> anyhow::Result<Diff> {
+    let pattern = args.by.as_deref().map(Pattern::new);
+    let is_wanted = |range: &Range| {
+        let pattern = pattern.as_ref();
+        pattern.is_some_and(|pattern| pattern.matches(&range.name))
+    };
+    let wanted = match args.by {
+        Some(_) => Wanted::Those(&is_wanted),
+        None if args.repeated => Wanted::Repeated,
+        None => Wanted::Any,
+    };
+    let found = Diff::of_archives([a, b], Step::default(), wanted);
+    found.with_context(|| format!("cannot read {} or {}", args.a.display(), args.b.display()))
+}
+
+fn condition_of(file: &Path, archive: &mut Archive, strict: bool) -> anyhow::Result<Condition> {
+    trace::check(archive, strict)?;
+    trace::say_warnings(file, archive);
+    Ok(Condition::of_archive(archive))
+}
+
+/// A condition of `--fail-if` that holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Failed {
+    condition: String,
+    /// `step`, or the operation.
+    name: String,
+}
+
+/// The conditions that hold. One that cannot be judged is an error: else a build would pass because too little was
+/// recorded.
+fn failed(found: &Diff, conditions: &[FailIf]) -> anyhow::Result<Vec<Failed>> {
+    let mut failed = Vec::new();
+    for condition in conditions {
+        match condition.judge(found, ALPHA) {
+            Outcome::Holds(name) => failed.push(Failed {
+                condition: condition.to_string(),
+                name,
+            }),
+            Outcome::Not => {}
+            Outcome::Unknown if condition.of_step() => {
+                bail!("--fail-if {condition}: the recordings do not both have steps")
+            }
+            Outcome::Unknown => {
+                bail!("--fail-if {condition}: no operation has this name: stats lists the names")
+            }
+            Outcome::TooFew => bail!(
+                "--fail-if {condition}: too little was timed to judge it; record {} steps or more",
+                Diff::steps_needed()
+            ),
+        }
+    }
+    Ok(failed)
+}
+
+/// The content of `diff --json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Document<'d> {
+    complete: bool,
+    damage: Vec<String>,
+    failed: &'d [Failed],
+    #[serde(flatten)]
+    diff: &'d Diff,
+}
+
+impl<'d> Document<'d> {
+    pub(super) fn of(diff: &'d Diff, conditions: &[Condition], failed: &'d [Failed]) -> Self {
+        let damage = conditions.iter().flat_map(|it| &it.damage);
+        Self {
+            complete: conditions.iter().all(|it| it.ended && it.damage.is_empty()),
+            damage: damage.cloned().collect(),
+            failed,
+            diff,
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! A comparison as text.
+
+use ascend_trace_analysis::diff::{Amount, Change, Diff, Edit, Kind, Pair, Row, Summary, Verdict};
+use ascend_trace_recording::units::duration;
+
+use crate::table::{Rows, count};
+
+/// Changes that are listed of each pair, unless all rows are asked for.
+const LISTED: usize = 30;
+
+pub(super) fn of(found: &Diff, all: bool) -> String {
+    let mut parts = Vec::new();
+    if !found.by_steps {
+        parts.push(
+            "no steps in both recordings: single operations, calls and stalls are compared\n"
+                .to_owned(),
+        );
+    }
+    for pair in &found.pairs {
+        parts.push(of_pair(found, pair, all));
+    }
+    let alone = [("A", &found.a), ("B", &found.b)].map(|(side, all)| {
+        let alone = all.iter().filter(|it| !it.compared);
+        let alone =
+            alone.map(|it| format!("process {} of {side} has no counterpart\n", it.process));
+        alone.collect::<String>()
+    });
+    parts.extend(alone.into_iter().filter(|it| !it.is_empty()));
+    if !found.changed {
+        parts.push(format!(
+            "no significant change, by {} tests\n",
+            count(found.tests)
+        ));
+    }
+    parts.join("\n")
+}
+
+fn of_pair(found: &Diff, pair: &Pair, all: bool) -> String {
+    let mut text = head(found, pair);
+    let step = pair.rows.iter().find(|it| it.kind == Kind::Step);
+    text += &step.map_or_else(String::new, headline);
+    let edits: Vec<&Edit> = pair.edits.iter().filter(|it| it.certain || all).collect();
+    if !edits.is_empty() {
+        text += "\nSequence of operations\n";
+        edits
+            .iter()
+            .for_each(|it| text += &format!("  {}\n", edit(it)));
+    }
+    let rows = pair.rows.iter().filter(|it| it.kind != Kind::Step);
+    let rows: Vec<&Row> = rows
+        .filter(|it| all || it.verdict != Verdict::Same)
+        .collect();
+    let most = if all { usize::MAX } else { LISTED };
+    if !rows.is_empty() {
+        let title = match (all, pair.a_process) {
+            (true, _) => "All rows, changes first",
+            (false, Some(_)) => "Changes, by what they add to a step",
+            (false, None) => "Changes, by what they add in all",
+        };
+        text += &format!("\n{title}\n{}", table(rows.iter().take(most), pair));
+    }
+    if rows.len() > most {
+        let more = count((rows.len() - most) as u64);
+        text += &format!("  … and {more} more; --all lists them\n");
+    }
+    text
+}
+
+/// What is compared with what.
+fn head(found: &Diff, pair: &Pair) -> String {
+    let summary = |all: &[Summary], process: Option<u32>| {
+        let own = all.iter().find(|it| Some(it.process) == process);
+        own.map(|it| (it.steps, it.origin.name(), it.rank))
+    };
+    let a = summary(&found.a, pair.a_process);
+    let b = summary(&found.b, pair.b_process);
+    let Some(((a_steps, origin, rank), (b_steps, other, _))) = a.zip(b) else {
+        return String::new();
+    };
+    let process = match (found.pairs.len() > 1, rank) {
+        (false, _) => String::new(),
+        (true, Some(rank)) => format!("rank {rank}: "),
+        (true, None) => format!("process {}: ", pair.a_process.unwrap_or(0)),
+    };
+    let skipped = match (pair.a_steps < a_steps, pair.b_steps < b_steps) {
+        (false, false) => String::new(),
+        _ => format!(
+            "; compared are {} and {}, without the first",
+            count(pair.a_steps),
+            count(pair.b_steps)
+        ),
+    };
+    let found_by = match origin == other {
+        true => origin.to_owned(),
+        false => format!("{origin} and {other}"),
+    };
+    format!(
+        "{process}{} steps of A, {} of B ({found_by}){skipped}\n",
+        count(a_steps),
+        count(b_steps)
+    )
+}
+
+fn headline(step: &Row) -> String {
+    let medians = format!(
+        "{} before, {} now",
+        time(step.a.typical_ns),
+        time(step.b.typical_ns)
+    );
+    match step.verdict {
+        Verdict::Same => format!("step: {medians}; the difference is not significant\n"),
+        verdict => format!(
+            "step: {} {}, {medians}{}\n",
+            percent(step.change),
+            verdict.name(),
+            chance(step.p_corrected)
+        ),
+    }
+}
+
+fn chance(p: Option<f64>) -> String {
+    match p {
+        Some(p) if p < 0.0001 => ", p < 0.0001".to_owned(),
+        Some(p) => format!(", p = {p:.4}"),
+        None => String::new(),
+    }
+}
+
+fn edit(edit: &Edit) -> String {
+    let after = edit.after.as_ref();
+    let after = after.map_or_else(String::new, |it| format!(", after {it}"));
+    let times = match edit.count {
+        1 => String::new(),
+        more => format!("{} times, first ", count(more)),
+    };
+    let side = match edit.change {
+        Change::Deleted => "A",
+        _ => "B",
+    };
+    let was = edit.was.as_ref();
+    let was = was.map_or_else(String::new, |it| format!("{it} to "));
+    format!(
+        "{} {was}{}: {times}operation {} of {side}{after}",
+        edit.change.name(),
+        edit.name,
+        count(edit.place)
+    )
+}
+
+fn table<'r>(rows: impl Iterator<Item = &'r &'r Row>, pair: &Pair) -> String {
+    let has_steps = pair.a_process.is_some();
+    let table = Rows::of(rows)
+        .right("adds", |it| signed(it.impact_ns))
+        .left("", |it| it.verdict.name())
+        .left("of", |it| it.kind.name())
+        .left("what", |it| it.name.clone())
+        .right("change", |it| percent(it.change))
+        .right("from", |it| part(it.low_ns, it))
+        .right("to", |it| part(it.high_ns, it))
+        .right("A", |it| time(it.a.typical_ns))
+        .right("B", |it| time(it.b.typical_ns))
+        .right("count", |it| counts(&it.a, &it.b))
+        .right("p", |it| {
+            chance(it.p_corrected).trim_start_matches(", p ").to_owned()
+        })
+        .left("most of it", |it| match (it.place, it.there_ns) {
+            (Some(place), Some(there)) if it.verdict != Verdict::Same => {
+                format!("{}, operation {}", signed(there), count(place))
+            }
+            _ => String::new(),
+        })
+        .table();
+    table.with_only_if("most of it", has_steps).render(2)
+}
+
+fn time(ns: Option<i64>) -> String {
+    ns.map_or_else(|| "-".to_owned(), duration)
+}
+
+fn signed(ns: i64) -> String {
+    match ns {
+        0 => duration(0),
+        1.. => format!("+{}", duration(ns)),
+        _ => format!("-{}", duration(ns.saturating_neg())),
+    }
+}
+
+fn percent(part: Option<f64>) -> String {
+    part.map_or_else(|| "-".to_owned(), |it| format!("{:+.1} %", it * 100.0))
+}
+
+fn part(ns: Option<i64>, row: &Row) -> String {
+    let base = row.a.typical_ns.filter(|it| *it > 0);
+    percent(ns.zip(base).map(|(ns, base)| ns as f64 / base as f64))
+}
+
+fn counts(a: &Amount, b: &Amount) -> String {
+    let one = |it: f64| match it.fract() == 0.0 {
+        true => count(it as u64),
+        false => format!("{it:.2}"),
+    };
+    match a.count == b.count {
+        true => one(a.count),
+        false => format!("{} / {}", one(a.count), one(b.count)),
+    }
+}

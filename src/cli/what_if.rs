@@ -1,0 +1,157 @@
+//! `what-if`: how long the recorded program would have run with faster operations, or without some waits.
+
+mod words;
+
+pub(super) use words::{Word, parse as change};
+
+use anyhow::Context;
+use serde::Serialize;
+
+use ascend_trace_analysis::Step;
+use ascend_trace_analysis::whatif::{Narrow, Prediction, Report, Sync, WhatIf};
+use ascend_trace_recording::units::duration;
+
+use super::args::WhatIfArgs;
+use super::trace::{self, Condition};
+use crate::output::{print, print_json};
+use crate::table::{Rows, count};
+
+pub(crate) fn run(args: &WhatIfArgs) -> anyhow::Result<u8> {
+    let file = &args.report.file;
+    let mut archive = trace::open_any(file)?;
+    let recording = WhatIf::of_archive(&mut archive, Step::default())
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    trace::check(&mut archive, args.report.strict)?;
+    trace::say_warnings(file, &archive);
+    let condition = Condition::of_archive(&archive);
+    let changes: Vec<_> = args
+        .changes
+        .iter()
+        .map(|it| it.resolve(&recording))
+        .collect::<anyhow::Result<_>>()?;
+    let words = args.changes.iter().map(Word::text).collect();
+    let report = match changes.is_empty() {
+        _ if args.syncs => recording.syncs(),
+        true => recording.suggest(),
+        false => recording.predict(&changes, words),
+    };
+    match args.report.json {
+        true => print_json("what-if", &Document::of(&report, &condition))?,
+        false if args.syncs => print(&(head(&report) + &syncs(&report.syncs)))?,
+        false => print(&text(&report, !changes.is_empty()))?,
+    }
+    Ok(condition.status(args.report.strict))
+}
+
+/// The content of `what-if --json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Document<'r> {
+    complete: bool,
+    damage: Vec<String>,
+    #[serde(flatten)]
+    report: &'r Report,
+}
+
+impl<'r> Document<'r> {
+    pub(super) fn of(report: &'r Report, condition: &Condition) -> Self {
+        Self {
+            complete: condition.ended && condition.damage.is_empty(),
+            damage: condition.damage.clone(),
+            report,
+        }
+    }
+}
+
+fn head(report: &Report) -> String {
+    let mut text = format!(
+        "{} from the first call or task to the last. Simulated without changes: off by {}, and by {} with usual \
+         latencies\n",
+        duration(report.makespan_ns),
+        duration(report.unchanged_error_ns),
+        duration(report.usual_error_ns),
+    );
+    if report.untimed > 0 {
+        text += &format!(
+            "{} tasks have no time: the simulation takes them as instant\n",
+            count(report.untimed)
+        );
+    }
+    text
+}
+
+fn text(report: &Report, is_asked: bool) -> String {
+    let mut text = head(report);
+    match (report.predictions.as_slice(), is_asked) {
+        ([], _) => text += "\nno change that the tool tries makes it shorter\n",
+        ([one], true) => text += &asked(one),
+        (all, _) => text += &format!("\nEach change alone\n{}", table(all)),
+    }
+    text
+}
+
+/// What was asked for, with the streams.
+fn asked(found: &Prediction) -> String {
+    let verb = if found.saved_ns < 0 { "more" } else { "less" };
+    let head = format!(
+        "\n{}: {:.1} % ± {:.1} % {verb}, {} ± {} instead of {}; {} tasks and calls are changed\n",
+        found.changes.join(", "),
+        found.saved.abs() * 100.0,
+        found.error * 100.0,
+        duration(found.makespan_ns),
+        duration(found.error_ns),
+        duration(found.makespan_ns + found.saved_ns),
+        count(found.changed),
+    );
+    let percent = |it: f64| format!("{:.1} %", it * 100.0);
+    let several = found
+        .streams
+        .windows(2)
+        .any(|it| it[0].process != it[1].process);
+    let table = Rows::of(&found.streams)
+        .left("process", |it| it.process)
+        .left("device", |it| it.device)
+        .left("stream", |it| it.stream_id)
+        .right("busy", |it| percent(it.recorded))
+        .right("then", |it| percent(it.predicted))
+        .table();
+    let table = table.with_only_if("process", several);
+    format!("{head}\nStreams\n{}", table.render(2))
+}
+
+fn syncs(found: &[Sync]) -> String {
+    if found.is_empty() {
+        return "\nno call waited for a device\n".to_owned();
+    }
+    let several = found.windows(2).any(|it| it[0].tid != it[1].tid);
+    let table = Rows::of(found)
+        .right("blocked", |it| duration(it.blocked_ns))
+        .right("needed", |it| duration(it.needed_ns))
+        .right("not needed", |it| duration(it.not_needed_ns))
+        .right("returning", |it| duration(it.returning_ns))
+        .right("calls", |it| count(it.count))
+        .left("function", |it| it.function.clone())
+        .left("after", |it| it.after.clone().unwrap_or_default())
+        .left("thread", |it| it.tid)
+        .left("would do", |it| {
+            it.narrower.map_or("it is needed", Narrow::name)
+        })
+        .right("saves", |it| match it.narrower {
+            Some(_) => format!("{} ± {}", duration(it.saved_ns), duration(it.error_ns)),
+            None => String::new(),
+        })
+        .table();
+    let table = table.with_only_if("thread", several);
+    format!("\nBlocking calls\n{}", table.render(2))
+}
+
+fn table(found: &[Prediction]) -> String {
+    let percent = |it: f64| format!("{:.1} %", it * 100.0);
+    Rows::of(found)
+        .right("less", |it| percent(it.saved))
+        .right("±", |it| percent(it.error))
+        .right("time", |it| duration(it.saved_ns))
+        .right("changed", |it| count(it.changed))
+        .left("change", |it| it.changes.join(", "))
+        .table()
+        .render(2)
+}

@@ -95,7 +95,13 @@ impl WhatIf {
         let predictor = Predictor::of(&self.facts);
         let suggestions = self.suggestions().into_iter();
         let mut rated: Vec<(i64, Vec<Change>, String)> = suggestions
-            .map(|(change, words)| (predictor.saved_ns(&[change.clone()]), vec![change], words))
+            .map(|(change, words)| {
+                (
+                    predictor.saved_ns(std::slice::from_ref(&change)),
+                    vec![change],
+                    words,
+                )
+            })
             .filter(|it| it.0 > 0)
             .collect();
         rated.sort_by_key(|it| Reverse(it.0));

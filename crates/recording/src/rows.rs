@@ -241,7 +241,7 @@ passed_on! { rows {
             /// end − begin; 0 for a mark
             end_ns: i64 as since(begin_ns),
             /// handle of its domain, 0 for the default one; ranges of `--python`: 2^63 + 1 step, 2 phase, 3
-            /// module, 4 loader, 5 function, 6 fetch, 7 backward
+            /// module, 4 loader, 5 function, 6 fetch, 7 backward; 2^63 + 8 a pause of the recording
             domain: u64,
             /// name
             name: String,

@@ -81,7 +81,8 @@ macro_rules! passed_on {
                 /// N-th task; 14 timed tasks that took less time than an event record; 15 entries of the
                 /// hardware log; 16 those without times; 17 how often there was no memory for more; 18 entries
                 /// that were joined to tasks; 19 entries that were not; 20 stretches of streams in which the
-                /// log did not match the submitted tasks
+                /// log did not match the submitted tasks; 21 how often the
+                /// program paused the recording; 22 nanoseconds of these pauses
                 what: u16,
                 /// its value so far. It only grows, so the largest of several rows is the latest. Rows need not
                 /// be in the order in which threads sent them

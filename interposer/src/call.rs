@@ -142,6 +142,9 @@ impl Span {
     fn is_clear(&self, state: &ThreadState, args: &mut [u64], result: u64, end: u64) -> bool {
         if self.is_inside {
             state.end_inside();
+            if self.is_left_out {
+                return false;
+            }
             let succeeded = self.function.ret != RetKind::Error || result == 0;
             if succeeded && self.traits.has_outputs {
                 read_outputs(self.function, args);

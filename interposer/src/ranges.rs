@@ -13,9 +13,6 @@ use crate::errno::Errno;
 use crate::thread::{self, ThreadState};
 use crate::{emit, paused, quiet, session};
 
-/// The range of the pause that lasts, 0 for none.
-static PAUSE: AtomicU64 = AtomicU64::new(0);
-
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// When a backward pass was last over, in ticks.
@@ -42,14 +39,14 @@ extern "C" fn ascend_trace_range_begin(kind: u32, name: *const c_char, since: u6
 }
 
 fn begin(state: &ThreadState, kind: RangeKind, at: u64, name: &[u8]) -> u64 {
-    let pause = match kind {
-        RangeKind::Pause => PAUSE_ID,
-        _ => 0,
-    };
-    let id = NEXT.fetch_add(1, Relaxed) | pause;
+    let id = NEXT.fetch_add(1, Relaxed);
+    tell_begin(state, kind, (id, at), name);
+    id
+}
+
+fn tell_begin(state: &ThreadState, kind: RangeKind, (id, at): (u64, u64), name: &[u8]) {
     let name = Text::new(name);
     emit::record(state, &told::RangeBegin { kind, id, at, name });
-    id
 }
 
 /// The gradients of this module are computed from now on, in the calling thread, and no longer those of the module
@@ -105,11 +102,9 @@ extern "C" fn ascend_trace_range_end(id: u64) -> u64 {
 // SAFETY: as above.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn ascend_trace_pause() {
-    if paused::set(true) {
-        record(|state| {
-            let id = begin(state, RangeKind::Pause, ticks(), b"recording paused");
-            PAUSE.store(id, Relaxed);
-        });
+    let id = NEXT.fetch_add(1, Relaxed) | PAUSE_ID;
+    if paused::begin(id) {
+        record(|state| tell_begin(state, RangeKind::Pause, (id, ticks()), b"recording paused"));
     }
 }
 
@@ -117,16 +112,15 @@ extern "C" fn ascend_trace_pause() {
 // SAFETY: as above.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn ascend_trace_resume() {
-    if paused::set(false) {
-        let id = PAUSE.swap(0, Relaxed);
+    let id = paused::end();
+    if id != 0 {
         record(|state| end(state, id, ticks(), false));
     }
 }
 
 /// This process is a forked child: the pause was its parent's.
 pub(crate) fn forget() {
-    paused::set(false);
-    PAUSE.store(0, Relaxed);
+    paused::end();
 }
 
 /// A range has not become what it was to be: it is left out.
@@ -192,7 +186,17 @@ mod tests {
         ascend_trace_range_turn(c"module".as_ptr(), core::ptr::null());
         ascend_trace_range_over();
         ascend_trace_thread_name(c"name".as_ptr());
-        ascend_trace_pause();
+    }
+
+    // One test, since all of the process is paused.
+    #[test]
+    fn a_pause_begins_once_and_ends_once() {
         ascend_trace_resume();
+        assert!(!paused::is_on());
+        ascend_trace_pause();
+        assert!(paused::is_on() && !paused::begin(7));
+        assert_eq!(ascend_trace_range_begin(1, c"step".as_ptr(), 0), 0);
+        ascend_trace_resume();
+        assert!(!paused::is_on() && paused::end() == 0);
     }
 }

@@ -103,9 +103,8 @@ fn rate_open(lane: &[Point<'_>]) -> f64 {
     let span = |ends: Option<(i64, i64)>| ends.map_or(1, |(first, last)| last - first);
     let begins = || timed.clone().map(|point| point.entry.begin);
     let span = span(begins().min().zip(begins().max())).clamp(1, 1_000_000_000);
-    match bands.quantile(0.99) {
-        // What of it was known where is not told by the bars of so busy a machine: the worst of them are of a while in
-        // which clocks were hardly compared, and say nothing of how long it was.
+    // The worst comparisons decide: how long clocks were hardly compared is not told by how many tasks ran meanwhile.
+    match bands.quantile(1.0) {
         wide if wide > 5_000 => MOST_RATE_OPEN,
         wide => (2.0 * wide as f64 / span as f64).min(MOST_RATE_OPEN),
     }
@@ -267,7 +266,7 @@ fn broken_words(result: &Result, submit: i64, tick: i64) -> Vec<&'static str> {
     let band = result.bands.quantile(0.99);
     // Where others took the processors away from the comparisons of clocks, be it for a while, the rate is not known to
     // the tick.
-    let widest = result.bands.quantile(0.999);
+    let widest = result.bands.quantile(1.0);
     let (lengths, steps) = if widest <= SHARP_BAND_NS + submit * 3 / 4 {
         (&result.lengths, &result.steps)
     } else {

@@ -71,12 +71,16 @@ fn every_member_of_a_family_is_recorded_under_its_own_identity() {
     let first = members[0].0;
     assert_eq!((members[1].1, members[2].1), (first, first));
     assert_ne!(members[3].1, first, "the daemon has lost its parent");
-    let pid: u32 = std::fs::read_to_string(&done)
-        .unwrap()
-        .trim()
-        .parse()
-        .unwrap();
-    assert_eq!(members[3].0, pid);
+    // Its last call is recorded before it says who it was: the file comes later, and is empty at first.
+    let pid = || {
+        std::fs::read_to_string(&done)
+            .ok()?
+            .strip_suffix('\n')?
+            .parse::<u32>()
+            .ok()
+    };
+    until("the daemon says who it was", || pid().is_some());
+    assert_eq!(Some(members[3].0), pid());
 }
 
 #[test]

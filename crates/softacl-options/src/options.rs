@@ -98,6 +98,8 @@ pub struct Options {
     pub mspti_kernels: u32,
     /// Each kernel has a number of its own, instead of that of the call that submitted it.
     pub mspti_own_numbers: bool,
+    /// Time is virtual, and a call costs so much of it; 0 is the host's time.
+    pub virtual_ns: u64,
     pub fail: Vec<Failure>,
     pub strict: bool,
     /// Ends the process when a tracer meddles with the program.
@@ -153,6 +155,7 @@ impl Options {
             mspti_anchor_ns: 0,
             mspti_kernels: 1,
             mspti_own_numbers: false,
+            virtual_ns: 0,
             fail: Vec::new(),
             strict: false,
             catch: false,
@@ -162,7 +165,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 42] = [
+pub const KEYS: [&str; 43] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -201,6 +204,7 @@ pub const KEYS: [&str; 42] = [
     "mspti_anchor_ns",
     "mspti_kernels",
     "mspti_own_numbers",
+    "virtual_ns",
     "fail",
     "strict",
     "catch",
@@ -271,6 +275,7 @@ impl Options {
             "mspti_anchor_ns" => self.mspti_anchor_ns = signed(key, value)?,
             "mspti_kernels" => self.mspti_kernels = number(key, value, 1, 64)?,
             "mspti_own_numbers" => self.mspti_own_numbers = switch(key, value)?,
+            "virtual_ns" => self.virtual_ns = number(key, value, 0, 1_000_000_000)?,
             "fail" => self.fail = list(key, value, failure)?,
             "strict" => self.strict = switch(key, value)?,
             "catch" => self.catch = switch(key, value)?,

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::clock::mono;
 use crate::code::RT_WAIT_TIMEOUT;
-use crate::engine::Player;
 use crate::engine::lane::Step;
 use crate::engine::task::{Token, Work};
+use crate::engine::{Player, seen};
 use crate::hccl::Look;
 use crate::memory::{self, value};
 use crate::stream::Stream;
+use crate::virtual_time;
 
 impl Player {
     /// Begins a task: performs its effect, or finds out what it has to wait for.
@@ -96,11 +96,11 @@ impl Player {
                 Step::Parked { begin }
             }
             Work::HostFunction(callback) => {
-                stream.call_host(*callback, token);
+                stream.call_host(*callback, token, begin);
                 Step::Parked { begin }
             }
             Work::Report(report) => {
-                let blocks = report.deliver(stream, token);
+                let blocks = report.deliver(stream, token, begin);
                 if blocks {
                     Step::Parked { begin }
                 } else {
@@ -136,7 +136,7 @@ impl Player {
                 // Not written by a task: the moment it was seen is all that is known.
                 Step::Ends {
                     begin,
-                    end: written.unwrap_or_else(mono).max(begin),
+                    end: written.unwrap_or_else(|| seen(begin)),
                 }
             }
             Work::WaitValue(_) => {
@@ -153,7 +153,7 @@ impl Player {
                     stream.fail(code);
                     Step::Ends {
                         begin,
-                        end: mono().max(begin),
+                        end: seen(begin),
                     }
                 }
             },
@@ -237,7 +237,8 @@ pub(super) fn settle(
             begin,
             end: begin.max(at),
         },
-        None if now < deadline && timeout_ns == 0 => Step::Parked { begin },
+        // In virtual time, what it waits for says whether that came too late.
+        None if timeout_ns == 0 || virtual_time::is_on() => Step::Parked { begin },
         None if now < deadline => Step::ParkedUntil {
             begin,
             until: deadline,

@@ -1,12 +1,14 @@
 //! What a change comes to, and how far that may be off.
 //!
-//! A prediction has three errors, which are added:
+//! A prediction has four errors, which are added:
 //!
 //! - how far the unchanged graph is off from the recording,
 //! - how much the saved time differs if other latencies are assumed: a short or a long one where the recording shows
 //!   none, and the usual ones everywhere,
 //! - the error bars of the times that are changed. Those of many tasks are as often too long as too short, so they add up
-//!   like the sides of a right triangle, and never to more than their sum.
+//!   like the sides of a right triangle, and never to more than their sum,
+//! - twice the tracer overhead: it is in the recording, and would be another one in a recording of the changed program,
+//!   or none in a run without the tool.
 
 use ascend_trace_recording::TimeRange;
 use serde::Serialize;
@@ -95,6 +97,11 @@ impl<'f> Predictor<'f> {
         (usual - self.recorded.duration()).abs()
     }
 
+    /// What recording has cost the threads that made calls; never more than all of the time.
+    pub(super) fn overhead_ns(&self) -> i64 {
+        self.facts.overhead().min(self.recorded.duration())
+    }
+
     /// How much of the makespan a change saves.
     pub(super) fn saved_ns(&self, changes: &[Change]) -> i64 {
         self.own - self.lasts(&Changes::of(self.facts, changes), Manner::Own)
@@ -108,8 +115,8 @@ impl<'f> Predictor<'f> {
         let apart = others.map(|(manner, own)| (own - self.lasts(&changes, *manner) - saved).abs());
         let apart = apart.max().unwrap_or(0);
         let (changed, bars) = self.bars(&changes);
-        let error = self.own_error_ns() + apart + bars;
         let recorded = self.recorded.duration();
+        let error = self.own_error_ns() + apart + bars + 2 * self.overhead_ns();
         let part = |ns: i64| ns as f64 / recorded.max(1) as f64;
         Prediction {
             changes: words,

@@ -21,44 +21,33 @@ impl Player {
         begin: u64,
         now: u64,
     ) -> Step {
+        let lasting = |duration_ns: u64| Step::Ends {
+            begin,
+            end: begin + self.noisy(duration_ns, stream, token),
+        };
         match work {
             Work::Transfer {
                 transfers,
                 duration_ns,
             } => {
                 transfers.iter().for_each(|transfer| transfer.run());
-                Step::Ends {
-                    begin,
-                    end: begin + duration_ns,
-                }
+                lasting(*duration_ns)
             }
             Work::Fill { fill, duration_ns } => {
                 fill.run();
-                Step::Ends {
-                    begin,
-                    end: begin + duration_ns,
-                }
+                lasting(*duration_ns)
             }
             Work::Reduce(reduce) => {
                 reduce.run();
-                Step::Ends {
-                    begin,
-                    end: begin + reduce.duration_ns,
-                }
+                lasting(reduce.duration_ns)
             }
             Work::Kernel(launch) => {
                 launch.run();
-                Step::Ends {
-                    begin,
-                    end: begin + launch.duration_ns(),
-                }
+                lasting(launch.duration_ns())
             }
             Work::Operator(operator) => {
                 (operator.effect)();
-                Step::Ends {
-                    begin,
-                    end: begin + operator.duration_ns,
-                }
+                lasting(operator.duration_ns)
             }
             Work::Record(_) => Step::Ends {
                 begin,
@@ -194,8 +183,20 @@ impl Player {
     /// What a record takes. The jitter follows from the task alone, so that a run can be repeated.
     fn record_duration_ns(&self, stream: &Stream, seq: u64) -> u64 {
         let options = &self.runtime.options;
-        let place = u64::from(stream.device.physical) << 56 | (stream.id as u64) << 32;
-        options.record_ns + scatter(place ^ seq) % (options.record_jitter_ns + 1)
+        options.record_ns + scatter(place(stream) ^ seq) % (options.record_jitter_ns + 1)
+    }
+
+    /// What a task takes with the noise of this run, which follows from its seed and the task.
+    fn noisy(&self, duration_ns: u64, stream: &Stream, token: Token) -> u64 {
+        let options = &self.runtime.options;
+        if options.noise_ppm == 0 {
+            return duration_ns;
+        }
+        let node = token.node.map_or(0, |it| it as u64 + 1);
+        let task = scatter(place(stream) ^ token.seq) ^ node;
+        let roll = scatter(scatter(options.noise_seed) ^ task) % (2 * options.noise_ppm + 1);
+        let parts = u128::from(1_000_000 - options.noise_ppm + roll);
+        (u128::from(duration_ns) * parts / 1_000_000) as u64
     }
 
     /// Has the stream looked at again and again.
@@ -209,6 +210,11 @@ impl Player {
     pub(super) fn wake(&mut self, streams: Vec<Arc<Stream>>) {
         self.ready.extend(streams.into_iter().rev());
     }
+}
+
+/// Tells streams apart.
+const fn place(stream: &Stream) -> u64 {
+    (stream.device.physical as u64) << 56 | (stream.id as u64) << 32
 }
 
 /// A number that looks random: neighbours have nothing in common (the finaliser of splitmix64).

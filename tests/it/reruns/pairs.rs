@@ -156,7 +156,8 @@ fn launches() -> Family {
     let graph = format!("s 0;G 0;{}E 0 0;", "f 0 2;".repeat(300));
     let graph = looped(&graph, 4, "l 0 0", "y 0");
     Family::new("launches", "virtual_ns=4000", script)
-        .runtime(&["launch x0.5"], "virtual_ns=2000,submit_ns=1500")
+        .runtime(&["launch x0.5"], "virtual_submit_ns=2000,submit_ns=1500")
+        .runtime(&["launch x0"], "virtual_submit_ns=0,submit_ns=0")
         .graph(&["launch x0"], &graph)
         .script(&[&format!("{FILL} x0.5")], |it| it.scaled("f", 0.5))
 }

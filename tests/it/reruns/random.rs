@@ -165,9 +165,8 @@ pub(crate) fn pair(seed: u64) -> Pair {
     let call = maker.dice.one_of(&[200, 1_000, 4_000]);
     let submit = maker.dice.one_of(&[1_000, 3_000, 8_000]);
     let queue = maker.dice.one_of(&["", "", ",queue=16"]);
-    let runtime = |call: u32, submit: u32| format!("virtual_ns={call},submit_ns={submit}{queue}");
     let factor = maker.dice.one_of(&[0.25, 0.5, 0.75, 1.5, 2.0]);
-    let mut soft = runtime(call, submit);
+    let mut soft = format!("virtual_ns={call},submit_ns={submit}{queue}");
     let original = Clocked::new(&soft, &[&script]);
     let sync = |letter, to| vec![format!("sync={}->{to}", function(letter))];
     let (changes, changed) = match kind {
@@ -179,7 +178,7 @@ pub(crate) fn pair(seed: u64) -> Pair {
         }
         Kind::Copies => scaled_copies(&["copy"], &script, factor),
         Kind::Launches => {
-            soft = runtime(call / 2, submit / 2);
+            soft += &format!(",virtual_submit_ns={},submit_ns={}", call / 2, submit / 2);
             (vec!["launch x0.5".to_owned()], script.clone())
         }
         Kind::Waits => (vec![no_waits(1)], script.without_waits(1)),

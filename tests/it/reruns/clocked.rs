@@ -21,6 +21,9 @@ use super::script::Script;
 /// Copies and fills take 1 µs a byte, and nothing but that.
 const SOFT: &str = "tick_ns=1,copy_ns=0,memset_ns=0,d2d_mbps=1,h2d_mbps=1,d2h_mbps=1,memset_mbps=1";
 
+/// The id of the first stream that a program makes: its context has two.
+pub(crate) const FIRST_STREAM: i32 = 2;
+
 /// A program: the operations of its threads, and options of the software runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Clocked {
@@ -176,6 +179,10 @@ pub(crate) fn retimed(contents: Contents, truth: &Truth) -> Vec<u8> {
                 row.begin_ns = range.begin;
                 Row::Process(row)
             }
+            Row::Stream(mut row) => {
+                row.acl_id = times.streams.get(&row.serial).map(|it| it.1);
+                Row::Stream(row)
+            }
             Row::Call(row) => Row::Call(times.call(row)),
             Row::Anchor(_)
             | Row::TaskTime(_)
@@ -207,7 +214,7 @@ struct Times<'t> {
     threads: BTreeMap<u32, (VecDeque<TrueCall>, i64)>,
     process: u32,
     /// By serial: device and id.
-    streams: BTreeMap<u32, (i64, i64)>,
+    streams: BTreeMap<u32, (i64, i32)>,
     /// By serial, in order.
     sequences: BTreeMap<u32, Vec<u32>>,
 }
@@ -221,8 +228,10 @@ impl<'t> Times<'t> {
             match row {
                 Row::Process(row) => process = row.process,
                 Row::Stream(row) => {
-                    if let Some(id) = row.acl_id {
-                        streams.insert(row.serial, (row.device.into(), id.into()));
+                    // The tool asks for ids only where it times tasks. Programs here use no default stream.
+                    if !row.is_default && !streams.contains_key(&row.serial) {
+                        let id = FIRST_STREAM + streams.len() as i32;
+                        streams.insert(row.serial, (row.device.into(), id));
                     }
                 }
                 Row::Call(row) if !seen.iter().any(|it| it.1 == row.thread) => {
@@ -295,7 +304,8 @@ impl<'t> Times<'t> {
             }));
         }
         for (stream, sequences) in &self.sequences {
-            let place = self.streams[stream];
+            let (device, id) = self.streams[stream];
+            let place = (device, id.into());
             let times = &self.truth.tasks[&place];
             let mut sequences = sequences.clone();
             sequences.sort_unstable();

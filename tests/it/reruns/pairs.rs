@@ -1,14 +1,11 @@
 //! Programs made by hand, and changes of them.
 
-use super::clocked::Clocked;
+use super::clocked::{Clocked, FIRST_STREAM};
 use super::judge::Pair;
 use super::script::{Script, narrower};
 
 /// A call costs a microsecond.
 const CALLS: &str = "virtual_ns=1000";
-
-/// The id of the first stream that a program makes: its context has two.
-const FIRST_STREAM: u32 = 2;
 
 /// A loop: what comes before, what is repeated, and what comes after.
 pub(crate) fn looped(before: &str, times: usize, round: &str, after: &str) -> Script {
@@ -20,7 +17,7 @@ pub(crate) fn looped(before: &str, times: usize, round: &str, after: &str) -> Sc
 
 /// `stream=… wait=none` for a stream by its number in the script.
 pub(crate) fn no_waits(stream: u32) -> String {
-    format!("stream={} wait=none", stream + FIRST_STREAM)
+    format!("stream={} wait=none", i64::from(stream) + i64::from(FIRST_STREAM))
 }
 
 /// Pairs of one program.

@@ -70,6 +70,12 @@ fn head(report: &Report) -> String {
         duration(report.unchanged_error_ns),
         duration(report.usual_error_ns),
     );
+    if report.overhead_ns > 0 {
+        text += &format!(
+            "The tracer overhead is {}: each error contains it twice\n",
+            duration(report.overhead_ns)
+        );
+    }
     if report.untimed > 0 {
         text += &format!(
             "{} tasks have no time: the simulation takes them as instant\n",

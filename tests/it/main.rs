@@ -48,6 +48,8 @@ mod python_module;
 mod reality;
 /// Too much at once, too little room, nobody left to read.
 mod recorder;
+/// Predictions against programs that run with the change, in virtual time.
+mod reruns;
 /// Programs that are hard on a tracer behave as without one: their threads, signals and calls.
 mod robustness;
 /// As `robustness`: processes that are forked, replaced and ended in all ways.

@@ -98,6 +98,13 @@ pub struct Options {
     pub mspti_kernels: u32,
     /// Each kernel has a number of its own, instead of that of the call that submitted it.
     pub mspti_own_numbers: bool,
+    /// By how much a task may last longer or shorter, in parts per million, and which run it is.
+    pub noise_ppm: u64,
+    pub noise_seed: u64,
+    /// Time is virtual, and a call costs so much of it; 0 is the host's time.
+    pub virtual_ns: u64,
+    /// The same for a call that submits a task, if it differs.
+    pub virtual_submit_ns: Option<u64>,
     pub fail: Vec<Failure>,
     pub strict: bool,
     /// Ends the process when a tracer meddles with the program.
@@ -153,6 +160,10 @@ impl Options {
             mspti_anchor_ns: 0,
             mspti_kernels: 1,
             mspti_own_numbers: false,
+            noise_ppm: 0,
+            noise_seed: 0,
+            virtual_ns: 0,
+            virtual_submit_ns: None,
             fail: Vec::new(),
             strict: false,
             catch: false,
@@ -162,7 +173,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 42] = [
+pub const KEYS: [&str; 46] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -201,6 +212,10 @@ pub const KEYS: [&str; 42] = [
     "mspti_anchor_ns",
     "mspti_kernels",
     "mspti_own_numbers",
+    "noise_ppm",
+    "noise_seed",
+    "virtual_ns",
+    "virtual_submit_ns",
     "fail",
     "strict",
     "catch",
@@ -271,6 +286,12 @@ impl Options {
             "mspti_anchor_ns" => self.mspti_anchor_ns = signed(key, value)?,
             "mspti_kernels" => self.mspti_kernels = number(key, value, 1, 64)?,
             "mspti_own_numbers" => self.mspti_own_numbers = switch(key, value)?,
+            "noise_ppm" => self.noise_ppm = number(key, value, 0, 1_000_000)?,
+            "noise_seed" => self.noise_seed = number(key, value, 0, u64::MAX)?,
+            "virtual_ns" => self.virtual_ns = number(key, value, 0, 1_000_000_000)?,
+            "virtual_submit_ns" => {
+                self.virtual_submit_ns = Some(number(key, value, 0, 1_000_000_000)?);
+            }
             "fail" => self.fail = list(key, value, failure)?,
             "strict" => self.strict = switch(key, value)?,
             "catch" => self.catch = switch(key, value)?,

@@ -15,6 +15,7 @@ use crate::ffi::Callback;
 use crate::runtime;
 use crate::stream::{self, Stream};
 use crate::sync::lock;
+use crate::virtual_time;
 
 /// Which thread serves which stream.
 #[derive(Default)]
@@ -42,6 +43,7 @@ struct Due {
     report: Arc<Report>,
     stream: Arc<Stream>,
     token: Token,
+    begin_ns: u64,
 }
 
 /// A callback task.
@@ -54,7 +56,12 @@ pub(crate) struct Report {
 impl Report {
     /// Hands the callback to its thread; tells whether the stream has to wait for it. Nobody processes
     /// it after the thread has unsubscribed.
-    pub(crate) fn deliver(self: &Arc<Self>, stream: &Arc<Stream>, token: Token) -> bool {
+    pub(crate) fn deliver(
+        self: &Arc<Self>,
+        stream: &Arc<Stream>,
+        token: Token,
+        begin_ns: u64,
+    ) -> bool {
         let mut waiting = lock(&self.mailbox.due);
         if self.mailbox.closed.load(Ordering::Acquire) {
             return false;
@@ -63,6 +70,7 @@ impl Report {
             report: Arc::clone(self),
             stream: Arc::clone(stream),
             token,
+            begin_ns,
         });
         drop(waiting);
         self.mailbox.arrived.notify_one();
@@ -164,6 +172,9 @@ impl Reports {
             return fault(RT_REPORT_TIMEOUT, "no callback came in time");
         }
         for one in due {
+            if virtual_time::is_on() {
+                virtual_time::reach(one.begin_ns);
+            }
             one.report.callback.run();
             one.finish();
         }

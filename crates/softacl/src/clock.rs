@@ -1,5 +1,38 @@
 //! The host's monotonic clock, and the device clocks derived from it.
 
+use std::time::Duration;
+
+use crate::virtual_time;
+
+/// The host's time for what the program does: `CLOCK_MONOTONIC`, or the thread's clock in virtual time.
+pub(crate) fn now() -> u64 {
+    if virtual_time::is_on() {
+        return virtual_time::now();
+    }
+    mono()
+}
+
+/// Keeps the calling thread busy until then.
+pub(crate) fn spin_until(at_ns: u64) {
+    if virtual_time::is_on() {
+        return virtual_time::reach(at_ns);
+    }
+    while mono() < at_ns {
+        std::hint::spin_loop();
+    }
+}
+
+/// Returns no earlier than then.
+pub(crate) fn wait_until(at_ns: u64) {
+    /// A sleep may last this much longer than asked for; the rest is spent spinning.
+    const SLACK_NS: u64 = 80_000;
+    let left = at_ns.saturating_sub(now());
+    if left > SLACK_NS && !virtual_time::is_on() {
+        std::thread::sleep(Duration::from_nanos(left - SLACK_NS));
+    }
+    spin_until(at_ns);
+}
+
 /// Nanoseconds of `CLOCK_MONOTONIC`.
 pub(crate) fn mono() -> u64 {
     let mut now = libc::timespec {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use crate::clock::mono;
+use crate::clock;
 use crate::code::{
     Code, Fault, INVALID_PARAM, Outcome, RT_CONTEXT_NULL, RT_INTERNAL, RT_PARAM_INVALID,
     RT_STREAM_CAPTURED, RT_STREAM_SYNC_TIMEOUT, fault,
@@ -162,10 +162,10 @@ impl Context {
 
     /// Waits for every stream of the context.
     pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
-        let deadline = limit.map(|limit| mono().saturating_add(limit.as_nanos() as u64));
+        let deadline = limit.map(|limit| clock::now().saturating_add(limit.as_nanos() as u64));
         let mut outcome = Ok(());
         for stream in self.all_streams() {
-            let left = deadline.map(|end| Duration::from_nanos(end.saturating_sub(mono())));
+            let left = deadline.map(|end| Duration::from_nanos(end.saturating_sub(clock::now())));
             let one = stream.synchronize(left);
             if one.is_err_and(|failed| failed.code == RT_STREAM_SYNC_TIMEOUT) {
                 return one;

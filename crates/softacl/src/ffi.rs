@@ -4,12 +4,13 @@ use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::code::{Code, Fault, INVALID_PARAM, Outcome, RT_INTERNAL, SUCCESS, fault};
-use crate::{errors, guard, mspti, runtime};
+use crate::{errors, guard, mspti, runtime, virtual_time};
 
 /// Runs the body of an exported function: nothing unwinds out of it, and failures are noted for
 /// the calling thread.
 pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Code {
     let _call = guard::enter(function);
+    let _visit = virtual_time::enter(function);
     let told = mspti::enter();
     let outcome = runtime::get().injected_failure(function).map_or_else(
         || {

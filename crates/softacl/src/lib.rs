@@ -44,3 +44,4 @@ mod stream;
 mod stubs;
 mod sync;
 mod truth;
+mod virtual_time;

@@ -24,7 +24,7 @@ use crate::settings::Settings;
 use crate::signal::Signal;
 use crate::stream::Stream;
 use crate::truth::Truth;
-use crate::{aclnn, callback, device, guard, hccl};
+use crate::{aclnn, callback, device, guard, hccl, virtual_time};
 use softacl_options::Options;
 
 pub(crate) struct Runtime {
@@ -150,6 +150,9 @@ impl Runtime {
             Ok(options) => (options, None),
             Err(error) => (Options::default(), Some(error)),
         };
+        if options.virtual_ns != 0 {
+            virtual_time::turn_on();
+        }
         let devices = device::visible(&options)
             .enumerate()
             .map(|(id, physical)| Device::new(id as u32, physical, &options))

@@ -16,7 +16,7 @@ pub(crate) struct Truth {
     pending: Mutex<String>,
 }
 
-/// One finished task, times on the host's monotonic clock.
+/// One finished task, times on the host's monotonic clock or in virtual time.
 pub(crate) struct Entry<'a> {
     pub(crate) device: u32,
     pub(crate) stream_id: i32,
@@ -28,6 +28,16 @@ pub(crate) struct Entry<'a> {
     pub(crate) event: Option<(usize, u32)>,
     /// The name of a kernel.
     pub(crate) name: Option<&'a str>,
+}
+
+/// One call in virtual time.
+pub(crate) struct CallEntry {
+    pub(crate) function: &'static str,
+    pub(crate) thread: i32,
+    /// How many calls the thread had made before.
+    pub(crate) number: u64,
+    pub(crate) begin_ns: u64,
+    pub(crate) end_ns: u64,
 }
 
 impl Truth {
@@ -66,6 +76,29 @@ impl Truth {
             text,
             "{{\"device\":{device},\"stream_id\":-1,\"seq\":0,\"kind\":\"{kind}\",\
              \"begin_ns\":{host_ns},\"end_ns\":{host_ns},\"pid\":{},\"count\":{count}}}",
+            self.pid
+        );
+        if text.len() >= FLUSH_BYTES {
+            self.write_out(&mut text);
+        }
+    }
+
+    /// A call, in virtual time: its times are on the clock of its thread.
+    pub(crate) fn add_call(&self, call: &CallEntry) {
+        let CallEntry {
+            function,
+            thread,
+            number,
+            begin_ns,
+            end_ns,
+        } = call;
+        let mut text = lock(&self.pending);
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{{\"device\":-1,\"stream_id\":-1,\"seq\":{number},\"kind\":\"call\",\
+             \"begin_ns\":{begin_ns},\"end_ns\":{end_ns},\"pid\":{},\"tid\":{thread},\
+             \"name\":\"{function}\"}}",
             self.pid
         );
         if text.len() >= FLUSH_BYTES {

@@ -125,6 +125,8 @@ pub(super) struct Facts {
     /// The outermost calls of each thread, in order, and its process.
     pub(super) threads: Vec<(u32, Vec<u32>)>,
     pub(super) tids: Vec<u32>,
+    /// What recording has cost each thread.
+    pub(super) overheads: Vec<u64>,
     /// The tasks of each stream, in order.
     pub(super) streams: Vec<(Place, Vec<u32>)>,
     /// Names of operations.
@@ -142,6 +144,13 @@ impl Facts {
 
     pub(super) fn task(&self, number: u32) -> Option<Task> {
         self.tasks.get(number as usize).copied().flatten()
+    }
+
+    /// What recording has cost the threads that made calls.
+    pub(super) fn overhead(&self) -> i64 {
+        let threads = self.threads.iter().zip(&self.overheads);
+        let own = threads.filter(|(thread, _)| !thread.1.is_empty());
+        own.map(|it| *it.1 as i64).fold(0, i64::saturating_add)
     }
 
     /// The calls in which no other was under way, by number.
@@ -334,9 +343,17 @@ impl Fold for Collect {
                 let process = trace.process(trace.thread(thread).process).serial;
                 self.facts.threads.push((process, Vec::new()));
                 self.facts.tids.push(trace.thread(thread).tid);
+                self.facts.overheads.push(0);
             }
             for id in window.thread_calls(thread) {
                 self.call(trace, thread, id);
+            }
+        }
+        for (thread, series) in trace.costs().threads() {
+            let known = self.facts.overheads.get_mut(thread.index());
+            // Sums from the begin of the recording.
+            if let (Some(known), Some(last)) = (known, series.last()) {
+                *known = last.own_ns().max(*known);
             }
         }
         for stream in (0..trace.streams().len() as u32).map(StreamId) {

@@ -121,7 +121,7 @@ impl<'f> Index<'f> {
 
     /// How long latencies usually are.
     pub(super) fn usual(&self) -> Typical {
-        let mut found: [Vec<i64>; 5] = Default::default();
+        let mut found: [Vec<i64>; 6] = Default::default();
         for (number, task) in self.facts.all_tasks().filter(|it| it.1.is_timed) {
             let submitted = self.submitted(&task);
             match self.end_before(number) {
@@ -142,14 +142,19 @@ impl<'f> Index<'f> {
         }
         for (number, call) in self.facts.outer_calls() {
             let released = self.released(number).filter(|it| *it > call.begin);
-            found[3].extend(released.map(|it| call.end - it));
+            match released {
+                Some(released) => found[3].push(call.end - released),
+                None if call.copies => {}
+                None => found[5].push(call.end - call.begin),
+            }
         }
-        let [launch, switch, release, returning, error] = found.map(Spread::of);
+        let [launch, switch, release, returning, error, call] = found.map(Spread::of);
         Typical {
             launch,
             switch,
             release,
             returning,
+            call,
             error,
         }
     }

@@ -177,6 +177,27 @@ impl<'f> Model<'f> {
         }
     }
 
+    /// What a call takes itself, and by how much a program may differ that makes it wait for less, or has no such
+    /// call: it makes one call for each task that it waits for after all, and each may take as long as others.
+    pub(super) fn call_bar(&self, number: u32, call: &Call, changes: &Changes) -> i64 {
+        let usual = self.typical.call.high;
+        let released = self.index.released(number).filter(|it| *it > call.begin);
+        let own = call.end - released.unwrap_or(call.begin);
+        match changes.sync(number, call) {
+            Some(narrow) => {
+                let links = self.index.links_of_call(number);
+                let calls = self.narrowed(call, links, narrow).len().max(1);
+                own.max(usual * calls as i64)
+            }
+            // A copy that is faster is still a call.
+            None if call.copies => {
+                let gone = (1.0 - changes.call(call)).abs();
+                scaled(usual.min(own), gone)
+            }
+            None => 0,
+        }
+    }
+
     /// The tasks that a call waits for after all.
     fn narrowed(&self, call: &Call, links: &[Link], narrow: Narrow) -> Vec<u32> {
         let tasks = || {

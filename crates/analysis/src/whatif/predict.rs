@@ -1,12 +1,16 @@
 //! What a change comes to, and how far that may be off.
 //!
-//! A prediction has three errors, which are added:
+//! A prediction has five errors, which are added:
 //!
 //! - how far the unchanged graph is off from the recording,
 //! - how much the saved time differs if other latencies are assumed: a short or a long one where the recording shows
 //!   none, and the usual ones everywhere,
 //! - the error bars of the times that are changed. Those of many tasks are as often too long as too short, so they add up
-//!   like the sides of a right triangle, and never to more than their sum.
+//!   like the sides of a right triangle, and never to more than their sum,
+//! - the calls that are changed, or that submit waits which hold nothing: the changed program may not make them, or may
+//!   make others in their place,
+//! - twice the tracer overhead: it is in the recording, and would be another one in a recording of the changed program,
+//!   or none in a run without the tool.
 
 use ascend_trace_recording::TimeRange;
 use serde::Serialize;
@@ -95,6 +99,11 @@ impl<'f> Predictor<'f> {
         (usual - self.recorded.duration()).abs()
     }
 
+    /// What recording has cost the threads that made calls; never more than all of the time.
+    pub(super) fn overhead_ns(&self) -> i64 {
+        self.facts.overhead().min(self.recorded.duration())
+    }
+
     /// How much of the makespan a change saves.
     pub(super) fn saved_ns(&self, changes: &[Change]) -> i64 {
         self.own - self.lasts(&Changes::of(self.facts, changes), Manner::Own)
@@ -108,8 +117,8 @@ impl<'f> Predictor<'f> {
         let apart = others.map(|(manner, own)| (own - self.lasts(&changes, *manner) - saved).abs());
         let apart = apart.max().unwrap_or(0);
         let (changed, bars) = self.bars(&changes);
-        let error = self.own_error_ns() + apart + bars;
         let recorded = self.recorded.duration();
+        let error = self.own_error_ns() + apart + bars + 2 * self.overhead_ns();
         let part = |ns: i64| ns as f64 / recorded.max(1) as f64;
         Prediction {
             changes: words,
@@ -166,25 +175,34 @@ impl<'f> Predictor<'f> {
     /// How many tasks and calls are changed, and the error bars of what is taken off or added.
     fn bars(&self, changes: &Changes) -> (u64, i64) {
         let (mut count, mut sum, mut squares) = (0, 0.0, 0.0);
+        // Calls that the changed program may not make.
+        let mut calls_bar = 0;
         for (_, task) in self.facts.all_tasks() {
             let factor = changes.task(&task);
             let bar = (1.0 - factor).abs() * task.local_error as f64;
             sum += bar;
             squares += bar * bar;
-            count += u64::from(factor != 1.0 || changes.holds_nothing(&task));
+            let is_free = changes.holds_nothing(&task);
+            count += u64::from(factor != 1.0 || is_free);
+            if is_free {
+                let call = self.model.index.call(task.call);
+                calls_bar += call.end - call.begin;
+            }
         }
-        let calls = self.facts.outer_calls();
-        let calls = calls
-            .filter(|(number, it)| changes.sync(*number, it).is_some() || changes.call(it) != 1.0);
-        let calls = calls.count() as u64;
+        for (number, call) in self.facts.outer_calls() {
+            if changes.sync(number, &call).is_some() || changes.call(&call) != 1.0 {
+                count += 1;
+                calls_bar += self.model.call_bar(number, &call, changes);
+            }
+        }
         // A value that may be anywhere in a bar; three standard deviations.
         let width = (3.0_f64.sqrt() * f64::sqrt(squares)).min(sum);
         // Where hosts and devices wait for each other, the mapping of their clocks counts at both ends.
-        let mapping = if count + calls > 0 {
+        let mapping = if count > 0 {
             2 * self.model.typical().error.high
         } else {
             0
         };
-        (count + calls, width.round() as i64 + mapping)
+        (count, width.round() as i64 + mapping + calls_bar)
     }
 }

@@ -38,6 +38,8 @@ pub struct Report {
     pub unchanged_error_ns: i64,
     /// How far it is off if each latency is the usual one of the recording.
     pub usual_error_ns: i64,
+    /// What recording has cost the threads that made calls.
+    pub overhead_ns: i64,
     /// Tasks without a time: they take none in the simulation.
     pub untimed: u64,
     /// Waits that contradict each other and were left out.
@@ -126,6 +128,7 @@ impl WhatIf {
             unchanged_ns: predictor.unchanged_ns(),
             unchanged_error_ns: predictor.own_error_ns(),
             usual_error_ns: predictor.usual_error_ns(),
+            overhead_ns: predictor.overhead_ns(),
             untimed: self.facts.untimed,
             left_out: predictor.left_out,
             predictions,

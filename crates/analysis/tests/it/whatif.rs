@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ascend_trace_analysis::whatif::{Change, Narrow, Report, WhatIf};
 use ascend_trace_analysis::{Step, Window};
+use ascend_trace_recording::rows::{CostRow, Row};
 use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::workload::{Workload, leading, run};
@@ -237,6 +238,45 @@ fn predictions_are_what_the_changed_program_takes() {
         }
     }
     assert!(gains.iter().all(|it| *it > 10), "{gains:?}");
+}
+
+/// What the tool has cost a thread by then.
+fn cost(thread: u32, at_ns: i64, recording_ns: u64) -> Row {
+    Row::Cost(CostRow {
+        thread,
+        at_ns,
+        calls: 8,
+        recording_ns,
+        tasks: 3,
+        events: 6,
+        timing_ns: 500,
+        reading_ns: 100,
+    })
+}
+
+#[test]
+fn the_error_holds_twice_what_recording_has_cost() {
+    let plain = Timeline::parse(TWO_STREAMS).expect("a text");
+    let with = |costs: &[Row]| {
+        let rows = plain.rows.iter().cloned().chain(costs.iter().cloned());
+        let trace = Trace::from_rows(plain.session.clone(), plain.tables.clone(), rows);
+        predicted(&trace, operation("A", 0.5))
+    };
+    let thread = plain.rows.iter().find_map(|row| match row {
+        Row::Thread(row) => Some(row.thread),
+        _ => None,
+    });
+    let thread = thread.expect("there is a thread");
+    let free = with(&[]);
+    // Sums: only the last one counts.
+    let costly = with(&[cost(thread, 10_000, 1_000), cost(thread, 20_000, 2_400)]);
+    assert_eq!((free.overhead_ns, costly.overhead_ns), (0, 3_000));
+    let error = |report: &Report| report.predictions[0].error_ns;
+    assert_eq!(error(&costly), error(&free) + 6_000);
+    assert_eq!(costly.predictions[0].saved_ns, free.predictions[0].saved_ns);
+    // It cannot be more than all of the time.
+    let all = with(&[cost(thread, 10_000, 1 << 50)]);
+    assert_eq!(all.overhead_ns, all.makespan_ns);
 }
 
 /// Everything that recordings have: graphs, collectives, callbacks, threads that plan for others.

@@ -9,6 +9,7 @@ use crate::engine::task::Token;
 use crate::ffi::Callback;
 use crate::stream::Stream;
 use crate::sync::lock;
+use crate::virtual_time;
 
 /// Started at first use, ended with its context.
 #[derive(Default)]
@@ -17,17 +18,25 @@ pub(crate) struct HostThread {
     changed: Condvar,
 }
 
+/// A host function whose turn has come in its stream.
+pub(crate) struct Due {
+    pub(crate) callback: Callback,
+    pub(crate) stream: Arc<Stream>,
+    pub(crate) token: Token,
+    pub(crate) begin_ns: u64,
+}
+
 #[derive(Default)]
 struct Queue {
-    calls: VecDeque<(Callback, Arc<Stream>, Token)>,
+    calls: VecDeque<Due>,
     running: bool,
     closed: bool,
 }
 
 impl HostThread {
-    pub(crate) fn call(self: &Arc<Self>, callback: Callback, stream: &Arc<Stream>, token: Token) {
+    pub(crate) fn call(self: &Arc<Self>, due: Due) {
         let mut queue = lock(&self.queue);
-        queue.calls.push_back((callback, Arc::clone(stream), token));
+        queue.calls.push_back(due);
         drop(queue);
         self.changed.notify_one();
     }
@@ -55,13 +64,15 @@ impl HostThread {
     }
 
     fn serve(&self) {
-        while let Some((callback, stream, token)) = self.next() {
-            callback.run();
-            stream.host_work_done(token);
+        while let Some(due) = self.next() {
+            // Virtual time does not know in which order functions of several streams would come.
+            virtual_time::set(due.begin_ns);
+            due.callback.run();
+            due.stream.host_work_done(due.token);
         }
     }
 
-    fn next(&self) -> Option<(Callback, Arc<Stream>, Token)> {
+    fn next(&self) -> Option<Due> {
         let mut queue = lock(&self.queue);
         loop {
             if let Some(call) = queue.calls.pop_front() {

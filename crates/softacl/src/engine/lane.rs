@@ -2,15 +2,17 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::clock::mono;
-use crate::engine::Player;
 use crate::engine::replay::Run;
 use crate::engine::task::{Task, Token, Work};
+use crate::engine::{Player, now};
 use crate::mspti;
 use crate::stream::{Drop, Stream};
 use crate::sync::lock;
 use crate::truth::Entry;
+use crate::virtual_time;
 
 /// The engine's side of a stream; only the engine thread locks it.
 #[derive(Default)]
@@ -62,7 +64,7 @@ impl Player {
             Drop::Current => self.drop_tasks(stream, lane, 1),
             Drop::Everything => self.drop_tasks(stream, lane, usize::MAX),
         }
-        let mut now = mono();
+        let mut present = now();
         loop {
             if lane.tasks.is_empty() && !stream.refill(&mut lane.tasks) {
                 break;
@@ -87,15 +89,17 @@ impl Player {
                     let run = lane.run.get_or_insert_with(|| Run::new(replay, begin));
                     self.replay(replay, run, task.seq, stream, begin)
                 }
-                (work, Stage::Fresh) => self.start(work, token, stream, begin, now),
-                (work, Stage::Parked { .. }) => self.look_again(work, token, stream, begin, now),
+                (work, Stage::Fresh) => self.start(work, token, stream, begin, present),
+                (work, Stage::Parked { .. }) => {
+                    self.look_again(work, token, stream, begin, present)
+                }
             };
             match step {
                 Step::Ends { begin, end } => {
-                    if end > now {
-                        now = mono();
+                    if end > present {
+                        present = now();
                     }
-                    if end > now {
+                    if end > present {
                         lane.stage = Stage::Ending { begin, end };
                         self.set_alarm(end, stream);
                         break;
@@ -135,10 +139,13 @@ impl Player {
             (begin, end),
         );
         self.publish(&task.work, end);
+        if let Work::Graph(replay) = &task.work {
+            replay.graph.ended_ns.fetch_max(end, Ordering::AcqRel);
+        }
         let seq = task.seq;
         // A replay is over before anybody can see that it is complete.
         drop(task);
-        stream.complete(seq);
+        stream.complete(seq, end);
     }
 
     fn log(&self, stream: &Stream, task: &Task, begin: u64, end: u64) {
@@ -159,7 +166,11 @@ impl Player {
     /// Throws away the first tasks. Dropped records count as reached now, so that other streams are
     /// not stuck for ever.
     fn drop_tasks(&mut self, stream: &Arc<Stream>, lane: &mut Lane, most: usize) {
-        let now = mono();
+        let now = if virtual_time::is_on() {
+            lane.previous_end.max(1)
+        } else {
+            mono()
+        };
         stream.refill(&mut lane.tasks);
         let count = lane.tasks.len().min(most);
         for task in lane.tasks.drain(..count) {
@@ -174,7 +185,7 @@ impl Player {
             }
             let seq = task.seq;
             drop(task);
-            stream.complete(seq);
+            stream.complete(seq, now);
             // Dropping is the runtime's own doing.
             stream.recycle_to(seq);
         }

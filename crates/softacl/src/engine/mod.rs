@@ -29,8 +29,9 @@ use crate::code::{Outcome, RT_INTERNAL, fault};
 use crate::runtime::{self, Runtime};
 use crate::stream::Stream;
 use crate::sync::lock;
+use crate::virtual_time::{self, Unseen};
 
-pub(crate) use host::HostThread;
+pub(crate) use host::{Due, HostThread};
 pub(crate) use lane::Lane;
 pub(crate) use steps::scatter;
 
@@ -48,6 +49,8 @@ pub(crate) struct Engine {
     inbox: Mutex<Vec<Arc<Stream>>>,
     /// Length of the inbox, readable without its lock.
     waiting: AtomicUsize,
+    /// For virtual time: how far it has come with what it was given.
+    unseen: Unseen,
     thread: OnceLock<Thread>,
     /// Held by who starts the thread.
     starting: Mutex<()>,
@@ -58,6 +61,7 @@ impl Engine {
         Self {
             inbox: Mutex::new(Vec::new()),
             waiting: AtomicUsize::new(0),
+            unseen: Unseen::new(),
             thread: OnceLock::new(),
             starting: Mutex::new(()),
         }
@@ -67,10 +71,19 @@ impl Engine {
     pub(crate) fn enqueue(&self, stream: &Arc<Stream>) {
         let mut inbox = lock(&self.inbox);
         inbox.push(Arc::clone(stream));
-        self.waiting.store(inbox.len(), Ordering::Release);
+        self.waiting.store(inbox.len(), Ordering::SeqCst);
+        // After the length: the engine finds the stream in the inbox when it has seen this.
+        self.unseen.give();
         drop(inbox);
         if let Some(thread) = self.thread.get() {
             thread.unpark();
+        }
+    }
+
+    /// In virtual time: returns when all is played that can be. No lock may be held that the engine takes.
+    pub(crate) fn settle(&self) {
+        if virtual_time::is_on() {
+            self.unseen.wait();
         }
     }
 
@@ -92,6 +105,23 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// What the engine compares the times of tasks with. In virtual time it waits for none of them: it has all that
+/// they follow from.
+fn now() -> u64 {
+    if virtual_time::is_on() {
+        return u64::MAX / 2;
+    }
+    mono()
+}
+
+/// When the engine saw something that has no time itself, for a task that had waited for it since `begin`.
+fn seen(begin: u64) -> u64 {
+    if virtual_time::is_on() {
+        return begin;
+    }
+    mono().max(begin)
 }
 
 /// Starts a detached thread that takes none of the program's signals.
@@ -169,6 +199,7 @@ impl Player {
         // SAFETY: this option takes a plain number and concerns this thread only.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
         loop {
+            let given = self.runtime.engine.unseen.given();
             self.collect();
             if self.ready.is_empty() {
                 self.rest();
@@ -177,12 +208,13 @@ impl Player {
             while let Some(stream) = self.ready.pop() {
                 self.advance(&stream);
             }
+            self.runtime.engine.unseen.played(given);
         }
     }
 
     /// Takes the streams with new work and those whose time has come.
     fn collect(&mut self) {
-        if self.runtime.engine.waiting.load(Ordering::Acquire) != 0 {
+        if self.runtime.engine.waiting.load(Ordering::SeqCst) != 0 {
             let mut inbox = lock(&self.runtime.engine.inbox);
             self.ready.append(&mut inbox);
             self.runtime.engine.waiting.store(0, Ordering::Release);
@@ -196,7 +228,7 @@ impl Player {
         if self.alarms.is_empty() {
             return;
         }
-        let now = mono();
+        let now = now();
         while self
             .alarms
             .peek()

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use crate::clock::mono;
 use crate::engine::Player;
 use crate::engine::lane::{Stage, Step};
+use crate::engine::now;
 use crate::engine::steps::settle;
 use crate::engine::task::{Token, Work};
 use crate::event::Record;
@@ -170,14 +170,14 @@ impl Player {
             seq,
             index,
             begin,
-            now: mono(),
+            now: now(),
         };
         let step = match cursor.stage {
             Stage::Ending { begin, end } => Step::Ends { begin, end },
             stage => self.play(&spot, cursor, &run.ends, matches!(stage, Stage::Fresh)),
         };
         match step {
-            Step::Ends { begin, end } if end > spot.now && end > mono() => {
+            Step::Ends { begin, end } if end > spot.now && end > now() => {
                 cursor.stage = Stage::Ending { begin, end };
                 Some(Progress::Until(end))
             }

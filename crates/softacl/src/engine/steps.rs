@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::clock::mono;
 use crate::code::RT_WAIT_TIMEOUT;
-use crate::engine::Player;
 use crate::engine::lane::Step;
 use crate::engine::task::{Token, Work};
+use crate::engine::{Player, seen};
 use crate::hccl::Look;
 use crate::memory::{self, value};
 use crate::stream::Stream;
+use crate::virtual_time;
 
 impl Player {
     /// Begins a task: performs its effect, or finds out what it has to wait for.
@@ -21,44 +21,33 @@ impl Player {
         begin: u64,
         now: u64,
     ) -> Step {
+        let lasting = |duration_ns: u64| Step::Ends {
+            begin,
+            end: begin + self.noisy(duration_ns, stream, token),
+        };
         match work {
             Work::Transfer {
                 transfers,
                 duration_ns,
             } => {
                 transfers.iter().for_each(|transfer| transfer.run());
-                Step::Ends {
-                    begin,
-                    end: begin + duration_ns,
-                }
+                lasting(*duration_ns)
             }
             Work::Fill { fill, duration_ns } => {
                 fill.run();
-                Step::Ends {
-                    begin,
-                    end: begin + duration_ns,
-                }
+                lasting(*duration_ns)
             }
             Work::Reduce(reduce) => {
                 reduce.run();
-                Step::Ends {
-                    begin,
-                    end: begin + reduce.duration_ns,
-                }
+                lasting(reduce.duration_ns)
             }
             Work::Kernel(launch) => {
                 launch.run();
-                Step::Ends {
-                    begin,
-                    end: begin + launch.duration_ns(),
-                }
+                lasting(launch.duration_ns())
             }
             Work::Operator(operator) => {
                 (operator.effect)();
-                Step::Ends {
-                    begin,
-                    end: begin + operator.duration_ns,
-                }
+                lasting(operator.duration_ns)
             }
             Work::Record(_) => Step::Ends {
                 begin,
@@ -96,11 +85,11 @@ impl Player {
                 Step::Parked { begin }
             }
             Work::HostFunction(callback) => {
-                stream.call_host(*callback, token);
+                stream.call_host(*callback, token, begin);
                 Step::Parked { begin }
             }
             Work::Report(report) => {
-                let blocks = report.deliver(stream, token);
+                let blocks = report.deliver(stream, token, begin);
                 if blocks {
                     Step::Parked { begin }
                 } else {
@@ -136,7 +125,7 @@ impl Player {
                 // Not written by a task: the moment it was seen is all that is known.
                 Step::Ends {
                     begin,
-                    end: written.unwrap_or_else(mono).max(begin),
+                    end: written.unwrap_or_else(|| seen(begin)),
                 }
             }
             Work::WaitValue(_) => {
@@ -153,7 +142,7 @@ impl Player {
                     stream.fail(code);
                     Step::Ends {
                         begin,
-                        end: mono().max(begin),
+                        end: seen(begin),
                     }
                 }
             },
@@ -194,8 +183,20 @@ impl Player {
     /// What a record takes. The jitter follows from the task alone, so that a run can be repeated.
     fn record_duration_ns(&self, stream: &Stream, seq: u64) -> u64 {
         let options = &self.runtime.options;
-        let place = u64::from(stream.device.physical) << 56 | (stream.id as u64) << 32;
-        options.record_ns + scatter(place ^ seq) % (options.record_jitter_ns + 1)
+        options.record_ns + scatter(place(stream) ^ seq) % (options.record_jitter_ns + 1)
+    }
+
+    /// What a task takes with the noise of this run, which follows from its seed and the task.
+    fn noisy(&self, duration_ns: u64, stream: &Stream, token: Token) -> u64 {
+        let options = &self.runtime.options;
+        if options.noise_ppm == 0 {
+            return duration_ns;
+        }
+        let node = token.node.map_or(0, |it| it as u64 + 1);
+        let task = scatter(place(stream) ^ token.seq) ^ node;
+        let roll = scatter(scatter(options.noise_seed) ^ task) % (2 * options.noise_ppm + 1);
+        let parts = u128::from(1_000_000 - options.noise_ppm + roll);
+        (u128::from(duration_ns) * parts / 1_000_000) as u64
     }
 
     /// Has the stream looked at again and again.
@@ -209,6 +210,11 @@ impl Player {
     pub(super) fn wake(&mut self, streams: Vec<Arc<Stream>>) {
         self.ready.extend(streams.into_iter().rev());
     }
+}
+
+/// Tells streams apart.
+const fn place(stream: &Stream) -> u64 {
+    (stream.device.physical as u64) << 56 | (stream.id as u64) << 32
 }
 
 /// A number that looks random: neighbours have nothing in common (the finaliser of splitmix64).
@@ -237,7 +243,8 @@ pub(super) fn settle(
             begin,
             end: begin.max(at),
         },
-        None if now < deadline && timeout_ns == 0 => Step::Parked { begin },
+        // In virtual time, what it waits for says whether that came too late.
+        None if timeout_ns == 0 || virtual_time::is_on() => Step::Parked { begin },
         None if now < deadline => Step::ParkedUntil {
             begin,
             until: deadline,

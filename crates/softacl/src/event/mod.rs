@@ -295,7 +295,8 @@ impl Event {
         }
         let _inside = stream.look();
         stream.check_context()?;
-        if record.end_ns().is_none() {
+        runtime::get().engine.settle();
+        if !record.has_ended() {
             return Ok(false);
         }
         let comes_first = runtime::get().options.chip.recycling() == Recycling::Synchronisation;
@@ -346,6 +347,7 @@ impl Event {
         ) {
             return Err(UNSUPPORTED);
         }
+        runtime::get().engine.settle();
         let state = lock(&self.state);
         Ok(state
             .waits
@@ -377,7 +379,7 @@ impl Event {
             return fault(RT_INTERNAL, "the event was never recorded");
         };
         match record.end_ns() {
-            Some(end) if record.is_recycled() => {
+            Some(end) if record.is_recycled() && record.has_ended() => {
                 let timed = self.flags & flag::TIME_LINE != 0 && !record.was_dropped();
                 Ok(if timed {
                     self.device.clock.read(end)

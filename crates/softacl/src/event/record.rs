@@ -9,6 +9,7 @@ use crate::code::{Outcome, RT_EVENT_SYNC_TIMEOUT, fault};
 use crate::device::Lease;
 use crate::stream::{Stream, Waited};
 use crate::sync::lock;
+use crate::virtual_time;
 
 /// One recording of an event. A wait is bound to the record that was the latest when it was issued.
 pub(crate) struct Record {
@@ -33,6 +34,16 @@ impl Record {
             was_dropped: AtomicBool::new(false),
             waiters: Mutex::default(),
         })
+    }
+
+    /// Was it reached, as the calling thread can know?
+    pub(super) fn has_ended(&self) -> bool {
+        let last = if virtual_time::is_on() {
+            virtual_time::now()
+        } else {
+            u64::MAX
+        };
+        self.end_ns().is_some_and(|end| end <= last)
     }
 
     /// Where the task is that reaches it.
@@ -85,7 +96,7 @@ impl Record {
         let Some((stream, seq)) = self.place.get() else {
             return Ok(());
         };
-        if self.is_recycled() {
+        if self.is_recycled() && !virtual_time::is_on() {
             return Ok(());
         }
         let waited = {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::acl;
-use crate::clock::mono;
+use crate::clock::{now, spin_until};
 use crate::code::{Outcome, fault};
 use crate::device::Device;
 use crate::ffi::Out;
@@ -39,19 +39,13 @@ fn below(limit: u64) -> u64 {
     (before.unwrap_or_else(|x| x) >> 11) % limit.max(1)
 }
 
-fn spin_until(moment: u64) {
-    while mono() < moment {
-        std::hint::spin_loop();
-    }
-}
-
 /// The host's time at which the driver reads a clock: its answer takes a while before and after that.
 fn moment_of_reading() -> u64 {
     let options = &runtime::get().options;
     let lasts = options.driver_ns + below(options.driver_jitter_ns + 1);
-    let begin = mono();
+    let begin = now();
     spin_until(begin + below(lasts + 1));
-    let moment = mono();
+    let moment = now();
     spin_until(begin + lasts);
     moment
 }
@@ -81,7 +75,7 @@ fn answer(id: u32, module: i32, info: i32) -> Outcome<i64> {
     match (module, info) {
         (MODULE_SYSTEM, CORES) => Ok(1),
         (MODULE_SYSTEM, SYSTEM_COUNT) => Ok(counter(device)),
-        (MODULE_SYSTEM, MONOTONIC_RAW) => Ok(device.clock.read(mono())),
+        (MODULE_SYSTEM, MONOTONIC_RAW) => Ok(device.clock.read(now())),
         (MODULE_SYSTEM, DEVICE_OSCILLATOR_KHZ) => Ok(device.clock.frequency_khz()),
         _ => fault(NOT_SUPPORTED, "the driver does not tell this"),
     }

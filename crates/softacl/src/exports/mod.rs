@@ -29,6 +29,7 @@ mod stream_attr;
 pub(crate) mod tensor_desc;
 mod tools;
 mod versions;
+mod virtual_time;
 mod vmm;
 
 /// Declares exported functions whose bodies yield an `Outcome`. Each is run by `ffi::call`. Names that do the same

@@ -1,7 +1,7 @@
 //! What libraries of the vendor report to the profiler (`libprofapi.so`). Nobody profiles here: reports are
 //! accepted and dropped.
 
-use crate::clock::mono;
+use crate::clock;
 
 /// A number for a text: the same for the same text, and not 0.
 // SAFETY: the names are the profiler's; nothing else in this library defines them.
@@ -43,5 +43,5 @@ pub(crate) extern "C" fn MsprofReportAdditionalInfo(_ages: u32, _report: usize, 
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn MsprofSysCycleTime() -> u64 {
-    mono()
+    clock::now()
 }

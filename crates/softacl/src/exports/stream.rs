@@ -81,6 +81,7 @@ acl! {
         status.check()?;
         let stream = stream::of_any_context(stream)?;
         stream.refuse_while_capturing()?;
+        runtime::get().engine.settle();
         let idle = stream.is_idle();
         status.put(if idle { STATUS_COMPLETE } else { STATUS_NOT_READY })
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::body::{Action, Body};
 use super::{Graph, Phase};
-use crate::clock::mono;
+use crate::clock;
 use crate::code::{
     Outcome, RT_MODEL_CAPTURED, RT_MODEL_EXECUTE, RT_PARAM_INVALID, RT_STREAM_CAPTURED,
     RT_STREAM_SYNC_TIMEOUT, fault,
@@ -65,7 +65,7 @@ fn replay(graph: usize, stream: &Arc<Stream>) -> Outcome<u64> {
     if submitted.is_err() {
         // Nobody will reach these records; who waits for them must not wait for ever.
         for record in &records {
-            record.complete(mono()).iter().for_each(|waiting| {
+            record.complete(clock::now()).iter().for_each(|waiting| {
                 runtime::get().engine.enqueue(waiting);
             });
         }

@@ -19,7 +19,7 @@ mod modes;
 mod params;
 mod route;
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,7 @@ use crate::ffi::Callback;
 use crate::runtime;
 use crate::stream::{Stream, flag};
 use crate::sync::lock;
+use crate::virtual_time;
 
 pub(crate) use body::{Action, Body, Node};
 pub(crate) use build::{begin as build_begin, bind, end as build_end, end_task, unbind};
@@ -55,6 +56,8 @@ pub(crate) struct Graph {
     state: Mutex<GraphState>,
     /// Replays that were submitted and are not over.
     replays: AtomicU32,
+    /// When the last replay ended.
+    pub(crate) ended_ns: AtomicU64,
     name: Mutex<String>,
     callbacks: Mutex<Vec<Callback>>,
 }
@@ -166,6 +169,7 @@ impl Graph {
                 body: None,
             }),
             replays: AtomicU32::new(0),
+            ended_ns: AtomicU64::new(0),
             name: Mutex::default(),
             callbacks: Mutex::default(),
         });
@@ -221,6 +225,9 @@ impl Graph {
                 return fault(RT_MODEL_RUNNING, "the graph is still being executed");
             }
             std::thread::sleep(Duration::from_micros(100));
+        }
+        if virtual_time::is_on() {
+            virtual_time::reach(self.ended_ns.load(Ordering::Acquire));
         }
         Ok(())
     }

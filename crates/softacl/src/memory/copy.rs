@@ -3,9 +3,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use crate::clock::mono;
+use crate::clock::{self, wait_until};
 use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
 use crate::engine::task::Work;
 use crate::memory::{Place, check_range, place_of};
@@ -172,19 +171,6 @@ pub(crate) const fn transfer_ns(bytes: u64, mbps: u64) -> u64 {
     bytes.saturating_mul(1000) / mbps
 }
 
-/// Returns no earlier than the given time.
-fn wait_until(end: u64) {
-    /// A sleep may last this much longer than asked for; the rest is spent spinning.
-    const SLACK_NS: u64 = 80_000;
-    let left = end.saturating_sub(mono());
-    if left > SLACK_NS {
-        std::thread::sleep(Duration::from_nanos(left - SLACK_NS));
-    }
-    while mono() < end {
-        std::hint::spin_loop();
-    }
-}
-
 /// A copy in the calling thread, which neither uses nor waits for any stream.
 pub(crate) fn copy_now(transfer: Transfer) -> Outcome {
     if transfer.width == 0 {
@@ -207,7 +193,7 @@ pub(crate) fn copy_at_once(transfer: Transfer) -> Outcome {
     runtime.context()?;
     let checked = transfer.checked()?;
     if transfer.dst != transfer.src {
-        let begin = mono();
+        let begin = clock::now();
         transfer.run();
         wait_until(begin + checked.duration_ns(&runtime.options));
     }
@@ -314,7 +300,7 @@ pub(crate) fn fill_now(fill: Fill) -> Outcome {
         return NOT_OURS;
     }
     graph::permit_unsafe()?;
-    let begin = mono();
+    let begin = clock::now();
     fill.run();
     wait_until(begin + fill.duration_ns(&runtime.options));
     Ok(())

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use super::Stream;
-use crate::clock::mono;
-use crate::runtime;
+use crate::clock::{self, spin_until};
 use crate::sync::lock;
 use crate::truth::Entry;
+use crate::{runtime, virtual_time};
 use softacl_options::Recycling;
 
 /// So many records with a time wait to be recycled, at most, besides those that are not complete.
@@ -61,7 +61,7 @@ impl Stream {
 
     /// Learns which tasks are complete. Tells how many records with a time were among them.
     pub(crate) fn recycle(&self) -> u64 {
-        self.recycle_to(self.progress.completed())
+        self.recycle_to(self.completed())
     }
 
     pub(crate) fn recycle_to(&self, seq: u64) -> u64 {
@@ -78,7 +78,8 @@ impl Stream {
     /// Somebody has waited for the stream, or for an event on it.
     pub(crate) fn seen_by_wait(&self) {
         let options = &runtime::get().options;
-        let begin = mono();
+        let begin = clock::now();
+        runtime::get().engine.settle();
         let count = self.recycle();
         match recycling() {
             Recycling::Thread | Recycling::ThreadOrQuery => {
@@ -93,6 +94,7 @@ impl Stream {
 
     /// Somebody has asked about an event of the stream, and its record is not recycled.
     pub(crate) fn seen_by_query(&self) {
+        runtime::get().engine.settle();
         match recycling() {
             Recycling::Thread => {
                 self.recycle();
@@ -109,11 +111,16 @@ impl Stream {
     /// Does the submission of this task make the runtime look?
     pub(crate) fn is_due(&self, seq: u64) -> bool {
         let every = runtime::get().options.recycle_every;
-        every != 0 && seq.is_multiple_of(every) && !self.is_recycled(seq - 1)
+        // The engine would look, and it has no clock in virtual time.
+        every != 0
+            && seq.is_multiple_of(every)
+            && !self.is_recycled(seq - 1)
+            && !virtual_time::is_on()
     }
 
     /// A full queue makes the submitter look.
     pub(crate) fn seen_by_submitter(&self) {
+        runtime::get().engine.settle();
         self.recycle();
         if matches!(recycling(), Recycling::Thread | Recycling::ThreadOrQuery) {
             self.device.recycle();
@@ -122,7 +129,7 @@ impl Stream {
 
     /// Recycles in the calling thread, which copies the time of each record.
     fn read_back(&self) {
-        let begin = mono();
+        let begin = clock::now();
         let count = self.recycle();
         self.spend(begin, runtime::get().options.readback_ns * count, count);
     }
@@ -140,6 +147,10 @@ impl Stream {
             return;
         };
         while lock(&self.recycled.timed).len() >= slots {
+            let first = lock(&self.recycled.timed).front().copied();
+            if let Some(first) = first.filter(|_| virtual_time::is_on()) {
+                self.wait_for(first, None);
+            }
             self.read_back();
             std::thread::yield_now();
         }
@@ -151,10 +162,7 @@ impl Stream {
         let look = Look(self);
         let lasts = runtime::get().options.query_ns;
         if lasts != 0 {
-            let until = mono() + lasts;
-            while mono() < until {
-                std::hint::spin_loop();
-            }
+            spin_until(clock::now() + lasts);
         }
         look
     }
@@ -170,9 +178,7 @@ impl Stream {
             return;
         }
         let end = begin + cost_ns;
-        while mono() < end {
-            std::hint::spin_loop();
-        }
+        spin_until(end);
         if let Some(truth) = &runtime::get().truth {
             truth.add(&Entry {
                 device: self.device.id,

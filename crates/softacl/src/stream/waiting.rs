@@ -9,7 +9,7 @@ use crate::clock::mono;
 use crate::code::{Code, Outcome, RT_STREAM_SYNC_TIMEOUT, SUCCESS, check, fault};
 pub(crate) use crate::progress::Waited;
 use crate::sync::lock;
-use crate::{errors, guard, runtime};
+use crate::{errors, guard, runtime, virtual_time};
 
 /// How long a waiting thread looks before it goes to sleep.
 const LOOK_NS: u64 = 4_000;
@@ -73,6 +73,9 @@ pub(crate) enum Drop {
 impl Stream {
     /// Waits until the task is complete.
     pub(crate) fn wait_for(&self, seq: u64, limit: Option<Duration>) -> Waited {
+        if virtual_time::is_on() {
+            return self.wait_virtually(seq, limit);
+        }
         let begin = mono();
         let interrupts = self.progress.interrupts();
         while mono() < begin + LOOK_NS {
@@ -88,6 +91,36 @@ impl Stream {
                 .filter(|&left| left != 0)
                 .map(Duration::from_nanos),
         })
+    }
+
+    /// Waits until the engine has played the task, and sets the thread's clock to its end. With a limit, what
+    /// cannot be played now never comes.
+    fn wait_virtually(&self, seq: u64, limit: Option<Duration>) -> Waited {
+        let interrupts = self.progress.interrupts();
+        let hour = Duration::from_secs(3600);
+        let waited = match limit {
+            None => self.progress.sleep(seq, interrupts, || Some(hour)),
+            Some(_) => {
+                runtime::get().engine.settle();
+                let outcome = self.progress.outcome(seq, interrupts);
+                outcome.unwrap_or(Waited::TimedOut)
+            }
+        };
+        let last = limit.map_or(u64::MAX, |it| {
+            virtual_time::now().saturating_add(it.as_nanos() as u64)
+        });
+        match waited {
+            Waited::Done => {
+                let end = lock(&self.ends).of(seq);
+                virtual_time::reach(end.min(last));
+                if end > last {
+                    return Waited::TimedOut;
+                }
+            }
+            Waited::TimedOut => virtual_time::reach(last),
+            Waited::Aborted(_) => {}
+        }
+        waited
     }
 
     /// Waits for everything submitted so far and reports what failed on the device meanwhile.

@@ -9,3 +9,4 @@ mod races;
 mod stubs;
 mod support;
 mod truth;
+mod virtual_time;

@@ -1,0 +1,240 @@
+//! Virtual time: the option `virtual_ns`.
+//!
+//! Every thread has its own clock. A call adds its cost to the clock of its thread, and a call that waits
+//! sets the clock to the time for which it waited. Tasks do not wait for a clock: the engine computes the
+//! times of a task from those of its submission and of what it depends on (`engine`), so it can play it at
+//! once. All times then follow from the calls of each thread in their order, and are the same in each run.
+//!
+//! So a task may be complete for the engine before the calling thread has come to its end. What a call
+//! tells of completion follows the thread's clock, after the engine has played all that it can.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::runtime;
+use crate::truth::CallEntry;
+
+/// What all clocks show at first: not zero, which means "never" for an event.
+const START_NS: u64 = 1_000_000_000;
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// How far the call is that a thread makes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// There is none.
+    Outside,
+    /// It has done nothing that takes time or depends on the time.
+    Begun,
+    /// The first half of its cost is spent.
+    Working,
+    /// The same, of a call that submits a task.
+    Submitting,
+}
+
+thread_local! {
+    static NOW: Cell<u64> = const { Cell::new(START_NS) };
+    static STAGE: Cell<Stage> = const { Cell::new(Stage::Outside) };
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Makes virtual time begin, for the life of the process.
+pub(crate) fn turn_on() {
+    IS_ON.store(true, Ordering::Release);
+}
+
+pub(crate) fn is_on() -> bool {
+    IS_ON.load(Ordering::Relaxed)
+}
+
+/// The calling thread's clock. A thread that ends has none any more.
+pub(crate) fn now() -> u64 {
+    work(Stage::Working);
+    NOW.try_with(Cell::get).unwrap_or(START_NS)
+}
+
+/// Sets the clock, unless it is there already.
+pub(crate) fn reach(at_ns: u64) {
+    set(now().max(at_ns));
+}
+
+/// Sets the clock of a thread that does one thing after another for others, who do not wait for each other.
+pub(crate) fn set(at_ns: u64) {
+    let _ = NOW.try_with(|now| now.set(at_ns));
+}
+
+fn advance(by_ns: u64) {
+    let _ = NOW.try_with(|now| now.set(now.get().saturating_add(by_ns)));
+}
+
+/// The call under way is about to submit a task.
+pub(crate) fn submits() {
+    if is_on() {
+        work(Stage::Submitting);
+    }
+}
+
+fn stage() -> Stage {
+    STAGE.try_with(Cell::get).unwrap_or(Stage::Outside)
+}
+
+fn set_stage(stage: Stage) {
+    let _ = STAGE.try_with(|own| own.set(stage));
+}
+
+/// The call under way comes to its work, unless it has before.
+fn work(next: Stage) {
+    if stage() == Stage::Begun {
+        set_stage(next);
+        advance(cost(next) / 2);
+    }
+}
+
+fn cost(stage: Stage) -> u64 {
+    let options = &runtime::get().options;
+    match stage {
+        Stage::Submitting => options.virtual_submit_ns.unwrap_or(options.virtual_ns),
+        _ => options.virtual_ns,
+    }
+}
+
+/// A call, from its begin to its end. One half of its cost comes before what it does, the other half after it.
+pub(crate) struct Visit {
+    function: &'static str,
+    begin_ns: u64,
+    /// Of the call whose callback makes this one.
+    outer: Stage,
+}
+
+pub(crate) fn enter(function: &'static str) -> Option<Visit> {
+    // The runtime has the options.
+    runtime::get();
+    if !is_on() {
+        return None;
+    }
+    let begin_ns = now();
+    let outer = stage();
+    set_stage(Stage::Begun);
+    Some(Visit {
+        function,
+        begin_ns,
+        outer,
+    })
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        work(Stage::Working);
+        let cost = cost(stage());
+        advance(cost - cost / 2);
+        set_stage(self.outer);
+        let Some(truth) = &runtime::get().truth else {
+            return;
+        };
+        let number = CALLS.try_with(|calls| calls.replace(calls.get() + 1));
+        truth.add_call(&CallEntry {
+            function: self.function,
+            // SAFETY: has no preconditions.
+            thread: unsafe { libc::gettid() },
+            number: number.unwrap_or(0),
+            begin_ns: self.begin_ns,
+            end_ns: now(),
+        });
+    }
+}
+
+/// When tasks of a stream ended: those that its queue can hold, and as many before them.
+#[derive(Default)]
+pub(crate) struct Ends {
+    /// How many were forgotten.
+    forgotten: u64,
+    ends: std::collections::VecDeque<u64>,
+}
+
+impl Ends {
+    /// The next task of the stream has ended. Ends never go backwards.
+    pub(crate) fn push(&mut self, end_ns: u64, keep: usize) {
+        self.ends.push_back(end_ns);
+        while self.ends.len() > keep {
+            self.ends.pop_front();
+            self.forgotten += 1;
+        }
+    }
+
+    /// When the task ended; 0 when that is long ago.
+    pub(crate) fn of(&self, seq: u64) -> u64 {
+        let place = seq.checked_sub(self.forgotten + 1);
+        let end = place.and_then(|it| self.ends.get(it as usize));
+        end.copied().unwrap_or(0)
+    }
+
+    /// How many tasks had ended then.
+    pub(crate) fn until(&self, at_ns: u64) -> u64 {
+        self.forgotten + self.ends.partition_point(|end| *end <= at_ns) as u64
+    }
+}
+
+/// Work that the engine has been given and has not looked at. Threads that want to know what is complete wait
+/// for it to be none.
+pub(crate) struct Unseen {
+    given: AtomicU64,
+    seen: AtomicU64,
+}
+
+impl Unseen {
+    pub(crate) const fn new() -> Self {
+        Self {
+            given: AtomicU64::new(0),
+            seen: AtomicU64::new(0),
+        }
+    }
+
+    /// Before the engine is called.
+    pub(crate) fn give(&self) {
+        self.given.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// What was given before the engine last looked for more; it tells so once it has played all of that.
+    pub(crate) fn given(&self) -> u64 {
+        self.given.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn played(&self, given: u64) {
+        self.seen.store(given, Ordering::SeqCst);
+    }
+
+    /// Returns when the engine has played all that it can.
+    pub(crate) fn wait(&self) {
+        let given = self.given();
+        while self.seen.load(Ordering::SeqCst) < given {
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ends, advance, now, reach, set};
+
+    #[test]
+    fn a_clock_goes_on_and_never_back() {
+        let begin = now();
+        advance(5);
+        reach(begin);
+        assert_eq!(now(), begin + 5);
+        reach(begin + 9);
+        assert_eq!(now(), begin + 9);
+        set(begin);
+        assert_eq!(now(), begin);
+    }
+
+    #[test]
+    fn ends_are_known_as_far_back_as_asked_for() {
+        let mut ends = Ends::default();
+        for end in [10, 20, 20, 30] {
+            ends.push(end, 3);
+        }
+        assert_eq!([1, 2, 4, 5].map(|seq| ends.of(seq)), [0, 20, 30, 0]);
+        assert_eq!([5, 20, 29, 30].map(|at| ends.until(at)), [1, 3, 3, 4]);
+    }
+}

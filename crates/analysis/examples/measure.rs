@@ -10,9 +10,10 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::time::Duration;
 
+use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::steps::{Report, Wanted};
-use ascend_trace_analysis::{Dependencies, Stalls, Stats, Step, Window};
+use ascend_trace_analysis::{Dependencies, Fold, Stalls, Stats, Step, Window};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
 use ascend_trace_recording::{Archive, TraceBuilder};
@@ -43,6 +44,13 @@ fn tables() -> TablesRow {
         };
         role.clone_into(&mut function.role);
         task.clone_into(&mut function.task);
+        let parts: &[(&str, u8)] = match function.name.as_str() {
+            "aclrtMemcpyAsync" => &[("writes", 0), ("reads", 2), ("extent", 3)],
+            "aclrtMalloc" => &[("allocated", 0), ("size", 1)],
+            _ => &[],
+        };
+        let parts = parts.iter().map(|(part, at)| ((*part).to_owned(), *at));
+        function.parts.extend(parts);
     }
     tables
 }
@@ -110,7 +118,7 @@ fn in_windows(steps: u32) {
     let _ = std::fs::remove_file(file);
 }
 
-/// What is said of steps and of the critical path.
+/// What is said of steps, of mistakes and of the critical path.
 fn advice(archive: &mut Archive) -> Result<(), Box<dyn Error>> {
     let range = archive.span().unwrap_or_default();
     let (before, start) = (renewed()?, worked());
@@ -122,6 +130,14 @@ fn advice(archive: &mut Archive) -> Result<(), Box<dyn Error>> {
         report.steps.len()
     );
     drop(report);
+    let (before, start) = (renewed()?, worked());
+    let found = Findings::default().of_archive(archive, Step::default(), |_| true)?;
+    println!(
+        "checks {:?}, {} MB, {} findings",
+        worked() - start,
+        peak().saturating_sub(before) >> 20,
+        found.map_or(0, |found| found.len())
+    );
     let (before, start) = (renewed()?, worked());
     let path = Critical::of_archive(archive, Step::default(), range)?;
     println!(

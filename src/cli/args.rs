@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use ascend_trace_format::session::Timing;
 
+use super::check::Deny;
 use super::diff::{self, FailIf};
 use super::install::{CompletionsArgs, ManArgs};
 use super::range::{self, RelativeRange};
@@ -115,6 +116,12 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
         true => Ok(PathBuf::from(STDIN)),
         false => Ok(path),
     })
+}
+
+/// A severity, or the name of a check.
+fn deny() -> impl TypedValueParser<Value = Deny> {
+    let words = PossibleValuesParser::new(Deny::words());
+    words.try_map(|word| Deny::named(&word).ok_or("it is no severity and no check"))
 }
 
 /// What `-` stands for where a trace is read.
@@ -413,27 +420,25 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// End with status 1 if a finding has at least this severity
-    #[arg(long, value_name = "SEVERITY", value_enum)]
-    pub(crate) deny: Option<SeverityWord>,
+    /// End with status 1 for findings of at least this severity, or of this check; may be given several times
+    #[arg(long, value_name = "SEVERITY|CHECK", value_parser = deny(), hide_possible_values = true)]
+    pub(crate) deny: Vec<Deny>,
+
+    /// Leave out the findings that this file names, a line each: CHECK FUNCTION REASON or CHECK stream:N REASON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppress: Option<PathBuf>,
+
+    /// Write all findings to this file as SARIF 2.1.0, for services that show them with the code
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
 
     /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
     #[arg(long)]
     pub(crate) strict: bool,
 
     /// List the checks
-    #[arg(long, conflicts_with_all = ["json", "deny", "strict"])]
+    #[arg(long, conflicts_with_all = ["json", "deny", "suppress", "sarif", "strict"])]
     pub(crate) list: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SeverityWord {
-    /// The program does not do what it was written to do
-    Error,
-    /// It loses time, or a mistake shows
-    Warning,
-    /// It may be intended
-    Info,
 }
 
 #[derive(Debug, Args)]

@@ -112,7 +112,7 @@ fn every_field_of_check_is_described() {
     let found = Findings::default().of(&Window::whole(&trace));
     assert_eq!(found.len(), 1);
     let condition = super::trace::Condition::of(&trace, &[]);
-    let document = super::check::Document::of(&found, &condition);
+    let document = super::check::Document::of(&found, 0, &condition);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/check"), &|_| {
         false

@@ -12,6 +12,8 @@ mod architecture;
 mod below;
 /// Causes of idle time on random programs, and links of waits, against the truth and an oracle.
 mod causes;
+/// Mistakes of programs, and programs without one.
+mod checks;
 /// All of it on the other cards.
 mod chips;
 /// The Chrome JSON says what the tables say, in a form that importers take.

@@ -23,6 +23,8 @@ actions! {
     ListStalls = "list the longest stalls",
     ListBlames = "list stalls by culprit",
     ListFindings = "list the findings of checks",
+    /// Of the selected range, if there is one.
+    CriticalPath = "critical path of what is on screen",
     /// How short a stall may be that is gone to or listed.
     LeastStall = "set the least duration of stalls",
     ListStatistics = "statistics of the visible range",

@@ -19,6 +19,7 @@ use crate::blame::Known;
 use crate::blamed::{BlamedStalls, Blames};
 use crate::choices::Choice;
 use crate::config::Config;
+use crate::critical::CriticalPath;
 use crate::failures::Failures;
 use crate::flame::{Flame, SummedCalls};
 use crate::identity::Identity;
@@ -166,6 +167,8 @@ pub(crate) struct App {
     pub(crate) blames: Blames,
     /// What checks found in all of the recording, once they have been asked.
     pub(crate) findings_all: Option<FindingsAll>,
+    /// The critical path, while it is shown.
+    pub(crate) path: Option<CriticalPath>,
     /// Shorter stalls are not gone to and not listed.
     pub(crate) least: i64,
     /// Tables of a range that is not loaded.
@@ -241,6 +244,7 @@ impl App {
             blamed_all: None,
             blames: Blames::default(),
             findings_all: None,
+            path: None,
             least: 0,
             summed: None,
             summed_calls: None,

@@ -64,6 +64,7 @@ keys! {
         "n N", "next, previous stall": "n" => NextStall, "N" => PreviousStall;
         "i I", "the longest stalls, stalls by culprit": "i" => ListStalls, "I" => ListBlames;
         "P", "mistakes and costs that checks found": "P" => ListFindings;
+        "R", "critical path of what is on screen": "R" => CriticalPath;
         "T", "least duration of stalls to go to and list": "T" => LeastStall;
         "t", "statistics of the visible range": "t" => ListStatistics;
         "H", "calls of the host thread by nesting": "H" => Flame;

@@ -11,6 +11,7 @@ mod blame;
 mod blamed;
 mod choices;
 mod config;
+mod critical;
 mod event;
 mod failures;
 mod flame;

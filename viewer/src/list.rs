@@ -26,9 +26,20 @@ pub(crate) enum Kind {
     Blames,
     /// What checks found.
     Findings,
+    /// The critical path.
+    Critical(Ways),
     Statistics(Page),
     Bookmarks,
     Commands,
+}
+
+/// How the critical path is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ways {
+    /// The longest pieces.
+    Pieces,
+    /// The time by name.
+    Names,
 }
 
 /// Which stalls are listed.
@@ -150,7 +161,7 @@ pub(crate) enum Target {
     Thread(ThreadId),
     Cause(Cause),
     Blame(BlameId),
-    /// A call that need not be loaded.
+    /// A call or task that need not be loaded.
     Call(Box<Found>),
     /// A step, which need not be loaded: its thread, its span and its name.
     Step(ThreadId, TimeRange, String),
@@ -249,6 +260,8 @@ impl List {
             Kind::Stalls(Which::Blame(_)) => "stalls of one group".to_owned(),
             Kind::Blames => "stalls by culprit".to_owned(),
             Kind::Findings => "what checks found".to_owned(),
+            Kind::Critical(Ways::Pieces) => "critical path: longest pieces".to_owned(),
+            Kind::Critical(Ways::Names) => "critical path by name".to_owned(),
             Kind::Statistics(page) => page.name().to_owned(),
             Kind::Bookmarks => "bookmarks".to_owned(),
             Kind::Commands => format!(":{}▏", self.filter),
@@ -274,6 +287,12 @@ impl List {
             }
             Kind::Statistics(_) => {
                 "enter: go there   tab: next table   /: filter   < > r: sort   esc: back"
+            }
+            Kind::Critical(Ways::Pieces) => {
+                "enter: go there   tab: by name   /: filter   < > r: sort   esc: put it away"
+            }
+            Kind::Critical(Ways::Names) => {
+                "enter: longest piece   tab: pieces   /: filter   < > r: sort   esc: put it away"
             }
             Kind::Findings => "enter: its first call   /: filter   < > r: sort   esc: back",
             Kind::Bookmarks => {

@@ -25,6 +25,7 @@ const ENDED: &[Case] = &[
     Case(Action::ListStalls, "", "i"),
     Case(Action::ListBlames, "", "I"),
     Case(Action::ListFindings, "", "P"),
+    Case(Action::CriticalPath, "", "R"),
     Case(Action::LeastStall, "", "T 5 0 0 u s enter"),
     Case(Action::ListStatistics, "", "t"),
     Case(Action::Flame, "", "H"),

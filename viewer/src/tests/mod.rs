@@ -8,6 +8,7 @@ mod blamed;
 mod checks;
 mod choices;
 mod configured;
+mod critical;
 mod densities;
 mod detail;
 mod documented;

@@ -1,6 +1,7 @@
 //! How the state answers to what happens. Nothing here draws, reads or writes anything else.
 
 mod along;
+mod critical;
 mod export;
 mod flame;
 mod hunt;
@@ -36,6 +37,7 @@ const MOST_TIMES: u32 = 999;
 /// Lets the state answer to an event.
 pub(crate) fn update(app: &mut App, world: World<'_>, event: InputEvent) -> Vec<Effect> {
     let effects = answer(app, world, event);
+    critical::refresh(app, world);
     lists::refresh(app, world);
     flame::refresh(app, world);
     refresh_rank(app, world.trace);
@@ -249,6 +251,7 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::ListStalls => lists::toggle(app, world, Kind::Stalls(Which::All)),
         Action::ListBlames => lists::toggle(app, world, Kind::Blames),
         Action::ListFindings => lists::toggle(app, world, Kind::Findings),
+        Action::CriticalPath => critical::toggle(app, world),
         Action::LeastStall => prompts::ask_least(app),
         Action::ListStatistics => lists::toggle(app, world, Kind::Statistics(Page::Operations)),
         Action::ListBookmarks => lists::toggle(app, world, Kind::Bookmarks),
@@ -337,7 +340,10 @@ fn pause(app: &mut App, world: World<'_>) {
 fn escape(app: &mut App) {
     match app.selected {
         Some(_) => app.selected = None,
-        None => app.search = None,
+        None => {
+            app.search = None;
+            critical::put_away(app);
+        }
     }
     app.away = None;
     app.walk = None;

@@ -4,6 +4,7 @@ mod arrows;
 mod ascii;
 pub(crate) mod cells;
 mod collectives;
+mod critical;
 mod describe;
 mod detail;
 mod drawn;

@@ -3,6 +3,7 @@
 mod blames;
 mod bookmarks;
 mod commands;
+mod critical;
 mod findings;
 mod stalls;
 mod statistics;
@@ -16,11 +17,12 @@ use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
 use crate::job;
-use crate::list::{self, Basis, Column, Entry, Kind, List, Page, RowId, Target, Which};
+use crate::list::{self, Basis, Column, Entry, Kind, List, Page, RowId, Target, Ways, Which};
 use crate::ranges::RangeId;
 use crate::rank;
 use crate::selected::of_stall;
 
+use super::critical as path;
 use super::{hunt, select, walk};
 
 pub(super) use table::{paste, sort_at};
@@ -41,6 +43,11 @@ pub(super) fn toggle(app: &mut App, world: World<'_>, kind: Kind) {
     open(app, world, kind);
 }
 
+/// Opens a list.
+pub(super) fn show(app: &mut App, world: World<'_>, kind: Kind) {
+    open(app, world, kind);
+}
+
 fn open(app: &mut App, world: World<'_>, kind: Kind) {
     // Of a long recording the list begins with what is loaded, until all of it has been read.
     ask_for_all(app, world, kind);
@@ -52,7 +59,7 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
     }
     let content = content(app, world, kind, "");
     if content.entries.is_empty()
-        && kind != Kind::Commands
+        && !matches!(kind, Kind::Commands | Kind::Critical(_))
         && app.jobs.of(job::Kind::Quest).is_none()
     {
         app.list = None;
@@ -107,6 +114,7 @@ fn content(app: &mut App, world: World<'_>, kind: Kind, filter: &str) -> Content
         Kind::Stalls(which) => stalls::content(app, world, which),
         Kind::Blames => blames::content(app, world),
         Kind::Findings => findings::content(app, world),
+        Kind::Critical(ways) => critical::content(app, world, ways),
         Kind::Statistics(page) => statistics::content(app, world, page),
         Kind::Bookmarks => bookmarks::content(app),
         Kind::Commands => commands::content(app, filter),
@@ -138,6 +146,7 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
             is_moved || grown
         }
         Kind::Stalls(_) | Kind::Blames | Kind::Findings => app.stale || grown,
+        Kind::Critical(_) => app.stale,
         Kind::Bookmarks | Kind::Commands => false,
     };
     app.stale = false;
@@ -202,6 +211,8 @@ fn turn(app: &mut App, world: World<'_>, kind: Kind, forward: bool) {
         Kind::Statistics(page) => turn_to(app, world, page.previous()),
         Kind::Stalls(_) => open(app, world, Kind::Blames),
         Kind::Blames => open(app, world, Kind::Stalls(Which::All)),
+        Kind::Critical(Ways::Pieces) => open(app, world, Kind::Critical(Ways::Names)),
+        Kind::Critical(Ways::Names) => open(app, world, Kind::Critical(Ways::Pieces)),
         Kind::Findings | Kind::Bookmarks | Kind::Commands => {}
     }
 }
@@ -266,13 +277,19 @@ pub(super) fn show_longest(app: &mut App, world: World<'_>) {
 
 /// Closes the list and stays.
 pub(super) fn leave(app: &mut App) {
-    app.list = None;
+    let list = app.list.take();
+    if matches!(list.map(|it| it.kind), Some(Kind::Critical(_))) {
+        path::put_away(app);
+    }
     select::reveal_lane(app);
 }
 
 /// Closes the list and goes back to where it was opened: from the stalls of a group to the groups.
 fn back_out(app: &mut App, world: World<'_>) {
     let Some(list) = app.list.take() else { return };
+    if let Kind::Critical(_) = list.kind {
+        path::put_away(app);
+    }
     let Kind::Stalls(which) = list.kind else {
         return select::reveal_lane(app);
     };
@@ -301,6 +318,14 @@ pub(super) fn show_blames(app: &mut App, world: World<'_>) {
     match app.list.as_ref().map(|list| list.kind) {
         Some(Kind::Blames) => remake(app, world),
         _ => app.message = Some("the culprits of stalls are known: I lists them".to_owned()),
+    }
+}
+
+/// Shows another critical path in the place of the one before.
+pub(super) fn show_critical(app: &mut App, world: World<'_>) {
+    let kind = app.list.as_ref().map(|list| list.kind);
+    if matches!(kind, Some(Kind::Critical(_))) {
+        remake(app, world);
     }
 }
 
@@ -413,6 +438,7 @@ pub(super) fn is_toggle(app: &App, kind: Kind, key: &KeyEvent) -> bool {
         Kind::Stalls(_) => Action::ListStalls,
         Kind::Blames => Action::ListBlames,
         Kind::Findings => Action::ListFindings,
+        Kind::Critical(_) => Action::CriticalPath,
         Kind::Statistics(_) => Action::ListStatistics,
         Kind::Bookmarks => Action::ListBookmarks,
         Kind::Commands => Action::Palette,

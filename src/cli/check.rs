@@ -8,6 +8,7 @@ use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::{CheckArgs, SeverityWord};
+use super::head::Head;
 use super::trace::{self, Condition};
 use crate::error::DENIED;
 use crate::output::{print, print_json};
@@ -53,16 +54,15 @@ impl From<SeverityWord> for Severity {
 /// The content of `check --json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'f> {
-    complete: bool,
-    damage: Vec<String>,
+    #[serde(flatten)]
+    head: Head,
     findings: &'f [Finding],
 }
 
 impl<'f> Document<'f> {
     pub(super) fn of(findings: &'f [Finding], condition: &Condition) -> Self {
         Self {
-            complete: condition.ended && condition.damage.is_empty(),
-            damage: condition.damage.clone(),
+            head: Head::of([condition]),
             findings,
         }
     }

@@ -34,6 +34,7 @@ use crate::meters::Meters;
 use crate::nodes::NodeLines;
 use crate::overall::Overall;
 use crate::overview::Overview;
+use crate::pair::Companion;
 use crate::pointer::Pointer;
 use crate::prompt::Prompt;
 use crate::ranges::{RangeId, Ranges};
@@ -169,6 +170,8 @@ pub(crate) struct App {
     pub(crate) findings_all: Option<FindingsAll>,
     /// The critical path, while it is shown.
     pub(crate) path: Option<CriticalPath>,
+    /// What is known of the other recording, where the view is one of two.
+    pub(crate) companion: Option<Companion>,
     /// Shorter stalls are not gone to and not listed.
     pub(crate) least: i64,
     /// Tables of a range that is not loaded.
@@ -245,6 +248,7 @@ impl App {
             blames: Blames::default(),
             findings_all: None,
             path: None,
+            companion: None,
             least: 0,
             summed: None,
             summed_calls: None,

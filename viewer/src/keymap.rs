@@ -84,6 +84,12 @@ keys! {
         "v x X", "pin, hide this lane, show all": "v" => Pin, "x" => Hide, "X" => ShowAll;
         "\\", "show only lanes whose name contains a text": "\\" => FilterLanes;
     }
+    "Two recordings" {
+        "} {", "next, previous step of both": "}" => NextStep, "{" => PreviousStep;
+        "G", "what changed from A to B": "G" => ListChanges;
+        "O @", "go to the other one, align the selections":
+            "O" => OtherRecording, "@" => AlignSelections;
+    }
     "View" {
         "f", "follow the newest data (not live: F)": "f" => Follow;
         "p space", "pause the view, not the recording": "p" => Pause, "space" => Pause;

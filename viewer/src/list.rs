@@ -28,6 +28,8 @@ pub(crate) enum Kind {
     Findings,
     /// The critical path.
     Critical(Ways),
+    /// What changed from one recording to the other.
+    Changes,
     Statistics(Page),
     Bookmarks,
     Commands,
@@ -163,6 +165,8 @@ pub(crate) enum Target {
     Blame(BlameId),
     /// A call or task that need not be loaded.
     Call(Box<Found>),
+    /// The change with this place.
+    Change(usize),
     /// A step, which need not be loaded: its thread, its span and its name.
     Step(ThreadId, TimeRange, String),
     Bookmark(usize),
@@ -260,6 +264,7 @@ impl List {
             Kind::Stalls(Which::Blame(_)) => "stalls of one group".to_owned(),
             Kind::Blames => "stalls by culprit".to_owned(),
             Kind::Findings => "what checks found".to_owned(),
+            Kind::Changes => "changes".to_owned(),
             Kind::Critical(Ways::Pieces) => "critical path: longest pieces".to_owned(),
             Kind::Critical(Ways::Names) => "critical path by name".to_owned(),
             Kind::Statistics(page) => page.name().to_owned(),
@@ -294,6 +299,7 @@ impl List {
             Kind::Critical(Ways::Names) => {
                 "enter: longest piece   tab: pieces   /: filter   < > r: sort   esc: put it away"
             }
+            Kind::Changes => "enter: go there in both   /: filter   < > r: sort   esc: back",
             Kind::Findings => "enter: its first call   /: filter   < > r: sort   esc: back",
             Kind::Bookmarks => {
                 "enter: go there   delete: forget it   /: filter   < > r: sort   esc: back"

@@ -26,7 +26,7 @@ pub(crate) enum RowId {
     Finding(&'static str, u32, i64),
     /// A piece of the critical path: its line and its begin.
     Piece(TrackKey, i64),
-    /// The kind and name of pieces.
+    /// A kind and a name.
     Share(&'static str, String),
     /// Process, thread and begin of a step.
     Step(u32, u32, i64),

@@ -22,7 +22,7 @@ fn solved(player: &mut Player) -> Box<Quest> {
     let QuestKind::Critical(own) = &mut quest.kind else {
         panic!("{quest:?}");
     };
-    let found = Critical::of(&Window::of(&player.trace), own.range);
+    let found = Critical::of(&Window::whole(&player.trace), own.range);
     own.path = Some(Known::new(found));
     quest
 }

@@ -31,6 +31,7 @@ mod mouse;
 mod named;
 mod open;
 mod operands;
+mod pair;
 mod parts;
 mod pictures;
 mod quests;

@@ -11,6 +11,7 @@ mod lists;
 mod marks;
 mod mouse;
 mod navigate;
+mod pair;
 mod pick;
 mod prompts;
 mod select;
@@ -19,11 +20,12 @@ mod walk;
 pub(crate) use hunt::hear;
 pub(crate) use layouts::{begin, hear_kept};
 pub(crate) use mouse::{moment_at, whole_at};
+pub(crate) use pair::{remember, show_changes, to_slowest};
 pub(crate) use pick::{pick, row_at};
 pub(crate) use select::is_current;
 pub(crate) use walk::{causes, effects};
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, PairAction};
 use crate::app::{App, Follow, Mode, World, refresh_inside, refresh_rank};
 use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
 use crate::job;
@@ -252,6 +254,11 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::ListBlames => lists::toggle(app, world, Kind::Blames),
         Action::ListFindings => lists::toggle(app, world, Kind::Findings),
         Action::CriticalPath => critical::toggle(app, world),
+        Action::NextStep => return pair::ask(app, PairAction::NextStep),
+        Action::PreviousStep => return pair::ask(app, PairAction::PreviousStep),
+        Action::OtherRecording => return pair::ask(app, PairAction::OtherRecording),
+        Action::AlignSelections => return pair::ask(app, PairAction::AlignSelections),
+        Action::ListChanges => pair::list_changes(app, world),
         Action::LeastStall => prompts::ask_least(app),
         Action::ListStatistics => lists::toggle(app, world, Kind::Statistics(Page::Operations)),
         Action::ListBookmarks => lists::toggle(app, world, Kind::Bookmarks),

@@ -2,6 +2,7 @@
 
 mod blames;
 mod bookmarks;
+mod changes;
 mod commands;
 mod critical;
 mod findings;
@@ -12,7 +13,7 @@ mod table;
 
 use ascend_trace_recording::TimeRange;
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, PairAction};
 use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
@@ -115,6 +116,7 @@ fn content(app: &mut App, world: World<'_>, kind: Kind, filter: &str) -> Content
         Kind::Blames => blames::content(app, world),
         Kind::Findings => findings::content(app, world),
         Kind::Critical(ways) => critical::content(app, world, ways),
+        Kind::Changes => changes::content(app),
         Kind::Statistics(page) => statistics::content(app, world, page),
         Kind::Bookmarks => bookmarks::content(app),
         Kind::Commands => commands::content(app, filter),
@@ -147,7 +149,7 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
         }
         Kind::Stalls(_) | Kind::Blames | Kind::Findings => app.stale || grown,
         Kind::Critical(_) => app.stale,
-        Kind::Bookmarks | Kind::Commands => false,
+        Kind::Bookmarks | Kind::Commands | Kind::Changes => false,
     };
     app.stale = false;
     let is_moved = now.range != list.basis.range;
@@ -213,7 +215,7 @@ fn turn(app: &mut App, world: World<'_>, kind: Kind, forward: bool) {
         Kind::Blames => open(app, world, Kind::Stalls(Which::All)),
         Kind::Critical(Ways::Pieces) => open(app, world, Kind::Critical(Ways::Names)),
         Kind::Critical(Ways::Names) => open(app, world, Kind::Critical(Ways::Pieces)),
-        Kind::Findings | Kind::Bookmarks | Kind::Commands => {}
+        Kind::Findings | Kind::Bookmarks | Kind::Commands | Kind::Changes => {}
     }
 }
 
@@ -349,6 +351,7 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
     let origin = list.origin;
     match target {
         Some(Target::Action(action)) => return super::perform(app, world, action),
+        Some(Target::Change(place)) => return super::pair::ask(app, PairAction::ToChange(place)),
         Some(Target::Cause(cause)) => {
             app.list = Some(list);
             open(app, world, Kind::Stalls(Which::Cause(cause)));
@@ -439,6 +442,7 @@ pub(super) fn is_toggle(app: &App, kind: Kind, key: &KeyEvent) -> bool {
         Kind::Blames => Action::ListBlames,
         Kind::Findings => Action::ListFindings,
         Kind::Critical(_) => Action::CriticalPath,
+        Kind::Changes => Action::ListChanges,
         Kind::Statistics(_) => Action::ListStatistics,
         Kind::Bookmarks => Action::ListBookmarks,
         Kind::Commands => Action::Palette,

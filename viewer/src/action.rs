@@ -80,7 +80,7 @@ actions! {
     /// Of two recordings: in both.
     NextStep = "next step of both recordings",
     PreviousStep = "previous step of both recordings",
-    ListChanges = "list the changes from A to B",
+    ListChanges = "list the changes of both recordings",
     OtherRecording = "go to the other recording",
     AlignSelections = "align the selections of both recordings",
     Follow = "follow the newest data",

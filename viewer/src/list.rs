@@ -294,10 +294,10 @@ impl List {
                 "enter: go there   tab: next table   /: filter   < > r: sort   esc: back"
             }
             Kind::Critical(Ways::Pieces) => {
-                "enter: go there   tab: by name   /: filter   < > r: sort   esc: put it away"
+                "enter: go there   tab: by name   /: filter   < > r: sort   esc: back"
             }
             Kind::Critical(Ways::Names) => {
-                "enter: longest piece   tab: pieces   /: filter   < > r: sort   esc: put it away"
+                "enter: longest piece   tab: pieces   /: filter   < > r: sort   esc: back"
             }
             Kind::Changes => "enter: go there in both   /: filter   < > r: sort   esc: back",
             Kind::Findings => "enter: its first call   /: filter   < > r: sort   esc: back",

@@ -115,7 +115,9 @@ fn enter_goes_to_the_piece_and_the_path_stays_until_it_is_put_away() {
     assert_eq!(kind(&player), Some(Kind::Critical(Ways::Pieces)));
     player.play("esc");
     assert!(player.app.path.is_none());
-    player.play("R enter esc");
+    player.play("R");
+    solve(&mut player);
+    player.play("enter esc");
     assert!(player.app.path.is_some());
     player.play("esc");
     assert!(player.app.path.is_none(), "esc where nothing is selected");
@@ -177,9 +179,10 @@ fn of_a_selected_range_it_is_the_path_in_that_until_nothing_is_selected() {
 fn what_may_be_another_way_is_said_to_be_a_tie() {
     // Two waits end with events of the same time.
     let text = "
-s1: A[10us..100us] by t1[1us..2us] rec(a)
-s2: B[10us..100us] by t1[3us..4us] rec(b)
-s3: wait(a) wait(b) C[101us..150us]
+s1: A[10us..100us] by t1[1us..2us] rec(a)[100us..100us] by t1[2us..3us]
+s2: B[10us..100us] by t1[3us..4us] rec(b)[100us..100us] by t1[4us..5us]
+s3: wait(a)[8us..100us] by t1[5us..6us] wait(b)[100us..100us] by t1[6us..7us]
+s3: C[101us..150us] by t1[7us..8us]
 ";
     let mut player = Player::new(text, LARGE);
     player.play("R");

@@ -24,7 +24,7 @@ use crate::pair::{Compared, Pair, Worlds, areas, too_small, view};
 /// Steps of a kernel, a second one and a sync. `slow` times the first kernel, and what else a step has.
 fn training(steps: i64, slow: i64, more: &str) -> Trace {
     let mut text = String::new();
-    for begin in (0..steps).map(|step| 50 + step * 200) {
+    for begin in (0..steps).map(|step| 50 + step * (100 + slow)) {
         let end = begin + 10 + 40 * slow / 100 + begin % 3;
         text += &format!(
             "s1: MatMul[{}us..{end}us] by t1[{begin}us..{}us]\n",
@@ -268,7 +268,7 @@ fn they_go_from_step_to_step_and_stay_aligned_at_it() {
 fn the_step_is_longer_by_what_the_line_between_says() {
     let two = Two::changed(LARGE);
     let between = two.between();
-    assert!(between.contains("(+"), "{between}");
+    assert!(between.contains("(+25.0 %)"), "{between}");
     assert!(between.contains("} { step"), "{between}");
     let small = Two::changed(SMALL).between();
     assert!(small.contains("aligned at step 1 of"), "{small}");

@@ -131,7 +131,7 @@ pub(crate) const STDIN: &str = "/dev/stdin";
 pub(crate) enum Command {
     /// Run a program and record it (the default command)
     Record(RecordArgs),
-    /// Show a trace as a timeline, also during the recording
+    /// Show a trace as a timeline, also during the recording, or two of them aligned
     View(ViewArgs),
     /// Write a trace in another format
     Export(ExportArgs),
@@ -293,6 +293,15 @@ pub(crate) enum EngineWord {
 pub(crate) struct ViewArgs {
     /// The trace file
     pub(crate) file: PathBuf,
+
+    /// A second trace file: both are shown, one above the other, aligned at a step. `}` and `{` go to the
+    /// next and the previous step of both, `G` lists what changed
+    #[arg(value_name = "OTHER")]
+    pub(crate) other: Option<PathBuf>,
+
+    /// With two files: the ranges or marks that are steps, as for `steps`
+    #[arg(long, value_name = "PATTERN", requires = "other")]
+    pub(crate) by: Option<String>,
 
     /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
     #[arg(long)]
@@ -476,9 +485,19 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) cuda_names: bool,
 
-    /// With --format chrome or perfetto: add a track with the critical path
+    /// With --format chrome or perfetto: add a track with the critical path. With csv or parquet: fill
+    /// the table critical
     #[arg(long)]
     pub(crate) critical: bool,
+
+    /// With --format csv or parquet: fill the table steps as `ascend-trace steps` finds them, also where
+    /// work only repeats
+    #[arg(long)]
+    pub(crate) steps: bool,
+
+    /// The same with the ranges or marks that are steps, as --by of `ascend-trace steps`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) steps_by: Option<String>,
 
     /// Replace an existing file or folder
     #[arg(long)]
@@ -533,6 +552,8 @@ impl OpenArgs {
             args: ArgsWord::Full,
             cuda_names: false,
             critical: self.critical,
+            steps: false,
+            steps_by: None,
             force: false,
             strict: false,
         }

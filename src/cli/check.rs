@@ -14,6 +14,7 @@ use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::CheckArgs;
+use super::head::Head;
 use super::trace::{self, Condition};
 use crate::error::DENIED;
 use crate::output::{print, print_json, say};
@@ -78,8 +79,8 @@ fn write_sarif(to: &Path, log: &serde_json::Value) -> anyhow::Result<()> {
 /// The content of `check --json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'f> {
-    complete: bool,
-    damage: Vec<String>,
+    #[serde(flatten)]
+    head: Head,
     findings: &'f [Finding],
     /// How many findings `--suppress` took away.
     suppressed: usize,
@@ -88,8 +89,7 @@ pub(super) struct Document<'f> {
 impl<'f> Document<'f> {
     pub(super) fn of(findings: &'f [Finding], suppressed: usize, condition: &Condition) -> Self {
         Self {
-            complete: condition.ended && condition.damage.is_empty(),
-            damage: condition.damage.clone(),
+            head: Head::of([condition]),
             findings,
             suppressed,
         }

@@ -72,6 +72,8 @@ mod untyped;
 mod unused_streams;
 /// The timeline in a terminal.
 mod view;
+/// The questions of docs/ANALYSIS.md are followed.
+mod walkthrough;
 /// Calls are intercepted by every way to a function, and nothing else changes.
 mod ways;
 /// How long programs would take with a change.

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use ascend_trace_analysis::diff::{Diff, paired};
 use ascend_trace_analysis::steps::{Finder, Plan};
-use ascend_trace_analysis::{Fold, Step, Windows};
+use ascend_trace_analysis::{Fold, Needs, Step, Windows};
 use ascend_trace_recording::Archive;
 use ascend_trace_viewer::{Compared, Comparer};
 
@@ -92,7 +92,7 @@ fn plan(archive: &mut Archive, by: &By<'_>) -> anyhow::Result<Plan> {
 
 /// When the first task began, as far as tasks have times.
 fn first_task(archive: &mut Archive) -> anyhow::Result<Option<i64>> {
-    let mut windows = Windows::of(archive, Step::default());
+    let mut windows = Windows::of(archive, Step::default(), Needs::Calls);
     loop {
         let found = windows.next(|window| {
             let tasks = window.trace.tasks().iter();

@@ -351,7 +351,7 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
     let origin = list.origin;
     match target {
         Some(Target::Action(action)) => return super::perform(app, world, action),
-        Some(Target::Change(place)) => return super::pair::ask(app, PairAction::ToChange(place)),
+        Some(Target::Change(place)) => return vec![Effect::Pair(PairAction::ToChange(place))],
         Some(Target::Cause(cause)) => {
             app.list = Some(list);
             open(app, world, Kind::Stalls(Which::Cause(cause)));

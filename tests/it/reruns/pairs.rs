@@ -17,7 +17,10 @@ pub(crate) fn looped(before: &str, times: usize, round: &str, after: &str) -> Sc
 
 /// `stream=… wait=none` for a stream by its number in the script.
 pub(crate) fn no_waits(stream: u32) -> String {
-    format!("stream={} wait=none", i64::from(stream) + i64::from(FIRST_STREAM))
+    format!(
+        "stream={} wait=none",
+        i64::from(stream) + i64::from(FIRST_STREAM)
+    )
 }
 
 /// Pairs of one program.

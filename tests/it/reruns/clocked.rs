@@ -293,7 +293,13 @@ impl<'t> Times<'t> {
         );
         let mut rows: Vec<Row> = Vec::new();
         let after = self.range.end + 1;
-        for now in [self.range.begin, after] {
+        // Between comparisons, a clock may run at another rate: it is compared wherever a task begins or ends.
+        let tasks = self.truth.tasks.values().flatten();
+        let mut compared: Vec<i64> = tasks.flat_map(|it| [it.begin, it.end]).collect();
+        compared.extend([self.range.begin, after]);
+        compared.sort_unstable();
+        compared.dedup();
+        for now in compared {
             rows.push(Row::Anchor(AnchorRow {
                 process: self.process,
                 device: 0,

@@ -197,7 +197,7 @@ impl Pair {
             PairAction::PreviousStep => self.step(false),
             PairAction::OtherRecording => self.focus = 1 - self.focus,
             PairAction::AlignSelections => self.align_selections(worlds),
-            PairAction::ToChange(place) => self.to_change(worlds, place),
+            PairAction::ToChange(place) => self.go_to_change(worlds, place),
         }
     }
 
@@ -296,7 +296,7 @@ impl Pair {
     }
 
     /// Goes to the step on screen, and in both halves to the slowest instance of what has changed.
-    fn to_change(&mut self, worlds: Worlds<'_>, place: usize) {
+    fn go_to_change(&mut self, worlds: Worlds<'_>, place: usize) {
         let companion = self.halves[self.focus].companion.as_ref();
         let changes = companion.and_then(|it| it.changes.clone());
         let Some(row) = changes.as_ref().and_then(|it| it.rows.get(place)) else {
@@ -313,7 +313,7 @@ impl Pair {
         for half in 0..2 {
             let all = self.halves[half].span;
             let range = self.span_of(half, step).filter(|_| has_steps).or(all);
-            if range.is_some_and(|range| !self.to_slowest(worlds, half, row, range)) {
+            if range.is_some_and(|range| !self.go_to_slowest(worlds, half, row, range)) {
                 missing.push(["A", "B"][half]);
             }
         }
@@ -332,7 +332,13 @@ impl Pair {
 
     /// Selects the slowest instance in a half; false if there is none. What is no call and no task has none to
     /// select.
-    fn to_slowest(&mut self, worlds: Worlds<'_>, half: usize, row: &Row, range: TimeRange) -> bool {
+    fn go_to_slowest(
+        &mut self,
+        worlds: Worlds<'_>,
+        half: usize,
+        row: &Row,
+        range: TimeRange,
+    ) -> bool {
         let is_task = match row.kind {
             Kind::Operation => true,
             Kind::Call => false,

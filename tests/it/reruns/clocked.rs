@@ -24,6 +24,13 @@ const SOFT: &str = "tick_ns=1,copy_ns=0,memset_ns=0,d2d_mbps=1,h2d_mbps=1,d2h_mb
 /// The id of the first stream that a program makes: its context has two.
 pub(crate) const FIRST_STREAM: i32 = 2;
 
+/// The device's clock is ahead by this much. The times of programs here are whole microseconds, and the tool would take a
+/// clock that reads nothing else for one that ticks so coarsely.
+const AHEAD_NS: i64 = 7;
+
+/// Which part of the time the tool's mapping of that clock may be off by: what it assumes of any clock's rate.
+pub(crate) const MAPPING: i64 = 5_000;
+
 /// A program: the operations of its threads, and options of the software runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Clocked {
@@ -227,12 +234,11 @@ impl<'t> Times<'t> {
         for row in &contents.rows {
             match row {
                 Row::Process(row) => process = row.process,
-                Row::Stream(row) => {
-                    // The tool asks for ids only where it times tasks. Programs here use no default stream.
-                    if !row.is_default && !streams.contains_key(&row.serial) {
-                        let id = FIRST_STREAM + streams.len() as i32;
-                        streams.insert(row.serial, (row.device.into(), id));
-                    }
+                // The tool asks for ids only where it times tasks. Programs here use no default stream.
+                Row::Stream(row) if !row.is_default => {
+                    let next = FIRST_STREAM + streams.len() as i32;
+                    let own = (row.device.into(), next);
+                    streams.entry(row.serial).or_insert(own);
                 }
                 Row::Call(row) if !seen.iter().any(|it| it.1 == row.thread) => {
                     seen.push((row.begin_ns, row.thread));
@@ -305,7 +311,7 @@ impl<'t> Times<'t> {
                 device: 0,
                 before_ns: now,
                 after_ns: now,
-                device_ns: now,
+                device_ns: now + AHEAD_NS,
                 source: 0,
             }));
         }
@@ -322,8 +328,8 @@ impl<'t> Times<'t> {
                     stream: *stream,
                     sequence,
                     untimed: Untimed::Timed.code(),
-                    begin_device_ns: time.begin,
-                    end_device_ns: time.end,
+                    begin_device_ns: time.begin + AHEAD_NS,
+                    end_device_ns: time.end + AHEAD_NS,
                     seen_ns: after,
                     arming_ns: 0,
                     submitting_ns: 0,

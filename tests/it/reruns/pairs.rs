@@ -88,7 +88,7 @@ const REDUCE: &str = "op=aclrtReduceAsync";
 /// A stream waits for another one, and the host for that.
 fn two_streams() -> Family {
     let round = "c 0 400;r 0 0;w 1 0;c 1 200;r 1 1;c 1 300;y 1";
-    let script = looped("s 0;s 1;e 0;e 1", 6, round, "");
+    let script = looped("s 0;s 1;e 0;e 1", 6, round, "v");
     let waits = no_waits(1);
     let both = [waits.as_str(), "copy x0.5"];
     Family::new("two streams", CALLS, script)
@@ -109,7 +109,7 @@ fn two_streams() -> Family {
 /// The host waits for the device in each round, though nobody needs that.
 fn device_syncs() -> Family {
     let round = "f 0 100;c 1 150;f 2 52;v";
-    let script = looped("s 0;s 1;s 2", 8, round, "");
+    let script = looped("s 0;s 1;s 2", 8, round, "y 0;y 1;y 2");
     Family::new("device syncs", CALLS, script)
         .script(&["sync=DeviceSync->stream"], |it| {
             it.with_syncs('v', narrower::stream)
@@ -164,7 +164,7 @@ fn launches() -> Family {
 
 /// The host copies itself.
 fn host_copies() -> Family {
-    let script = looped("s 0", 12, "b 100;f 0 80;y 0", "");
+    let script = looped("s 0", 12, "b 100;f 0 80;y 0", "v");
     Family::new("host copies", CALLS, script)
         .script(&["copy x0.5"], |it| it.scaled("b", 0.5))
         .runtime(&["copy x0"], FREE_COPIES)

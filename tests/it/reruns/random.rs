@@ -161,6 +161,9 @@ pub(crate) fn pair(seed: u64) -> Pair {
     maker.ops.extend(
         Script::read("c 0 120;f 1 80;m 0 40;r 0 0;w 1 0;c 1 60;r 1 1;z 1;y 1;v;f 0 64;r 0 0;v").0,
     );
+    // A program that ends takes its pending tasks with it: whatever is changed, something waits for the last ones.
+    let last = (0..maker.streams).map(|it| Op::new('y', it, 0));
+    maker.ops.extend(last);
     let script = Script(maker.ops);
     let call = maker.dice.one_of(&[200, 1_000, 4_000]);
     let submit = maker.dice.one_of(&[1_000, 3_000, 8_000]);

@@ -123,7 +123,7 @@ fn device_syncs() -> Family {
 
 fn device_syncs_and_records() -> Family {
     let round = "f 0 100;r 0 0;c 1 152;f 2 52;v";
-    let script = looped("s 0;s 1;s 2;e 0", 8, round, "");
+    let script = looped("s 0;s 1;s 2;e 0", 8, round, "y 0;y 1;y 2");
     Family::new("device syncs and records", CALLS, script)
         .script(&["sync=DeviceSync->event"], |it| {
             it.with_syncs('v', narrower::event)
@@ -192,7 +192,7 @@ fn event_syncs() -> Family {
 /// Functions of the host run between tasks.
 fn host_functions() -> Family {
     let round = "c 0 100;h 0 60;r 0 0;w 1 0;f 1 120;y 1";
-    let script = looped("s 0;s 1;e 0", 8, round, "");
+    let script = looped("s 0;s 1;e 0", 8, round, "v");
     let waits = no_waits(1);
     Family::new("host functions", CALLS, script)
         .script(&[&waits], |it| it.without_waits(1))

@@ -26,13 +26,16 @@ static void handle(int number)
     fetch();
 }
 
-/* Functions are patched only where no other thread runs: the first thread has to have come to its wait. The process's
- * state is that of its first thread. Below a buffer of this size a small stack has room. */
+/* The state of the first thread. Emulators make up that of the process. */
+static char first_thread[64];
+
+/* Functions are patched only where no other thread runs: the first thread has to have come to its wait, which is given ten
+ * seconds. Below a buffer of this size a small stack has room. */
 static void await_first_thread(void)
 {
-    for (;;) {
+    for (int tries = 0; tries < 100 * 1000; tries++) {
         char text[256];
-        int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+        int file = open(first_thread, O_RDONLY | O_CLOEXEC);
         ssize_t length = read(file, text, sizeof text - 1);
         close(file);
         text[length > 0 ? length : 0] = 0;
@@ -65,6 +68,7 @@ int main(int count, char **words)
         return 2;
     }
     size_t bytes = strtoul(words[3], NULL, 0);
+    snprintf(first_thread, sizeof first_thread, "/proc/self/task/%d/stat", (int)getpid());
     library = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
     if (strcmp(words[2], "thread") == 0) {
         pthread_attr_t attributes;

@@ -134,8 +134,8 @@ impl Drop for Visit {
         let number = CALLS.try_with(|calls| calls.replace(calls.get() + 1));
         truth.add_call(&CallEntry {
             function: self.function,
-            // SAFETY: has no preconditions.
-            thread: unsafe { libc::gettid() },
+            // SAFETY: asks the kernel for a number. Old C libraries have no function for it.
+            thread: unsafe { libc::syscall(libc::SYS_gettid) } as libc::pid_t,
             number: number.unwrap_or(0),
             begin_ns: self.begin_ns,
             end_ns: now(),

@@ -11,8 +11,8 @@ use super::{FileSource, recorder, wishes};
 use crate::cli::trace::Condition;
 use crate::output::say;
 
-/// Shows two files until the user has seen enough; `by` picks out the ranges that are steps. Answers the signal that ended the view, if any, and how complete
-/// each file is.
+/// Shows two files until the user has seen enough; `by` picks out the ranges that are steps. Returns the signal that ended
+/// the view, if any, and how complete each file is.
 pub(crate) fn view_two(
     paths: [&Path; 2],
     by: Option<String>,

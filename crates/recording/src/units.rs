@@ -26,6 +26,15 @@ pub fn unit_for(nanoseconds: i64) -> Unit {
     Unit { name, nanoseconds }
 }
 
+/// A difference of two lengths of time.
+pub fn signed_duration(nanoseconds: i64) -> String {
+    match nanoseconds {
+        0 => duration(0),
+        1.. => format!("+{}", duration(nanoseconds)),
+        _ => format!("-{}", duration(nanoseconds.saturating_neg())),
+    }
+}
+
 /// A length of time with three digits that count.
 pub fn duration(nanoseconds: i64) -> String {
     if nanoseconds.unsigned_abs() >= 10 * MINUTE.unsigned_abs() {

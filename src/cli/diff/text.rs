@@ -1,7 +1,7 @@
 //! A comparison as text.
 
 use ascend_trace_analysis::diff::{Amount, Change, Diff, Edit, Kind, Pair, Row, Summary, Verdict};
-use ascend_trace_recording::units::duration;
+use ascend_trace_recording::units::{duration, signed_duration};
 
 use crate::table::{Rows, count};
 
@@ -150,7 +150,7 @@ fn edit(edit: &Edit) -> String {
 fn table<'r>(rows: impl Iterator<Item = &'r &'r Row>, pair: &Pair) -> String {
     let has_steps = pair.a_process.is_some();
     let table = Rows::of(rows)
-        .right("adds", |it| signed(it.impact_ns))
+        .right("adds", |it| signed_duration(it.impact_ns))
         .left("", |it| it.verdict.name())
         .left("of", |it| it.kind.name())
         .left("what", |it| it.name.clone())
@@ -165,7 +165,7 @@ fn table<'r>(rows: impl Iterator<Item = &'r &'r Row>, pair: &Pair) -> String {
         })
         .left("most of it", |it| match (it.place, it.there_ns) {
             (Some(place), Some(there)) if it.verdict != Verdict::Same => {
-                format!("{}, operation {}", signed(there), count(place))
+                format!("{}, operation {}", signed_duration(there), count(place))
             }
             _ => String::new(),
         })
@@ -175,14 +175,6 @@ fn table<'r>(rows: impl Iterator<Item = &'r &'r Row>, pair: &Pair) -> String {
 
 fn time(ns: Option<i64>) -> String {
     ns.map_or_else(|| "-".to_owned(), duration)
-}
-
-fn signed(ns: i64) -> String {
-    match ns {
-        0 => duration(0),
-        1.. => format!("+{}", duration(ns)),
-        _ => format!("-{}", duration(ns.saturating_neg())),
-    }
 }
 
 fn percent(part: Option<f64>) -> String {

@@ -5,7 +5,7 @@ use ascend_trace_analysis::diff::{Amount, Row};
 use crate::app::App;
 use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
 use crate::pair::Changes;
-use crate::text::{count, duration};
+use crate::text::{count, signed_duration};
 
 use super::Content;
 
@@ -54,7 +54,7 @@ fn entry(place: usize, row: &Row) -> Entry {
     Entry {
         id: RowId::Share(row.kind.name(), row.name.clone()),
         cells: vec![
-            Cell::number(signed(row.impact_ns), row.impact_ns),
+            Cell::number(signed_duration(row.impact_ns), row.impact_ns),
             row.verdict.name().into(),
             row.kind.name().into(),
             row.name.clone().into(),
@@ -80,14 +80,6 @@ fn chance(p: Option<f64>) -> Cell {
         Some(p) if p < 0.0001 => Cell::number("< 0.0001".to_owned(), 0),
         Some(p) => Cell::number(format!("{p:.4}"), (p * 1e6) as i64),
         None => Cell::unknown(),
-    }
-}
-
-fn signed(ns: i64) -> String {
-    match ns {
-        0 => duration(0),
-        1.. => format!("+{}", duration(ns)),
-        _ => format!("-{}", duration(ns.saturating_neg())),
     }
 }
 

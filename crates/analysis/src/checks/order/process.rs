@@ -315,16 +315,7 @@ impl Process {
             let reached = host.at(it.slot).max(clock.at(it.slot));
             it.slot == slot || it.position <= reached
         };
-        let writes = used.writes.as_ref().map(|range| (range, true));
-        let reads = used.reads.as_ref().map(|range| (range, false));
-        let mut found = writes
-            .into_iter()
-            .chain(reads)
-            .filter_map(|(range, writes)| {
-                let shared = self.memory.conflict(range, writes, is_before)?;
-                Some(Fact::race(shared, note, writes))
-            });
-        facts.extend(found.next());
+        facts.extend(race(&self.memory, used, note, is_before));
         let by = Use {
             slot,
             position,
@@ -342,16 +333,7 @@ impl Process {
     /// The host does it now: what was submitted before must be done.
     fn host_uses(&mut self, used: &Used, note: Note, facts: &mut Vec<Fact>) {
         let is_before = |it: &Use| it.position <= self.host.at(it.slot);
-        let writes = used.writes.as_ref().map(|range| (range, true));
-        let reads = used.reads.as_ref().map(|range| (range, false));
-        let mut found = writes
-            .into_iter()
-            .chain(reads)
-            .filter_map(|(range, writes)| {
-                let shared = self.memory.conflict(range, writes, is_before)?;
-                Some(Fact::race(shared, note, writes))
-            });
-        facts.extend(found.next());
+        facts.extend(race(&self.memory, used, note, is_before));
     }
 
     fn may_host_use(&mut self, place: Place, used: Used, note: Note, facts: &mut Vec<Fact>) {
@@ -428,4 +410,19 @@ impl Process {
             lane.unknown = Some(lane.top + 1);
         }
     }
+}
+
+/// The race of a use of memory with an earlier one that is not before it: of what it writes, or else of what it reads.
+fn race(
+    memory: &Memory,
+    used: &Used,
+    note: Note,
+    is_before: impl Fn(&Use) -> bool + Copy,
+) -> Option<Fact> {
+    let writes = used.writes.as_ref().map(|range| (range, true));
+    let reads = used.reads.as_ref().map(|range| (range, false));
+    writes.into_iter().chain(reads).find_map(|(range, writes)| {
+        let shared = memory.conflict(range, writes, is_before)?;
+        Some(Fact::race(shared, note, writes))
+    })
 }

@@ -43,7 +43,7 @@ struct Result {
     /// Where the stream had a queue: lengths, and distances between begins.
     lengths: Spread,
     steps: Spread,
-    /// The same beyond what the clock's own bar leaves open about its rate.
+    /// The same beyond what bars leave open: of the clock's rate, and of each task on its device.
     blunt_lengths: Spread,
     blunt_steps: Spread,
     /// Begins against the host, of tasks that had to queue and of those that ran at once.
@@ -61,6 +61,15 @@ struct Result {
 }
 
 impl Result {
+    /// How far lengths and distances between begins are off. Where others took the processors away from the comparisons of
+    /// clocks, be it for a while, neither the rate nor the submit latency is known to the tick: then the bars say so.
+    fn as_known(&self, submit: i64) -> (&Spread, &Spread) {
+        match self.bands.quantile(1.0) <= SHARP_BAND_NS + submit * 3 / 4 {
+            true => (&self.lengths, &self.steps),
+            false => (&self.blunt_lengths, &self.blunt_steps),
+        }
+    }
+
     fn print(&self, soft: &str) {
         println!("{soft}: {} tasks, untimed {:?}", self.tasks, self.untimed);
         self.lengths.line("length, busy");
@@ -153,12 +162,12 @@ fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
     };
     for lane in lanes {
         let rate_open = rate_open(lane);
-        // Beyond what is not known of the rate.
-        let beyond = |off: i64, length: i64| {
+        // Beyond what is not known of the rate, or of the tasks by their own bars.
+        let beyond = |off: i64, length: i64, bars: i64| {
             let open = (length as f64 * rate_open) as i64;
-            (off.abs() - open).max(0)
+            (off.abs() - open.saturating_add(bars)).max(0)
         };
-        let mut last: Option<(i64, i64)> = None;
+        let mut last: Option<(i64, i64, i64)> = None;
         for point in lane {
             let (task, truth) = (point.task, &point.entry);
             let reason = task.text("untimed");
@@ -181,19 +190,22 @@ fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
             if apart > open {
                 println!("  beyond its bar: off by {apart}, {length} long, {task:?}");
             }
-            let here = (begin, truth.begin);
+            let here = (begin, truth.begin, open / 2);
             let (begun_busy, ended_busy) = point.is_busy;
             if begun_busy {
                 result.busy_begins.0.push(off.0.abs());
                 if ended_busy {
                     result.lengths.0.push(apart);
-                    result.blunt_lengths.0.push(beyond(apart, length));
+                    result.blunt_lengths.0.push(beyond(apart, length, open));
                 }
-                if let Some((traced, true_begin)) = last {
+                if let Some((traced, true_begin, bar)) = last {
                     let distance = truth.begin - true_begin;
                     let off = (begin - traced) - distance;
                     result.steps.0.push(off.abs());
-                    result.blunt_steps.0.push(beyond(off, distance));
+                    result
+                        .blunt_steps
+                        .0
+                        .push(beyond(off, distance, bar + open / 2));
                 }
                 last = Some(here);
             } else {
@@ -264,14 +276,7 @@ fn broken_words(result: &Result, submit: i64, tick: i64) -> Vec<&'static str> {
     };
     let left_out = left_out("queue-full") + left_out("not-sampled");
     let band = result.bands.quantile(0.99);
-    // Where others took the processors away from the comparisons of clocks, be it for a while, the rate is not known to
-    // the tick.
-    let widest = result.bands.quantile(1.0);
-    let (lengths, steps) = if widest <= SHARP_BAND_NS + submit * 3 / 4 {
-        (&result.lengths, &result.steps)
-    } else {
-        (&result.blunt_lengths, &result.blunt_steps)
-    };
+    let (lengths, steps) = result.as_known(submit);
     let words = [
         ("bars", result.inside * 1000 >= timed * 999),
         (
@@ -513,12 +518,14 @@ fn chained_events_are_as_true_and_fewer() {
 /// it, and what is open of it is in the bar of each task.
 #[test]
 fn what_event_records_take_is_learnt_and_taken_off() {
+    const SUBMIT_NS: i64 = 3_000;
     const RECORD_NS: i64 = 1_500;
     const JITTER_NS: i64 = 700;
     for timing in ["events", "chained", "auto"] {
-        let soft = soft(3000, 20, 50);
+        let soft = soft(SUBMIT_NS, 20, 50);
         let soft = format!("{soft},record_ns={RECORD_NS},record_jitter_ns={JITTER_NS}");
         let result = run_with(6_000, &soft, &["--timing", timing]);
+        let (lengths, _) = result.as_known(SUBMIT_NS);
         let timed = result.bars.0.len();
         assert_eq!(
             result.inside_device, timed,
@@ -526,7 +533,7 @@ fn what_event_records_take_is_learnt_and_taken_off() {
         );
         assert_eq!(result.inside, timed, "{timing}: times beyond their bars");
         assert!(result.lengths.0.len() > 1000, "{timing}: streams were busy");
-        let off = result.blunt_lengths.quantile(0.99);
+        let off = lengths.quantile(0.99);
         assert!(off <= JITTER_NS, "{timing}: lengths are off by {off} ns");
     }
 }

@@ -1,18 +1,23 @@
 //! Measures the analyses on a recording of any length:
 //! `cargo run --release -p ascend-trace-analysis --example measure -- 10000000`.
 //!
-//! Prints what the whole costs at once and in windows, in processor time.
+//! Prints what the whole costs at once and in windows, in processor time. With `windows` as a second word, only what
+//! reads a recording in windows is measured.
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 use std::error::Error;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::time::Duration;
 
+use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::critical::Critical;
+use ascend_trace_analysis::diff::Diff;
 use ascend_trace_analysis::steps::{Report, Wanted};
-use ascend_trace_analysis::{Dependencies, Stalls, Stats, Step, Window};
+use ascend_trace_analysis::whatif::{Change, WhatIf};
+use ascend_trace_analysis::{Dependencies, Fold, Needs, Stalls, Stats, Step, Window, Windows};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
 use ascend_trace_recording::{Archive, TraceBuilder};
@@ -25,8 +30,10 @@ fn main() {
     let tasks = std::env::args().nth(1).and_then(|it| it.parse().ok());
     let tasks: u32 = tasks.unwrap_or(1_000_000);
     let steps = tasks.div_ceil(TASKS_PER_STEP);
-    whole(steps);
-    in_windows(steps);
+    if std::env::args().nth(2).as_deref() != Some("windows") {
+        whole(steps);
+    }
+    in_windows(steps).expect("it reads back");
 }
 
 /// The tables of the workload, with what its functions mean.
@@ -92,43 +99,83 @@ fn whole(steps: u32) {
     println!("together {summed:?}, {} MB", (after - before) >> 20);
 }
 
-/// The tables of the same recording in a file, read in windows.
-fn in_windows(steps: u32) {
+/// The analyses of the same recording in a file, read in windows.
+fn in_windows(steps: u32) -> Result<(), Box<dyn Error>> {
     let file = std::env::temp_dir().join(format!("measure-{}.atrace", std::process::id()));
-    let mut archive = written(&file, steps).expect("the file is written");
-    let (before, start, span) = (resident(), worked(), archive.span());
-    let stats = Stats::of_archive(&mut archive, span, |_| true);
-    let took = worked() - start;
-    let stats = stats.expect("it reads back").expect("nobody gave up");
-    println!(
-        "tables in windows {took:?}, {} MB, {} causes",
-        peak().saturating_sub(before) >> 20,
-        stats.stall_causes.len()
-    );
-    advice(&mut archive).expect("it reads back");
-    drop(archive);
-    let _ = std::fs::remove_file(file);
+    let archive = written(&file, steps);
+    let measured = archive.and_then(|mut archive| {
+        let mut other = Archive::open(&file, |_, _| true)?;
+        of_windows(&mut archive, &mut other)
+    });
+    std::fs::remove_file(file)?;
+    measured
 }
 
-/// What is said of steps and of the critical path.
-fn advice(archive: &mut Archive) -> Result<(), Box<dyn Error>> {
-    let range = archive.span().unwrap_or_default();
+/// The second recording is the first one, opened once more.
+fn of_windows(archive: &mut Archive, other: &mut Archive) -> Result<(), Box<dyn Error>> {
+    let span = archive.span();
+    let range = span.unwrap_or_default();
+    let step = Step::default();
+    for (name, needs) in [
+        ("reading", Needs::Calls),
+        ("dependencies", Needs::Dependencies),
+        ("stalls", Needs::All),
+    ] {
+        measured(name, || {
+            let mut windows = Windows::of(archive, step, needs);
+            let mut count = 0;
+            while windows.next(|_| ())?.is_some() {
+                count += 1;
+            }
+            Ok(format!("{count} windows"))
+        })?;
+    }
+    measured("tables", || {
+        let stats = Stats::of_archive(archive, span, |_| true)?.ok_or("nobody gave up")?;
+        Ok(format!("{} causes", stats.stall_causes.len()))
+    })?;
+    measured("checks", || {
+        let findings = Findings::default().of_archive(archive, step, |_| true)?;
+        Ok(format!("{} findings", findings.unwrap_or_default().len()))
+    })?;
+    measured("steps", || {
+        let report = Report::of_archive(archive, step, Wanted::Repeated)?;
+        Ok(format!("{} steps", report.steps.len()))
+    })?;
+    measured("critical", || {
+        let path = Critical::of_archive(archive, step, range)?;
+        Ok(format!("{} pieces", path.segments.len()))
+    })?;
+    measured("predict", || {
+        let changes = [Change::Launch { factor: 0.0 }];
+        let report = WhatIf::of_archive(archive, step)?.predict(&changes, vec![String::new()]);
+        Ok(format!("{} ns", report.makespan_ns))
+    })?;
+    measured("suggest", || {
+        let report = WhatIf::of_archive(archive, step)?.suggest();
+        Ok(format!("{} changes", report.predictions.len()))
+    })?;
+    measured("syncs", || {
+        let report = WhatIf::of_archive(archive, step)?.syncs();
+        Ok(format!("{} rows", report.syncs.len()))
+    })?;
+    measured("diff", || {
+        let diff = Diff::of_archives([archive, other], step, Wanted::Repeated)?;
+        Ok(format!("{} pairs", diff.pairs.len()))
+    })
+}
+
+/// Prints what something took: processor time, and memory beyond what was occupied before.
+fn measured<T: Display>(
+    name: &str,
+    work: impl FnOnce() -> Result<T, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     let (before, start) = (renewed()?, worked());
-    let report = Report::of_archive(archive, Step::default(), Wanted::Repeated)?;
+    let outcome = work()?;
     println!(
-        "steps {:?}, {} MB, {} steps",
+        "{name} {:.1?}, {} MB, {outcome}",
         worked() - start,
-        peak().saturating_sub(before) >> 20,
-        report.steps.len()
-    );
-    drop(report);
-    let (before, start) = (renewed()?, worked());
-    let path = Critical::of_archive(archive, Step::default(), range)?;
-    println!(
-        "critical path {:?}, {} MB, {} pieces",
-        worked() - start,
-        peak().saturating_sub(before) >> 20,
-        path.segments.len()
+        peak().saturating_sub(before) >> 20
     );
     Ok(())
 }

@@ -53,7 +53,7 @@ pub use stalls::{
     Stall, Stalls, Why,
 };
 pub use stats::Stats;
-pub use window::{Fold, RecordingPart, Step, Window, Windows};
+pub use window::{Fold, Needs, RecordingPart, Step, Window, Windows};
 
 use ascend_trace_recording::{Task, Trace};
 

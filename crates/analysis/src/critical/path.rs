@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::causes::{Cause, Causes, Way, latest, of_ends, span};
 use super::code::{Code, Table};
 use super::segment::{Kind, Segment};
-use crate::{Fold, Node, Window};
+use crate::{Fold, Needs, Node, Window};
 
 /// What the end of a call or task waited for.
 #[derive(Clone, Copy, Debug)]
@@ -280,6 +280,7 @@ impl Path {
 impl Fold for Path {
     type Answer = Vec<Segment>;
 
+    const NEEDS: Needs = Needs::Dependencies;
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         let (is_on, facts, range) = (&self.is_on, &mut self.facts, self.range);

@@ -8,7 +8,7 @@ use super::named::{Wanted, named};
 use super::plan::{Lap, Origin, Plan};
 use super::repeat::rhythm;
 use super::sequence::{Kind, Sequence, Symbols};
-use crate::{Fold, Window};
+use crate::{Fold, Needs, Window};
 
 /// A loop that does one thing alone has no steps; a launch of a graph may be one.
 const SHORTEST: usize = 2;
@@ -36,6 +36,7 @@ impl<'w> Finder<'w> {
 impl Fold for Finder<'_> {
     type Answer = Plan;
 
+    const NEEDS: Needs = Needs::Calls;
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         if self.known != Some(trace.ranges().len()) {

@@ -8,7 +8,7 @@ use super::finder::Finder;
 use super::named::Wanted;
 use super::plan::{Cut, Lap, Origin, Plan};
 use crate::stats::{StepStats, Steps};
-use crate::{Fold, Step, Window};
+use crate::{Fold, Needs, Step, Window};
 
 /// The lengths of the steps of one process.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -94,6 +94,7 @@ struct Summing(Steps);
 impl Fold for Summing {
     type Answer = Steps;
 
+    const NEEDS: Needs = Needs::Calls;
     fn take(&mut self, window: &Window<'_>) {
         self.0.take(window);
     }

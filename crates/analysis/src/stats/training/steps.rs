@@ -16,7 +16,7 @@ use super::step::StepStats;
 use crate::dependencies::runs;
 use crate::repeated::is_loader;
 use crate::steps::{Detail, Plan, Wanted, named};
-use crate::{Class, Fold, Intervals, Places, Window};
+use crate::{Class, Fold, Intervals, Needs, Places, Window};
 
 /// The steps of a recording, by process. Without a plan, steps are ranges of the hook inside Python, or ranges that the
 /// program itself calls like one.
@@ -176,6 +176,7 @@ impl Steps {
 impl Fold for Steps {
     type Answer = Vec<StepStats>;
 
+    const NEEDS: Needs = Needs::Calls;
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         // Ranges of a recording that still grows come later than its calls.

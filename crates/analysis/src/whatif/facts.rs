@@ -113,7 +113,9 @@ impl Facts {
     }
 
     pub(super) fn count_call(&mut self, shape: u32) {
-        at(&mut self.call_counts, shape).map(|it| *it += 1);
+        if let Some(count) = at(&mut self.call_counts, shape) {
+            *count += 1;
+        }
     }
 
     pub(super) fn add_task(&mut self, task: &Task, shape: &TaskShape, on: usize, error: i64) {

@@ -142,7 +142,7 @@ mod tests {
     fn rows_are_taken_off_in_order() {
         let rows = [1, 3, 3, 4, 9];
         let mut left = &rows[..];
-        assert_eq!(take_at(&mut left, 2, |it| *it), &[]);
+        assert!(take_at(&mut left, 2, |it| *it).is_empty());
         assert_eq!(take_at(&mut left, 3, |it| *it), &[3, 3]);
         assert_eq!(take_at(&mut left, 9, |it| *it), &[9]);
         assert!(left.is_empty());

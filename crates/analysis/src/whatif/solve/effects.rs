@@ -17,16 +17,24 @@ pub(in crate::whatif) struct Run<'c> {
 /// A number for each manner.
 pub(super) type Lags = [i64; Manner::ALL.len()];
 
-/// What changes in which simulation, by what it changes. `None` where it changes in none of them.
+/// A simulation in which something takes another time, with its manner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Factor {
+    run: usize,
+    manner: usize,
+    factor: f64,
+}
+
+/// What changes in which simulation, by what it changes. It changes in few of them.
 #[derive(Debug)]
 pub(super) struct Effects {
     pub(super) count: usize,
     /// The simulations of each manner.
     pub(super) blocks: [Range<usize>; Manner::ALL.len()],
-    pub(super) launch: Option<Vec<f64>>,
+    launch: Vec<Factor>,
     /// By the shape of the call, and of the task.
-    calls: Vec<Option<Vec<f64>>>,
-    tasks: Vec<Option<Vec<f64>>>,
+    calls: Vec<Vec<Factor>>,
+    tasks: Vec<Vec<Factor>>,
     /// By stream: where waits hold nothing.
     no_waits: Vec<Option<Vec<bool>>>,
     /// By function: which waits are left of a sync.
@@ -43,9 +51,13 @@ impl Effects {
             let before = runs.partition_point(|it| (it.manner as u8) < manner as u8);
             before..upto(manner)
         });
-        let factors = |of: &dyn Fn(&Changes) -> f64| {
-            let factors: Vec<f64> = runs.iter().map(|it| of(it.changes)).collect();
-            factors.iter().any(|it| *it != 1.0).then_some(factors)
+        let factors = |of: &dyn Fn(&Changes) -> f64| -> Vec<Factor> {
+            let factors = runs.iter().enumerate().map(|(run, it)| Factor {
+                run,
+                manner: it.manner as usize,
+                factor: of(it.changes),
+            });
+            factors.filter(|it| it.factor != 1.0).collect()
         };
         let calls = facts.call_shapes.iter();
         let tasks = facts.task_shapes.iter();
@@ -71,12 +83,12 @@ impl Effects {
         }
     }
 
-    pub(super) fn of_call(&self, shape: u32) -> Option<&[f64]> {
-        self.calls.get(shape as usize)?.as_deref()
+    pub(super) fn of_call(&self, shape: u32) -> &[Factor] {
+        self.calls.get(shape as usize).map_or(&[], Vec::as_slice)
     }
 
-    pub(super) fn of_task(&self, shape: u32) -> Option<&[f64]> {
-        self.tasks.get(shape as usize)?.as_deref()
+    pub(super) fn of_task(&self, shape: u32) -> &[Factor] {
+        self.tasks.get(shape as usize).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn without_waits(&self, stream: usize) -> Option<&[bool]> {
@@ -101,38 +113,47 @@ impl Effects {
     }
 
     /// Adds what is added in each manner, times a factor.
-    pub(super) fn add(&self, row: &mut [i64], lags: &Lags, factors: Option<&[f64]>) {
+    pub(super) fn add(&self, row: &mut [i64], lags: &Lags, factors: &[Factor]) {
         for (block, lag) in self.blocks.iter().zip(lags) {
-            let Some(own) = row.get_mut(block.clone()) else {
-                continue;
-            };
-            match factors.and_then(|it| it.get(block.clone())) {
-                None => own.iter_mut().for_each(|it| *it += lag),
-                Some(factors) => {
-                    let own = own.iter_mut().zip(factors);
-                    own.for_each(|(it, factor)| *it += scaled(*lag, *factor));
-                }
-            }
+            let own = row.get_mut(block.clone()).unwrap_or_default();
+            own.iter_mut().for_each(|it| *it += lag);
+        }
+        for it in factors {
+            row[it.run] += it.more(lags);
         }
     }
 
-    /// Makes each value at least another one, plus what is added in its manner, times a factor.
-    pub(super) fn raise(&self, row: &mut [i64], by: &[i64], lags: &Lags, factors: Option<&[f64]>) {
-        for (block, lag) in self.blocks.iter().zip(lags) {
-            let (Some(own), Some(by)) = (row.get_mut(block.clone()), by.get(block.clone())) else {
-                continue;
-            };
-            match factors.and_then(|it| it.get(block.clone())) {
-                None => {
-                    let own = own.iter_mut().zip(by);
-                    own.for_each(|(it, by)| *it = (*it).max(by + lag));
-                }
-                Some(factors) => {
-                    let own = own.iter_mut().zip(by).zip(factors);
-                    own.for_each(|((it, by), factor)| *it = (*it).max(by + scaled(*lag, *factor)));
-                }
-            }
+    /// Goes on to the later of two timestamps: the one reached and the one of a launch, each with what is added to it in
+    /// each manner. What is added to the launch changes with it.
+    pub(super) fn later(&self, row: &mut [i64], own: &Lags, (launch, lags): (&[i64], &Lags)) {
+        let rows = self.launch.iter();
+        let changed = rows.map(|it| {
+            let launched = launch[it.run] + lags[it.manner] + it.more(lags);
+            launched.max(row[it.run] + own[it.manner])
+        });
+        // Most often there is none: nothing is allocated then.
+        let changed: Vec<i64> = changed.collect();
+        for ((block, own), lag) in self.blocks.iter().zip(own).zip(lags) {
+            let row = row.get_mut(block.clone()).unwrap_or_default();
+            let launch = launch.get(block.clone()).unwrap_or_default();
+            let all = row.iter_mut().zip(launch);
+            all.for_each(|(it, launch)| *it = (*it + own).max(launch + lag));
         }
+        for (it, changed) in self.launch.iter().zip(changed) {
+            row[it.run] = changed;
+        }
+    }
+}
+
+impl Factor {
+    /// By how much more is added in this simulation.
+    pub(super) fn more(&self, lags: &Lags) -> i64 {
+        let lag = lags[self.manner];
+        scaled(lag, self.factor) - lag
+    }
+
+    pub(super) fn run(&self) -> usize {
+        self.run
     }
 }
 
@@ -140,9 +161,25 @@ fn left(narrow: Option<Narrow>) -> u8 {
     narrow.map_or(ALL, Narrow::waits)
 }
 
+/// To the nearest whole number, and from the middle between two away from 0.
 fn scaled(time: i64, factor: f64) -> i64 {
-    match factor == 1.0 {
-        true => time,
-        false => (time as f64 * factor).round() as i64,
+    let exact = time as f64 * factor;
+    let whole = exact as i64;
+    let rest = exact - whole as f64;
+    whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_to_the_nearest() {
+        for time in (-70..70).chain([i64::from(i32::MAX), 1 << 50, -(1 << 50) - 1]) {
+            for factor in [0.0, 0.25, 0.5, 0.75, 1.0 / 3.0, 1.5, 7.1] {
+                let rounded = (time as f64 * factor).round() as i64;
+                assert_eq!(scaled(time, factor), rounded, "{time} x{factor}");
+            }
+        }
     }
 }

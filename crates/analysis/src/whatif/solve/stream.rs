@@ -90,23 +90,14 @@ impl<'f> StreamLane<'f> {
             }
             self.is_inside = true;
             self.arrive(shared, place, false);
-            if shape.class == Class::Work {
-                self.worked
-                    .iter_mut()
-                    .zip(&self.row)
-                    .for_each(|(it, at)| *it -= at);
-            }
         }
-        if let Err(need) = self.end(shared, waits, (&task, &shape)) {
+        let is_work = shape.class == Class::Work;
+        if waits.is_empty() {
+            self.end_alone(shared, &task, is_work);
+        } else if let Err(need) = self.end_after(shared, waits, (&task, &shape)) {
             return Move::Blocked(need);
         }
         self.waits = left;
-        if shape.class == Class::Work {
-            self.worked
-                .iter_mut()
-                .zip(&self.row)
-                .for_each(|(it, at)| *it += at);
-        }
         self.arrive(shared, place, true);
         self.before = Some(task.end);
         self.is_inside = false;
@@ -157,7 +148,9 @@ impl<'f> StreamLane<'f> {
                 shared.left_out += 1;
                 thread.skip(shared, task.call);
             }
-            (Launched::At(..), Some(thread)) => thread.begun(shared, task.call),
+            (Launched::At(..), Some(thread)) => {
+                thread.begun(shared, task.call);
+            }
             _ => {}
         }
         Ok(())
@@ -204,19 +197,37 @@ impl<'f> StreamLane<'f> {
     /// From the end of the task before to the begin of this one.
     fn go_on(&mut self, shared: &Shared<'f>, task: &Task, launched: Launched, lead: &Lead) {
         let effects = &shared.effects;
-        let factors = effects.launch.as_deref();
-        match (self.before, launched) {
-            (Some(_), _) => effects.add(&mut self.row, &lead.switch, None),
-            (None, Launched::At(..)) => self.row.fill(i64::MIN / 2),
-            (None, _) => self.row.fill(task.begin),
-        }
-        if let Launched::At(slot, _) = launched {
-            let submitted = shared.slots.get(slot);
-            effects.raise(&mut self.row, submitted, &lead.launch, factors);
+        let switch = match (self.before, launched) {
+            (Some(_), _) => &lead.switch,
+            (None, Launched::At(..)) => {
+                self.row.fill(i64::MIN / 2);
+                &[0; Manner::ALL.len()]
+            }
+            (None, _) => return self.row.fill(task.begin),
+        };
+        match launched {
+            Launched::At(slot, _) => {
+                let submitted = shared.slots.get(slot);
+                effects.later(&mut self.row, switch, (submitted, &lead.launch));
+            }
+            _ => effects.add(&mut self.row, switch, &[]),
         }
     }
 
-    fn end(
+    /// A task ends that waited for nothing.
+    fn end_alone(&mut self, shared: &Shared<'f>, task: &Task, is_work: bool) {
+        let lags: Lags = [task.end - task.begin; Manner::ALL.len()];
+        let factors = shared.effects.of_task(task.shape);
+        shared.effects.add(&mut self.row, &lags, factors);
+        if is_work {
+            self.worked_in_all += task.end - task.begin;
+            for factor in factors {
+                self.worked[factor.run()] += factor.more(&lags);
+            }
+        }
+    }
+
+    fn end_after(
         &mut self,
         shared: &mut Shared<'f>,
         waits: &[Wait],
@@ -230,6 +241,9 @@ impl<'f> StreamLane<'f> {
             }
             None => {}
         }
+        let is_work = shape.class == Class::Work;
+        let each = self.worked.iter_mut().zip(&self.row);
+        each.filter(|_| is_work).for_each(|(it, at)| *it -= at);
         let index = shared.index;
         let released = index.released(waits).filter(|it| *it > task.begin);
         let lags = Manner::ALL.map(|manner| match (released, manner) {
@@ -253,6 +267,8 @@ impl<'f> StreamLane<'f> {
         }
         let factors = shared.effects.of_task(task.shape);
         shared.effects.add(&mut self.row, &lags, factors);
+        let each = self.worked.iter_mut().zip(&self.row);
+        each.filter(|_| is_work).for_each(|(it, at)| *it += at);
         shared.release(waits);
         Ok(())
     }

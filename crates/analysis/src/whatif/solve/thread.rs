@@ -1,5 +1,7 @@
 //! A thread in several simulations at once: it makes its calls in order.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 
 use crate::whatif::index::Wait;
@@ -15,6 +17,7 @@ use super::slots::Slot;
 /// A call whose tasks have not all begun.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
+    ordinal: u32,
     begin: Slot,
     /// For tasks whose calls waited for room.
     end: Option<Slot>,
@@ -53,7 +56,8 @@ pub(super) struct ThreadLane<'f> {
     rooms: &'f [Place],
     groups: &'f [(Place, u32)],
     corrections: &'f [(Place, i32)],
-    pending: FxHashMap<u32, Pending>,
+    /// By place; some that are over may be among them.
+    pending: VecDeque<Pending>,
     /// Tasks that began without their calls.
     skipped: FxHashMap<u32, u32>,
     waiting: Vec<(Need, usize)>,
@@ -81,7 +85,7 @@ impl<'f> ThreadLane<'f> {
             rooms: of_lane(&index.rooms, lane, |it| *it),
             groups: of_lane(groups, lane, |it| it.0),
             corrections: of_lane(&facts.corrections, lane, |it| it.0),
-            pending: FxHashMap::default(),
+            pending: VecDeque::new(),
             skipped: FxHashMap::default(),
             waiting: Vec::new(),
             is_forced: false,
@@ -197,8 +201,8 @@ impl<'f> ThreadLane<'f> {
         }
         self.fold();
         if let Some(planned) = planned {
-            let lags: Lags = [plan_lag; Manner::ALL.len()];
-            shared.effects.raise(&mut self.row, planned, &lags, None);
+            let all = self.row.iter_mut().zip(planned);
+            all.for_each(|(it, planned)| *it = (*it).max(planned + plan_lag));
         }
         shared.release(waits);
         if is_first || own_lag < 0 {
@@ -218,12 +222,13 @@ impl<'f> ThreadLane<'f> {
         if tasks > 0 {
             self.fold();
             let pending = Pending {
+                ordinal: self.ordinal,
                 begin: shared.slots.keep(&self.row),
                 end: None,
                 call_end: call.end,
                 left: tasks as u32,
             };
-            self.pending.insert(self.ordinal, pending);
+            self.pending.push_back(pending);
         }
         self.wake(shared);
     }
@@ -241,13 +246,10 @@ impl<'f> ThreadLane<'f> {
             self.end_after(shared, waits, (call, shape), place)?;
         } else {
             let own = call.end - call.begin;
-            match shared.effects.of_call(call.shape) {
-                None => self.ahead += own,
-                factors => {
-                    self.fold();
-                    let lags: Lags = [own; Manner::ALL.len()];
-                    shared.effects.add(&mut self.row, &lags, factors);
-                }
+            self.ahead += own;
+            let lags: Lags = [own; Manner::ALL.len()];
+            for factor in shared.effects.of_call(call.shape) {
+                self.row[factor.run()] += factor.more(&lags);
             }
         }
         self.waits = left;
@@ -310,7 +312,8 @@ impl<'f> ThreadLane<'f> {
         }
         if !take_at(&mut self.rooms, place, |it| *it).is_empty() {
             self.fold();
-            if let Some(pending) = self.pending.get_mut(&self.ordinal) {
+            let last = self.pending.back_mut();
+            if let Some(pending) = last.filter(|it| it.ordinal == self.ordinal && it.left > 0) {
                 pending.end = Some(shared.slots.keep(&self.row));
             }
         }
@@ -335,35 +338,45 @@ impl<'f> ThreadLane<'f> {
         if !self.has_reached(ordinal, is_end) {
             return Launched::Ahead;
         }
-        let pending = self.pending.get(&ordinal);
-        let at = pending.and_then(|it| {
+        let place = self.find(ordinal);
+        let at = place.map(|it| self.pending[it]).and_then(|it| {
             let slot = if is_end { it.end? } else { it.begin };
             Some(Launched::At(slot, it.call_end))
         });
         at.unwrap_or(Launched::Unknown)
     }
 
-    /// A task of a call began.
-    pub(super) fn begun(&mut self, shared: &mut Shared<'f>, ordinal: u32) {
-        let Some(pending) = self.pending.get_mut(&ordinal) else {
-            return;
+    /// Where a call is among those with tasks that have not begun. Most often it is one of the first.
+    fn find(&self, ordinal: u32) -> Option<usize> {
+        let first = self.pending.iter().take(4);
+        let near = first.take_while(|it| it.ordinal < ordinal).count();
+        let place = match self.pending.get(near)?.ordinal == ordinal {
+            true => near,
+            false => self.pending.partition_point(|it| it.ordinal < ordinal),
         };
+        let found = self.pending.get(place)?;
+        (found.ordinal == ordinal && found.left > 0).then_some(place)
+    }
+
+    /// A task of a call began. Says whether the call was there.
+    pub(super) fn begun(&mut self, shared: &mut Shared<'f>, ordinal: u32) -> bool {
+        let Some(place) = self.find(ordinal) else {
+            return false;
+        };
+        let pending = &mut self.pending[place];
         pending.left -= 1;
         if pending.left == 0 {
-            let slots = [Some(pending.begin), pending.end];
-            slots
-                .into_iter()
-                .flatten()
-                .for_each(|it| shared.slots.free(it));
-            self.pending.remove(&ordinal);
+            shared.slots.free(pending.begin);
+            pending.end.into_iter().for_each(|it| shared.slots.free(it));
         }
+        while self.pending.pop_front_if(|it| it.left == 0).is_some() {}
+        true
     }
 
     /// A task begins without its call.
     pub(super) fn skip(&mut self, shared: &mut Shared<'f>, ordinal: u32) {
-        match self.pending.contains_key(&ordinal) {
-            true => self.begun(shared, ordinal),
-            false => *self.skipped.entry(ordinal).or_default() += 1,
+        if !self.begun(shared, ordinal) {
+            *self.skipped.entry(ordinal).or_default() += 1;
         }
     }
 

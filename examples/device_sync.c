@@ -10,7 +10,8 @@ int main(void)
 
     CALL(aclInit(NULL));
     CALL(aclrtSetDevice(0));
-    CALL(aclrtMalloc((void **)&device, STREAMS * BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    /* A part for each stream, and one for the default stream. */
+    CALL(aclrtMalloc((void **)&device, (STREAMS + 1) * BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
     for (int i = 0; i < STREAMS; i++) {
         CALL(aclrtCreateStream(&streams[i]));
         for (int pass = 0; pass <= i; pass++) {
@@ -18,7 +19,7 @@ int main(void)
         }
     }
     /* The default stream counts as well. */
-    TASK(aclrtMemsetAsync(device, BYTES, 9, BYTES, NULL));
+    TASK(aclrtMemsetAsync(device + STREAMS * BYTES, BYTES, 9, BYTES, NULL));
     CALL(aclrtSynchronizeDevice());
     printf("%d streams are done\n", STREAMS);
 

@@ -1,6 +1,7 @@
 //! Trace files as the viewer's source.
 
 mod bookmarks;
+mod comparing;
 mod config;
 mod exporting;
 mod loader;
@@ -10,6 +11,7 @@ mod reader;
 mod recorder;
 #[cfg(test)]
 mod tests;
+mod two;
 mod whole;
 
 use std::borrow::Cow;
@@ -32,6 +34,7 @@ use crate::output::{manner, say};
 use ascend_trace_collector::gauge::{self as collector, Gauge};
 use exporting::Export;
 use loader::Loader;
+pub(crate) use two::view_two;
 use whole::WholeCheck;
 
 /// A lag that was seen so long ago says nothing of now.
@@ -281,16 +284,31 @@ fn colors(wanted: Option<bool>) -> Option<ColorMode> {
     })
 }
 
+/// What the user wants of every view, and why that is not all of what is configured.
+fn wishes() -> (Options, Option<String>) {
+    let (config, wrong) = config::read();
+    let options = Options {
+        colors: colors(manner().color.or(config.colors)),
+        ground: manner().ground.or(config.ground),
+        ascii: config.ascii,
+        config,
+        notice: wrong.clone(),
+        ..Options::default()
+    };
+    (options, wrong)
+}
+
 /// Shows a source until the user has seen enough.
 pub(crate) fn show(source: &mut FileSource, mut options: Options) -> anyhow::Result<Option<i32>> {
-    let (config, wrong) = config::read();
-    options.colors = colors(manner().color.or(config.colors));
-    options.ground = manner().ground.or(config.ground);
-    options.ascii = config.ascii;
-    options.config = config;
+    let (wanted, wrong) = wishes();
     // On screen it is cut where there is no room.
     wrong.iter().for_each(say);
-    options.notice = wrong;
+    options = Options {
+        title: options.title,
+        live: options.live,
+        show_log: options.show_log,
+        ..wanted
+    };
     match ascend_trace_viewer::run(source, options)? {
         Outcome::Quit => Ok(None),
         Outcome::Signal(number) => Ok(Some(number)),

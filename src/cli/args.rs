@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use ascend_trace_format::session::Timing;
 
+use super::check::Deny;
 use super::diff::{self, FailIf};
 use super::install::{CompletionsArgs, ManArgs};
 use super::range::{self, RelativeRange};
@@ -117,6 +118,12 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// A severity, or the name of a check.
+fn deny() -> impl TypedValueParser<Value = Deny> {
+    let words = PossibleValuesParser::new(Deny::words());
+    words.try_map(|word| Deny::named(&word).ok_or("it is no severity and no check"))
+}
+
 /// What `-` stands for where a trace is read.
 pub(crate) const STDIN: &str = "/dev/stdin";
 
@@ -124,7 +131,7 @@ pub(crate) const STDIN: &str = "/dev/stdin";
 pub(crate) enum Command {
     /// Run a program and record it (the default command)
     Record(RecordArgs),
-    /// Show a trace as a timeline, also during the recording
+    /// Show a trace as a timeline, also during the recording, or two of them aligned
     View(ViewArgs),
     /// Write a trace in another format
     Export(ExportArgs),
@@ -287,6 +294,15 @@ pub(crate) struct ViewArgs {
     /// The trace file
     pub(crate) file: PathBuf,
 
+    /// A second trace file: both are shown, one above the other, aligned at a step. `}` and `{` go to the
+    /// next and the previous step of both, `G` lists what changed
+    #[arg(value_name = "OTHER")]
+    pub(crate) other: Option<PathBuf>,
+
+    /// With two files: the ranges or marks that are steps, as for `steps`
+    #[arg(long, value_name = "PATTERN", requires = "other")]
+    pub(crate) by: Option<String>,
+
     /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
     #[arg(long)]
     pub(crate) strict: bool,
@@ -413,27 +429,25 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// End with status 1 if a finding has at least this severity
-    #[arg(long, value_name = "SEVERITY", value_enum)]
-    pub(crate) deny: Option<SeverityWord>,
+    /// End with status 1 for findings of at least this severity, or of this check; may be given several times
+    #[arg(long, value_name = "SEVERITY|CHECK", value_parser = deny(), hide_possible_values = true)]
+    pub(crate) deny: Vec<Deny>,
+
+    /// Leave out the findings that this file names, a line each: CHECK FUNCTION REASON or CHECK stream:N REASON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppress: Option<PathBuf>,
+
+    /// Write all findings to this file as SARIF 2.1.0, for services that show them with the code
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
 
     /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
     #[arg(long)]
     pub(crate) strict: bool,
 
     /// List the checks
-    #[arg(long, conflicts_with_all = ["json", "deny", "strict"])]
+    #[arg(long, conflicts_with_all = ["json", "deny", "suppress", "sarif", "strict"])]
     pub(crate) list: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SeverityWord {
-    /// The program does not do what it was written to do
-    Error,
-    /// It loses time, or a mistake shows
-    Warning,
-    /// It may be intended
-    Info,
 }
 
 #[derive(Debug, Args)]
@@ -471,9 +485,19 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) cuda_names: bool,
 
-    /// With --format chrome or perfetto: add a track with the critical path
+    /// With --format chrome or perfetto: add a track with the critical path. With csv or parquet: fill
+    /// the table critical
     #[arg(long)]
     pub(crate) critical: bool,
+
+    /// With --format csv or parquet: fill the table steps as `ascend-trace steps` finds them, also where
+    /// work only repeats
+    #[arg(long)]
+    pub(crate) steps: bool,
+
+    /// The same with the ranges or marks that are steps, as --by of `ascend-trace steps`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) steps_by: Option<String>,
 
     /// Replace an existing file or folder
     #[arg(long)]
@@ -528,6 +552,8 @@ impl OpenArgs {
             args: ArgsWord::Full,
             cuda_names: false,
             critical: self.critical,
+            steps: false,
+            steps_by: None,
             force: false,
             strict: false,
         }

@@ -1,17 +1,27 @@
 //! `check`: what the program of a recording does wrong or at a cost.
 
+mod deny;
+mod sarif;
+mod suppress;
+
+use std::path::Path;
+
 use anyhow::Context;
 use serde::Serialize;
 
-use ascend_trace_analysis::checks::{Finding, Findings, Severity, all};
+use ascend_trace_analysis::checks::{Finding, Findings, all};
 use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::units::{duration, moment};
 
-use super::args::{CheckArgs, SeverityWord};
+use super::args::CheckArgs;
+use super::head::Head;
 use super::trace::{self, Condition};
 use crate::error::DENIED;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, say};
 use crate::table::{Rows, Table, count};
+use suppress::Suppressions;
+
+pub(crate) use deny::Deny;
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     if args.list {
@@ -28,42 +38,60 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     trace::say_warnings(file, &archive);
     let condition = Condition::of_archive(&archive);
     let begin = archive.span().map_or(0, |span| span.begin);
-    match args.json {
-        true => print_json("check", &Document::of(&found, &condition))?,
-        false => print(&text(&found, begin))?,
+    let known = match &args.suppress {
+        Some(file) => Suppressions::read(file)?,
+        None => Suppressions::default(),
+    };
+    say_unused(args, &known, &found);
+    if let Some(to) = &args.sarif {
+        write_sarif(to, &sarif::log(file, &found, &known))?;
     }
-    let denied = args.deny.map(Severity::from);
-    let is_denied = |it: &Finding| denied.is_some_and(|denied| it.severity <= denied);
+    let (suppressed, found): (Vec<Finding>, Vec<Finding>) =
+        found.into_iter().partition(|it| known.of(it).is_some());
+    match args.json {
+        true => print_json("check", &Document::of(&found, suppressed.len(), &condition))?,
+        false => print(&text(&found, suppressed.len(), begin))?,
+    }
+    let is_denied = |it: &Finding| args.deny.iter().any(|deny| deny.denies(it));
     Ok(match found.iter().any(is_denied) {
         true => DENIED,
         false => condition.status(args.strict),
     })
 }
 
-impl From<SeverityWord> for Severity {
-    fn from(word: SeverityWord) -> Self {
-        match word {
-            SeverityWord::Error => Self::Error,
-            SeverityWord::Warning => Self::Warning,
-            SeverityWord::Info => Self::Info,
-        }
+/// Lines that suppress nothing may be mistaken, or no longer needed.
+fn say_unused(args: &CheckArgs, known: &Suppressions, found: &[Finding]) {
+    let Some(file) = &args.suppress else { return };
+    for line in known.unused(found) {
+        say(format!(
+            "{}:{line}: it suppresses no finding",
+            file.display()
+        ));
     }
+}
+
+fn write_sarif(to: &Path, log: &serde_json::Value) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string_pretty(log).context("cannot write JSON")?;
+    text.push('\n');
+    std::fs::write(to, text).with_context(|| format!("cannot write {}", to.display()))
 }
 
 /// The content of `check --json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'f> {
-    complete: bool,
-    damage: Vec<String>,
+    #[serde(flatten)]
+    head: Head,
     findings: &'f [Finding],
+    /// How many findings `--suppress` took away.
+    suppressed: usize,
 }
 
 impl<'f> Document<'f> {
-    pub(super) fn of(findings: &'f [Finding], condition: &Condition) -> Self {
+    pub(super) fn of(findings: &'f [Finding], suppressed: usize, condition: &Condition) -> Self {
         Self {
-            complete: condition.ended && condition.damage.is_empty(),
-            damage: condition.damage.clone(),
+            head: Head::of([condition]),
             findings,
+            suppressed,
         }
     }
 }
@@ -78,14 +106,17 @@ fn list() -> Table {
 }
 
 /// Timestamps are counted from the begin of the recording, as ranges are given.
-fn text(found: &[Finding], begin: i64) -> String {
+fn text(found: &[Finding], suppressed: usize, begin: i64) -> String {
+    let known = match suppressed {
+        0 => String::new(),
+        1 => "1 finding is suppressed\n".to_owned(),
+        more => format!("{more} findings are suppressed\n"),
+    };
     if found.is_empty() {
-        return "nothing was found\n".to_owned();
+        return format!("nothing was found\n{known}");
     }
-    found
-        .iter()
-        .map(|finding| paragraph(finding, begin))
-        .collect()
+    let found = found.iter().map(|finding| paragraph(finding, begin));
+    found.collect::<String>() + &known
 }
 
 fn paragraph(finding: &Finding, begin: i64) -> String {

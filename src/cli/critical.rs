@@ -10,6 +10,7 @@ use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::CriticalArgs;
+use super::head::Head;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
 use crate::table::{Rows, Table, count};
@@ -62,8 +63,8 @@ fn step(plan: &Plan, name: &str) -> anyhow::Result<TimeRange> {
 /// The content of `critical --json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'c> {
-    complete: bool,
-    damage: Vec<String>,
+    #[serde(flatten)]
+    head: Head,
     #[serde(flatten)]
     path: &'c Critical,
     segments: Vec<&'c Segment>,
@@ -72,8 +73,7 @@ pub(super) struct Document<'c> {
 impl<'c> Document<'c> {
     pub(super) fn of(path: &'c Critical, condition: &Condition) -> Self {
         Self {
-            complete: condition.ended && condition.damage.is_empty(),
-            damage: condition.damage.clone(),
+            head: Head::of([condition]),
             path,
             segments: longest(path, PIECES),
         }

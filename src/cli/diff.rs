@@ -12,11 +12,11 @@ use serde::Serialize;
 
 use ascend_trace_analysis::Step;
 use ascend_trace_analysis::diff::{ALPHA, Diff};
-use ascend_trace_analysis::steps::Wanted;
-use ascend_trace_export::Pattern;
-use ascend_trace_recording::{Archive, Range};
+use ascend_trace_recording::Archive;
 
 use super::args::{DiffArgs, STDIN};
+use super::by::By;
+use super::head::Head;
 use super::trace::{self, Condition};
 use crate::error::DENIED;
 use crate::output::{print, print_json, say};
@@ -27,16 +27,16 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         bail!("only one of A and B can be standard input");
     }
     let (mut a, mut b) = (trace::open_any(&args.a)?, trace::open_any(&args.b)?);
-    let found = compare(&mut a, &mut b, args)?;
+    let by = By::new(args.by.as_deref(), args.repeated);
+    let found = by.with(|it| Diff::of_archives([&mut a, &mut b], Step::default(), it));
+    let found = found
+        .with_context(|| format!("cannot read {} or {}", args.a.display(), args.b.display()))?;
     let sides = [(&args.a, &mut a), (&args.b, &mut b)];
     let mut conditions = Vec::new();
     for (file, archive) in sides {
         conditions.push(condition_of(file, archive, args.strict)?);
     }
-    if args.by.is_some() && !found.by_steps {
-        let by = args.by.as_deref().unwrap_or_default();
-        bail!("no range or mark matches {by}: stats lists the names of ranges");
-    }
+    by.check(found.by_steps)?;
     let failed = failed(&found, &args.fail_if)?;
     match args.json {
         true => print_json("diff", &Document::of(&found, &conditions, &failed))?,
@@ -53,21 +53,6 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         false => DENIED,
         true => status.max().unwrap_or(0),
     })
-}
-
-fn compare(a: &mut Archive, b: &mut Archive, args: &DiffArgs) -> anyhow::Result<Diff> {
-    let pattern = args.by.as_deref().map(Pattern::new);
-    let is_wanted = |range: &Range| {
-        let pattern = pattern.as_ref();
-        pattern.is_some_and(|pattern| pattern.matches(&range.name))
-    };
-    let wanted = match args.by {
-        Some(_) => Wanted::Those(&is_wanted),
-        None if args.repeated => Wanted::Repeated,
-        None => Wanted::Any,
-    };
-    let found = Diff::of_archives([a, b], Step::default(), wanted);
-    found.with_context(|| format!("cannot read {} or {}", args.a.display(), args.b.display()))
 }
 
 fn condition_of(file: &Path, archive: &mut Archive, strict: bool) -> anyhow::Result<Condition> {
@@ -113,8 +98,8 @@ fn failed(found: &Diff, conditions: &[FailIf]) -> anyhow::Result<Vec<Failed>> {
 /// The content of `diff --json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'d> {
-    complete: bool,
-    damage: Vec<String>,
+    #[serde(flatten)]
+    head: Head,
     failed: &'d [Failed],
     #[serde(flatten)]
     diff: &'d Diff,
@@ -122,10 +107,8 @@ pub(super) struct Document<'d> {
 
 impl<'d> Document<'d> {
     pub(super) fn of(diff: &'d Diff, conditions: &[Condition], failed: &'d [Failed]) -> Self {
-        let damage = conditions.iter().flat_map(|it| &it.damage);
         Self {
-            complete: conditions.iter().all(|it| it.ended && it.damage.is_empty()),
-            damage: damage.cloned().collect(),
+            head: Head::of(conditions),
             failed,
             diff,
         }

@@ -112,7 +112,7 @@ fn every_field_of_check_is_described() {
     let found = Findings::default().of(&Window::whole(&trace));
     assert_eq!(found.len(), 1);
     let condition = super::trace::Condition::of(&trace, &[]);
-    let document = super::check::Document::of(&found, &condition);
+    let document = super::check::Document::of(&found, 0, &condition);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/check"), &|_| {
         false
@@ -130,7 +130,7 @@ fn every_field_of_steps_is_described() {
     let report = Report::of(&Window::whole(&trace), Wanted::Any);
     assert!(!report.comparisons[0].more.is_empty());
     let condition = super::trace::Condition::of(&trace, &[]);
-    let document = super::steps::Document::of(&report, &condition);
+    let document = super::head::Document::of(&report, &condition);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/steps"), &|_| {
         false
@@ -157,7 +157,7 @@ fn every_field_of_what_if_is_described() {
     report.syncs = whatif.syncs().syncs;
     assert!(!report.predictions[0].streams.is_empty() && !report.syncs.is_empty());
     let condition = super::trace::Condition::of(&trace, &[]);
-    let document = super::what_if::Document::of(&report, &condition);
+    let document = super::head::Document::of(&report, &condition);
     let document = serde_json::to_value(document).unwrap();
     let described = section(JSON, "## ascend-trace/what-if");
     assert_named(&document, described, &|_| false);

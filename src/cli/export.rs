@@ -14,6 +14,8 @@ use anyhow::{Context, bail};
 
 use ascend_trace_analysis::critical::{Critical, Segment};
 use ascend_trace_analysis::part::Streams;
+use ascend_trace_analysis::stats::StepStats;
+use ascend_trace_analysis::steps::Report;
 use ascend_trace_export::{
     Args, ExportError, Exporter, Kineto, Layout, Only, Single, Sink, Source, Step, StreamError,
     Wanted, format, is_rank_file, stream,
@@ -25,6 +27,7 @@ use progress::Progress;
 use ascend_trace_recording::{Archive, TimeRange, Trace};
 
 use super::args::{ArgsWord, ExportArgs, FormatWord, STDIN};
+use super::by::By;
 use super::trace::{self, Condition};
 use crate::output::{say, tell};
 
@@ -93,15 +96,17 @@ impl Job {
         exporter: &'static dyn Exporter,
         (only, amount): (Only, Args),
     ) -> anyhow::Result<Self> {
+        check_added(args, exporter)?;
         let mut archive = trace::open_any(&args.file)?;
         let range = match args.range {
             Some(range) => range.of(archive.span())?,
             None => None,
         };
         let critical = match (args.critical, range.or(archive.span())) {
-            (true, Some(range)) => critical(&mut archive, exporter, range)?,
+            (true, Some(range)) => critical(&mut archive, range)?,
             _ => Arc::default(),
         };
+        let steps = steps(&mut archive, args)?;
         Ok(Self {
             archive,
             exporter,
@@ -110,6 +115,7 @@ impl Job {
                 only,
                 args: amount,
                 critical,
+                steps,
             },
             has_any: true,
         })
@@ -161,15 +167,39 @@ impl Job {
     }
 }
 
-/// The critical path of a range, for a format that has a track for it.
-fn critical(
-    archive: &mut Archive,
-    exporter: &dyn Exporter,
-    range: TimeRange,
-) -> anyhow::Result<Arc<[Segment]>> {
-    if !["chrome", "perfetto"].contains(&exporter.name()) {
-        bail!("--critical is for --format chrome and perfetto: leave it out");
+/// Refuses to add what a format has no place for.
+fn check_added(args: &ExportArgs, exporter: &dyn Exporter) -> anyhow::Result<()> {
+    let is_one_of = |formats: &[&str]| formats.contains(&exporter.name());
+    if args.critical && !is_one_of(&["chrome", "perfetto", "csv", "parquet"]) {
+        bail!("--critical is for --format chrome, perfetto, csv and parquet: leave it out");
     }
+    let steps = match args.steps_by {
+        Some(_) => "--steps-by",
+        None => "--steps",
+    };
+    if wants_steps(args) && !is_one_of(&["csv", "parquet"]) {
+        bail!("{steps} is for --format csv and parquet: leave it out");
+    }
+    Ok(())
+}
+
+fn wants_steps(args: &ExportArgs) -> bool {
+    args.steps || args.steps_by.is_some()
+}
+
+/// The steps of all of the recording, as the command of this name finds them.
+fn steps(archive: &mut Archive, args: &ExportArgs) -> anyhow::Result<Option<Arc<[StepStats]>>> {
+    if !wants_steps(args) {
+        return Ok(None);
+    }
+    let by = By::new(args.steps_by.as_deref(), false);
+    let report = by.with(|wanted| Report::of_archive(archive, Step::default(), wanted))?;
+    by.check(!report.steps.is_empty())?;
+    Ok(Some(report.steps.into()))
+}
+
+/// The critical path of a range.
+fn critical(archive: &mut Archive, range: TimeRange) -> anyhow::Result<Arc<[Segment]>> {
     let path = Critical::of_archive(archive, Step::default(), range)?;
     Ok(path.segments.into())
 }

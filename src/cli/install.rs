@@ -157,8 +157,8 @@ mod tests {
                 "perfetto parquet",
             ),
             (
-                &["ascend-trace", "check", "--deny", ""],
-                "error warning info",
+                &["ascend-trace", "check", "--deny", "d"],
+                "data-race destroyed-while-waited destroyed-with-work device-sync",
             ),
             (&["ascend-trace", "export", "--str"], "--strict"),
             (&["ascend-trace", "--engine", "p"], "preload"),

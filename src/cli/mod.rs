@@ -1,6 +1,7 @@
 //! The command line: words become a plan, a plan becomes an action. One file per command.
 
 mod args;
+pub(crate) mod by;
 mod check;
 mod critical;
 mod demo;
@@ -10,6 +11,7 @@ mod docs;
 mod doctor;
 mod export;
 mod guess;
+mod head;
 mod hooks;
 mod info;
 mod install;

@@ -1,16 +1,15 @@
 //! `steps`: the steps of a training loop, what each spent its time on, and what the slowest had more of.
 
-use anyhow::{Context, bail};
-use serde::Serialize;
+use anyhow::Context;
 
 use ascend_trace_analysis::Step;
 use ascend_trace_analysis::stats::{StepStats, Verdict};
-use ascend_trace_analysis::steps::{Comparison, More, Report, StepSums, Wanted};
-use ascend_trace_export::Pattern;
+use ascend_trace_analysis::steps::{Comparison, More, Report, StepSums};
 use ascend_trace_recording::units::{duration, moment};
-use ascend_trace_recording::{Archive, OpenError, Range};
 
 use super::args::StepsArgs;
+use super::by::By;
+use super::head::Document;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
 use crate::table::{Rows, count};
@@ -24,53 +23,19 @@ const DIFFERENCES: usize = 12;
 pub(crate) fn run(args: &StepsArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
     let mut archive = trace::open_any(file)?;
-    let report =
-        report(&mut archive, args).with_context(|| format!("cannot read {}", file.display()))?;
+    let by = By::new(args.by.as_deref(), args.repeated);
+    let report = by.with(|wanted| Report::of_archive(&mut archive, Step::default(), wanted));
+    let report = report.with_context(|| format!("cannot read {}", file.display()))?;
     trace::check(&mut archive, args.report.strict)?;
     trace::say_warnings(file, &archive);
     let condition = Condition::of_archive(&archive);
-    if let Some(by) = args.by.as_deref().filter(|_| report.steps.is_empty()) {
-        bail!("no range or mark matches {by}: stats lists the names of ranges");
-    }
+    by.check(!report.steps.is_empty())?;
     let begin = archive.span().map_or(0, |span| span.begin);
     match args.report.json {
         true => print_json("steps", &Document::of(&report, &condition))?,
         false => print(&text(&report, begin, args.all))?,
     }
     Ok(condition.status(args.report.strict))
-}
-
-fn report(archive: &mut Archive, args: &StepsArgs) -> Result<Report, OpenError> {
-    let pattern = args.by.as_deref().map(Pattern::new);
-    let is_wanted = |range: &Range| {
-        let pattern = pattern.as_ref();
-        pattern.is_some_and(|pattern| pattern.matches(&range.name))
-    };
-    let wanted = match args.by {
-        Some(_) => Wanted::Those(&is_wanted),
-        None if args.repeated => Wanted::Repeated,
-        None => Wanted::Any,
-    };
-    Report::of_archive(archive, Step::default(), wanted)
-}
-
-/// The content of `steps --json`.
-#[derive(Debug, Serialize)]
-pub(super) struct Document<'r> {
-    complete: bool,
-    damage: Vec<String>,
-    #[serde(flatten)]
-    report: &'r Report,
-}
-
-impl<'r> Document<'r> {
-    pub(super) fn of(report: &'r Report, condition: &Condition) -> Self {
-        Self {
-            complete: condition.ended && condition.damage.is_empty(),
-            damage: condition.damage.clone(),
-            report,
-        }
-    }
 }
 
 fn text(report: &Report, begin: i64, all: bool) -> String {

@@ -1,9 +1,20 @@
-//! `view`: the timeline of a trace.
+//! `view`: the timeline of a trace, or of two.
 
 use super::args::ViewArgs;
 use crate::viewing;
 
 pub(crate) fn run(args: &ViewArgs) -> anyhow::Result<u8> {
-    let (signal, condition) = viewing::view(&args.file, args.strict)?;
-    Ok(signal.map_or(condition.status(args.strict), |number| (128 + number) as u8))
+    let (signal, status) = match &args.other {
+        None => {
+            let (signal, condition) = viewing::view(&args.file, args.strict)?;
+            (signal, condition.status(args.strict))
+        }
+        Some(other) => {
+            let files = [args.file.as_path(), other.as_path()];
+            let (signal, conditions) = viewing::view_two(files, args.by.clone(), args.strict)?;
+            let status = conditions.iter().map(|it| it.status(args.strict));
+            (signal, status.max().unwrap_or(0))
+        }
+    };
+    Ok(signal.map_or(status, |number| (128 + number) as u8))
 }

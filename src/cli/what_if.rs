@@ -5,13 +5,13 @@ mod words;
 pub(super) use words::{Word, parse as change};
 
 use anyhow::Context;
-use serde::Serialize;
 
 use ascend_trace_analysis::Step;
 use ascend_trace_analysis::whatif::{Narrow, Prediction, Report, Sync, WhatIf};
 use ascend_trace_recording::units::duration;
 
 use super::args::WhatIfArgs;
+use super::head::Document;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
 use crate::table::{Rows, count};
@@ -41,25 +41,6 @@ pub(crate) fn run(args: &WhatIfArgs) -> anyhow::Result<u8> {
         false => print(&text(&report, !changes.is_empty()))?,
     }
     Ok(condition.status(args.report.strict))
-}
-
-/// The content of `what-if --json`.
-#[derive(Debug, Serialize)]
-pub(super) struct Document<'r> {
-    complete: bool,
-    damage: Vec<String>,
-    #[serde(flatten)]
-    report: &'r Report,
-}
-
-impl<'r> Document<'r> {
-    pub(super) fn of(report: &'r Report, condition: &Condition) -> Self {
-        Self {
-            complete: condition.ended && condition.damage.is_empty(),
-            damage: condition.damage.clone(),
-            report,
-        }
-    }
 }
 
 fn head(report: &Report) -> String {

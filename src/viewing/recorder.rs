@@ -11,7 +11,7 @@ const QUIET: Duration = Duration::from_secs(2);
 const STALE: Duration = Duration::from_secs(60);
 
 /// Whether a recorder holds the file, where that can be told: it does so as long as it writes.
-fn is_held(path: &Path) -> Option<bool> {
+pub(super) fn is_held(path: &Path) -> Option<bool> {
     let file = File::open(path).ok()?;
     match file.try_lock_shared() {
         // The lock goes with the file at the end of this.

@@ -1,6 +1,6 @@
 //! What is said of programs that really ran: where their steps are, and what their ends waited for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -125,8 +125,99 @@ fn chrome_files_have_a_track_of_the_critical_path_on_demand() {
         (total * 1000.0 - length as f64).abs() < 1.0,
         "{total} {length}"
     );
-    let refused = export("csv", "t-csv").expect(2);
+    let refused = export("kineto", "t-kineto").expect(2);
     assert!(refused.err().contains("--critical is for"));
+}
+
+/// A table of a CSV export: its rows, each as its cells.
+fn table(folder: &Path, name: &str) -> (Vec<String>, Vec<Vec<String>>) {
+    let text = std::fs::read_to_string(folder.join(name)).unwrap();
+    let mut lines = text
+        .lines()
+        .map(|line| line.split(',').map(str::to_owned).collect());
+    (lines.next().unwrap(), lines.collect())
+}
+
+fn column(table: &(Vec<String>, Vec<Vec<String>>), name: &str) -> Vec<String> {
+    let place = table.0.iter().position(|it| it == name);
+    let place = place.unwrap_or_else(|| panic!("no {name} in {:?}", table.0));
+    table.1.iter().map(|row| row[place].clone()).collect()
+}
+
+#[test]
+fn tables_have_the_critical_path_and_the_steps_that_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recorded(&folder, "pipeline");
+    let export = |words: &[&str], out: &str| {
+        let mut command = tool();
+        command.args(["export", "--format", "csv"]).args(words);
+        command.arg("-o").arg(folder.path().join(out)).arg(&path);
+        run(&mut command)
+    };
+    export(&["--critical", "--steps"], "all").expect(0);
+    let critical = table(&folder.path().join("all"), "critical.csv");
+    let found = document(&["critical"], &path);
+    let segments = found["segments"].as_array().unwrap();
+    let expected: Vec<String> = segments
+        .iter()
+        .map(|it| it["begin_ns"].to_string())
+        .collect();
+    assert_eq!(column(&critical, "begin_ns"), expected);
+    let kinds: Vec<_> = segments
+        .iter()
+        .filter_map(|it| it["kind"].as_str())
+        .collect();
+    assert_eq!(column(&critical, "kind"), kinds);
+    let ties = column(&critical, "tie");
+    let ties = ties.iter().filter(|it| *it == "1").count();
+    assert_eq!(Some(ties as u64), found["ties"].as_u64());
+    // The program does not name its steps.
+    let report = document(&["steps"], &path);
+    let rows = report["steps"].as_array().unwrap();
+    let names: Vec<_> = rows.iter().filter_map(|it| it["name"].as_str()).collect();
+    let steps = table(&folder.path().join("all"), "steps.csv");
+    assert_eq!(column(&steps, "name"), names);
+    let of = |field: &str| -> Vec<String> { rows.iter().map(|it| it[field].to_string()).collect() };
+    for field in ["begin_ns", "length_ns", "compute_ns", "idle_ns", "tasks"] {
+        assert_eq!(column(&steps, field), of(field), "{field}");
+    }
+    let spans = begins(&report);
+    let starts = column(&critical, "begin_ns");
+    for (step, begin) in column(&critical, "step").iter().zip(starts) {
+        let begin: i64 = begin.parse().unwrap();
+        let place = spans.iter().position(|it| (it.0..it.1).contains(&begin));
+        assert_eq!(step, place.map_or("", |it| names[it]), "{begin}");
+    }
+    // Without the options, tables are as they were.
+    export(&[], "plain").expect(0);
+    let plain = folder.path().join("plain");
+    assert!(table(&plain, "critical.csv").1.is_empty());
+    assert!(table(&plain, "steps.csv").1.is_empty());
+    let refused = export(&["--steps-by", "epoch *"], "none").expect(2);
+    assert!(refused.err().contains("no range or mark matches epoch *"));
+    let mut command = tool();
+    command
+        .args(["export", "--steps", "--format", "chrome"])
+        .arg(&path);
+    let refused = run(&mut command).expect(2);
+    assert!(
+        refused
+            .err()
+            .contains("--steps is for --format csv and parquet")
+    );
+}
+
+#[test]
+fn tables_have_the_steps_of_a_pattern() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recorded(&folder, "transformer");
+    let out = folder.path().join("t-csv");
+    let mut command = tool();
+    command.args(["export", "--format", "csv", "--steps-by", "STEP ?", "-o"]);
+    run(command.arg(&out).arg(&path)).expect(0);
+    let names = column(&table(&out, "steps.csv"), "name");
+    let expected: Vec<String> = (0..10).map(|it| format!("step {it}")).collect();
+    assert_eq!(names, expected);
 }
 
 fn recorded_with(folder: &tempfile::TempDir, name: &str, options: &str) -> PathBuf {

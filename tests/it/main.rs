@@ -12,6 +12,8 @@ mod architecture;
 mod below;
 /// Causes of idle time on random programs, and links of waits, against the truth and an oracle.
 mod causes;
+/// Mistakes of programs, and programs without one.
+mod checks;
 /// All of it on the other cards.
 mod chips;
 /// The Chrome JSON says what the tables say, in a form that importers take.
@@ -70,6 +72,8 @@ mod untyped;
 mod unused_streams;
 /// The timeline in a terminal.
 mod view;
+/// The questions of docs/ANALYSIS.md are followed.
+mod walkthrough;
 /// Calls are intercepted by every way to a function, and nothing else changes.
 mod ways;
 /// How long programs would take with a change.

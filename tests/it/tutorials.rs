@@ -9,12 +9,13 @@ use crate::support::process::{cache, clean, has_cxx, scratch, write_executable};
 use crate::support::run;
 use crate::torch;
 
-struct Block<'t> {
-    language: &'t str,
-    content: &'t str,
+/// A block of a page.
+pub(crate) struct Block<'t> {
+    pub(crate) language: &'t str,
+    pub(crate) content: &'t str,
 }
 
-fn blocks(page: &str) -> Vec<Block<'_>> {
+pub(crate) fn blocks(page: &str) -> Vec<Block<'_>> {
     let fenced = page.split("\n```").skip(1).step_by(2);
     let blocks = fenced.filter_map(|block| block.split_once('\n'));
     blocks
@@ -33,7 +34,7 @@ fn file_name(content: &str) -> &str {
 }
 
 /// A shell that goes on where the block before ended.
-fn shell(folder: &Path, script: &str) -> Command {
+pub(crate) fn shell(folder: &Path, script: &str) -> Command {
     let kept = folder.join("environment");
     let script = format!(
         "set -e; if [ -f '{0}' ]; then . '{0}'; fi\n{script}\nexport -p > '{0}'\n",

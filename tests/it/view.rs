@@ -3,6 +3,7 @@
 mod configured;
 mod densities;
 mod monkey;
+mod two;
 
 use std::io::Read;
 use std::path::PathBuf;

@@ -23,6 +23,8 @@ actions! {
     ListStalls = "list the longest stalls",
     ListBlames = "list stalls by culprit",
     ListFindings = "list the findings of checks",
+    /// Of the selected range, if there is one.
+    CriticalPath = "critical path of what is on screen",
     /// How short a stall may be that is gone to or listed.
     LeastStall = "set the least duration of stalls",
     ListStatistics = "statistics of the visible range",
@@ -75,6 +77,12 @@ actions! {
     FilterLanes = "show only lanes whose name contains a text",
     /// Keeps the present panels and lanes as a layout of the configuration.
     SaveLayout = "keep this layout",
+    /// Of two recordings: in both.
+    NextStep = "next step of both recordings",
+    PreviousStep = "previous step of both recordings",
+    ListChanges = "list the changes of both recordings",
+    OtherRecording = "go to the other recording",
+    AlignSelections = "align the selections of both recordings",
     Follow = "follow the newest data",
     Pause = "pause the view, not the recording",
     ToggleLog = "show or hide the program's output",
@@ -101,6 +109,19 @@ pub(crate) enum Effect {
     Redraw,
     /// Give the details to the terminal's clipboard.
     Copy,
+    /// Do this with both recordings.
+    Pair(PairAction),
+}
+
+/// What is done with two recordings at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PairAction {
+    NextStep,
+    PreviousStep,
+    OtherRecording,
+    AlignSelections,
+    /// To the change with this place in the list.
+    ToChange(usize),
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::blame::Known;
 use crate::blamed::{BlamedStalls, Blames};
 use crate::choices::Choice;
 use crate::config::Config;
+use crate::critical::CriticalPath;
 use crate::failures::Failures;
 use crate::flame::{Flame, SummedCalls};
 use crate::identity::Identity;
@@ -33,6 +34,7 @@ use crate::meters::Meters;
 use crate::nodes::NodeLines;
 use crate::overall::Overall;
 use crate::overview::Overview;
+use crate::pair::Companion;
 use crate::pointer::Pointer;
 use crate::prompt::Prompt;
 use crate::ranges::{RangeId, Ranges};
@@ -166,6 +168,10 @@ pub(crate) struct App {
     pub(crate) blames: Blames,
     /// What checks found in all of the recording, once they have been asked.
     pub(crate) findings_all: Option<FindingsAll>,
+    /// The critical path, while it is shown.
+    pub(crate) path: Option<CriticalPath>,
+    /// What is known of the other recording, where the view is one of two.
+    pub(crate) companion: Option<Companion>,
     /// Shorter stalls are not gone to and not listed.
     pub(crate) least: i64,
     /// Tables of a range that is not loaded.
@@ -241,6 +247,8 @@ impl App {
             blamed_all: None,
             blames: Blames::default(),
             findings_all: None,
+            path: None,
+            companion: None,
             least: 0,
             summed: None,
             summed_calls: None,

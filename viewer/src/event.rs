@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crossterm::event::{self as term, KeyEventKind};
 
-pub(crate) use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEventKind};
+pub(crate) use crossterm::event::{
+    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 
 use crate::source::Progress;
 

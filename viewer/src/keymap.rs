@@ -64,6 +64,7 @@ keys! {
         "n N", "next, previous stall": "n" => NextStall, "N" => PreviousStall;
         "i I", "the longest stalls, stalls by culprit": "i" => ListStalls, "I" => ListBlames;
         "P", "mistakes and costs that checks found": "P" => ListFindings;
+        "R", "critical path of what is on screen": "R" => CriticalPath;
         "T", "least duration of stalls to go to and list": "T" => LeastStall;
         "t", "statistics of the visible range": "t" => ListStatistics;
         "H", "calls of the host thread by nesting": "H" => Flame;
@@ -82,6 +83,12 @@ keys! {
         "c C", "fold the lanes here, unfold all": "c" => Fold, "C" => UnfoldAll;
         "v x X", "pin, hide this lane, show all": "v" => Pin, "x" => Hide, "X" => ShowAll;
         "\\", "show only lanes whose name contains a text": "\\" => FilterLanes;
+    }
+    "Two recordings" {
+        "} {", "next, previous step of both": "}" => NextStep, "{" => PreviousStep;
+        "G", "what changed from A to B": "G" => ListChanges;
+        "O @", "go to the other one, align the selections":
+            "O" => OtherRecording, "@" => AlignSelections;
     }
     "View" {
         "f", "follow the newest data (not live: F)": "f" => Follow;

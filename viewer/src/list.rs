@@ -26,9 +26,22 @@ pub(crate) enum Kind {
     Blames,
     /// What checks found.
     Findings,
+    /// The critical path.
+    Critical(Ways),
+    /// What changed from one recording to the other.
+    Changes,
     Statistics(Page),
     Bookmarks,
     Commands,
+}
+
+/// How the critical path is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ways {
+    /// The longest pieces.
+    Pieces,
+    /// The time by name.
+    Names,
 }
 
 /// Which stalls are listed.
@@ -150,8 +163,10 @@ pub(crate) enum Target {
     Thread(ThreadId),
     Cause(Cause),
     Blame(BlameId),
-    /// A call that need not be loaded.
+    /// A call or task that need not be loaded.
     Call(Box<Found>),
+    /// The change with this place.
+    Change(usize),
     /// A step, which need not be loaded: its thread, its span and its name.
     Step(ThreadId, TimeRange, String),
     Bookmark(usize),
@@ -249,6 +264,9 @@ impl List {
             Kind::Stalls(Which::Blame(_)) => "stalls of one group".to_owned(),
             Kind::Blames => "stalls by culprit".to_owned(),
             Kind::Findings => "what checks found".to_owned(),
+            Kind::Changes => "changes".to_owned(),
+            Kind::Critical(Ways::Pieces) => "critical path: longest pieces".to_owned(),
+            Kind::Critical(Ways::Names) => "critical path by name".to_owned(),
             Kind::Statistics(page) => page.name().to_owned(),
             Kind::Bookmarks => "bookmarks".to_owned(),
             Kind::Commands => format!(":{}▏", self.filter),
@@ -275,6 +293,13 @@ impl List {
             Kind::Statistics(_) => {
                 "enter: go there   tab: next table   /: filter   < > r: sort   esc: back"
             }
+            Kind::Critical(Ways::Pieces) => {
+                "enter: go there   tab: by name   /: filter   < > r: sort   esc: back"
+            }
+            Kind::Critical(Ways::Names) => {
+                "enter: longest piece   tab: pieces   /: filter   < > r: sort   esc: back"
+            }
+            Kind::Changes => "enter: go there in both   /: filter   < > r: sort   esc: back",
             Kind::Findings => "enter: its first call   /: filter   < > r: sort   esc: back",
             Kind::Bookmarks => {
                 "enter: go there   delete: forget it   /: filter   < > r: sort   esc: back"

@@ -3,6 +3,7 @@
 
 mod blames;
 mod calls;
+mod critical;
 mod findings;
 mod gaps;
 mod matches;
@@ -14,6 +15,7 @@ use ascend_trace_recording::{Archive, TimeRange, Trace};
 
 pub(crate) use blames::BlameQuest;
 pub(crate) use calls::CallsQuest;
+pub(crate) use critical::CriticalQuest;
 pub(crate) use findings::FindingsQuest;
 pub(crate) use matches::MatchQuest;
 pub(crate) use stalls::{StallQuest, Told, Wanted};
@@ -44,6 +46,8 @@ pub(crate) enum Kind {
     Blames(Box<BlameQuest>),
     /// What checks find.
     Findings(Box<FindingsQuest>),
+    /// The critical path of a range.
+    Critical(Box<CriticalQuest>),
     /// The tables of a range.
     Statistics(Box<StatsQuest>),
     /// The calls of a thread by nesting.
@@ -170,6 +174,7 @@ impl Quest {
             Kind::Statistics(quest) => quest.advance(archive, keep_on),
             Kind::Blames(quest) => quest.advance(archive, keep_on),
             Kind::Findings(quest) => quest.advance(archive, keep_on),
+            Kind::Critical(quest) => quest.advance(archive, keep_on),
             Kind::Calls(quest) => quest.advance(&mut self.course, archive, keep_on),
             Kind::Slowest(quest) => quest.advance(&mut self.course, archive, keep_on),
         }

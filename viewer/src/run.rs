@@ -1,5 +1,9 @@
 //! The loop that connects source, terminal, state and view.
 
+mod pair;
+
+pub use pair::run_pair;
+
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -81,6 +85,18 @@ impl From<io::Error> for ViewError {
 /// # Errors
 /// [`ViewError::TooSmall`] names the size and what is needed, [`ViewError::Dumb`] the terminal.
 pub fn check_terminal() -> Result<(), ViewError> {
+    check_size(too_small)
+}
+
+/// The same for two recordings.
+///
+/// # Errors
+/// As [`check_terminal`].
+pub fn check_terminal_for_two() -> Result<(), ViewError> {
+    check_size(crate::pair::too_small)
+}
+
+fn check_size(too_small: fn((u16, u16)) -> Option<String>) -> Result<(), ViewError> {
     if let Some(name) = term::dumb() {
         return Err(ViewError::Dumb(name));
     }
@@ -95,23 +111,8 @@ pub fn check_terminal() -> Result<(), ViewError> {
 /// # Errors
 /// When the terminal cannot be used. A source that fails does not end the view.
 pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewError> {
-    let mode = options.colors.unwrap_or_else(term::color_mode);
-    if options.colors.is_some_and(|mode| mode != ColorMode::None) {
-        term::force_colors();
-    }
-    let mut guard = Guard::new()?;
-    let ascii = options.ascii.unwrap_or_else(term::is_ascii);
-    let ground = options.ground.or_else(term::ground).unwrap_or_default();
-    let theme = Theme::new(mode).with_ascii(ascii).on(ground);
-    if options.ground.is_none() && theme.has_colors() {
-        guard.ask_ground()?;
-    }
-    let mut app = App::new(options.title, theme, options.live, term::size()?);
-    app.log_open = options.show_log && source.log().is_some();
-    app.config = options.config;
-    crate::update::begin(&mut app, self::world(source));
-    app.message = options.notice;
-    app.bookmarks = source.bookmarks();
+    let (mut guard, theme) = take_terminal(&options)?;
+    let mut app = begin(source, options, theme, term::size()?);
     let begun = Instant::now();
     let mut polled = None;
     let mut seen = Seen::default();
@@ -137,7 +138,11 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
             continue;
         }
         let wait = tick(&app, source);
-        match handle_events(&mut app, world, &mut guard, (begun, wait))? {
+        let mut stage = Single {
+            app: &mut app,
+            world,
+        };
+        match handle_events(&mut stage, &mut guard, (begun, wait))? {
             Heard::End(outcome) => return Ok(outcome),
             Heard::Something => seen.input(),
             Heard::Nothing => {}
@@ -146,6 +151,33 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
         keep_layout(&mut app, source);
         order(&mut app, source);
     }
+}
+
+/// Takes the terminal over, and finds out how it shows things.
+fn take_terminal(options: &Options) -> Result<(Guard, Theme), ViewError> {
+    let mode = options.colors.unwrap_or_else(term::color_mode);
+    if options.colors.is_some_and(|mode| mode != ColorMode::None) {
+        term::force_colors();
+    }
+    let mut guard = Guard::new()?;
+    let ascii = options.ascii.unwrap_or_else(term::is_ascii);
+    let ground = options.ground.or_else(term::ground).unwrap_or_default();
+    let theme = Theme::new(mode).with_ascii(ascii).on(ground);
+    if options.ground.is_none() && theme.has_colors() {
+        guard.ask_ground()?;
+    }
+    Ok((guard, theme))
+}
+
+/// The state that a view of a source begins with.
+fn begin(source: &dyn Source, options: Options, theme: Theme, size: (u16, u16)) -> App {
+    let mut app = App::new(options.title, theme, options.live, size);
+    app.log_open = options.show_log && source.log().is_some();
+    app.config = options.config;
+    crate::update::begin(&mut app, self::world(source));
+    app.message = options.notice;
+    app.bookmarks = source.bookmarks();
+    app
 }
 
 /// What the screen shows, as far as that tells whether it must be drawn again: nobody is woken for a picture
@@ -171,8 +203,14 @@ impl Seen {
     fn is_stale(&mut self, app: &App, world: World<'_>) -> bool {
         let lines = world.log.map_or(0, |log| log.len());
         let is_same = std::mem::replace(&mut self.lines, lines) == lines;
+        self.take(!is_same || is_busy(app))
+    }
+
+    /// Whether the screen must be drawn again, which then is done: because there is something, or it depends on
+    /// the time.
+    fn take(&mut self, is_due: bool) -> bool {
         let is_current = std::mem::replace(&mut self.is_current, true);
-        !(is_current && is_same) || is_busy(app)
+        !is_current || is_due
     }
 }
 
@@ -303,6 +341,37 @@ fn hear(app: &mut App, source: &mut dyn Source) -> bool {
     heard
 }
 
+/// What answers to events.
+trait Stage {
+    fn update(&mut self, event: InputEvent) -> Vec<Effect>;
+
+    /// Learns what the terminal shows text on.
+    fn stand_on(&mut self, ground: Ground);
+
+    /// The details as text.
+    fn details(&self) -> String;
+}
+
+/// A view of one recording.
+struct Single<'a> {
+    app: &'a mut App,
+    world: World<'a>,
+}
+
+impl Stage for Single<'_> {
+    fn update(&mut self, event: InputEvent) -> Vec<Effect> {
+        update(self.app, self.world, event)
+    }
+
+    fn stand_on(&mut self, ground: Ground) {
+        self.app.theme = self.app.theme.on(ground);
+    }
+
+    fn details(&self) -> String {
+        details(self.app, self.world)
+    }
+}
+
 /// What came from the terminal.
 enum Heard {
     Nothing,
@@ -313,8 +382,7 @@ enum Heard {
 
 /// Waits for events and lets the state answer.
 fn handle_events(
-    app: &mut App,
-    world: World<'_>,
+    stage: &mut dyn Stage,
     guard: &mut Guard,
     (begun, mut wait): (Instant, Option<Duration>),
 ) -> io::Result<Heard> {
@@ -335,20 +403,22 @@ fn handle_events(
             reply::Heard::Event(event) => event,
             reply::Heard::Part => continue,
             reply::Heard::Ground(ground) => {
-                app.theme = app.theme.on(ground);
+                stage.stand_on(ground);
                 continue;
             }
         };
         // How quickly a button is pressed again must be known where nobody asks for the time.
         if matches!(event, InputEvent::Mouse(_)) {
-            update(app, world, InputEvent::Clock(begun.elapsed()));
+            stage.update(InputEvent::Clock(begun.elapsed()));
         }
-        for effect in update(app, world, event) {
+        for effect in stage.update(event) {
             match effect {
                 Effect::Quit => return Ok(Heard::End(Outcome::Quit)),
                 Effect::Suspend => guard.suspend()?,
                 Effect::Redraw => guard.forget()?,
-                Effect::Copy => guard.copy(&details(app, world))?,
+                Effect::Copy => guard.copy(&stage.details())?,
+                // Both halves have answered to it.
+                Effect::Pair(_) => {}
             }
         }
     }

@@ -89,6 +89,8 @@ pub(crate) struct Guard {
     keyboard: OwnedFd,
     /// There may be more events that have been read already.
     more: bool,
+    /// How often crossterm has been asked in vain since the last input.
+    looks: usize,
     replies: Replies,
 }
 
@@ -106,6 +108,15 @@ pub(crate) enum Input {
 /// How long crossterm may look for an event. It would not look at all in no time, and never waits for
 /// less than a millisecond.
 const LOOK: Duration = Duration::from_micros(200);
+
+/// When crossterm is asked again after input of which it had no more. It has a time limit and does not look at what it has
+/// read already where this thread loses its processor for that long. Without these questions, the last keys of a burst
+/// would wait for the next key.
+const AGAIN: [Duration; 3] = [
+    Duration::from_millis(20),
+    Duration::from_millis(200),
+    Duration::from_secs(2),
+];
 
 /// How long the rest of an escape sequence is waited for.
 const REST: Duration = Duration::from_millis(5);
@@ -182,6 +193,7 @@ impl Guard {
                 signals,
                 keyboard,
                 more: false,
+                looks: AGAIN.len(),
                 replies: Replies::default(),
             }),
             Err(error) => {
@@ -251,10 +263,10 @@ impl Guard {
     /// crossterm reads for ever from a terminal that has gone away, so this waits itself and asks
     /// only while the terminal is there.
     pub(crate) fn wait(&mut self, time: Option<Duration>) -> io::Result<Input> {
-        let time = if self.more {
-            Some(Duration::ZERO)
-        } else {
-            time
+        let time = match (self.more, AGAIN.get(self.looks)) {
+            (true, _) => Some(Duration::ZERO),
+            (false, Some(again)) => Some(time.map_or(*again, |time| time.min(*again))),
+            (false, None) => time,
         };
         let ready = match readiness(&self.keyboard, &self.signals.woken, time)? {
             Readiness::Gone => return Ok(Input::HungUp),
@@ -264,6 +276,11 @@ impl Guard {
         let signalled = self.signals.heard();
         // Also when it is quiet: then the size may have changed.
         self.more = crossterm::event::poll(LOOK)?;
+        self.looks = match (self.more || ready, time) {
+            (true, _) => 0,
+            (false, Some(Duration::ZERO)) => self.looks,
+            (false, _) => self.looks.saturating_add(1),
+        };
         if self.more {
             return crossterm::event::read().map(Input::Event);
         }

@@ -13,8 +13,8 @@ use crate::item::Category;
 pub use ground::Ground;
 use palette::{
     ACCENT, ARROW, BAD, BAR, BAR_LIGHT, CALL, CHOSEN, COLLECTIVE, COPY, COPY_IN, COPY_OUT, DIM,
-    FAINT, FILL, GOOD, GRAPH, HOST_FUNC, IDLE, INK, KERNELS, LAUNCH, OTHER, RANGE_INK, RANGES,
-    RECORD, STALL, Tone, nearest_indexed,
+    FAINT, FILL, GOOD, GRAPH, HOST_FUNC, IDLE, INK, KERNELS, LAUNCH, OTHER, PATH, RANGE_INK,
+    RANGES, RECORD, STALL, Tone, nearest_indexed,
 };
 
 /// How many colours the terminal has.
@@ -254,6 +254,11 @@ impl Theme {
             ColorMode::None => self.strong(),
             _ => self.ink(BAD),
         }
+    }
+
+    /// The critical path.
+    pub(crate) fn path(self) -> Style {
+        self.ink(PATH).add_modifier(Modifier::BOLD)
     }
 
     pub(crate) fn stall(self) -> Style {

@@ -50,6 +50,13 @@ fn tables() -> TablesRow {
         };
         role.clone_into(&mut function.role);
         task.clone_into(&mut function.task);
+        let parts: &[(&str, u8)] = match function.name.as_str() {
+            "aclrtMemcpyAsync" => &[("writes", 0), ("reads", 2), ("extent", 3)],
+            "aclrtMalloc" => &[("allocated", 0), ("size", 1)],
+            _ => &[],
+        };
+        let parts = parts.iter().map(|(part, at)| ((*part).to_owned(), *at));
+        function.parts.extend(parts);
     }
     tables
 }

@@ -6,19 +6,30 @@
 mod finding;
 mod grouping;
 mod list;
+mod order;
+mod overlap;
 
-use ascend_trace_recording::CallId;
+use ascend_trace_recording::{CallId, Trace};
 
 use crate::{Fold, Window};
 
 pub use finding::{Finding, Severity};
 pub use list::{Entry, all};
+use order::Order;
+pub use order::{Fact, Note};
 
 /// Looks for one kind of finding, window by window. Its state is bounded, and what it finds does not depend on where
 /// the windows are cut.
 pub trait Check: Send {
     /// Takes in what the next window has of the calls that are `wanted`.
-    fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool);
+    fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
+        let _ = (window, wanted);
+    }
+
+    /// Takes in what the order of the program's tasks says, after each window.
+    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+        let _ = (trace, facts);
+    }
 
     /// What was found, once there are no more windows.
     fn findings(&mut self) -> Vec<Finding>;
@@ -27,11 +38,15 @@ pub trait Check: Send {
 /// All checks at once. The answer has the worst findings first.
 pub struct Findings {
     checks: Vec<Entry>,
+    order: Order,
 }
 
 impl Default for Findings {
     fn default() -> Self {
-        Self { checks: all() }
+        Self {
+            checks: all(),
+            order: Order::default(),
+        }
     }
 }
 
@@ -45,8 +60,10 @@ impl std::fmt::Debug for Findings {
 impl Findings {
     /// Takes in what the next window has of some calls.
     pub fn take_those(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
+        let facts = self.order.take(window, wanted);
         for entry in &mut self.checks {
             entry.check.take(window, wanted);
+            entry.check.judge(window.trace, &facts);
         }
     }
 }

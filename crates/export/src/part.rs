@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use ascend_trace_analysis::critical::Segment;
+use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::{Edge, Lane, Node, Stall, Window};
 use ascend_trace_recording::{Call, CallId, ProcessId, StreamId, TaskId, ThreadId, Trace};
 
@@ -20,6 +21,7 @@ pub struct Source<'a> {
     pub(crate) constants: Constants<'a>,
     pub(crate) args: Args,
     pub(crate) critical: Arc<[Segment]>,
+    pub(crate) steps: Option<Arc<[StepStats]>>,
     /// By function: what timelines file its calls under.
     host_categories: Arc<[String]>,
     /// By process: whether its pid is that of another one before it.
@@ -79,6 +81,7 @@ impl<'a> Source<'a> {
             constants: Constants::of(trace),
             args: wanted.args,
             critical: Arc::clone(&wanted.critical),
+            steps: wanted.steps.clone(),
             host_categories: host_categories(trace),
             repeated_pids: repeated_pids(trace),
             window,

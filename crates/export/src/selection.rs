@@ -7,6 +7,7 @@ mod shown;
 use std::sync::Arc;
 
 use ascend_trace_analysis::critical::Segment;
+use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::{Edge, Node, Stall};
 use ascend_trace_recording::{
     Call, CallId, ProcessId, StreamId, Task, TaskId, ThreadId, TimeRange, Trace,
@@ -25,8 +26,10 @@ pub struct Wanted {
     pub only: Only,
     /// What the slices of timelines say; tables have all of it.
     pub args: Args,
-    /// The critical path, if timelines are to have a track of it.
+    /// The critical path, if timelines are to have a track of it, and tables its pieces.
     pub critical: Arc<[Segment]>,
+    /// The steps of tables, by begin; `None`: those that the program or its framework names.
+    pub steps: Option<Arc<[StepStats]>>,
 }
 
 /// Which calls and tasks of a trace are wanted.

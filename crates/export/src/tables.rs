@@ -1,5 +1,5 @@
 //! The tables of a trace, whatever they are written as: `calls`, `tasks`, `dependencies`, `stalls`, `graphs`,
-//! `findings`, `ranges`, `steps` and `activities`.
+//! `findings`, `ranges`, `steps`, `critical` and `activities`.
 //!
 //! The columns are declared, each in one place, in the module of their table. Times are nanoseconds of the
 //! recording host's `CLOCK_MONOTONIC`; the unit is in the column's name.
@@ -7,6 +7,7 @@
 mod activities;
 mod calls;
 mod cell;
+mod critical;
 mod dependencies;
 mod findings;
 mod graphs;
@@ -61,6 +62,7 @@ tables! {
     Findings findings,
     Ranges ranges,
     Steps steps,
+    Critical critical,
     Activities activities,
 }
 
@@ -84,7 +86,8 @@ impl Table {
             }
             Self::Ranges if source.part.is_last => ranges::write(source, to),
             Self::Steps if source.part.is_last => steps::write(source, &so_far.facts, to),
-            Self::Graphs | Self::Findings | Self::Ranges | Self::Steps => Ok(()),
+            Self::Critical if source.part.is_last => critical::write(source, to),
+            Self::Graphs | Self::Findings | Self::Ranges | Self::Steps | Self::Critical => Ok(()),
             Self::Activities => {
                 so_far.entries = activities::write(source, so_far.entries, to)?;
                 Ok(())

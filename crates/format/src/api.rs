@@ -96,6 +96,14 @@ coded_enum! {
         Domain = 33 "domain",
         /// A range that has begun.
         Range = 34 "range",
+        /// Memory that a copy reads: the address itself is the argument.
+        Reads = 35 "reads",
+        /// Memory that a copy or a fill writes.
+        Writes = 36 "writes",
+        /// How many bytes of it.
+        Extent = 37 "extent",
+        /// Memory that a pool gives in the order of a stream.
+        Pooled = 38 "pooled",
     }
 }
 

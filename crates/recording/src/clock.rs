@@ -182,9 +182,15 @@ impl Clock {
 
     /// The host time of a device time; `None` as long as nothing is known.
     pub(crate) fn map(&self, device: DeviceNs) -> Option<Mapped> {
+        self.map_near(device, &mut 0)
+    }
+
+    /// As [`Self::map`]; times that follow each other are near each other, so the place of the last one is looked at
+    /// first.
+    pub(crate) fn map_near(&self, device: DeviceNs, near: &mut usize) -> Option<Mapped> {
         let base = self.events.base?;
         let at = device.ns();
-        let next = self.knots.partition_point(|knot| knot.device <= at);
+        let next = place_near(&self.knots, near, |knot| knot.device <= at);
         let point = match (
             next.checked_sub(1).map(|i| self.knots[i]),
             self.knots.get(next),
@@ -239,6 +245,21 @@ impl Clock {
         }
         Some((1.0 / (1.0 + best.rate) - 1.0) * 1e6)
     }
+}
+
+/// As `partition_point`, but looks where the last one was before it looks everywhere.
+pub(crate) fn place_near<T>(row: &[T], near: &mut usize, is_before: impl Fn(&T) -> bool) -> usize {
+    let is_at = |place: usize| {
+        let has_before = place == 0 || row.get(place - 1).is_some_and(&is_before);
+        has_before && !row.get(place).is_some_and(&is_before)
+    };
+    if !is_at(*near) {
+        *near += 1;
+        if !is_at(*near) {
+            *near = row.partition_point(&is_before);
+        }
+    }
+    *near
 }
 
 /// How coarse the readings are, judged by a device's anchors.

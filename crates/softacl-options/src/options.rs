@@ -103,6 +103,8 @@ pub struct Options {
     pub noise_seed: u64,
     /// Time is virtual, and a call costs so much of it; 0 is the host's time.
     pub virtual_ns: u64,
+    /// The same for a call that submits a task, if it differs.
+    pub virtual_submit_ns: Option<u64>,
     pub fail: Vec<Failure>,
     pub strict: bool,
     /// Ends the process when a tracer meddles with the program.
@@ -161,6 +163,7 @@ impl Options {
             noise_ppm: 0,
             noise_seed: 0,
             virtual_ns: 0,
+            virtual_submit_ns: None,
             fail: Vec::new(),
             strict: false,
             catch: false,
@@ -170,7 +173,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 45] = [
+pub const KEYS: [&str; 46] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -212,6 +215,7 @@ pub const KEYS: [&str; 45] = [
     "noise_ppm",
     "noise_seed",
     "virtual_ns",
+    "virtual_submit_ns",
     "fail",
     "strict",
     "catch",
@@ -285,6 +289,9 @@ impl Options {
             "noise_ppm" => self.noise_ppm = number(key, value, 0, 1_000_000)?,
             "noise_seed" => self.noise_seed = number(key, value, 0, u64::MAX)?,
             "virtual_ns" => self.virtual_ns = number(key, value, 0, 1_000_000_000)?,
+            "virtual_submit_ns" => {
+                self.virtual_submit_ns = Some(number(key, value, 0, 1_000_000_000)?);
+            }
             "fail" => self.fail = list(key, value, failure)?,
             "strict" => self.strict = switch(key, value)?,
             "catch" => self.catch = switch(key, value)?,

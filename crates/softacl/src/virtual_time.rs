@@ -19,8 +19,22 @@ const START_NS: u64 = 1_000_000_000;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
+/// How far the call is that a thread makes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// There is none.
+    Outside,
+    /// It has done nothing that takes time or depends on the time.
+    Begun,
+    /// The first half of its cost is spent.
+    Working,
+    /// The same, of a call that submits a task.
+    Submitting,
+}
+
 thread_local! {
     static NOW: Cell<u64> = const { Cell::new(START_NS) };
+    static STAGE: Cell<Stage> = const { Cell::new(Stage::Outside) };
     static CALLS: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -35,16 +49,13 @@ pub(crate) fn is_on() -> bool {
 
 /// The calling thread's clock. A thread that ends has none any more.
 pub(crate) fn now() -> u64 {
+    work(Stage::Working);
     NOW.try_with(Cell::get).unwrap_or(START_NS)
-}
-
-pub(crate) fn advance(by_ns: u64) {
-    let _ = NOW.try_with(|now| now.set(now.get().saturating_add(by_ns)));
 }
 
 /// Sets the clock, unless it is there already.
 pub(crate) fn reach(at_ns: u64) {
-    let _ = NOW.try_with(|now| now.set(now.get().max(at_ns)));
+    set(now().max(at_ns));
 }
 
 /// Sets the clock of a thread that does one thing after another for others, who do not wait for each other.
@@ -52,28 +63,74 @@ pub(crate) fn set(at_ns: u64) {
     let _ = NOW.try_with(|now| now.set(at_ns));
 }
 
+fn advance(by_ns: u64) {
+    let _ = NOW.try_with(|now| now.set(now.get().saturating_add(by_ns)));
+}
+
+/// The call under way is about to submit a task.
+pub(crate) fn submits() {
+    if is_on() {
+        work(Stage::Submitting);
+    }
+}
+
+fn stage() -> Stage {
+    STAGE.try_with(Cell::get).unwrap_or(Stage::Outside)
+}
+
+fn set_stage(stage: Stage) {
+    let _ = STAGE.try_with(|own| own.set(stage));
+}
+
+/// The call under way comes to its work, unless it has before.
+fn work(next: Stage) {
+    if stage() == Stage::Begun {
+        set_stage(next);
+        advance(cost(next) / 2);
+    }
+}
+
+fn cost(stage: Stage) -> u64 {
+    let options = &runtime::get().options;
+    match stage {
+        Stage::Submitting => options.virtual_submit_ns.unwrap_or(options.virtual_ns),
+        _ => options.virtual_ns,
+    }
+}
+
 /// A call, from its begin to its end. One half of its cost comes before what it does, the other half after it.
 pub(crate) struct Visit {
     function: &'static str,
     begin_ns: u64,
+    /// Of the call whose callback makes this one.
+    outer: Stage,
 }
 
 pub(crate) fn enter(function: &'static str) -> Option<Visit> {
-    let runtime = runtime::get();
+    // The runtime has the options.
+    runtime::get();
     if !is_on() {
         return None;
     }
     let begin_ns = now();
-    advance(runtime.options.virtual_ns / 2);
-    Some(Visit { function, begin_ns })
+    let outer = stage();
+    set_stage(Stage::Begun);
+    Some(Visit {
+        function,
+        begin_ns,
+        outer,
+    })
 }
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        let runtime = runtime::get();
-        let cost = runtime.options.virtual_ns;
+        work(Stage::Working);
+        let cost = cost(stage());
         advance(cost - cost / 2);
-        let Some(truth) = &runtime.truth else { return };
+        set_stage(self.outer);
+        let Some(truth) = &runtime::get().truth else {
+            return;
+        };
         let number = CALLS.try_with(|calls| calls.replace(calls.get() + 1));
         truth.add_call(&CallEntry {
             function: self.function,

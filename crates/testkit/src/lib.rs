@@ -37,8 +37,9 @@
 //!         | "query" "(" ( "s" N | event ) ")" span
 //!         | "capture" "(" "s" N ")" span               begins a capture
 //!         | "end" "(" "s" N ")" span                   ends it
-//!         | "create" "(" "s" N ")" span                makes a stream
-//!         | "destroy" "(" "s" N ")" span               ends it
+//!         | "create" "(" ( "s" N | EVENT ) ")" span    makes a stream or an event
+//!         | "destroy" "(" ( "s" N | EVENT ) ")" span   ends it
+//!         | "force" "(" "s" N ")" span                 ends a stream without waiting for its tasks
 //!         | NAME [ numbers ] span                      any other function
 //!           … each followed by [ "of" "g" N ] [ "=" CODE ]
 //!
@@ -70,8 +71,9 @@
 //!
 //! **Functions.** Timelines know some functions of AscendCL by name, with their arguments and the
 //! kind of their tasks (`functions.rs` lists them); any other name is a kernel's on a stream, and a
-//! call without a meaning on a thread. Numbers in parentheses are the size of what is moved, or
-//! else the arguments in turn, streams and events left out: `aclrtWaitAndResetNotify(7)` waits for
+//! call without a meaning on a thread. Numbers in parentheses are the size of what is moved and then
+//! the other arguments in turn, streams and events left out: `memcpy(64,4096,8192)` copies 64 bytes from 8192
+//! to 4096, `aclrtMalloc(64,4096)` makes 64 bytes there, `aclrtWaitAndResetNotify(7)` waits for
 //! notify 7, `aclrtValueWait(64,5,1)` for the value at 64 to equal 5, `HcclAllReduce(1,1024)` is a
 //! collective of communicator 1 on 1024 elements, `HcclBroadcast(1,1024,4,0)` one on as many numbers of
 //! 32 bits that rank 0 has, and `HcclCommInitRootInfo(8,3,1)` makes rank 3 of 8 of communicator 1.

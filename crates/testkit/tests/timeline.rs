@@ -209,3 +209,28 @@ fn nodes_and_replays_are_numbered_in_the_order_of_their_launches() {
     };
     assert_eq!((sequences(0), sequences(1)), (vec![0, 0, 1], vec![0, 0]));
 }
+
+#[test]
+fn what_is_made_and_ended_and_where_copies_go_is_written_out() {
+    let trace = timeline(
+        "t1: create(s1)[0..1] create(E)[2..3] aclrtMalloc(64,4096)[4..5]
+         s1: memcpy(64,4096,8192)[20..30] by t1[6..7]
+         t1: destroy(E)[40..41] force(s1)[42..43]",
+    );
+    assert_eq!(
+        names(&trace, 0),
+        [
+            "aclrtCreateStream",
+            "aclrtCreateEvent",
+            "aclrtMalloc",
+            "aclrtMemcpyAsync",
+            "aclrtDestroyEvent",
+            "aclrtDestroyStreamForce",
+        ]
+    );
+    let calls = calls(&trace, 0);
+    assert_eq!(calls[1].event, calls[4].event);
+    assert!(calls[1].event.is_some() && calls[0].stream == calls[5].stream);
+    assert_eq!(trace.args(calls[2])[..2], [4096, 64]);
+    assert_eq!(trace.args(calls[3])[..4], [4096, 64, 8192, 64]);
+}

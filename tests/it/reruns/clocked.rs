@@ -21,6 +21,16 @@ use super::script::Script;
 /// Copies and fills take 1 µs a byte, and nothing but that.
 const SOFT: &str = "tick_ns=1,copy_ns=0,memset_ns=0,d2d_mbps=1,h2d_mbps=1,d2h_mbps=1,memset_mbps=1";
 
+/// The id of the first stream that a program makes: its context has two.
+pub(crate) const FIRST_STREAM: i32 = 2;
+
+/// The device's clock is ahead by this much. The times of programs here are whole microseconds, and the tool would take a
+/// clock that reads nothing else for one that ticks so coarsely.
+const AHEAD_NS: i64 = 7;
+
+/// Which part of the time the tool's mapping of that clock may be off by: what it assumes of any clock's rate.
+pub(crate) const MAPPING: i64 = 5_000;
+
 /// A program: the operations of its threads, and options of the software runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Clocked {
@@ -176,6 +186,10 @@ pub(crate) fn retimed(contents: Contents, truth: &Truth) -> Vec<u8> {
                 row.begin_ns = range.begin;
                 Row::Process(row)
             }
+            Row::Stream(mut row) => {
+                row.acl_id = times.streams.get(&row.serial).map(|it| it.1);
+                Row::Stream(row)
+            }
             Row::Call(row) => Row::Call(times.call(row)),
             Row::Anchor(_)
             | Row::TaskTime(_)
@@ -207,7 +221,7 @@ struct Times<'t> {
     threads: BTreeMap<u32, (VecDeque<TrueCall>, i64)>,
     process: u32,
     /// By serial: device and id.
-    streams: BTreeMap<u32, (i64, i64)>,
+    streams: BTreeMap<u32, (i64, i32)>,
     /// By serial, in order.
     sequences: BTreeMap<u32, Vec<u32>>,
 }
@@ -220,10 +234,11 @@ impl<'t> Times<'t> {
         for row in &contents.rows {
             match row {
                 Row::Process(row) => process = row.process,
-                Row::Stream(row) => {
-                    if let Some(id) = row.acl_id {
-                        streams.insert(row.serial, (row.device.into(), id.into()));
-                    }
+                // The tool asks for ids only where it times tasks. Programs here use no default stream.
+                Row::Stream(row) if !row.is_default => {
+                    let next = FIRST_STREAM + streams.len() as i32;
+                    let own = (row.device.into(), next);
+                    streams.entry(row.serial).or_insert(own);
                 }
                 Row::Call(row) if !seen.iter().any(|it| it.1 == row.thread) => {
                     seen.push((row.begin_ns, row.thread));
@@ -284,18 +299,25 @@ impl<'t> Times<'t> {
         );
         let mut rows: Vec<Row> = Vec::new();
         let after = self.range.end + 1;
-        for now in [self.range.begin, after] {
+        // Between comparisons, a clock may run at another rate: it is compared wherever a task begins or ends.
+        let tasks = self.truth.tasks.values().flatten();
+        let mut compared: Vec<i64> = tasks.flat_map(|it| [it.begin, it.end]).collect();
+        compared.extend([self.range.begin, after]);
+        compared.sort_unstable();
+        compared.dedup();
+        for now in compared {
             rows.push(Row::Anchor(AnchorRow {
                 process: self.process,
                 device: 0,
                 before_ns: now,
                 after_ns: now,
-                device_ns: now,
+                device_ns: now + AHEAD_NS,
                 source: 0,
             }));
         }
         for (stream, sequences) in &self.sequences {
-            let place = self.streams[stream];
+            let (device, id) = self.streams[stream];
+            let place = (device, id.into());
             let times = &self.truth.tasks[&place];
             let mut sequences = sequences.clone();
             sequences.sort_unstable();
@@ -306,8 +328,8 @@ impl<'t> Times<'t> {
                     stream: *stream,
                     sequence,
                     untimed: Untimed::Timed.code(),
-                    begin_device_ns: time.begin,
-                    end_device_ns: time.end,
+                    begin_device_ns: time.begin + AHEAD_NS,
+                    end_device_ns: time.end + AHEAD_NS,
                     seen_ns: after,
                     arming_ns: 0,
                     submitting_ns: 0,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{run, tool};
 
-use super::clocked::{Clocked, Truth, file_in};
+use super::clocked::{Clocked, MAPPING, Truth, file_in};
 
 /// A program, a change of it in the words of `what-if`, and the program with that change.
 #[derive(Clone, Debug)]
@@ -123,7 +123,12 @@ impl Judge {
         let words: Vec<&str> = pair.changes.iter().map(String::as_str).collect();
         let report = what_if(path, &words);
         let recorded = number(&report, "makespan_ns");
-        assert_eq!(recorded, truth.makespan(), "{}: the recording", pair.name);
+        let off = (recorded - truth.makespan()).abs();
+        assert!(
+            off <= truth.makespan() / MAPPING,
+            "{}: the recording is off by {off} ns",
+            pair.name
+        );
         let prediction = &report["predictions"][0];
         let changed = pair.changed.truth();
         let rerun = match pair.captures {

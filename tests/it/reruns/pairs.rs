@@ -1,14 +1,11 @@
 //! Programs made by hand, and changes of them.
 
-use super::clocked::Clocked;
+use super::clocked::{Clocked, FIRST_STREAM};
 use super::judge::Pair;
 use super::script::{Script, narrower};
 
 /// A call costs a microsecond.
 const CALLS: &str = "virtual_ns=1000";
-
-/// The id of the first stream that a program makes: its context has two.
-const FIRST_STREAM: u32 = 2;
 
 /// A loop: what comes before, what is repeated, and what comes after.
 pub(crate) fn looped(before: &str, times: usize, round: &str, after: &str) -> Script {
@@ -20,7 +17,10 @@ pub(crate) fn looped(before: &str, times: usize, round: &str, after: &str) -> Sc
 
 /// `stream=… wait=none` for a stream by its number in the script.
 pub(crate) fn no_waits(stream: u32) -> String {
-    format!("stream={} wait=none", stream + FIRST_STREAM)
+    format!(
+        "stream={} wait=none",
+        i64::from(stream) + i64::from(FIRST_STREAM)
+    )
 }
 
 /// Pairs of one program.
@@ -88,7 +88,7 @@ const REDUCE: &str = "op=aclrtReduceAsync";
 /// A stream waits for another one, and the host for that.
 fn two_streams() -> Family {
     let round = "c 0 400;r 0 0;w 1 0;c 1 200;r 1 1;c 1 300;y 1";
-    let script = looped("s 0;s 1;e 0;e 1", 6, round, "");
+    let script = looped("s 0;s 1;e 0;e 1", 6, round, "v");
     let waits = no_waits(1);
     let both = [waits.as_str(), "copy x0.5"];
     Family::new("two streams", CALLS, script)
@@ -109,7 +109,7 @@ fn two_streams() -> Family {
 /// The host waits for the device in each round, though nobody needs that.
 fn device_syncs() -> Family {
     let round = "f 0 100;c 1 150;f 2 52;v";
-    let script = looped("s 0;s 1;s 2", 8, round, "");
+    let script = looped("s 0;s 1;s 2", 8, round, "y 0;y 1;y 2");
     Family::new("device syncs", CALLS, script)
         .script(&["sync=DeviceSync->stream"], |it| {
             it.with_syncs('v', narrower::stream)
@@ -156,14 +156,15 @@ fn launches() -> Family {
     let graph = format!("s 0;G 0;{}E 0 0;", "f 0 2;".repeat(300));
     let graph = looped(&graph, 4, "l 0 0", "y 0");
     Family::new("launches", "virtual_ns=4000", script)
-        .runtime(&["launch x0.5"], "virtual_ns=2000,submit_ns=1500")
+        .runtime(&["launch x0.5"], "virtual_submit_ns=2000,submit_ns=1500")
+        .runtime(&["launch x0"], "virtual_submit_ns=0,submit_ns=0")
         .graph(&["launch x0"], &graph)
         .script(&[&format!("{FILL} x0.5")], |it| it.scaled("f", 0.5))
 }
 
 /// The host copies itself.
 fn host_copies() -> Family {
-    let script = looped("s 0", 12, "b 100;f 0 80;y 0", "");
+    let script = looped("s 0", 12, "b 100;f 0 80;y 0", "v");
     Family::new("host copies", CALLS, script)
         .script(&["copy x0.5"], |it| it.scaled("b", 0.5))
         .runtime(&["copy x0"], FREE_COPIES)

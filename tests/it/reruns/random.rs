@@ -161,13 +161,15 @@ pub(crate) fn pair(seed: u64) -> Pair {
     maker.ops.extend(
         Script::read("c 0 120;f 1 80;m 0 40;r 0 0;w 1 0;c 1 60;r 1 1;z 1;y 1;v;f 0 64;r 0 0;v").0,
     );
+    // A program that ends takes its pending tasks with it: whatever is changed, something waits for the last ones.
+    let last = (0..maker.streams).map(|it| Op::new('y', it, 0));
+    maker.ops.extend(last);
     let script = Script(maker.ops);
     let call = maker.dice.one_of(&[200, 1_000, 4_000]);
     let submit = maker.dice.one_of(&[1_000, 3_000, 8_000]);
     let queue = maker.dice.one_of(&["", "", ",queue=16"]);
-    let runtime = |call: u32, submit: u32| format!("virtual_ns={call},submit_ns={submit}{queue}");
     let factor = maker.dice.one_of(&[0.25, 0.5, 0.75, 1.5, 2.0]);
-    let mut soft = runtime(call, submit);
+    let mut soft = format!("virtual_ns={call},submit_ns={submit}{queue}");
     let original = Clocked::new(&soft, &[&script]);
     let sync = |letter, to| vec![format!("sync={}->{to}", function(letter))];
     let (changes, changed) = match kind {
@@ -179,7 +181,7 @@ pub(crate) fn pair(seed: u64) -> Pair {
         }
         Kind::Copies => scaled_copies(&["copy"], &script, factor),
         Kind::Launches => {
-            soft = runtime(call / 2, submit / 2);
+            soft += &format!(",virtual_submit_ns={},submit_ns={}", call / 2, submit / 2);
             (vec!["launch x0.5".to_owned()], script.clone())
         }
         Kind::Waits => (vec![no_waits(1)], script.without_waits(1)),

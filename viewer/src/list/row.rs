@@ -5,6 +5,7 @@ use ascend_trace_recording::ThreadId;
 
 use crate::action::Action;
 use crate::blamed::BlameId;
+use crate::item::TrackKey;
 
 /// What a row stands for.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +24,10 @@ pub(crate) enum RowId {
     Blame(BlameId),
     /// The check, the thread, and the first call.
     Finding(&'static str, u32, i64),
+    /// A piece of the critical path: its line and its begin.
+    Piece(TrackKey, i64),
+    /// A kind and a name.
+    Share(&'static str, String),
     /// Process, thread and begin of a step.
     Step(u32, u32, i64),
     Bookmark(String, i64, i64),

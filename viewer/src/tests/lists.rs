@@ -16,7 +16,7 @@ pub(super) fn entries(player: &Player) -> Vec<String> {
     list.shown().map(words).collect()
 }
 
-fn words(entry: &crate::list::Entry) -> String {
+pub(super) fn words(entry: &crate::list::Entry) -> String {
     let cells = entry.cells.iter().map(|cell| cell.text.as_str());
     cells.collect::<Vec<_>>().join(" ")
 }

@@ -47,6 +47,7 @@ pub(super) const DIM: Tone = tone(125, 130, 138, Color::DarkGray);
 pub(super) const FAINT: Tone = tone(78, 84, 94, Color::DarkGray);
 pub(super) const ARROW: Tone = tone(200, 180, 90, Color::Yellow);
 pub(super) const CHOSEN: Tone = tone(255, 255, 255, Color::White);
+pub(super) const PATH: Tone = tone(255, 105, 200, Color::LightMagenta);
 pub(super) const GOOD: Tone = tone(100, 200, 120, Color::Green);
 pub(super) const BAD: Tone = tone(240, 90, 90, Color::Red);
 pub(super) const ACCENT: Tone = tone(110, 190, 240, Color::Cyan);

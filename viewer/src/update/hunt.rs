@@ -19,7 +19,7 @@ use crate::results::{BlamedAll, FindingsAll, Longest, Summed};
 use crate::text::{fit, moment};
 use crate::viewport::Viewport;
 
-use super::{flame, lists, navigate, select, walk};
+use super::{critical, flame, lists, navigate, select, walk};
 
 /// Calls and tasks that are on screen, about, when something is shown that was found far away.
 const SHOWN: u64 = 20_000;
@@ -181,7 +181,8 @@ pub(super) fn known_findings(app: &App) -> Option<&[Finding]> {
     (known.counts == app.counts).then_some(known.findings.as_slice())
 }
 
-fn ask(app: &mut App, what: String, kind: QuestKind, course: Course) {
+/// Begins a quest, and returns its number.
+pub(super) fn ask(app: &mut App, what: String, kind: QuestKind, course: Course) -> u64 {
     let number = app.jobs.next();
     let quest = Quest {
         number,
@@ -190,11 +191,13 @@ fn ask(app: &mut App, what: String, kind: QuestKind, course: Course) {
     };
     let job = Job::Quest(Box::new(quest));
     app.jobs.begin(job, what, Some(course), app.clock);
+    number
 }
 
 /// Stops looking.
 pub(super) fn give_up(app: &mut App) {
     if let Some(given_up) = app.jobs.give_up(JobKind::Quest) {
+        critical::give_up(app, given_up.number);
         app.message = Some(format!("stopped looking for {}", given_up.what));
     }
 }
@@ -249,6 +252,7 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
                 lists::show_findings(app, world);
             }
         }
+        QuestKind::Critical(quest) => critical::done(app, world, *quest),
         QuestKind::Statistics(quest) => {
             if let Some(stats) = quest.stats {
                 if quest.range.covers(app.span.unwrap_or_default()) {

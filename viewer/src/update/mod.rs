@@ -1,6 +1,7 @@
 //! How the state answers to what happens. Nothing here draws, reads or writes anything else.
 
 mod along;
+mod critical;
 mod export;
 mod flame;
 mod hunt;
@@ -10,6 +11,7 @@ mod lists;
 mod marks;
 mod mouse;
 mod navigate;
+mod pair;
 mod pick;
 mod prompts;
 mod select;
@@ -18,11 +20,12 @@ mod walk;
 pub(crate) use hunt::hear;
 pub(crate) use layouts::{begin, hear_kept};
 pub(crate) use mouse::{moment_at, whole_at};
+pub(crate) use pair::{remember, show_changes, to_slowest};
 pub(crate) use pick::{pick, row_at};
 pub(crate) use select::is_current;
 pub(crate) use walk::{causes, effects};
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, PairAction};
 use crate::app::{App, Follow, Mode, World, refresh_inside, refresh_rank};
 use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
 use crate::job;
@@ -36,6 +39,7 @@ const MOST_TIMES: u32 = 999;
 /// Lets the state answer to an event.
 pub(crate) fn update(app: &mut App, world: World<'_>, event: InputEvent) -> Vec<Effect> {
     let effects = answer(app, world, event);
+    critical::refresh(app, world);
     lists::refresh(app, world);
     flame::refresh(app, world);
     refresh_rank(app, world.trace);
@@ -249,6 +253,12 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::ListStalls => lists::toggle(app, world, Kind::Stalls(Which::All)),
         Action::ListBlames => lists::toggle(app, world, Kind::Blames),
         Action::ListFindings => lists::toggle(app, world, Kind::Findings),
+        Action::CriticalPath => critical::toggle(app, world),
+        Action::NextStep => return pair::ask(app, PairAction::NextStep),
+        Action::PreviousStep => return pair::ask(app, PairAction::PreviousStep),
+        Action::OtherRecording => return pair::ask(app, PairAction::OtherRecording),
+        Action::AlignSelections => return pair::ask(app, PairAction::AlignSelections),
+        Action::ListChanges => pair::list_changes(app, world),
         Action::LeastStall => prompts::ask_least(app),
         Action::ListStatistics => lists::toggle(app, world, Kind::Statistics(Page::Operations)),
         Action::ListBookmarks => lists::toggle(app, world, Kind::Bookmarks),
@@ -337,7 +347,10 @@ fn pause(app: &mut App, world: World<'_>) {
 fn escape(app: &mut App) {
     match app.selected {
         Some(_) => app.selected = None,
-        None => app.search = None,
+        None => {
+            app.search = None;
+            critical::put_away(app);
+        }
     }
     app.away = None;
     app.walk = None;

@@ -15,19 +15,30 @@ const KEY_COLUMN: usize = 11;
 
 pub(crate) fn draw(scene: &Scene<'_>, first: u16, buffer: &mut Buffer) {
     let (columns, rows) = scene.app.size;
-    let lines = lines(scene);
-    let wanted = lines.iter().map(Line::width).max().unwrap_or(0) as u16 + 4;
-    let (wide, high) = (wanted.min(columns), (lines.len() as u16 + 2).min(rows));
+    let groups = groups(scene);
+    let lines: Vec<&Line<'_>> = groups.iter().flatten().collect();
+    let column = lines.iter().map(|it| it.width()).max().unwrap_or(0) as u16 + 2;
+    // Where they have no room one below the other, they may side by side.
+    let is_long = lines.len() + 2 > usize::from(rows);
+    let parts = match is_long && 2 * column + 2 <= columns {
+        true => lines.split_at(half(&groups)),
+        false => lines.split_at(lines.len()),
+    };
+    let count = if parts.1.is_empty() { 1 } else { 2 };
+    let longest = parts.0.len().max(parts.1.len());
+    let wide = (count * column + 2).min(columns);
+    let high = (longest as u16 + 2).min(rows);
     let area = Rect::new((columns - wide) / 2, (rows - high) / 2, wide, high);
     frame(scene, area, buffer);
     let shown = usize::from(high.saturating_sub(2));
-    let first = usize::from(first).min(lines.len().saturating_sub(shown));
-    for (y, line) in lines.iter().skip(first).take(shown).enumerate() {
-        let (x, y) = (area.x + 2, area.y + 1 + y as u16);
-        buffer.set_line(x, y, line, wide.saturating_sub(4));
+    let first = usize::from(first).min(longest.saturating_sub(shown));
+    let room = column.min(wide.saturating_sub(2)).saturating_sub(2);
+    for (place, part) in (0..).zip([parts.0, parts.1]) {
+        for (y, line) in (0..).zip(part.iter().skip(first).take(shown)) {
+            buffer.set_line(area.x + 2 + place * column, area.y + 1 + y, line, room);
+        }
     }
-    let more = lines.len() > shown;
-    let text = scene.app.theme.keys(match more {
+    let text = scene.app.theme.keys(match longest > shown {
         true => " ↑↓ more, any other key: back ",
         false => " any key: back ",
     });
@@ -42,33 +53,43 @@ pub(crate) fn draw(scene: &Scene<'_>, first: u16, buffer: &mut Buffer) {
     );
 }
 
-fn lines(scene: &Scene<'_>) -> Vec<Line<'static>> {
+/// Lines of the first groups, which are about half of all.
+fn half(groups: &[Vec<Line<'_>>]) -> usize {
+    let all: usize = groups.iter().map(Vec::len).sum();
+    let ends = groups.iter().scan(0, |end, group| {
+        *end += group.len();
+        Some(*end)
+    });
+    let nearest = ends.min_by_key(|end| end.abs_diff(all - end));
+    nearest.unwrap_or(all)
+}
+
+/// A title with its lines, for each group of keys.
+fn groups(scene: &Scene<'_>) -> Vec<Vec<Line<'static>>> {
     let theme = scene.app.theme;
-    let mut lines = changed(scene);
-    for group in KEYS {
-        lines.push(Line::styled(group.title, theme.strong()));
-        for entry in group.entries {
-            let shown = theme.keys(entry.shown);
-            let gap = " ".repeat(KEY_COLUMN.saturating_sub(width(&shown)).max(1));
-            lines.push(Line::from(vec![
-                Span::styled(format!(" {shown}{gap}"), theme.accent()),
-                Span::raw(entry.help),
-            ]));
-        }
-    }
-    lines.push(Line::styled("Mouse", theme.strong()));
-    for (what, help) in [
+    let line = |keys: &str, help: &'static str| {
+        let gap = " ".repeat(KEY_COLUMN.saturating_sub(width(keys)).max(1));
+        Line::from(vec![
+            Span::styled(format!(" {keys}{gap}"), theme.accent()),
+            Span::raw(help),
+        ])
+    };
+    let mut groups = vec![changed(scene)];
+    groups.extend(KEYS.iter().map(|group| {
+        let title = Line::styled(group.title, theme.strong());
+        let entries = group.entries.iter();
+        let entries = entries.map(|it| line(&theme.keys(it.shown), it.help));
+        std::iter::once(title).chain(entries).collect()
+    }));
+    let mouse = [
         ("click", "select; twice: fit; in the top line: go there"),
         ("drag", "move; in the ruler: zoom to a range"),
         ("wheel", "zoom (shift: move); on labels: scroll"),
-    ] {
-        let gap = " ".repeat(KEY_COLUMN.saturating_sub(what.len()));
-        lines.push(Line::from(vec![
-            Span::styled(format!(" {what}{gap}"), theme.accent()),
-            Span::raw(help),
-        ]));
-    }
-    lines
+    ];
+    let title = Line::styled("Mouse", theme.strong());
+    let mouse = mouse.map(|(what, help)| line(what, help));
+    groups.push(std::iter::once(title).chain(mouse).collect());
+    groups
 }
 
 /// The keys that the configuration has changed.

@@ -5,6 +5,7 @@ use ratatui::text::Span;
 
 use crate::item::Category;
 
+use super::critical::{PATH, TIE};
 use super::drawn::{Drawn, Kind};
 use super::facts::Group;
 use super::track::{CAPTURING, DOTS, FAILED, IDLE, LAUNCHED, RETURNING, STALL, UNKNOWN};
@@ -36,7 +37,7 @@ pub(super) fn of(scene: &Scene<'_>, drawn: &Drawn) -> Vec<Group> {
         .collect()
 }
 
-fn shapes(scene: &Scene<'_>) -> [Shape; 9] {
+fn shapes(scene: &Scene<'_>) -> [Shape; 11] {
     let theme = scene.app.theme;
     let (record, call) = (Category::Record, Category::Call);
     [
@@ -49,6 +50,8 @@ fn shapes(scene: &Scene<'_>) -> [Shape; 9] {
         (&[open::OPEN], open::OPEN, theme.dim(), "not returned"),
         (&[CAPTURING], CAPTURING, theme.accent(), "capture"),
         (&[UNKNOWN], UNKNOWN, theme.faint(), "not read"),
+        (&[PATH], PATH, theme.path(), "critical path"),
+        (&[TIE], TIE, theme.path(), "critical path, or another"),
     ]
 }
 

@@ -4,6 +4,7 @@ mod arrows;
 mod ascii;
 pub(crate) mod cells;
 mod collectives;
+mod critical;
 mod describe;
 mod detail;
 mod drawn;
@@ -114,7 +115,7 @@ pub(crate) fn too_small((width, height): (u16, u16)) -> Option<String> {
 }
 
 /// A message alone, in as many lines as it needs.
-fn sorry(message: &str, buffer: &mut Buffer) {
+pub(crate) fn sorry(message: &str, buffer: &mut Buffer) {
     let area = buffer.area;
     let width = usize::from(area.width);
     let mut lines = vec![String::new()];

@@ -39,10 +39,21 @@ pub(crate) fn title(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     ]);
     let room = usize::from(layout.title.width).saturating_sub(right.width() + 17);
     let left = Line::from(vec![
-        Span::styled(" ascend-trace ", theme.on_bar(theme.accent())),
+        head(scene),
         Span::styled(fit(&app.title, room), theme.bar()),
     ]);
     two_sided(layout.title, &left, &right, buffer);
+}
+
+/// The tool, or which of two recordings it is, and whether that one has the keys.
+fn head(scene: &Scene<'_>) -> Span<'static> {
+    let theme = scene.app.theme;
+    let (text, style) = match &scene.app.companion {
+        None => (" ascend-trace ".to_owned(), theme.accent()),
+        Some(it) if it.has_focus => (format!(" ▶ {} ", it.name), theme.accent()),
+        Some(it) => (format!("   {} ", it.name), theme.dim()),
+    };
+    Span::styled(text, theme.on_bar(style))
 }
 
 /// What the recording and the view are doing.

@@ -11,7 +11,7 @@ use crate::layout::Layout;
 use crate::text::{duration, fit, width};
 
 use super::drawn::Drawn;
-use super::{Scene, folded, meters, nodes, ranges, track};
+use super::{Scene, critical, folded, meters, nodes, ranges, track};
 
 /// Draws all rows that are on screen. Answers what is in them.
 pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Drawn {
@@ -36,7 +36,10 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> D
             ViewRow::Track(key) if key.is_meter() => {
                 meters::draw(scene, key, at(layout.lanes), buffer)
             }
-            ViewRow::Track(key) => track::draw(scene, key, at(layout.lanes), &mut drawn, buffer),
+            ViewRow::Track(key) => {
+                track::draw(scene, key, at(layout.lanes), &mut drawn, buffer);
+                critical::draw(scene, key, at(layout.lanes), &drawn, buffer);
+            }
             ViewRow::Folded(group) => folded::draw(scene, group, at(layout.lanes), buffer),
             ViewRow::Process(_) | ViewRow::Device(..) => {}
         }

@@ -3,6 +3,7 @@
 use ascend_trace_recording::{CallId, Trace};
 use serde::Serialize;
 
+use super::order::Note;
 use crate::stats::Site;
 
 /// How bad a finding is, the worst first.
@@ -51,6 +52,8 @@ pub struct Finding {
     pub total_ns: i64,
     /// The first of the calls.
     pub site: Site,
+    /// Numbers of the streams that the finding names.
+    pub streams: Vec<i64>,
     /// What happened, and what comes of it.
     pub what: String,
     /// What to do about it.
@@ -67,12 +70,19 @@ impl Finding {
             self.begin_ns = other.begin_ns;
             self.site = other.site.clone();
             self.depth = other.depth;
+            self.streams.clone_from(&other.streams);
+            self.what.clone_from(&other.what);
+            self.advice.clone_from(&other.advice);
         }
     }
 
     /// About one call so far, which takes all its time.
     pub(crate) fn of_call(trace: &Trace, id: CallId) -> Self {
-        let call = trace.call(id);
+        Self::of_note(trace, &Note::of(trace, id, true))
+    }
+
+    /// The same for a call that may be gone from memory.
+    pub(crate) fn of_note(trace: &Trace, call: &Note) -> Self {
         let thread = trace.thread(call.thread);
         let process = trace.process(thread.process);
         Self {
@@ -86,7 +96,13 @@ impl Finding {
             begin_ns: call.begin,
             end_ns: call.end,
             total_ns: call.end - call.begin,
-            site: Site::of(trace, id),
+            site: Site {
+                call: call.number,
+                name: trace.function(call.function).name.clone(),
+                tid: thread.tid,
+                begin_ns: call.begin,
+            },
+            streams: call.number_of_stream(trace).into_iter().collect(),
             what: String::new(),
             advice: String::new(),
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use ascend_trace_recording::{CallId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, ProcessId, ThreadId, Trace};
 
 use super::Finding;
 
@@ -65,5 +65,53 @@ impl<K: Copy + Eq + Hash> Groups<K> {
             }
         });
         found.collect()
+    }
+}
+
+/// Findings whose words name the first of their calls, by what else tells them apart.
+#[derive(Debug)]
+pub(super) struct Sorted<K> {
+    found: HashMap<(ProcessId, K), Finding>,
+    /// Processes of which nothing is certain, or all.
+    unknown: Vec<Option<ProcessId>>,
+}
+
+impl<K> Default for Sorted<K> {
+    fn default() -> Self {
+        Self {
+            found: HashMap::new(),
+            unknown: Vec::new(),
+        }
+    }
+}
+
+impl<K: Eq + Hash> Sorted<K> {
+    pub(super) fn add(&mut self, process: ProcessId, key: K, finding: Finding) {
+        let key = (process, key);
+        let has_room = self.found.len() < MOST;
+        match self.found.get_mut(&key) {
+            Some(known) => known.join(&finding),
+            None if has_room => {
+                self.found.insert(key, finding);
+            }
+            None => {}
+        }
+    }
+
+    /// What is found of a process, or of any, does not count.
+    pub(super) fn doubt(&mut self, process: Option<ProcessId>) {
+        if !self.unknown.contains(&process) {
+            self.unknown.push(process);
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Finding> {
+        let unknown = std::mem::take(&mut self.unknown);
+        let is_known = |process| !unknown.contains(&None) && !unknown.contains(&Some(process));
+        let found = std::mem::take(&mut self.found).into_iter();
+        found
+            .filter(|((process, _), _)| is_known(*process))
+            .map(|(_, finding)| finding)
+            .collect()
     }
 }

@@ -37,14 +37,28 @@ macro_rules! list {
 }
 
 list! {
+    "data_race.rs" data_race DataRace "data-race" Error
+        "uses of the same memory that nothing puts in order",
+    "destroyed_while_waited.rs" destroyed_while_waited DestroyedWhileWaited "destroyed-while-waited" Error
+        "events that were destroyed while a thread waited for them",
+    "destroyed_with_work.rs" destroyed_with_work DestroyedWithWork "destroyed-with-work" Warning
+        "streams that were ended without their tasks",
     "device_sync.rs" device_sync DeviceSync "device-sync" Info
         "device syncs that waited for one stream",
     "failed_call.rs" failed_call FailedCall "failed-call" Warning
         "calls that returned an error",
     "failed_capture.rs" failed_capture FailedCapture "failed-capture" Error
         "captures of graphs that failed, and why",
+    "freed_in_use.rs" freed_in_use FreedInUse "freed-in-use" Error
+        "memory that was given back while a task could still use it",
+    "leak.rs" leak Leak "leak" Info
+        "streams, events, contexts, graphs and memory that were not given back",
     "pageable_copy.rs" pageable_copy PageableCopy "pageable-copy" Warning
         "asynchronous copies of pageable memory, which the host does itself",
+    "recorded_while_waited.rs" recorded_while_waited RecordedWhileWaited "recorded-while-waited" Warning
+        "events that were recorded again while a thread waited for them",
+    "refused_in_capture.rs" refused_in_capture RefusedInCapture "refused-in-capture" Warning
+        "calls that a capture refused, although the capture succeeded",
     "short_lived.rs" short_lived ShortLived "short-lived" Info
         "streams and events that are made again instead of being reused",
     "unrecorded_event.rs" unrecorded_event UnrecordedEvent "unrecorded-event" Error

@@ -14,5 +14,5 @@ mod path;
 mod report;
 mod segment;
 
-pub use report::{Critical, Share};
-pub use segment::{Kind, Segment};
+pub use report::{Critical, Pass, Share};
+pub use segment::{Kind, Owner, Segment};

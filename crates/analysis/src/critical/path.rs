@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::causes::{Cause, Causes, Way, latest, of_ends, span};
 use super::code::{Code, Table};
-use super::segment::{Kind, Segment};
+use super::segment::{Kind, Owner, Segment};
 use crate::{Fold, Needs, Node, Window};
 
 /// What the end of a call or task waited for.
@@ -322,6 +322,7 @@ fn own(trace: &Trace, node: Node) -> Segment {
         device: None,
         stream_id: None,
         tie: false,
+        owner: Owner::of(trace, node),
     };
     match node {
         Node::Call(id) => {

@@ -21,6 +21,15 @@ pub struct Share {
     pub share: f64,
 }
 
+/// How often the recording is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// For the causes of everything.
+    Causes,
+    /// For what lies on the path.
+    Pieces,
+}
+
 /// The critical path of a range.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Critical {
@@ -53,13 +62,28 @@ impl Critical {
         step: Step,
         range: impl Into<TimeRange>,
     ) -> Result<Self, OpenError> {
+        let found = Self::of_archive_while(archive, step, range, |_, _| true)?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// The same, which can be stopped: `keep_on` is told how far the pass has come, and ends it by returning false.
+    /// There is no path then.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn of_archive_while(
+        archive: &mut Archive,
+        step: Step,
+        range: impl Into<TimeRange>,
+        mut keep_on: impl FnMut(Pass, i64) -> bool,
+    ) -> Result<Option<Self>, OpenError> {
         let range = range.into();
-        let path = Links::within(range).of_archive(archive, step, |_| true)?;
-        let segments = match path {
-            Some(path) => path.of_archive(archive, step, |_| true)?,
-            None => None,
+        let links = Links::within(range);
+        let Some(path) = links.of_archive(archive, step, |it| keep_on(Pass::Causes, it))? else {
+            return Ok(None);
         };
-        Ok(Self::told(range, segments.unwrap_or_default()))
+        let segments = path.of_archive(archive, step, |it| keep_on(Pass::Pieces, it))?;
+        Ok(segments.map(|segments| Self::told(range, segments)))
     }
 
     fn told(range: TimeRange, segments: Vec<Segment>) -> Self {

@@ -1,7 +1,7 @@
 //! The pieces of a critical path.
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{StreamId, ThreadId, TimeRange, Trace};
 use serde::Serialize;
 
 use super::causes::{Way, is_wait};
@@ -85,6 +85,48 @@ impl Kind {
     }
 }
 
+/// A call or a task, by what it has in every window of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Call {
+        thread: ThreadId,
+        depth: u8,
+        begin: i64,
+    },
+    Task {
+        stream: StreamId,
+        sequence: u32,
+        /// When its call began.
+        launched: i64,
+        begin: i64,
+    },
+}
+
+impl Owner {
+    pub(super) fn of(trace: &Trace, node: Node) -> Self {
+        match node {
+            Node::Call(id) => {
+                let call = trace.call(id);
+                Self::Call {
+                    thread: call.thread,
+                    depth: call.depth,
+                    begin: call.begin,
+                }
+            }
+            Node::Task(id) => {
+                let task = trace.task(id);
+                let launched = trace.call(task.call).begin;
+                Self::Task {
+                    stream: task.stream,
+                    sequence: task.sequence,
+                    launched,
+                    begin: task.time.map_or(launched, |time| time.begin),
+                }
+            }
+        }
+    }
+}
+
 /// A piece of the path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Segment {
@@ -102,10 +144,17 @@ pub struct Segment {
     pub stream_id: Option<i64>,
     /// By the error bars, something else may be on the path instead.
     pub tie: bool,
+    /// What did it, or came next.
+    #[serde(skip)]
+    pub owner: Owner,
 }
 
 impl Segment {
     pub fn length(&self) -> i64 {
         self.end_ns - self.begin_ns
+    }
+
+    pub fn range(&self) -> TimeRange {
+        TimeRange::new(self.begin_ns, self.end_ns)
     }
 }

@@ -17,7 +17,7 @@ mod series;
 
 pub use order::{Change, Edit};
 pub use pair::Pair;
-pub use report::{Diff, Summary};
+pub use report::{Diff, Summary, paired};
 pub use row::{Amount, Row, Verdict};
 pub use series::Kind;
 

@@ -9,7 +9,7 @@ use super::pair::Pair;
 use super::rank::{correct, least};
 use super::row::{Row, Verdict};
 use super::series::Kind;
-use crate::steps::{Finder, Origin, Plan, Wanted};
+use crate::steps::{Cut, Finder, Origin, Plan, Wanted};
 use crate::{Fold, Step, Window};
 
 /// What is known of the steps of one process.
@@ -64,7 +64,20 @@ impl Diff {
             let plan = Finder::new(wanted).of_archive(archive, step, |_| true)?;
             Ok::<_, OpenError>(plan.unwrap_or_default())
         };
-        let mut plans = [plan(a)?, plan(b)?];
+        let plans = [plan(a)?, plan(b)?];
+        Self::of_plans([a, b], step, plans)
+    }
+
+    /// The same where it is known where the steps are: each recording is read once more.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn of_plans(
+        archives: [&mut Archive; 2],
+        step: Step,
+        mut plans: [Plan; 2],
+    ) -> Result<Self, OpenError> {
+        let [a, b] = archives;
         let summaries = summaries([a.things(), b.things()], &mut plans);
         let groups = |archive: &mut Archive, plan: &Plan| {
             let groups = Collect::of(plan).of_archive(archive, step, |_| true)?;
@@ -141,6 +154,18 @@ fn summaries(things: [&Trace; 2], plans: &mut [Plan; 2]) -> [Vec<Summary>; 2] {
         laps.collect()
     };
     [of(things[0], &plans[0]), of(things[1], &plans[1])]
+}
+
+/// The steps of the first two processes that are compared, if both recordings have steps.
+pub fn paired(things: [&Trace; 2], plans: &[Plan; 2]) -> Option<[Vec<Cut>; 2]> {
+    let mut plans = plans.clone();
+    let [a, b] = summaries(things, &mut plans);
+    let (one, other) = *matched(&a, &b).first()?;
+    let cuts = |plan: &Plan, summary: Option<&Summary>| {
+        let lap = plan.laps.get(&summary?.process)?;
+        Some(lap.cuts.clone())
+    };
+    Some([cuts(&plans[0], a.get(one))?, cuts(&plans[1], b.get(other))?])
 }
 
 /// Which processes are compared: those of the same rank, where each has one; else in their order.

@@ -43,7 +43,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    pub(crate) const fn range(&self) -> TimeRange {
+    pub const fn range(&self) -> TimeRange {
         TimeRange::new(self.begin, self.end)
     }
 }

@@ -206,6 +206,7 @@ impl Collect {
             return;
         }
         let call_begin = trace.call(task.call).begin;
+        let call_lasts = trace.call(task.call).range().duration();
         let tasks = &self.facts.streams[task.stream.index()].tasks;
         let ordinal = tasks.count;
         let last = (tasks.count > 0).then_some(tasks.last.end);
@@ -227,8 +228,9 @@ impl Collect {
         };
         let shape = &self.task_shapes.all[shape as usize];
         let local_error = task.time.map_or(0, |it| it.local_error);
+        let on = task.stream.index();
         self.facts
-            .add_task(&own, shape, task.stream.index(), local_error);
+            .add_task((&own, shape), on, local_error, call_lasts);
         self.facts.streams[task.stream.index()].tasks.push(&own);
         let place = TaskPlace {
             place: Some(place),

@@ -56,6 +56,8 @@ pub(super) struct Stream {
     pub(super) worked: i64,
     pub(super) waited: i64,
     pub(super) waits: u64,
+    /// How long the calls took that submitted these waits.
+    pub(super) wait_calls: i64,
 }
 
 impl Stream {
@@ -66,6 +68,7 @@ impl Stream {
             worked: 0,
             waited: 0,
             waits: 0,
+            wait_calls: 0,
         }
     }
 }
@@ -118,7 +121,14 @@ impl Facts {
         }
     }
 
-    pub(super) fn add_task(&mut self, task: &Task, shape: &TaskShape, on: usize, error: i64) {
+    /// A task on a stream, with how far its duration may be off, and how long the call took that submitted it.
+    pub(super) fn add_task(
+        &mut self,
+        (task, shape): (&Task, &TaskShape),
+        on: usize,
+        error: i64,
+        call: i64,
+    ) {
         self.extend(TimeRange::new(task.begin, task.end));
         let lasted = task.end.saturating_sub(task.begin);
         let is_work = shape.class == Class::Work;
@@ -127,6 +137,7 @@ impl Facts {
         stream.worked += if is_work { lasted } else { 0 };
         stream.waited += if shape.is_wait() { lasted } else { 0 };
         stream.waits += u64::from(shape.is_wait());
+        stream.wait_calls += if shape.is_wait() { call } else { 0 };
         if let Some(sums) = at(&mut self.task_sums, task.shape) {
             sums.count += 1;
             sums.lasted += lasted;

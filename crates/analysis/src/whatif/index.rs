@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::facts::Facts;
 use super::links::{LaneCode, Link, Place, Point, Room, Way, of_lane, take_at};
 use super::narrow::{self, ALL, SyncTask};
-use super::records::Task;
+use super::records::{Call, Task};
 use super::tally::Tally;
 use super::typical::{Spread, Typical};
 
@@ -41,6 +41,17 @@ pub(super) struct Index {
     /// Outermost calls with one in them that waited for room, by place.
     pub(super) rooms: Vec<Place>,
     pub(super) typical: Typical,
+    /// By the shape of calls: what they took themselves.
+    pub(super) own: Vec<CallSums>,
+}
+
+/// Calls of one shape.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CallSums {
+    /// How long they took without what they waited for.
+    pub(super) own: i64,
+    /// How many tasks they waited for.
+    pub(super) tasks: u64,
 }
 
 impl Index {
@@ -53,11 +64,22 @@ impl Index {
         let mut index = Self::default();
         let (mut syncs, mut tallies) = (narrow::sync_tasks(&links), Tallies::default());
         let held = first_pass(facts, &links, &mut syncs, &mut tallies);
+        index.own = vec![CallSums::default(); facts.call_shapes.len()];
+        each_call(facts, &links, |call, released, tasks| {
+            tallies.add_other(facts, call, released);
+            if let Some(sums) = index.own.get_mut(call.shape as usize) {
+                sums.own += call.end - released.unwrap_or(call.begin);
+                sums.tasks += tasks;
+            }
+        });
         for call in &calls {
             tallies.add_call(&links, call);
         }
         held.iter().for_each(|it| tallies.add_wait(&links, it));
         tallies.turn();
+        each_call(facts, &links, |call, released, _| {
+            tallies.add_other(facts, call, released);
+        });
         second_pass(facts, &mut tallies);
         for call in &calls {
             tallies.add_call(&links, call);
@@ -176,6 +198,20 @@ fn held_calls(facts: &Facts, links: &[Link]) -> Vec<Held> {
     held
 }
 
+/// Hands out all calls, with when the last thing was there that each waited for, and how many tasks it waited for.
+fn each_call(facts: &Facts, links: &[Link], mut take: impl FnMut(&Call, Option<i64>, u64)) {
+    for (number, thread) in facts.threads.iter().enumerate() {
+        let lane = LaneCode::thread(number);
+        let mut links = of_lane(links, lane, |it| it.to.place());
+        for (call, ordinal) in thread.calls.iter().zip(0..) {
+            let own = take_at(&mut links, Place::new(lane, ordinal).end(), |it| it.to);
+            let released = own.iter().map(|it| it.at).max();
+            let tasks = own.iter().filter(|it| it.way == Way::Sync).count();
+            take(&call, released.filter(|it| *it > call.begin), tasks as u64);
+        }
+    }
+}
+
 /// Latencies on their way.
 #[derive(Debug, Default)]
 struct Tallies {
@@ -183,6 +219,7 @@ struct Tallies {
     switch: Tally,
     release: Tally,
     returning: Tally,
+    call: Tally,
     error: Tally,
 }
 
@@ -194,6 +231,14 @@ impl Tallies {
             _ => self.launch.add(task.begin - submitted),
         }
         self.error.add(task.error);
+    }
+
+    /// A call that waited for nothing and did not copy tells how long calls take.
+    fn add_other(&mut self, facts: &Facts, call: &Call, released: Option<i64>) {
+        let copies = facts.call_shapes.get(call.shape as usize);
+        if released.is_none() && !copies.is_some_and(|it| it.copies) {
+            self.call.add(call.end - call.begin);
+        }
     }
 
     fn add_call(&mut self, links: &[Link], call: &Held) {
@@ -211,12 +256,13 @@ impl Tallies {
         }
     }
 
-    fn each(&mut self) -> [&mut Tally; 5] {
+    fn each(&mut self) -> [&mut Tally; 6] {
         [
             &mut self.launch,
             &mut self.switch,
             &mut self.release,
             &mut self.returning,
+            &mut self.call,
             &mut self.error,
         ]
     }
@@ -227,12 +273,13 @@ impl Tallies {
 
     fn typical(mut self) -> Typical {
         let spread = |it: &mut Tally| -> Spread { std::mem::take(it).spread() };
-        let [launch, switch, release, returning, error] = self.each().map(spread);
+        let [launch, switch, release, returning, call, error] = self.each().map(spread);
         Typical {
             launch,
             switch,
             release,
             returning,
+            call,
             error,
         }
     }

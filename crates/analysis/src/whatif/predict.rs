@@ -1,22 +1,25 @@
 //! What a change comes to, and how far that may be off.
 //!
-//! A prediction has four errors, which are added:
+//! A prediction has five errors, which are added:
 //!
 //! - how far the unchanged simulation is off from the recording,
 //! - how much the saved time differs if other latencies are assumed: a short or a long one where the recording shows
 //!   none, and the usual ones everywhere,
 //! - the error bars of the times that are changed. Those of many tasks are as often too long as too short, so they add up
 //!   like the sides of a right triangle, and never to more than their sum,
+//! - the calls that are changed, or that submit waits which hold nothing: the changed program may not make them, or may
+//!   make others in their place,
 //! - twice the tracer overhead: it is in the recording, and would be another one in a recording of the changed program,
 //!   or none in a run without the tool.
 
 use ascend_trace_recording::TimeRange;
 use serde::Serialize;
 
-use super::change::Changes;
+use super::change::{Changes, Narrow};
 use super::facts::Facts;
-use super::index::Index;
+use super::index::{CallSums, Index};
 use super::links::Place;
+use super::records::CallShape;
 use super::solve::{Run, Solved, solve};
 use super::typical::Manner;
 
@@ -163,6 +166,9 @@ impl<'f> Predictor<'f> {
     fn bars(&self, changed: Changed<'_>) -> (u64, i64) {
         let changes = changed.changes;
         let (mut count, mut sum, mut squares) = (changed.calls, 0.0, 0.0);
+        // Calls that the changed program may not make. Those of a group of the ledger are made, or others in their place.
+        let usual = self.index.typical.call.high;
+        let mut calls_bar = usual.saturating_mul(changed.calls as i64);
         for (shape, sums) in self.facts.task_shapes.iter().zip(&self.facts.task_sums) {
             let factor = changes.task(shape);
             sum += (1.0 - factor).abs() * sums.error;
@@ -171,11 +177,18 @@ impl<'f> Predictor<'f> {
         }
         for (number, stream) in self.facts.streams.iter().enumerate() {
             let is_changed = changes.has_no_waits(number);
-            count += if is_changed { stream.waits } else { 0 };
+            if is_changed {
+                count += stream.waits;
+                calls_bar += stream.wait_calls;
+            }
         }
-        for (shape, calls) in self.facts.call_shapes.iter().zip(&self.facts.call_counts) {
-            let is_changed = changes.sync(shape.function).is_some() || changes.call(shape) != 1.0;
-            count += if is_changed { *calls } else { 0 };
+        let shapes = self.facts.call_shapes.iter();
+        let shapes = shapes.zip(&self.facts.call_counts).zip(&self.index.own);
+        for ((shape, calls), own) in shapes {
+            if changes.sync(shape.function).is_some() || changes.call(shape) != 1.0 {
+                count += calls;
+                calls_bar += call_bar(usual, changes, shape, (*calls, own));
+            }
         }
         // A value that may be anywhere in a bar; three standard deviations.
         let width = (3.0_f64.sqrt() * f64::sqrt(squares)).min(sum);
@@ -185,6 +198,27 @@ impl<'f> Predictor<'f> {
         } else {
             0
         };
-        (count, width.round() as i64 + mapping)
+        (count, width.round() as i64 + mapping + calls_bar)
+    }
+}
+
+/// What calls of a shape take themselves, and by how much a program may differ that makes them wait for less, or has no
+/// such calls: it makes one call for each task that they wait for after all, and each may take as long as others.
+fn call_bar(
+    usual: i64,
+    changes: &Changes,
+    shape: &CallShape,
+    (calls, sums): (u64, &CallSums),
+) -> i64 {
+    let usual_of = |calls: u64| usual.saturating_mul(calls as i64);
+    match changes.sync(shape.function) {
+        Some(Narrow::Event) => sums.own.max(usual_of(calls.max(sums.tasks))),
+        Some(_) => sums.own.max(usual_of(calls)),
+        // A copy that is faster is still a call.
+        None if shape.copies => {
+            let gone = (1.0 - changes.call(shape)).abs();
+            (usual_of(calls).min(sums.own) as f64 * gone).round() as i64
+        }
+        None => 0,
     }
 }

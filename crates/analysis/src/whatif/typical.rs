@@ -20,6 +20,8 @@ pub(super) struct Typical {
     pub(super) release: Spread,
     /// From the end of what a call waited for to its own end.
     pub(super) returning: Spread,
+    /// From the begin to the end of a call that neither waited nor copied.
+    pub(super) call: Spread,
     /// By how much times of tasks may be off on the host's clock.
     pub(super) error: Spread,
 }

@@ -59,6 +59,26 @@ fn a_capture_that_failed_is_found_with_the_rule_that_was_broken() {
 }
 
 #[test]
+fn a_call_that_a_capture_refused_is_found_where_the_capture_succeeded() {
+    let capture = "t1: capture(s1)[0..1] of g1
+                   s1: A[captured] by t1[2..3] of g1
+                   t1: aclrtMemcpy(64)[4..5]=107030 aclrtMemcpy(64)[6..7]=107030 end(s1)[10..11] of g1";
+    let words = found(capture);
+    assert_eq!(words.len(), 1, "{words:?}");
+    let expected = "refused-in-capture 1001 2: aclrtMemcpy was refused during the capture of graph 1: \
+                    calls that block the host are not allowed";
+    assert!(words[0].starts_with(expected), "{words:?}");
+    // A capture that failed has its own check, and outside of captures nothing is refused.
+    let failed = capture.replace("end(s1)[10..11] of g1", "end(s1)[10..11] of g1 =507903");
+    let failed = found(&failed);
+    assert!(
+        failed.iter().all(|it| it.starts_with("failed-capture")),
+        "{failed:?}"
+    );
+    assert!(found("t1: aclrtMemcpy(64)[4..5]=107030").is_empty());
+}
+
+#[test]
 fn a_device_sync_is_found_where_one_stream_was_busy() {
     let one =
         "s1: A[1us..9us] by t1[0..100] | s2: B[1us..2us] by t1[200..300] | t1: sync()[5us..10us]";

@@ -20,6 +20,10 @@ mod idle;
 /// What the tool itself took.
 mod overhead;
 mod programs;
+/// Uses of memory, and what puts them in order.
+mod races;
+/// The same in random programs, with and without a mistake.
+mod racy;
 /// Who is to blame in random programs.
 mod random;
 /// Waits, gaps and blocking calls.

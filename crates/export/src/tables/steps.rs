@@ -3,6 +3,7 @@
 use std::io;
 
 use ascend_trace_analysis::stats::{StepStats, Verdict};
+use ascend_trace_recording::{Thread, ThreadId};
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;
@@ -49,6 +50,10 @@ pub(super) fn write(
     facts: &Facts,
     writer: &mut impl TableWriter,
 ) -> io::Result<()> {
+    if let Some(found) = &source.steps {
+        let steps = found.iter().filter(|it| is_wanted(source, it));
+        return write_table(writer, &columns(), steps);
+    }
     let trace = source.trace;
     let ranges = trace.ranges().iter();
     let steps = ranges
@@ -58,4 +63,19 @@ pub(super) fn write(
     let mut steps: Vec<&StepStats> = steps.collect();
     steps.sort_by_key(|row| (row.begin_ns, row.process));
     write_table(writer, &columns(), steps.into_iter())
+}
+
+/// Whether a step that was found is one of the selection.
+fn is_wanted(source: &Source<'_>, step: &StepStats) -> bool {
+    let trace = source.trace;
+    let is_its = |thread: &Thread| {
+        let process = trace.process(thread.process).serial;
+        (process, thread.tid) == (step.process, step.tid)
+    };
+    let mut threads = (0..).map(ThreadId).zip(trace.threads());
+    let thread = threads.find(|it| is_its(it.1)).map(|it| it.0);
+    source
+        .selection
+        .span(step.begin_ns, step.begin_ns + step.length_ns)
+        && thread.is_some_and(|it| source.selection.thread(it))
 }

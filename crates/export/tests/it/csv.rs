@@ -181,6 +181,7 @@ fn an_empty_trace_gives_headers_only() {
         "findings.csv",
         "ranges.csv",
         "steps.csv",
+        "critical.csv",
         "activities.csv",
     ] {
         assert_eq!(files.text(name).lines().count(), 1, "{name}");

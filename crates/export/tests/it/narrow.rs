@@ -28,7 +28,7 @@ use super::stream::file;
 /// By table: its rows, without the numbers of tasks, which are those of the part.
 type Tables = BTreeMap<&'static str, BTreeSet<String>>;
 
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 10] = [
     "calls.csv",
     "tasks.csv",
     "dependencies.csv",
@@ -37,6 +37,7 @@ const TABLES: [&str; 9] = [
     "findings.csv",
     "ranges.csv",
     "steps.csv",
+    "critical.csv",
     "activities.csv",
 ];
 

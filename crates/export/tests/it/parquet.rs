@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::memory::{Memory, export};
 use super::tools::{example, python, skip, succeed};
 
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 10] = [
     "calls",
     "tasks",
     "dependencies",
@@ -20,6 +20,7 @@ const TABLES: [&str; 9] = [
     "findings",
     "ranges",
     "steps",
+    "critical",
     "activities",
 ];
 

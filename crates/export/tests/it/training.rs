@@ -1,13 +1,15 @@
 //! Steps of training loops: the table, and what their slices say.
 
-use ascend_trace_analysis::{Stats, stats::StepStats};
-use ascend_trace_export::{Csv, Step, Wanted};
-use ascend_trace_recording::{TimeRange, Trace};
+use ascend_trace_analysis::critical::Critical;
+use ascend_trace_analysis::steps::{Report, Wanted as Pattern};
+use ascend_trace_analysis::{Stats, Window, stats::StepStats};
+use ascend_trace_export::{Csv, Source, Step, Wanted};
+use ascend_trace_recording::{Range, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 
 use super::chrome::chrome;
 use super::csv::{CsvRow, rows};
-use super::memory::{export, export_some};
+use super::memory::{export, export_some, export_source};
 use super::perfetto::perfetto;
 use super::ranges;
 use super::stream::file;
@@ -91,6 +93,55 @@ fn the_table_of_steps_has_what_bounds_them() {
         assert_eq!(sum(&idle), sum(&["idle_ns"]));
         assert_eq!((&*row["tasks"], &*row["untimed"]), ("1", "0"));
     }
+}
+
+/// Steps and pieces that were found are written as they are, those of the range.
+#[test]
+fn tables_have_the_steps_and_the_path_that_are_handed_to_them() {
+    let trace = training(8).trace();
+    let window = Window::whole(&trace);
+    let range = trace.span().expect("it is not empty");
+    let path = Critical::of(&window, range);
+    let is_odd = |range: &Range| range.name.ends_with(['1', '3', '5', '7']);
+    let report = Report::of(&window, Pattern::Those(&is_odd));
+    let steps = report.steps;
+    assert_eq!(steps.len(), 4);
+    assert!(path.segments.len() > 8, "{path:?}");
+    let wanted = Wanted {
+        critical: path.segments.clone().into(),
+        steps: Some(steps.clone().into()),
+        ..Wanted::default()
+    };
+    let files = export_source(&Csv, &Source::of(&trace, &wanted));
+    let found = rows(&files, "steps.csv");
+    let both = found.iter().map(told);
+    assert!(both.eq(steps.iter().map(known)));
+    let pieces = rows(&files, "critical.csv");
+    assert_eq!(pieces.len(), path.segments.len());
+    for (row, piece) in pieces.iter().zip(&path.segments) {
+        let maybe = |it: Option<u32>| it.map_or_else(String::new, |it| it.to_string());
+        assert_eq!(row["kind"], piece.kind.name());
+        assert_eq!(row["name"], piece.name);
+        assert_eq!(row["length_ns"], piece.length().to_string());
+        assert_eq!(row["tid"], maybe(piece.tid));
+        assert_eq!(row["device"], maybe(piece.device));
+        assert_eq!(row["tie"], u8::from(piece.tie).to_string());
+        let begin = piece.begin_ns;
+        let inside = |it: &&StepStats| (it.begin_ns..it.begin_ns + it.length_ns).contains(&begin);
+        let step = steps.iter().find(inside);
+        assert_eq!(row["step"], step.map_or("", |it| it.name.as_str()));
+    }
+    // Of a range, those that reach into it.
+    let second = &steps[1];
+    let (begin, end) = (second.begin_ns + 1, second.begin_ns + second.length_ns - 1);
+    let part = Wanted {
+        range: Some(TimeRange::new(begin, end)),
+        ..wanted
+    };
+    let files = export_source(&Csv, &Source::of(&trace, &part));
+    let names = rows(&files, "steps.csv");
+    let names: Vec<&str> = names.iter().map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, [second.name.as_str()]);
 }
 
 #[test]

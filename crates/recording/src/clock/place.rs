@@ -65,12 +65,23 @@ pub(crate) struct Launch {
     pub(crate) closed: Option<HostNs>,
 }
 
-/// A task's time on the host's clock; `None` while nothing is known about the device's.
-pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<TaskTime> {
-    let reached = clock.map(reading.end)?.host;
+/// A task's time on the host's clock; `None` while nothing is known about the device's. `near` is kept from one task of the
+/// device to the next.
+pub(crate) fn place(
+    clock: &Clock,
+    near: &mut usize,
+    reading: Reading,
+    launch: Launch,
+) -> Option<TaskTime> {
+    let with_record = clock.map_near(reading.end, near)?;
+    let reached = with_record.host;
+    let end = reading.end;
     let reading = reading.without_record();
-    let first = clock.map(reading.begin)?;
-    let last = clock.map(reading.end)?;
+    let first = clock.map_near(reading.begin, near)?;
+    let last = match reading.end == end {
+        true => with_record,
+        false => clock.map_near(reading.end, near)?,
+    };
     // The length is rounded once and not at both ends.
     let length = reading.end.since(reading.begin);
     let stretched = (last.offset - first.offset).round() as i64;
@@ -201,7 +212,7 @@ mod tests {
             end: HostNs::new(call.1),
             closed: Some(HostNs::new(closed)),
         };
-        place(&clock(), reading, launch).unwrap()
+        place(&clock(), &mut 0, reading, launch).unwrap()
     }
 
     const AT: i64 = 500_000_000;
@@ -255,7 +266,7 @@ mod tests {
                 end: HostNs::new(AT - LATENCY + 50),
                 closed: Some(HostNs::new(AT - LATENCY + 500)),
             };
-            let time = place(&clock, reading, launch).unwrap();
+            let time = place(&clock, &mut 0, reading, launch).unwrap();
             let off = (time.end - time.begin - 20_000).abs();
             assert!(off > lost / 2, "{time:?}");
             assert!(off <= time.local_error, "{time:?}");
@@ -288,7 +299,7 @@ mod tests {
                 end: HostNs::new(-89_000),
                 closed: Some(HostNs::new(-88_000)),
             };
-            place(&clock, reading, launch).unwrap().local_error
+            place(&clock, &mut 0, reading, launch).unwrap().local_error
         };
         // One comparison tells nothing of the rate; many leave next to nothing open.
         assert!((80..=172).contains(&placed(1)), "{}", placed(1));
@@ -309,7 +320,7 @@ mod tests {
             end: HostNs::new(AT - 89_000),
             closed: Some(HostNs::new(AT - 88_000)),
         };
-        let time = place(&clock(), reading, launch).unwrap();
+        let time = place(&clock(), &mut 0, reading, launch).unwrap();
         assert_eq!(time.end - time.begin, 20_000);
         assert_eq!(time.local_error, 300);
         let moment = Reading {
@@ -317,7 +328,7 @@ mod tests {
             is_moment: true,
             ..reading
         };
-        let time = place(&clock(), moment, launch).unwrap();
+        let time = place(&clock(), &mut 0, moment, launch).unwrap();
         assert_eq!(time.end - time.begin, 1_500, "a record itself");
         assert_eq!(time.local_error, 600);
         assert!((time.end - AT - 20_000).abs() <= time.error, "{time:?}");
@@ -353,7 +364,7 @@ mod tests {
             end: HostNs::new(AT - 2_900),
             closed: Some(HostNs::new(AT + late - LATENCY - 600)),
         };
-        let time = place(&clock(), reading, launch).unwrap();
+        let time = place(&clock(), &mut 0, reading, launch).unwrap();
         assert!(time.local_error >= late - 3_000, "{time:?}");
     }
 

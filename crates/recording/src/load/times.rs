@@ -35,6 +35,8 @@ struct Device {
     driver: Vec<AnchorRow>,
     fresh_driver: Vec<Bound>,
     clock: Option<Arc<Clock>>,
+    /// Where in the clock the last time was mapped.
+    near: usize,
 }
 
 /// Device times that have arrived, and the clocks that map them.
@@ -146,8 +148,9 @@ impl Times {
             let stream = StreamId(place as u32);
             let rows = std::mem::take(&mut self.waiting[place]);
             let mut unmatched = Vec::new();
+            let mut near = 0;
             for row in rows {
-                match task_at(trace, stream, row.sequence) {
+                match task_at(trace, stream, row.sequence, &mut near) {
                     Some(task) => {
                         self.accept(trace, task, &row);
                         fresh.push(task);
@@ -236,10 +239,7 @@ impl Times {
             return;
         };
         let stream = trace.stream(trace.task(id).stream);
-        let clock = self
-            .devices
-            .get(&(stream.process, stream.device))
-            .and_then(|device| device.clock.as_deref());
+        let device = self.devices.get_mut(&(stream.process, stream.device));
         let call = trace.call(trace.task(id).call);
         let known = Some(i64::from(raw.submitting_ns)).filter(|passed| *passed > 0);
         let begin = HostNs::new(call.begin);
@@ -255,7 +255,10 @@ impl Times {
             record: raw.record_ns.into(),
             record_open: raw.record_open_ns.into(),
         };
-        let time = clock.and_then(|clock| clock::place(clock, reading, launch));
+        let time = device.and_then(|device| {
+            let clock = device.clock.as_deref()?;
+            clock::place(clock, &mut device.near, reading, launch)
+        });
         let task = &mut trace.tasks[id.index()];
         task.time = time;
         task.untimed = match time {
@@ -301,9 +304,9 @@ fn bound_of(row: &AnchorRow) -> Bound {
     }
 }
 
-fn task_at(trace: &Trace, stream: StreamId, sequence: u32) -> Option<TaskId> {
+fn task_at(trace: &Trace, stream: StreamId, sequence: u32, near: &mut usize) -> Option<TaskId> {
     let lane = trace.stream_tasks(stream);
-    let place = lane.partition_point(|id| {
+    let place = clock::place_near(lane, near, |id| {
         let task = trace.task(*id);
         (task.sequence, trace.runs(task)) < (sequence, true)
     });

@@ -177,6 +177,7 @@ impl Stream {
     /// A place in the queue, or `None` when it is full. Who holds another lock has to give it up
     /// before it waits: the queue may depend on a callback that wants the same lock.
     pub(crate) fn room(self: &Arc<Self>) -> Outcome<Option<Room<'_>>> {
+        virtual_time::submits();
         runtime::get().engine.begin()?;
         let queue = self.inlet.lock();
         if queue.closed {

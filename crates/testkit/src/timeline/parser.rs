@@ -141,8 +141,9 @@ impl<'a> Parser<'a> {
             }
             "capture" => CallWhat::CaptureBegin(self.stream()?),
             "end" => CallWhat::CaptureEnd(self.stream()?),
-            "create" => CallWhat::CreateStream(self.stream()?),
-            "destroy" => CallWhat::DestroyStream(self.stream()?),
+            "create" => self.life(CallWhat::CreateStream, CallWhat::CreateEvent)?,
+            "destroy" => self.life(CallWhat::DestroyStream, CallWhat::DestroyEvent)?,
+            "force" => CallWhat::ForceStream(self.stream()?),
             name => CallWhat::Other(name.to_owned(), self.numbers()?),
         };
         let (begin, end) = self.span()?;
@@ -177,6 +178,21 @@ impl<'a> Parser<'a> {
         numbered(name, 'g')
             .map(Some)
             .ok_or_else(|| Mistake::new(offset, format!("a graph is g1 or g2, not {name}")))
+    }
+
+    /// What is made or ended: the stream or the event in parentheses.
+    fn life(
+        &mut self,
+        stream: fn(u32) -> CallWhat,
+        event: fn(EventRef) -> CallWhat,
+    ) -> Result<CallWhat, Mistake> {
+        self.expect('(')?;
+        let named = self.event()?;
+        self.expect(')')?;
+        Ok(match numbered(&named.name, 's') {
+            Some(number) => stream(number),
+            None => event(named),
+        })
     }
 
     fn sync_target(&mut self) -> Result<CallWhat, Mistake> {

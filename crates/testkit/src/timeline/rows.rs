@@ -210,6 +210,9 @@ impl Writer<'_> {
             CallWhat::CaptureEnd(number) => ("aclmdlRICaptureEnd", stream(number), None),
             CallWhat::CreateStream(number) => ("aclrtCreateStream", stream(number), None),
             CallWhat::DestroyStream(number) => ("aclrtDestroyStream", stream(number), None),
+            CallWhat::ForceStream(number) => ("aclrtDestroyStreamForce", stream(number), None),
+            CallWhat::CreateEvent(event) => ("aclrtCreateEvent", None, Some(event)),
+            CallWhat::DestroyEvent(event) => ("aclrtDestroyEvent", None, Some(event)),
             CallWhat::Other(name, _) => (name.as_str(), None, None),
         };
         let numbers = match what {
@@ -246,9 +249,9 @@ impl Writer<'_> {
     ) -> CallRow {
         let function = self.functions.number(name, other);
         let args = &self.functions.row(function).args;
-        // A size is the first number; a function without sizes takes them in turn.
+        // A size is the first number; the other arguments take the rest in turn.
         let has_sizes = args.iter().any(|arg| arg.kind == "size");
-        let mut turn = numbers.iter().copied().filter(|_| !has_sizes);
+        let mut turn = numbers.iter().copied().skip(usize::from(has_sizes));
         let args = args.iter().map(|arg| match arg.kind.as_str() {
             "stream" => stream.map_or(0, |(_, serial)| stream_handle(serial)),
             "event" => event.map_or(0, |(serial, _)| event_handle(serial)),
@@ -352,9 +355,10 @@ fn event_keys<'a>(plan: &Plan<'a>) -> impl Iterator<Item = (u32, &'a str)> {
         .filter_map(|task| Some((task.stream.0, task.event?.0)));
     let calls = plan.calls.iter().filter_map(|call| match call.origin {
         Origin::Call(item, _) => match &item.what {
-            CallWhat::SyncEvent(event) | CallWhat::QueryEvent(event) => {
-                Some((call.thread.0, event.name.as_str()))
-            }
+            CallWhat::SyncEvent(event)
+            | CallWhat::QueryEvent(event)
+            | CallWhat::CreateEvent(event)
+            | CallWhat::DestroyEvent(event) => Some((call.thread.0, event.name.as_str())),
             _ => None,
         },
         Origin::Task(_) => None,

@@ -2,7 +2,9 @@
 
 mod blames;
 mod bookmarks;
+mod changes;
 mod commands;
+mod critical;
 mod findings;
 mod stalls;
 mod statistics;
@@ -11,16 +13,17 @@ mod table;
 
 use ascend_trace_recording::TimeRange;
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, PairAction};
 use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
 use crate::job;
-use crate::list::{self, Basis, Column, Entry, Kind, List, Page, RowId, Target, Which};
+use crate::list::{self, Basis, Column, Entry, Kind, List, Page, RowId, Target, Ways, Which};
 use crate::ranges::RangeId;
 use crate::rank;
 use crate::selected::of_stall;
 
+use super::critical as path;
 use super::{hunt, select, walk};
 
 pub(super) use table::{paste, sort_at};
@@ -41,6 +44,11 @@ pub(super) fn toggle(app: &mut App, world: World<'_>, kind: Kind) {
     open(app, world, kind);
 }
 
+/// Opens a list.
+pub(super) fn show(app: &mut App, world: World<'_>, kind: Kind) {
+    open(app, world, kind);
+}
+
 fn open(app: &mut App, world: World<'_>, kind: Kind) {
     // Of a long recording the list begins with what is loaded, until all of it has been read.
     ask_for_all(app, world, kind);
@@ -52,7 +60,7 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
     }
     let content = content(app, world, kind, "");
     if content.entries.is_empty()
-        && kind != Kind::Commands
+        && !matches!(kind, Kind::Commands | Kind::Critical(_))
         && app.jobs.of(job::Kind::Quest).is_none()
     {
         app.list = None;
@@ -107,6 +115,8 @@ fn content(app: &mut App, world: World<'_>, kind: Kind, filter: &str) -> Content
         Kind::Stalls(which) => stalls::content(app, world, which),
         Kind::Blames => blames::content(app, world),
         Kind::Findings => findings::content(app, world),
+        Kind::Critical(ways) => critical::content(app, world, ways),
+        Kind::Changes => changes::content(app),
         Kind::Statistics(page) => statistics::content(app, world, page),
         Kind::Bookmarks => bookmarks::content(app),
         Kind::Commands => commands::content(app, filter),
@@ -138,7 +148,8 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
             is_moved || grown
         }
         Kind::Stalls(_) | Kind::Blames | Kind::Findings => app.stale || grown,
-        Kind::Bookmarks | Kind::Commands => false,
+        Kind::Critical(_) => app.stale,
+        Kind::Bookmarks | Kind::Commands | Kind::Changes => false,
     };
     app.stale = false;
     let is_moved = now.range != list.basis.range;
@@ -202,7 +213,9 @@ fn turn(app: &mut App, world: World<'_>, kind: Kind, forward: bool) {
         Kind::Statistics(page) => turn_to(app, world, page.previous()),
         Kind::Stalls(_) => open(app, world, Kind::Blames),
         Kind::Blames => open(app, world, Kind::Stalls(Which::All)),
-        Kind::Findings | Kind::Bookmarks | Kind::Commands => {}
+        Kind::Critical(Ways::Pieces) => open(app, world, Kind::Critical(Ways::Names)),
+        Kind::Critical(Ways::Names) => open(app, world, Kind::Critical(Ways::Pieces)),
+        Kind::Findings | Kind::Bookmarks | Kind::Commands | Kind::Changes => {}
     }
 }
 
@@ -266,13 +279,19 @@ pub(super) fn show_longest(app: &mut App, world: World<'_>) {
 
 /// Closes the list and stays.
 pub(super) fn leave(app: &mut App) {
-    app.list = None;
+    let list = app.list.take();
+    if matches!(list.map(|it| it.kind), Some(Kind::Critical(_))) {
+        path::put_away(app);
+    }
     select::reveal_lane(app);
 }
 
 /// Closes the list and goes back to where it was opened: from the stalls of a group to the groups.
 fn back_out(app: &mut App, world: World<'_>) {
     let Some(list) = app.list.take() else { return };
+    if let Kind::Critical(_) = list.kind {
+        path::put_away(app);
+    }
     let Kind::Stalls(which) = list.kind else {
         return select::reveal_lane(app);
     };
@@ -304,6 +323,14 @@ pub(super) fn show_blames(app: &mut App, world: World<'_>) {
     }
 }
 
+/// Shows another critical path in the place of the one before.
+pub(super) fn show_critical(app: &mut App, world: World<'_>) {
+    let kind = app.list.as_ref().map(|list| list.kind);
+    if matches!(kind, Some(Kind::Critical(_))) {
+        remake(app, world);
+    }
+}
+
 /// Shows what checks found in all of the recording, in the place of that of what was loaded.
 pub(super) fn show_findings(app: &mut App, world: World<'_>) {
     let is_open = app.list.as_ref().map(|list| list.kind) == Some(Kind::Findings);
@@ -324,6 +351,7 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
     let origin = list.origin;
     match target {
         Some(Target::Action(action)) => return super::perform(app, world, action),
+        Some(Target::Change(place)) => return vec![Effect::Pair(PairAction::ToChange(place))],
         Some(Target::Cause(cause)) => {
             app.list = Some(list);
             open(app, world, Kind::Stalls(Which::Cause(cause)));
@@ -413,6 +441,8 @@ pub(super) fn is_toggle(app: &App, kind: Kind, key: &KeyEvent) -> bool {
         Kind::Stalls(_) => Action::ListStalls,
         Kind::Blames => Action::ListBlames,
         Kind::Findings => Action::ListFindings,
+        Kind::Critical(_) => Action::CriticalPath,
+        Kind::Changes => Action::ListChanges,
         Kind::Statistics(_) => Action::ListStatistics,
         Kind::Bookmarks => Action::ListBookmarks,
         Kind::Commands => Action::Palette,

@@ -32,7 +32,7 @@ impl Verdict {
 
 /// One step of one process. Its length is the sum of `compute_ns`, `exposed_communication_ns`, `exposed_copy_ns` and
 /// `idle_ns`; and `idle_ns` that of the five after it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StepStats {
     /// Number of the process in the recording: pids do not tell processes apart.
     pub process: u32,

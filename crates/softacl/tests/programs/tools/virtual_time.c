@@ -8,7 +8,7 @@ uint64_t softaclNow(void);
 void softaclWork(uint64_t nanoseconds);
 void softaclReach(uint64_t nanoseconds);
 
-enum { BYTES = 4096, TIMED_OUT = 107020 };
+enum { BYTES = 4096, TIMED_OUT = 507046 };
 
 static aclrtStream stream;
 static char *from, *to;

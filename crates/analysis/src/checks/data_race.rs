@@ -1,0 +1,102 @@
+//! Two copies or fills use the same memory, at least one of them writes, and nothing puts them in order. They may
+//! run at the same time or in the other order. The result is then right or wrong by chance: often right on an idle
+//! machine, and wrong once a week.
+//!
+//! Let the stream of the second one wait for the first one: record an event after the first one, and pass the event to
+//! `aclrtStreamWaitEvent` before the second one. For a copy that blocks, such as `aclrtMemcpy`, wait on the host
+//! instead, with `aclrtSynchronizeEvent` or `aclrtSynchronizeStream`: it waits for no stream.
+//!
+//! The check knows the memory of `aclrtMemcpy`, `aclrtMemset` and their asynchronous forms, except copies in rows
+//! and batches. It does not know what kernels and operators use, and no access of the host's own code. It reports
+//! nothing where the order cannot be known:
+//!
+//! - after waits for notifies and values, and after callbacks, until the host waits for the stream;
+//! - in a process that lost calls, and across pauses of the recording;
+//! - for tasks of graphs.
+//!
+//! Calls of two threads count as ordered if one returned before the other began. A program that polls memory
+//! instead of asking the runtime has an order that the check does not see.
+
+use ascend_trace_recording::units::bytes;
+use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
+
+use super::super::grouping::Sorted;
+use super::super::order::{Fact, Note};
+use super::super::{Check, Finding};
+
+/// What findings have in common.
+type Key = (
+    ThreadId,
+    [FunctionId; 2],
+    [Option<StreamId>; 2],
+    [bool; 2],
+);
+
+#[derive(Debug, Default)]
+pub(super) struct DataRace {
+    found: Sorted<Key>,
+}
+
+impl Check for DataRace {
+    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+        for fact in facts {
+            match fact {
+                Fact::Race {
+                    before,
+                    before_writes,
+                    after,
+                    after_writes,
+                    bytes,
+                } if after.is_wanted => {
+                    let key = (
+                        after.thread,
+                        [before.function, after.function],
+                        [before.stream, after.stream],
+                        [*before_writes, *after_writes],
+                    );
+                    let verbs = [*before_writes, *after_writes].map(verb);
+                    let finding = finding(trace, [before, after], verbs, *bytes);
+                    let process = trace.thread(after.thread).process;
+                    self.found.add(process, key, finding);
+                }
+                Fact::Unknown(process) => self.found.doubt(*process),
+                _ => {}
+            }
+        }
+    }
+
+    fn findings(&mut self) -> Vec<Finding> {
+        self.found.take()
+    }
+}
+
+fn verb(writes: bool) -> &'static str {
+    if writes { "writes" } else { "reads" }
+}
+
+fn finding(trace: &Trace, [before, after]: [&Note; 2], verbs: [&str; 2], shared: u64) -> Finding {
+    let first = before.on_stream(trace);
+    let what = format!(
+        "{} {} {} that {first} {} (call {}): nothing puts the two in order",
+        after.on_stream(trace),
+        verbs[1],
+        bytes(shared),
+        verbs[0],
+        before.number,
+    );
+    let streams = [before, after].map(|note| note.number_of_stream(trace));
+    let advice = match (streams[0], streams[1]) {
+        (Some(first), Some(second)) => format!(
+            "record an event on stream {first} after call {}, and let stream {second} wait for it",
+            before.number
+        ),
+        (Some(first), None) => format!("wait for stream {first}, or for an event on it, before"),
+        _ => "put the two in order".to_owned(),
+    };
+    Finding {
+        what,
+        advice,
+        streams: streams.into_iter().flatten().collect(),
+        ..Finding::of_note(trace, after)
+    }
+}

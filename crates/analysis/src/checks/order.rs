@@ -1,0 +1,183 @@
+//! What a program has put in order, and what it has not: vector clocks over streams, events and the host.
+//!
+//! - A task comes after the tasks of its stream before it, and after all that the host knows to be done.
+//! - What follows a wait for an event comes after what came before the event's recording that it is bound to.
+//! - The host knows what is done from syncs, from queries that return so, and from callbacks.
+//!
+//! Host threads are taken to be in order when one call returned before the other began: programs order threads in
+//! ways that no recording shows. Where an order cannot be known, it is taken to be there: after waits for notifies,
+//! values and collectives of the process's other devices, after callbacks and events whose recording was not seen.
+//! That ends when the host waits for the stream. Where calls were lost, nothing is said of the process; a pause of
+//! the recording begins a new one.
+//!
+//! One pass, in bounded memory, and the same facts wherever a recording is cut: every call acts at its begin and at
+//! its end, and all acts are done in the order of their times.
+
+mod action;
+mod clock;
+mod memory;
+mod process;
+
+use std::collections::HashMap;
+
+use ascend_trace_format::range::RangeKind;
+use ascend_trace_recording::{CallId, FunctionId, ProcessId, StreamId, ThreadId, Trace};
+
+use crate::Window;
+use action::{Act, Action, note_actions};
+use memory::Shared;
+use process::Process;
+
+/// A call that a fact names: it may be gone from memory when the fact is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Note {
+    pub number: u32,
+    pub thread: ThreadId,
+    pub function: FunctionId,
+    pub stream: Option<StreamId>,
+    pub begin: i64,
+    pub end: i64,
+    pub depth: u8,
+    pub is_wanted: bool,
+}
+
+impl Note {
+    pub(crate) fn of(trace: &Trace, id: CallId, is_wanted: bool) -> Self {
+        let call = trace.call(id);
+        Self {
+            number: trace.call_number(id),
+            thread: call.thread,
+            function: call.function,
+            stream: call.stream,
+            begin: call.begin,
+            end: call.end,
+            depth: call.depth,
+            is_wanted,
+        }
+    }
+
+    /// The function, and the stream that it was called for: `aclrtMemcpyAsync on stream 2`.
+    pub(crate) fn on_stream(&self, trace: &Trace) -> String {
+        let name = &trace.function(self.function).name;
+        match self.number_of_stream(trace) {
+            Some(stream) => format!("{name} on stream {stream}"),
+            None => name.clone(),
+        }
+    }
+
+    pub(crate) fn number_of_stream(&self, trace: &Trace) -> Option<i64> {
+        self.stream.map(|stream| trace.stream(stream).number())
+    }
+}
+
+/// Something that the order of a program's tasks says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// Nothing puts two uses of the same memory in order, one of which writes.
+    Race {
+        before: Note,
+        before_writes: bool,
+        after: Note,
+        after_writes: bool,
+        /// Bytes that both use.
+        bytes: u64,
+    },
+    /// Memory was given back that a task may still use.
+    Freed {
+        by: Note,
+        user: Note,
+        writes: bool,
+        is_host: bool,
+    },
+    /// A stream was ended without its tasks.
+    Dropped { by: Note, tasks: u64 },
+    /// Nothing is certain about a process, or about any.
+    Unknown(Option<ProcessId>),
+}
+
+impl Fact {
+    fn race(shared: Shared, after: Note, after_writes: bool) -> Self {
+        Self::Race {
+            before: shared.before.note,
+            before_writes: shared.before_writes,
+            after,
+            after_writes,
+            bytes: shared.bytes,
+        }
+    }
+
+    fn freed(shared: Shared, by: Note, is_host: bool) -> Self {
+        Self::Freed {
+            by,
+            user: shared.before.note,
+            writes: shared.before_writes,
+            is_host,
+        }
+    }
+}
+
+/// Follows the order of all processes of a recording.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    processes: HashMap<ProcessId, Process>,
+    /// What is still to be done, in no particular order.
+    ahead: Vec<Action>,
+}
+
+impl Order {
+    /// Takes in the next window, and says what its calls bring to light.
+    pub(super) fn take(
+        &mut self,
+        window: &Window<'_>,
+        wanted: &dyn Fn(CallId) -> bool,
+    ) -> Vec<Fact> {
+        let trace = window.trace;
+        for id in window.calls() {
+            note_actions(trace, id, wanted(id), &mut self.ahead);
+        }
+        self.note_pauses(window);
+        self.ahead.sort_by_key(Action::key);
+        let until = window.part.until;
+        let count = match window.part.is_last {
+            true => self.ahead.len(),
+            false => self.ahead.partition_point(|action| action.at < until),
+        };
+        let is_late = trace.has_past();
+        let mut facts = Vec::new();
+        for action in self.ahead.drain(..count) {
+            let process = self.processes.entry(action.process);
+            let process = process.or_insert_with(|| Process::new(is_late));
+            process.take(action, &mut facts);
+        }
+        if window.part.is_last {
+            facts.extend(unknown(trace));
+        }
+        facts
+    }
+
+    /// What happens in a pause of the recording is not known.
+    fn note_pauses(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        for range in trace.ranges() {
+            if range.kind() == Some(RangeKind::Pause) && window.part.holds(range.end) {
+                self.ahead.push(Action {
+                    at: range.end,
+                    is_begin: false,
+                    process: trace.thread(range.thread).process,
+                    note: Note::default(),
+                    act: Act::Misses,
+                });
+            }
+        }
+    }
+}
+
+/// Of which processes calls are missing.
+fn unknown(trace: &Trace) -> Vec<Fact> {
+    if trace.is_damaged() {
+        return vec![Fact::Unknown(None)];
+    }
+    let lost = trace.lost().iter().filter(|it| it.calls + it.others > 0);
+    let processes = lost.map(|it| it.thread.map(|thread| trace.thread(thread).process));
+    processes.map(Fact::Unknown).collect()
+}

@@ -1,0 +1,324 @@
+//! What calls do to the order of tasks and to memory, call by call.
+//!
+//! An action has all that is needed of its call, because the call may be gone from memory when its time has come.
+
+use std::ops::Range;
+
+use ascend_trace_format::api::{Fact as Said, Part, RetKind, Role, TaskKind, Untimed, Waits};
+use ascend_trace_recording::{
+    Call, CallId, Direction, EventId, Function, Generation, ProcessId, StreamId, Task, Trace,
+};
+
+use super::Note;
+
+/// Return codes from here on are about what happened on the device.
+const DEVICE_ERRORS: i64 = 500_000;
+/// What a sync returns that gave up waiting.
+const TIMEOUTS: [i64; 2] = [507_046, 507_047];
+
+/// A place on a stream: the number of a task there.
+pub(super) type Place = (StreamId, u32);
+
+/// What a call does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// The host begins to wait for what was submitted to these streams before.
+    Looks(Vec<Place>),
+    /// What it looked at is done.
+    Learns,
+    /// A recording of an event is done.
+    LearnsOf(Generation),
+    Records(Place, Generation),
+    /// The stream goes on after a recording of an event. Without a place, the wait needed no task.
+    Waits(StreamId, Option<u32>, Option<Generation>),
+    /// From here on, the stream waits for something that is not known.
+    WaitsForUnknown(StreamId, u32),
+    /// The program runs code on its behalf, which may tell others.
+    CallsBack(StreamId, u32),
+    Replays(StreamId, u32),
+    /// A graph waits inside for something that is not known.
+    CapturesWait,
+    Uses(Place, Memory),
+    /// The host does this itself.
+    HostUses(Memory),
+    /// The runtime copies memory that may be pageable: then it does so itself, when the stream is empty.
+    MayHostUse(Place, Memory),
+    Allocates(Range<u64>, bool),
+    /// Memory that another task may have given back, in an order that only the runtime knows.
+    Renews(Range<u64>),
+    Frees(u64, bool),
+    EndsEvent(EventId),
+    MakesStream(StreamId),
+    EndsStream(StreamId),
+    /// A stream ends without its tasks, the last of which has this number.
+    Drops(StreamId, u32),
+    /// Nothing that was before matters any more.
+    Resets,
+    /// Something was not recorded.
+    Misses,
+}
+
+/// What a copy or a fill reads and writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Memory {
+    pub(super) reads: Option<Range<u64>>,
+    pub(super) writes: Option<Range<u64>>,
+    /// Which of them is the host's: reads, writes.
+    pub(super) is_host: [bool; 2],
+}
+
+/// An act with its time.
+#[derive(Clone, Debug)]
+pub(super) struct Action {
+    pub(super) at: i64,
+    /// Ends come before begins of the same time.
+    pub(super) is_begin: bool,
+    pub(super) process: ProcessId,
+    pub(super) note: Note,
+    pub(super) act: Act,
+}
+
+impl Action {
+    pub(super) fn key(&self) -> (i64, bool, u32) {
+        (self.at, self.is_begin, self.note.number)
+    }
+}
+
+/// Appends the actions of a call.
+pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut Vec<Action>) {
+    let call = trace.call(id);
+    let function = trace.function(call.function);
+    let process = trace.thread(call.thread).process;
+    let note = Note::of(trace, id, is_wanted);
+    let mut push = |at: i64, is_begin: bool, act: Act| {
+        to.push(Action {
+            at,
+            is_begin,
+            process,
+            note,
+            act,
+        });
+    };
+    if !succeeded(function, call) {
+        let waits = function.role.meaning().waits.is_sync();
+        if waits && call.ret >= DEVICE_ERRORS && !TIMEOUTS.contains(&call.ret) {
+            push(call.end, false, Act::Resets);
+        }
+        return;
+    }
+    let looks = looks(trace, function, call);
+    if let Some(places) = looks {
+        // What takes no time has its begin and its end in one.
+        push(call.begin, call.begin < call.end, Act::Looks(places));
+        push(call.end, false, Act::Learns);
+    }
+    if let Some(act) = begins(trace, function, call) {
+        push(call.begin, true, act);
+    }
+    for act in ends(trace, function, call) {
+        push(call.end, false, act);
+    }
+}
+
+fn succeeded(function: &Function, call: &Call) -> bool {
+    match call.result() {
+        Some(code) => code == 0 || function.ret != RetKind::Error,
+        None => false,
+    }
+}
+
+/// The places up to which a call waits for streams.
+fn looks(trace: &Trace, function: &Function, call: &Call) -> Option<Vec<Place>> {
+    let of_stream = || {
+        call.stream
+            .into_iter()
+            .filter_map(|it| last(trace, it, call))
+    };
+    let meaning = function.role.meaning();
+    match (meaning.waits, function.role) {
+        (Waits::Stream, _) => Some(of_stream().collect()),
+        (Waits::Device, _) => Some(all(trace, call)),
+        (_, Role::QueryStream) if is_done(trace, function, call, 0) => Some(of_stream().collect()),
+        _ if meaning.drains && !function.is(Said::Forced) => Some(of_stream().collect()),
+        _ => {
+            let task = trace.task(call.task?);
+            (task.untimed == Untimed::HostCopy).then(|| of_stream().collect())
+        }
+    }
+}
+
+/// The last task of a stream that had been submitted when a call began.
+fn last(trace: &Trace, stream: StreamId, call: &Call) -> Option<Place> {
+    let tasks = trace.stream_tasks(stream);
+    let submitted = |id: &_| trace.call(trace.task(*id).call).begin < call.begin;
+    let before = tasks.partition_point(submitted).checked_sub(1)?;
+    let task = trace.task(tasks[before]);
+    // What was captured has the number of the next task that runs.
+    match trace.runs(task) {
+        true => Some((stream, task.sequence)),
+        false => Some((stream, task.sequence.checked_sub(1)?)),
+    }
+}
+
+/// The last tasks of all streams of the call's device: a context is not always known.
+fn all(trace: &Trace, call: &Call) -> Vec<Place> {
+    let process = trace.thread(call.thread).process;
+    let device = call.device.map(u32::from);
+    let streams = (0..).map(StreamId).zip(trace.streams());
+    let own = streams.filter(|(_, stream)| {
+        stream.process == process && device.is_none_or(|it| it == stream.device)
+    });
+    own.filter_map(|(id, _)| last(trace, id, call)).collect()
+}
+
+/// Whether a query returned that all is done. Where its result is not recorded, it may have.
+fn is_done(trace: &Trace, function: &Function, call: &Call, done: u64) -> bool {
+    let status = function.part(Part::Status);
+    let status = status.and_then(|at| trace.args(call).get(at));
+    status.is_none_or(|status| *status == done)
+}
+
+/// What a call does when it begins.
+fn begins(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
+    let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
+    if let Some(address) = word(Part::Freed).or_else(|| word(Part::HostFreed)) {
+        // Another thread may get the memory before this call returns.
+        let waits = function.role.meaning().waits == Waits::Device;
+        return Some(Act::Frees(address, !waits));
+    }
+    if function.role != Role::DestroyStream || !function.is(Said::Forced) {
+        return None;
+    }
+    let (stream, number) = last(trace, call.stream?, call)?;
+    Some(Act::Drops(stream, number))
+}
+
+/// What a call does when it returns.
+fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
+    let mut acts: Vec<Act> = Vec::new();
+    acts.extend(memory_of(trace, function, call));
+    let task = call.task.map(|task| trace.task(task));
+    let role = function.role;
+    let stream = call.stream;
+    match role {
+        _ if task.is_some_and(|task| !trace.runs(task)) => acts.extend(captured(task)),
+        Role::RecordEvent => {
+            let place = task.map(|task| (task.stream, task.sequence));
+            acts.extend(
+                place
+                    .zip(call.event)
+                    .map(|(at, event)| Act::Records(at, event)),
+            );
+        }
+        Role::WaitEvent => acts.extend(stream.map(|stream| {
+            let number = task.map(|task| task.sequence);
+            Act::Waits(stream, number, call.event)
+        })),
+        Role::Task => acts.extend(task.and_then(|task| task_act(trace, function, call, task))),
+        Role::SyncEvent => acts.extend(call.event.map(Act::LearnsOf)),
+        Role::QueryEvent => {
+            let done = u64::from(!function.is(Said::ZeroWhenDone));
+            let event = call.event.filter(|_| is_done(trace, function, call, done));
+            acts.extend(event.map(Act::LearnsOf));
+        }
+        Role::BlockingCopy => acts.extend(uses(trace, function, call).map(Act::HostUses)),
+        Role::ResetEvent | Role::DestroyEvent => {
+            acts.extend(call.event.map(|it| Act::EndsEvent(it.event)));
+        }
+        Role::CreateStream => acts.extend(stream.map(Act::MakesStream)),
+        Role::DestroyStream => acts.extend(stream.map(Act::EndsStream)),
+        Role::AbortStream => acts.extend(stream.map(Act::EndsStream)),
+        _ => {
+            // It ends a device, a context or the runtime.
+            let meaning = role.meaning();
+            if meaning.on_all_streams && meaning.bounds_life {
+                acts.push(Act::Resets);
+            }
+        }
+    }
+    acts
+}
+
+/// What it means that a graph got a node.
+fn captured(task: Option<&Task>) -> Option<Act> {
+    let waits = matches!(
+        task?.kind,
+        TaskKind::Notify | TaskKind::Value | TaskKind::HostFunc | TaskKind::Collective
+    );
+    waits.then_some(Act::CapturesWait)
+}
+
+fn task_act(trace: &Trace, function: &Function, call: &Call, task: &Task) -> Option<Act> {
+    let place = (task.stream, task.sequence);
+    match task.kind {
+        TaskKind::Memcpy | TaskKind::Memset => {
+            let memory = uses(trace, function, call)?;
+            let is_known = !matches!(
+                task.untimed,
+                Untimed::Off | Untimed::Unknown | Untimed::InCallback | Untimed::ContextFailed
+            );
+            Some(match task.untimed {
+                Untimed::HostCopy => Act::HostUses(memory),
+                _ if is_known || task.kind == TaskKind::Memset => Act::Uses(place, memory),
+                // Whether the memory is pageable was not asked.
+                _ if trace.direction(call).is_some() => Act::MayHostUse(place, memory),
+                _ => Act::MayHostUse(
+                    place,
+                    Memory {
+                        is_host: [true; 2],
+                        ..memory
+                    },
+                ),
+            })
+        }
+        TaskKind::Notify | TaskKind::Value if function.is(Said::Sets) => None,
+        TaskKind::Notify | TaskKind::Value => Some(Act::WaitsForUnknown(place.0, place.1)),
+        TaskKind::HostFunc => Some(Act::CallsBack(place.0, place.1)),
+        TaskKind::Graph => Some(Act::Replays(place.0, place.1)),
+        // It waits for tasks of other devices, which may be of this process.
+        TaskKind::Collective => {
+            has_peers(trace, task.stream).then_some(Act::WaitsForUnknown(place.0, place.1))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the process has streams of other devices.
+fn has_peers(trace: &Trace, stream: StreamId) -> bool {
+    let own = trace.stream(stream);
+    let mut streams = trace.streams().iter();
+    streams.any(|it| it.process == own.process && it.device != own.device)
+}
+
+/// What a copy or fill reads and writes; `None` where nothing is known of it.
+fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<Memory> {
+    let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
+    let bytes = word(Part::Extent)?;
+    let range = |part: Part| range(word(part)?, bytes);
+    let direction = trace.direction(call);
+    let memory = Memory {
+        reads: range(Part::Reads),
+        writes: range(Part::Writes),
+        is_host: [
+            direction == Some(Direction::HostToDevice),
+            direction == Some(Direction::DeviceToHost),
+        ],
+    };
+    (memory.reads.is_some() || memory.writes.is_some()).then_some(memory)
+}
+
+fn range(begin: u64, bytes: u64) -> Option<Range<u64>> {
+    let end = begin.saturating_add(bytes);
+    (begin != 0 && begin < end).then_some(begin..end)
+}
+
+/// What a call does to the memory that there is.
+fn memory_of(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
+    let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
+    let of_part = |part: Part| range(word(part)?, word(Part::Size)?);
+    if let Some(range) = of_part(Part::Pooled) {
+        return Some(Act::Renews(range));
+    }
+    let device = of_part(Part::Allocated).map(|range| Act::Allocates(range, false));
+    device.or_else(|| Some(Act::Allocates(of_part(Part::HostAllocated)?, true)))
+}

@@ -1,0 +1,431 @@
+//! The order of one process's tasks, as far as its calls make it, and the memory that they use.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use ascend_trace_recording::{EventId, Generation, StreamId};
+
+use super::action::{Act, Action, Memory as Used, Place};
+use super::clock::{Clock, Host};
+use super::memory::{Memory, Use};
+use super::{Fact, Note};
+
+/// Streams that are followed at a time.
+const MOST_STREAMS: u32 = 1 << 12;
+/// Events whose recordings are remembered.
+const MOST_EVENTS: usize = 1 << 16;
+/// Recordings of one event that are remembered: a wait of another thread may name an older one.
+const MOST_RECORDS: usize = 4;
+/// Allocations that are remembered.
+const MOST_ALLOCATIONS: usize = 1 << 20;
+
+/// A stream that is followed.
+#[derive(Debug)]
+struct Lane {
+    slot: u32,
+    /// The position before its first task.
+    base: u64,
+    /// The position of its last task that matters.
+    top: u64,
+    /// What comes before its next task, itself included.
+    clock: Clock,
+    /// From this position on, it waits for something that is not known, until the host knows that this is done.
+    unknown: Option<u64>,
+}
+
+impl Lane {
+    fn is_unknown(&self, host: &Host) -> bool {
+        self.unknown.is_some_and(|from| host.at(self.slot) < from)
+    }
+
+    fn position(&self, number: u32) -> u64 {
+        self.base + u64::from(number) + 1
+    }
+}
+
+/// What comes before a recording of an event, itself included.
+#[derive(Debug)]
+struct Record {
+    generation: u32,
+    slot: u32,
+    position: u64,
+    clock: Arc<Clock>,
+}
+
+/// Slots that streams have had, and where their positions go on.
+#[derive(Debug, Default)]
+struct Slots {
+    count: u32,
+    free: Vec<(u32, u64)>,
+}
+
+impl Slots {
+    fn take(&mut self) -> Option<(u32, u64)> {
+        if let Some(free) = self.free.pop() {
+            return Some(free);
+        }
+        let slot = Some(self.count).filter(|slot| *slot < MOST_STREAMS)?;
+        self.count += 1;
+        Some((slot, 0))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Process {
+    host: Host,
+    slots: Slots,
+    lanes: HashMap<StreamId, Lane>,
+    events: HashMap<EventId, Vec<Record>>,
+    /// What calls that wait looked at when they began, by the number of the call.
+    looks: HashMap<u32, Clock>,
+    memory: Memory,
+    /// Begin, end, and whether it is the host's.
+    allocations: BTreeMap<u64, (u64, bool)>,
+    /// Where streams may wait for what was not recorded: those that were made since.
+    made: Option<HashSet<StreamId>>,
+    graphs_wait: bool,
+    /// There were too many streams: nothing is said of the process.
+    gave_up: bool,
+}
+
+impl Process {
+    /// With `is_late`, the process had streams before the recording begins.
+    pub(super) fn new(is_late: bool) -> Self {
+        Self {
+            made: is_late.then(HashSet::new),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn take(&mut self, action: Action, facts: &mut Vec<Fact>) {
+        if self.gave_up {
+            return;
+        }
+        let note = action.note;
+        match action.act {
+            Act::Looks(places) => self.look(note.number, &places),
+            Act::Learns => {
+                if let Some(clock) = self.looks.remove(&note.number) {
+                    self.learn(&clock);
+                }
+            }
+            Act::LearnsOf(event) => self.learn_of(event),
+            Act::Records(place, event) => self.record(place, event),
+            Act::Waits(stream, number, event) => self.wait(stream, number, event),
+            Act::WaitsForUnknown(stream, number) => self.lose((stream, number)),
+            Act::CallsBack(stream, number) => {
+                self.look(note.number, &[(stream, number)]);
+                if let Some(clock) = self.looks.remove(&note.number) {
+                    self.learn(&clock);
+                }
+                self.lose((stream, number));
+            }
+            Act::Replays(stream, number) if self.graphs_wait => self.lose((stream, number)),
+            Act::Replays(..) => {}
+            Act::CapturesWait => self.graphs_wait = true,
+            Act::Uses(place, used) => self.task_uses(place, &self.known(used), note, facts),
+            Act::HostUses(used) => self.host_uses(&used, note, facts),
+            Act::MayHostUse(place, used) => self.may_host_use(place, used, note, facts),
+            Act::Allocates(range, is_host) => self.allocate(range, is_host),
+            Act::Renews(range) => self.memory.forget(&range),
+            Act::Frees(address, is_checked) => self.free(address, is_checked, note, facts),
+            Act::EndsEvent(event) => drop(self.events.remove(&event)),
+            Act::MakesStream(stream) => {
+                if let Some(made) = &mut self.made {
+                    made.insert(stream);
+                }
+            }
+            Act::EndsStream(stream) => self.end_stream(stream),
+            Act::Drops(stream, number) => self.drop_tasks(stream, number, note, facts),
+            Act::Resets => {
+                *self = Self {
+                    graphs_wait: self.graphs_wait,
+                    made: self.made.take(),
+                    ..Self::default()
+                };
+            }
+            Act::Misses => self.miss(),
+        }
+        if self.gave_up {
+            facts.push(Fact::Unknown(Some(action.process)));
+        }
+    }
+
+    fn lane(&mut self, stream: StreamId) -> Option<&mut Lane> {
+        let vacant = match self.lanes.entry(stream) {
+            Entry::Occupied(known) => return Some(known.into_mut()),
+            Entry::Vacant(vacant) => vacant,
+        };
+        let Some((slot, base)) = self.slots.take() else {
+            self.gave_up = true;
+            return None;
+        };
+        let made = self.made.as_ref();
+        let is_late = made.is_some_and(|made| !made.contains(&stream));
+        Some(vacant.insert(Lane {
+            slot,
+            base,
+            top: base,
+            clock: Clock::default(),
+            unknown: is_late.then_some(base + 1),
+        }))
+    }
+
+    /// The slot and position of a task that has been submitted.
+    fn submitted(&mut self, (stream, number): Place) -> Option<(u32, u64)> {
+        let lane = self.lane(stream)?;
+        let position = lane.position(number);
+        lane.top = lane.top.max(position);
+        lane.clock.raise((lane.slot, position));
+        Some((lane.slot, position))
+    }
+
+    fn look(&mut self, call: u32, places: &[Place]) {
+        let mut clock = Clock::default();
+        for place in places {
+            let Some(lane) = self.lane(place.0) else {
+                continue;
+            };
+            let position = (lane.slot, lane.position(place.1));
+            clock.join(&lane.clock);
+            clock.raise(position);
+            let unknown = lane.unknown;
+            clock.is_open |= unknown.is_some_and(|from| self.host.at(position.0) < from);
+        }
+        self.looks.insert(call, clock);
+    }
+
+    fn learn(&mut self, clock: &Clock) {
+        clock
+            .entries()
+            .iter()
+            .for_each(|entry| self.host.raise(*entry));
+        if clock.is_open {
+            self.learn_all();
+        }
+    }
+
+    /// All that has been submitted may be done.
+    fn learn_all(&mut self) {
+        for lane in self.lanes.values() {
+            self.host.raise((lane.slot, lane.top));
+        }
+    }
+
+    fn learn_of(&mut self, event: Generation) {
+        match self.find(event).map(|it| Arc::clone(&it.clock)) {
+            Some(clock) => self.learn(&clock),
+            None => self.learn_all(),
+        }
+    }
+
+    fn find(&self, event: Generation) -> Option<&Record> {
+        let records = self.events.get(&event.event)?;
+        records.iter().find(|it| it.generation == event.number)
+    }
+
+    fn record(&mut self, place: Place, event: Generation) {
+        let Some((slot, position)) = self.submitted(place) else {
+            return;
+        };
+        let host = &self.host;
+        let Some(lane) = self.lanes.get_mut(&place.0) else {
+            return;
+        };
+        lane.clock.prune(host);
+        let mut clock = lane.clock.clone();
+        clock.is_open |= lane.is_unknown(host);
+        if self.events.len() >= MOST_EVENTS && !self.events.contains_key(&event.event) {
+            self.events.clear();
+        }
+        let records = self.events.entry(event.event).or_default();
+        if records.len() >= MOST_RECORDS {
+            records.remove(0);
+        }
+        records.push(Record {
+            generation: event.number,
+            slot,
+            position,
+            clock: Arc::new(clock),
+        });
+    }
+
+    fn wait(&mut self, stream: StreamId, number: Option<u32>, event: Option<Generation>) {
+        let record = event.and_then(|event| self.find(event));
+        let record = record.map(|it| (it.slot, it.position, Arc::clone(&it.clock)));
+        let host_knows = |host: &Host, (slot, position)| host.at(slot) >= position;
+        match record {
+            // It was done before: the host knows all that came before it.
+            Some((slot, position, _)) if host_knows(&self.host, (slot, position)) => {}
+            Some((_, _, clock)) if !clock.is_open => {
+                if let Some(lane) = self.lane(stream) {
+                    lane.clock.join(&clock);
+                }
+            }
+            _ => {
+                let top = self.lane(stream).map(|lane| lane.top - lane.base);
+                let number = number.map_or(top.unwrap_or(0), u64::from);
+                self.lose((stream, u32::try_from(number).unwrap_or(u32::MAX)));
+            }
+        }
+    }
+
+    /// What comes before the tasks of a stream is not known from here on.
+    fn lose(&mut self, place: Place) {
+        let Some((_, position)) = self.submitted(place) else {
+            return;
+        };
+        if let Some(lane) = self.lanes.get_mut(&place.0) {
+            lane.unknown = lane.unknown.max(Some(position));
+        }
+    }
+
+    /// Without what may be pageable memory of the host, which an older runtime copies itself.
+    fn known(&self, used: Used) -> Used {
+        let is_ours = |range: &Range<u64>, is_host: bool| !is_host || self.is_pinned(range);
+        let [reads, writes] = used.is_host;
+        Used {
+            reads: used.reads.filter(|range| is_ours(range, reads)),
+            writes: used.writes.filter(|range| is_ours(range, writes)),
+            ..used
+        }
+    }
+
+    fn is_pinned(&self, range: &Range<u64>) -> bool {
+        let before = self.allocations.range(..=range.start).next_back();
+        before.is_some_and(|(_, (end, is_host))| *is_host && range.end <= *end)
+    }
+
+    fn task_uses(&mut self, place: Place, used: &Used, note: Note, facts: &mut Vec<Fact>) {
+        let Some((slot, position)) = self.submitted(place) else {
+            return;
+        };
+        let Some(lane) = self.lanes.get_mut(&place.0) else {
+            return;
+        };
+        let host = &self.host;
+        if lane.is_unknown(host) {
+            return;
+        }
+        lane.clock.prune(host);
+        let clock = &lane.clock;
+        let is_before = |it: &Use| {
+            let reached = host.at(it.slot).max(clock.at(it.slot));
+            it.slot == slot || it.position <= reached
+        };
+        let writes = used.writes.as_ref().map(|range| (range, true));
+        let reads = used.reads.as_ref().map(|range| (range, false));
+        let mut found = writes
+            .into_iter()
+            .chain(reads)
+            .filter_map(|(range, writes)| {
+                let shared = self.memory.conflict(range, writes, is_before)?;
+                Some(Fact::race(shared, note, writes))
+            });
+        facts.extend(found.next());
+        let by = Use {
+            slot,
+            position,
+            note,
+        };
+        if let Some(range) = &used.reads {
+            self.memory.read(range, by, is_before);
+        }
+        if let Some(range) = &used.writes {
+            self.memory.write(range, by);
+        }
+        self.memory.tidy(|it| it.position <= host.at(it.slot));
+    }
+
+    /// The host does it now: what was submitted before must be done.
+    fn host_uses(&mut self, used: &Used, note: Note, facts: &mut Vec<Fact>) {
+        let is_before = |it: &Use| it.position <= self.host.at(it.slot);
+        let writes = used.writes.as_ref().map(|range| (range, true));
+        let reads = used.reads.as_ref().map(|range| (range, false));
+        let mut found = writes
+            .into_iter()
+            .chain(reads)
+            .filter_map(|(range, writes)| {
+                let shared = self.memory.conflict(range, writes, is_before)?;
+                Some(Fact::race(shared, note, writes))
+            });
+        facts.extend(found.next());
+    }
+
+    fn may_host_use(&mut self, place: Place, used: Used, note: Note, facts: &mut Vec<Fact>) {
+        let sides = [&used.reads, &used.writes].into_iter().zip(used.is_host);
+        let mut of_host = sides.filter(|(_, is_host)| *is_host);
+        let is_pinned = |range: &Option<Range<u64>>| {
+            let range = range.as_ref();
+            range.is_some_and(|range| self.is_pinned(range))
+        };
+        if of_host.all(|(range, _)| is_pinned(range)) {
+            self.task_uses(place, &used, note, facts);
+            return;
+        }
+        self.look(note.number, &[place]);
+        if let Some(clock) = self.looks.remove(&note.number) {
+            self.learn(&clock);
+        }
+    }
+
+    fn allocate(&mut self, range: Range<u64>, is_host: bool) {
+        self.memory.forget(&range);
+        if self.allocations.len() < MOST_ALLOCATIONS {
+            self.allocations.insert(range.start, (range.end, is_host));
+        }
+    }
+
+    fn free(&mut self, address: u64, is_checked: bool, note: Note, facts: &mut Vec<Fact>) {
+        let Some((end, is_host)) = self.allocations.remove(&address) else {
+            return;
+        };
+        let range = address..end;
+        let is_before = |it: &Use| it.position <= self.host.at(it.slot);
+        let shared = self.memory.conflict(&range, true, is_before);
+        let shared = shared.filter(|_| is_checked);
+        facts.extend(shared.map(|it| Fact::freed(it, note, is_host)));
+        self.memory.forget(&range);
+    }
+
+    fn end_stream(&mut self, stream: StreamId) {
+        if let Some(made) = &mut self.made {
+            made.remove(&stream);
+        }
+        let Some(lane) = self.lanes.remove(&stream) else {
+            return;
+        };
+        self.host.raise((lane.slot, lane.top));
+        let from = self.host.at(lane.slot);
+        self.slots.free.push((lane.slot, from));
+    }
+
+    fn drop_tasks(&mut self, stream: StreamId, number: u32, note: Note, facts: &mut Vec<Fact>) {
+        let Some(lane) = self.lane(stream) else {
+            return;
+        };
+        let (slot, last, base) = (lane.slot, lane.position(number), lane.base);
+        let known = self.host.at(slot).max(base);
+        if known < last {
+            facts.push(Fact::Dropped {
+                by: note,
+                tasks: last - known,
+            });
+        }
+    }
+
+    /// Calls were not recorded: streams may wait for anything, and memory may be anyone's.
+    fn miss(&mut self) {
+        self.memory.clear();
+        self.events.clear();
+        self.looks.clear();
+        self.allocations.clear();
+        self.made = Some(HashSet::new());
+        for lane in self.lanes.values_mut() {
+            lane.clock = Clock::default();
+            lane.unknown = Some(lane.top + 1);
+        }
+    }
+}

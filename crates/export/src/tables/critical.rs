@@ -1,0 +1,61 @@
+//! `critical`: one row per piece of the critical path, from its begin to its end, where that was asked for.
+
+use std::io;
+
+use ascend_trace_analysis::critical::Segment;
+use ascend_trace_analysis::stats::StepStats;
+
+use super::{Column, TableWriter, write_table};
+use crate::Source;
+
+/// A piece, with what the recording says of its process.
+pub(super) struct Row<'s> {
+    piece: &'s Segment,
+    pid: Option<u32>,
+    rank: Option<u64>,
+    step: Option<&'s str>,
+}
+
+pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
+    vec![
+        // Number of the process: pids do not tell processes apart.
+        Column::number("process", |row, cell| cell.put(row.piece.process)),
+        Column::number("pid", |row, cell| cell.maybe(row.pid)),
+        Column::unsigned("rank", |row, cell| cell.maybe(row.rank)),
+        Column::number("tid", |row, cell| cell.maybe(row.piece.tid)),
+        Column::number("device", |row, cell| cell.maybe(row.piece.device)),
+        Column::number("stream_id", |row, cell| cell.maybe(row.piece.stream_id)),
+        // The words of docs/ANALYSIS.md.
+        Column::word("kind", |row, cell| cell.put(row.piece.kind.name())),
+        Column::word("name", |row, cell| cell.put(row.piece.name.as_str())),
+        Column::number("begin_ns", |row, cell| cell.put(row.piece.begin_ns)),
+        Column::number("end_ns", |row, cell| cell.put(row.piece.end_ns)),
+        Column::number("length_ns", |row, cell| cell.put(row.piece.length())),
+        Column::number("tie", |row, cell| cell.put(u32::from(row.piece.tie))),
+        Column::word("step", |row, cell| cell.maybe(row.step)),
+    ]
+}
+
+pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
+    let trace = source.trace;
+    let steps = source.steps.as_deref().unwrap_or_default();
+    let rows = source.critical.iter().map(|piece| {
+        let process = trace.process_numbered(piece.process);
+        let process = process.map(|id| trace.process(id));
+        Row {
+            piece,
+            pid: process.map(|it| it.pid),
+            rank: process.and_then(|it| it.rank_number()),
+            step: step(steps, piece).map(|it| it.name.as_str()),
+        }
+    });
+    write_table(writer, &columns(), rows)
+}
+
+/// The step of its process in which a piece begins. Steps come by begin, and those of a process do not overlap.
+fn step<'s>(steps: &'s [StepStats], piece: &Segment) -> Option<&'s StepStats> {
+    let begun = steps.partition_point(|it| it.begin_ns <= piece.begin_ns);
+    let mut before = steps[..begun].iter().rev();
+    let last = before.find(|it| it.process == piece.process)?;
+    (piece.begin_ns < last.begin_ns + last.length_ns).then_some(last)
+}

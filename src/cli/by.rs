@@ -1,0 +1,43 @@
+//! The choice of steps that commands share: `--by PATTERN` and `--repeated`.
+
+use anyhow::bail;
+
+use ascend_trace_analysis::steps::Wanted;
+use ascend_trace_export::Pattern;
+use ascend_trace_recording::Range;
+
+/// Which steps a command works with.
+pub(crate) struct By<'a> {
+    pattern: Option<(&'a str, Pattern)>,
+    repeated: bool,
+}
+
+impl<'a> By<'a> {
+    pub(crate) fn new(by: Option<&'a str>, repeated: bool) -> Self {
+        Self {
+            pattern: by.map(|it| (it, Pattern::new(it))),
+            repeated,
+        }
+    }
+
+    /// Hands the choice to what finds steps.
+    pub(crate) fn with<T>(&self, find: impl FnOnce(Wanted<'_>) -> T) -> T {
+        match &self.pattern {
+            Some((_, pattern)) => {
+                find(Wanted::Those(&|range: &Range| pattern.matches(&range.name)))
+            }
+            None if self.repeated => find(Wanted::Repeated),
+            None => find(Wanted::Any),
+        }
+    }
+
+    /// Refuses a pattern that has found no steps: nobody may take that for a recording without any.
+    pub(crate) fn check(&self, has_steps: bool) -> anyhow::Result<()> {
+        match &self.pattern {
+            Some((by, _)) if !has_steps => {
+                bail!("no range or mark matches {by}: stats lists the names of ranges")
+            }
+            _ => Ok(()),
+        }
+    }
+}

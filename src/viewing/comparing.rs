@@ -1,0 +1,107 @@
+//! The thread that compares two recordings while they are shown.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+
+use anyhow::Context;
+
+use ascend_trace_analysis::diff::{Diff, paired};
+use ascend_trace_analysis::steps::{Finder, Plan};
+use ascend_trace_analysis::{Fold, Needs, Step, Windows};
+use ascend_trace_recording::Archive;
+use ascend_trace_viewer::{Compared, Comparer};
+
+use super::pace::step_back;
+use crate::cli::by::By;
+
+/// A comparison under way. It ends with the process if the user leaves before.
+pub(super) struct Comparing {
+    found: Receiver<Compared>,
+    is_over: bool,
+}
+
+impl Comparing {
+    pub(super) fn start(paths: [&Path; 2], by: Option<String>) -> anyhow::Result<Self> {
+        let (sender, found) = channel();
+        let paths = paths.map(Path::to_owned);
+        std::thread::Builder::new()
+            .name("compare".into())
+            .spawn(move || {
+                step_back();
+                if let Err(error) = compare(&paths, by.as_deref(), &sender) {
+                    // The view may have ended.
+                    let _ = sender.send(Compared::Failed(format!("{error:#}")));
+                }
+            })
+            .context("cannot compare the files in the background")?;
+        Ok(Self {
+            found,
+            is_over: false,
+        })
+    }
+}
+
+impl Comparer for Comparing {
+    fn news(&mut self) -> Option<Compared> {
+        match self.found.try_recv() {
+            Ok(compared) => {
+                let is_last = matches!(compared, Compared::Changes(_) | Compared::Failed(_));
+                self.is_over |= is_last;
+                Some(compared)
+            }
+            Err(TryRecvError::Empty) => None,
+            // It panicked.
+            Err(TryRecvError::Disconnected) if !self.is_over => {
+                self.is_over = true;
+                Some(Compared::Failed("the comparison broke off".to_owned()))
+            }
+            Err(TryRecvError::Disconnected) => None,
+        }
+    }
+}
+
+fn compare(
+    paths: &[PathBuf; 2],
+    by: Option<&str>,
+    sender: &Sender<Compared>,
+) -> anyhow::Result<()> {
+    let open = |path: &PathBuf| {
+        let opened = Archive::open(path, |_, _| true);
+        opened.with_context(|| format!("cannot read {}", path.display()))
+    };
+    let (mut a, mut b) = (open(&paths[0])?, open(&paths[1])?);
+    let begins = [first_task(&mut a)?, first_task(&mut b)?];
+    if let [Some(one), Some(other)] = begins {
+        sender.send(Compared::Begins([one, other]))?;
+    }
+    let by = By::new(by, false);
+    let plans = [plan(&mut a, &by)?, plan(&mut b, &by)?];
+    by.check(plans.iter().all(|it| !it.is_empty()))?;
+    if let Some(steps) = paired([a.things(), b.things()], &plans) {
+        sender.send(Compared::Steps(steps))?;
+    }
+    let changes = Diff::of_plans([&mut a, &mut b], Step::default(), plans)?;
+    sender.send(Compared::Changes(Box::new(changes)))?;
+    Ok(())
+}
+
+fn plan(archive: &mut Archive, by: &By<'_>) -> anyhow::Result<Plan> {
+    let plan = by.with(|it| Finder::new(it).of_archive(archive, Step::default(), |_| true))?;
+    Ok(plan.unwrap_or_default())
+}
+
+/// When the first task began, as far as tasks have times.
+fn first_task(archive: &mut Archive) -> anyhow::Result<Option<i64>> {
+    let mut windows = Windows::of(archive, Step::default(), Needs::Calls);
+    loop {
+        let found = windows.next(|window| {
+            let tasks = window.trace.tasks().iter();
+            tasks.filter_map(|task| task.time).map(|it| it.begin).min()
+        })?;
+        match found {
+            None => return Ok(None),
+            Some(Some(begin)) => return Ok(Some(begin)),
+            Some(None) => {}
+        }
+    }
+}

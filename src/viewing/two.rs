@@ -1,0 +1,54 @@
+//! Two trace files in one view.
+
+use std::path::Path;
+
+use anyhow::bail;
+use ascend_trace_viewer::{Options, Outcome};
+
+use super::comparing::Comparing;
+use super::whole::WholeCheck;
+use super::{FileSource, recorder, wishes};
+use crate::cli::trace::Condition;
+use crate::output::say;
+
+/// Shows two files until the user has seen enough; `by` picks out the ranges that are steps. Answers the signal that ended the view, if any, and how complete
+/// each file is.
+pub(crate) fn view_two(
+    paths: [&Path; 2],
+    by: Option<String>,
+    strict: bool,
+) -> anyhow::Result<(Option<i32>, [Condition; 2])> {
+    let [a, b] = paths;
+    let mut sources = [FileSource::open(a)?, FileSource::open(b)?];
+    for path in paths {
+        if recorder::is_held(path) == Some(true) {
+            bail!(
+                "{} is still being recorded: two recordings in one view must have ended",
+                path.display()
+            );
+        }
+    }
+    ascend_trace_viewer::check_terminal_for_two()?;
+    let checks = match strict {
+        true => Some([WholeCheck::start(a)?, WholeCheck::start(b)?]),
+        false => None,
+    };
+    let mut comparer = Comparing::start(paths, by)?;
+    let (wanted, wrong) = wishes();
+    wrong.iter().for_each(say);
+    let options = paths.map(|path| Options {
+        title: path.display().to_string(),
+        ..wanted.clone()
+    });
+    let [one, other] = &mut sources;
+    let signal = match ascend_trace_viewer::run_pair([one, other], &mut comparer, options)? {
+        Outcome::Quit => None,
+        Outcome::Signal(number) => Some(number),
+    };
+    let [one, other] = sources;
+    let conditions = match checks.filter(|_| signal.is_none()) {
+        Some([a, b]) => [a.finish()?, b.finish()?],
+        None => [one.condition(), other.condition()],
+    };
+    Ok((signal, conditions))
+}

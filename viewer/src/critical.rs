@@ -1,0 +1,170 @@
+//! The critical path on screen: of which range it is, and which pieces lie on which line.
+
+use std::collections::HashMap;
+
+use ascend_trace_analysis::critical::{Critical, Kind, Owner, Segment, Share};
+use ascend_trace_recording::TimeRange;
+
+use crate::identity::Identity;
+use crate::item::TrackKey;
+use crate::quest::Found;
+
+/// Pieces and names that are listed.
+const LISTED: usize = 200;
+
+/// The critical path, while it is shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CriticalPath {
+    /// The range that was selected, which it is of instead of what is on screen.
+    pub(crate) pinned: Option<TimeRange>,
+    /// The last one that was asked for.
+    pub(crate) asked: Option<Asked>,
+    /// The last one that was found.
+    pub(crate) known: Option<Known>,
+    /// Tasks and calls when that was looked for.
+    pub(crate) counts: (u64, u64),
+    /// What the user did not want to wait for, or what could not be read.
+    pub(crate) given_up: Option<TimeRange>,
+}
+
+/// A job that looks for a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) number: u64,
+    pub(crate) range: TimeRange,
+    /// Tasks and calls when it began.
+    pub(crate) counts: (u64, u64),
+    /// The second of the view's clock in which it began.
+    pub(crate) second: u64,
+}
+
+/// A path that was found. The thread that reads makes it of what it found.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) range: TimeRange,
+    pub(crate) pieces: u64,
+    /// Pieces before which another way may be as long, by the error bars.
+    pub(crate) ties: u64,
+    /// The longest pieces.
+    pub(crate) longest: Vec<Segment>,
+    /// The time by kind and name, longest first.
+    pub(crate) names: Vec<Named>,
+    /// Its pieces on each line, by begin. They do not overlap.
+    lines: HashMap<TrackKey, Vec<Piece>>,
+}
+
+/// Pieces of one kind and name.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    pub(crate) share: Share,
+    pub(crate) ties: u64,
+    pub(crate) longest: Segment,
+}
+
+/// A piece on a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    span: TimeRange,
+    tie: bool,
+}
+
+impl Known {
+    pub(crate) fn new(path: Critical) -> Self {
+        let mut lines: HashMap<TrackKey, Vec<Piece>> = HashMap::new();
+        for segment in &path.segments {
+            let piece = Piece {
+                span: segment.range(),
+                tie: segment.tie,
+            };
+            lines.entry(line(segment)).or_default().push(piece);
+        }
+        Self {
+            range: TimeRange::new(path.begin_ns, path.end_ns),
+            pieces: path.segments.len() as u64,
+            ties: path.ties,
+            names: named(&path),
+            longest: longest(path.segments),
+            lines,
+        }
+    }
+
+    /// Whether the path runs along a line at some time of a range, and whether all of it there may lie elsewhere.
+    pub(crate) fn on(&self, key: TrackKey, range: TimeRange) -> Option<bool> {
+        let pieces = self.lines.get(&key)?;
+        let first = pieces.partition_point(|it| it.span.end <= range.begin);
+        let here = pieces[first..]
+            .iter()
+            .take_while(|it| it.span.begin < range.end);
+        here.map(|it| it.tie).reduce(|one, other| one && other)
+    }
+}
+
+/// The longest pieces; those that are equally long by begin.
+fn longest(mut pieces: Vec<Segment>) -> Vec<Segment> {
+    pieces.sort_by_key(|it| std::cmp::Reverse(it.length()));
+    pieces.truncate(LISTED);
+    pieces.shrink_to_fit();
+    pieces
+}
+
+/// Sums by name, each with its longest piece.
+fn named(path: &Critical) -> Vec<Named> {
+    let mut longest: HashMap<(Kind, &str), (u64, &Segment)> = HashMap::new();
+    for segment in &path.segments {
+        let key = (segment.kind, segment.name.as_str());
+        let (ties, known) = longest.entry(key).or_insert((0, segment));
+        *ties += u64::from(segment.tie);
+        if segment.length() > known.length() {
+            *known = segment;
+        }
+    }
+    let named = path.names.iter().take(LISTED).filter_map(|share| {
+        let key = (share.kind, share.name.as_deref()?);
+        let (ties, segment) = longest.get(&key)?;
+        Some(Named {
+            share: share.clone(),
+            ties: *ties,
+            longest: (*segment).clone(),
+        })
+    });
+    named.collect()
+}
+
+/// The line that shows a piece.
+pub(crate) fn line(segment: &Segment) -> TrackKey {
+    match segment.owner {
+        Owner::Call { thread, .. } => TrackKey::Thread(thread, 0),
+        Owner::Task { stream, .. } => TrackKey::Stream(stream),
+    }
+}
+
+/// Where the call or task of a piece is. It need not be loaded.
+pub(crate) fn found(segment: &Segment) -> Found {
+    let identity = match segment.owner {
+        Owner::Call {
+            thread,
+            depth,
+            begin,
+        } => Identity::Call {
+            thread,
+            begin,
+            depth,
+        },
+        Owner::Task {
+            stream,
+            sequence,
+            launched,
+            begin,
+        } => Identity::Task {
+            stream,
+            sequence,
+            launched,
+            begin,
+        },
+    };
+    Found {
+        span: segment.range(),
+        lane: line(segment),
+        identity,
+    }
+}

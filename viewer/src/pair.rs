@@ -1,0 +1,386 @@
+//! Two recordings, one above the other. Each half is a view of its own; this keeps them at the same place.
+
+mod compared;
+mod layout;
+mod view;
+
+use std::sync::Arc;
+
+use ascend_trace_analysis::diff::{Kind, Row};
+use ascend_trace_analysis::steps::Cut;
+use ascend_trace_recording::TimeRange;
+
+pub(crate) use compared::{Changes, Companion};
+pub use compared::{Compared, Comparer};
+pub(crate) use layout::{areas, too_small};
+pub(crate) use view::view;
+
+use crate::action::{Effect, PairAction};
+use crate::app::{App, Follow, World};
+use crate::event::{InputEvent, MouseEvent, MouseEventKind};
+use crate::text::{count, duration};
+use crate::update;
+use crate::viewport::Viewport;
+
+/// What both halves look at.
+pub(crate) type Worlds<'w> = [World<'w>; 2];
+
+/// The state of both halves.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    pub(crate) halves: [App; 2],
+    /// The half that gets the keys.
+    pub(crate) focus: usize,
+    pub(crate) size: (u16, u16),
+    /// Time of B minus time of A at the same column, once both are open.
+    offset: Option<i64>,
+    aligned: Aligned,
+    /// The steps of both, if both have some.
+    steps: Option<[Vec<Cut>; 2]>,
+    /// The comparison goes on.
+    is_comparing: bool,
+    /// The user has chosen another place than the first one.
+    is_moved: bool,
+}
+
+/// What stands at the same column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aligned {
+    /// The first thing that was recorded.
+    Begin,
+    /// The first tasks.
+    Task,
+    /// The steps with this place, from 0.
+    Step(usize),
+    /// What was selected in both.
+    Selections,
+}
+
+impl Pair {
+    /// Of two views, the upper one first.
+    pub(crate) fn new(mut halves: [App; 2], size: (u16, u16)) -> Self {
+        for (half, name) in halves.iter_mut().zip(["A", "B"]) {
+            half.companion = Some(Companion {
+                name,
+                ..Companion::default()
+            });
+        }
+        let mut pair = Self {
+            halves,
+            focus: 0,
+            size,
+            offset: None,
+            aligned: Aligned::Begin,
+            steps: None,
+            is_comparing: true,
+            is_moved: false,
+        };
+        pair.resize(size);
+        pair
+    }
+
+    fn resize(&mut self, size: (u16, u16)) {
+        self.size = size;
+        for (half, area) in self.halves.iter_mut().zip(areas(size)) {
+            half.size = (area.width, area.height);
+        }
+    }
+
+    /// Lets the half with the focus, or the one under the pointer, answer to an event.
+    pub(crate) fn update(&mut self, worlds: Worlds<'_>, event: InputEvent) -> Vec<Effect> {
+        let before = self.halves.each_ref().map(|half| half.viewport);
+        let effects = match event {
+            InputEvent::Resize(width, height) => {
+                self.resize((width, height));
+                let sizes = self.halves.each_ref().map(|half| half.size);
+                for (place, (width, height)) in sizes.into_iter().enumerate() {
+                    let resized = InputEvent::Resize(width, height);
+                    update::update(&mut self.halves[place], worlds[place], resized);
+                }
+                Vec::new()
+            }
+            InputEvent::Mouse(mouse) => self.on_mouse(worlds, mouse),
+            event => update::update(&mut self.halves[self.focus], worlds[self.focus], event),
+        };
+        let mut left = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Pair(action) => self.perform(worlds, action),
+                other => left.push(other),
+            }
+        }
+        let is_moved = self.halves[self.focus].viewport != before[self.focus];
+        self.is_moved |= self.offset.is_some() && is_moved;
+        self.settle();
+        left
+    }
+
+    /// A press gives the half under the pointer the focus; a drag stays in its half.
+    fn on_mouse(&mut self, worlds: Worlds<'_>, mut mouse: MouseEvent) -> Vec<Effect> {
+        let areas = areas(self.size);
+        let is_in = |place: usize| (areas[place].top()..areas[place].bottom()).contains(&mouse.row);
+        let is_held = matches!(mouse.kind, MouseEventKind::Drag(_) | MouseEventKind::Up(_));
+        if !is_held {
+            let Some(place) = (0..2).find(|place| is_in(*place)) else {
+                return Vec::new();
+            };
+            self.focus = place;
+        }
+        let area = areas[self.focus];
+        let last = area.bottom().saturating_sub(1);
+        mouse.row = mouse.row.clamp(area.top(), last) - area.top();
+        let event = InputEvent::Mouse(mouse);
+        update::update(&mut self.halves[self.focus], worlds[self.focus], event)
+    }
+
+    /// Keeps the other half at the place of the one with the focus, and both aligned as soon as they can be.
+    pub(crate) fn settle(&mut self) {
+        let spans = self.halves.each_ref().map(|half| half.span);
+        if let ([Some(a), Some(b)], None) = (spans, self.offset) {
+            self.offset = Some(b.begin.saturating_sub(a.begin));
+        }
+        for (place, half) in self.halves.iter_mut().enumerate() {
+            if let Some(companion) = &mut half.companion {
+                companion.has_focus = place == self.focus;
+            }
+        }
+        let Some(offset) = self.offset else { return };
+        let shift = match self.focus {
+            0 => offset,
+            _ => offset.saturating_neg(),
+        };
+        let own = self.halves[self.focus].viewport;
+        let other = &mut self.halves[1 - self.focus];
+        other.viewport = own.beginning(own.begin().saturating_add(shift));
+        other.follow = Follow::Off;
+    }
+
+    /// Takes in what the comparison has found.
+    pub(crate) fn hear(&mut self, compared: Compared) {
+        match compared {
+            Compared::Begins([a, b]) => {
+                self.offset = Some(b.saturating_sub(a));
+                self.aligned = Aligned::Task;
+            }
+            Compared::Steps(steps) => {
+                let has_steps = steps.iter().all(|it| !it.is_empty());
+                self.steps = has_steps.then_some(steps);
+                if has_steps {
+                    self.align_at(0, !self.is_moved);
+                }
+            }
+            Compared::Changes(found) => {
+                self.is_comparing = false;
+                let changes = Arc::new(Changes::of(*found));
+                for half in &mut self.halves {
+                    if let Some(companion) = &mut half.companion {
+                        companion.changes = Some(Arc::clone(&changes));
+                    }
+                }
+                update::show_changes(&mut self.halves[self.focus]);
+            }
+            Compared::Failed(why) => {
+                self.is_comparing = false;
+                self.say(why);
+            }
+        }
+        self.settle();
+    }
+
+    fn say(&mut self, text: impl Into<String>) {
+        self.halves[self.focus].message = Some(text.into());
+    }
+
+    fn perform(&mut self, worlds: Worlds<'_>, action: PairAction) {
+        match action {
+            PairAction::NextStep => self.step(true),
+            PairAction::PreviousStep => self.step(false),
+            PairAction::OtherRecording => self.focus = 1 - self.focus,
+            PairAction::AlignSelections => self.align_selections(worlds),
+            PairAction::ToChange(place) => self.go_to_change(worlds, place),
+        }
+    }
+
+    /// Steps that both have.
+    fn step_count(&self) -> usize {
+        let steps = self.steps.as_ref();
+        steps.map_or(0, |steps| steps[0].len().min(steps[1].len()))
+    }
+
+    fn span_of(&self, half: usize, step: usize) -> Option<TimeRange> {
+        Some(self.steps.as_ref()?[half].get(step)?.range())
+    }
+
+    /// The step on screen: the one that was gone to, or the one in the middle.
+    fn current(&self) -> Option<usize> {
+        let viewport = self.halves[self.focus].viewport;
+        if let Aligned::Step(step) = self.aligned
+            && let Some(span) = self.span_of(self.focus, step)
+            && viewport.overlaps(span)
+        {
+            return Some(step);
+        }
+        let steps = &self.steps.as_ref()?[self.focus];
+        let begun = steps.partition_point(|it| it.begin <= viewport.middle());
+        begun.checked_sub(1)
+    }
+
+    /// Goes to the next step or the one before in both. What is looked at in a step stays the same part of it.
+    fn step(&mut self, forward: bool) {
+        let count = self.step_count();
+        if count == 0 {
+            let why = match self.is_comparing {
+                true => "the steps are not known yet",
+                false => "there are no steps in both recordings: they are aligned as they begin",
+            };
+            return self.say(why);
+        }
+        let here = self.current();
+        let next = match (here, forward) {
+            (None, _) => Some(0),
+            (Some(step), true) => Some(step + 1),
+            (Some(step), false) => step.checked_sub(1),
+        };
+        let Some(next) = next.filter(|it| *it < count) else {
+            let side = if forward { "after" } else { "before" };
+            return self.say(format!("both recordings have no step {side} this"));
+        };
+        update::remember(&mut self.halves[self.focus]);
+        let focus = self.focus;
+        let viewport = self.halves[focus].viewport;
+        let inside = here.and_then(|step| self.span_of(focus, step));
+        let inside = inside.filter(|span| viewport.overlaps(*span));
+        let moved = match (inside, self.span_of(focus, next)) {
+            (Some(from), Some(to)) => {
+                let by = to.begin.saturating_sub(from.begin);
+                Some(viewport.beginning(viewport.begin().saturating_add(by)))
+            }
+            _ => None,
+        };
+        self.align_at(next, moved.is_none());
+        if let Some(moved) = moved {
+            self.halves[focus].viewport = moved;
+        }
+    }
+
+    /// Aligns both at a step, and shows all of it if that is wanted.
+    fn align_at(&mut self, step: usize, is_shown: bool) {
+        let spans = [self.span_of(0, step), self.span_of(1, step)];
+        let [Some(a), Some(b)] = spans else { return };
+        self.offset = Some(b.begin.saturating_sub(a.begin));
+        self.aligned = Aligned::Step(step);
+        if is_shown {
+            let length = a.duration().max(b.duration());
+            let own = [a, b][self.focus];
+            let span = TimeRange::new(own.begin, own.begin.saturating_add(length));
+            let half = &mut self.halves[self.focus];
+            half.viewport = Viewport::with_room(span, 16);
+            half.follow = Follow::Off;
+        }
+    }
+
+    fn align_selections(&mut self, worlds: Worlds<'_>) {
+        let begin = |place: usize| {
+            let selected = self.halves[place].selected?;
+            Some(selected.span(worlds[place].trace).begin)
+        };
+        let (Some(a), Some(b)) = (begin(0), begin(1)) else {
+            let name = if begin(0).is_none() { "A" } else { "B" };
+            return self.say(format!(
+                "nothing is selected in {name}: O goes to the other recording"
+            ));
+        };
+        self.offset = Some(b.saturating_sub(a));
+        self.aligned = Aligned::Selections;
+        self.say("the selections of both begin at the same column");
+    }
+
+    /// Goes to the step on screen, and in both halves to the slowest instance of what has changed.
+    fn go_to_change(&mut self, worlds: Worlds<'_>, place: usize) {
+        let companion = self.halves[self.focus].companion.as_ref();
+        let changes = companion.and_then(|it| it.changes.clone());
+        let Some(row) = changes.as_ref().and_then(|it| it.rows.get(place)) else {
+            return;
+        };
+        update::remember(&mut self.halves[self.focus]);
+        let step = self.current().unwrap_or(0);
+        let has_steps = step < self.step_count();
+        if has_steps {
+            self.align_at(step, true);
+            self.settle();
+        }
+        let mut missing = Vec::new();
+        for half in 0..2 {
+            let all = self.halves[half].span;
+            let range = self.span_of(half, step).filter(|_| has_steps).or(all);
+            if range.is_some_and(|range| !self.go_to_slowest(worlds, half, row, range)) {
+                missing.push(["A", "B"][half]);
+            }
+        }
+        let what = match has_steps {
+            true => format!("{} in step {} of both", row.name, count(step as u64 + 1)),
+            false => format!("the slowest {} of both", row.name),
+        };
+        match missing.as_slice() {
+            [] => self.say(what),
+            missing => self.say(format!(
+                "{what}; there is none in {}",
+                missing.join(" and ")
+            )),
+        }
+    }
+
+    /// Selects the slowest instance in a half; false if there is none. What is no call and no task has none to
+    /// select.
+    fn go_to_slowest(
+        &mut self,
+        worlds: Worlds<'_>,
+        half: usize,
+        row: &Row,
+        range: TimeRange,
+    ) -> bool {
+        let is_task = match row.kind {
+            Kind::Operation => true,
+            Kind::Call => false,
+            Kind::Step | Kind::Part | Kind::Stall => return true,
+        };
+        let (app, world) = (&mut self.halves[half], worlds[half]);
+        let viewport = app.viewport;
+        let found = update::to_slowest(app, world, (&row.name, is_task), range);
+        // Only the place in time is shared: both stay aligned.
+        app.viewport = viewport;
+        found
+    }
+
+    /// Whether something goes on without a key.
+    pub(crate) fn is_comparing(&self) -> bool {
+        self.is_comparing
+    }
+
+    /// What stands at the same column, in words.
+    pub(crate) fn words(&self) -> String {
+        match self.aligned {
+            _ if self.offset.is_none() => "reading both recordings".to_owned(),
+            Aligned::Begin => "aligned at the first call".to_owned(),
+            Aligned::Task => "aligned at the first task".to_owned(),
+            Aligned::Selections => "aligned at the selections".to_owned(),
+            Aligned::Step(step) => self.words_of_step(step),
+        }
+    }
+
+    fn words_of_step(&self, step: usize) -> String {
+        let all = count(self.step_count() as u64);
+        let number = count(step as u64 + 1);
+        let lengths = [0, 1].map(|half| self.span_of(half, step).map_or(0, |it| it.duration()));
+        let [a, b] = lengths;
+        let change = match a {
+            ..=0 => String::new(),
+            a => format!(" ({:+.1} %)", (b - a) as f64 * 100.0 / a as f64),
+        };
+        format!(
+            "aligned at step {number} of {all}: A {}, B {}{change}",
+            duration(a),
+            duration(b)
+        )
+    }
+}

@@ -1,0 +1,53 @@
+//! What is known of both recordings, which a thread of its own finds out.
+
+use std::sync::Arc;
+
+use ascend_trace_analysis::diff::{Diff, Row, Verdict};
+use ascend_trace_analysis::steps::Cut;
+
+/// What compares two recordings. It must not wait: another thread reads.
+pub trait Comparer {
+    /// What has been found, one after the other.
+    fn news(&mut self) -> Option<Compared>;
+}
+
+/// What has been found of both recordings, A first.
+#[derive(Debug)]
+pub enum Compared {
+    /// When the first tasks began.
+    Begins([i64; 2]),
+    /// The steps of two processes that belong together.
+    Steps([Vec<Cut>; 2]),
+    Changes(Box<Diff>),
+    /// Why no more will be found.
+    Failed(String),
+}
+
+/// What a view that is one of two knows of the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Companion {
+    /// A or B.
+    pub(crate) name: &'static str,
+    pub(crate) has_focus: bool,
+    pub(crate) changes: Option<Arc<Changes>>,
+}
+
+/// What changed from A to B.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// Only changes, by their impact.
+    pub(crate) rows: Vec<Row>,
+    pub(crate) by_steps: bool,
+    pub(crate) tests: u64,
+}
+
+impl Changes {
+    pub(super) fn of(found: Diff) -> Self {
+        let rows = found.pairs.into_iter().flat_map(|pair| pair.rows);
+        Self {
+            rows: rows.filter(|it| it.verdict != Verdict::Same).collect(),
+            by_steps: found.by_steps,
+            tests: found.tests,
+        }
+    }
+}

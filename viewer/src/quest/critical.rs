@@ -1,0 +1,39 @@
+//! The critical path of a range of a recording.
+
+use ascend_trace_analysis::Step;
+use ascend_trace_analysis::critical::{Critical, Pass};
+use ascend_trace_recording::archive::WindowError;
+use ascend_trace_recording::{Archive, TimeRange};
+
+use crate::critical::Known;
+use crate::job::Reached;
+
+/// It starts over when it has to wait, since then another range is looked at.
+#[derive(Debug)]
+pub(crate) struct CriticalQuest {
+    pub(crate) range: TimeRange,
+    pub(crate) path: Option<Known>,
+}
+
+impl CriticalQuest {
+    pub(super) fn advance(
+        &mut self,
+        archive: &mut Archive,
+        keep_on: &mut dyn FnMut(Reached) -> bool,
+    ) -> Result<bool, WindowError> {
+        let whole = archive.span().unwrap_or_default();
+        let length = whole.duration().unsigned_abs();
+        let told = |pass, reached: i64| {
+            let before = match pass {
+                Pass::Causes => 0,
+                Pass::Pieces => length,
+            };
+            let here = whole.clamp(reached).abs_diff(whole.begin);
+            let (done, all) = (before.saturating_add(here), length.saturating_mul(2));
+            keep_on(Reached::Part(done, all))
+        };
+        let path = Critical::of_archive_while(archive, Step::default(), self.range, told)?;
+        self.path = path.map(Known::new);
+        Ok(self.path.is_some())
+    }
+}

@@ -1,0 +1,130 @@
+//! The loop of a view of two recordings.
+
+use std::time::{Duration, Instant};
+
+use crate::action::Effect;
+use crate::app::World;
+use crate::event::InputEvent;
+use crate::pair::{Comparer, Pair, Worlds, areas, view};
+use crate::source::Source;
+use crate::term;
+use crate::theme::Ground;
+use crate::view::details;
+
+use super::{
+    Heard, Options, Outcome, Seen, Stage, TICK, ViewError, begin, clock, handle_events, is_busy,
+    is_due, keep_bookmarks, keep_layout, order, poll, take_terminal, tick, world,
+};
+
+/// The sources of both halves, the upper one first.
+type Sources<'s> = [&'s mut dyn Source; 2];
+
+/// Shows two recordings, one above the other, until the user leaves. The options are those of each half.
+///
+/// # Errors
+/// When the terminal cannot be used. A source that fails does not end the view.
+pub fn run_pair(
+    mut sources: Sources<'_>,
+    comparer: &mut dyn Comparer,
+    options: [Options; 2],
+) -> Result<Outcome, ViewError> {
+    let (mut guard, theme) = take_terminal(&options[0])?;
+    let size = term::size()?;
+    let [upper, lower] = areas(size).map(|area| (area.width, area.height));
+    let [one, other] = options;
+    let halves = [
+        begin(&*sources[0], one, theme, upper),
+        begin(&*sources[1], other, theme, lower),
+    ];
+    let mut pair = Pair::new(halves, size);
+    let begun = Instant::now();
+    let mut polled = [None; 2];
+    let mut seen = Seen::default();
+    loop {
+        for ((app, source), polled) in pair.halves.iter_mut().zip(&mut sources).zip(&mut polled) {
+            if is_due(app, *source, *polled) {
+                clock(app, *source, begun.elapsed());
+                seen.data(poll(app, *source));
+                *polled = Some(Instant::now());
+            }
+        }
+        while let Some(compared) = comparer.news() {
+            pair.hear(compared);
+            seen.input();
+        }
+        pair.settle();
+        for (app, source) in pair.halves.iter().zip(&mut sources) {
+            source.look_at(app.viewport.range());
+        }
+        let drawn = match seen.take(pair.halves.iter().any(is_busy)) {
+            true => guard.draw(|buffer| {
+                let size = (buffer.area.width, buffer.area.height);
+                if size != pair.size {
+                    pair.update(worlds(&sources), InputEvent::Resize(size.0, size.1));
+                }
+                view(&pair, worlds(&sources), buffer);
+            }),
+            false => Ok(()),
+        };
+        if let Some(signal) = guard.end_signal() {
+            return Ok(Outcome::Signal(signal));
+        }
+        drawn?;
+        if guard.suspend_signal() {
+            guard.suspend()?;
+            seen.input();
+            continue;
+        }
+        let wait = wait(&pair, &sources);
+        let mut stage = Double {
+            pair: &mut pair,
+            worlds: worlds(&sources),
+        };
+        match handle_events(&mut stage, &mut guard, (begun, wait))? {
+            Heard::End(outcome) => return Ok(outcome),
+            Heard::Something => seen.input(),
+            Heard::Nothing => {}
+        }
+        for (app, source) in pair.halves.iter_mut().zip(&mut sources) {
+            keep_bookmarks(app, *source);
+            keep_layout(app, *source);
+            order(app, *source);
+        }
+    }
+}
+
+fn worlds<'w>(sources: &'w Sources<'_>) -> Worlds<'w> {
+    let of = |source: &'w dyn Source| -> World<'w> { world(source) };
+    [of(&*sources[0]), of(&*sources[1])]
+}
+
+/// The longest time between two looks at either source, or at what is compared.
+fn wait(pair: &Pair, sources: &Sources<'_>) -> Option<Duration> {
+    let halves = pair.halves.iter().zip(sources);
+    let ticks = halves.filter_map(|(app, source)| tick(app, &**source));
+    let compares = pair.is_comparing().then_some(TICK);
+    ticks.chain(compares).min()
+}
+
+/// A view of two recordings.
+struct Double<'a> {
+    pair: &'a mut Pair,
+    worlds: Worlds<'a>,
+}
+
+impl Stage for Double<'_> {
+    fn update(&mut self, event: InputEvent) -> Vec<Effect> {
+        self.pair.update(self.worlds, event)
+    }
+
+    fn stand_on(&mut self, ground: Ground) {
+        for half in &mut self.pair.halves {
+            half.theme = half.theme.on(ground);
+        }
+    }
+
+    fn details(&self) -> String {
+        let focus = self.pair.focus;
+        details(&self.pair.halves[focus], self.worlds[focus])
+    }
+}

@@ -1,0 +1,125 @@
+//! The critical path of what is on screen, which follows the window.
+
+use crate::app::{App, Follow, Selected, World};
+use crate::critical::{Asked, CriticalPath};
+use crate::job::Kind as JobKind;
+use crate::list::{Kind, Ways};
+use crate::quest::{Course, CriticalQuest, Kind as QuestKind};
+
+use ascend_trace_recording::TimeRange;
+
+use super::{hunt, lists};
+
+/// Shows the path with its list, or puts both away.
+pub(super) fn toggle(app: &mut App, world: World<'_>) {
+    if app.span.is_none() {
+        app.message = Some("nothing has been recorded yet".to_owned());
+        return;
+    }
+    let is_listed = matches!(app.list.as_ref().map(|it| it.kind), Some(Kind::Critical(_)));
+    if app.path.is_some() && is_listed {
+        return lists::leave(app);
+    }
+    app.path.get_or_insert_with(CriticalPath::default);
+    refresh(app, world);
+    lists::show(app, world, Kind::Critical(Ways::Pieces));
+}
+
+/// Shows no path any more.
+pub(super) fn put_away(app: &mut App) {
+    let Some(path) = app.path.take() else { return };
+    if is_running(app, &path) {
+        app.jobs.give_up(JobKind::Quest);
+    }
+}
+
+/// Waits no longer for the path of this range.
+pub(super) fn give_up(app: &mut App, number: u64) {
+    if let Some(path) = &mut app.path
+        && let Some(asked) = path.asked.filter(|it| it.number == number)
+    {
+        path.given_up = Some(asked.range);
+    }
+}
+
+fn is_running(app: &App, path: &CriticalPath) -> bool {
+    let running = app.jobs.of(JobKind::Quest).map(|it| it.number);
+    running.is_some() && running == path.asked.map(|it| it.number)
+}
+
+/// Asks for the path of what is on screen now, if another one is known.
+pub(super) fn refresh(app: &mut App, world: World<'_>) {
+    let Some(mut path) = app.path.take() else {
+        return;
+    };
+    pin(app, world, &mut path);
+    if let Some(range) = wanted(app, &path)
+        && is_due(app, &path, range)
+    {
+        path.given_up = None;
+        ask(app, &mut path, range);
+    }
+    app.path = Some(path);
+}
+
+/// Keeps the selected range in mind, until nothing or another range is selected.
+fn pin(app: &App, world: World<'_>, path: &mut CriticalPath) {
+    match app.selected {
+        Some(Selected::Range(id, _)) => path.pinned = Some(id.span(world.trace)),
+        None if app.away.is_none() => path.pinned = None,
+        _ => {}
+    }
+}
+
+/// The range whose path is to be shown.
+fn wanted(app: &App, path: &CriticalPath) -> Option<TimeRange> {
+    let range = path.pinned.unwrap_or_else(|| app.viewport.range());
+    let range = range.intersection(app.span?);
+    (!range.is_empty()).then_some(range)
+}
+
+fn is_due(app: &App, path: &CriticalPath, range: TimeRange) -> bool {
+    let known = path.known.as_ref().map(|it| (it.range, path.counts));
+    if known == Some((range, app.counts)) || path.given_up == Some(range) {
+        return false;
+    }
+    let is_moved = path.asked.is_none_or(|it| it.range != range);
+    match app.jobs.of(JobKind::Quest) {
+        // A view that follows the newest moment has another range before that is done.
+        Some(_) if is_running(app, path) => is_moved && app.follow == Follow::Off,
+        // What the user looks for comes first.
+        Some(_) => false,
+        None if app.is_running() => {
+            let second = path.asked.map(|it| it.second);
+            second != Some(app.clock.as_secs()) || is_moved && app.follow == Follow::Off
+        }
+        None => true,
+    }
+}
+
+fn ask(app: &mut App, path: &mut CriticalPath, range: TimeRange) {
+    let quest = CriticalQuest { range, path: None };
+    let course = Course::new(true, i64::MIN, false);
+    let what = "the critical path".to_owned();
+    let number = hunt::ask(app, what, QuestKind::Critical(Box::new(quest)), course);
+    path.asked = Some(Asked {
+        number,
+        range,
+        counts: app.counts,
+        second: app.clock.as_secs(),
+    });
+}
+
+/// Takes in the path that was looked for.
+pub(super) fn done(app: &mut App, world: World<'_>, quest: CriticalQuest) {
+    let Some(path) = &mut app.path else { return };
+    let asked = path.asked.filter(|it| it.range == quest.range);
+    match (quest.path, asked) {
+        (Some(found), Some(asked)) => {
+            path.known = Some(found);
+            path.counts = asked.counts;
+        }
+        _ => path.given_up = Some(quest.range),
+    }
+    lists::show_critical(app, world);
+}

@@ -2,7 +2,7 @@
 //! `cargo run --release -p ascend-trace-analysis --example measure -- 10000000`.
 //!
 //! Prints what the whole costs at once and in windows, in processor time. With `windows` as a second word, only what
-//! reads a recording in windows is measured.
+//! reads a recording in windows is measured. Words after that name the measurements that are made.
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 use std::error::Error;
@@ -177,6 +177,10 @@ fn measured<T: Display>(
     name: &str,
     work: impl FnOnce() -> Result<T, Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
+    let mut wanted = std::env::args().skip(3).peekable();
+    if wanted.peek().is_some() && !wanted.any(|it| it == name) {
+        return Ok(());
+    }
     let (before, start) = (renewed()?, worked());
     let outcome = work()?;
     println!(

@@ -6,7 +6,7 @@ use ascend_trace_recording::{Task, TaskId, Trace};
 use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
 
 /// What a task is to its stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// The device works.
     Work,

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::collect::{Call, Facts, Task};
+use super::facts::Facts;
+use super::records::{CallShape, TaskShape};
 use crate::Class;
 
 /// What a call that blocks waits for instead.
@@ -50,12 +50,10 @@ pub enum Change {
         functions: BTreeSet<String>,
         narrow: Narrow,
     },
-    /// These calls do, by their numbers in the recording.
-    Calls { calls: Vec<u32>, narrow: Narrow },
 }
 
 /// Changes, looked up.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Changes {
     /// By the number of the name.
     operations: Vec<f64>,
@@ -65,8 +63,8 @@ pub(super) struct Changes {
     no_waits: Vec<bool>,
     /// By function.
     syncs: Vec<Option<Narrow>>,
-    /// By the number of the call.
-    calls: FxHashMap<u32, Narrow>,
+    /// The calls of a group wait for less.
+    group: Option<(u32, Narrow)>,
 }
 
 impl Changes {
@@ -77,7 +75,7 @@ impl Changes {
             launch: 1.0,
             no_waits: vec![false; facts.streams.len()],
             syncs: vec![None; facts.functions.len()],
-            calls: FxHashMap::default(),
+            group: None,
         };
         for change in changes {
             match change {
@@ -89,7 +87,8 @@ impl Changes {
                 Change::Copy { factor } => found.copy *= factor,
                 Change::Launch { factor } => found.launch *= factor,
                 Change::NoWaits { device, stream_id } => {
-                    for ((place, _), has_none) in facts.streams.iter().zip(&mut found.no_waits) {
+                    for (stream, has_none) in facts.streams.iter().zip(&mut found.no_waits) {
+                        let place = stream.place;
                         let is_on = device.is_none_or(|it| it == place.device);
                         *has_none |= is_on && place.stream_id == *stream_id;
                     }
@@ -99,25 +98,30 @@ impl Changes {
                     let own = all.filter(|it| functions.contains(&it.0.0));
                     own.for_each(|it| *it.1 = Some(*narrow));
                 }
-                Change::Calls { calls, narrow } => {
-                    found.calls.extend(calls.iter().map(|it| (*it, *narrow)));
-                }
             }
         }
         found
     }
 
+    /// The calls of a group wait for less.
+    pub(super) fn of_group(facts: &Facts, group: u32, narrow: Narrow) -> Self {
+        let group = Some((group, narrow));
+        let unchanged = Self::of(facts, &[]);
+        Self { group, ..unchanged }
+    }
+
     /// By how much the own time of a task changes.
-    pub(super) fn task(&self, task: &Task) -> f64 {
+    pub(super) fn task(&self, task: &TaskShape) -> f64 {
         if task.class != Class::Work {
             return 1.0;
         }
         let copy = if task.is_copy { self.copy } else { 1.0 };
-        self.operations[task.name as usize] * copy
+        let operation = self.operations.get(task.operation as usize);
+        operation.copied().unwrap_or(1.0) * copy
     }
 
     /// By how much the own time of a call changes: what it takes once it waits for nothing.
-    pub(super) fn call(&self, call: &Call) -> f64 {
+    pub(super) fn call(&self, call: &CallShape) -> f64 {
         let copy = if call.copies { self.copy } else { 1.0 };
         let launch = if call.submits { self.launch } else { 1.0 };
         copy * launch
@@ -127,14 +131,18 @@ impl Changes {
         self.launch
     }
 
-    pub(super) fn holds_nothing(&self, task: &Task) -> bool {
-        let is_wait = matches!(task.class, Class::EventWait | Class::SignalWait);
-        is_wait && self.no_waits[task.stream as usize]
+    /// Whether the waits of a stream hold nothing.
+    pub(super) fn has_no_waits(&self, stream: usize) -> bool {
+        self.no_waits.get(stream).copied().unwrap_or(false)
     }
 
-    /// What a call waits for instead.
-    pub(super) fn sync(&self, number: u32, call: &Call) -> Option<Narrow> {
-        let own = self.calls.get(&number).copied();
-        own.or(self.syncs[call.function as usize])
+    /// What calls of a function wait for instead.
+    pub(super) fn sync(&self, function: u32) -> Option<Narrow> {
+        self.syncs.get(function as usize).copied().flatten()
+    }
+
+    /// The calls that wait for something else, as a group of the ledger.
+    pub(super) fn group(&self) -> Option<(u32, Narrow)> {
+        self.group
     }
 }

@@ -1,9 +1,14 @@
-//! What a recording did, in as few bytes as a simulation needs: calls, tasks, and what waited for what.
+//! Takes in what a recording did: calls, tasks, and what waited for what.
 
-use ascend_trace_format::api::{Role, TaskKind, Untimed, Waits};
+use ascend_trace_format::api::Waits;
+use ascend_trace_format::api::{Role, TaskKind, Untimed};
 use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
+use super::facts::{Facts, Stream, StreamPlace, Thread};
+use super::links::{LaneCode, Link, Place, Room, Way};
+use super::located::Located;
+use super::records::{Call, CallShape, NONE, Numbered, Task, TaskShape};
 use crate::dependencies::runs;
 use crate::stats::operation;
 use crate::{Cause, Class, EdgeKind, Fold, Lane, Node, Window};
@@ -11,172 +16,53 @@ use crate::{Cause, Class, EdgeKind, Fold, Lane, Node, Window};
 /// The names of directions from and to the host.
 const OF_HOST: [&str; 2] = ["D2H", "H2D"];
 
-/// Stands for no call, no task and no name.
-pub(super) const NONE: u32 = u32::MAX;
-
-/// A call of a host thread.
+/// A call in memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
-    pub(super) begin: i64,
-    pub(super) end: i64,
-    /// The call around all others that it was made in; itself if there is none.
-    pub(super) outer: u32,
-    pub(super) function: u32,
-    /// It submits a task.
-    pub(super) submits: bool,
-    /// It copies by itself, on the host.
-    pub(super) copies: bool,
-    /// It makes or ends a stream, an event or a context.
-    pub(super) bounds_life: bool,
-    /// It waited for room in a queue before it could submit.
-    pub(super) waits_for_room: bool,
+struct CallPlace {
+    /// Of the outermost call around it.
+    outer: Place,
+    ordinal: u32,
+    begin: i64,
+    end: i64,
+    /// It is that call.
+    is_outer: bool,
+    copies: bool,
+    function: u32,
 }
 
-/// A task of a stream.
+/// A task in memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Task {
-    pub(super) begin: i64,
-    pub(super) end: i64,
-    /// By how much its duration may be off, and by how much its times on the host's clock.
-    pub(super) local_error: i64,
-    pub(super) error: i64,
-    pub(super) call: u32,
-    pub(super) name: u32,
-    pub(super) stream: u32,
-    pub(super) class: Class,
-    pub(super) is_copy: bool,
-    /// It copies from or to the host.
-    pub(super) is_of_host: bool,
-    /// It records an event.
-    pub(super) is_record: bool,
-    pub(super) is_timed: bool,
+struct TaskPlace {
+    /// `None` until its stream comes to it.
+    place: Option<Place>,
+    begin: i64,
+    end: i64,
+    operation: u32,
+    /// Its call counts it.
+    is_counted: bool,
 }
 
-impl Call {
-    pub(super) const NOTHING: Self = Self {
-        begin: 0,
-        end: 0,
-        outer: NONE,
-        function: 0,
-        submits: false,
-        copies: false,
-        bounds_life: false,
-        waits_for_room: false,
-    };
+/// The last outermost call of a thread: calls in it follow.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    place: CallPlace,
+    shape: CallShape,
+    /// The number of the last task in it that is work.
+    last: Option<u32>,
 }
 
-impl Task {
-    pub(super) const NOTHING: Self = Self {
-        begin: 0,
-        end: 0,
-        local_error: 0,
-        error: 0,
-        call: NONE,
-        name: 0,
-        stream: 0,
-        class: Class::Mark,
-        is_copy: false,
-        is_of_host: false,
-        is_record: false,
-        is_timed: false,
-    };
+/// Two calls or tasks by number.
+#[derive(Clone, Copy, Debug)]
+struct Loose {
+    way: Way,
+    from: (NodeKind, u32),
+    to: (NodeKind, u32),
 }
 
-/// Why something could not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// The end of a wait, for the end of a task.
-    Wait,
-    /// The end of a call, for the end of a task.
-    Sync,
-    /// The same, for room in the queue of a stream.
-    Room,
-    /// The begin of a call, for the end of another thread's call.
-    Plan,
-    /// The end of a call, for the begin of a task.
-    Callback,
-    /// The end of a collective, for the begin of another.
-    Peer,
-}
-
-/// What waited for what, by the numbers of calls and tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Link {
-    pub(super) way: Way,
-    pub(super) from: u32,
-    pub(super) to: u32,
-}
-
-/// A stream, as reports name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) process: u32,
-    pub(super) device: u32,
-    pub(super) stream_id: i64,
-}
-
-/// All of a recording.
-#[derive(Debug, Default)]
-pub(super) struct Facts {
-    /// By number in the recording.
-    pub(super) calls: Vec<Option<Call>>,
-    pub(super) tasks: Vec<Option<Task>>,
-    pub(super) links: Vec<Link>,
-    /// The outermost calls of each thread, in order, and its process.
-    pub(super) threads: Vec<(u32, Vec<u32>)>,
-    pub(super) tids: Vec<u32>,
-    /// What recording has cost each thread.
-    pub(super) overheads: Vec<u64>,
-    /// The tasks of each stream, in order.
-    pub(super) streams: Vec<(Place, Vec<u32>)>,
-    /// Names of operations.
-    pub(super) operations: Vec<String>,
-    /// By name, and what their calls wait for.
-    pub(super) functions: Vec<(String, Waits)>,
-    /// Tasks that ran and have no time.
-    pub(super) untimed: u64,
-}
-
-impl Facts {
-    pub(super) fn call(&self, number: u32) -> Option<Call> {
-        self.calls.get(number as usize).copied().flatten()
-    }
-
-    pub(super) fn task(&self, number: u32) -> Option<Task> {
-        self.tasks.get(number as usize).copied().flatten()
-    }
-
-    /// What recording has cost the threads that made calls.
-    pub(super) fn overhead(&self) -> i64 {
-        let threads = self.threads.iter().zip(&self.overheads);
-        let own = threads.filter(|(thread, _)| !thread.1.is_empty());
-        own.map(|it| *it.1 as i64).fold(0, i64::saturating_add)
-    }
-
-    /// The calls in which no other was under way, by number.
-    pub(super) fn outer_calls(&self) -> impl Iterator<Item = (u32, Call)> {
-        let calls = (0..).zip(&self.calls);
-        let calls = calls.filter_map(|(number, call)| Some((number, (*call)?)));
-        calls.filter(|(number, call)| call.outer == *number)
-    }
-
-    /// Tasks that ran, by number.
-    pub(super) fn all_tasks(&self) -> impl Iterator<Item = (u32, Task)> {
-        let tasks = (0..).zip(&self.tasks);
-        tasks.filter_map(|(number, task)| Some((number, (*task)?)))
-    }
-
-    /// From the first call or task to the end of the last.
-    pub(super) fn range(&self) -> TimeRange {
-        let calls = self
-            .outer_calls()
-            .map(|it| TimeRange::new(it.1.begin, it.1.end));
-        let tasks = self
-            .all_tasks()
-            .map(|it| TimeRange::new(it.1.begin, it.1.end));
-        let all = calls.chain(tasks).map(Some);
-        TimeRange::around(all).unwrap_or_default()
-    }
+enum NodeKind {
+    Call,
+    Task,
 }
 
 /// Takes a recording in, window by window.
@@ -184,82 +70,195 @@ impl Facts {
 pub(super) struct Collect {
     facts: Facts,
     names: FxHashMap<String, u32>,
-    /// Of each thread, the outermost call that was made last.
-    outer: FxHashMap<ThreadId, u32>,
+    call_shapes: Numbered<CallShape>,
+    task_shapes: Numbered<TaskShape>,
+    calls: Located<CallPlace>,
+    tasks: Located<TaskPlace>,
+    /// By thread.
+    open: Vec<Option<Open>>,
+    /// By thread: outermost calls so far.
+    counts: Vec<u32>,
+    /// What was found in the window, and what refers to what is still to come.
+    found: Vec<Loose>,
+    /// The number of a call that waited for room, and how long it lasted; the number of its task.
+    rooms: Vec<(u32, i64, u32)>,
 }
 
 impl Collect {
     fn call(&mut self, trace: &Trace, thread: ThreadId, id: CallId) {
         let call = trace.call(id);
-        let number = trace.call_number(id);
-        let outer = match call.depth {
-            0 => number,
-            _ => self.outer.get(&thread).copied().unwrap_or(number),
-        };
-        if outer == number {
-            self.outer.insert(thread, number);
-            self.facts.threads[thread.index()].1.push(number);
-        }
         let function = trace.function(call.function);
         let task = call.task.map(|it| trace.task(it));
         let is_host_copy = task.is_some_and(|it| it.untimed == Untimed::HostCopy);
-        let own = Call {
-            begin: call.begin,
-            end: call.end.max(call.begin),
-            outer,
-            function: call.function.0,
-            submits: call.task.is_some_and(|it| runs(trace, it)),
-            copies: is_host_copy || function.role.meaning().waits == Waits::Transfer,
-            bounds_life: function.role.meaning().bounds_life,
-            waits_for_room: false,
-        };
-        set(&mut self.facts.calls, number, own);
-        let functions = &mut self.facts.functions;
-        if functions.len() <= call.function.index() {
-            functions.resize(call.function.index() + 1, (String::new(), Waits::Nothing));
+        let meaning = function.role.meaning();
+        let submits = call.task.is_some_and(|it| runs(trace, it));
+        self.function(call.function.0, &function.name, meaning.waits);
+        if call.depth == 0 || self.open[thread.index()].is_none() {
+            self.close(thread.index());
+            let ordinal = self.counts[thread.index()];
+            let end = call.end.max(call.begin);
+            let place = CallPlace {
+                outer: Place::new(LaneCode::thread(thread.index()), ordinal),
+                ordinal,
+                begin: call.begin,
+                end,
+                is_outer: true,
+                copies: is_host_copy || meaning.waits == Waits::Transfer,
+                function: call.function.0,
+            };
+            let shape = CallShape {
+                function: call.function.0,
+                submits,
+                copies: place.copies,
+                bounds_life: meaning.bounds_life,
+                tasks: 0,
+                operation: NONE,
+            };
+            self.counts[thread.index()] += 1;
+            self.facts.extend(TimeRange::new(place.begin, place.end));
+            self.open[thread.index()] = Some(Open {
+                place,
+                shape,
+                last: None,
+            });
+            self.calls.set(id.index(), place);
+        } else if let Some(open) = &self.open[thread.index()] {
+            let is_outer = false;
+            self.calls.set(
+                id.index(),
+                CallPlace {
+                    is_outer,
+                    ..open.place
+                },
+            );
         }
-        let known = &mut functions[call.function.index()];
-        if known.0.is_empty() {
-            *known = (function.name.clone(), function.role.meaning().waits);
+        if let Some(task) = call.task {
+            self.submitted(trace, thread, task, submits);
         }
         if let (Role::ExecuteGraph, Some(task)) = (function.role, call.task) {
-            self.link(Way::Sync, trace.task_number(task), number);
+            self.link(trace, Way::Sync, Node::Task(task), Node::Call(id));
+        }
+    }
+
+    fn function(&mut self, number: u32, name: &str, waits: Waits) {
+        let functions = &mut self.facts.functions;
+        let place = number as usize;
+        if functions.len() <= place {
+            functions.resize(place + 1, (String::new(), Waits::Nothing));
+        }
+        if functions[place].0.is_empty() {
+            functions[place] = (name.to_owned(), waits);
+        }
+    }
+
+    /// A call submitted a task.
+    fn submitted(&mut self, trace: &Trace, thread: ThreadId, id: TaskId, is_counted: bool) {
+        let task = trace.task(id);
+        let is_work = is_counted && Class::of(trace, task) == Class::Work;
+        let operation = match is_work {
+            true => self.name(&operation(trace, task)),
+            false => NONE,
+        };
+        let place = TaskPlace {
+            place: None,
+            begin: 0,
+            end: 0,
+            operation,
+            is_counted,
+        };
+        self.tasks.set(id.index(), place);
+        let Some(open) = &mut self.open[thread.index()] else {
+            return;
+        };
+        open.shape.tasks += u32::from(is_counted);
+        let number = Some(trace.task_number(id));
+        if is_work && number > open.last {
+            (open.last, open.shape.operation) = (number, operation);
+        }
+    }
+
+    /// Writes the last call of a thread down: nothing more happens in it.
+    fn close(&mut self, thread: usize) {
+        if let Some(open) = &self.open[thread] {
+            let shape = self.call_shapes.number(open.shape);
+            self.facts.threads[thread].push(&Call {
+                shape,
+                begin: open.place.begin,
+                end: open.place.end,
+            });
+            self.facts.count_call(shape);
         }
     }
 
     fn task(&mut self, trace: &Trace, id: TaskId) {
-        if !runs(trace, id) {
+        let task = trace.task(id);
+        let known = self.tasks.get(id.index());
+        let call = self.calls.get(task.call.index());
+        let does_run = runs(trace, id);
+        if let Some(call) = call
+            && does_run != known.is_some_and(|it| it.is_counted)
+        {
+            // Whether a task runs is known with its time.
+            let more = if does_run { 1 } else { -1 };
+            self.facts.corrections.push((call.outer, more));
+        }
+        if !does_run {
             return;
         }
-        let task = trace.task(id);
-        let call = trace.call(task.call);
-        let stream = task.stream.index();
-        let class = Class::of(trace, task);
-        let number = trace.task_number(id);
-        let tasks = &self.facts.streams[stream].1;
-        let last = tasks.last().and_then(|it| self.facts.tasks[*it as usize]);
+        let call_begin = trace.call(task.call).begin;
+        let call_lasts = trace.call(task.call).range().duration();
+        let tasks = &self.facts.streams[task.stream.index()].tasks;
+        let ordinal = tasks.count;
+        let last = (tasks.count > 0).then_some(tasks.last.end);
         // Where no time is known, it took none, as soon as it could run.
-        let soon = last.map_or(call.begin, |it| it.end.max(call.begin));
-        let time = task.time;
-        let direction = trace.direction(call).map(|it| it.name());
-        let is_of_host = direction.is_some_and(|it| OF_HOST.contains(&it));
+        let soon = last.map_or(call_begin, |it| it.max(call_begin));
+        let begin = task.time.map_or(soon, |it| it.begin);
+        let end = task.time.map_or(soon, |it| it.end.max(it.begin));
+        let (shape, operation) = self.task_shape(trace, id, known);
+        let place = Place::new(LaneCode::stream(task.stream.index()), ordinal);
         let own = Task {
-            begin: time.map_or(soon, |it| it.begin),
-            end: time.map_or(soon, |it| it.end.max(it.begin)),
-            local_error: time.map_or(0, |it| it.local_error),
-            error: time.map_or(0, |it| it.error),
-            call: trace.call_number(task.call),
-            name: self.name(&operation(trace, task)),
-            stream: task.stream.0,
-            class,
+            shape,
+            begin,
+            end,
+            error: task.time.map_or(0, |it| it.error),
+            thread: trace.call(task.call).thread.0,
+            call: call.map_or(NONE, |it| it.ordinal),
+            inside: call.map_or(0, |it| call_begin.wrapping_sub(it.begin)),
+            since: begin.wrapping_sub(call_begin),
+        };
+        let shape = &self.task_shapes.all[shape as usize];
+        let local_error = task.time.map_or(0, |it| it.local_error);
+        let on = task.stream.index();
+        self.facts
+            .add_task((&own, shape), on, local_error, call_lasts);
+        self.facts.streams[task.stream.index()].tasks.push(&own);
+        let place = TaskPlace {
+            place: Some(place),
+            begin,
+            end,
+            operation,
+            is_counted: true,
+        };
+        self.tasks.set(id.index(), place);
+    }
+
+    fn task_shape(&mut self, trace: &Trace, id: TaskId, known: Option<TaskPlace>) -> (u32, u32) {
+        let task = trace.task(id);
+        let direction = trace.direction(trace.call(task.call));
+        let is_of_host = direction.is_some_and(|it| OF_HOST.contains(&it.name()));
+        let operation = match known {
+            Some(known) if known.operation != NONE => known.operation,
+            _ => self.name(&operation(trace, task)),
+        };
+        let shape = self.task_shapes.number(TaskShape {
+            operation,
+            class: Class::of(trace, task),
             is_copy: task.kind == TaskKind::Memcpy,
             is_of_host: task.kind == TaskKind::Memcpy && is_of_host,
             is_record: task.kind == TaskKind::Record,
-            is_timed: time.is_some(),
-        };
-        self.facts.untimed += u64::from(time.is_none() && class == Class::Work);
-        self.facts.streams[stream].1.push(number);
-        set(&mut self.facts.tasks, number, own);
+            is_timed: task.time.is_some(),
+        });
+        (shape, operation)
     }
 
     fn name(&mut self, name: &str) -> u32 {
@@ -272,12 +271,16 @@ impl Collect {
         number
     }
 
-    fn link(&mut self, way: Way, from: u32, to: u32) {
-        self.facts.links.push(Link { way, from, to });
+    fn link(&mut self, trace: &Trace, way: Way, from: Node, to: Node) {
+        let number = |node: Node| match node {
+            Node::Call(id) => (NodeKind::Call, trace.call_number(id)),
+            Node::Task(id) => (NodeKind::Task, trace.task_number(id)),
+        };
+        let (from, to) = (number(from), number(to));
+        self.found.push(Loose { way, from, to });
     }
 
     fn edges(&mut self, window: &Window<'_>) {
-        let trace = window.trace;
         let edges = window.dependencies.edges().iter();
         for edge in edges.filter(|it| window.owns_edge(it)) {
             let way = match edge.kind {
@@ -287,11 +290,7 @@ impl Collect {
                 EdgeKind::HostFunc => Way::Callback,
                 _ => continue,
             };
-            let number = |node: Node| match node {
-                Node::Call(id) => trace.call_number(id),
-                Node::Task(id) => trace.task_number(id),
-            };
-            self.link(way, number(edge.from), number(edge.to));
+            self.link(window.trace, way, edge.from, edge.to);
         }
     }
 
@@ -301,36 +300,122 @@ impl Collect {
             match (stall.cause, stall.lane, stall.node) {
                 (Cause::CollectivePeer, _, Node::Task(id)) => {
                     if let Some(peer) = window.stalls.peer(id) {
-                        self.link(Way::Peer, trace.task_number(peer), trace.task_number(id));
+                        self.link(trace, Way::Peer, Node::Task(peer), stall.node);
                     }
                 }
                 (Cause::QueueFull, Lane::Thread(_), Node::Call(id)) => {
-                    if let Some(task) = made_room(trace, id) {
-                        self.link(Way::Room, trace.task_number(task), trace.call_number(id));
+                    if let Some((task, own)) = made_room(trace, id) {
+                        self.link(trace, Way::Room, Node::Task(task), stall.node);
+                        let call = trace.call(id);
+                        let lasts = call.end.max(call.begin).saturating_sub(call.begin);
+                        let numbers = (trace.call_number(id), trace.task_number(own));
+                        self.rooms.push((numbers.0, lasts, numbers.1));
                     }
                 }
                 _ => {}
             }
         }
     }
+
+    /// Places what was found, as far as it is known where that is.
+    fn settle(&mut self) {
+        let mut found = std::mem::take(&mut self.found);
+        found.retain(|it| !self.place(it));
+        self.found = found;
+        let mut rooms = std::mem::take(&mut self.rooms);
+        rooms.retain(|(call, lasts, task)| {
+            let place = self.tasks.find(*task).and_then(|it| it.place);
+            let (Some(call), Some(task)) = (self.calls.find(*call), place) else {
+                return self.calls.has(*call) && self.tasks.has(*task);
+            };
+            let (call, lasts) = (call.outer, *lasts);
+            self.facts.rooms.push(Room { task, call, lasts });
+            false
+        });
+        self.rooms = rooms;
+    }
+
+    /// Whether nothing more is to be done for a link.
+    fn place(&mut self, found: &Loose) -> bool {
+        let (way, from, to) = (found.way, found.from, found.to);
+        if let (Way::Sync, Some(call)) = (way, self.calls.find(to.1))
+            && call.is_outer
+            && !call.copies
+        {
+            self.facts.blocked.insert(call.function);
+        }
+        let is_there = |it: (NodeKind, u32)| match it.0 {
+            NodeKind::Call => self.calls.has(it.1),
+            NodeKind::Task => self.tasks.has(it.1),
+        };
+        let located = |it: (NodeKind, u32)| match it.0 {
+            NodeKind::Call => self.calls.find(it.1).map(|it| (it.outer, it.begin, it.end)),
+            NodeKind::Task => {
+                let known = self.tasks.find(it.1);
+                known.and_then(|it| Some((it.place?, it.begin, it.end)))
+            }
+        };
+        let (Some(source), Some(target)) = (located(from), located(to)) else {
+            return !is_there(from) || !is_there(to);
+        };
+        // A call needs no plan but its own.
+        if way != Way::Plan || source.0 != target.0 {
+            let (from, to) = way.points(source.0, target.0);
+            let at = if from.is_end() { source.2 } else { source.1 };
+            self.facts.links.push(Link { way, from, to, at });
+        }
+        true
+    }
+
+    fn threads(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        for thread in (0..trace.threads().len() as u32).map(ThreadId) {
+            if self.facts.threads.len() <= thread.index() {
+                let about = trace.thread(thread);
+                let process = trace.process(about.process).serial;
+                self.facts.threads.push(Thread::new(process, about.tid));
+                self.open.push(None);
+                self.counts.push(0);
+            }
+            for id in window.thread_calls(thread) {
+                self.call(trace, thread, id);
+            }
+        }
+        for (thread, series) in trace.costs().threads() {
+            let known = self.facts.threads.get_mut(thread.index());
+            // Sums from the begin of the recording.
+            if let (Some(known), Some(last)) = (known, series.last()) {
+                known.overhead = last.own_ns().max(known.overhead);
+            }
+        }
+    }
+
+    fn streams(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        for stream in (0..trace.streams().len() as u32).map(StreamId) {
+            if self.facts.streams.len() <= stream.index() {
+                let about = trace.stream(stream);
+                self.facts.streams.push(Stream::new(StreamPlace {
+                    process: trace.process(about.process).serial,
+                    device: about.device,
+                    stream_id: about.number(),
+                }));
+            }
+            for id in window.stream_tasks(stream) {
+                self.task(trace, id);
+            }
+        }
+    }
 }
 
-/// The task whose end made room for the one that a call submitted.
-fn made_room(trace: &Trace, id: CallId) -> Option<TaskId> {
+/// The task whose end made room for the one that a call submitted, and that one.
+fn made_room(trace: &Trace, id: CallId) -> Option<(TaskId, TaskId)> {
     let call = trace.call(id);
     let own = call.task?;
     let tasks = trace.stream_tasks(trace.task(own).stream);
     let before = tasks.iter().rev().skip_while(|it| **it != own).skip(1);
     let mut ended = before.filter(|it| trace.task(**it).time.is_some_and(|it| it.end <= call.end));
-    ended.next().copied()
-}
-
-fn set<T: Copy>(row: &mut Vec<Option<T>>, number: u32, value: T) {
-    let place = number as usize;
-    if row.len() <= place {
-        row.resize(place + 1, None);
-    }
-    row[place] = Some(value);
+    Some((ended.next().copied()?, own))
 }
 
 impl Fold for Collect {
@@ -338,48 +423,22 @@ impl Fold for Collect {
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
-        for thread in (0..trace.threads().len() as u32).map(ThreadId) {
-            if self.facts.threads.len() <= thread.index() {
-                let process = trace.process(trace.thread(thread).process).serial;
-                self.facts.threads.push((process, Vec::new()));
-                self.facts.tids.push(trace.thread(thread).tid);
-                self.facts.overheads.push(0);
-            }
-            for id in window.thread_calls(thread) {
-                self.call(trace, thread, id);
-            }
-        }
-        for (thread, series) in trace.costs().threads() {
-            let known = self.facts.overheads.get_mut(thread.index());
-            // Sums from the begin of the recording.
-            if let (Some(known), Some(last)) = (known, series.last()) {
-                *known = last.own_ns().max(*known);
-            }
-        }
-        for stream in (0..trace.streams().len() as u32).map(StreamId) {
-            if self.facts.streams.len() <= stream.index() {
-                let about = trace.stream(stream);
-                let place = Place {
-                    process: trace.process(about.process).serial,
-                    device: about.device,
-                    stream_id: about.number(),
-                };
-                self.facts.streams.push((place, Vec::new()));
-            }
-            for id in window.stream_tasks(stream) {
-                self.task(trace, id);
-            }
-        }
+        let calls = (0..trace.calls().len() as u32).map(CallId);
+        self.calls.renew(calls.map(|it| trace.call_number(it)));
+        let tasks = (0..trace.tasks().len() as u32).map(TaskId);
+        self.tasks.renew(tasks.map(|it| trace.task_number(it)));
+        self.threads(window);
+        self.streams(window);
         self.edges(window);
         self.stalls(window);
+        self.settle();
     }
 
     fn finish(mut self) -> Facts {
-        for link in self.facts.links.iter().filter(|it| it.way == Way::Room) {
-            if let Some(call) = &mut self.facts.calls[link.to as usize] {
-                call.waits_for_room = true;
-            }
-        }
+        (0..self.open.len()).for_each(|it| self.close(it));
+        self.facts.call_shapes = self.call_shapes.all;
+        self.facts.task_shapes = self.task_shapes.all;
+        self.facts.sort();
         self.facts
     }
 }

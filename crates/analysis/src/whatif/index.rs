@@ -1,154 +1,279 @@
-//! What calls and tasks waited for, looked up.
+//! What calls and tasks waited for, looked up: found in a few passes over the tapes, before any simulation.
 
-use ascend_trace_format::api::Waits;
+use std::collections::BTreeMap;
 
-use super::collect::{Call, Facts, Link, NONE, Task, Way};
+use super::facts::Facts;
+use super::links::{LaneCode, Link, Place, Point, Room, Way, of_lane, take_at};
+use super::narrow::{self, ALL, SyncTask};
+use super::records::{Call, Task};
+use super::tally::Tally;
 use super::typical::{Spread, Typical};
 
-/// A recording with what its parts wait for.
-#[derive(Debug)]
-pub(super) struct Index<'f> {
-    pub(super) facts: &'f Facts,
-    /// By what waits; calls are outermost ones.
-    of_calls: Vec<Link>,
-    of_tasks: Vec<Link>,
-    /// The last copy to or from the host, and the last event record, of the same stream up to each task.
-    pub(super) copies: Vec<u32>,
-    pub(super) records: Vec<u32>,
-    /// The task before each on its stream.
-    pub(super) before: Vec<u32>,
+/// Something that was waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    pub(super) to: Point,
+    /// The place in `Index::sources` of what it waits for.
+    pub(super) source: u32,
+    pub(super) way: Way,
+    /// The syncs, narrow or not, that wait for it; see `narrow`.
+    pub(super) of: u8,
 }
 
-impl<'f> Index<'f> {
-    pub(super) fn of(facts: &'f Facts) -> Self {
-        let is_of_call =
-            |it: &&Link| matches!(it.way, Way::Sync | Way::Room | Way::Plan | Way::Callback);
-        let is_there = |row: &[bool], at: u32| row.get(at as usize).copied().unwrap_or(false);
-        let tasks: Vec<bool> = facts.tasks.iter().map(Option::is_some).collect();
-        let calls: Vec<bool> = facts.calls.iter().map(Option::is_some).collect();
-        let known = |it: &&Link| {
-            let from = if it.way == Way::Plan { &calls } else { &tasks };
-            let to = if is_of_call(it) { &calls } else { &tasks };
-            is_there(from, it.from) && is_there(to, it.to)
-        };
-        let outer = |call: u32| facts.calls[call as usize].map_or(call, |it| it.outer);
-        let of_calls = facts.links.iter().filter(known).filter(is_of_call);
-        let of_calls = of_calls.map(|it| Link {
-            from: if it.way == Way::Plan {
-                outer(it.from)
-            } else {
-                it.from
-            },
-            to: outer(it.to),
-            way: it.way,
+/// The times of a call or task that waited.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) place: Place,
+    pub(super) begin: i64,
+    pub(super) end: i64,
+}
+
+/// A recording with what its parts wait for.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// By what waits.
+    pub(super) waits: Vec<Wait>,
+    /// What is waited for, in order, and when it was there in the recording.
+    pub(super) sources: Vec<Point>,
+    pub(super) times: Vec<i64>,
+    /// The tasks that calls waited for, by the call.
+    pub(super) syncs: Vec<SyncTask>,
+    /// Outermost calls with one in them that waited for room, by place.
+    pub(super) rooms: Vec<Place>,
+    pub(super) typical: Typical,
+    /// By the shape of calls: what they took themselves.
+    pub(super) own: Vec<CallSums>,
+}
+
+/// Calls of one shape.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CallSums {
+    /// How long they took without what they waited for.
+    pub(super) own: i64,
+    /// How many tasks they waited for.
+    pub(super) tasks: u64,
+}
+
+impl Index {
+    /// Takes the links out of the facts: they are in the index in another form.
+    pub(super) fn of(facts: &mut Facts) -> Self {
+        let mut links = std::mem::take(&mut facts.links);
+        links.extend(starts(facts));
+        links.sort_by_key(|it| it.to);
+        let calls = held_calls(facts, &links);
+        let mut index = Self::default();
+        let (mut syncs, mut tallies) = (narrow::sync_tasks(&links), Tallies::default());
+        let held = first_pass(facts, &links, &mut syncs, &mut tallies);
+        index.own = vec![CallSums::default(); facts.call_shapes.len()];
+        each_call(facts, &links, |call, released, tasks| {
+            tallies.add_other(facts, call, released);
+            if let Some(sums) = index.own.get_mut(call.shape as usize) {
+                sums.own += call.end - released.unwrap_or(call.begin);
+                sums.tasks += tasks;
+            }
         });
-        let of_tasks = facts
-            .links
-            .iter()
-            .filter(known)
-            .filter(|it| !is_of_call(it));
-        let mut index = Self {
-            facts,
-            of_calls: of_calls.collect(),
-            of_tasks: of_tasks.copied().collect(),
-            copies: vec![NONE; tasks.len()],
-            records: vec![NONE; tasks.len()],
-            before: vec![NONE; tasks.len()],
-        };
-        index.of_calls.sort_by_key(|it| it.to);
-        index.of_tasks.sort_by_key(|it| it.to);
-        index.look_back();
+        for call in &calls {
+            tallies.add_call(&links, call);
+        }
+        held.iter().for_each(|it| tallies.add_wait(&links, it));
+        tallies.turn();
+        each_call(facts, &links, |call, released, _| {
+            tallies.add_other(facts, call, released);
+        });
+        second_pass(facts, &mut tallies);
+        for call in &calls {
+            tallies.add_call(&links, call);
+        }
+        held.iter().for_each(|it| tallies.add_wait(&links, it));
+        index.typical = tallies.typical();
+        drop(held);
+        syncs.sort_by_key(|it| (it.to, it.order));
+        index.resolve(links, &syncs, &calls);
+        index.syncs = syncs;
+        index.rooms = facts.rooms.iter().map(|it| it.call).collect();
+        index.rooms.sort_unstable();
+        index.rooms.dedup();
         index
     }
 
-    fn look_back(&mut self) {
-        for (_, tasks) in &self.facts.streams {
-            let (mut copy, mut record, mut last) = (NONE, NONE, NONE);
-            for number in tasks {
-                let task = self.task(*number);
-                if task.is_of_host {
-                    copy = *number;
-                }
-                if task.is_record {
-                    record = *number;
-                }
-                let at = *number as usize;
-                (self.copies[at], self.records[at], self.before[at]) = (copy, record, last);
-                last = *number;
+    /// Gives each source a number, and each narrower sync its waits.
+    fn resolve(&mut self, links: Vec<Link>, syncs: &[SyncTask], calls: &[Held]) {
+        let others = narrow::alternatives(syncs, calls);
+        let mut sources: Vec<(Point, i64)> = links.iter().map(|it| (it.from, it.at)).collect();
+        sources.extend(others.iter().map(|it| (it.from, it.at)));
+        sources.sort_unstable();
+        sources.dedup_by_key(|it| it.0);
+        self.sources = sources.iter().map(|it| it.0).collect();
+        self.times = sources.iter().map(|it| it.1).collect();
+        drop(sources);
+        let number = |from: &Point| self.sources.binary_search(from).unwrap_or_default() as u32;
+        let own = links.iter().map(|it| Wait {
+            to: it.to,
+            source: number(&it.from),
+            way: it.way,
+            of: ALL,
+        });
+        let narrow = others.iter().map(|it| Wait {
+            to: it.to,
+            source: number(&it.from),
+            way: Way::Sync,
+            of: it.of,
+        });
+        let mut waits = Vec::with_capacity(links.len() + others.len());
+        waits.extend(own.chain(narrow));
+        waits.sort_by_key(|it| it.to);
+        self.waits = waits;
+    }
+
+    pub(super) fn time(&self, wait: &Wait) -> i64 {
+        self.times.get(wait.source as usize).copied().unwrap_or(0)
+    }
+
+    /// When the last was there that something waited for in the recording.
+    pub(super) fn released(&self, waits: &[Wait]) -> Option<i64> {
+        let own = waits.iter().filter(|it| it.of & ALL != 0);
+        own.map(|it| self.time(it)).max()
+    }
+}
+
+/// A thread begins some time after what the first thread of its process had done.
+fn starts(facts: &Facts) -> Vec<Link> {
+    // By process: the thread that made the first call.
+    let mut leaders: BTreeMap<u32, (i64, usize)> = BTreeMap::new();
+    for (number, thread) in facts.threads.iter().enumerate() {
+        if let Some(first) = thread.first {
+            let leader = leaders.entry(thread.process).or_insert((first, number));
+            *leader = (*leader).min((first, number));
+        }
+    }
+    let mut found = Vec::new();
+    for (process, (_, leader)) in leaders {
+        let others = facts.threads.iter().enumerate();
+        let others = others.filter(|it| it.0 != leader && it.1.process == process);
+        let others = others.filter_map(|it| Some((it.1.first?, it.0)));
+        let mut others: Vec<(i64, usize)> = others.collect();
+        others.sort_unstable();
+        let mut others = others.into_iter().peekable();
+        let mut before = None;
+        let calls = facts.threads[leader].calls.iter();
+        for (call, ordinal) in calls.zip(0..) {
+            let began = std::iter::from_fn(|| others.next_if(|it| it.0 < call.end));
+            found.extend(began.filter_map(|it| start(before?, it.1)));
+            if others.peek().is_none() {
+                break;
+            }
+            before = Some((Place::new(LaneCode::thread(leader), ordinal), call.end));
+        }
+        found.extend(others.filter_map(|it| start(before?, it.1)));
+    }
+    found
+}
+
+fn start((before, at): (Place, i64), thread: usize) -> Option<Link> {
+    let way = Way::Start;
+    let (from, to) = way.points(before, Place::new(LaneCode::thread(thread), 0));
+    Some(Link { way, from, to, at })
+}
+
+/// The times of the calls whose ends waited for something.
+fn held_calls(facts: &Facts, links: &[Link]) -> Vec<Held> {
+    let mut held = Vec::new();
+    for (number, thread) in facts.threads.iter().enumerate() {
+        let lane = LaneCode::thread(number);
+        let mut links = of_lane(links, lane, |it| it.to.place());
+        if links.is_empty() {
+            continue;
+        }
+        for (call, ordinal) in thread.calls.iter().zip(0..) {
+            let place = Place::new(lane, ordinal);
+            if !take_at(&mut links, place.end(), |it| it.to).is_empty() {
+                let (begin, end) = (call.begin, call.end);
+                held.push(Held { place, begin, end });
+            }
+            if links.is_empty() {
+                break;
             }
         }
     }
+    held
+}
 
-    /// A task; links and streams name those that are there.
-    pub(super) fn task(&self, number: u32) -> Task {
-        self.facts.task(number).unwrap_or(Task::NOTHING)
+/// Hands out all calls, with when the last thing was there that each waited for, and how many tasks it waited for.
+fn each_call(facts: &Facts, links: &[Link], mut take: impl FnMut(&Call, Option<i64>, u64)) {
+    for (number, thread) in facts.threads.iter().enumerate() {
+        let lane = LaneCode::thread(number);
+        let mut links = of_lane(links, lane, |it| it.to.place());
+        for (call, ordinal) in thread.calls.iter().zip(0..) {
+            let own = take_at(&mut links, Place::new(lane, ordinal).end(), |it| it.to);
+            let released = own.iter().map(|it| it.at).max();
+            let tasks = own.iter().filter(|it| it.way == Way::Sync).count();
+            take(&call, released.filter(|it| *it > call.begin), tasks as u64);
+        }
+    }
+}
+
+/// Latencies on their way.
+#[derive(Debug, Default)]
+struct Tallies {
+    launch: Tally,
+    switch: Tally,
+    release: Tally,
+    returning: Tally,
+    call: Tally,
+    error: Tally,
+}
+
+impl Tallies {
+    /// A task with a time, and when the one before it on its stream had ended.
+    fn add_task(&mut self, task: &Task, submitted: i64, before: Option<i64>) {
+        match before {
+            Some(end) if end > submitted => self.switch.add(task.begin - end),
+            _ => self.launch.add(task.begin - submitted),
+        }
+        self.error.add(task.error);
     }
 
-    pub(super) fn call(&self, number: u32) -> Call {
-        self.facts.call(number).unwrap_or(Call::NOTHING)
-    }
-
-    pub(super) fn links_of_call(&self, call: u32) -> &[Link] {
-        between(&self.of_calls, call)
-    }
-
-    pub(super) fn links_of_task(&self, task: u32) -> &[Link] {
-        between(&self.of_tasks, task)
-    }
-
-    /// What calls of the function wait for.
-    pub(super) fn waits(&self, call: Call) -> Waits {
-        let functions = self.facts.functions.get(call.function as usize);
-        functions.map_or(Waits::Nothing, |it| it.1)
-    }
-
-    /// The end of the task before, if there is one.
-    pub(super) fn end_before(&self, number: u32) -> Option<i64> {
-        let before = self.before[number as usize];
-        (before != NONE).then(|| self.task(before).end)
-    }
-
-    /// When a task was submitted: at the begin of the outermost call, plus the time until the call that submits. A call
-    /// that waited for room submitted at its end.
-    pub(super) fn submitted(&self, task: &Task) -> i64 {
-        let call = self.call(task.call);
-        if call.waits_for_room {
-            call.end
-        } else {
-            call.begin
+    /// A call that waited for nothing and did not copy tells how long calls take.
+    fn add_other(&mut self, facts: &Facts, call: &Call, released: Option<i64>) {
+        let copies = facts.call_shapes.get(call.shape as usize);
+        if released.is_none() && !copies.is_some_and(|it| it.copies) {
+            self.call.add(call.end - call.begin);
         }
     }
 
-    /// How long latencies usually are.
-    pub(super) fn usual(&self) -> Typical {
-        let mut found: [Vec<i64>; 6] = Default::default();
-        for (number, task) in self.facts.all_tasks().filter(|it| it.1.is_timed) {
-            let submitted = self.submitted(&task);
-            match self.end_before(number) {
-                Some(end) if end > submitted => found[1].push(task.begin - end),
-                _ => found[0].push(task.begin - submitted),
-            }
-            let causes = self
-                .links_of_task(number)
-                .iter()
-                .filter(|it| it.way == Way::Wait);
-            let released = causes.map(|it| self.task(it.from).end).max();
-            found[2].extend(
-                released
-                    .filter(|it| *it > task.begin)
-                    .map(|it| task.end - it),
-            );
-            found[4].push(task.error);
+    fn add_call(&mut self, links: &[Link], call: &Held) {
+        let released = latest(links, call, |_| true);
+        if let Some(released) = released.filter(|it| *it > call.begin) {
+            self.returning.add(call.end - released);
         }
-        for (number, call) in self.facts.outer_calls() {
-            let released = self.released(number).filter(|it| *it > call.begin);
-            match released {
-                Some(released) => found[3].push(call.end - released),
-                None if call.copies => {}
-                None => found[5].push(call.end - call.begin),
-            }
+    }
+
+    /// A task with a time that waited.
+    fn add_wait(&mut self, links: &[Link], task: &Held) {
+        let released = latest(links, task, |way| way == Way::Wait);
+        if let Some(released) = released.filter(|it| *it > task.begin) {
+            self.release.add(task.end - released);
         }
-        let [launch, switch, release, returning, error, call] = found.map(Spread::of);
+    }
+
+    fn each(&mut self) -> [&mut Tally; 6] {
+        [
+            &mut self.launch,
+            &mut self.switch,
+            &mut self.release,
+            &mut self.returning,
+            &mut self.call,
+            &mut self.error,
+        ]
+    }
+
+    fn turn(&mut self) {
+        self.each().into_iter().for_each(Tally::turn);
+    }
+
+    fn typical(mut self) -> Typical {
+        let spread = |it: &mut Tally| -> Spread { std::mem::take(it).spread() };
+        let [launch, switch, release, returning, call, error] = self.each().map(spread);
         Typical {
             launch,
             switch,
@@ -158,21 +283,69 @@ impl<'f> Index<'f> {
             error,
         }
     }
+}
 
-    /// When the last was there that a call waited for.
-    pub(super) fn released(&self, call: u32) -> Option<i64> {
-        let links = self.links_of_call(call).iter();
-        let moments = links.filter_map(|it| match it.way {
-            Way::Sync | Way::Room => Some(self.task(it.from).end),
-            Way::Callback => Some(self.task(it.from).begin),
-            _ => None,
+/// When the last of the links to the end of something was there.
+fn latest(links: &[Link], held: &Held, is_own: impl Fn(Way) -> bool) -> Option<i64> {
+    let to = held.place.end();
+    let from = links.partition_point(|it| it.to < to);
+    let own = links[from..].iter().take_while(|it| it.to == to);
+    own.filter(|it| is_own(it.way)).map(|it| it.at).max()
+}
+
+/// Goes through the tasks of all streams: which of them waited, and what was before those that calls waited for.
+fn first_pass(
+    facts: &Facts,
+    links: &[Link],
+    syncs: &mut [SyncTask],
+    tallies: &mut Tallies,
+) -> Vec<Held> {
+    let mut held = Vec::new();
+    for number in 0..facts.streams.len() {
+        let lane = LaneCode::stream(number);
+        let mut links = of_lane(links, lane, |it| it.to.place());
+        let mut past = narrow::Past::of(syncs, lane);
+        each_task(facts, number, |place, task, submitted, before| {
+            let shape = &facts.task_shapes[task.shape as usize];
+            past.pass(place, task, shape);
+            if shape.is_timed {
+                tallies.add_task(task, submitted, before);
+            }
+            let own = take_at(&mut links, place.end(), |it| it.to);
+            if !own.is_empty() && shape.is_timed {
+                let (begin, end) = (task.begin, task.end);
+                held.push(Held { place, begin, end });
+            }
         });
-        moments.max()
+    }
+    held
+}
+
+fn second_pass(facts: &Facts, tallies: &mut Tallies) {
+    for number in 0..facts.streams.len() {
+        each_task(facts, number, |_, task, submitted, before| {
+            if facts.task_shapes[task.shape as usize].is_timed {
+                tallies.add_task(task, submitted, before);
+            }
+        });
     }
 }
 
-fn between(links: &[Link], to: u32) -> &[Link] {
-    let from = links.partition_point(|it| it.to < to);
-    let until = from + links[from..].partition_point(|it| it.to == to);
-    &links[from..until]
+/// Hands out the tasks of a stream, with when each was submitted, and when the one before it had ended.
+fn each_task(facts: &Facts, stream: usize, mut take: impl FnMut(Place, &Task, i64, Option<i64>)) {
+    let lane = LaneCode::stream(stream);
+    let mut rooms = of_lane(&facts.rooms, lane, |it: &Room| it.task);
+    let mut before = None;
+    for (task, ordinal) in facts.streams[stream].tasks.iter().zip(0..) {
+        let place = Place::new(lane, ordinal);
+        let room = take_at(&mut rooms, place, |it| it.task).first();
+        take(place, &task, submitted(&task, room), before);
+        before = Some(task.end);
+    }
+}
+
+/// When a task was submitted: at the begin of its call, or at the end of one that waited for room.
+pub(super) fn submitted(task: &Task, room: Option<&Room>) -> i64 {
+    let lasts = room.map_or(0, |it| it.lasts);
+    task.call_begin().wrapping_add(lasts)
 }

@@ -4,15 +4,21 @@
 //! A host needs a sync for two reasons. It reads what a device has copied to it, or writes again what a device copies from
 //! it; and it ends or copies something that the device still uses. Work that is submitted later needs no host that waits: streams keep their order, and events order streams.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use ascend_trace_format::api::Waits;
 use serde::Serialize;
 
-use super::change::{Change, Narrow};
-use super::collect::{Call, NONE, Way};
+use super::change::{Changes, Narrow};
+use super::facts::Facts;
 use super::index::Index;
-use super::predict::Predictor;
+use super::links::{LaneCode, Place, of_lane, take_at};
+use super::narrow::{Earlier, SyncTask};
+use super::predict::{Changed, Predictor};
+use super::records::{Call, NONE};
+use super::report::Report;
+use super::solve::Run;
+use super::typical::Manner;
 
 /// Calls after one that are looked at for why it was needed.
 const AHEAD: usize = 16;
@@ -61,7 +67,7 @@ type Key = (u32, usize, u32, bool);
 /// The calls of a group on their way.
 #[derive(Debug, Default)]
 struct Group {
-    calls: Vec<u32>,
+    calls: Vec<Place>,
     needed: i64,
     not_needed: i64,
     returning: i64,
@@ -70,81 +76,114 @@ struct Group {
 }
 
 /// The ledger of a recording, by blocked time.
-pub(super) fn ledger(predictor: &Predictor<'_>) -> Vec<Sync> {
-    let index = &predictor.model.index;
-    let submits = last_submitted(index);
+pub(super) fn ledger(facts: &Facts, index: &Index) -> (Vec<Sync>, Report) {
     let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
-    for (thread, (_, calls)) in index.facts.threads.iter().enumerate() {
-        let (mut after, mut synced) = (NONE, i64::MIN);
-        for (place, number) in calls.iter().enumerate() {
-            let call = index.call(*number);
-            if let Some(name) = submits.get(number) {
-                after = *name;
-            }
-            let Some(released) = waited(index, *number, &call) else {
-                continue;
-            };
-            let next = calls[place + 1..].iter().map(|it| index.call(*it));
-            let mut next = next.take(AHEAD).take_while(|it| !it.submits);
-            let is_end = next.any(|it| it.bounds_life || index.waits(it) == Waits::Transfer);
-            let need = need(index, *number, &call, (synced, is_end));
-            let group = groups
-                .entry((call.function, thread, after, need.narrower.is_some()))
-                .or_default();
-            group.add(*number, &call, released, need);
-            synced = call.end;
-        }
+    for thread in 0..facts.threads.len() {
+        of_thread((facts, index), thread, &mut groups);
     }
     let mut groups: Vec<(Key, Group)> = groups.into_iter().collect();
-    groups.sort_by_key(|it| std::cmp::Reverse(it.1.blocked()));
+    // Numbers of operations depend on where the recording was cut, names do not.
+    let name = |key: &Key| facts.operations.get(key.2 as usize);
+    groups.sort_by(|(a, one), (b, other)| {
+        let names = || (a.0, a.1, name(a)).cmp(&(b.0, b.1, name(b)));
+        other.blocked().cmp(&one.blocked()).then_with(names)
+    });
     groups.truncate(ROWS);
-    let rows = groups.into_iter();
-    rows.map(|(key, group)| group.row(predictor, key)).collect()
+    saved((facts, index), &groups)
 }
 
-/// The name of the last work that was submitted by each outermost call.
-fn last_submitted(index: &Index<'_>) -> BTreeMap<u32, u32> {
-    let tasks = index.facts.all_tasks();
-    let tasks = tasks.filter(|it| it.1.class == crate::Class::Work);
-    tasks
-        .map(|(_, task)| (index.call(task.call).outer, task.name))
-        .collect()
-}
-
-/// When that was done what a call waited for. `None` for calls that wait for nothing, or copy by themselves.
-fn waited(index: &Index<'_>, number: u32, call: &Call) -> Option<i64> {
-    let is_sync = index
-        .links_of_call(number)
-        .iter()
-        .any(|it| it.way == Way::Sync);
-    let is_own = is_sync && !call.copies && !call.bounds_life && !call.submits;
-    index.released(number).filter(|_| is_own)
-}
-
-/// What a call needed: `synced` is when the thread had last waited, and `is_end` says whether the thread then ends
-/// or copies something by itself.
-fn need(index: &Index<'_>, number: u32, call: &Call, (synced, is_end): (i64, bool)) -> Need {
-    let tasks = index
-        .links_of_call(number)
-        .iter()
-        .filter(|it| it.way == Way::Sync);
-    let tasks: Vec<u32> = tasks.map(|it| it.from).collect();
-    if is_end {
-        return Need {
-            until: i64::MAX,
-            narrower: None,
+/// What the narrower calls of each group save.
+fn saved((facts, index): (&Facts, &Index), groups: &[(Key, Group)]) -> (Vec<Sync>, Report) {
+    let numbered = || (0..).zip(groups);
+    let calls = numbered().filter(|it| it.1.1.narrower.is_some());
+    let calls = calls.flat_map(|(number, it)| it.1.calls.iter().map(move |call| (*call, number)));
+    let mut calls: Vec<(Place, u32)> = calls.collect();
+    calls.sort_unstable();
+    let changes = numbered().filter_map(|(number, it)| {
+        let changes = Changes::of_group(facts, number, it.1.narrower?);
+        Some((number, changes))
+    });
+    let changes: Vec<(u32, Changes)> = changes.collect();
+    let runs = changes.iter().flat_map(|(_, changes)| {
+        let run = move |manner| Run { changes, manner };
+        Manner::ALL.map(run)
+    });
+    let runs: Vec<Run<'_>> = runs.collect();
+    let (predictor, solved) = Predictor::with((facts, index), &calls, &runs);
+    let mut rows: Vec<Sync> = groups.iter().map(|(key, it)| it.row(facts, *key)).collect();
+    let each = solved.chunks_exact(Manner::ALL.len());
+    for ((number, changes), solved) in changes.iter().zip(each) {
+        let at = *number as usize;
+        let changed = Changed {
+            changes,
+            calls: groups[at].1.calls.len() as u64,
+            own: &solved[0],
+            others: &solved[1..],
         };
+        let prediction = predictor.predict(changed, Vec::new());
+        rows[at].saved_ns = prediction.saved_ns;
+        rows[at].error_ns = prediction.error_ns;
     }
+    let report = Report::of(facts, &predictor, Vec::new());
+    (rows, report)
+}
+
+/// Puts the calls of a thread into groups.
+fn of_thread((facts, index): (&Facts, &Index), thread: usize, groups: &mut BTreeMap<Key, Group>) {
+    let lane = LaneCode::thread(thread);
+    let mut waits = of_lane(&index.waits, lane, |it| it.to.place());
+    let mut syncs = of_lane(&index.syncs, lane, |it| it.to.place());
+    let (mut after, mut synced) = (NONE, i64::MIN);
+    let mut calls = facts.threads[thread].calls.iter();
+    let mut next: VecDeque<Call> = calls.by_ref().take(AHEAD).collect();
+    let mut ordinal = 0;
+    let shape = |call: &Call| &facts.call_shapes[call.shape as usize];
+    while let Some(call) = {
+        next.extend(calls.next());
+        next.pop_front()
+    } {
+        let (place, own) = (Place::new(lane, ordinal), shape(&call));
+        ordinal += 1;
+        if own.operation != NONE {
+            after = own.operation;
+        }
+        let waits = take_at(&mut waits, place.end(), |it| it.to);
+        let tasks = take_at(&mut syncs, place.end(), |it| it.to);
+        let is_own = !own.copies && !own.bounds_life && !own.submits;
+        let Some(released) = index
+            .released(waits)
+            .filter(|_| !tasks.is_empty() && is_own)
+        else {
+            continue;
+        };
+        let mut ahead = next.iter().map(shape).take_while(|it| !it.submits);
+        let is_end = ahead.any(|it| it.bounds_life || facts.waits(it) == Waits::Transfer);
+        let need = match is_end {
+            true => Need {
+                until: i64::MAX,
+                narrower: None,
+            },
+            false => need(tasks, &call, facts.waits(own), synced),
+        };
+        let key = (own.function, thread, after, need.narrower.is_some());
+        let group = groups.entry(key).or_default();
+        group.add(place, &call, released, need);
+        synced = call.end;
+    }
+}
+
+/// What a call needed after which its thread submits more: `synced` is when the thread had last waited.
+fn need(tasks: &[SyncTask], call: &Call, waits: Waits, synced: i64) -> Need {
     // Copies that were submitted since the thread waited last: others had been waited for.
-    let is_new = |it: &u32| *it != NONE && index.call(index.task(*it).call).begin >= synced;
-    let copies = tasks.iter().map(|it| (*it, index.copies[*it as usize]));
-    let copies: Vec<(u32, u32)> = copies.filter(|it| is_new(&it.1)).collect();
-    let until = copies.iter().map(|it| index.task(it.1).end).max();
-    let is_last = copies.iter().all(|(last, copy)| last == copy);
+    let copies = tasks.iter().filter_map(|it| Some((it.from, it.copy?)));
+    let copies = copies.filter(|it| it.1.submitted >= synced);
+    let copies: Vec<(Place, Earlier)> = copies.collect();
+    let until = copies.iter().map(|it| it.1.end).max();
+    let is_last = copies.iter().all(|(last, copy)| *last == copy.place);
     let narrower = match copies.as_slice() {
         [] => Some(Narrow::None),
         // It waits for a single point already.
-        _ if index.waits(*call) == Waits::Event => None,
+        _ if waits == Waits::Event => None,
         [_] if is_last && tasks.len() == 1 => None,
         [_] if is_last => Some(Narrow::Stream),
         _ => Some(Narrow::Event),
@@ -156,8 +195,8 @@ fn need(index: &Index<'_>, number: u32, call: &Call, (synced, is_end): (i64, boo
 }
 
 impl Group {
-    fn add(&mut self, number: u32, call: &Call, released: i64, need: Need) {
-        self.calls.push(number);
+    fn add(&mut self, place: Place, call: &Call, released: i64, need: Need) {
+        self.calls.push(place);
         let released = released.clamp(call.begin, call.end);
         let needed = need.until.clamp(call.begin, released) - call.begin;
         self.needed += needed;
@@ -172,28 +211,21 @@ impl Group {
         self.needed + self.not_needed + self.returning
     }
 
-    fn row(self, predictor: &Predictor<'_>, (function, thread, after, _): Key) -> Sync {
-        let facts = predictor.model.index.facts;
-        let blocked_ns = self.blocked();
-        let count = self.calls.len() as u64;
-        let narrower = self.narrower;
-        let prediction = narrower.map(|narrow| {
-            let calls = self.calls;
-            predictor.predict(&[Change::Calls { calls, narrow }], Vec::new())
-        });
+    /// What is known before it is simulated.
+    fn row(&self, facts: &Facts, (function, thread, after, _): Key) -> Sync {
         Sync {
             function: facts.functions[function as usize].0.clone(),
-            process: facts.threads[thread].0,
-            tid: facts.tids[thread],
+            process: facts.threads[thread].process,
+            tid: facts.threads[thread].tid,
             after: facts.operations.get(after as usize).cloned(),
-            count,
-            blocked_ns,
+            count: self.calls.len() as u64,
+            blocked_ns: self.blocked(),
             needed_ns: self.needed,
             not_needed_ns: self.not_needed,
             returning_ns: self.returning,
-            narrower,
-            saved_ns: prediction.as_ref().map_or(0, |it| it.saved_ns),
-            error_ns: prediction.as_ref().map_or(0, |it| it.error_ns),
+            narrower: self.narrower,
+            saved_ns: 0,
+            error_ns: 0,
         }
     }
 }

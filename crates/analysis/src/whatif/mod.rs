@@ -1,20 +1,27 @@
 //! How long a recorded program would have run if operations, waits or calls were others.
 //!
-//! The recording becomes a graph of timestamps (`graph`): the begin and the end of each call and task. Each is the
-//! latest of what it had to wait for, plus a time that it took itself. Threads make their calls in order, and the time
-//! between two calls is kept; streams run their tasks in order; a task begins after the one before it and after its
-//! submission; a wait ends after its record; a call that blocks ends after what it waits for, plus the time that it took
-//! to return. What each took itself is chosen so that the graph gives back the recording (`model`). Then some of it
-//! is changed (`change`), and the graph is solved again (`predict`).
+//! The recording becomes a tape for each thread and stream (`tape`, `records`), which takes some ten bytes for a call or
+//! task, and links between them (`links`). A simulation reads all tapes once (`solve`): the begin and the end of each call
+//! and task is the latest of what it had to wait for, plus a time that it took itself. Threads make their calls in
+//! order, and the time between two calls is kept; streams run their tasks in order; a task begins after the one before it
+//! and after its submission; a wait ends after its record; a call that blocks ends after what it waits for, plus the time
+//! that it took to return. What each took itself is chosen so that the simulation gives back the recording. Then some of it
+//! is changed (`change`), and simulated again (`predict`), with as many changes at once as are asked for.
 
 mod change;
 mod collect;
-mod graph;
+mod facts;
 mod index;
 mod ledger;
-mod model;
+mod links;
+mod located;
+mod narrow;
 mod predict;
+mod records;
 mod report;
+mod solve;
+mod tally;
+mod tape;
 mod typical;
 
 pub use change::{Change, Narrow};

@@ -2,7 +2,7 @@
 //!
 //! A prediction has five errors, which are added:
 //!
-//! - how far the unchanged graph is off from the recording,
+//! - how far the unchanged simulation is off from the recording,
 //! - how much the saved time differs if other latencies are assumed: a short or a long one where the recording shows
 //!   none, and the usual ones everywhere,
 //! - the error bars of the times that are changed. Those of many tasks are as often too long as too short, so they add up
@@ -15,10 +15,13 @@
 use ascend_trace_recording::TimeRange;
 use serde::Serialize;
 
-use super::change::{Change, Changes};
-use super::collect::Facts;
-use super::model::{Manner, Model};
-use crate::Class;
+use super::change::{Changes, Narrow};
+use super::facts::Facts;
+use super::index::{CallSums, Index};
+use super::links::Place;
+use super::records::CallShape;
+use super::solve::{Run, Solved, solve};
+use super::typical::Manner;
 
 /// The share of time for which a stream works.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,51 +54,66 @@ pub struct Prediction {
     pub streams: Vec<Busy>,
 }
 
-/// Solves graphs of one recording.
+/// Judges simulations of one recording.
 #[derive(Debug)]
 pub(super) struct Predictor<'f> {
     facts: &'f Facts,
-    pub(super) model: Model<'f>,
+    pub(super) index: &'f Index,
     pub(super) recorded: TimeRange,
-    /// How long the unchanged graph lasts, by manner.
-    own: i64,
-    others: Vec<i64>,
-    /// Waits that were left out of the unchanged graph.
+    /// How long the unchanged simulation lasts, by manner.
+    unchanged: Vec<i64>,
+    /// Waits that were left out.
     pub(super) left_out: u64,
 }
 
+/// A changed program, and what it comes to, by manner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Changed<'s> {
+    pub(super) changes: &'s Changes,
+    /// Calls that are changed, where they are a group.
+    pub(super) calls: u64,
+    pub(super) own: &'s Solved,
+    pub(super) others: &'s [Solved],
+}
+
 impl<'f> Predictor<'f> {
-    pub(super) fn of(facts: &'f Facts) -> Self {
-        let model = Model::of(facts);
+    /// Simulates the unchanged program in all manners, and these runs with it.
+    pub(super) fn with(
+        (facts, index): (&'f Facts, &'f Index),
+        groups: &[(Place, u32)],
+        runs: &[Run<'_>],
+    ) -> (Self, Vec<Solved>) {
         let unchanged = Changes::of(facts, &[]);
-        let (values, left_out) = model.solve(&unchanged, Manner::Own);
-        let mut found = Self {
+        let all = Manner::ALL.iter().map(|manner| Run {
+            changes: &unchanged,
+            manner: *manner,
+        });
+        let all: Vec<Run<'_>> = all.chain(runs.iter().copied()).collect();
+        let (mut solved, left_out) = solve((facts, index), groups, &all);
+        let rest = solved.split_off(Manner::ALL.len());
+        let found = Self {
             facts,
+            index,
             recorded: facts.range(),
-            own: 0,
-            others: Vec::new(),
+            unchanged: solved.iter().map(|it| it.lasts).collect(),
             left_out,
-            model,
         };
-        found.own = found.makespan(&values);
-        let others = Manner::OTHERS.map(|it| found.lasts(&unchanged, it));
-        found.others = others.to_vec();
-        found
+        (found, rest)
     }
 
-    /// How long the unchanged graph lasts.
+    /// How long the unchanged simulation lasts.
     pub(super) fn unchanged_ns(&self) -> i64 {
-        self.own
+        self.unchanged.first().copied().unwrap_or(0)
     }
 
-    /// How far the unchanged graph is off.
+    /// How far the unchanged simulation is off.
     pub(super) fn own_error_ns(&self) -> i64 {
-        (self.own - self.recorded.duration()).abs()
+        (self.unchanged_ns() - self.recorded.duration()).abs()
     }
 
     /// How far it is off where each latency is the usual one.
     pub(super) fn usual_error_ns(&self) -> i64 {
-        let usual = self.others.last().copied().unwrap_or(self.own);
+        let usual = self.unchanged.last().copied().unwrap_or(0);
         (usual - self.recorded.duration()).abs()
     }
 
@@ -104,105 +122,103 @@ impl<'f> Predictor<'f> {
         self.facts.overhead().min(self.recorded.duration())
     }
 
-    /// How much of the makespan a change saves.
-    pub(super) fn saved_ns(&self, changes: &[Change]) -> i64 {
-        self.own - self.lasts(&Changes::of(self.facts, changes), Manner::Own)
+    /// How much of the makespan a simulation saves.
+    pub(super) fn saved_ns(&self, solved: &Solved) -> i64 {
+        self.unchanged_ns() - solved.lasts
     }
 
-    pub(super) fn predict(&self, changes: &[Change], words: Vec<String>) -> Prediction {
-        let changes = Changes::of(self.facts, changes);
-        let (values, _) = self.model.solve(&changes, Manner::Own);
-        let saved = self.own - self.makespan(&values);
-        let others = Manner::OTHERS.iter().zip(&self.others);
-        let apart = others.map(|(manner, own)| (own - self.lasts(&changes, *manner) - saved).abs());
+    pub(super) fn predict(&self, changed: Changed<'_>, words: Vec<String>) -> Prediction {
+        let saved = self.saved_ns(changed.own);
+        let others = self.unchanged.iter().skip(1).zip(changed.others);
+        let apart = others.map(|(own, other)| (own - other.lasts - saved).abs());
         let apart = apart.max().unwrap_or(0);
-        let (changed, bars) = self.bars(&changes);
+        let (count, bars) = self.bars(changed);
         let recorded = self.recorded.duration();
         let error = self.own_error_ns() + apart + bars + 2 * self.overhead_ns();
         let part = |ns: i64| ns as f64 / recorded.max(1) as f64;
         Prediction {
             changes: words,
-            changed,
+            changed: count,
             makespan_ns: recorded - saved,
             saved_ns: saved,
             error_ns: error,
             saved: part(saved),
             error: part(error),
-            streams: self.busy(&values),
+            streams: self.busy(changed.own),
         }
     }
 
-    fn lasts(&self, changes: &Changes, manner: Manner) -> i64 {
-        self.makespan(&self.model.solve(changes, manner).0)
-    }
-
-    fn makespan(&self, values: &[i64]) -> i64 {
-        let calls = self.facts.outer_calls().map(|it| Model::call_begin(it.0));
-        let tasks = self.facts.all_tasks().map(|it| self.model.task_begin(it.0));
-        let nodes = calls.chain(tasks).map(|it| it as usize);
-        let range = |it: usize| TimeRange::new(values[it], values[it + 1]);
-        let all = TimeRange::around(nodes.map(|it| Some(range(it))));
-        all.unwrap_or_default().duration()
-    }
-
-    fn busy(&self, values: &[i64]) -> Vec<Busy> {
-        let lasts = [self.recorded.duration(), self.makespan(values)];
-        let streams = self.facts.streams.iter().filter(|it| !it.1.is_empty());
-        let busy = streams.map(|(place, tasks)| {
-            let mut sums = [0_i64; 2];
-            for number in tasks {
-                let Some(task) = self.facts.task(*number) else {
-                    continue;
-                };
-                if task.class == Class::Work {
-                    let at = self.model.task_begin(*number) as usize;
-                    sums[0] += task.end - task.begin;
-                    sums[1] += values[at + 1] - values[at];
-                }
-            }
-            let share = |at: usize| sums[at] as f64 / lasts[at].max(1) as f64;
-            Busy {
-                process: place.process,
-                device: place.device,
-                stream_id: place.stream_id,
-                recorded: share(0),
-                predicted: share(1),
-            }
+    fn busy(&self, solved: &Solved) -> Vec<Busy> {
+        let share = |worked: i64, lasts: i64| worked as f64 / lasts.max(1) as f64;
+        let streams = self.facts.streams.iter().zip(&solved.worked);
+        let streams = streams.filter(|it| it.0.tasks.count > 0);
+        let busy = streams.map(|(stream, worked)| Busy {
+            process: stream.place.process,
+            device: stream.place.device,
+            stream_id: stream.place.stream_id,
+            recorded: share(stream.worked, self.recorded.duration()),
+            predicted: share(*worked, solved.lasts),
         });
         busy.collect()
     }
 
     /// How many tasks and calls are changed, and the error bars of what is taken off or added.
-    fn bars(&self, changes: &Changes) -> (u64, i64) {
-        let (mut count, mut sum, mut squares) = (0, 0.0, 0.0);
-        // Calls that the changed program may not make.
-        let mut calls_bar = 0;
-        for (_, task) in self.facts.all_tasks() {
-            let factor = changes.task(&task);
-            let bar = (1.0 - factor).abs() * task.local_error as f64;
-            sum += bar;
-            squares += bar * bar;
-            let is_free = changes.holds_nothing(&task);
-            count += u64::from(factor != 1.0 || is_free);
-            if is_free {
-                let call = self.model.index.call(task.call);
-                calls_bar += call.end - call.begin;
+    fn bars(&self, changed: Changed<'_>) -> (u64, i64) {
+        let changes = changed.changes;
+        let (mut count, mut sum, mut squares) = (changed.calls, 0.0, 0.0);
+        // Calls that the changed program may not make. Those of a group of the ledger are made, or others in their place.
+        let usual = self.index.typical.call.high;
+        let mut calls_bar = usual.saturating_mul(changed.calls as i64);
+        for (shape, sums) in self.facts.task_shapes.iter().zip(&self.facts.task_sums) {
+            let factor = changes.task(shape);
+            sum += (1.0 - factor).abs() * sums.error;
+            squares += (1.0 - factor).powi(2) * sums.squares;
+            count += if factor == 1.0 { 0 } else { sums.count };
+        }
+        for (number, stream) in self.facts.streams.iter().enumerate() {
+            let is_changed = changes.has_no_waits(number);
+            if is_changed {
+                count += stream.waits;
+                calls_bar += stream.wait_calls;
             }
         }
-        for (number, call) in self.facts.outer_calls() {
-            if changes.sync(number, &call).is_some() || changes.call(&call) != 1.0 {
-                count += 1;
-                calls_bar += self.model.call_bar(number, &call, changes);
+        let shapes = self.facts.call_shapes.iter();
+        let shapes = shapes.zip(&self.facts.call_counts).zip(&self.index.own);
+        for ((shape, calls), own) in shapes {
+            if changes.sync(shape.function).is_some() || changes.call(shape) != 1.0 {
+                count += calls;
+                calls_bar += call_bar(usual, changes, shape, (*calls, own));
             }
         }
         // A value that may be anywhere in a bar; three standard deviations.
         let width = (3.0_f64.sqrt() * f64::sqrt(squares)).min(sum);
         // Where hosts and devices wait for each other, the mapping of their clocks counts at both ends.
         let mapping = if count > 0 {
-            2 * self.model.typical().error.high
+            2 * self.index.typical.error.high
         } else {
             0
         };
         (count, width.round() as i64 + mapping + calls_bar)
+    }
+}
+
+/// What calls of a shape take themselves, and by how much a program may differ that makes them wait for less, or has no
+/// such calls: it makes one call for each task that they wait for after all, and each may take as long as others.
+fn call_bar(
+    usual: i64,
+    changes: &Changes,
+    shape: &CallShape,
+    (calls, sums): (u64, &CallSums),
+) -> i64 {
+    let usual_of = |calls: u64| usual.saturating_mul(calls as i64);
+    match changes.sync(shape.function) {
+        Some(Narrow::Event) => sums.own.max(usual_of(calls.max(sums.tasks))),
+        Some(_) => sums.own.max(usual_of(calls)),
+        // A copy that is faster is still a call.
+        None if shape.copies => {
+            let gone = (1.0 - changes.call(shape)).abs();
+            (usual_of(calls).min(sums.own) as f64 * gone).round() as i64
+        }
+        None => 0,
     }
 }

@@ -7,10 +7,14 @@ use ascend_trace_format::api::Waits;
 use ascend_trace_recording::{Archive, OpenError};
 use serde::Serialize;
 
-use super::change::{Change, Narrow};
-use super::collect::{Collect, Facts, Way};
+use super::change::{Change, Changes, Narrow};
+use super::collect::Collect;
+use super::facts::Facts;
+use super::index::Index;
 use super::ledger::{Sync, ledger};
-use super::predict::{Prediction, Predictor};
+use super::predict::{Changed, Prediction, Predictor};
+use super::solve::{Run, solve};
+use super::typical::Manner;
 use crate::{Class, Fold, Step, Window};
 
 /// Operations that are looked at without being asked for: those that took most time.
@@ -26,6 +30,7 @@ const KEPT: usize = 20;
 #[derive(Debug)]
 pub struct WhatIf {
     facts: Facts,
+    index: Index,
 }
 
 /// What would come of changes.
@@ -53,9 +58,7 @@ pub struct Report {
 impl WhatIf {
     /// Of a trace in memory.
     pub fn of(window: &Window<'_>) -> Self {
-        Self {
-            facts: Collect::default().of(window),
-        }
+        Self::with(Collect::default().of(window))
     }
 
     /// Of a recording, which is read once.
@@ -64,9 +67,12 @@ impl WhatIf {
     /// When the file cannot be read.
     pub fn of_archive(archive: &mut Archive, step: Step) -> Result<Self, OpenError> {
         let facts = Collect::default().of_archive(archive, step, |_| true)?;
-        Ok(Self {
-            facts: facts.unwrap_or_default(),
-        })
+        Ok(Self::with(facts.unwrap_or_default()))
+    }
+
+    fn with(mut facts: Facts) -> Self {
+        let index = Index::of(&mut facts);
+        Self { facts, index }
     }
 
     /// The names of operations.
@@ -81,72 +87,82 @@ impl WhatIf {
 
     /// The devices and ids of streams.
     pub fn streams(&self) -> impl Iterator<Item = (u32, i64)> {
-        let streams = self.facts.streams.iter();
-        streams.map(|(place, _)| (place.device, place.stream_id))
+        let places = self.facts.streams.iter().map(|it| it.place);
+        places.map(|it| (it.device, it.stream_id))
     }
 
     /// What would come of all these changes together.
     pub fn predict(&self, changes: &[Change], words: Vec<String>) -> Report {
-        let predictor = Predictor::of(&self.facts);
-        let prediction = predictor.predict(changes, words);
-        self.report(&predictor, vec![prediction])
+        let changes = Changes::of(&self.facts, changes);
+        let runs = Manner::ALL.map(|manner| Run {
+            changes: &changes,
+            manner,
+        });
+        let (predictor, solved) = Predictor::with((&self.facts, &self.index), &[], &runs);
+        let prediction = predictor.predict(
+            Changed {
+                changes: &changes,
+                calls: 0,
+                own: &solved[0],
+                others: &solved[1..],
+            },
+            words,
+        );
+        Report::of(&self.facts, &predictor, vec![prediction])
     }
 
     /// What would come of the changes that suggest themselves, each alone.
     pub fn suggest(&self) -> Report {
-        let predictor = Predictor::of(&self.facts);
-        let suggestions = self.suggestions().into_iter();
-        let mut rated: Vec<(i64, Vec<Change>, String)> = suggestions
-            .map(|(change, words)| {
-                (
-                    predictor.saved_ns(std::slice::from_ref(&change)),
-                    vec![change],
-                    words,
-                )
-            })
-            .filter(|it| it.0 > 0)
-            .collect();
-        rated.sort_by_key(|it| Reverse(it.0));
+        let suggestions = self.suggestions().into_iter().map(|(change, words)| {
+            let changes = Changes::of(&self.facts, std::slice::from_ref(&change));
+            (changes, words)
+        });
+        let suggestions: Vec<(Changes, String)> = suggestions.collect();
+        let runs = suggestions.iter().map(|it| Run {
+            changes: &it.0,
+            manner: Manner::Own,
+        });
+        let runs: Vec<Run<'_>> = runs.collect();
+        let all = (&self.facts, &self.index);
+        let (predictor, solved) = Predictor::with(all, &[], &runs);
+        let rated = suggestions.iter().zip(&solved);
+        let mut rated: Vec<_> = rated.filter(|it| predictor.saved_ns(it.1) > 0).collect();
+        rated.sort_by_key(|it| Reverse(predictor.saved_ns(it.1)));
         rated.truncate(KEPT);
-        let rated = rated.into_iter();
-        let predictions = rated.map(|(_, change, words)| predictor.predict(&change, vec![words]));
+        // The other manners only say how far the best ones may be off.
+        let runs = rated.iter().flat_map(|it| {
+            Manner::OTHERS.map(|manner| Run {
+                changes: &it.0.0,
+                manner,
+            })
+        });
+        let runs: Vec<Run<'_>> = runs.collect();
+        let (others, _) = solve(all, &[], &runs);
+        let others = others.chunks_exact(Manner::OTHERS.len());
+        let predictions = rated.into_iter().zip(others).map(|((it, own), others)| {
+            let changed = Changed {
+                changes: &it.0,
+                calls: 0,
+                own,
+                others,
+            };
+            predictor.predict(changed, vec![it.1.clone()])
+        });
         let predictions = predictions.collect();
-        self.report(&predictor, predictions)
+        Report::of(&self.facts, &predictor, predictions)
     }
 
     /// What blocking calls waited for, and which narrower ones would do.
     pub fn syncs(&self) -> Report {
-        let predictor = Predictor::of(&self.facts);
-        let mut report = self.report(&predictor, Vec::new());
-        report.syncs = ledger(&predictor);
-        report
-    }
-
-    fn report(&self, predictor: &Predictor<'_>, predictions: Vec<Prediction>) -> Report {
-        Report {
-            makespan_ns: predictor.recorded.duration(),
-            unchanged_ns: predictor.unchanged_ns(),
-            unchanged_error_ns: predictor.own_error_ns(),
-            usual_error_ns: predictor.usual_error_ns(),
-            overhead_ns: predictor.overhead_ns(),
-            untimed: self.facts.untimed,
-            left_out: predictor.left_out,
-            predictions,
-            syncs: Vec::new(),
-        }
+        let (syncs, report) = ledger(&self.facts, &self.index);
+        Report { syncs, ..report }
     }
 
     /// The functions whose calls waited for tasks, and what they wait for.
     fn blocked(&self) -> BTreeMap<&str, Waits> {
-        let mut found = BTreeMap::new();
-        for link in self.facts.links.iter().filter(|it| it.way == Way::Sync) {
-            let call = self.facts.call(link.to);
-            if let Some(call) = call.filter(|it| !it.copies && it.outer == link.to) {
-                let (name, waits) = &self.facts.functions[call.function as usize];
-                found.insert(name.as_str(), *waits);
-            }
-        }
-        found
+        let functions = self.facts.blocked.iter();
+        let functions = functions.filter_map(|it| self.facts.functions.get(*it as usize));
+        functions.map(|it| (it.0.as_str(), it.1)).collect()
     }
 
     fn suggestions(&self) -> Vec<(Change, String)> {
@@ -186,11 +202,9 @@ impl WhatIf {
     /// The operations that took most time.
     fn longest(&self) -> Vec<String> {
         let mut sums = vec![0; self.facts.operations.len()];
-        let tasks = self
-            .facts
-            .all_tasks()
-            .filter(|it| it.1.class == Class::Work);
-        tasks.for_each(|(_, it)| sums[it.name as usize] += it.end - it.begin);
+        let shapes = self.facts.task_shapes.iter().zip(&self.facts.task_sums);
+        let work = shapes.filter(|it| it.0.class == Class::Work);
+        work.for_each(|(shape, it)| sums[shape.operation as usize] += it.lasted);
         let names = self.facts.operations.iter().cloned();
         let mut all: Vec<(i64, String)> = sums.into_iter().zip(names).collect();
         all.retain(|it| it.0 > 0);
@@ -202,15 +216,33 @@ impl WhatIf {
     /// The streams whose waits took most time.
     fn waiting(&self) -> Vec<(u32, i64)> {
         let mut sums: BTreeMap<(u32, i64), i64> = BTreeMap::new();
-        for (_, task) in self.facts.all_tasks() {
-            if matches!(task.class, Class::EventWait | Class::SignalWait) {
-                let place = self.facts.streams[task.stream as usize].0;
-                *sums.entry((place.device, place.stream_id)).or_default() += task.end - task.begin;
-            }
+        for stream in &self.facts.streams {
+            let place = stream.place;
+            *sums.entry((place.device, place.stream_id)).or_default() += stream.waited;
         }
         let mut all: Vec<_> = sums.into_iter().filter(|it| it.1 > 0).collect();
         all.sort_by_key(|it| Reverse(it.1));
         all.truncate(STREAMS);
         all.into_iter().map(|it| it.0).collect()
+    }
+}
+
+impl Report {
+    pub(super) fn of(
+        facts: &Facts,
+        predictor: &Predictor<'_>,
+        predictions: Vec<Prediction>,
+    ) -> Self {
+        Self {
+            makespan_ns: predictor.recorded.duration(),
+            unchanged_ns: predictor.unchanged_ns(),
+            unchanged_error_ns: predictor.own_error_ns(),
+            usual_error_ns: predictor.usual_error_ns(),
+            overhead_ns: predictor.overhead_ns(),
+            untimed: facts.untimed,
+            left_out: predictor.left_out,
+            predictions,
+            syncs: Vec::new(),
+        }
     }
 }

@@ -9,21 +9,6 @@ pub(super) struct Spread {
     pub(super) high: i64,
 }
 
-impl Spread {
-    pub(super) fn of(mut durations: Vec<i64>) -> Self {
-        durations.sort_unstable();
-        let at = |tenths: usize| {
-            let last = durations.len().saturating_sub(1);
-            durations.get(last * tenths / 10).copied().unwrap_or(0)
-        };
-        Self {
-            low: at(1),
-            middle: at(5),
-            high: at(9),
-        }
-    }
-}
-
 /// What is usual in a recording.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Typical {
@@ -41,14 +26,27 @@ pub(super) struct Typical {
     pub(super) error: Spread,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What is taken for latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// Those of the recording; the usual one where it does not show any.
+    Own,
+    /// The same, with a small or a large one where it does not show any.
+    Early,
+    Late,
+    /// The usual ones everywhere: what is off then shows how far the model can be trusted.
+    Usual,
+}
 
-    #[test]
-    fn a_spread_has_tenths() {
-        let spread = Spread::of((0..=20).rev().collect());
-        assert_eq!((spread.low, spread.middle, spread.high), (2, 10, 18));
-        assert_eq!(Spread::of(Vec::new()), Spread::default());
+impl Manner {
+    pub(super) const ALL: [Self; 4] = [Self::Own, Self::Early, Self::Late, Self::Usual];
+    pub(super) const OTHERS: [Self; 3] = [Self::Early, Self::Late, Self::Usual];
+
+    pub(super) fn of(self, spread: Spread) -> i64 {
+        match self {
+            Self::Early => spread.low,
+            Self::Late => spread.high,
+            Self::Own | Self::Usual => spread.middle,
+        }
     }
 }

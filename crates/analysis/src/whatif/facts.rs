@@ -1,0 +1,181 @@
+//! What a recording did, in as few bytes as a simulation needs: a tape for each thread and stream, and what waited for
+//! what.
+
+use std::collections::BTreeSet;
+
+use ascend_trace_format::api::Waits;
+use ascend_trace_recording::TimeRange;
+
+use super::links::{Link, Place, Room};
+use super::records::{Call, CallShape, Calls, Task, TaskShape, Tasks};
+use crate::Class;
+
+/// A stream, as reports name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StreamPlace {
+    pub(super) process: u32,
+    pub(super) device: u32,
+    pub(super) stream_id: i64,
+}
+
+/// A thread with its outermost calls.
+#[derive(Debug)]
+pub(super) struct Thread {
+    pub(super) process: u32,
+    pub(super) tid: u32,
+    /// What recording has cost it.
+    pub(super) overhead: u64,
+    pub(super) calls: Calls,
+    /// The begin of its first call.
+    pub(super) first: Option<i64>,
+}
+
+impl Thread {
+    pub(super) fn new(process: u32, tid: u32) -> Self {
+        Self {
+            process,
+            tid,
+            overhead: 0,
+            calls: Calls::default(),
+            first: None,
+        }
+    }
+
+    pub(super) fn push(&mut self, call: &Call) {
+        self.first.get_or_insert(call.begin);
+        self.calls.push(call);
+    }
+}
+
+/// A stream with its tasks.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) place: StreamPlace,
+    pub(super) tasks: Tasks,
+    /// How long it worked and waited, and how often it waited.
+    pub(super) worked: i64,
+    pub(super) waited: i64,
+    pub(super) waits: u64,
+    /// How long the calls took that submitted these waits.
+    pub(super) wait_calls: i64,
+}
+
+impl Stream {
+    pub(super) fn new(place: StreamPlace) -> Self {
+        Self {
+            place,
+            tasks: Tasks::default(),
+            worked: 0,
+            waited: 0,
+            waits: 0,
+            wait_calls: 0,
+        }
+    }
+}
+
+/// Tasks of one shape.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TaskSums {
+    pub(super) count: u64,
+    pub(super) lasted: i64,
+    /// How far their durations may be off: the sum, and that of the squares.
+    pub(super) error: f64,
+    pub(super) squares: f64,
+}
+
+/// All of a recording.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    pub(super) threads: Vec<Thread>,
+    pub(super) streams: Vec<Stream>,
+    /// Names of operations.
+    pub(super) operations: Vec<String>,
+    /// By name, and what their calls wait for.
+    pub(super) functions: Vec<(String, Waits)>,
+    /// With how many calls have them.
+    pub(super) call_shapes: Vec<CallShape>,
+    pub(super) call_counts: Vec<u64>,
+    pub(super) task_shapes: Vec<TaskShape>,
+    pub(super) task_sums: Vec<TaskSums>,
+    /// By what waits.
+    pub(super) links: Vec<Link>,
+    /// By the task.
+    pub(super) rooms: Vec<Room>,
+    /// Calls that have submitted more or fewer tasks than their shapes say, by place.
+    pub(super) corrections: Vec<(Place, i32)>,
+    /// Functions whose calls waited for tasks.
+    pub(super) blocked: BTreeSet<u32>,
+    /// Tasks that ran and have no time.
+    pub(super) untimed: u64,
+    range: Option<TimeRange>,
+}
+
+impl Facts {
+    pub(super) fn extend(&mut self, range: TimeRange) {
+        self.range = TimeRange::around([self.range, Some(range)]);
+    }
+
+    pub(super) fn count_call(&mut self, shape: u32) {
+        if let Some(count) = at(&mut self.call_counts, shape) {
+            *count += 1;
+        }
+    }
+
+    /// A task on a stream, with how far its duration may be off, and how long the call took that submitted it.
+    pub(super) fn add_task(
+        &mut self,
+        (task, shape): (&Task, &TaskShape),
+        on: usize,
+        error: i64,
+        call: i64,
+    ) {
+        self.extend(TimeRange::new(task.begin, task.end));
+        let lasted = task.end.saturating_sub(task.begin);
+        let is_work = shape.class == Class::Work;
+        self.untimed += u64::from(!shape.is_timed && is_work);
+        let stream = &mut self.streams[on];
+        stream.worked += if is_work { lasted } else { 0 };
+        stream.waited += if shape.is_wait() { lasted } else { 0 };
+        stream.waits += u64::from(shape.is_wait());
+        stream.wait_calls += if shape.is_wait() { call } else { 0 };
+        if let Some(sums) = at(&mut self.task_sums, task.shape) {
+            sums.count += 1;
+            sums.lasted += lasted;
+            sums.error += error as f64;
+            sums.squares += (error as f64).powi(2);
+        }
+    }
+
+    pub(super) fn sort(&mut self) {
+        self.links.sort_by_key(|it| it.to);
+        self.rooms.sort_by_key(|it| it.task);
+        self.corrections.sort_by_key(|it| it.0);
+    }
+
+    /// What recording has cost the threads that made calls.
+    pub(super) fn overhead(&self) -> i64 {
+        let own = self.threads.iter().filter(|it| it.first.is_some());
+        own.map(|it| it.overhead as i64)
+            .fold(0, i64::saturating_add)
+    }
+
+    /// From the first call or task to the end of the last.
+    pub(super) fn range(&self) -> TimeRange {
+        self.range.unwrap_or_default()
+    }
+
+    /// What calls of a shape wait for.
+    pub(super) fn waits(&self, shape: &CallShape) -> Waits {
+        let function = self.functions.get(shape.function as usize);
+        function.map_or(Waits::Nothing, |it| it.1)
+    }
+}
+
+/// A row of a table that grows.
+fn at<T: Clone + Default>(rows: &mut Vec<T>, number: u32) -> Option<&mut T> {
+    let place = number as usize;
+    if rows.len() <= place {
+        rows.resize(place + 1, T::default());
+    }
+    rows.get_mut(place)
+}

@@ -1,0 +1,408 @@
+//! A thread in several simulations at once: it makes its calls in order.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::whatif::index::Wait;
+use crate::whatif::links::{LaneCode, Place, Way, of_lane, take_at};
+use crate::whatif::records::{Call, CallReader, CallShape};
+use crate::whatif::typical::Manner;
+
+use super::ALL;
+use super::effects::Lags;
+use super::shared::{Move, Need, Shared};
+use super::slots::Slot;
+
+/// A call whose tasks have not all begun.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    ordinal: u32,
+    begin: Slot,
+    /// For tasks whose calls waited for room.
+    end: Option<Slot>,
+    /// Its end in the recording.
+    call_end: i64,
+    /// Tasks that are still to begin.
+    left: u32,
+}
+
+/// What a task finds of the call that submitted it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Launched {
+    Ahead,
+    Unknown,
+    /// The begin or the end of the call, and its end in the recording.
+    At(Slot, i64),
+}
+
+#[derive(Debug)]
+pub(super) struct ThreadLane<'f> {
+    number: u32,
+    lane: LaneCode,
+    calls: CallReader<'f>,
+    call: Option<Call>,
+    ordinal: u32,
+    /// The call began.
+    is_inside: bool,
+    /// The end of the call before, in the recording.
+    reached: Option<i64>,
+    /// What was reached in each simulation, except what is the same in all of them since then.
+    row: Vec<i64>,
+    ahead: i64,
+    waits: &'f [Wait],
+    /// The first of the index' sources that the lane has not reached.
+    source: usize,
+    rooms: &'f [Place],
+    groups: &'f [(Place, u32)],
+    corrections: &'f [(Place, i32)],
+    /// By place; some that are over may be among them.
+    pending: VecDeque<Pending>,
+    /// Tasks that began without their calls.
+    skipped: FxHashMap<u32, u32>,
+    waiting: Vec<(Need, usize)>,
+    /// It goes on without what it waits for.
+    pub(super) is_forced: bool,
+}
+
+impl<'f> ThreadLane<'f> {
+    pub(super) fn of(shared: &Shared<'f>, groups: &'f [(Place, u32)], number: usize) -> Self {
+        let (facts, index) = (shared.facts, shared.index);
+        let lane = LaneCode::thread(number);
+        let mut calls = facts.threads[number].calls.iter();
+        Self {
+            number: number as u32,
+            lane,
+            call: calls.next(),
+            calls,
+            ordinal: 0,
+            is_inside: false,
+            reached: None,
+            row: vec![0; shared.effects.count],
+            ahead: 0,
+            waits: of_lane(&index.waits, lane, |it| it.to.place()),
+            source: index.sources.partition_point(|it| it.place().lane() < lane),
+            rooms: of_lane(&index.rooms, lane, |it| *it),
+            groups: of_lane(groups, lane, |it| it.0),
+            corrections: of_lane(&facts.corrections, lane, |it| it.0),
+            pending: VecDeque::new(),
+            skipped: FxHashMap::default(),
+            waiting: Vec::new(),
+            is_forced: false,
+        }
+    }
+
+    /// When the next begins or ends in the recording.
+    pub(super) fn time(&self) -> Option<i64> {
+        let call = self.call.as_ref()?;
+        Some(if self.is_inside { call.end } else { call.begin })
+    }
+
+    /// Makes a call.
+    pub(super) fn step(&mut self, shared: &mut Shared<'f>) -> Move {
+        let Some(call) = self.call else {
+            return Move::Done;
+        };
+        let place = Place::new(self.lane, self.ordinal);
+        let shape = shared.facts.call_shapes[call.shape as usize];
+        if !self.is_inside {
+            if let Err(need) = self.begin(shared, place, &call) {
+                return Move::Blocked(need);
+            }
+            self.is_inside = true;
+            self.launch(shared, place, &call, &shape);
+        }
+        if let Err(need) = self.end(shared, place, &call, &shape) {
+            return Move::Blocked(need);
+        }
+        self.arrive(shared, place);
+        self.reached = Some(call.end);
+        self.is_inside = false;
+        self.ordinal += 1;
+        self.call = self.calls.next();
+        self.wake(shared);
+        match self.call {
+            Some(_) => Move::On,
+            None => {
+                shared.ends(&self.row, self.ahead);
+                Move::Done
+            }
+        }
+    }
+
+    fn begin(&mut self, shared: &mut Shared<'f>, place: Place, call: &Call) -> Result<(), Need> {
+        let mut left = self.waits;
+        let waits = take_at(&mut left, place.begin(), |it| it.to);
+        let ends_late = left.first().is_some_and(|it| it.to == place.end());
+        if !waits.is_empty() {
+            self.begin_after(shared, waits, call, ends_late)?;
+        } else if let Some(reached) = self.reached {
+            let lag = call.begin - reached;
+            if lag < 0 || ends_late {
+                shared.ends(&self.row, self.ahead);
+            }
+            self.ahead += lag;
+            if lag < 0 {
+                shared.begins(&self.row, self.ahead);
+            }
+        } else {
+            self.row.fill(call.begin);
+            shared.begins(&self.row, 0);
+        }
+        self.waits = left;
+        Ok(())
+    }
+
+    /// A call begins that waited for another thread.
+    fn begin_after(
+        &mut self,
+        shared: &mut Shared<'f>,
+        waits: &[Wait],
+        call: &Call,
+        ends_late: bool,
+    ) -> Result<(), Need> {
+        let index = shared.index;
+        let of = |way: Way| waits.iter().filter(move |it| it.way == way);
+        let start = of(Way::Start).next().filter(|_| self.reached.is_none());
+        let planned = of(Way::Plan).max_by_key(|it| index.time(it));
+        let planned = planned.filter(|it| index.time(it) <= call.begin);
+        for wait in [start, planned].into_iter().flatten() {
+            let wait = std::slice::from_ref(wait);
+            match shared.ahead(wait) {
+                Some(need) if !self.is_forced => return Err(need),
+                Some(_) => shared.leave_out(wait),
+                None => {}
+            }
+        }
+        self.is_forced = false;
+        let reached = self.reached.or(start.map(|it| index.time(it)));
+        let planned_at = planned.map(|it| index.time(it));
+        // The thread had waited for the plan, or the plan for the thread.
+        let is_late = planned_at > reached;
+        let lag = |at: Option<i64>, waited: bool| match at {
+            Some(at) if waited => call.begin - at,
+            _ => 0,
+        };
+        let (own_lag, plan_lag) = (lag(reached, !is_late), lag(planned_at, is_late));
+        let is_first = self.reached.is_none();
+        if !is_first && (ends_late || own_lag < 0) {
+            shared.ends(&self.row, self.ahead);
+        }
+        let started = start.and_then(|it| shared.value(it));
+        let planned = planned.and_then(|it| shared.value(it));
+        match (is_first, started) {
+            (false, _) => self.ahead += own_lag,
+            (true, Some(started)) => {
+                self.row.copy_from_slice(started);
+                self.ahead = own_lag;
+            }
+            (true, None) if planned.is_some() => self.row.fill(i64::MIN / 2),
+            (true, None) => self.row.fill(call.begin),
+        }
+        self.fold();
+        if let Some(planned) = planned {
+            let all = self.row.iter_mut().zip(planned);
+            all.for_each(|(it, planned)| *it = (*it).max(planned + plan_lag));
+        }
+        shared.release(waits);
+        if is_first || own_lag < 0 {
+            shared.begins(&self.row, 0);
+        }
+        Ok(())
+    }
+
+    /// Says when the tasks of a call were submitted.
+    fn launch(&mut self, shared: &mut Shared<'f>, place: Place, call: &Call, shape: &CallShape) {
+        let corrections = take_at(&mut self.corrections, place, |it| it.0);
+        let mut tasks = i64::from(shape.tasks);
+        tasks += corrections.iter().map(|it| i64::from(it.1)).sum::<i64>();
+        if !self.skipped.is_empty() {
+            tasks -= i64::from(self.skipped.remove(&self.ordinal).unwrap_or(0));
+        }
+        if tasks > 0 {
+            self.fold();
+            let pending = Pending {
+                ordinal: self.ordinal,
+                begin: shared.slots.keep(&self.row),
+                end: None,
+                call_end: call.end,
+                left: tasks as u32,
+            };
+            self.pending.push_back(pending);
+        }
+        self.wake(shared);
+    }
+
+    fn end(
+        &mut self,
+        shared: &mut Shared<'f>,
+        place: Place,
+        call: &Call,
+        shape: &CallShape,
+    ) -> Result<(), Need> {
+        let mut left = self.waits;
+        let waits = take_at(&mut left, place.end(), |it| it.to);
+        if !waits.is_empty() {
+            self.end_after(shared, waits, (call, shape), place)?;
+        } else {
+            let own = call.end - call.begin;
+            self.ahead += own;
+            let lags: Lags = [own; Manner::ALL.len()];
+            for factor in shared.effects.of_call(call.shape) {
+                self.row[factor.run()] += factor.more(&lags);
+            }
+        }
+        self.waits = left;
+        Ok(())
+    }
+
+    /// A call ends that waited for tasks.
+    fn end_after(
+        &mut self,
+        shared: &mut Shared<'f>,
+        waits: &[Wait],
+        (call, shape): (&Call, &CallShape),
+        place: Place,
+    ) -> Result<(), Need> {
+        match shared.ahead(waits) {
+            Some(need) if !self.is_forced => return Err(need),
+            Some(_) => shared.leave_out(waits),
+            None => {}
+        }
+        self.is_forced = false;
+        self.fold();
+        let group = take_at(&mut self.groups, place, |it| it.0).first();
+        let left = shared.effects.left_of(shape.function, group.map(|it| it.1));
+        for wait in waits {
+            let Some(by) = shared.value(wait) else {
+                continue;
+            };
+            match &left {
+                None if wait.of & ALL != 0 => {
+                    let all = self.row.iter_mut().zip(by);
+                    all.for_each(|(it, by)| *it = (*it).max(*by));
+                }
+                None => {}
+                Some(left) => {
+                    let all = self.row.iter_mut().zip(by).zip(left);
+                    let all = all.filter(|it| it.1 & wait.of != 0);
+                    all.for_each(|((it, by), _)| *it = (*it).max(*by));
+                }
+            }
+        }
+        let released = shared.index.released(waits).filter(|it| *it > call.begin);
+        let returning = shared.index.typical.returning.middle;
+        let lags = Manner::ALL.map(|manner| match (released, manner) {
+            (Some(_), Manner::Usual) if !shape.copies => returning,
+            (Some(released), _) => call.end - released,
+            (None, _) => call.end - call.begin,
+        });
+        let factors = shared.effects.of_call(call.shape);
+        shared.effects.add(&mut self.row, &lags, factors);
+        shared.release(waits);
+        Ok(())
+    }
+
+    /// Hands the end of a call on to what needs it.
+    fn arrive(&mut self, shared: &mut Shared<'f>, place: Place) {
+        while shared.index.sources.get(self.source) == Some(&place.end()) {
+            self.fold();
+            shared.reach(self.source as u32, &self.row);
+            self.source += 1;
+        }
+        if !take_at(&mut self.rooms, place, |it| *it).is_empty() {
+            self.fold();
+            let last = self.pending.back_mut();
+            if let Some(pending) = last.filter(|it| it.ordinal == self.ordinal && it.left > 0) {
+                pending.end = Some(shared.slots.keep(&self.row));
+            }
+        }
+    }
+
+    fn fold(&mut self) {
+        if self.ahead != 0 {
+            for value in &mut self.row {
+                *value += self.ahead;
+            }
+            self.ahead = 0;
+        }
+    }
+
+    /// Whether a call began, or ended.
+    fn has_reached(&self, ordinal: u32, is_end: bool) -> bool {
+        let is_begun = self.is_inside && !is_end && ordinal == self.ordinal;
+        ordinal < self.ordinal || is_begun || self.call.is_none()
+    }
+
+    pub(super) fn launched(&self, ordinal: u32, is_end: bool) -> Launched {
+        if !self.has_reached(ordinal, is_end) {
+            return Launched::Ahead;
+        }
+        let place = self.find(ordinal);
+        let at = place.map(|it| self.pending[it]).and_then(|it| {
+            let slot = if is_end { it.end? } else { it.begin };
+            Some(Launched::At(slot, it.call_end))
+        });
+        at.unwrap_or(Launched::Unknown)
+    }
+
+    /// Where a call is among those with tasks that have not begun. Most often it is one of the first.
+    fn find(&self, ordinal: u32) -> Option<usize> {
+        let first = self.pending.iter().take(4);
+        let near = first.take_while(|it| it.ordinal < ordinal).count();
+        let place = match self.pending.get(near)?.ordinal == ordinal {
+            true => near,
+            false => self.pending.partition_point(|it| it.ordinal < ordinal),
+        };
+        let found = self.pending.get(place)?;
+        (found.ordinal == ordinal && found.left > 0).then_some(place)
+    }
+
+    /// A task of a call began. Says whether the call was there.
+    pub(super) fn begun(&mut self, shared: &mut Shared<'f>, ordinal: u32) -> bool {
+        let Some(place) = self.find(ordinal) else {
+            return false;
+        };
+        let pending = &mut self.pending[place];
+        pending.left -= 1;
+        if pending.left == 0 {
+            shared.slots.free(pending.begin);
+            pending.end.into_iter().for_each(|it| shared.slots.free(it));
+        }
+        while self.pending.pop_front_if(|it| it.left == 0).is_some() {}
+        true
+    }
+
+    /// A task begins without its call.
+    pub(super) fn skip(&mut self, shared: &mut Shared<'f>, ordinal: u32) {
+        if !self.begun(shared, ordinal) {
+            *self.skipped.entry(ordinal).or_default() += 1;
+        }
+    }
+
+    pub(super) fn wait_for(&mut self, need: Need, lane: usize) {
+        self.waiting.push((need, lane));
+    }
+
+    fn wake(&mut self, shared: &mut Shared<'f>) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        for (need, lane) in waiting {
+            let is_over = match need {
+                Need::Call(_, ordinal, is_end) => self.has_reached(ordinal, is_end),
+                Need::Source(_) => true,
+            };
+            match is_over {
+                true => shared.woken.push((lane, need)),
+                false => self.waiting.push((need, lane)),
+            }
+        }
+    }
+
+    /// What a task of this thread waits for.
+    pub(super) fn need(&self, ordinal: u32, is_end: bool) -> Need {
+        Need::Call(self.number, ordinal, is_end)
+    }
+}

@@ -17,7 +17,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
 use crate::memory;
-use crate::spin::SpinLock;
+use crate::spin::PlainLock;
 use crate::table::place;
 
 /// What a table keeps of an object.
@@ -78,7 +78,7 @@ pub(crate) struct ObjectTable<E: Object, const N: usize, const P: usize, const C
     /// All entries, for who goes through them.
     chunks: AtomicPtr<Chunk<E, C>>,
     /// Entries of no object. The lock is for who enters or removes a handle.
-    free: SpinLock<Free<E>>,
+    free: PlainLock<Free<E>>,
 }
 
 struct Free<E>(*mut Node<E>);
@@ -108,7 +108,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
                 }; C],
             },
             chunks: AtomicPtr::new(null_mut()),
-            free: SpinLock::plain(Free(null_mut())),
+            free: PlainLock::new(Free(null_mut())),
         }
     }
 

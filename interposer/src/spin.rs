@@ -18,37 +18,30 @@ const PATIENCE: u32 = 5000;
 use crate::quiet;
 use crate::thread;
 
-pub(crate) struct SpinLock<T> {
+/// A lock of a value that is right at every moment, so that it may be taken from a holder that is gone. The type says
+/// so and no field: a free lock is all zeros, and tables with one take no room in the library.
+pub(crate) type PlainLock<T> = SpinLock<T, true>;
+
+pub(crate) struct SpinLock<T, const PLAIN: bool = false> {
     held: AtomicBool,
-    /// The value is right at every moment, so the lock may be taken from a holder that is gone.
-    plain: bool,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: the lock hands the value to one thread at a time.
-unsafe impl<T: Send> Sync for SpinLock<T> {}
+unsafe impl<T: Send, const PLAIN: bool> Sync for SpinLock<T, PLAIN> {}
 
-impl<T> SpinLock<T> {
+impl<T, const PLAIN: bool> SpinLock<T, PLAIN> {
+    /// A plain lock has to be in static memory.
     pub(crate) const fn new(value: T) -> Self {
         Self {
             held: AtomicBool::new(false),
-            plain: false,
-            value: UnsafeCell::new(value),
-        }
-    }
-
-    /// A lock in static memory, for a value that is right at every moment.
-    pub(crate) const fn plain(value: T) -> Self {
-        Self {
-            held: AtomicBool::new(false),
-            plain: true,
             value: UnsafeCell::new(value),
         }
     }
 
     /// Takes the lock unless somebody holds it for longer than a moment.
     #[inline]
-    pub(crate) fn try_lock(&self) -> Option<Guard<'_, T>> {
+    pub(crate) fn try_lock(&self) -> Option<Guard<'_, T, PLAIN>> {
         for _ in 0..ROUNDS {
             if !self.held.load(Relaxed)
                 && self
@@ -56,7 +49,7 @@ impl<T> SpinLock<T> {
                     .compare_exchange(false, true, Acquire, Relaxed)
                     .is_ok()
             {
-                if self.plain {
+                if PLAIN {
                     thread::with(|state| {
                         state.held.replace(core::ptr::null(), &raw const self.held)
                     });
@@ -70,7 +63,7 @@ impl<T> SpinLock<T> {
 
     /// Waits for the lock, but not for a holder that a jump out of a signal handler has left and whose thread
     /// does not come back: that one frees it with its next call only.
-    pub(crate) fn lock_for_a_while(&self) -> Option<Guard<'_, T>> {
+    pub(crate) fn lock_for_a_while(&self) -> Option<Guard<'_, T, PLAIN>> {
         (0..PATIENCE).find_map(|_| {
             let guard = self.try_lock();
             if guard.is_none() {
@@ -83,7 +76,7 @@ impl<T> SpinLock<T> {
     /// Waits for the lock, where what it guards must not be dropped: events that have to come back,
     /// pairs that have been recorded. Holders only ever do a few memory operations, so this waits
     /// only for one that lost its processor.
-    pub(crate) fn lock_patiently(&self) -> Guard<'_, T> {
+    pub(crate) fn lock_patiently(&self) -> Guard<'_, T, PLAIN> {
         loop {
             if let Some(guard) = self.try_lock() {
                 return guard;
@@ -105,11 +98,11 @@ impl<T> SpinLock<T> {
     }
 }
 
-pub(crate) struct Guard<'a, T> {
-    lock: &'a SpinLock<T>,
+pub(crate) struct Guard<'a, T, const PLAIN: bool = false> {
+    lock: &'a SpinLock<T, PLAIN>,
 }
 
-impl<T> Deref for Guard<'_, T> {
+impl<T, const PLAIN: bool> Deref for Guard<'_, T, PLAIN> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -118,16 +111,16 @@ impl<T> Deref for Guard<'_, T> {
     }
 }
 
-impl<T> DerefMut for Guard<'_, T> {
+impl<T, const PLAIN: bool> DerefMut for Guard<'_, T, PLAIN> {
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the guard is the only holder, and it is borrowed mutably.
         unsafe { &mut *self.lock.value.get() }
     }
 }
 
-impl<T> Drop for Guard<'_, T> {
+impl<T, const PLAIN: bool> Drop for Guard<'_, T, PLAIN> {
     fn drop(&mut self) {
-        if self.lock.plain {
+        if PLAIN {
             thread::with(|state| {
                 state
                     .held
@@ -144,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_lock_that_was_left_is_not_waited_for_for_ever() {
-        let lock = SpinLock::new(1);
+        let lock: SpinLock<_> = SpinLock::new(1);
         core::mem::forget(lock.try_lock());
         assert!(lock.lock_for_a_while().is_none());
         lock.break_after_fork();
@@ -153,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_held_lock_is_not_waited_for() {
-        let lock = SpinLock::new(1);
+        let lock: SpinLock<_> = SpinLock::new(1);
         let guard = lock.try_lock();
         assert!(guard.is_some());
         assert!(lock.try_lock().is_none());
@@ -163,7 +156,7 @@ mod tests {
 
     #[test]
     fn one_thread_at_a_time_changes_the_value() {
-        let lock = SpinLock::new(0u64);
+        let lock: SpinLock<_> = SpinLock::new(0u64);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {

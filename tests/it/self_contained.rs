@@ -173,3 +173,25 @@ fn files_that_were_tampered_with_are_replaced() {
         assert!(fs::read(path).unwrap() == *content, "{}", path.display());
     }
 }
+
+/// The tables of the interposer are megabytes that are zero at first. One byte in them that is not, and each build,
+/// each package and each start of a recording carries the whole table.
+#[test]
+fn empty_tables_take_no_room_in_the_interposer() {
+    use object::{Object, ObjectSection};
+
+    let machine = Machine::new();
+    let cache = machine.home("cache");
+    machine.compiles_and_traces(|command| {
+        command.env("XDG_CACHE_HOME", &cache);
+    });
+    let library = files(&cache)
+        .into_iter()
+        .find(|it| it.ends_with("libascend_trace_interposer.so"))
+        .unwrap();
+    let content = fs::read(library).unwrap();
+    let file = object::File::parse(content.as_slice()).unwrap();
+    let size = |name| file.section_by_name(name).unwrap().size();
+    assert!(size(".bss") > 1 << 20, "the tables are not here");
+    assert!(size(".data") < 256 << 10, "{} bytes", size(".data"));
+}

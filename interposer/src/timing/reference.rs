@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicI64, AtomicU32};
 
 use crate::objects::ContextEntry;
 use crate::quiet;
-use crate::spin::SpinLock;
+use crate::spin::PlainLock;
 use crate::timing::api::{Api, Refusal};
 use crate::timing::record_time::RecordTime;
 
@@ -64,7 +64,7 @@ pub(crate) struct Clock {
     /// Times in a row that were older than they can be.
     refused: AtomicU32,
     record_time: RecordTime,
-    state: SpinLock<ClockState>,
+    state: PlainLock<ClockState>,
 }
 
 /// So many times in a row that are too old: the device's clock has begun anew.
@@ -76,7 +76,7 @@ static CLOCKS: [Clock; DEVICES] = [const {
         latest: AtomicI64::new(i64::MIN),
         refused: AtomicU32::new(0),
         record_time: RecordTime::new(),
-        state: SpinLock::plain(ClockState {
+        state: PlainLock::new(ClockState {
             now: NONE,
             retired: [(0, None); MOST_RETIRED],
         }),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use anyhow::Error;
 use chrono::{DateTime, Utc};
 
 use ascend_trace_analysis::critical::Critical;
@@ -32,9 +33,9 @@ pub(super) struct Target<'a> {
 /// Why a recording was not added.
 pub(super) enum Trouble {
     /// It cannot be read: others may be.
-    Recording(anyhow::Error),
+    Recording(Error),
     /// The dataset takes no files.
-    Dataset(anyhow::Error),
+    Dataset(Error),
 }
 
 /// What came of a file.
@@ -128,7 +129,7 @@ impl Trouble {
 
 /// Writes the tables: what `export --format parquet --critical --steps` writes.
 fn export(archive: &mut Archive, files: &mut Files<'_>) -> Result<(), Trouble> {
-    let recording = |error| Trouble::Recording(anyhow::Error::new(error));
+    let recording = |error| Trouble::Recording(Error::new(error));
     let critical = match archive.span() {
         Some(span) => {
             Critical::of_archive(archive, Step::default(), span)
@@ -150,7 +151,8 @@ fn export(archive: &mut Archive, files: &mut Files<'_>) -> Result<(), Trouble> {
     match stream(archive, what, Step::default(), files, &mut |_, _| ()) {
         Ok(_) => Ok(()),
         Err(StreamError::Open(error)) => Err(recording(error)),
-        Err(StreamError::Export(error)) => Err(Trouble::Dataset(anyhow::Error::new(error))),
+        // Its text has the reason already.
+        Err(StreamError::Export(error)) => Err(Trouble::Dataset(Error::msg(error.to_string()))),
     }
 }
 

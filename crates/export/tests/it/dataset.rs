@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::serialized_reader::ReadOptionsBuilder;
-use ascend_trace_export::{Dataset, Parquet, dataset_schema};
+use ascend_trace_export::{Dataset, Parquet, Step, dataset_schema};
 use ascend_trace_recording::Trace;
 use bytes::Bytes;
 
@@ -83,10 +83,10 @@ fn parts_of_a_file_give_the_rows_of_all_of_it() {
             number += 1;
         }
     }
-    let trace = timeline.trace();
-    let whole = export(&Dataset::of(&trace), &trace);
+    let exporter = Dataset::of(&timeline.trace());
     let file = file(&timeline.session, &timeline.tables, timeline.rows);
-    let parts = export_file(&Dataset::of(&trace), &file, SMALL);
+    let whole = export_file(&exporter, &file, Step::WHOLE);
+    let parts = export_file(&exporter, &file, SMALL);
     for name in whole.names() {
         let (mut found, mut expected) = (rows(&parts, name), rows(&whole, name));
         found.sort();

@@ -377,7 +377,7 @@ fn duckdb() -> Option<PathBuf> {
 const COMPARISON: &str = "
 import duckdb, sys
 folder, table = sys.argv[1:]
-def count(query): return duckdb.sql('SELECT count(*) FROM (' + query + ')').fetchone()[0]
+def count(query): return duckdb.sql('SELECT count(*) FROM (' + query + ')').fetchall()[0][0]
 types = \"{'run': VARCHAR, 'host': VARCHAR, 'rank': VARCHAR}\"
 own = f\"read_parquet('{folder}/fleet/{table}/**/*.parquet', hive_partitioning = true, hive_types = {types})\"
 other = f\"read_parquet('{folder}/*-parquet/{table}.parquet')\"

@@ -10,6 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use ascend_trace_format::session::Timing;
 
 use super::check::Deny;
+use super::dataset::DatasetArgs;
 use super::diff::{self, FailIf};
 use super::install::{CompletionsArgs, ManArgs};
 use super::range::{self, RelativeRange};
@@ -137,6 +138,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Show a trace in Perfetto's UI, in a browser
     Open(OpenArgs),
+    /// Collect recordings as Parquet tables in one folder, for queries over all of them
+    Dataset(DatasetArgs),
     /// Print tables per operation, stream and API function: counts and durations
     Stats(StatsArgs),
     /// Print the steps of a training loop, and why the slowest was slow
@@ -166,11 +169,12 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 18] = [
+pub(crate) const COMMANDS: [&str; 19] = [
     "record",
     "view",
     "export",
     "open",
+    "dataset",
     "stats",
     "steps",
     "critical",

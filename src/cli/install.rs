@@ -95,12 +95,23 @@ fn pages() -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let mut all = args::command();
     all.build();
     let mut pages = vec![page(NAME.to_owned(), all.clone())?];
-    let shown = all.get_subcommands().filter(|it| it.get_name() != "help");
-    for command in shown {
-        let name = format!("{NAME}-{}", command.get_name());
-        pages.push(page(name, command.clone())?);
-    }
+    add_pages(NAME, &all, &mut pages)?;
     Ok(pages)
+}
+
+/// Adds a page for each command below one, and for those below it.
+fn add_pages(
+    above: &str,
+    command: &clap::Command,
+    pages: &mut Vec<(String, Vec<u8>)>,
+) -> anyhow::Result<()> {
+    let shown = command.get_subcommands();
+    for command in shown.filter(|it| it.get_name() != "help") {
+        let name = format!("{above}-{}", command.get_name());
+        pages.push(page(name.clone(), command.clone())?);
+        add_pages(&name, command, pages)?;
+    }
+    Ok(())
 }
 
 fn page(name: String, command: clap::Command) -> anyhow::Result<(String, Vec<u8>)> {
@@ -177,7 +188,12 @@ mod tests {
         let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
         let mut expected = vec!["ascend-trace.1".to_owned()];
         let commands = COMMANDS.iter().filter(|name| **name != "help");
-        expected.extend(commands.map(|name| format!("ascend-trace-{name}.1")));
+        for name in commands {
+            expected.push(format!("ascend-trace-{name}.1"));
+            if *name == "dataset" {
+                expected.push("ascend-trace-dataset-add.1".to_owned());
+            }
+        }
         assert_eq!(names, expected);
         for (name, page) in &pages {
             let page = String::from_utf8_lossy(page);

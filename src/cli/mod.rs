@@ -4,6 +4,7 @@ mod args;
 pub(crate) mod by;
 mod check;
 mod critical;
+mod dataset;
 mod demo;
 mod diff;
 #[cfg(test)]
@@ -106,6 +107,7 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::View(args) => view::run(&args).map_err(Failure::from),
         Command::Export(args) => export::run(&args).map_err(Failure::from),
         Command::Open(args) => open::run(&args).map_err(Failure::from),
+        Command::Dataset(args) => dataset::run(&args).map_err(Failure::from),
         Command::Stats(args) => stats::run(&args).map_err(Failure::from),
         Command::Steps(args) => steps::run(&args).map_err(Failure::from),
         Command::Critical(args) => critical::run(&args).map_err(Failure::from),

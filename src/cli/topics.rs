@@ -16,6 +16,7 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("engines", include_str!("../../docs/ENGINES.md")),
     ("errors", include_str!("../../docs/ERRORS.md")),
     ("exports", include_str!("../../docs/EXPORT.md")),
+    ("fleet", include_str!("../../docs/FLEET.md")),
     ("format", include_str!("../../docs/FORMAT.md")),
     ("graphs", include_str!("../../docs/GRAPHS.md")),
     ("hooking", include_str!("../../docs/HOOKING.md")),

@@ -22,6 +22,8 @@ mod chrome;
 mod contract;
 /// What the tool says of its overhead.
 mod cost;
+/// Many recordings as one dataset.
+mod dataset;
 /// Times of a made-up workload, each held against the true one.
 mod device_time;
 /// What the driver tells of devices' clocks.

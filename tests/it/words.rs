@@ -61,10 +61,24 @@ fn stem(path: &str) -> &str {
 
 fn help() -> Vec<(String, Vec<Sentence>)> {
     let commands = [
-        "record", "view", "export", "stats", "steps", "critical", "what-if", "diff", "check",
-        "info", "hooks", "doctor", "demo", "soft",
+        "record",
+        "view",
+        "export",
+        "dataset add",
+        "stats",
+        "steps",
+        "critical",
+        "what-if",
+        "diff",
+        "check",
+        "info",
+        "hooks",
+        "doctor",
+        "demo",
+        "soft",
     ];
-    let calls = commands.iter().map(|command| vec![*command, "--help"]);
+    let words = |command: &&'static str| command.split(' ').chain(["--help"]).collect();
+    let calls = commands.iter().map(words);
     let calls = std::iter::once(vec!["--help"]).chain(calls);
     let texts = calls.map(|words| {
         let text = run(tool().args(&words)).expect(0).out();

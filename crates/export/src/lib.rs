@@ -9,6 +9,8 @@ mod chrome;
 mod constants;
 mod counters;
 mod csv;
+#[cfg(feature = "parquet")]
+mod dataset;
 mod digits;
 mod facts;
 mod fields;
@@ -34,6 +36,8 @@ use ascend_trace_recording::Task;
 pub use args::Args;
 pub use chrome::Chrome;
 pub use csv::Csv;
+#[cfg(feature = "parquet")]
+pub use dataset::{DATASET_VERSION, Dataset, dataset_schema, table_rows};
 pub use kineto::{Kineto, Names};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;

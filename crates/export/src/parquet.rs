@@ -28,6 +28,15 @@ use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
 use columns::Columns;
 use shared::Shared;
 
+/// What the files of a use of this format have, and others have not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Manner {
+    /// A column that is left out.
+    pub(crate) left_out: Option<&'static str>,
+    /// Whether readers find pages of a row group by an index.
+    pub(crate) has_page_index: bool,
+}
+
 /// Rows and bytes of text of a row group. Readers share work out by row groups.
 const ROWS: usize = 120_000;
 const TEXT: usize = 16 << 20;
@@ -51,7 +60,7 @@ impl Exporter for Parquet {
         let mut names = Table::PARQUET.into_iter();
         let tables = Tables::new(|table| {
             let file = open(sink, names.next().unwrap_or_default())?;
-            Ok::<_, ExportError>(Writer::new(file, &table.columns())?)
+            Ok::<_, ExportError>(Writer::new(file, table, Manner::default())?)
         });
         Ok(Box::new(tables?))
     }
@@ -70,7 +79,7 @@ fn failed(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }
 
-struct Writer<'w> {
+pub(crate) struct Writer<'w> {
     file: Box<dyn Write + 'w>,
     columns: Columns,
     schema: SchemaDescriptor,
@@ -110,14 +119,18 @@ impl TableWriter for Writer<'_> {
 }
 
 impl<'w> Writer<'w> {
-    fn new(file: Box<dyn Write + 'w>, columns: &[(&'static str, Kind)]) -> io::Result<Self> {
+    pub(crate) fn new(file: Box<dyn Write + 'w>, table: Table, manner: Manner) -> io::Result<Self> {
         let bytes = Shared::default();
-        let schema = columns::schema(columns).map_err(failed)?;
-        let properties = Arc::new(properties(columns));
+        let columns = table.columns().into_iter();
+        let columns: Vec<_> = columns
+            .filter(|(name, _)| Some(*name) != manner.left_out)
+            .collect();
+        let schema = columns::schema(&columns).map_err(failed)?;
+        let properties = Arc::new(properties(&columns, manner.has_page_index));
         let parquet = SerializedFileWriter::new(bytes.clone(), schema.clone(), properties);
         Ok(Self {
             file,
-            columns: Columns::new(columns),
+            columns: Columns::new(&columns, manner.left_out),
             schema: SchemaDescriptor::new(schema),
             bytes,
             parquet: Some(parquet.map_err(failed)?),
@@ -136,7 +149,12 @@ impl<'w> Writer<'w> {
     }
 }
 
-fn properties(columns: &[(&'static str, Kind)]) -> WriterProperties {
+fn properties(columns: &[(&'static str, Kind)], has_page_index: bool) -> WriterProperties {
+    // Of words there is one page in a group.
+    let statistics = match has_page_index {
+        true => EnabledStatistics::Page,
+        false => EnabledStatistics::Chunk,
+    };
     let mut properties = WriterProperties::builder()
         .set_created_by(format!("ascend-trace {}", env!("CARGO_PKG_VERSION")))
         .set_compression(Compression::SNAPPY)
@@ -148,6 +166,7 @@ fn properties(columns: &[(&'static str, Kind)]) -> WriterProperties {
         properties = match kind {
             Kind::Number | Kind::Unsigned => properties
                 .set_column_dictionary_enabled(column.clone(), false)
+                .set_column_statistics_enabled(column.clone(), statistics)
                 .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED),
             Kind::Text if *name == "args" => {
                 properties.set_column_dictionary_enabled(column, false)

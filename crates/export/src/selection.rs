@@ -41,6 +41,8 @@ pub(crate) struct Selection {
     shown: Arc<Shown>,
     /// By process: whether it has a part in this file. Empty: all have.
     processes: Vec<bool>,
+    /// Nothing else than processes is left out.
+    is_by_process: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -60,6 +62,7 @@ impl Selection {
             chosen: Some(Chosen::of(trace, wanted)),
             shown,
             processes: Vec::new(),
+            is_by_process: false,
         }
     }
 
@@ -92,6 +95,7 @@ impl Selection {
             chosen: Some(chosen),
             shown: shown.into(),
             processes,
+            is_by_process: self.is_whole() || self.is_by_process,
         }
     }
 
@@ -107,6 +111,11 @@ impl Selection {
 
     pub(crate) fn is_whole(&self) -> bool {
         self.chosen.is_none()
+    }
+
+    /// Whether all of each process is wanted that is wanted at all.
+    pub(crate) fn has_whole_processes(&self) -> bool {
+        self.is_whole() || self.is_by_process
     }
 
     pub(crate) fn range(&self) -> Option<TimeRange> {

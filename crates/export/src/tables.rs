@@ -37,6 +37,8 @@ macro_rules! tables {
 
         impl Table {
             pub(crate) const ALL: [Self; [$(stringify!($table)),+].len()] = [$(Self::$table),+];
+            #[cfg(feature = "parquet")]
+            pub(crate) const NAMES: [&str; Self::ALL.len()] = [$(stringify!($module)),+];
             pub(crate) const CSV: [&str; Self::ALL.len()] =
                 [$(concat!(stringify!($module), ".csv")),+];
             #[cfg(feature = "parquet")]
@@ -196,6 +198,11 @@ impl<'t, R> Column<'t, R> {
     const fn text(name: &'static str, fill: fn(&R, &mut Cell<'t>)) -> Self {
         let kind = Kind::Text;
         Self { name, kind, fill }
+    }
+
+    #[cfg(feature = "parquet")]
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
     }
 
     /// The value of this column in a row, by way of a cell.

@@ -47,11 +47,13 @@ enum Column {
 #[derive(Debug)]
 pub(super) struct Columns {
     columns: Vec<Column>,
+    /// The column of the table that is not among them.
+    left_out: Option<&'static str>,
     rows: usize,
 }
 
 impl Columns {
-    pub(super) fn new(columns: &[(&'static str, Kind)]) -> Self {
+    pub(super) fn new(columns: &[(&'static str, Kind)], left_out: Option<&'static str>) -> Self {
         let column = |(_, kind): &(&'static str, Kind)| match kind {
             Kind::Number | Kind::Unsigned => Column::Numbers(Numbers::default()),
             Kind::Text => Column::Texts(Texts::default()),
@@ -59,6 +61,7 @@ impl Columns {
         };
         Self {
             columns: columns.iter().map(column).collect(),
+            left_out,
             rows: 0,
         }
     }
@@ -76,10 +79,11 @@ impl Columns {
         bytes.sum()
     }
 
-    /// Adds rows, a column at a time.
+    /// Adds rows, a column at a time. `columns` are all those of the table.
     pub(super) fn add<'t, R>(&mut self, columns: &[Source<'t, R>], rows: &[R]) {
         let mut cell = Cell::default();
-        for (column, source) in self.columns.iter_mut().zip(columns) {
+        let kept = columns.iter().filter(|it| Some(it.name()) != self.left_out);
+        for (column, source) in self.columns.iter_mut().zip(kept) {
             match column {
                 Column::Numbers(numbers) => {
                     for row in rows {

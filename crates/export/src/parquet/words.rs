@@ -9,7 +9,7 @@ use ::parquet::column::page::{CompressedPage, Page, PageWriter};
 use ::parquet::column::writer::ColumnCloseResult;
 use ::parquet::data_type::ByteArray;
 use ::parquet::errors::Result;
-use ::parquet::file::metadata::ColumnChunkMetaData;
+use ::parquet::file::metadata::{ColumnChunkMetaData, OffsetIndexBuilder};
 use ::parquet::file::statistics::Statistics;
 use ::parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use ::parquet::schema::types::ColumnDescPtr;
@@ -122,6 +122,10 @@ impl Words {
             .set_data_page_offset(data)
             .set_statistics(self.statistics())
             .build()?;
+        // The only page, for files that have an index of pages.
+        let mut page = OffsetIndexBuilder::new();
+        page.append_row_count(rows as i64);
+        page.append_offset_and_size(data, (length - data) as i32);
         self.clear();
         let close = ColumnCloseResult {
             bytes_written: length as u64,
@@ -129,7 +133,7 @@ impl Words {
             metadata,
             bloom_filter: None,
             column_index: None,
-            offset_index: None,
+            offset_index: Some(page.build()),
         };
         Ok((Bytes::from(bytes), close))
     }

@@ -91,7 +91,7 @@ pub(super) fn write(
 ) -> io::Result<u64> {
     let trace = source.trace;
     // What is exported of a part is chosen by tasks and calls, of which entries need not have any.
-    if !source.selection.is_whole() {
+    if !source.selection.has_whole_processes() {
         return Ok(from);
     }
     let entries = trace.entries(from);
@@ -100,15 +100,18 @@ pub(super) fn write(
     let streams: HashMap<(ProcessId, u32), i64> = streams
         .map(|stream| ((stream.process, stream.serial), stream.number()))
         .collect();
-    let rows = entries.into_iter().map(|(_, told)| {
+    let rows = entries.into_iter().filter_map(|(_, told)| {
         let process = trace.process_numbered(told.process);
+        if process.is_some_and(|id| !source.selection.process(id)) {
+            return None;
+        }
         let stream = process.zip(told.stream);
-        ExportedActivity {
+        Some(ExportedActivity {
             trace,
             process,
             task_stream: stream.and_then(|stream| streams.get(&stream).copied()),
             told,
-        }
+        })
     });
     write_table(writer, &columns(), rows)?;
     Ok(next)

@@ -10,6 +10,9 @@ mod checker;
 mod chrome;
 /// CSV against the recording, and against the Chrome JSON.
 mod csv;
+/// The Parquet tables of a dataset.
+#[cfg(feature = "parquet")]
+mod dataset;
 /// Captures and replays.
 mod graphs;
 /// Kineto's dialect by the rules of its readers, and against the Chrome JSON.

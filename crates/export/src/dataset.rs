@@ -1,0 +1,158 @@
+//! The Parquet tables of a dataset: many recordings, whose files lie in folders that are partition columns.
+//!
+//! A recording is split by the ranks of its processes. Its files have no column of that name: readers take it from
+//! the name of the folder.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ascend_trace_analysis::critical::Segment;
+use ascend_trace_recording::{ProcessId, Trace};
+use serde_json::{Value, json};
+
+use crate::parquet::{Manner, Writer};
+use crate::tables::{Kind, Table, Tables};
+use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
+
+/// Version of tables, columns, their meaning and their partitions. Datasets of different versions do not mix.
+pub const DATASET_VERSION: u32 = 1;
+
+/// The partition column that parts of one recording differ in.
+const RANK: &str = "rank";
+
+const MANNER: Manner = Manner {
+    left_out: Some(RANK),
+    has_page_index: true,
+};
+
+/// The exporter of a recording for a dataset. It asks for files `rank=3/tasks.parquet`.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    ranks: Vec<Option<u64>>,
+}
+
+impl Dataset {
+    /// For a recording of which all processes and threads are known.
+    pub fn of(trace: &Trace) -> Self {
+        let processes = trace.threads().iter().map(|it| it.process);
+        let ranks: BTreeSet<_> = processes.map(|id| rank(trace, id)).collect();
+        let mut ranks: Vec<_> = ranks.into_iter().collect();
+        if ranks.is_empty() {
+            ranks.push(None);
+        }
+        Self { ranks }
+    }
+}
+
+fn rank(trace: &Trace, process: ProcessId) -> Option<u64> {
+    trace.process(process).rank_number()
+}
+
+/// The folder of a rank.
+fn folder(rank: Option<u64>) -> String {
+    match rank {
+        Some(rank) => format!("{RANK}={rank}"),
+        None => format!("{RANK}=none"),
+    }
+}
+
+impl Exporter for Dataset {
+    fn name(&self) -> &'static str {
+        "dataset"
+    }
+
+    /// These, for each rank.
+    fn layout(&self) -> Layout {
+        Layout::Directory {
+            files: &Table::PARQUET,
+        }
+    }
+
+    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
+        let mut parts = Vec::new();
+        for rank in &self.ranks {
+            let mut names = Table::PARQUET.into_iter();
+            let tables = Tables::new(|table| {
+                let name = names.next().unwrap_or_default();
+                let file = open(sink, &format!("{}/{name}", folder(*rank)))?;
+                Ok::<_, ExportError>(Writer::new(file, table, MANNER)?)
+            });
+            parts.push((*rank, tables?));
+        }
+        Ok(Box::new(Parts(parts)))
+    }
+}
+
+/// The tables of each rank.
+struct Parts<'w>(Vec<(Option<u64>, Tables<Writer<'w>>)>);
+
+impl<'w> Pass<'w> for Parts<'w> {
+    fn step(&mut self, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+        if let [(_, tables)] = self.0.as_mut_slice() {
+            return tables.step(source, sink);
+        }
+        for (rank, tables) in &mut self.0 {
+            tables.step(&of_rank(source, *rank), sink)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+        Ok(())
+    }
+}
+
+/// What belongs to the processes of a rank.
+fn of_rank<'a>(source: &Source<'a>, wanted: Option<u64>) -> Source<'a> {
+    let trace = source.trace;
+    let mut own = source.narrowed(|id| rank(trace, id) == wanted);
+    // They are written with the last part.
+    if source.part.is_last {
+        let is_own = |piece: &&Segment| {
+            let process = trace.process_numbered(piece.process);
+            process.and_then(|id| rank(trace, id)) == wanted
+        };
+        let pieces: Vec<Segment> = source.critical.iter().filter(is_own).cloned().collect();
+        own.critical = Arc::from(pieces);
+    }
+    own
+}
+
+/// What `_schema.json` says: the version, the partition columns, and the columns of all tables.
+pub fn dataset_schema() -> Value {
+    let tables = Table::ALL
+        .into_iter()
+        .zip(Table::NAMES)
+        .map(|(table, name)| {
+            let columns = table.columns().into_iter();
+            let columns = columns.filter(|(name, _)| *name != RANK).map(column);
+            (name.to_owned(), columns.collect::<Value>())
+        });
+    json!({
+        "schema": "ascend-trace/dataset",
+        "version": DATASET_VERSION,
+        "partitions": ["run", "host", RANK],
+        "tables": tables.collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+fn column((name, kind): (&str, Kind)) -> Value {
+    let kind = match kind {
+        Kind::Number => "int64",
+        Kind::Unsigned => "uint64",
+        Kind::Word | Kind::Text => "text",
+    };
+    let is_in = |unit: &str| name == unit || name.ends_with(&format!("_{unit}"));
+    let unit = ["ns", "bytes"].into_iter().find(|unit| is_in(unit));
+    json!({"name": name, "type": kind, "unit": unit})
+}
+
+/// How many rows a file of a table has.
+pub fn table_rows(file: File) -> io::Result<u64> {
+    let reader = SerializedFileReader::new(file).map_err(io::Error::other)?;
+    let rows = reader.metadata().file_metadata().num_rows();
+    u64::try_from(rows).map_err(io::Error::other)
+}

@@ -1,0 +1,202 @@
+//! Adds one recording to a dataset.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Error;
+use chrono::{DateTime, Utc};
+
+use ascend_trace_analysis::critical::Critical;
+use ascend_trace_analysis::steps;
+use ascend_trace_export::{Dataset, Step, StreamError, Wanted, stream};
+use ascend_trace_recording::Archive;
+use ascend_trace_recording::rows::SessionRow;
+
+use super::files::Files;
+use super::identity::{self, Content};
+use super::manifest::{Manifest, Pending};
+use super::place::{Place, plain};
+use crate::cli::trace::{self, Condition};
+use crate::output::{detail, say, tell};
+use crate::table::count;
+
+/// Where recordings are added, and how.
+pub(super) struct Target<'a> {
+    pub(super) root: &'a Path,
+    pub(super) run: Option<&'a str>,
+    pub(super) strict: bool,
+    /// The recordings that are being added or have been, with their files.
+    pub(super) taken: Mutex<HashMap<String, PathBuf>>,
+}
+
+/// Why a recording was not added.
+pub(super) enum Trouble {
+    /// It cannot be read: others may be.
+    Recording(Error),
+    /// The dataset takes no files.
+    Dataset(Error),
+}
+
+/// What came of a file.
+pub(super) struct Done {
+    pub(super) is_new: bool,
+    /// The status to end with for this file.
+    pub(super) status: u8,
+}
+
+impl Target<'_> {
+    pub(super) fn add(&self, file: &Path) -> Result<Done, Trouble> {
+        let content = Content::of(file).map_err(Trouble::Recording)?;
+        let mut archive = trace::open_any(file).map_err(Trouble::Recording)?;
+        let session = archive.things().session().clone();
+        let id = identity::id(&session, &content);
+        if let Some(other) = self.other(&id, file) {
+            let (file, other) = (file.display(), other.display());
+            say(format!(
+                "{file} is the same recording as {other}: it is left out"
+            ));
+            return Ok(Done {
+                is_new: false,
+                status: 0,
+            });
+        }
+        let own_run = run(&session);
+        let host = plain(&session.host);
+        let place = Place {
+            run: self.run.unwrap_or(&own_run),
+            host: &host,
+            id: &id,
+        };
+        let there = Manifest::read(self.root, &id);
+        if let Some(there) = there.filter(|it| it.agrees(self.root, &content, place)) {
+            tell(format!("{}: already there", file.display()));
+            return Ok(Done {
+                is_new: false,
+                status: there.condition().status(self.strict),
+            });
+        }
+        self.write(&mut archive, (file, content), place)
+    }
+
+    /// The file of the same recording that was there first.
+    fn other(&self, id: &str, file: &Path) -> Option<PathBuf> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.insert(id.to_owned(), file.to_owned())
+    }
+
+    fn write(
+        &self,
+        archive: &mut Archive,
+        (file, content): (&Path, Content),
+        place: Place<'_>,
+    ) -> Result<Done, Trouble> {
+        let pending = Pending::begin(self.root, place.id).map_err(Trouble::Dataset)?;
+        let mut files = Files::new(self.root, place);
+        export(archive, &mut files).map_err(|trouble| trouble.of(file, self.root))?;
+        trace::check(archive, self.strict).map_err(Trouble::Recording)?;
+        let condition = Condition::of_archive(archive);
+        say_what_is_missing(file, archive);
+        let parts = files.parts().map_err(Trouble::Dataset)?;
+        let manifest = Manifest::new(place, (file, content), &condition, parts);
+        pending
+            .finish(&manifest, || files.name())
+            .map_err(Trouble::Dataset)?;
+        let rows = count(manifest.rows());
+        tell(format!("{}: added {rows} rows", file.display()));
+        detail(format!(
+            "run={} host={} part-{}",
+            place.run, place.host, place.id
+        ));
+        Ok(Done {
+            is_new: true,
+            status: condition.status(self.strict),
+        })
+    }
+}
+
+impl Trouble {
+    /// The same with the names of what it is about.
+    fn of(self, file: &Path, root: &Path) -> Self {
+        match self {
+            Self::Recording(error) => {
+                Self::Recording(error.context(format!("cannot read {}", file.display())))
+            }
+            Self::Dataset(error) => Self::Dataset(error.context(super::files::cannot_write(root))),
+        }
+    }
+}
+
+/// Writes the tables: what `export --format parquet --critical --steps` writes.
+fn export(archive: &mut Archive, files: &mut Files<'_>) -> Result<(), Trouble> {
+    let recording = |error| Trouble::Recording(Error::new(error));
+    let critical = match archive.span() {
+        Some(span) => {
+            Critical::of_archive(archive, Step::default(), span)
+                .map_err(recording)?
+                .segments
+        }
+        None => Vec::new(),
+    };
+    let steps = steps::Report::of_archive(archive, Step::default(), steps::Wanted::Any)
+        .map_err(recording)?
+        .steps;
+    let wanted = Wanted {
+        critical: critical.into(),
+        steps: Some(Arc::from(steps)),
+        ..Wanted::default()
+    };
+    let exporter = Dataset::of(archive.things());
+    let what = (&exporter as _, &wanted);
+    match stream(archive, what, Step::default(), files, &mut |_, _| ()) {
+        Ok(_) => Ok(()),
+        Err(StreamError::Open(error)) => Err(recording(error)),
+        // Its text has the reason already.
+        Err(StreamError::Export(error)) => Err(Trouble::Dataset(Error::msg(error.to_string()))),
+    }
+}
+
+/// The name of a run that was given none: when it began, and the program.
+fn run(session: &SessionRow) -> String {
+    let program = session.command.first().map(Path::new);
+    let program = program.and_then(|it| it.file_name()).unwrap_or_default();
+    let begin = match session.start_realtime_ns {
+        0 => "unknown".to_owned(),
+        ns => DateTime::<Utc>::from_timestamp_nanos(ns)
+            .format("%Y%m%dT%H%M%SZ")
+            .to_string(),
+    };
+    plain(&format!("{begin}-{}", plain(&program.to_string_lossy())))
+}
+
+/// Says what nobody may take for the whole, as `export` does.
+fn say_what_is_missing(file: &Path, archive: &Archive) {
+    trace::say_warnings(file, archive);
+    let losses = archive.things().losses();
+    if losses.calls + losses.others > 0 {
+        say(format!(
+            "{}: {} calls and {} other records were lost while recording",
+            file.display(),
+            losses.calls,
+            losses.others
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_named_by_begin_and_program() {
+        let mut session = SessionRow {
+            command: vec!["/opt/a b/train.py".to_owned(), "x".to_owned()],
+            start_realtime_ns: 1_700_000_000_123_456_789,
+            ..SessionRow::default()
+        };
+        assert_eq!(run(&session), "20231114T221320Z-train.py");
+        session.start_realtime_ns = 0;
+        session.command.clear();
+        assert_eq!(run(&session), "unknown-unknown");
+    }
+}

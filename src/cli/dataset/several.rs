@@ -1,0 +1,122 @@
+//! Adds recordings to a dataset, several at the same time.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use super::AddArgs;
+use super::add::{Done, Target, Trouble};
+use crate::error::{INCOMPLETE, TROUBLE};
+use crate::output::{say, tell};
+
+/// Adds all files. Returns the status to end with.
+pub(super) fn add(args: &AddArgs) -> anyhow::Result<u8> {
+    let target = Target {
+        root: &args.to,
+        run: args.run.as_deref(),
+        strict: args.strict,
+        taken: Mutex::default(),
+    };
+    let work = Work {
+        files: &args.files,
+        next: AtomicUsize::new(0),
+        is_over: AtomicBool::new(false),
+        sums: Mutex::default(),
+    };
+    let jobs = jobs(args);
+    thread::scope(|scope| {
+        for _ in 1..jobs {
+            let builder = thread::Builder::new().name("add".to_owned());
+            // Where the system has no room for more threads, fewer do it.
+            let _ = builder.spawn_scoped(scope, || work.run(&target));
+        }
+        work.run(&target);
+    });
+    let sums = work.sums.into_inner();
+    sums.unwrap_or_else(PoisonError::into_inner).end(&args.to)
+}
+
+fn jobs(args: &AddArgs) -> usize {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    let wanted = args.jobs.map_or(processors, |it| usize::from(it.get()));
+    wanted.min(args.files.len())
+}
+
+/// What threads share.
+struct Work<'a> {
+    files: &'a [PathBuf],
+    /// The file that nobody has taken.
+    next: AtomicUsize,
+    /// The dataset takes no more files.
+    is_over: AtomicBool,
+    sums: Mutex<Sums>,
+}
+
+impl Work<'_> {
+    /// Adds files until all are done.
+    fn run(&self, target: &Target<'_>) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            let next = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = self.files.get(next) else {
+                return;
+            };
+            let added = target.add(file);
+            if matches!(added, Err(Trouble::Dataset(_))) {
+                self.is_over.store(true, Ordering::Relaxed);
+            }
+            let sums = self.sums.lock();
+            sums.unwrap_or_else(PoisonError::into_inner).take(added);
+        }
+    }
+}
+
+/// What came of the files.
+#[derive(Default)]
+struct Sums {
+    added: u64,
+    there: u64,
+    failed: u64,
+    incomplete: u64,
+    trouble: Option<anyhow::Error>,
+}
+
+impl Sums {
+    fn take(&mut self, added: Result<Done, Trouble>) {
+        match added {
+            Ok(done) => {
+                self.added += u64::from(done.is_new);
+                self.there += u64::from(!done.is_new);
+                self.incomplete += u64::from(done.status != 0);
+            }
+            Err(Trouble::Recording(error)) => {
+                self.failed += 1;
+                say(format!("{error:#}"));
+            }
+            // One is enough: the others have the same cause.
+            Err(Trouble::Dataset(error)) => self.trouble = self.trouble.take().or(Some(error)),
+        }
+    }
+
+    fn end(self, root: &Path) -> anyhow::Result<u8> {
+        if let Some(trouble) = self.trouble {
+            return Err(trouble);
+        }
+        let failed = match self.failed {
+            0 => String::new(),
+            failed => format!(", {failed} not added"),
+        };
+        tell(format!(
+            "dataset {}: {} added, {} there before{failed}",
+            root.display(),
+            self.added,
+            self.there
+        ));
+        Ok(match (self.failed, self.incomplete) {
+            (0, 0) => 0,
+            (0, _) => INCOMPLETE,
+            _ => TROUBLE,
+        })
+    }
+}

@@ -73,6 +73,9 @@ mod tests {
         // SAFETY: nobody else knows of it.
         unsafe { free(made) };
         assert!(!take(MOST + 1));
-        assert!(make([0u8; MOST]).is_none(), "its own size is counted, too");
+        assert!(
+            allocate::<[u8; MOST]>().is_none(),
+            "its own size is counted, too"
+        );
     }
 }

@@ -88,14 +88,26 @@ impl Known {
         }
     }
 
-    /// Whether the path runs along a line at some time of a range, and whether all of it there may lie elsewhere.
-    pub(crate) fn on(&self, key: TrackKey, range: TimeRange) -> Option<bool> {
-        let pieces = self.lines.get(&key)?;
-        let first = pieces.partition_point(|it| it.span.end <= range.begin);
-        let here = pieces[first..]
-            .iter()
-            .take_while(|it| it.span.begin < range.end);
-        here.map(|it| it.tie).reduce(|one, other| one && other)
+    /// Its pieces on some lines.
+    pub(crate) fn along(&self, keys: &[TrackKey]) -> Along<'_> {
+        let lines = keys.iter().filter_map(|key| self.lines.get(key));
+        Along(lines.map(Vec::as_slice).collect())
+    }
+}
+
+/// The pieces of a path on lines that are shown as one, each line by begin.
+pub(crate) struct Along<'a>(Vec<&'a [Piece]>);
+
+impl Along<'_> {
+    /// Whether the path runs along one of the lines at some time of a range, and whether all of it there may lie
+    /// elsewhere.
+    pub(crate) fn on(&self, range: TimeRange) -> Option<bool> {
+        let pieces = self.0.iter().flat_map(|line| {
+            let first = line.partition_point(|it| it.span.end <= range.begin);
+            let here = line[first..].iter();
+            here.take_while(move |it| it.span.begin < range.end)
+        });
+        pieces.map(|it| it.tie).reduce(|one, other| one && other)
     }
 }
 

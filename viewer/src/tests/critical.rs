@@ -86,6 +86,20 @@ fn a_key_lists_the_path_and_marks_it_in_the_lanes() {
 }
 
 #[test]
+fn the_line_of_folded_lanes_is_marked_where_one_of_them_is() {
+    let mut player = Player::new(PIPELINE, LARGE);
+    player.play("R");
+    solve(&mut player);
+    let spread = marked(&player);
+    player.play("enter c");
+    let line = player.line_with("▸device 0");
+    assert!(line.contains('═') || line.contains('≈'), "{line}");
+    assert!(marked(&player) < spread, "the lanes of the device are one");
+    player.play("c R esc");
+    assert_eq!(marked(&player), 0);
+}
+
+#[test]
 fn it_looks_like_this_on_a_small_screen() {
     let mut player = Player::of(scene::scene(), SMALL);
     player.play("R");
@@ -201,8 +215,8 @@ s3: C[101us..150us] by t1[7us..8us]
     // The signs stand on the lines of the pieces.
     let lane = crate::critical::line(&found.longest[0]);
     assert!(matches!(lane, TrackKey::Stream(_)));
-    assert!(found.on(lane, found.longest[0].range()).is_some());
-    assert_eq!(found.on(lane, TimeRange::new(-20, -10)), None);
+    assert!(found.along(&[lane]).on(found.longest[0].range()).is_some());
+    assert_eq!(found.along(&[lane]).on(TimeRange::new(-20, -10)), None);
 }
 
 #[test]

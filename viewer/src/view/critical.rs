@@ -15,10 +15,10 @@ pub(super) const PATH: &str = "═";
 /// The same where another way may be as long.
 pub(super) const TIE: &str = "≈";
 
-/// Marks where the path runs along a lane, in the last line of the lane. Texts stay.
+/// Marks where the path runs along lanes that are drawn in one place, in the last line of that. Texts stay.
 pub(super) fn draw(
     scene: &Scene<'_>,
-    key: TrackKey,
+    lanes: &[TrackKey],
     area: Rect,
     drawn: &Drawn,
     buffer: &mut Buffer,
@@ -27,10 +27,11 @@ pub(super) fn draw(
     let Some(known) = known.filter(|_| area.height > 0) else {
         return;
     };
+    let lanes = known.along(lanes);
     let y = area.bottom() - 1;
     for column in 0..area.width {
         let range = scene.app.viewport.cell_time(i64::from(column), area.width);
-        let Some(tie) = known.on(key, range) else {
+        let Some(tie) = lanes.on(range) else {
             continue;
         };
         let is_text = drawn.is_text(y, column);

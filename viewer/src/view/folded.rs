@@ -28,12 +28,22 @@ pub(crate) fn tracks(scene: &Scene<'_>, group: Group) -> Vec<TrackKey> {
     )
 }
 
-pub(crate) fn draw(scene: &Scene<'_>, group: Group, line: Rect, buffer: &mut Buffer) {
-    let mut keys = tracks(scene, group);
-    if let Group::Unused(..) = group {
+/// Whether the line of a group shows what its lanes do.
+pub(crate) fn shows_work(group: Group) -> bool {
+    !matches!(group, Group::Unused(..))
+}
+
+pub(crate) fn draw(
+    scene: &Scene<'_>,
+    group: Group,
+    keys: &[TrackKey],
+    line: Rect,
+    buffer: &mut Buffer,
+) {
+    if !shows_work(group) {
         return unused(scene, keys.len(), line, buffer);
     }
-    keys.truncate(LANES);
+    let keys = &keys[..keys.len().min(LANES)];
     let viewport = scene.app.viewport;
     let mut from = vec![0; keys.len()];
     for column in 0..line.width {

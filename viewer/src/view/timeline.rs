@@ -38,9 +38,15 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> D
             }
             ViewRow::Track(key) => {
                 track::draw(scene, key, at(layout.lanes), &mut drawn, buffer);
-                critical::draw(scene, key, at(layout.lanes), &drawn, buffer);
+                critical::draw(scene, &[key], at(layout.lanes), &drawn, buffer);
             }
-            ViewRow::Folded(group) => folded::draw(scene, group, at(layout.lanes), buffer),
+            ViewRow::Folded(group) => {
+                let lanes = folded::tracks(scene, group);
+                folded::draw(scene, group, &lanes, at(layout.lanes), buffer);
+                if folded::shows_work(group) {
+                    critical::draw(scene, &lanes, at(layout.lanes), &drawn, buffer);
+                }
+            }
             ViewRow::Process(_) | ViewRow::Device(..) => {}
         }
     }

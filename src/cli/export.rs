@@ -157,13 +157,7 @@ impl Job {
         } else if !self.has_any {
             say("there is nothing in this range");
         }
-        let losses = self.archive.things().losses();
-        if losses.calls + losses.others > 0 {
-            say(format!(
-                "{} calls and {} other records were lost while recording",
-                losses.calls, losses.others
-            ));
-        }
+        trace::say_losses(&args.file, &self.archive);
     }
 }
 

@@ -148,6 +148,19 @@ fn descriptor_path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
+/// Says what was lost while the file was recorded.
+pub(crate) fn say_losses(path: &Path, archive: &Archive) {
+    let losses = archive.things().losses();
+    if losses.calls + losses.others > 0 {
+        say(format!(
+            "{}: {} calls and {} other records were lost while recording",
+            path.display(),
+            losses.calls,
+            losses.others
+        ));
+    }
+}
+
 /// Says what of the file is damaged or missing.
 pub(crate) fn say_warnings(path: &Path, archive: &Archive) {
     for warning in archive.final_warnings() {

@@ -96,7 +96,9 @@ impl Target<'_> {
         export(archive, &mut files).map_err(|trouble| trouble.of(file, self.root))?;
         trace::check(archive, self.strict).map_err(Trouble::Recording)?;
         let condition = Condition::of_archive(archive);
-        say_what_is_missing(file, archive);
+        // What nobody may take for the whole, as `export` does.
+        trace::say_warnings(file, archive);
+        trace::say_losses(file, archive);
         let parts = files.parts().map_err(Trouble::Dataset)?;
         let manifest = Manifest::new(place, (file, content), &condition, parts);
         pending
@@ -167,20 +169,6 @@ fn run(session: &SessionRow) -> String {
             .to_string(),
     };
     plain(&format!("{begin}-{}", plain(&program.to_string_lossy())))
-}
-
-/// Says what nobody may take for the whole, as `export` does.
-fn say_what_is_missing(file: &Path, archive: &Archive) {
-    trace::say_warnings(file, archive);
-    let losses = archive.things().losses();
-    if losses.calls + losses.others > 0 {
-        say(format!(
-            "{}: {} calls and {} other records were lost while recording",
-            file.display(),
-            losses.calls,
-            losses.others
-        ));
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
+use ascend_trace_format::fnv;
 use ascend_trace_recording::rows::SessionRow;
 
 /// Bytes at either end of a file that are compared. A recording only grows at its end.
@@ -35,65 +36,39 @@ impl Content {
 }
 
 fn digest(file: &mut File, length: u64) -> io::Result<String> {
-    let mut hash = Hash::default();
+    let mut hash = fnv::EMPTY;
     for begin in [0, length.saturating_sub(ENDS)] {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(begin))?;
         file.take(ENDS.min(length)).read_to_end(&mut bytes)?;
-        hash.add(&bytes);
+        hash = fnv::extend(hash, &bytes);
     }
-    Ok(hash.text())
+    Ok(text(hash))
 }
 
 /// The identifier of a recording: the same for its copies, and while it grows. `content` is for files whose
 /// beginning is damaged.
 pub(super) fn id(session: &SessionRow, content: &Content) -> String {
-    let mut hash = Hash::default();
-    hash.add(&session.start_realtime_ns.to_le_bytes());
-    hash.add(&session.start_ns.to_le_bytes());
-    hash.add(session.host.as_bytes());
+    let mut hash = fnv::hash(&session.start_realtime_ns.to_le_bytes());
+    hash = fnv::extend(hash, &session.start_ns.to_le_bytes());
+    hash = fnv::extend(hash, session.host.as_bytes());
     for word in &session.command {
-        hash.add(&[0]);
-        hash.add(word.as_bytes());
+        hash = fnv::extend(hash, &[0]);
+        hash = fnv::extend(hash, word.as_bytes());
     }
     if *session == SessionRow::default() {
-        hash.add(content.digest.as_bytes());
+        hash = fnv::extend(hash, content.digest.as_bytes());
     }
-    hash.text()
+    text(hash)
 }
 
-/// FNV-1a in 64 bits: the same in every release, which the hashes of the standard library do not promise.
-struct Hash(u64);
-
-impl Default for Hash {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hash {
-    fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn text(&self) -> String {
-        format!("{:016x}", self.0)
-    }
+fn text(hash: u64) -> String {
+    format!("{hash:016x}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hashes_are_those_of_the_specification() {
-        let mut hash = Hash::default();
-        assert_eq!(hash.text(), "cbf29ce484222325");
-        hash.add(b"foobar");
-        assert_eq!(hash.text(), "85944171f73967e8");
-    }
 
     #[test]
     fn content_changes_with_length_and_ends() {

@@ -1,12 +1,13 @@
 //! Where the files of a recording lie: a folder for each value of a partition column.
 
+#[cfg(feature = "parquet")]
 use std::path::PathBuf;
 
 /// Characters of a value.
 const LONGEST: usize = 120;
 
 /// The values of the partition columns that all files of a recording share.
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only there"))]
+#[cfg(feature = "parquet")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     pub(super) run: &'a str,
@@ -14,7 +15,7 @@ pub(super) struct Place<'a> {
     pub(super) id: &'a str,
 }
 
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only there"))]
+#[cfg(feature = "parquet")]
 impl Place<'_> {
     /// The folder of a rank's files of a table, from that of the dataset on.
     pub(super) fn folder(self, table: &str, rank: &str) -> PathBuf {
@@ -48,7 +49,7 @@ pub(super) fn is_plain(text: &str) -> bool {
 }
 
 /// A text as such a value: what readers would have to decode becomes `_`.
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only there"))]
+#[cfg(feature = "parquet")]
 pub(super) fn plain(text: &str) -> String {
     let kept = |it: char| if is_plain_character(it) { it } else { '_' };
     match text.is_empty() {
@@ -67,7 +68,7 @@ pub(super) fn run_name(text: &str) -> Result<String, String> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parquet"))]
 mod tests {
     use super::*;
 

@@ -82,12 +82,25 @@ fn a_critical_path_has_no_gaps_and_follows_steps() {
         let kinds = document["kinds"].as_array().unwrap().iter();
         let total: i64 = kinds.filter_map(|it| it["total_ns"].as_i64()).sum();
         assert_eq!(total, end - begin, "{words:?}");
-        let mut reached = begin;
-        for piece in document["segments"].as_array().unwrap() {
-            assert_eq!(piece["begin_ns"].as_i64(), Some(reached), "{piece}");
+        let kinds = document["kinds"].as_array().unwrap().iter();
+        let count: u64 = kinds.filter_map(|it| it["count"].as_u64()).sum();
+        let pieces = document["segments"].as_array().unwrap();
+        // On a busy machine the path may have more pieces than are listed. The shortest are left out then.
+        let left_out = count - pieces.len() as u64;
+        assert!(left_out == 0 || pieces.len() == 10_000, "{left_out}");
+        let (mut reached, mut gaps) = (begin, 0);
+        for piece in pieces {
+            let from = piece["begin_ns"].as_i64().unwrap();
+            assert!(from >= reached, "{piece} {reached}");
+            gaps += u64::from(from > reached);
             reached = piece["end_ns"].as_i64().unwrap();
         }
-        assert_eq!(reached, end, "{words:?}");
+        assert!(reached <= end, "{words:?}");
+        gaps += u64::from(reached < end);
+        assert!(
+            gaps <= left_out,
+            "{words:?}: {gaps} gaps, {left_out} pieces"
+        );
         (begin, end)
     };
     let whole = check(&["critical"]);
@@ -263,7 +276,7 @@ fn changes_of_programs_are_found_and_conditions_fail() {
     run(&mut diff(
         &before,
         &slow,
-        &["--fail-if", "step<-99%", "--fail-if", "*<-1%"],
+        &["--fail-if", "step<-99%", "--fail-if", "aclnnMatmul<-1%"],
     ))
     .expect(0);
     for (condition, why) in [

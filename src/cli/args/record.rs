@@ -7,6 +7,8 @@ use clap::{Args, ValueEnum};
 
 use ascend_trace_format::session::Timing;
 
+use crate::cli::dataset::run_name;
+
 #[derive(Debug, Args)]
 #[command(override_usage = "ascend-trace [record] [OPTIONS] [--] APP [ARGS]...")]
 pub(crate) struct RecordArgs {
@@ -51,6 +53,15 @@ pub(crate) struct RecordArgs {
     /// How calls are intercepted. `frida` needs a build with that feature, see `ascend-trace help engines`
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
     pub(crate) engine: EngineWord,
+
+    /// When the recording is complete, add it to the dataset in this folder, as `ascend-trace dataset add`
+    /// does
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dataset: Option<PathBuf>,
+
+    /// With --dataset: the value of the column run. Give the ranks of one job the same name
+    #[arg(long, value_name = "NAME", requires = "dataset", value_parser = run_name)]
+    pub(crate) dataset_run: Option<String>,
 
     /// The program to trace, and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "APP [ARGS]")]

@@ -271,6 +271,7 @@ pub(crate) fn forget_all() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object_table::Object;
 
     #[test]
     fn null_is_the_default_stream_of_the_current_context() {

@@ -1,6 +1,6 @@
 //! A column of a few texts that occur often: each row has the number of its text in a dictionary.
 //!
-//! The library's writer keeps a dictionary of byte arrays of any size, which takes longer for each row.
+//! The library's writer takes an owned byte array for each row, which is a text's address, length and count of owners.
 
 use ::bytes::Bytes;
 use ::parquet::basic::{Compression, Encoding};

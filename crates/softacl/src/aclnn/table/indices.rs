@@ -16,7 +16,7 @@ use crate::aclnn::operators::{In, Scalar, Written};
 use crate::aclnn::status::require;
 use crate::code::Outcome;
 use advanced::{indexed, put};
-use scatter::{Source, rows_changed, scatter, scatter_value, scattered, target};
+use scatter::{Source, combine, rows_changed, scatter, scatter_value, scattered, target};
 
 /// An index that may count from the end.
 fn place(index: i64, length: usize) -> Option<usize> {

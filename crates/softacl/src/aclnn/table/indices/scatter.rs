@@ -3,7 +3,9 @@
 use super::{around, place};
 use crate::aclnn::call::Call;
 use crate::aclnn::call_wide::Given;
+use crate::aclnn::data_type::DataType;
 use crate::aclnn::dense::dimension;
+use crate::aclnn::formula::number;
 use crate::aclnn::number::Number;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::operators::Written;
@@ -87,7 +89,7 @@ pub(super) enum Source {
 }
 
 /// Adds the task of a change; integers are changed as such, so that none of their digits is lost.
-fn combine(
+pub(super) fn combine(
     call: &mut Call,
     x: &Operand,
     index: &Operand,

@@ -15,11 +15,15 @@ mod schema;
 mod several;
 
 use std::num::NonZeroU16;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use place::run_name;
+use crate::error::TROUBLE;
+use crate::output::say;
+use crate::quote::quoted;
+
+pub(crate) use place::run_name;
 
 #[derive(Debug, Args)]
 pub(crate) struct DatasetArgs {
@@ -59,17 +63,56 @@ pub(crate) struct AddArgs {
 
 pub(crate) fn run(args: &DatasetArgs) -> anyhow::Result<u8> {
     match &args.action {
-        Action::Add(args) => add(args),
+        Action::Add(args) => {
+            prepare(&args.to)?;
+            add(args)
+        }
     }
+}
+
+/// Makes a dataset, or finds that one which exists takes what this tool writes.
+#[cfg(feature = "parquet")]
+pub(crate) fn prepare(root: &Path) -> anyhow::Result<()> {
+    schema::prepare(root)
+}
+
+#[cfg(not(feature = "parquet"))]
+pub(crate) fn prepare(_root: &Path) -> anyhow::Result<()> {
+    anyhow::bail!("this build writes no datasets: build it with the feature parquet")
 }
 
 #[cfg(feature = "parquet")]
 fn add(args: &AddArgs) -> anyhow::Result<u8> {
-    schema::prepare(&args.to)?;
     several::add(args)
 }
 
 #[cfg(not(feature = "parquet"))]
 fn add(_args: &AddArgs) -> anyhow::Result<u8> {
-    anyhow::bail!("this build writes no datasets: build it with the feature parquet")
+    Ok(0)
+}
+
+/// Adds a recording that has just ended. What goes wrong is said, with the command that does it again.
+pub(crate) fn add_recorded(file: &Path, root: &Path, run: Option<&str>) {
+    let args = AddArgs {
+        files: vec![file.to_owned()],
+        to: root.to_owned(),
+        run: run.map(ToOwned::to_owned),
+        jobs: None,
+        strict: false,
+    };
+    let status = match prepare(root).and_then(|()| add(&args)) {
+        Ok(status) => status,
+        Err(error) => {
+            say(format!("{error:#}"));
+            TROUBLE
+        }
+    };
+    if status == TROUBLE {
+        let name = run.map(|run| format!(" --run {run}")).unwrap_or_default();
+        say(format!(
+            "the recording is not in the dataset; to add it: ascend-trace dataset add {} --to {}{name}",
+            quoted(file),
+            quoted(root)
+        ));
+    }
 }

@@ -77,7 +77,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         python: false,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),
     };
-    recording::record(&plan).map(exit_code)
+    let recorded = recording::record(&plan)?;
+    Ok(exit_code(recorded.status))
 }
 
 fn list() -> String {

@@ -3,14 +3,29 @@
 use std::io::{self, IsTerminal};
 
 use super::args::{EngineWord, OutputArgs, RecordArgs};
+use super::dataset;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::say;
 use crate::recording::{self, Plan};
 use crate::unpack;
 use ascend_trace_collector::target::Target;
 
-pub(crate) fn run(args: RecordArgs) -> Result<u8, Failure> {
-    recording::record(&plan(args)?).map(exit_code)
+pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
+    let (dataset, run) = (args.dataset.take(), args.dataset_run.take());
+    let plan = plan(args)?;
+    // What is wrong with the dataset is said before the program runs for hours.
+    if let Some(root) = &dataset {
+        if plan.target == Target::Standard {
+            let text = "--dataset needs a trace file, and -o - writes none";
+            return Err(Failure::new(TOOL_FAILED, text));
+        }
+        dataset::prepare(root).or_status(TOOL_FAILED)?;
+    }
+    let recorded = recording::record(&plan)?;
+    if let Some((root, file)) = dataset.as_ref().zip(recorded.file.as_ref()) {
+        dataset::add_recorded(file, root, run.as_deref());
+    }
+    Ok(exit_code(recorded.status))
 }
 
 fn plan(args: RecordArgs) -> Result<Plan, Failure> {

@@ -66,8 +66,16 @@ impl Plan {
     }
 }
 
-/// Records, and answers the status of the program.
-pub(crate) fn record(plan: &Plan) -> Result<i32, Failure> {
+/// What came of a recording.
+pub(crate) struct Made {
+    /// The status of the program.
+    pub(crate) status: i32,
+    /// The trace, unless it went to standard output.
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Records a program from its begin to its end.
+pub(crate) fn record(plan: &Plan) -> Result<Made, Failure> {
     let clock = Clock::start();
     let name = plan.words.first().cloned().unwrap_or_default();
     let program = lookup::find(&name, std::env::var_os("PATH").as_deref())?;
@@ -110,7 +118,10 @@ pub(crate) fn record(plan: &Plan) -> Result<i32, Failure> {
             Line::Problem(text) => say(text),
         }
     }
-    Ok(ended.status)
+    Ok(Made {
+        status: ended.status,
+        file: ended.outcome.path,
+    })
 }
 
 fn open_screen() -> anyhow::Result<Screen> {

@@ -435,3 +435,49 @@ fn duckdb_finds_the_rows_of_the_exports() {
         assert!(found.out().lines().count() > 4, "{query}\n{found}");
     }
 }
+
+/// A recording of a shell command, with `--dataset`.
+fn recorded_into(dataset: &Dataset, script: &str, options: &[&str]) -> Outcome {
+    let mut command = tool();
+    command.current_dir(dataset.folder.path());
+    command.args(["record", "--no-tui", "--dataset"]);
+    command.arg(dataset.root()).args(options);
+    run(command.args(["sh", "-c", script]))
+}
+
+#[test]
+fn a_recording_is_added_at_its_end() {
+    let dataset = Dataset::new();
+    let options = ["-o", "one.atrace", "--dataset-run", "night"];
+    recorded_into(&dataset, "exit 3", &options).expect(3);
+    let (_, manifest) = dataset.manifest();
+    assert_eq!(manifest["run"], "night");
+    let trace = dataset.folder.path().join("one.atrace");
+    let again = dataset.add(&[&trace], &["--run", "night"]).expect(0);
+    assert!(again.err().contains("0 added, 1 there before"), "{again}");
+}
+
+#[test]
+fn a_dataset_that_takes_no_recording_is_told_of_before_and_after() {
+    let dataset = Dataset::new();
+    fs::create_dir(dataset.root()).unwrap();
+    fs::write(dataset.root().join("notes"), "mine").unwrap();
+    let ran = dataset.folder.path().join("ran");
+    let refused = recorded_into(&dataset, "touch ran", &[]).expect(125);
+    assert!(refused.err().contains("is no dataset"), "{refused}");
+    assert!(!ran.exists(), "the program ran");
+    fs::remove_file(dataset.root().join("notes")).unwrap();
+    let refused = recorded_into(&dataset, "touch ran", &["-o", "-"]).expect(125);
+    assert!(refused.err().contains("-o - writes none"), "{refused}");
+    assert!(!ran.exists(), "the program ran");
+    // The folder goes while the program runs.
+    let script = "rm -r fleet; touch fleet; exit 7";
+    let outcome = recorded_into(&dataset, script, &["-o", "two.atrace"]).expect(7);
+    let said = outcome.err();
+    assert!(said.contains("cannot write the dataset"), "{said}");
+    let command = "ascend-trace dataset add two.atrace --to ";
+    assert!(said.contains(command), "{said}");
+    fs::remove_file(dataset.root()).unwrap();
+    let trace = dataset.folder.path().join("two.atrace");
+    dataset.add(&[&trace], &[]).expect(0);
+}

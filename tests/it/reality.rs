@@ -316,8 +316,12 @@ fn a_context_that_has_failed_is_left_alone() {
         .map(|task| task.text("untimed"))
         .collect();
     assert_eq!(reasons.len(), 60);
-    // Two rounds were seen done before.
-    assert_eq!(reasons[..20], [""; 20], "{reasons:?}");
+    // Two rounds were seen done before. On a busy machine, the tool has not read the times of all of them then.
+    let timed = reasons.iter().take_while(|reason| reason.is_empty());
+    let timed = timed.count();
+    assert!((1..=30).contains(&timed), "{reasons:?}");
+    let left: Vec<_> = reasons[timed..30].iter().collect();
+    assert!(left.iter().all(|it| **it == "context-gone"), "{reasons:?}");
     assert_eq!(reasons[30..60], ["context-failed"; 30], "{reasons:?}");
 }
 

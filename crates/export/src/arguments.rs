@@ -29,7 +29,7 @@ pub(crate) fn write_arguments<'t>(
             ArgKind::Enum => {
                 let (at, value) = ((call.function, place), *word as i64);
                 match source.constants.argument(trace, at, argument, value) {
-                    Some(constant) => fields.constant(name, constant),
+                    Some(constant) => fields.word(name, constant),
                     None => fields.integer(name, value),
                 }
             }
@@ -79,7 +79,7 @@ fn write_word<'t>(
 pub(crate) fn write_result<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, call: &Call) {
     let trace = source.trace;
     if let Some(ending) = call.ending.exported() {
-        fields.constant("ending", ending);
+        fields.word("ending", ending);
         return;
     }
     match trace.function(call.function).ret {
@@ -91,7 +91,7 @@ pub(crate) fn write_result<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>
             if let Some(name) =
                 code.and_then(|it| source.constants.result(trace, call.function, it))
             {
-                fields.constant("ret_name", name);
+                fields.word("ret_name", name);
             }
         }
         RetKind::Int | RetKind::Wide => fields.integer("ret", call.ret),

@@ -106,8 +106,7 @@ impl TableWriter for Writer<'_> {
                     Value::Nothing => {}
                     Value::Signed(value) => write_signed(&mut self.chunk, value),
                     Value::Unsigned(value) => write_unsigned(&mut self.chunk, value),
-                    Value::Lasting(text) => self.guarded(text),
-                    Value::Passing(text) => self.guarded(text),
+                    Value::Text(text) => self.guarded(text),
                 }
             }
             self.chunk.push(b'\n');
@@ -119,8 +118,6 @@ impl TableWriter for Writer<'_> {
         }
         Ok(())
     }
-
-    fn forget_addresses(&mut self) {}
 
     fn end(&mut self, _source: &Source<'_>, _facts: &Facts) -> io::Result<()> {
         self.file.write_all(&self.chunk)?;

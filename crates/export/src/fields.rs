@@ -48,7 +48,7 @@ impl From<&'static str> for Name<'_> {
     }
 }
 
-/// Takes named values. Names and constants live as long as the trace, `'t`.
+/// Takes named values. Names live as long as the trace, `'t`.
 pub(crate) trait Fields<'t> {
     fn integer(&mut self, name: impl Into<Name<'t>>, value: i64);
     fn unsigned(&mut self, name: impl Into<Name<'t>>, value: u64);
@@ -56,8 +56,6 @@ pub(crate) trait Fields<'t> {
     fn float(&mut self, name: impl Into<Name<'t>>, value: f64);
     fn boolean(&mut self, name: impl Into<Name<'t>>, value: bool);
     /// One of a few texts that occur often.
-    fn constant(&mut self, name: impl Into<Name<'t>>, value: &'t str);
-    /// One of a few texts, which does not last.
     fn word(&mut self, name: impl Into<Name<'t>>, value: &str) {
         self.text(name, value);
     }
@@ -124,8 +122,8 @@ fn write_whole_call<'t>(
     if let Some(task) = untimed.filter(|task| task.time.is_none()) {
         // Functions have arguments called `kind` and `seq`.
         fields.unsigned("task_seq", u64::from(task.sequence));
-        fields.constant("task_kind", task.kind.name());
-        fields.constant("untimed", crate::untimed_reason(task));
+        fields.word("task_kind", task.kind.name());
+        fields.word("untimed", crate::untimed_reason(task));
         if trace.is_pageable(call) {
             fields.boolean("pageable", true);
         }
@@ -259,7 +257,7 @@ pub(crate) fn write_graph<'t>(
     let trace = source.trace;
     write_process(fields, source, graph.process);
     fields.unsigned("graph", u64::from(graph.serial));
-    fields.constant("outcome", graph.outcome.name());
+    fields.word("outcome", graph.outcome.name());
     if let Outcome::Failed(code) = graph.outcome {
         fields.integer("code", code);
     }
@@ -280,7 +278,7 @@ pub(crate) fn write_step<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     if source.args == Args::None {
         return;
     }
-    fields.constant(
+    fields.word(
         "verdict",
         step.verdict.map_or("too few times", Verdict::name),
     );
@@ -313,7 +311,7 @@ pub(crate) fn write_recording<'t>(
 ) {
     let trace = source.trace;
     let session = trace.session();
-    fields.constant("tool", "ascend-trace");
+    fields.word("tool", "ascend-trace");
     fields.text("tool_version", &session.tool_version);
     fields.unsigned("trace_format", u64::from(FILE_VERSION));
     fields.text("command", &session.command.join(" "));
@@ -366,7 +364,7 @@ fn write_work<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, call: &Call) {
         fields.text("shapes", &shapes);
     }
     if let Some(direction) = trace.direction(call) {
-        fields.constant("direction", direction.name());
+        fields.word("direction", direction.name());
     }
 }
 

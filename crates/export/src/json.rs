@@ -272,11 +272,6 @@ impl<'t> Fields<'t> for Json {
     }
 
     #[inline]
-    fn constant(&mut self, name: impl Into<Name<'t>>, value: &'t str) {
-        self.field(name).string(value);
-    }
-
-    #[inline]
     fn text(&mut self, name: impl Into<Name<'t>>, value: &str) {
         self.field(name).string(value);
     }

@@ -5,6 +5,7 @@
 
 mod args;
 mod arguments;
+mod by_name;
 mod chrome;
 mod constants;
 mod counters;
@@ -21,7 +22,6 @@ mod labels;
 mod parquet;
 mod part;
 mod perfetto;
-mod recent;
 mod release;
 mod selection;
 mod stream;

@@ -102,10 +102,6 @@ impl TableWriter for Writer<'_> {
         Ok(())
     }
 
-    fn forget_addresses(&mut self) {
-        self.columns.forget_addresses();
-    }
-
     fn end(&mut self, source: &Source<'_>, facts: &Facts) -> io::Result<()> {
         self.write_group()?;
         if let Some(mut parquet) = self.parquet.take() {

@@ -82,7 +82,6 @@ impl<'w> PerfettoPass<'w> {
 impl<'w> Pass<'w> for PerfettoPass<'w> {
     fn step(&mut self, source: &Source<'_>, _: &mut dyn Sink<'w>) -> Result<(), ExportError> {
         let (output, tracks) = (&mut self.output, &mut self.tracks);
-        output.forget_addresses();
         tracks.advance(source);
         self.facts.add(source);
         if !self.is_begun {

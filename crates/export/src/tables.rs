@@ -161,11 +161,8 @@ pub(crate) enum Kind {
 
 /// Takes a table, some rows at a time.
 pub(crate) trait TableWriter {
-    /// Adds rows. Texts that last stay where they are until [`TableWriter::forget_addresses`].
+    /// Adds rows.
     fn rows<R>(&mut self, columns: &[Column<'_, R>], rows: &[R]) -> io::Result<()>;
-
-    /// Texts that lasted may be gone.
-    fn forget_addresses(&mut self);
 
     /// There are no more rows.
     fn end(&mut self, source: &Source<'_>, facts: &Facts) -> io::Result<()>;
@@ -207,7 +204,7 @@ impl<'t, R> Column<'t, R> {
 
     /// The value of this column in a row, by way of a cell.
     #[inline]
-    pub(crate) fn fill<'c>(&self, row: &R, cell: &'c mut Cell<'t>) -> Value<'c, 't> {
+    pub(crate) fn fill<'c>(&self, row: &R, cell: &'c mut Cell<'t>) -> Value<'c> {
         cell.clear();
         (self.fill)(row, cell);
         let value = cell.value();
@@ -228,7 +225,6 @@ fn write_table<'t, R>(
     columns: &[Column<'t, R>],
     mut rows: impl Iterator<Item = R>,
 ) -> io::Result<()> {
-    writer.forget_addresses();
     let mut batch = Vec::with_capacity(BATCH);
     loop {
         batch.extend(rows.by_ref().take(BATCH));

@@ -59,7 +59,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// The value of `--run`.
-pub(super) fn run_name(text: &str) -> Result<String, String> {
+pub(crate) fn run_name(text: &str) -> Result<String, String> {
     match is_plain(text) {
         true => Ok(text.to_owned()),
         false => Err(format!(

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use ascend_trace_format::record::ActivityKind;
 
 use super::axis::Axis;
+use super::entry::{Entry, groups, split};
 use super::graphs::{Branch, Graph, Node, Place};
-use super::lane::{Entry, Lane, Stretch, Unowned, groups, split};
+use super::lane::{Lane, Stretch, Unowned};
 use super::matching::Matching;
 
 /// Nodes of one captured stream, by kind.

@@ -11,6 +11,7 @@
 mod axis;
 mod bind;
 mod binding;
+mod entry;
 mod graphs;
 mod lane;
 mod matching;
@@ -31,8 +32,9 @@ use ascend_trace_recording::rows::{
 use super::clock::{self, Clock, WallClock};
 use crate::tables;
 use axis::Axis;
+use entry::{Entry, Span};
 use graphs::{Ends, Graph, Launch, Node, Place};
-use lane::{Expected, Lane, Owner, Phase, Span, Sync, Work};
+use lane::{Expected, Lane, Owner, Phase, Sync, Work};
 use patterns::Patterns;
 use progress::Progress;
 use replays::{Done, Replays};
@@ -196,7 +198,7 @@ impl Hardware {
         };
         let seen = clock.at(Ticks::new(told.seen));
         let progress = own.progress.entry(told.device).or_default();
-        let entry = lane::Entry { told: *told, seen };
+        let entry = Entry { told: *told, seen };
         progress.note(seen, entry.begin());
         let lane = own.lanes.entry((told.device, told.stream)).or_default();
         lane.take(entry);
@@ -474,7 +476,7 @@ impl Process {
             && let Some(task) = self.untold.pop_first()
         {
             if self.is_alone {
-                rows.push(Row::TaskTime(lane::time(process, task, None)));
+                rows.push(Row::TaskTime(entry::time(process, task, None)));
             }
         }
     }
@@ -497,7 +499,7 @@ impl Process {
             let axis = self.axes.entry(*device);
             let axis = axis.or_insert_with(|| Axis::near(self.comparison));
             lane.settle(axis, phase, &mut |joined| {
-                let row = |entry: &lane::Entry, work: Option<Work>, part: usize| {
+                let row = |entry: &Entry, work: Option<Work>, part: usize| {
                     let told = &entry.told;
                     let task = work.and_then(|work| work.task);
                     Row::Activity(ActivityRow {
@@ -536,7 +538,7 @@ impl Process {
                 });
                 if let Some((task, span)) = told.filter(|_| self.is_alone) {
                     self.untold.remove(&task);
-                    rows.push(Row::TaskTime(lane::time(process, task, span)));
+                    rows.push(Row::TaskTime(entry::time(process, task, span)));
                 }
                 let count = joined.entries.len() as u64;
                 match joined.work {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lane::Entry;
+use super::entry::Entry;
 
 /// Different sequences of kernels that are kept of a function.
 const MOST: usize = 64;

@@ -55,8 +55,8 @@ struct Model {
     /// By place and begin of the log's.
     truth: BTreeMap<(Place, i64), Truth>,
     /// Entries that have not come, in batches.
-    held: Vec<Vec<(Place, lane::Entry)>>,
-    batch: Vec<(Place, lane::Entry)>,
+    held: Vec<Vec<(Place, Entry)>>,
+    batch: Vec<(Place, Entry)>,
     defects: Defects,
     rows: Vec<Row>,
     lost: usize,
@@ -212,7 +212,7 @@ impl Model {
             seen: 0,
         };
         let seen = HostNs::new(end);
-        self.batch.push((place, lane::Entry { told, seen }));
+        self.batch.push((place, Entry { told, seen }));
     }
 
     fn kernel(&mut self, stream: u32) {
@@ -301,7 +301,7 @@ impl Model {
                 let progress = self.process.progress.entry(place.0).or_default();
                 progress.note(HostNs::new(self.now), entry.begin());
                 let lane = self.process.lanes.entry(place).or_default();
-                lane.take(lane::Entry {
+                lane.take(Entry {
                     seen: HostNs::new(self.now),
                     ..entry
                 });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::time::HostNs;
 
-use super::lane::Span;
+use super::entry::Span;
 
 /// Replays that wait for nodes.
 #[derive(Debug, Default)]

@@ -55,7 +55,7 @@ struct Outcome {
 
 /// Plays a program of some bursts, each with a synchronisation, and checks every join.
 /// What a task was joined to: the task, if there is one, and the entries.
-type Join = (Option<(u32, u32)>, Vec<lane::Entry>);
+type Join = (Option<(u32, u32)>, Vec<Entry>);
 
 fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
     let mut random = Random(seed | 1);
@@ -70,7 +70,7 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
     let (mut now, mut free, mut sequence, mut number) = (start, start, 0, 0);
     // What each entry truly is of: by its correlation.
     let mut truth: BTreeMap<u64, u32> = BTreeMap::new();
-    let mut held: Vec<Vec<lane::Entry>> = Vec::new();
+    let mut held: Vec<Vec<Entry>> = Vec::new();
     let mut outcome = Outcome {
         tasks: 0,
         joined: 0,
@@ -130,7 +130,7 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
                     (to_log(from), to_log(free))
                 };
                 outcome.entries += 1;
-                batch.push(lane::Entry {
+                batch.push(Entry {
                     told: told::Activity {
                         kind,
                         device: 0,
@@ -155,7 +155,7 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
         };
         while held.len() > defects.late || is_last && !held.is_empty() {
             for entry in held.remove(0) {
-                lane.take(lane::Entry {
+                lane.take(Entry {
                     seen: HostNs::new(now),
                     ..entry
                 });
@@ -262,7 +262,7 @@ fn a_loop_is_not_joined_to_another_round_of_it() {
 
 #[test]
 fn a_task_has_the_times_of_all_its_parts_or_none() {
-    let entry = |begin_ns, end_ns| lane::Entry {
+    let entry = |begin_ns, end_ns| Entry {
         told: told::Activity {
             kind: ActivityKind::Kernel,
             device: 0,
@@ -275,16 +275,16 @@ fn a_task_has_the_times_of_all_its_parts_or_none() {
         },
         seen: HostNs::new(9_000),
     };
-    let whole = lane::time(3, (1, 5), Span::of(&[entry(10, 20), entry(25, 40)]));
+    let whole = entry::time(3, (1, 5), Span::of(&[entry(10, 20), entry(25, 40)]));
     let expected = TaskTimeRow {
         untimed: Untimed::Timed.code(),
         begin_device_ns: 10,
         end_device_ns: 40,
         seen_ns: 9_000,
         arming_ns: 1,
-        ..lane::time(3, (1, 5), None)
+        ..entry::time(3, (1, 5), None)
     };
     assert_eq!(whole, expected);
-    let torn = lane::time(3, (1, 5), Span::of(&[entry(10, 20), entry(0, 0)]));
+    let torn = entry::time(3, (1, 5), Span::of(&[entry(10, 20), entry(0, 0)]));
     assert_eq!(torn.untimed, Untimed::NotLogged.code());
 }

@@ -21,7 +21,7 @@ pub(super) fn write(
         };
         output.event(b'X', track, |members| {
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
-            members.named(name.into(), "capture");
+            members.named(&name, "capture");
             members.lasting(capture.begin, capture.end);
             members.args(|json| write_graph(json, source, graph, facts));
         })?;

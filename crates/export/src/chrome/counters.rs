@@ -20,7 +20,7 @@ pub(super) fn write(
         };
         let track = counter.track.unwrap_or(of_process(counter.pid));
         output.event(b'C', track, |members| {
-            members.named(counter.name.as_str().into(), "");
+            members.named(&counter.name, "");
             members.at(step.time);
             members.args(|json| json.key(counter.unit).integer(step.amount));
         })

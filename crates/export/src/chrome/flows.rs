@@ -69,7 +69,7 @@ fn write_ends(
     let (track, time) = ends.to;
     if ends.at_mark && marks.insert((track, time)) {
         output.event(b'X', track, |members| {
-            members.named("released".into(), "released");
+            members.named("released", "released");
             members.lasting(time, time);
         })?;
     }
@@ -84,7 +84,7 @@ fn write_end(
     id: u64,
 ) -> io::Result<()> {
     output.event(phase, track, |members| {
-        members.named(name.into(), name);
+        members.named(name, name);
         members.at(time);
         members.json.next(b",\"id\":").unsigned(id);
         if phase == b'f' {

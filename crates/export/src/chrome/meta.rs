@@ -37,7 +37,7 @@ pub(super) fn write_recording_mark(
     write_label(output, track, "thread", RECORDING, i64::from(i32::MAX))?;
     let begin = source.part.begin;
     output.event(b'X', track, |members| {
-        members.named(RECORDED.into(), RECORDING);
+        members.named(RECORDED, RECORDING);
         members.lasting(begin, begin);
         members.args(|json| write_recording(json, source, facts));
     })
@@ -99,11 +99,11 @@ pub(super) fn write_label(
     order: i64,
 ) -> io::Result<()> {
     output.event(b'M', track, |members| {
-        members.named(format!("{what}_name").into(), "");
+        members.named(&format!("{what}_name"), "");
         members.args(|json| json.name("name").string(name));
     })?;
     output.event(b'M', track, |members| {
-        members.named(format!("{what}_sort_index").into(), "");
+        members.named(&format!("{what}_sort_index"), "");
         members.args(|json| json.name("sort_index").integer(order));
     })
 }

@@ -1,11 +1,10 @@
 //! The file's frame, and one event per line inside it.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
+use crate::by_name::ByName;
 use crate::json::Json;
 use crate::labels::UNNAMED;
-use crate::recent::Recent;
 use crate::tracks::Track;
 
 /// Bytes that are collected before they are handed on.
@@ -31,15 +30,13 @@ impl<'a> Output<'a> {
             begin: 0,
             is_first: true,
             heads: Heads::default(),
-            labels: Labels::new(),
+            labels: Labels::default(),
         }
     }
 
-    /// Begins a part of the trace, counted from this moment. Texts that were looked up in the part
-    /// before may be gone.
+    /// Begins a part of the trace, counted from this moment.
     pub(super) fn begin_part(&mut self, begin: i64) {
         self.begin = begin;
-        self.labels.forget();
     }
 
     /// Opens the list of events, after what else is to stand before it.
@@ -140,7 +137,7 @@ impl Head {
 }
 
 /// Names with their categories, as they are written.
-type Labels = Recent<Vec<u8>>;
+type Labels = ByName<Vec<u8>>;
 
 fn label(name: &str, category: &str) -> Vec<u8> {
     let mut json = Json::default();
@@ -159,17 +156,19 @@ pub(crate) struct Members<'a> {
 }
 
 impl Members<'_> {
-    /// What is borrowed lasts as long as the part that is being written, and so does the category.
     #[inline]
-    pub(crate) fn named(&mut self, name: Cow<'_, str>, category: &str) {
-        match name {
-            name if name.is_empty() => self.json.plain(&label(UNNAMED, category)),
-            Cow::Borrowed(name) => {
-                let label = self.labels.get((name, category), || label(name, category));
-                self.json.plain(label);
-            }
-            Cow::Owned(name) => self.json.plain(&label(&name, category)),
+    pub(crate) fn named(&mut self, name: &str, category: &str) {
+        let name = match name.is_empty() {
+            true => UNNAMED,
+            false => name,
+        };
+        if let Some(label) = self.labels.get(name, category) {
+            self.json.plain(label);
+            return;
         }
+        let label = label(name, category);
+        self.json.plain(&label);
+        self.labels.insert(name, category, label);
     }
 
     #[inline]

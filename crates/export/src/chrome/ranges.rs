@@ -21,7 +21,7 @@ pub(super) fn write(
         let range = &trace.ranges()[*place];
         output.event(b'X', *track, |members| {
             let (name, category) = dialect.range(source, range);
-            members.named(name, category);
+            members.named(&name, category);
             members.lasting(range.begin, range.end);
             members.args(|json| {
                 if let Some(step) = facts.steps().of_range(trace, range) {

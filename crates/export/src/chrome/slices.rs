@@ -24,7 +24,7 @@ pub(super) fn write_calls(
             let call = trace.call(id);
             output.event(b'X', tracks.call(trace, id), |members| {
                 let (name, category) = dialect.call(source, id);
-                members.named(name, category);
+                members.named(&name, category);
                 members.lasting(call.begin, call.end);
                 members.args(|json| dialect.write_call(json, source, id));
             })?;
@@ -48,7 +48,7 @@ pub(super) fn write_tasks(
             };
             output.event(b'X', track, |members| {
                 let (name, category) = dialect.task(source, id);
-                members.named(name, category);
+                members.named(&name, category);
                 match is_waiter(trace, task) {
                     true => members.lasting_until(time.begin, drawn_end(source, id, time)),
                     false => members.lasting(time.begin, time.end),
@@ -75,7 +75,7 @@ pub(super) fn write_parts(
                 };
                 output.event(b'X', track, |members| {
                     let name = part_label(trace, &source.graphs, id, part);
-                    members.named(name, part_kind(part));
+                    members.named(&name, part_kind(part));
                     members.lasting(part.begin, part.end);
                     members.args(|json| write_part(json, source, id, part));
                 })?;

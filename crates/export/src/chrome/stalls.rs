@@ -14,7 +14,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     for (track, stall) in tracks.stalls(source) {
         output.event(b'X', track, |members| {
-            members.named(stall.cause.name().into(), "stall");
+            members.named(stall.cause.name(), "stall");
             members.lasting(stall.begin, stall.end);
             members.args(|json| write_stall(json, source, stall));
         })?;

@@ -146,7 +146,7 @@ impl Dialect for Kineto {
         let whole = TimeRange::new(source.part.begin, self.end);
         let TimeRange { begin, end } = source.selection.range().unwrap_or(whole);
         output.event(b'X', track, |members| {
-            members.named(RECORDING.into(), "cpu_op");
+            members.named(RECORDING, "cpu_op");
             members.lasting(begin, end.max(begin));
             members.args(|_| {});
         })

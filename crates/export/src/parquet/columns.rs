@@ -98,8 +98,7 @@ impl Columns {
                 Column::Words(words) => {
                     for row in rows {
                         match source.fill(row, &mut cell) {
-                            Value::Lasting(text) => words.push_lasting(text),
-                            Value::Passing(text) => words.push(text),
+                            Value::Text(text) => words.push(text),
                             _ => words.push_none(),
                         }
                     }
@@ -107,15 +106,6 @@ impl Columns {
             }
         }
         self.rows += rows.len();
-    }
-
-    /// Texts that were added may be gone.
-    pub(super) fn forget_addresses(&mut self) {
-        for column in &mut self.columns {
-            if let Column::Words(words) = column {
-                words.forget_addresses();
-            }
-        }
     }
 
     /// Writes all columns and forgets their cells.

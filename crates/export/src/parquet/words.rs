@@ -1,7 +1,6 @@
 //! A column of a few texts that occur often: each row has the number of its text in a dictionary.
 //!
-//! The library's writer looks at each text of each row to find its number; here most are found by
-//! their address.
+//! The library's writer takes an owned byte array for each row, which is a text's address, length and count of owners.
 
 use ::bytes::Bytes;
 use ::parquet::basic::{Compression, Encoding};
@@ -15,7 +14,6 @@ use ::parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use ::parquet::schema::types::ColumnDescPtr;
 
 use super::hybrid::{bits_for, encode, run};
-use crate::recent::Recent;
 use rustc_hash::FxHashMap;
 
 /// Stands for a row without a text.
@@ -31,7 +29,6 @@ pub(super) struct Words {
     numbers: FxHashMap<Box<str>, u32>,
     /// The texts in the order of their numbers, each after its length.
     dictionary: Vec<u8>,
-    recent: Recent<u32>,
     nulls: usize,
 }
 
@@ -41,7 +38,6 @@ impl Words {
             rows: Vec::new(),
             numbers: FxHashMap::default(),
             dictionary: Vec::new(),
-            recent: Recent::new(),
             nulls: 0,
         }
     }
@@ -51,23 +47,10 @@ impl Words {
         self.nulls += 1;
     }
 
-    /// Adds a row whose text stays where it is until [`Words::forget_addresses`].
     #[inline]
-    pub(super) fn push_lasting(&mut self, text: &str) {
-        let (numbers, dictionary) = (&mut self.numbers, &mut self.dictionary);
-        let number = self
-            .recent
-            .get((text, ""), || number(numbers, dictionary, text));
-        self.rows.push(*number);
-    }
-
     pub(super) fn push(&mut self, text: &str) {
         let number = number(&mut self.numbers, &mut self.dictionary, text);
         self.rows.push(number);
-    }
-
-    pub(super) fn forget_addresses(&mut self) {
-        self.recent.forget();
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -78,7 +61,6 @@ impl Words {
         self.rows.clear();
         self.numbers.clear();
         self.dictionary.clear();
-        self.recent.forget();
         self.nulls = 0;
     }
 

@@ -22,7 +22,7 @@ pub(super) fn write(
         };
         output.event(SLICE_BEGIN, track, making.begin, |event| {
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
-            event.named(name.into(), "capture");
+            event.named(&name, "capture");
             write_graph(event, source, graph, facts);
         })?;
         output.event(SLICE_END, track, making.end, |_| {})?;

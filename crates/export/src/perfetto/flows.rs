@@ -193,7 +193,7 @@ impl<'s, 't> Flows<'s, 't> {
         for ((track, time, leaves), flows) in marks {
             output.event(INSTANT, track, time, |event| {
                 let name = if leaves { "releases" } else { "released" };
-                event.named(name.into(), "released");
+                event.named(name, "released");
                 for flow in flows {
                     match leaves {
                         true => event.flow_begins(flow),

@@ -240,7 +240,7 @@ pub(super) fn write_recording(
         track: own,
     };
     output.event(INSTANT, place, begin, |event| {
-        event.named(RECORDED.into(), RECORDING);
+        event.named(RECORDED, RECORDING);
         write_facts(event, source, facts);
     })
 }

@@ -2,9 +2,8 @@
 
 use super::fields::{event, interned};
 use super::wire::{Fields, Wire};
-use crate::recent::Recent;
+use crate::by_name::ByName;
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 
 /// One of Perfetto's tables of texts.
 #[derive(Debug)]
@@ -45,9 +44,7 @@ pub(super) struct Names {
     keys: Table,
     strings: Table,
     fresh: Fresh,
-    recent_labels: Recent<Fields>,
-    recent_keys: Recent<u64>,
-    recent_strings: Recent<u64>,
+    labels: ByName<Fields>,
 }
 
 impl Names {
@@ -58,61 +55,38 @@ impl Names {
             keys: Table::new(interned::ANNOTATION_NAME),
             strings: Table::new(interned::ANNOTATION_STRING),
             fresh: Fresh::new(),
-            recent_labels: Recent::new(),
-            recent_keys: Recent::new(),
-            recent_strings: Recent::new(),
+            labels: ByName::default(),
         }
     }
 
-    /// The number of an argument's name, which lasts as long as the part that is being written.
+    /// The number of an argument's name.
     #[inline]
     pub(super) fn key(&mut self, text: &str) -> u64 {
-        let (keys, fresh) = (&mut self.keys, &mut self.fresh);
-        *self
-            .recent_keys
-            .get((text, ""), || keys.number(text, fresh))
+        self.keys.number(text, &mut self.fresh)
     }
 
-    /// The number of an argument's value, which lasts as long as the part that is being written.
+    /// The number of an argument's value.
     #[inline]
     pub(super) fn string(&mut self, text: &str) -> u64 {
-        let (strings, fresh) = (&mut self.strings, &mut self.fresh);
-        *self
-            .recent_strings
-            .get((text, ""), || strings.number(text, fresh))
-    }
-
-    /// As [`Self::string`], of a text that does not last.
-    pub(super) fn passing(&mut self, text: &str) -> u64 {
         self.strings.number(text, &mut self.fresh)
     }
 
-    /// The fields of an event that say its name and category. What is borrowed lasts as long as
-    /// the part that is being written, and so does the category.
+    /// The fields of an event that say its name and category.
     #[inline]
-    pub(super) fn label(&mut self, name: Cow<'_, str>, category: &str) -> Fields {
-        let (events, categories) = (&mut self.events, &mut self.categories);
-        let fresh = &mut self.fresh;
-        let mut make = |name: &str| {
-            Fields::of(|wire| {
-                wire.unsigned(event::NAME_IID, events.number(name, fresh));
-                if !category.is_empty() {
-                    let number = categories.number(category, fresh);
-                    wire.unsigned(event::CATEGORY_IID, number);
-                }
-            })
-        };
-        match name {
-            Cow::Borrowed(name) => *self.recent_labels.get((name, category), || make(name)),
-            Cow::Owned(name) => make(&name),
+    pub(super) fn label(&mut self, name: &str, category: &str) -> Fields {
+        if let Some(fields) = self.labels.get(name, category) {
+            return *fields;
         }
-    }
-
-    /// What was looked up by address may be gone.
-    pub(super) fn forget_addresses(&mut self) {
-        self.recent_labels.forget();
-        self.recent_keys.forget();
-        self.recent_strings.forget();
+        let fields = Fields::of(|wire| {
+            let number = self.events.number(name, &mut self.fresh);
+            wire.unsigned(event::NAME_IID, number);
+            if !category.is_empty() {
+                let number = self.categories.number(category, &mut self.fresh);
+                wire.unsigned(event::CATEGORY_IID, number);
+            }
+        });
+        self.labels.insert(name, category, fields);
+        fields
     }
 
     /// Whether the packet has to carry new entries.
@@ -139,17 +113,16 @@ mod tests {
     fn equal_texts_share_a_number_wherever_they_lie() {
         let other = String::from("MatMul");
         let mut names = Names::new();
-        let written = |names: &mut Names, text: Cow<'_, str>| {
+        let written = |names: &mut Names, text: &str| {
             let fields = names.label(text, "kernel");
             let mut wire = Wire::default();
             wire.fields(&fields);
             wire.bytes().to_vec()
         };
         let tag = (event::NAME_IID << 3) as u8;
-        assert_eq!(written(&mut names, "MatMul".into())[..2], [tag, 1]);
-        assert_eq!(written(&mut names, "Add".into())[..2], [tag, 2]);
-        assert_eq!(written(&mut names, (&*other).into())[..2], [tag, 1]);
-        assert_eq!(written(&mut names, other.clone().into())[..2], [tag, 1]);
+        assert_eq!(written(&mut names, "MatMul")[..2], [tag, 1]);
+        assert_eq!(written(&mut names, "Add")[..2], [tag, 2]);
+        assert_eq!(written(&mut names, &other)[..2], [tag, 1]);
         assert_eq!(names.key("Add"), 1, "tables count for themselves");
         assert_eq!(names.fresh.len(), 4, "three names and a category");
     }

@@ -1,6 +1,5 @@
 //! The file as packets.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::fields::{annotation, event, packet, trace};
@@ -70,11 +69,6 @@ impl<'w> Output<'w> {
         self.room = if args == Args::Full { 2 } else { 1 };
         self.shift = begin.min(0).saturating_neg();
         self.begin = begin.saturating_add(self.shift);
-    }
-
-    /// The texts that were looked up so far may be gone.
-    pub(super) fn forget_addresses(&mut self) {
-        self.sequences.forget_addresses();
     }
 
     /// Writes a packet that belongs to no moment.
@@ -148,11 +142,10 @@ pub(super) struct TrackEvent<'e> {
 }
 
 impl TrackEvent<'_> {
-    /// What is borrowed lasts as long as the part that is being written.
     #[inline]
-    pub(super) fn named(&mut self, name: Cow<'_, str>, category: &str) {
+    pub(super) fn named(&mut self, name: &str, category: &str) {
         let name = match name.is_empty() {
-            true => UNNAMED.into(),
+            true => UNNAMED,
             false => name,
         };
         let fields = self.names.label(name, category);
@@ -224,13 +217,8 @@ impl<'t> Fields<'t> for TrackEvent<'_> {
     }
 
     #[inline]
-    fn constant(&mut self, name: impl Into<Name<'t>>, value: &'t str) {
-        let (name, value) = (name.into().text(), self.names.string(value));
-        self.number(name, |wire| wire.unsigned(annotation::STRING_IID, value));
-    }
-
     fn word(&mut self, name: impl Into<Name<'t>>, value: &str) {
-        let (name, value) = (name.into().text(), self.names.passing(value));
+        let (name, value) = (name.into().text(), self.names.string(value));
         self.number(name, |wire| wire.unsigned(annotation::STRING_IID, value));
     }
 

@@ -28,7 +28,7 @@ pub(super) fn write(
             false => SLICE_BEGIN,
         };
         output.event(kind, *track, range.begin, |event| {
-            event.named(range.name.as_str().into(), category);
+            event.named(&range.name, category);
             if let Some(step) = facts.steps().of_range(trace, range) {
                 write_step(event, source, step);
             }

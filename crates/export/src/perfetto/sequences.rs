@@ -88,12 +88,6 @@ impl Sequences {
         self.by_owner.insert(key, self.all.len() - 1);
         self.all.len() - 1
     }
-
-    /// What was looked up by address may be gone.
-    pub(super) fn forget_addresses(&mut self) {
-        let all = self.all.iter_mut();
-        all.for_each(|sequence| sequence.names.forget_addresses());
-    }
 }
 
 impl Sequence {

@@ -53,7 +53,7 @@ fn write_one_task(
         track: uuid(track),
     };
     output.event(SLICE_BEGIN, place, time.begin, |event| {
-        event.named(task_label(trace, task), task.kind.name());
+        event.named(&task_label(trace, task), task.kind.name());
         write_task(event, source, id, "stream");
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
@@ -84,7 +84,10 @@ fn write_parts(
             track: uuid(track),
         };
         output.event(SLICE_BEGIN, place, part.begin, |event| {
-            event.named(part_label(trace, &source.graphs, id, part), part_kind(part));
+            event.named(
+                &part_label(trace, &source.graphs, id, part),
+                part_kind(part),
+            );
             write_part(event, source, id, part);
         })?;
         output.event(SLICE_END, place, part.end, |_| {})?;
@@ -160,7 +163,7 @@ fn begin_call(
     let function = trace.function(call.function);
     let touch = flows.of_call(id);
     output.event(SLICE_BEGIN, track, call.begin, |event| {
-        event.named(function.name.as_str().into(), source.host_category(call));
+        event.named(&function.name, source.host_category(call));
         write_call(event, source, id, "stream");
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
@@ -179,7 +182,7 @@ fn close(output: &mut Output<'_>, track: Place, open: &mut Open, time: i64) -> i
 fn write_end(output: &mut Output<'_>, track: Place, time: i64, touch: &Touch) -> io::Result<()> {
     if touch.has(Arrival::Mark) {
         output.event(INSTANT, track, time, |event| {
-            event.named("released".into(), "released");
+            event.named("released", "released");
             touch.write_arriving(Arrival::Mark, event);
         })?;
     }

@@ -21,7 +21,7 @@ pub(super) fn write(
             track: uuid(track),
         };
         output.event(SLICE_BEGIN, place, stall.begin, |event| {
-            event.named(stall.cause.name().into(), "stall");
+            event.named(stall.cause.name(), "stall");
             write_stall(event, source, stall);
         })?;
         output.event(SLICE_END, place, stall.end, |_| {})?;

@@ -21,22 +21,20 @@ enum Held<'t> {
     Nothing,
     Signed(i64),
     Unsigned(u64),
-    Lasting(&'t str),
-    Text,
+    Lent(&'t str),
+    Own,
 }
 
 /// What is in a cell. A text of no length is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Value<'c, 't> {
+pub(crate) enum Value<'c> {
     Nothing,
     Signed(i64),
     Unsigned(u64),
-    /// A text that stays where it is as long as rows of this table are written.
-    Lasting(&'t str),
-    Passing(&'c str),
+    Text(&'c str),
 }
 
-impl<'t> Value<'_, 't> {
+impl<'c> Value<'c> {
     /// The bits of a number.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only there"))]
     #[inline]
@@ -54,18 +52,15 @@ impl<'t> Value<'_, 't> {
             Self::Nothing => true,
             Self::Signed(_) => kind == Kind::Number,
             Self::Unsigned(_) => kind == Kind::Unsigned,
-            Self::Lasting(_) | Self::Passing(_) => matches!(kind, Kind::Word | Kind::Text),
+            Self::Text(_) => matches!(kind, Kind::Word | Kind::Text),
         }
     }
-}
 
-impl<'c, 't: 'c> Value<'c, 't> {
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only there"))]
     #[inline]
     pub(crate) fn text(self) -> Option<&'c str> {
         match self {
-            Self::Lasting(text) => Some(text),
-            Self::Passing(text) => Some(text),
+            Self::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -93,14 +88,14 @@ impl<'t> Cell<'t> {
 
     /// Adds to a text that is gone after the row.
     pub(super) fn add(&mut self, text: Arguments<'_>) {
-        self.held = Held::Text;
+        self.held = Held::Own;
         // Writing to a String cannot fail.
         let _ = self.text.write_fmt(text);
     }
 
     /// Sets a text that is gone after the row.
     pub(super) fn passing(&mut self, text: &str) {
-        self.held = Held::Text;
+        self.held = Held::Own;
         self.text.push_str(text);
     }
 
@@ -111,19 +106,19 @@ impl<'t> Cell<'t> {
         write(&mut json);
         json.close(b'}');
         self.text = json.into_string();
-        self.held = Held::Text;
+        self.held = Held::Own;
     }
 
     #[inline]
-    pub(super) fn value(&self) -> Value<'_, 't> {
+    pub(super) fn value(&self) -> Value<'_> {
         match self.held {
             Held::Nothing => Value::Nothing,
             Held::Signed(value) => Value::Signed(value),
             Held::Unsigned(value) => Value::Unsigned(value),
-            Held::Lasting("") => Value::Nothing,
-            Held::Lasting(text) => Value::Lasting(text),
-            Held::Text if self.text.is_empty() => Value::Nothing,
-            Held::Text => Value::Passing(&self.text),
+            Held::Lent("") => Value::Nothing,
+            Held::Lent(text) => Value::Text(text),
+            Held::Own if self.text.is_empty() => Value::Nothing,
+            Held::Own => Value::Text(&self.text),
         }
     }
 }
@@ -171,7 +166,7 @@ impl Put<'_> for usize {
 impl<'t> Put<'t> for &'t str {
     #[inline]
     fn put(self, cell: &mut Cell<'t>) {
-        cell.held = Held::Lasting(self);
+        cell.held = Held::Lent(self);
     }
 }
 

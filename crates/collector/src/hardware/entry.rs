@@ -1,0 +1,105 @@
+//! Entries of the log: those of one call, those of one task, and when that ran.
+
+use ascend_trace_format::api::Untimed;
+use ascend_trace_format::record::told;
+use ascend_trace_format::time::{DeviceNs, HostNs};
+use ascend_trace_recording::rows::TaskTimeRow;
+
+/// An entry of the log, and a moment of the host's by which it had ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) told: told::Activity,
+    pub(super) seen: HostNs,
+}
+
+impl Entry {
+    /// When it began, on the log's clock.
+    pub(super) const fn begin(&self) -> DeviceNs {
+        DeviceNs::new(self.told.begin_ns)
+    }
+
+    /// When it ended, on the log's clock.
+    pub(super) const fn end(&self) -> DeviceNs {
+        DeviceNs::new(self.told.end_ns)
+    }
+
+    /// Whether the log says when it ran.
+    pub(super) const fn is_timed(&self) -> bool {
+        self.told.begin_ns != 0
+    }
+}
+
+/// Entries by the calls that have submitted them.
+pub(super) fn groups(entries: &[Entry]) -> impl Iterator<Item = &[Entry]> {
+    let is_one = |one: &Entry, other: &Entry| {
+        one.told.correlation != 0 && one.told.correlation == other.told.correlation
+    };
+    entries.chunk_by(is_one)
+}
+
+/// Entries by what they are of, if that is so many things. A graph of one node that is replayed has entries of one call
+/// only: they are as many for each replay, with the same names.
+pub(super) fn split(entries: &[Entry], count: usize, is_one_node: bool) -> Option<Vec<&[Entry]>> {
+    let groups: Vec<&[Entry]> = groups(entries).collect();
+    if groups.len() == count {
+        return Some(groups);
+    }
+    let each = entries.len().checked_div(count).filter(|each| *each > 0)?;
+    let names = |entry: &Entry| (entry.told.name, entry.told.kind.code());
+    let is_even = is_one_node && groups.len() == 1 && entries.len() == each * count;
+    let mut repeated = entries.iter().zip(entries.iter().skip(each));
+    let is_repeated = is_even && repeated.all(|(one, next)| names(one) == names(next));
+    is_repeated.then(|| entries.chunks_exact(each).collect())
+}
+
+/// When a task ran, by the log, and a moment of the host's by which it had ended; `None` when the log does not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) begin: DeviceNs,
+    pub(super) end: DeviceNs,
+    pub(super) seen: HostNs,
+}
+
+impl Span {
+    /// From the first begin to the last end.
+    pub(super) fn of(entries: &[Entry]) -> Option<Self> {
+        let spans = entries.iter().map(|entry| Self {
+            begin: entry.begin(),
+            end: entry.end(),
+            seen: entry.seen,
+        });
+        let is_whole = entries.iter().all(Entry::is_timed);
+        spans.reduce(Self::and).filter(|_| is_whole)
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            begin: self.begin.min(other.begin),
+            end: self.end.max(other.end),
+            seen: self.seen.max(other.seen),
+        }
+    }
+}
+
+/// What the log says of a task, in a row.
+pub(super) fn time(
+    process: u32,
+    (stream, sequence): (u32, u32),
+    span: Option<Span>,
+) -> TaskTimeRow {
+    let untimed = span.map_or(Untimed::NotLogged, |_| Untimed::Timed);
+    TaskTimeRow {
+        process,
+        stream,
+        sequence,
+        untimed: untimed.code(),
+        begin_device_ns: span.map_or(0, |span| span.begin.ns()),
+        end_device_ns: span.map_or(0, |span| span.end.ns()),
+        seen_ns: span.map_or(0, |span| span.seen.ns()),
+        // It was not begun before the call that submitted it was.
+        arming_ns: u32::from(span.is_some()),
+        submitting_ns: 0,
+        record_ns: 0,
+        record_open_ns: 0,
+    }
+}

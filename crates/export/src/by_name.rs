@@ -1,0 +1,70 @@
+//! What was made of a name in a category, to be made once.
+
+use rustc_hash::FxHashMap;
+
+/// Names that are remembered at a time. Most recordings have a few hundred.
+const MOST: usize = 4096;
+
+#[derive(Debug)]
+pub(crate) struct ByName<V> {
+    /// There are about a dozen categories.
+    categories: Vec<(Box<str>, FxHashMap<Box<str>, V>)>,
+    names: usize,
+}
+
+impl<V> Default for ByName<V> {
+    fn default() -> Self {
+        Self {
+            categories: Vec::new(),
+            names: 0,
+        }
+    }
+}
+
+impl<V> ByName<V> {
+    #[inline]
+    pub(crate) fn get(&self, name: &str, category: &str) -> Option<&V> {
+        let mut categories = self.categories.iter();
+        let (_, names) = categories.find(|(known, _)| **known == *category)?;
+        names.get(name)
+    }
+
+    pub(crate) fn insert(&mut self, name: &str, category: &str, value: V) {
+        if self.names == MOST {
+            self.categories.clear();
+            self.names = 0;
+        }
+        let mut categories = self.categories.iter();
+        let place = categories.position(|(known, _)| **known == *category);
+        let place = place.unwrap_or_else(|| {
+            self.categories
+                .push((category.into(), FxHashMap::default()));
+            self.categories.len() - 1
+        });
+        let old = self.categories[place].1.insert(name.into(), value);
+        self.names += usize::from(old.is_none());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_known_by_category_and_not_without_end() {
+        let mut known = ByName::default();
+        known.insert("a", "b", 1);
+        known.insert("b", "", 2);
+        known.insert("a", "b", 3);
+        assert_eq!(known.get("a", "b"), Some(&3));
+        assert_eq!(known.get("b", ""), Some(&2));
+        assert_eq!(known.get("a", ""), None);
+        assert_eq!(known.get("ab", ""), None);
+        for number in 0..3 * MOST {
+            known.insert(&number.to_string(), "b", number);
+            assert_eq!(known.get(&number.to_string(), "b"), Some(&number));
+            let names = known.categories.iter().map(|(_, names)| names.len());
+            assert!(names.sum::<usize>() <= MOST);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The words of the commands that write a recording in another format.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::range::{self, RelativeRange};
+
+use super::trace_file;
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The trace file; - is standard input
+    #[arg(value_parser = trace_file())]
+    pub(crate) file: PathBuf,
+
+    /// The format to write
+    #[arg(long, value_enum)]
+    pub(crate) format: FormatWord,
+
+    /// The file or folder to write [default: named after the trace; - is standard output; a name
+    /// that ends in .gz is compressed]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms. You may
+    /// leave either end out
+    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
+    pub(crate) range: Option<RelativeRange>,
+
+    /// Only calls and tasks that match. Of several values any one must match, of several --only all.
+    /// Keys: device, stream, kind and name (of tasks), call, tid, process, pid, rank. Names may
+    /// contain *
+    #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
+    pub(crate) only: Vec<String>,
+
+    /// How many details the slices of chrome, perfetto and kineto have
+    #[arg(long, value_enum, default_value_t, value_name = "AMOUNT")]
+    pub(crate) args: ArgsWord,
+
+    /// With --format kineto: use CUDA's names, such as cudaLaunchKernel and Memcpy HtoD. Some of its
+    /// readers look for them
+    #[arg(long)]
+    pub(crate) cuda_names: bool,
+
+    /// With --format chrome or perfetto: add a track with the critical path. With csv or parquet: fill
+    /// the table critical
+    #[arg(long)]
+    pub(crate) critical: bool,
+
+    /// With --format csv or parquet: fill the table steps as `ascend-trace steps` finds them, also where
+    /// work only repeats
+    #[arg(long)]
+    pub(crate) steps: bool,
+
+    /// The same with the ranges or marks that are steps, as --by of `ascend-trace steps`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) steps_by: Option<String>,
+
+    /// Replace an existing file or folder
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpenArgs {
+    /// The trace file; - is standard input
+    #[arg(value_parser = trace_file())]
+    pub(crate) file: PathBuf,
+
+    /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms. You may
+    /// leave either end out
+    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
+    pub(crate) range: Option<RelativeRange>,
+
+    /// Only calls and tasks that match, as for `export`
+    #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
+    pub(crate) only: Vec<String>,
+
+    /// Add a track with the critical path
+    #[arg(long)]
+    pub(crate) critical: bool,
+
+    /// Start a browser: the program in BROWSER, else xdg-open
+    #[arg(long)]
+    pub(crate) browser: bool,
+
+    /// The page that shows the trace, if you host one yourself
+    #[arg(long, value_name = "URL", default_value = "https://ui.perfetto.dev")]
+    pub(crate) ui: String,
+
+    /// The port of 127.0.0.1 to serve at. The page at ui.perfetto.dev uses no other one than 9001
+    #[arg(long, value_name = "PORT", default_value_t = 9001)]
+    pub(crate) port: u16,
+}
+
+impl OpenArgs {
+    /// The export that it shows.
+    pub(crate) fn export(&self) -> ExportArgs {
+        ExportArgs {
+            file: self.file.clone(),
+            format: FormatWord::Perfetto,
+            output: None,
+            range: self.range,
+            only: self.only.clone(),
+            args: ArgsWord::Full,
+            cuda_names: false,
+            critical: self.critical,
+            steps: false,
+            steps_by: None,
+            force: false,
+            strict: false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArgsWord {
+    /// All details
+    #[default]
+    Full,
+    /// Devices, streams and bytes of tasks, errors, and the link from a call to its task
+    Minimal,
+    /// Nothing
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatWord {
+    /// Chrome's JSON, for Perfetto and chrome://tracing
+    Chrome,
+    /// Perfetto's own format, smaller and with types
+    Perfetto,
+    /// A folder of JSON as PyTorch's profiler writes it, for the tools that read that
+    Kineto,
+    /// A folder of Apache Parquet tables, for DuckDB, pandas and polars
+    Parquet,
+    /// A folder of CSV tables
+    Csv,
+}

@@ -1,0 +1,134 @@
+//! The words of a recording.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use ascend_trace_format::session::Timing;
+
+use crate::cli::dataset::run_name;
+
+#[derive(Debug, Args)]
+#[command(override_usage = "ascend-trace [record] [OPTIONS] [--] APP [ARGS]...")]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+
+    /// How tasks are timed. `auto` selects for each stream by the durations of its tasks. `events` puts a
+    /// pair of events around each task. `chained` leaves one out where a task begins when the one before
+    /// it ends. `sample=N` times every N-th task of a stream. `hardware` reads the hardware log with msPTI
+    /// and records no event. `both` does this as well as `events`. `off` makes no AscendCL call
+    #[arg(long, value_name = "HOW", value_parser = timing, default_value = "auto")]
+    pub(crate) timing: Timing,
+
+    /// Run APP on the bundled software runtime instead of an installed CANN. Options are
+    /// KEY=VALUE, separated by commas
+    #[arg(
+        long,
+        value_name = "KEY=VALUE,..",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ""
+    )]
+    pub(crate) soft: Option<String>,
+
+    /// Memory for data that is not written yet, in MiB. Bursts beyond it are lost and counted
+    #[arg(long, value_name = "MIB", default_value_t = 24, value_parser = clap::value_parser!(u32).range(4..=65536))]
+    pub(crate) buffer: u32,
+
+    /// Record until every process that APP started has ended, not only APP itself
+    #[arg(long)]
+    pub(crate) wait: bool,
+
+    /// Load no `libmspti.so`: torch_npu then reports no ranges (steps, data loading)
+    #[arg(long)]
+    pub(crate) no_mstx: bool,
+
+    /// Record what PyTorch does in Python programs: steps, phases, modules, the loading of data and
+    /// `record_function`. This puts a hook into the program's own interpreter (`ascend-trace help pytorch`)
+    #[arg(long)]
+    pub(crate) python: bool,
+
+    /// How calls are intercepted. `frida` needs a build with that feature, see `ascend-trace help engines`
+    #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
+    pub(crate) engine: EngineWord,
+
+    /// When the recording is complete, add it to the dataset in this folder, as `ascend-trace dataset add`
+    /// does
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dataset: Option<PathBuf>,
+
+    /// With --dataset: the value of the column run. Give the ranks of one job the same name
+    #[arg(long, value_name = "NAME", requires = "dataset", value_parser = run_name)]
+    pub(crate) dataset_run: Option<String>,
+
+    /// The program to trace, and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "APP [ARGS]")]
+    pub(crate) app: Vec<OsString>,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct OutputArgs {
+    /// The trace file [default: ./APP-PID.atrace; - is standard output]. In its name, %p is APP's
+    /// pid, %r its rank, %h the host, %q{NAME} a variable of the environment, %% a percent sign
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Replace the trace file if it exists
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+
+    /// Show the live timeline [default: when stdin and stdout are terminals]
+    #[arg(long, overrides_with = "no_tui")]
+    pub(crate) tui: bool,
+
+    /// Show no live timeline, only a summary at the end
+    #[arg(long, overrides_with = "tui")]
+    pub(crate) no_tui: bool,
+}
+
+/// The value of `--timing`.
+fn timing(text: &str) -> Result<Timing, String> {
+    match text {
+        "events" => Ok(Timing::Events),
+        "chained" => Ok(Timing::Chained),
+        "off" => Ok(Timing::Off),
+        "auto" => Ok(Timing::Auto),
+        "hardware" => Ok(Timing::Hardware),
+        "both" => Ok(Timing::Both),
+        _ => text
+            .strip_prefix("sample=")
+            .and_then(|number| number.parse().ok())
+            .filter(|step| (1..=MOST_SAMPLED).contains(step))
+            .map(Timing::Sample)
+            .ok_or_else(|| {
+                format!(
+                    "it is events, chained, auto, hardware, both, off or sample=N with N from 1 to {MOST_SAMPLED}"
+                )
+            }),
+    }
+}
+
+const MOST_SAMPLED: u32 = 1_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineWord {
+    /// Wrappers in a library that the loader loads first
+    Preload,
+    /// Patches of functions in memory as well
+    Frida,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Which demo [default: overlap]
+    pub(crate) name: Option<String>,
+
+    /// List the demos
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}

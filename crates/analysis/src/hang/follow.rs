@@ -86,6 +86,22 @@ impl<'a> Follow<'a> {
         }
     }
 
+    /// The order of steps by what the program calls them.
+    fn order(&self, step: Step) -> (u32, bool, i64) {
+        match step {
+            Step::Thread(thread) => {
+                let thread = self.trace.thread(thread);
+                let process = self.trace.process(thread.process).serial;
+                (process, true, thread.tid.into())
+            }
+            Step::Stream(stream) => {
+                let stream = self.trace.stream(stream);
+                let process = self.trace.process(stream.process).serial;
+                (process, false, stream.number())
+            }
+        }
+    }
+
     fn name(&self, step: Step) -> String {
         match step {
             Step::Thread(thread) => self.words.thread(thread),
@@ -95,20 +111,21 @@ impl<'a> Follow<'a> {
 
     /// The chain is back where it was.
     fn cycle(&self, place: usize) -> Culprit {
-        let steps = self.path[place..].iter().chain(&self.path[place..=place]);
-        let names: Vec<String> = steps.map(|step| self.name(*step)).collect();
+        // Wherever it is entered, it is the same cycle.
+        let mut steps = self.path[place..].to_vec();
+        let order = |it: &usize| self.order(steps[*it]);
+        let first = (0..steps.len()).min_by_key(order).unwrap_or(0);
+        steps.rotate_left(first);
+        let first = steps[0];
+        let names = steps.iter().chain([&first]);
+        let names: Vec<String> = names.map(|step| self.name(*step)).collect();
         let what = match names.as_slice() {
             [only, _] => format!("{only} waits for a task that is behind the wait itself"),
             _ => format!("they wait for each other: {}", names.join(" → ")),
         };
         let advice =
             "submit the record, or what sets the signal, before the wait on its stream".to_owned();
-        self.culprit(
-            (Kind::Cycle, true),
-            self.about(self.path[place]),
-            what,
-            advice,
-        )
+        self.culprit((Kind::Cycle, true), self.about(first), what, advice)
     }
 
     /// What a stream waits for, before a task of it if one is given.

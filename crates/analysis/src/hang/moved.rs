@@ -44,22 +44,15 @@ impl Moved {
 
 /// Whether calls of a function change nothing.
 pub(super) fn only_looks(function: &Function) -> bool {
-    let role = function.role;
-    let looks = matches!(
-        role,
-        Role::QueryEvent
-            | Role::QueryStream
-            | Role::ProcessReport
-            | Role::GetContext
-            | Role::GetDefaultStream
-            | Role::GetStreamId
-            | Role::LastTaskId
-    );
-    looks || role.meaning().annotates || function.is(Fact::Asks)
+    let meaning = function.role.meaning();
+    asks_for_an_end(function) || meaning.calls_back || meaning.annotates || function.is(Fact::Asks)
+}
+
+fn asks_for_an_end(function: &Function) -> bool {
+    matches!(function.role, Role::QueryEvent | Role::QueryStream)
 }
 
 /// Whether a call asks whether something is done.
 pub(super) fn polls(trace: &Trace, call: &Call) -> bool {
-    let role = trace.function(call.function).role;
-    matches!(role, Role::QueryEvent | Role::QueryStream)
+    asks_for_an_end(trace.function(call.function))
 }

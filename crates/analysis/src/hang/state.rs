@@ -36,7 +36,7 @@ impl State {
         self.moved.take(window);
         self.ranks.learn(trace);
         let mut calls: Vec<CallId> = window.calls().collect();
-        calls.sort_by_key(|id| (trace.call(*id).begin, *id));
+        calls.sort_by_key(|id| (trace.call(*id).begin, trace.call_number(*id)));
         for id in &calls {
             let call = trace.call(*id);
             self.hosts.note(trace, *id);
@@ -183,7 +183,7 @@ impl State {
             Role::DestroyStream => {
                 call.stream.into_iter().for_each(|it| self.queues.end(it));
             }
-            Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
+            _ if meaning.on_all_streams && meaning.bounds_life => {
                 let ended = |it: StreamId| ends(trace, call, role, trace.stream(it));
                 self.queues.end_all(ended);
             }
@@ -222,7 +222,10 @@ fn tasks(window: &Window<'_>) -> Vec<TaskId> {
         runs(trace, *id) && call.ending != Ending::Open
     };
     let mut tasks: Vec<TaskId> = tasks.filter(has_run).collect();
-    tasks.sort_by_key(|id| (window.keys.task(*id), *id));
+    tasks.sort_by_key(|id| {
+        let task = trace.task(*id);
+        (window.keys.task(*id), task.stream, task.sequence)
+    });
     tasks
 }
 

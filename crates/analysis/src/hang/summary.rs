@@ -9,19 +9,18 @@ use super::follow::Follow;
 use super::hosts::{Host, Open, Past};
 use super::progress::Progress;
 use super::queues::{Entry, Needs};
-use super::report::{Culprit, LastCall, Link, OpenCall, Report, StreamState, ThreadState, Verdict};
+use super::report::{
+    Culprit, Kind, LastCall, Link, OpenCall, Report, StreamState, ThreadState, Verdict,
+};
 use super::state::State;
 use super::verdict::verdict;
 use super::words::Words;
 
-/// A process that ended so long before the others does not wait for anything. Nanoseconds.
-const BEFORE_NS: i64 = 100_000_000;
-
 /// The report on all that is known at the end of a recording.
 pub(super) fn report(trace: &Trace, state: &mut State, end: i64) -> Report {
-    let process_of = |stream: StreamId| trace.process(trace.stream(stream).process);
-    let gone = |end_ns: Option<i64>| end_ns.is_some_and(|it| it < end.saturating_sub(BEFORE_NS));
-    state.queues.end_all(|it| gone(process_of(it).end_ns));
+    let words = Words::of(trace, end);
+    let gone = |it: StreamId| words.gone(trace.stream(it).process).is_some();
+    state.queues.end_all(gone);
     let state = &*state;
     let progress = Progress::of(trace, state);
     let moved = state.moved.last.unwrap_or(end);
@@ -29,10 +28,10 @@ pub(super) fn report(trace: &Trace, state: &mut State, end: i64) -> Report {
         trace,
         state,
         progress: &progress,
-        words: Words::of(trace, end),
+        words,
         culprits: Vec::new(),
     };
-    let is_there = |it: &ThreadId| !gone(trace.process(trace.thread(*it).process).end_ns);
+    let is_there = |it: &ThreadId| words.gone(trace.thread(*it).process).is_none();
     let threads = state.hosts.threads().into_iter().filter(is_there);
     let mut report = builder.fill(&threads.collect::<Vec<_>>());
     report.end_ns = end;
@@ -99,7 +98,10 @@ impl Builder<'_> {
     /// Adds a culprit, or who waits for one that is there.
     fn add(&mut self, culprit: Culprit, tid: Option<u32>, stream: Option<i64>) -> usize {
         let known = |it: &Culprit| {
-            it.kind == culprit.kind && it.what == culprit.what && it.subject == culprit.subject
+            let is_same = it.kind == culprit.kind && it.what == culprit.what;
+            // The full queue and the wait that fills it are one cause.
+            let has_it = it.kind == Kind::QueueFull && it.what.ends_with(&culprit.what);
+            it.subject == culprit.subject && (is_same || has_it)
         };
         let place = self.culprits.iter().position(known);
         let place = place.unwrap_or_else(|| {

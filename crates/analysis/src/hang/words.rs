@@ -7,6 +7,9 @@ use super::events::EventKey;
 use super::hosts::Past;
 use super::report::Subject;
 
+/// A process that ended so long before the others does not wait for anything. Nanoseconds.
+const BEFORE_NS: i64 = 100_000_000;
+
 /// Words for the things of a trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words<'a> {
@@ -26,6 +29,12 @@ impl<'a> Words<'a> {
             several_devices: trace.streams().iter().any(|it| Some(it.device) != device),
             several_processes: trace.processes().len() > 1,
         }
+    }
+
+    /// When a process ended, if that was before the end of what is known: all that are killed together end there.
+    pub(super) fn gone(&self, process: ProcessId) -> Option<i64> {
+        let end = self.trace.process(process).end_ns;
+        end.filter(|it| *it < self.now.saturating_sub(BEFORE_NS))
     }
 
     fn of_process(&self, process: ProcessId) -> String {

@@ -70,8 +70,7 @@ impl Follow<'_> {
         };
         let what = format!("rank {rank} has not submitted collective {number}: {last}");
         let subject = self.words.about_thread(peer.thread);
-        let process = self.trace.process(peer.process);
-        let gone = process.end_ns.filter(|end| *end < self.words.now);
+        let gone = self.words.gone(peer.process);
         let host = self.state.hosts.get(peer.thread);
         let is_blocked = host.is_some_and(|it| it.is_blocked(self.trace));
         if is_blocked && gone.is_none() {

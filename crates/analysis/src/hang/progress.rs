@@ -42,10 +42,7 @@ impl<'a> Progress<'a> {
             reached: streams.iter().map(|stream| (*stream, 0)).collect(),
         };
         // Each round brings a stream forward, or is the last.
-        while streams
-            .iter()
-            .fold(false, |moved, it| progress.advance(*it) || moved)
-        {}
+        while streams.iter().any(|it| progress.advance(*it)) {}
         progress
     }
 

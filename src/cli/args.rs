@@ -150,6 +150,8 @@ pub(crate) enum Command {
     WhatIf(WhatIfArgs),
     /// Print what changed from one recording to another, and whether that is more than the spread of steps
     Diff(DiffArgs),
+    /// Print why a program hangs: what its threads and streams wait for, and what never came
+    Why(ReportArgs),
     /// Report mistakes of the program, and what costs it time
     Check(CheckArgs),
     /// Print what a trace contains: processes, devices, streams, counts, losses, clocks
@@ -169,7 +171,7 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 19] = [
+pub(crate) const COMMANDS: [&str; 20] = [
     "record",
     "view",
     "export",
@@ -180,6 +182,7 @@ pub(crate) const COMMANDS: [&str; 19] = [
     "critical",
     "what-if",
     "diff",
+    "why",
     "check",
     "info",
     "hooks",

@@ -3,9 +3,12 @@
 use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::diff::Diff;
+use ascend_trace_analysis::hang::Hangs;
 use ascend_trace_analysis::steps::{Report, Wanted};
 use ascend_trace_analysis::whatif::WhatIf;
 use ascend_trace_analysis::{Fold, Window};
+use ascend_trace_recording::Ending;
+use ascend_trace_recording::rows::Row;
 use clap::CommandFactory;
 use serde_json::Value;
 
@@ -186,6 +189,27 @@ fn every_field_of_diff_is_described() {
     let document = serde_json::to_value(document).unwrap();
     let described = section(JSON, "## ascend-trace/diff");
     assert_named(&document, described, &|_| false);
+}
+
+#[test]
+fn every_field_of_why_is_described() {
+    let text = "s1: wait(E#0)[?] by t1[10us..11us] | t1: sync(s1)[13us..20s]";
+    let mut timeline = ascend_trace_testkit::Timeline::parse(text).unwrap();
+    for row in &mut timeline.rows {
+        match row {
+            Row::Call(row) if row.end_ns > 1_000_000_000 => row.ending = Ending::Open,
+            Row::Event(row) => row.creation = 1,
+            _ => {}
+        }
+    }
+    let trace = timeline.trace();
+    let report = Hangs::default().of(&Window::whole(&trace));
+    assert!(!report.threads[0].open_calls.is_empty() && !report.streams.is_empty());
+    assert!(!report.culprits.is_empty() && !report.threads[0].chain.is_empty());
+    let condition = super::trace::Condition::of(&trace, &[]);
+    let document = super::head::Document::of(&report, &condition);
+    let document = serde_json::to_value(document).unwrap();
+    assert_named(&document, section(JSON, "## ascend-trace/why"), &|_| false);
 }
 
 #[test]

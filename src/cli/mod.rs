@@ -27,6 +27,7 @@ pub(crate) mod trace;
 mod version;
 mod view;
 mod what_if;
+mod why;
 
 use std::ffi::OsString;
 
@@ -113,6 +114,7 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::Critical(args) => critical::run(&args).map_err(Failure::from),
         Command::WhatIf(args) => what_if::run(&args).map_err(Failure::from),
         Command::Diff(args) => diff::run(&args).map_err(Failure::from),
+        Command::Why(args) => why::run(&args).map_err(Failure::from),
         Command::Check(args) => check::run(&args).map_err(Failure::from),
         Command::Info(args) => info::run(&args).map_err(Failure::from),
         Command::Hooks(args) => done(hooks::run(&args)),

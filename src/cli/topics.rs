@@ -19,6 +19,7 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("fleet", include_str!("../../docs/FLEET.md")),
     ("format", include_str!("../../docs/FORMAT.md")),
     ("graphs", include_str!("../../docs/GRAPHS.md")),
+    ("hangs", include_str!("../../docs/HANGS.md")),
     ("hooking", include_str!("../../docs/HOOKING.md")),
     ("json", include_str!("../../docs/JSON.md")),
     ("overhead", include_str!("../../docs/OVERHEAD.md")),

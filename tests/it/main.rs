@@ -80,6 +80,8 @@ mod walkthrough;
 mod ways;
 /// How long programs would take with a change.
 mod what_if;
+/// Why a program hangs, asked while it does and after it was killed.
+mod why;
 /// Documents, help and messages are written as docs/STYLE.md asks.
 mod words;
 /// Wrong use gets one clear line and its status.

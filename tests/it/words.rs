@@ -70,6 +70,7 @@ fn help() -> Vec<(String, Vec<Sentence>)> {
         "critical",
         "what-if",
         "diff",
+        "why",
         "check",
         "info",
         "hooks",

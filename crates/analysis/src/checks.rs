@@ -16,6 +16,7 @@ use crate::{Fold, Window};
 pub use finding::{Finding, Severity};
 pub use list::{Entry, all};
 use order::Order;
+pub(crate) use order::is_done;
 pub use order::{Fact, Note};
 
 /// Looks for one kind of finding, window by window. Its state is bounded, and what it finds does not depend on where

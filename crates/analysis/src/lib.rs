@@ -10,6 +10,7 @@
 //! - [`dependencies`]: the edges between calls and tasks;
 //! - [`diff`]: what changed from one recording to another;
 //! - [`graphs`]: what was captured, replayed, or failed to be;
+//! - [`hang`]: why a program does not go on: what its threads and streams wait for, and what never came;
 //! - [`log`]: the hardware's log beside events;
 //! - [`part`]: a narrow range of a long recording;
 //! - [`late`]: what held up the threads that plan and submit, where a stream waited for them;
@@ -28,6 +29,7 @@ pub mod critical;
 pub mod dependencies;
 pub mod diff;
 pub mod graphs;
+pub mod hang;
 pub mod intervals;
 pub mod late;
 pub mod log;

@@ -24,6 +24,7 @@ use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{CallId, FunctionId, ProcessId, StreamId, ThreadId, Trace};
 
 use crate::Window;
+pub(crate) use action::is_done;
 use action::{Act, Action, note_actions};
 use memory::Shared;
 use process::Process;

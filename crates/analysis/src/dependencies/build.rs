@@ -268,7 +268,7 @@ fn sync_streams(
 }
 
 fn synced(trace: &Trace, task: TaskId, call: CallId) -> Edge {
-    let kind = match TIMEOUTS.contains(&trace.call(call).ret) {
+    let kind = match timed_out(trace.call(call)) {
         true => EdgeKind::TimedOut,
         false => EdgeKind::TaskToSync,
     };
@@ -279,8 +279,19 @@ fn synced(trace: &Trace, task: TaskId, call: CallId) -> Edge {
     }
 }
 
+/// Whether a call gave up waiting.
+pub(crate) fn timed_out(call: &Call) -> bool {
+    TIMEOUTS.contains(&call.ret)
+}
+
+/// Whether a call reports that something failed on the device.
+pub(crate) fn device_failed(trace: &Trace, call: &Call) -> bool {
+    let has_code = trace.function(call.function).ret == RetKind::Error;
+    has_code && !timed_out(call) && call.result().is_some_and(|code| code >= DEVICE_ERRORS)
+}
+
 /// Whether the runtime accepted the call.
-pub(super) fn took_effect(trace: &Trace, call: &Call) -> bool {
+pub(crate) fn took_effect(trace: &Trace, call: &Call) -> bool {
     call.ending.is_return()
         && (trace.function(call.function).ret != RetKind::Error || call.ret == 0)
 }
@@ -292,7 +303,7 @@ pub(crate) fn waited(trace: &Trace, call: &Call) -> bool {
 
 /// The streams that a device sync waits for: those of the caller's context, or where that is not
 /// known, of its device and process.
-fn streams_of(trace: &Trace, call: &Call) -> impl Iterator<Item = StreamId> {
+pub(crate) fn streams_of(trace: &Trace, call: &Call) -> impl Iterator<Item = StreamId> {
     let process = trace.thread(call.thread).process;
     let device = call.device.map(u32::from);
     let context = call.context;

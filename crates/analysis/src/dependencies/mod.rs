@@ -16,7 +16,7 @@ use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, TimeRange, Tr
 
 use window::Blocks;
 
-pub(crate) use build::{runs, waited};
+pub(crate) use build::{device_failed, runs, streams_of, timed_out, took_effect, waited};
 
 /// An end of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -34,6 +34,7 @@ pub use chain::{Chain, Link, Root};
 pub use class::Class;
 pub use culprit::Culprit;
 pub(crate) use culprit::work_until;
+pub(crate) use queue::least_full;
 
 pub use evidence::{Doing, Evidence, Meanwhile, Why};
 

@@ -22,10 +22,16 @@ const SHORTEST: u32 = 1024;
 /// ended and was not yet taken off.
 const PLACES: u32 = 4;
 
+/// With so many pending tasks a queue can be full.
+pub(crate) fn least_full(trace: &Trace) -> usize {
+    let depth = trace.session().queue_depth.unwrap_or(SHORTEST);
+    LEAST.max((depth / PLACES) as usize)
+}
+
 /// Whether a call waited for room in its stream's queue.
 pub(super) fn is_full(trace: &Trace, call: &Call) -> bool {
     let depth = trace.session().queue_depth.unwrap_or(SHORTEST);
-    let least = LEAST.max((depth / PLACES) as usize);
+    let least = least_full(trace);
     // No more can be pending, and what is in the way of seeing them ended is looked at no longer.
     let most = (depth as usize).max(LEAST) + 1;
     pending(trace, call, most).is_some_and(|pending| pending >= least)

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ascend_trace_analysis::checks::{Finding, Findings};
+use ascend_trace_analysis::hang::{Hangs, Report};
 use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
 use ascend_trace_analysis::{Fold, Stall, Stats, Step, Window};
 use ascend_trace_recording::file::Writer;
@@ -27,6 +28,7 @@ struct Answers {
     groups: Vec<StallGroup>,
     stats: Stats,
     part: Stats,
+    hangs: Report,
 }
 
 /// Every stall, with all that is told of it.
@@ -63,6 +65,7 @@ struct All {
     grouping: Grouping<fn(&Trace, &Stall) -> bool>,
     whole: Tables,
     part: Tables,
+    hangs: Hangs,
 }
 
 impl Fold for All {
@@ -74,6 +77,7 @@ impl Fold for All {
         self.grouping.take(window);
         self.whole.take(window);
         self.part.take(window);
+        self.hangs.take(window);
     }
 
     fn finish(self) -> Answers {
@@ -83,6 +87,7 @@ impl Fold for All {
             groups: self.grouping.finish().rows(),
             stats: self.whole.finish(),
             part: self.part.finish(),
+            hangs: self.hangs.finish(),
         }
     }
 }
@@ -99,6 +104,8 @@ fn answers(archive: &mut Archive, step: Step) -> Answers {
         grouping: Grouping::of_those(|_, _| true),
         whole: Tables::within(span),
         part: Tables::within(part),
+        // Much later, so that all that is pending is told.
+        hangs: Hangs::default().until(span.map(|span| span.end + 1_000_000_000_000)),
     };
     let answer = all.of_archive(archive, step, |_| true);
     answer.expect("it reads back").expect("nobody gave up")

@@ -15,6 +15,7 @@ mod dependencies;
 mod diff;
 /// Captures, replays, and why captures fail.
 mod graphs;
+mod hang;
 /// Causes of idle time, and that they add up.
 mod idle;
 /// What the tool itself took.

@@ -172,7 +172,7 @@ fn all(trace: &Trace, call: &Call) -> Vec<Place> {
 }
 
 /// Whether a query returned that all is done. Where its result is not recorded, it may have.
-fn is_done(trace: &Trace, function: &Function, call: &Call, done: u64) -> bool {
+pub(crate) fn is_done(trace: &Trace, function: &Function, call: &Call, done: u64) -> bool {
     let status = function.part(Part::Status);
     let status = status.and_then(|at| trace.args(call).get(at));
     status.is_none_or(|status| *status == done)

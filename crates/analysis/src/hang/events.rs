@@ -1,0 +1,110 @@
+//! What is known of events: their latest records, and waits whose record was still to come.
+
+use std::collections::HashMap;
+
+use ascend_trace_recording::{Call, EventId, ProcessId, ThreadId, Trace};
+
+use super::queues::{Place, Queues};
+
+/// An event by its process and serial.
+pub(super) type EventKey = (ProcessId, u32);
+
+/// `EventRow::creation` of `aclrtCreateEventExWithFlag`: a wait before the first record waits for nothing.
+const CREATED_EX: u8 = 2;
+
+/// A call that recorded an event, or was to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recording {
+    pub(super) thread: ThreadId,
+    pub(super) place: Option<Place>,
+    pub(super) begin: i64,
+    pub(super) code: i64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct EventState {
+    /// Of the latest record.
+    pub(super) generation: u32,
+    pub(super) last: Option<Recording>,
+    /// The last call that was to record it and failed.
+    pub(super) failed: Option<Recording>,
+    handle: u64,
+    /// Waits for the next record.
+    waits: Vec<Place>,
+}
+
+/// The events of a recording. One that was destroyed is forgotten.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    known: HashMap<EventKey, EventState>,
+    /// The handles that programs have now.
+    handles: HashMap<(ProcessId, u64), EventKey>,
+}
+
+impl Events {
+    pub(super) fn get(&self, event: EventKey) -> Option<&EventState> {
+        self.known.get(&event)
+    }
+
+    /// The event that has this handle now.
+    pub(super) fn by_handle(&self, process: ProcessId, handle: u64) -> Option<EventKey> {
+        self.handles.get(&(process, handle)).copied()
+    }
+
+    /// An event that a call names.
+    pub(super) fn note(&mut self, trace: &Trace, event: EventId) -> EventKey {
+        let known = trace.event(event);
+        let key = (known.process, known.serial);
+        let state = self.known.entry(key).or_default();
+        if known.handle != 0 {
+            state.handle = known.handle;
+            self.handles.insert((known.process, known.handle), key);
+        }
+        key
+    }
+
+    /// A call recorded an event. Waits for its next record are for this one.
+    pub(super) fn recorded(
+        &mut self,
+        (event, generation): (EventKey, u32),
+        recording: Recording,
+        queues: &mut Queues,
+    ) {
+        let state = self.known.entry(event).or_default();
+        if generation >= state.generation {
+            state.generation = generation;
+            state.last = Some(recording);
+        }
+        for wait in std::mem::take(&mut state.waits) {
+            queues.bind(wait, generation);
+        }
+    }
+
+    pub(super) fn failed(&mut self, event: EventKey, recording: Recording) {
+        self.known.entry(event).or_default().failed = Some(recording);
+    }
+
+    /// A wait was submitted that the next record ends.
+    pub(super) fn waits(&mut self, event: EventKey, wait: Place) {
+        self.known.entry(event).or_default().waits.push(wait);
+    }
+
+    /// The event was destroyed. Waits for it may go on.
+    pub(super) fn destroyed(&mut self, event: EventKey) {
+        let Some(state) = self.known.get(&event) else {
+            return;
+        };
+        if self.handles.get(&(event.0, state.handle)) == Some(&event) {
+            self.handles.remove(&(event.0, state.handle));
+        }
+        if state.waits.is_empty() {
+            self.known.remove(&event);
+        }
+    }
+}
+
+/// Whether a wait that a call submitted waits for anything.
+pub(super) fn holds(trace: &Trace, call: &Call) -> bool {
+    let generation = call.event;
+    generation.is_some_and(|it| it.number > 0 || trace.event(it.event).creation != CREATED_EX)
+}

@@ -1,0 +1,247 @@
+//! From a thread or a stream to what never came.
+//!
+//! A thread waits for a stream, an event or a device; a stream waits for what its first task waits for. The chain ends
+//! where something was not submitted, where it comes back to where it has been, or where the recording says no more.
+
+mod callbacks;
+mod calls;
+mod ends;
+mod ranks;
+
+use ascend_trace_recording::{ProcessId, StreamId, ThreadId, Trace};
+
+use super::events::EventKey;
+use super::progress::{Progress, Record};
+use super::queues::{Entry, Needs, Place};
+use super::report::{Culprit, Kind, Link, Subject};
+use super::state::State;
+use super::words::Words;
+
+/// Chains are followed so far, and not further.
+const LONGEST: usize = 64;
+
+/// Where a chain has been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Thread(ThreadId),
+    Stream(StreamId),
+}
+
+/// A chain of waits on its way.
+#[derive(Debug)]
+pub(super) struct Follow<'a> {
+    words: Words<'a>,
+    trace: &'a Trace,
+    state: &'a State,
+    progress: &'a Progress<'a>,
+    path: Vec<Step>,
+    links: Vec<Link>,
+}
+
+impl<'a> Follow<'a> {
+    pub(super) fn new(words: Words<'a>, state: &'a State, progress: &'a Progress<'a>) -> Self {
+        Self {
+            words,
+            trace: words.trace,
+            state,
+            progress,
+            path: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+
+    /// The chain of a thread, and what it ends with.
+    pub(super) fn of_thread(mut self, thread: ThreadId) -> (Vec<Link>, Culprit) {
+        let culprit = self.thread(thread);
+        (self.links, culprit)
+    }
+
+    /// The chain of a stream, and what it ends with.
+    pub(super) fn of_stream(mut self, stream: StreamId) -> (Vec<Link>, Culprit) {
+        let culprit = self.stream(stream, None);
+        (self.links, culprit)
+    }
+
+    fn link(&mut self, subject: Subject, what: String) {
+        self.links.push(Link { subject, what });
+    }
+
+    /// Notes that the chain comes to a thread or a stream. The culprit is there when it has been there before, or is
+    /// too long.
+    fn enter(&mut self, step: Step) -> Option<Culprit> {
+        if let Some(place) = self.path.iter().position(|it| *it == step) {
+            return Some(self.cycle(place));
+        }
+        self.path.push(step);
+        (self.path.len() > LONGEST).then(|| {
+            let what = "the chain of waits is too long to be followed".to_owned();
+            self.unknown(self.about(step), what)
+        })
+    }
+
+    fn about(&self, step: Step) -> Subject {
+        match step {
+            Step::Thread(thread) => self.words.about_thread(thread),
+            Step::Stream(stream) => self.words.about_stream(stream),
+        }
+    }
+
+    /// The order of steps by what the program calls them.
+    fn order(&self, step: Step) -> (u32, bool, i64) {
+        match step {
+            Step::Thread(thread) => {
+                let thread = self.trace.thread(thread);
+                let process = self.trace.process(thread.process).serial;
+                (process, true, thread.tid.into())
+            }
+            Step::Stream(stream) => {
+                let stream = self.trace.stream(stream);
+                let process = self.trace.process(stream.process).serial;
+                (process, false, stream.number())
+            }
+        }
+    }
+
+    fn name(&self, step: Step) -> String {
+        match step {
+            Step::Thread(thread) => self.words.thread(thread),
+            Step::Stream(stream) => self.words.stream(stream),
+        }
+    }
+
+    /// The chain is back where it was.
+    fn cycle(&self, place: usize) -> Culprit {
+        // Wherever it is entered, it is the same cycle.
+        let mut steps = self.path[place..].to_vec();
+        let order = |it: &usize| self.order(steps[*it]);
+        let first = (0..steps.len()).min_by_key(order).unwrap_or(0);
+        steps.rotate_left(first);
+        let first = steps[0];
+        let names = steps.iter().chain([&first]);
+        let names: Vec<String> = names.map(|step| self.name(*step)).collect();
+        let what = match names.as_slice() {
+            [only, _] => format!("{only} waits for a task that is behind the wait itself"),
+            _ => format!("they wait for each other: {}", names.join(" → ")),
+        };
+        let advice =
+            "submit the record, or what sets the signal, before the wait on its stream".to_owned();
+        self.culprit((Kind::Cycle, true), self.about(first), what, advice)
+    }
+
+    /// What a stream waits for, before a task of it if one is given.
+    fn stream(&mut self, stream: StreamId, before: Option<u32>) -> Culprit {
+        if let Some(culprit) = self.enter(Step::Stream(stream)) {
+            return culprit;
+        }
+        if let Some(abort) = self.state.hosts.aborted(stream) {
+            return self.aborted(stream, *abort);
+        }
+        let is_before = |it: &&Entry| before.is_none_or(|before| it.sequence < before);
+        let stop = self.progress.stop(stream).filter(is_before);
+        if let Some(entry) = stop {
+            return self.stopped(stream, entry);
+        }
+        let process = self.trace.stream(stream).process;
+        if let Some(failed) = self.state.hosts.failed(process) {
+            return self.failed(*failed);
+        }
+        match self.progress.running(stream).filter(is_before) {
+            Some(entry) => self.running(stream, entry),
+            None => {
+                let name = self.words.stream(stream);
+                let what = format!("nothing on {name} is known to be unfinished");
+                self.unknown(self.words.about_stream(stream), what)
+            }
+        }
+    }
+
+    /// A stream stops at a task.
+    fn stopped(&mut self, stream: StreamId, entry: &Entry) -> Culprit {
+        match entry.needs {
+            Needs::Event(event, generation) => self.event(stream, entry, (event, generation)),
+            Needs::Signal => self.signal(stream, entry),
+            Needs::Reports => self.callback(stream, entry),
+            Needs::Ranks(comm, number) => self.collective(stream, entry, (comm, number)),
+            Needs::Device | Needs::Nothing | Needs::Record(..) | Needs::HostFunction => {
+                self.running(stream, entry)
+            }
+        }
+    }
+
+    /// A stream stops at a wait for an event.
+    fn event(
+        &mut self,
+        stream: StreamId,
+        entry: &Entry,
+        (event, generation): (EventKey, u32),
+    ) -> Culprit {
+        let (name, event_name) = (self.words.stream(stream), self.words.event(event));
+        let subject = self.about_entry(stream, entry);
+        let what = format!("{name} is held by {} for {event_name}", entry.name);
+        let about = Subject {
+            event: Some(event.1),
+            ..subject
+        };
+        self.link(about, what);
+        match self.progress.record(event, generation) {
+            Record::At(record) => self.behind(record, &format!("the record of {event_name}")),
+            _ => self.never(event, entry),
+        }
+    }
+
+    /// A stream stops at a wait for a notify or a value.
+    fn signal(&mut self, stream: StreamId, entry: &Entry) -> Culprit {
+        let place = Place {
+            stream,
+            sequence: entry.sequence,
+        };
+        let name = self.words.stream(stream);
+        let subject = self.about_entry(stream, entry);
+        self.link(
+            subject.clone(),
+            format!("{name} is held by {} for a signal", entry.name),
+        );
+        match self.state.signals.get(&place).copied() {
+            Some(set) => self.behind(set, "what sets the signal"),
+            None => self.unset(subject, entry),
+        }
+    }
+
+    /// What is waited for was submitted, and is not done either.
+    fn behind(&mut self, place: Place, noun: &str) -> Culprit {
+        let name = self.words.stream(place.stream);
+        let queue = self.state.queues.stream(place.stream);
+        let entry = queue.and_then(|it| it.entries().get(it.place_of(place.sequence)?));
+        let by = entry.map_or_else(String::new, |entry| {
+            let thread = self.words.thread(entry.thread);
+            format!(
+                ", submitted by {thread} {} ago",
+                self.words.ago(entry.begin)
+            )
+        });
+        let subject = self.words.about_stream(place.stream);
+        self.link(subject, format!("{noun} is pending on {name}{by}"));
+        self.stream(place.stream, Some(place.sequence))
+    }
+
+    fn about_entry(&self, stream: StreamId, entry: &Entry) -> Subject {
+        Subject {
+            call: Some(entry.call),
+            ..self.words.about_stream(stream)
+        }
+    }
+
+    /// Whether all threads of a process that submit tasks are in calls that wait: nobody is left who could submit more.
+    fn all_wait(&self, process: ProcessId) -> bool {
+        let hosts = &self.state.hosts;
+        let own = hosts.threads().into_iter();
+        let own = own.filter(|thread| self.trace.thread(*thread).process == process);
+        let mut submit = own.filter_map(|it| hosts.get(it)).filter(|it| it.submits);
+        submit.all(|host| host.is_blocked(self.trace)) && !self.lost_calls()
+    }
+
+    /// Whether what was not seen may have been lost.
+    fn lost_calls(&self) -> bool {
+        self.trace.losses().calls > 0
+    }
+}

@@ -1,0 +1,238 @@
+//! The ends of chains, in words.
+
+use ascend_trace_recording::units::duration;
+use ascend_trace_recording::{StreamId, ThreadId};
+
+use super::super::events::EventKey;
+use super::super::hosts::Past;
+use super::super::queues::{Entry, Needs};
+use super::super::report::{Culprit, Kind, Subject};
+use super::Follow;
+
+/// How often the longest task of a name so far fits into one that is unusual.
+const UNUSUAL: i64 = 100;
+
+impl Follow<'_> {
+    pub(super) fn culprit(
+        &self,
+        (kind, certain): (Kind, bool),
+        subject: Subject,
+        what: String,
+        advice: String,
+    ) -> Culprit {
+        Culprit {
+            kind,
+            certain,
+            subject,
+            rank: None,
+            code: None,
+            since_ns: None,
+            what,
+            advice,
+            usual_ns: None,
+            threads: Vec::new(),
+            streams: Vec::new(),
+        }
+    }
+
+    pub(super) fn unknown(&self, subject: Subject, what: String) -> Culprit {
+        let advice =
+            "see what the recording lacks, and look at the stacks of the process".to_owned();
+        self.culprit((Kind::Unknown, false), subject, what, advice)
+    }
+
+    /// An event was not recorded after a wait for it.
+    pub(super) fn never(&mut self, event: EventKey, entry: &Entry) -> Culprit {
+        if let Some(thread) = self.recorder_under_way(event) {
+            let name = self.words.thread(thread);
+            let about = self.words.about_thread(thread);
+            self.link(about, format!("{name} is in the call that records it"));
+            return self.thread(thread);
+        }
+        let state = self.state.events.get(event);
+        let name = self.words.event(event);
+        let (last, failed) = (state.and_then(|it| it.last), state.and_then(|it| it.failed));
+        let failed = failed.filter(|it| it.begin > entry.begin);
+        let mut what = format!("{name} was not recorded after the wait for it");
+        let mut about = Subject {
+            event: Some(event.1),
+            ..self.words.about_process(event.0)
+        };
+        if let Some(failed) = failed {
+            let thread = self.words.thread(failed.thread);
+            let code = self.words.code(failed.code);
+            what += &format!("; {thread} was to record it, and its call returned {code}");
+        } else if let Some(last) = last {
+            let thread = self.words.thread(last.thread);
+            let ago = self.words.ago(last.begin);
+            let stream = last.place.map(|it| self.words.stream(it.stream));
+            let stream = stream.map_or_else(String::new, |it| format!(" on {it}"));
+            what += &format!("; {thread} recorded it last, {ago} ago{stream}");
+            about = Subject {
+                event: Some(event.1),
+                ..self.words.about_thread(last.thread)
+            };
+        } else {
+            what += ", nor before";
+        }
+        if self.lost_calls() {
+            what += "; calls were lost, which may have";
+        }
+        let certain = self.all_wait(event.0);
+        let advice = match last.map(|it| self.doing(it.thread)) {
+            Some(doing) => format!("record the event before the wait is submitted; {doing}"),
+            None => "record the event before the wait is submitted".to_owned(),
+        };
+        Culprit {
+            code: failed.map(|it| it.code),
+            since_ns: Some(entry.begin),
+            ..self.culprit((Kind::Unrecorded, certain), about, what, advice)
+        }
+    }
+
+    /// Nothing sets what a stream waits for.
+    pub(super) fn unset(&self, subject: Subject, entry: &Entry) -> Culprit {
+        let process = self.trace.process_numbered(subject.process);
+        let certain = process.is_some_and(|it| self.all_wait(it));
+        let what = format!(
+            "nothing in the recording sets what {} waits for",
+            entry.name
+        );
+        let advice = "submit what sets the signal; a device or a process outside the recording may do it as well";
+        Culprit {
+            since_ns: Some(entry.begin),
+            ..self.culprit((Kind::Unset, certain), subject, what, advice.to_owned())
+        }
+    }
+
+    /// A task that nothing holds up has not ended.
+    pub(super) fn running(&mut self, stream: StreamId, entry: &Entry) -> Culprit {
+        match entry.needs {
+            Needs::Reports => return self.callback(stream, entry),
+            Needs::Ranks(comm, number) => {
+                return self.collective(stream, entry, (comm, number));
+            }
+            _ => {}
+        }
+        let ended = self.state.queues.stream(stream).and_then(|it| it.last_end);
+        let since = entry.begin.max(ended.unwrap_or(i64::MIN));
+        let known = self.state.lengths.of(&entry.name);
+        let (name, ago) = (self.words.stream(stream), self.words.ago(since));
+        let what = match entry.needs {
+            Needs::HostFunction => {
+                format!(
+                    "the host function of {} on {name} has not returned for {ago}",
+                    entry.name
+                )
+            }
+            _ => format!("{} on {name} has not ended for {ago}", entry.name),
+        };
+        let usual = known.map_or_else(String::new, |it| {
+            let longest = duration(it.longest_ns);
+            format!("; the longest of {} before took {longest}", it.count)
+        });
+        let advice =
+            "wait, or look at its inputs: the device, or the host function, is at work or stuck";
+        let about = self.about_entry(stream, entry);
+        Culprit {
+            since_ns: Some(since),
+            usual_ns: known.map(|it| it.longest_ns.saturating_mul(UNUSUAL)),
+            ..self.culprit(
+                (Kind::Running, false),
+                about,
+                what + &usual,
+                advice.to_owned(),
+            )
+        }
+    }
+
+    /// The tasks of a stream were stopped.
+    pub(super) fn aborted(&self, stream: StreamId, by: Past) -> Culprit {
+        let (name, thread) = (self.words.stream(stream), self.words.thread(by.thread));
+        let (call, ago) = (self.words.past(&by), self.words.ago(by.begin));
+        let what = format!("{thread} stopped the tasks of {name} with {call}, {ago} ago");
+        let advice = "destroy the stream, and submit the work to another one";
+        Culprit {
+            since_ns: Some(by.begin),
+            ..self.culprit(
+                (Kind::Failed, true),
+                self.about_past(&by),
+                what,
+                advice.to_owned(),
+            )
+        }
+    }
+
+    /// The device failed.
+    pub(super) fn failed(&self, by: Past) -> Culprit {
+        let code = self.words.code(by.code.unwrap_or(0));
+        let (call, ago) = (self.words.past(&by), self.words.ago(by.end));
+        let what = format!("{call} returned {code}, {ago} ago: tasks after a failure do not run");
+        let advice = "look at this first failure; what came after it follows from it";
+        Culprit {
+            code: by.code,
+            since_ns: Some(by.end),
+            ..self.culprit(
+                (Kind::Failed, true),
+                self.about_past(&by),
+                what,
+                advice.to_owned(),
+            )
+        }
+    }
+
+    fn about_past(&self, by: &Past) -> Subject {
+        let stream = by.stream.map(|it| self.words.about_stream(it));
+        let stream = stream.unwrap_or_default();
+        Subject {
+            device: stream.device,
+            stream_id: stream.stream_id,
+            call: Some(by.number),
+            ..self.words.about_thread(by.thread)
+        }
+    }
+
+    /// A thread is in no call.
+    pub(super) fn outside(&self, thread: ThreadId) -> Culprit {
+        let last = self.state.hosts.get(thread).and_then(|it| it.last.back());
+        let what = format!("{} is outside AscendCL: {}", self.words.thread(thread), {
+            let returned = |it: &Past| {
+                let ago = self.words.ago(it.end);
+                format!("its last call, {}, ended {ago} ago", self.words.past(it))
+            };
+            last.map_or_else(|| "it made no call".to_owned(), returned)
+        });
+        let advice =
+            "look at the stack of this thread: it computes, sleeps, or waits for something else";
+        Culprit {
+            since_ns: last.map(|it| it.end),
+            ..self.culprit(
+                (Kind::Outside, false),
+                self.words.about_thread(thread),
+                what,
+                advice.to_owned(),
+            )
+        }
+    }
+
+    /// What a thread does now, for advice.
+    pub(super) fn doing(&self, thread: ThreadId) -> String {
+        let name = self.words.thread(thread);
+        let host = self.state.hosts.get(thread);
+        let open = host.and_then(|it| it.blocked_in(self.trace));
+        match (open, host.and_then(|it| it.last.back())) {
+            (Some(open), _) => {
+                let function = self.words.function(&open.call);
+                format!(
+                    "{name} is in {function} for {}",
+                    self.words.ago(open.call.begin)
+                )
+            }
+            (None, Some(last)) => format!(
+                "{name} is outside AscendCL for {}",
+                self.words.ago(last.end)
+            ),
+            (None, None) => format!("{name} makes no calls"),
+        }
+    }
+}

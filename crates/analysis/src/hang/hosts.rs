@@ -1,0 +1,190 @@
+//! What threads did last, what they are in now, and what failed.
+
+use std::collections::{HashMap, VecDeque};
+
+use ascend_trace_format::api::Role;
+use ascend_trace_recording::{
+    Call, CallId, Ending, FunctionId, ProcessId, StreamId, ThreadId, Trace, is_capture_code,
+};
+
+use super::moved;
+use crate::dependencies::{device_failed, took_effect};
+
+/// Calls of a thread that the report lists.
+pub(super) const LAST: usize = 5;
+
+/// Who asks again and again does so at least as often. Nanoseconds.
+const RECENT_NS: i64 = 1_000_000_000;
+
+/// A call that may be gone from memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Past {
+    /// Number of the call in the recording.
+    pub(super) number: u32,
+    pub(super) thread: ThreadId,
+    pub(super) function: FunctionId,
+    pub(super) begin: i64,
+    pub(super) end: i64,
+    /// What it returned, if it did.
+    pub(super) code: Option<i64>,
+    pub(super) stream: Option<StreamId>,
+    /// Serial and generation of the event that it names.
+    pub(super) event: Option<(u32, u32)>,
+    pub(super) is_poll: bool,
+}
+
+impl Past {
+    pub(super) fn of(trace: &Trace, id: CallId) -> Self {
+        let call = trace.call(id);
+        Self {
+            number: trace.call_number(id),
+            thread: call.thread,
+            function: call.function,
+            begin: call.begin,
+            end: call.end,
+            code: call.result(),
+            stream: call.stream,
+            event: call
+                .event
+                .map(|it| (trace.event(it.event).serial, it.number)),
+            is_poll: moved::polls(trace, call),
+        }
+    }
+}
+
+/// A call that has not returned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// Number in the recording; `None` while the recording goes on.
+    pub(super) number: Option<u32>,
+    pub(super) call: Call,
+}
+
+/// A thread.
+#[derive(Debug, Default)]
+pub(super) struct Host {
+    /// The last calls that returned, the latest last.
+    pub(super) last: VecDeque<Past>,
+    /// By depth.
+    pub(super) open: Vec<Open>,
+    /// It has submitted tasks.
+    pub(super) submits: bool,
+    /// The last call in which it ran callbacks.
+    pub(super) report: Option<Past>,
+}
+
+impl Host {
+    /// Whether it runs callbacks of the program.
+    pub(super) fn is_server(&self, trace: &Trace) -> bool {
+        self.report.is_some() || self.reporting(trace).is_some()
+    }
+
+    /// The open call in which it waits for callbacks, or runs one.
+    fn reporting(&self, trace: &Trace) -> Option<&Open> {
+        let role = |it: &Open| trace.function(it.call.function).role;
+        self.open.iter().find(|it| role(it) == Role::ProcessReport)
+    }
+
+    /// The open call that keeps it from going on: the innermost, unless it waits for callbacks there.
+    pub(super) fn blocked_in(&self, trace: &Trace) -> Option<&Open> {
+        let role = |it: &&Open| trace.function(it.call.function).role;
+        self.open
+            .last()
+            .filter(|it| role(it) != Role::ProcessReport)
+    }
+
+    /// The call with which it asked whether something is done, just before the end of what is known, if it is in no
+    /// call.
+    pub(super) fn poll(&self, now: i64) -> Option<&Past> {
+        let last = self.last.back().filter(|_| self.open.is_empty());
+        last.filter(|it| it.is_poll && now.saturating_sub(it.end) < RECENT_NS)
+    }
+
+    /// Whether it is in no call, and does not run callbacks.
+    pub(super) fn is_outside(&self) -> bool {
+        self.open.is_empty() && self.report.is_none()
+    }
+
+    pub(super) fn is_blocked(&self, trace: &Trace) -> bool {
+        self.blocked_in(trace).is_some()
+    }
+}
+
+/// All threads that made calls.
+#[derive(Debug, Default)]
+pub(super) struct Hosts {
+    threads: HashMap<ThreadId, Host>,
+    /// The first call of each process that told of a failure of the device.
+    failed: HashMap<ProcessId, Past>,
+    /// Streams whose tasks were stopped.
+    aborted: HashMap<StreamId, Past>,
+}
+
+impl Hosts {
+    pub(super) fn get(&self, thread: ThreadId) -> Option<&Host> {
+        self.threads.get(&thread)
+    }
+
+    /// Threads by id.
+    pub(super) fn threads(&self) -> Vec<ThreadId> {
+        let mut threads: Vec<ThreadId> = self.threads.keys().copied().collect();
+        threads.sort_unstable();
+        threads
+    }
+
+    pub(super) fn failed(&self, process: ProcessId) -> Option<&Past> {
+        self.failed.get(&process)
+    }
+
+    pub(super) fn aborted(&self, stream: StreamId) -> Option<&Past> {
+        self.aborted.get(&stream)
+    }
+
+    /// Until when calls are known to be open.
+    pub(super) fn open_until(&self) -> Option<i64> {
+        let open = self.threads.values().flat_map(|it| &it.open);
+        open.map(|it| it.call.end).max()
+    }
+
+    /// A call of the recording, in the order of their begins.
+    pub(super) fn note(&mut self, trace: &Trace, id: CallId) {
+        let call = trace.call(id);
+        if call.ending == Ending::Open {
+            self.open(Some(trace.call_number(id)), call);
+            return;
+        }
+        let function = trace.function(call.function);
+        let host = self.threads.entry(call.thread).or_default();
+        host.submits |= function.role.meaning().submits;
+        let past = Past::of(trace, id);
+        if function.role == Role::ProcessReport {
+            host.report = Some(past);
+        }
+        if call.depth == 0 {
+            host.last.push_back(past);
+            if host.last.len() > LAST {
+                host.last.pop_front();
+            }
+        }
+        let is_refused = call.result().is_some_and(is_capture_code);
+        if device_failed(trace, call) && !is_refused {
+            let process = trace.thread(call.thread).process;
+            self.failed.entry(process).or_insert(past);
+        }
+        if let (Role::AbortStream, Some(stream), true) =
+            (function.role, call.stream, took_effect(trace, call))
+        {
+            self.aborted.insert(stream, past);
+        }
+    }
+
+    /// A call that has not returned.
+    pub(super) fn open(&mut self, number: Option<u32>, call: &Call) {
+        let host = self.threads.entry(call.thread).or_default();
+        host.open.push(Open {
+            number,
+            call: *call,
+        });
+        host.open.sort_by_key(|it| it.call.depth);
+    }
+}

@@ -1,0 +1,75 @@
+//! Why a program hangs: what its threads wait for at the end of a recording, what the streams wait for, and what never
+//! came.
+//!
+//! One pass takes in the windows ([`Hangs`]). It keeps the tasks that are not known to be done, the latest record of
+//! each event, and the last calls of each thread. At the end, `progress` reckons how far each stream can come without
+//! further submissions. Where a stream stops, `follow` goes from the stop to what it is for, and on from there.
+
+mod events;
+mod follow;
+mod hosts;
+mod lengths;
+mod moved;
+mod progress;
+mod queues;
+mod ranks;
+mod report;
+mod state;
+mod summary;
+mod verdict;
+mod words;
+
+use ascend_trace_recording::Trace;
+
+use crate::{Fold, Needs, Window};
+use state::State;
+
+pub use report::{
+    Culprit, Kind, LastCall, Link, OpenCall, Report, StreamState, Subject, ThreadState, Verdict,
+};
+
+/// Takes a recording in, and says at its end why the program does not go on.
+#[derive(Debug, Default)]
+pub struct Hangs {
+    state: State,
+    /// The recording goes on: nothing more had been recorded by this time.
+    until: Option<i64>,
+    report: Report,
+}
+
+impl Hangs {
+    /// For a recording that goes on, of which all is known that was recorded up to a point in time, in nanoseconds of
+    /// the host's clock.
+    #[must_use]
+    pub fn until(self, until: Option<i64>) -> Self {
+        Self { until, ..self }
+    }
+
+    /// The end of what is known: at least until then nothing more happened than what was recorded.
+    fn end(&self, trace: &Trace) -> i64 {
+        let calls = self.state.hosts.open_until();
+        let ends = trace.processes().iter().filter_map(|it| it.end_ns);
+        let end = trace.end().map(|(end, _)| end);
+        let known = [self.until, end, self.state.moved.last, calls];
+        let known = known.into_iter().flatten().chain(ends);
+        known.max().unwrap_or(0)
+    }
+}
+
+impl Fold for Hangs {
+    type Answer = Report;
+
+    const NEEDS: Needs = Needs::Dependencies;
+
+    fn take(&mut self, window: &Window<'_>) {
+        self.state.take(window);
+        if window.part.is_last {
+            let end = self.end(window.trace);
+            self.report = summary::report(window.trace, &mut self.state, end);
+        }
+    }
+
+    fn finish(self) -> Report {
+        self.report
+    }
+}

@@ -1,0 +1,178 @@
+//! Communicators, the collectives that were submitted to each, and which communicators belong together.
+//!
+//! No call names the peers of a rank. The call that makes a communicator returns when all ranks have made it. So
+//! communicators of the same size and of different ranks belong together when these calls overlap in time. Where two
+//! fit for a rank, neither is taken.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use ascend_trace_format::api::Part;
+use ascend_trace_recording::{Call, Function, ProcessId, ThreadId, TimeRange, Trace};
+
+use super::queues::Place;
+use crate::collectives::{Collective, Communicators, Peer};
+
+/// A communicator by its process and handle.
+pub(super) type CommKey = (ProcessId, u64);
+
+/// The last collective that was submitted to a communicator.
+#[derive(Clone, Debug)]
+pub(super) struct Submitted {
+    pub(super) name: Arc<str>,
+    pub(super) thread: ThreadId,
+    /// When its call began.
+    pub(super) begin: i64,
+    pub(super) place: Place,
+}
+
+#[derive(Debug, Default)]
+struct Comm {
+    /// The call that made it.
+    made: Option<(ThreadId, TimeRange)>,
+    /// Collectives that were submitted.
+    count: u64,
+    last: Option<Submitted>,
+    /// Where those are that may not be done, by number from 1.
+    places: BTreeMap<u64, Place>,
+}
+
+/// Another rank of a communicator.
+#[derive(Clone, Debug)]
+pub(super) struct Rank {
+    pub(super) rank: u64,
+    /// `None` where the recording does not have it, or it cannot be said which one it is.
+    pub(super) peer: Option<PeerState>,
+}
+
+/// How far the process of another rank has come.
+#[derive(Clone, Debug)]
+pub(super) struct PeerState {
+    pub(super) process: ProcessId,
+    /// The thread that submitted the last collective, or made the communicator.
+    pub(super) thread: ThreadId,
+    pub(super) count: u64,
+    pub(super) last: Option<Submitted>,
+    /// Where the collective is that is asked for.
+    pub(super) place: Option<Place>,
+}
+
+/// Collectives of a communicator whose places are kept.
+const PLACES: usize = 8192;
+
+#[derive(Debug, Default)]
+pub(super) struct Ranks {
+    told: Communicators,
+    comms: HashMap<CommKey, Comm>,
+}
+
+impl Ranks {
+    /// What the calls of a window say of ranks and sizes.
+    pub(super) fn learn(&mut self, trace: &Trace) {
+        self.told.take(Communicators::of(trace));
+    }
+
+    /// A communicator was made.
+    pub(super) fn made(&mut self, trace: &Trace, call: &Call) {
+        let Some(at) = makes(trace.function(call.function)) else {
+            return;
+        };
+        if let Some(comm) = trace.args(call).get(at) {
+            let key = (trace.thread(call.thread).process, *comm);
+            let made = Some((call.thread, call.range()));
+            self.comms.insert(
+                key,
+                Comm {
+                    made,
+                    ..Comm::default()
+                },
+            );
+        }
+    }
+
+    /// A collective was submitted: its communicator and its number there, from 1. Nothing for one that only two ranks
+    /// have part in.
+    pub(super) fn submitted(
+        &mut self,
+        trace: &Trace,
+        call: &Call,
+        submitted: Submitted,
+    ) -> Option<(CommKey, u64)> {
+        let collective = Collective::of(trace, call)?;
+        let is_for_two = matches!(collective.peer, Some((Peer::Source | Peer::Destination, _)));
+        if is_for_two {
+            return None;
+        }
+        let key = (trace.thread(call.thread).process, collective.comm);
+        let comm = self.comms.entry(key).or_default();
+        comm.count += 1;
+        comm.places.insert(comm.count, submitted.place);
+        if comm.places.len() > PLACES {
+            comm.places.pop_first();
+        }
+        comm.last = Some(submitted);
+        Some((key, comm.count))
+    }
+
+    /// This process's number in a communicator, and how many there are.
+    pub(super) fn size(&self, comm: CommKey) -> Option<(u64, u64)> {
+        let known = self.told.get(comm.0, comm.1)?;
+        known.rank.zip(known.size)
+    }
+
+    /// The other ranks of a communicator, and where their collective of this number is.
+    pub(super) fn others(&self, comm: CommKey, number: u64) -> Vec<Rank> {
+        let Some((own, size)) = self.size(comm) else {
+            return Vec::new();
+        };
+        // A size that no job has is a mistake of the file.
+        let ranks = (0..size.min(65_536)).filter(|rank| *rank != own);
+        let peers = self.peers(comm, size);
+        let state = |rank: u64| {
+            let [peer] = peers.get(&rank)?.as_slice() else {
+                return None;
+            };
+            let known = self.comms.get(peer)?;
+            let maker = known.made.map(|(thread, _)| thread);
+            Some(PeerState {
+                process: peer.0,
+                thread: known.last.as_ref().map(|it| it.thread).or(maker)?,
+                count: known.count,
+                last: known.last.clone(),
+                place: known.places.get(&number).copied(),
+            })
+        };
+        let ranks = ranks.map(|rank| Rank {
+            rank,
+            peer: state(rank),
+        });
+        ranks.collect()
+    }
+
+    /// Communicators that can belong to one, by rank.
+    fn peers(&self, comm: CommKey, size: u64) -> HashMap<u64, Vec<CommKey>> {
+        let mut peers: HashMap<u64, Vec<CommKey>> = HashMap::new();
+        let Some((_, made)) = self.comms.get(&comm).and_then(|it| it.made) else {
+            return peers;
+        };
+        for (key, other) in &self.comms {
+            let fits = other.made.is_some_and(|(_, it)| it.overlaps(made));
+            if let Some((rank, its)) = self.size(*key)
+                && fits
+                && its == size
+                && *key != comm
+            {
+                peers.entry(rank).or_default().push(*key);
+            }
+        }
+        peers
+    }
+}
+
+/// Where a function that makes a communicator returns it.
+pub(super) fn makes(function: &Function) -> Option<usize> {
+    let at = function.part(Part::Communicator)?;
+    let says_size = function.part(Part::Ranks).is_some();
+    let is_returned = function.args.get(at).is_some_and(|it| it.out);
+    (says_size && is_returned).then_some(at)
+}

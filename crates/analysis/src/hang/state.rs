@@ -1,0 +1,250 @@
+//! What a recording leaves behind, window by window: what is not known to be done, and who did what last.
+
+use std::collections::HashMap;
+
+use ascend_trace_format::api::{Fact, Part, Role, TaskKind, Untimed, Waits};
+use ascend_trace_recording::{Call, CallId, Ending, Stream, StreamId, TaskId, Trace};
+
+use super::events::{Events, Recording, holds};
+use super::hosts::Hosts;
+use super::lengths::Lengths;
+use super::moved::Moved;
+use super::queues::{Entry, Names, Needs, Place, Queues};
+use super::ranks::{Ranks, Submitted};
+use crate::checks::is_done;
+use crate::dependencies::{runs, streams_of, took_effect};
+use crate::{Class, EdgeKind, Node, Window};
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) queues: Queues,
+    pub(super) events: Events,
+    pub(super) hosts: Hosts,
+    pub(super) ranks: Ranks,
+    pub(super) moved: Moved,
+    pub(super) lengths: Lengths,
+    /// By a wait for a notify or a value: what sets it.
+    pub(super) signals: HashMap<Place, Place>,
+    /// Tasks that ran and will have no time.
+    pub(super) untimed: u64,
+    names: Names,
+}
+
+impl State {
+    pub(super) fn take(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        self.moved.take(window);
+        self.ranks.learn(trace);
+        let mut calls: Vec<CallId> = window.calls().collect();
+        calls.sort_by_key(|id| (trace.call(*id).begin, trace.call_number(*id)));
+        for id in &calls {
+            let call = trace.call(*id);
+            self.hosts.note(trace, *id);
+            if took_effect(trace, call) {
+                self.ranks.made(trace, call);
+            }
+        }
+        for id in tasks(window) {
+            self.submitted(trace, id);
+        }
+        for id in calls {
+            self.returned(trace, trace.call(id));
+        }
+        self.queues.settle();
+        if window.part.is_last {
+            trace
+                .open_calls()
+                .iter()
+                .for_each(|call| self.hosts.open(None, call));
+            self.bind_signals(window);
+        }
+    }
+
+    /// A task was submitted.
+    fn submitted(&mut self, trace: &Trace, id: TaskId) {
+        let task = trace.task(id);
+        let call = trace.call(task.call);
+        let name = self.names.shared(trace.task_name(task));
+        let place = Place {
+            stream: task.stream,
+            sequence: task.sequence,
+        };
+        let submitted = Submitted {
+            name: name.clone(),
+            thread: call.thread,
+            begin: call.begin,
+            place,
+        };
+        let needs = self.needs(trace, id, submitted);
+        if let Some(time) = task.time {
+            if needs == Needs::Device {
+                self.lengths
+                    .note(&name, time.end.saturating_sub(time.begin));
+            }
+        } else {
+            let never = !matches!(task.untimed, Untimed::Timed | Untimed::Lost);
+            self.untimed += u64::from(never && needs == Needs::Device);
+        }
+        let entry = Entry {
+            sequence: task.sequence,
+            needs,
+            name,
+            thread: call.thread,
+            begin: call.begin,
+            call: trace.call_number(task.call),
+        };
+        self.queues.push(task.stream, entry);
+        if let Some(time) = task.time {
+            self.queues.ended(task.stream, task.sequence, time.end);
+        }
+    }
+
+    fn needs(&mut self, trace: &Trace, id: TaskId, submitted: Submitted) -> Needs {
+        let task = trace.task(id);
+        let call = trace.call(task.call);
+        let function = trace.function(call.function);
+        match (Class::of(trace, task), call.event) {
+            (Class::Mark, Some(generation)) if function.role == Role::RecordEvent => {
+                let event = self.events.note(trace, generation.event);
+                let recording = recording(call, Some(submitted.place));
+                let made = (event, generation.number);
+                self.events.recorded(made, recording, &mut self.queues);
+                Needs::Record(event, generation.number)
+            }
+            (Class::Mark, _) => Needs::Nothing,
+            (Class::EventWait, Some(generation)) if holds(trace, call) => {
+                let event = self.events.note(trace, generation.event);
+                if generation.number == 0 {
+                    self.events.waits(event, submitted.place);
+                }
+                Needs::Event(event, generation.number)
+            }
+            (Class::EventWait, _) => Needs::Nothing,
+            (Class::SignalWait, _) => Needs::Signal,
+            (Class::Callback, _) => match function.part(Part::Blocking).is_some() {
+                true => Needs::Reports,
+                false => Needs::HostFunction,
+            },
+            (Class::Work, _) if task.kind == TaskKind::Collective => {
+                let numbered = self.ranks.submitted(trace, call, submitted);
+                numbered.map_or(Needs::Device, |(comm, number)| Needs::Ranks(comm, number))
+            }
+            (Class::Work, _) => Needs::Device,
+        }
+    }
+
+    /// What the return of a call says: of what is done, and of what is no more.
+    fn returned(&mut self, trace: &Trace, call: &Call) {
+        let function = trace.function(call.function);
+        let role = function.role;
+        let event = call.event;
+        if !took_effect(trace, call) {
+            if let (Role::RecordEvent, Some(event), Some(code)) = (role, event, call.result()) {
+                let event = self.events.note(trace, event.event);
+                let failed = Recording {
+                    code,
+                    ..recording(call, None)
+                };
+                self.events.failed(event, failed);
+            }
+            return;
+        }
+        let meaning = role.meaning();
+        let copied = call.task.map(|id| trace.task(id).untimed) == Some(Untimed::HostCopy);
+        let is_empty = role == Role::QueryStream && is_done(trace, function, call, 0);
+        let drains = meaning.drains && !function.is(Fact::Forced);
+        if meaning.waits == Waits::Stream || copied || is_empty || drains {
+            let stream = call.stream.into_iter();
+            stream.for_each(|stream| self.queues.proved(stream, call.begin));
+        }
+        if meaning.waits == Waits::Device {
+            let own = streams_of(trace, call);
+            own.for_each(|stream| self.queues.proved(stream, call.begin));
+        }
+        let done = u64::from(!function.is(Fact::ZeroWhenDone));
+        let is_over = match role {
+            Role::SyncEvent => true,
+            Role::QueryEvent => is_done(trace, function, call, done),
+            _ => false,
+        };
+        if let Some(generation) = event.filter(|_| is_over) {
+            let event = self.events.note(trace, generation.event);
+            self.queues.recorded(event, generation.number);
+        }
+        match role {
+            Role::CreateEvent => {
+                event.map(|it| self.events.note(trace, it.event));
+            }
+            Role::DestroyEvent => {
+                if let Some(event) = event.map(|it| trace.event(it.event)) {
+                    self.events.destroyed((event.process, event.serial));
+                }
+            }
+            Role::DestroyStream => {
+                call.stream.into_iter().for_each(|it| self.queues.end(it));
+            }
+            _ if meaning.on_all_streams && meaning.bounds_life => {
+                let ended = |it: StreamId| ends(trace, call, role, trace.stream(it));
+                self.queues.end_all(ended);
+            }
+            _ => {}
+        }
+    }
+
+    /// Finds what sets the notifies and values that streams wait for: such calls are never forgotten.
+    fn bind_signals(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        for stream in self.queues.busy() {
+            for id in trace.stream_tasks(stream) {
+                let causes = window.dependencies.incoming(trace, Node::Task(*id));
+                for edge in causes {
+                    if let (EdgeKind::SignalToWait, Node::Task(set)) = (edge.kind, edge.from) {
+                        let place = |id: TaskId| Place {
+                            stream: trace.task(id).stream,
+                            sequence: trace.task(id).sequence,
+                        };
+                        self.signals.insert(place(*id), place(set));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The tasks of a window that gave their streams something to do, in the order of their submission.
+fn tasks(window: &Window<'_>) -> Vec<TaskId> {
+    let trace = window.trace;
+    let streams = (0..trace.streams().len() as u32).map(StreamId);
+    let tasks = streams.flat_map(|stream| window.stream_tasks(stream));
+    // A call that did not return may have submitted nothing.
+    let has_run = |id: &TaskId| {
+        let call = trace.call(trace.task(*id).call);
+        runs(trace, *id) && call.ending != Ending::Open
+    };
+    let mut tasks: Vec<TaskId> = tasks.filter(has_run).collect();
+    tasks.sort_by_key(|id| {
+        let task = trace.task(*id);
+        (window.keys.task(*id), task.stream, task.sequence)
+    });
+    tasks
+}
+
+fn recording(call: &Call, place: Option<Place>) -> Recording {
+    Recording {
+        thread: call.thread,
+        place,
+        begin: call.begin,
+        code: call.ret,
+    }
+}
+
+/// Whether a stream ends with a context, a device or the runtime.
+fn ends(trace: &Trace, call: &Call, role: Role, stream: &Stream) -> bool {
+    let process = trace.thread(call.thread).process;
+    let fits = match role {
+        Role::DestroyContext => call.context.is_some() && stream.context == call.context,
+        Role::ResetDevice => call.device.map(u32::from) == Some(stream.device),
+        _ => true,
+    };
+    stream.process == process && fits
+}

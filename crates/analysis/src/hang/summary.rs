@@ -1,0 +1,263 @@
+//! Puts the report together.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use ascend_trace_recording::{StreamId, ThreadId, Trace};
+
+use super::follow::Follow;
+use super::hosts::{Host, Open, Past};
+use super::progress::Progress;
+use super::queues::{Entry, Needs};
+use super::report::{
+    Culprit, Kind, LastCall, Link, OpenCall, Report, StreamState, ThreadState, Verdict,
+};
+use super::state::State;
+use super::verdict::verdict;
+use super::words::Words;
+
+/// The report on all that is known at the end of a recording.
+pub(super) fn report(trace: &Trace, state: &mut State, end: i64) -> Report {
+    let words = Words::of(trace, end);
+    let gone = |it: StreamId| words.gone(trace.stream(it).process).is_some();
+    state.queues.end_all(gone);
+    let state = &*state;
+    let progress = Progress::of(trace, state);
+    let moved = state.moved.last.unwrap_or(end);
+    let builder = Builder {
+        trace,
+        state,
+        progress: &progress,
+        words,
+        culprits: Vec::new(),
+    };
+    let is_there = |it: &ThreadId| words.gone(trace.thread(*it).process).is_none();
+    let threads = state.hosts.threads().into_iter().filter(is_there);
+    let mut report = builder.fill(&threads.collect::<Vec<_>>());
+    report.end_ns = end;
+    report.moved_ns = moved;
+    report.quiet_ns = end.saturating_sub(moved).max(0);
+    report.longest_pause_ns = state.moved.longest_ns;
+    report.exit_status = trace.end().map(|(_, status)| status);
+    report.missing = missing(trace, state);
+    report.verdict = verdict(&report, |it| waited(&report, it));
+    match report.verdict {
+        Verdict::Hangs | Verdict::Quiet => sorted(report),
+        Verdict::Ended | Verdict::Moving => without_culprits(report),
+    }
+}
+
+struct Builder<'a> {
+    trace: &'a Trace,
+    state: &'a State,
+    progress: &'a Progress<'a>,
+    words: Words<'a>,
+    culprits: Vec<Culprit>,
+}
+
+impl Builder<'_> {
+    fn fill(mut self, threads: &[ThreadId]) -> Report {
+        let hosts = &self.state.hosts;
+        let waits = |thread: &ThreadId| {
+            let host = hosts.get(*thread);
+            host.is_some_and(|it| it.is_blocked(self.trace) || it.poll(self.words.now).is_some())
+        };
+        let waiting: HashSet<ThreadId> = threads.iter().copied().filter(waits).collect();
+        let busy = self.state.queues.busy();
+        let stops = |stream: &StreamId| self.progress.stop(*stream).is_some();
+        let is_idle = waiting.is_empty() && !busy.iter().any(stops);
+        let mut report = Report::default();
+        for thread in threads {
+            let Some(host) = hosts.get(*thread) else {
+                continue;
+            };
+            let follows = waiting.contains(thread) || is_idle && host.is_outside();
+            let (chain, culprit) = match follows {
+                true => {
+                    let (chain, culprit) = self.follow().of_thread(*thread);
+                    let tid = self.trace.thread(*thread).tid;
+                    (chain, Some(self.add(culprit, Some(tid), None)))
+                }
+                false => (Vec::new(), None),
+            };
+            report
+                .threads
+                .push(self.thread(*thread, host, chain, culprit));
+        }
+        for stream in busy {
+            report.streams.extend(self.stream(stream));
+        }
+        report.culprits = self.culprits;
+        report
+    }
+
+    fn follow(&self) -> Follow<'_> {
+        Follow::new(self.words, self.state, self.progress)
+    }
+
+    /// Adds a culprit, or who waits for one that is there.
+    fn add(&mut self, culprit: Culprit, tid: Option<u32>, stream: Option<i64>) -> usize {
+        let known = |it: &Culprit| {
+            let is_same = it.kind == culprit.kind && it.what == culprit.what;
+            // The full queue and the wait that fills it are one cause.
+            let has_it = it.kind == Kind::QueueFull && it.what.ends_with(&culprit.what);
+            it.subject == culprit.subject && (is_same || has_it)
+        };
+        let place = self.culprits.iter().position(known);
+        let place = place.unwrap_or_else(|| {
+            self.culprits.push(culprit);
+            self.culprits.len() - 1
+        });
+        self.culprits[place].threads.extend(tid);
+        self.culprits[place].streams.extend(stream);
+        place
+    }
+
+    fn thread(
+        &self,
+        thread: ThreadId,
+        host: &Host,
+        chain: Vec<Link>,
+        culprit: Option<usize>,
+    ) -> ThreadState {
+        let known = self.trace.thread(thread);
+        let process = self.trace.process(known.process);
+        ThreadState {
+            process: process.serial,
+            pid: process.pid,
+            rank: process.rank_number(),
+            tid: known.tid,
+            thread: known.name.clone(),
+            open_calls: host.open.iter().map(|it| self.open(it)).collect(),
+            polls: host.poll(self.words.now).is_some(),
+            last_calls: host.last.iter().map(|it| self.last(it)).collect(),
+            chain,
+            culprit,
+        }
+    }
+
+    fn open(&self, open: &Open) -> OpenCall {
+        let call = &open.call;
+        let stream = call.stream.map(|stream| self.trace.stream(stream));
+        OpenCall {
+            name: self.words.function(call).to_owned(),
+            call: open.number,
+            depth: call.depth,
+            begin_ns: call.begin,
+            length_ns: self.words.now.saturating_sub(call.begin).max(0),
+            device: stream.map(|it| it.device),
+            stream_id: stream.map(|it| it.number()),
+            event: self.follow().event_of(call).map(|event| event.1),
+        }
+    }
+
+    fn last(&self, past: &Past) -> LastCall {
+        let stream = past.stream.map(|stream| self.trace.stream(stream));
+        LastCall {
+            name: self.trace.function(past.function).name.clone(),
+            call: past.number,
+            begin_ns: past.begin,
+            end_ns: past.end,
+            code: past.code,
+            stream_id: stream.map(|it| it.number()),
+            event: past.event.map(|event| event.0),
+        }
+    }
+
+    fn stream(&mut self, stream: StreamId) -> Option<StreamState> {
+        let stop = self.progress.stop(stream);
+        let head = stop.or_else(|| self.progress.running(stream))?;
+        let queue = self.state.queues.stream(stream)?;
+        let place = queue.place_of(head.sequence).unwrap_or(0);
+        let known = self.trace.stream(stream);
+        let process = self.trace.process(known.process);
+        let (_, culprit) = self.follow().of_stream(stream);
+        let culprit = self.add(culprit, None, Some(known.number()));
+        Some(StreamState {
+            process: process.serial,
+            pid: process.pid,
+            device: known.device,
+            stream_id: known.number(),
+            pending: (queue.entries().len() - place) as u64,
+            head: head.name.to_string(),
+            waits_for: waits_for(&self.words, head),
+            submitted_ns: head.begin,
+            culprit: Some(culprit),
+        })
+    }
+}
+
+fn waits_for(words: &Words<'_>, entry: &Entry) -> String {
+    match entry.needs {
+        Needs::Event(event, _) => words.event(event),
+        Needs::Signal => "a signal".to_owned(),
+        Needs::Reports => "a callback".to_owned(),
+        Needs::HostFunction => "a host function".to_owned(),
+        Needs::Ranks(..) => "the other ranks".to_owned(),
+        Needs::Device | Needs::Nothing | Needs::Record(..) => "the device".to_owned(),
+    }
+}
+
+/// How long the threads that wait for a culprit have waited, at least since nothing moved.
+fn waited(report: &Report, culprit: &Culprit) -> i64 {
+    let waiters = report.threads.iter();
+    let waiters = waiters.filter(|it| culprit.threads.contains(&it.tid));
+    let open = waiters.flat_map(|it| &it.open_calls).map(|it| it.length_ns);
+    open.max().unwrap_or(0).max(report.quiet_ns)
+}
+
+/// The most telling culprits first: those that are certain, and for which most wait.
+fn sorted(mut report: Report) -> Report {
+    let mut places: Vec<usize> = (0..report.culprits.len()).collect();
+    places.sort_by_key(|place| {
+        let it = &report.culprits[*place];
+        (!it.certain, it.kind, Reverse(it.threads.len()), *place)
+    });
+    let moved = |old: Option<usize>| places.iter().position(|place| Some(*place) == old);
+    for thread in &mut report.threads {
+        thread.culprit = moved(thread.culprit);
+    }
+    for stream in &mut report.streams {
+        stream.culprit = moved(stream.culprit);
+    }
+    report.culprits = places
+        .iter()
+        .map(|place| report.culprits[*place].clone())
+        .collect();
+    report
+}
+
+/// Nothing hangs, so nothing is to blame.
+fn without_culprits(mut report: Report) -> Report {
+    report.culprits.clear();
+    for thread in &mut report.threads {
+        thread.culprit = None;
+        thread.chain.clear();
+    }
+    for stream in &mut report.streams {
+        stream.culprit = None;
+    }
+    report
+}
+
+/// What the report would need and the recording does not have.
+fn missing(trace: &Trace, state: &State) -> Vec<String> {
+    let losses = trace.losses();
+    let mut missing = Vec::new();
+    if losses.calls > 0 || losses.others > 0 {
+        missing.push(format!(
+            "{} calls and {} other records were lost: what seems missing may be among them",
+            losses.calls, losses.others
+        ));
+    }
+    if state.untimed > 0 {
+        missing.push(format!(
+            "{} kernels and copies have no time: only a later sync shows that they ended",
+            state.untimed
+        ));
+    }
+    if trace.is_damaged() {
+        missing.push("a part of the file cannot be read".to_owned());
+    }
+    missing
+}

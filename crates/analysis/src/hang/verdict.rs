@@ -1,0 +1,44 @@
+//! Whether a program hangs. One that is slow does not, so what can still end is given time.
+
+use super::report::{Culprit, Kind, Report, Verdict};
+
+/// Nothing is said of a program in which something moved so shortly before. Nanoseconds.
+const SHORT_NS: i64 = 1_000_000_000;
+
+/// What may still end is given so long, or a few times the longest pause before.
+const LONG_NS: i64 = 10_000_000_000;
+const PAUSES: i64 = 3;
+
+/// Statuses from here on tell of a signal.
+const SIGNALLED: i32 = 128;
+
+/// Decides by what was found. `waited` says how long somebody has waited for a culprit.
+pub(super) fn verdict(report: &Report, waited: impl Fn(&Culprit) -> i64) -> Verdict {
+    if report.exit_status == Some(0) {
+        return Verdict::Ended;
+    }
+    let pause = report.longest_pause_ns.saturating_mul(PAUSES).max(LONG_NS);
+    let hangs = |it: &Culprit| match it.kind {
+        // They hang, whatever else goes on.
+        Kind::Cycle => waited(it) >= SHORT_NS,
+        _ => report.quiet_ns >= patience(it, pause),
+    };
+    let has_left = report.exit_status.is_some_and(|it| it < SIGNALLED);
+    match report.culprits.iter().any(hangs) {
+        true => Verdict::Hangs,
+        false if has_left => Verdict::Ended,
+        false if report.quiet_ns < SHORT_NS && report.exit_status.is_some() => Verdict::Ended,
+        false if report.quiet_ns < SHORT_NS => Verdict::Moving,
+        false => Verdict::Quiet,
+    }
+}
+
+/// How long nothing may move before a program counts as hanging. Nanoseconds.
+fn patience(culprit: &Culprit, pause: i64) -> i64 {
+    match (culprit.kind, culprit.certain) {
+        (_, true) => SHORT_NS,
+        (Kind::Running, _) => culprit.usual_ns.map_or(i64::MAX, |usual| usual.max(pause)),
+        (Kind::Outside | Kind::Unknown, _) => i64::MAX,
+        _ => pause,
+    }
+}

@@ -1,0 +1,345 @@
+//! Why programs hang: each kind is named, and a program that is slow does not hang.
+
+use ascend_trace_analysis::hang::{Culprit, Hangs, Kind, Report, Verdict};
+use ascend_trace_analysis::{Fold, Window};
+use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::{Ending, Trace};
+use ascend_trace_testkit::Timeline;
+
+/// Calls that end then have not returned.
+const OPEN_NS: i64 = 20_000_000_000;
+
+/// The same in timelines that are broken off sooner.
+const SOON_NS: i64 = 5_000_000_000;
+
+/// `EventRow::creation` of `aclrtCreateEventWithFlag`: a wait is for the next record.
+const WITH_FLAG: u8 = 1;
+
+/// A timeline that ends without an end of the recording.
+fn broken_off(text: &str) -> Trace {
+    let mut timeline = Timeline::parse(text).expect("a timeline");
+    for row in &mut timeline.rows {
+        match row {
+            Row::Call(row) if [OPEN_NS, SOON_NS].contains(&row.end_ns) => {
+                row.ending = Ending::Open;
+            }
+            Row::Event(row) => row.creation = WITH_FLAG,
+            _ => {}
+        }
+    }
+    timeline.rows.retain(|row| !matches!(row, Row::End(_)));
+    timeline.trace()
+}
+
+/// The report on a timeline that ends with open calls.
+fn report(text: &str) -> Report {
+    Hangs::default().of(&Window::whole(&broken_off(text)))
+}
+
+/// The report on a timeline after which nothing more was recorded.
+fn report_until(text: &str, until: i64) -> Report {
+    let fold = Hangs::default().until(Some(until));
+    fold.of(&Window::whole(&broken_off(text)))
+}
+
+/// The first culprit of a program that hangs.
+#[track_caller]
+fn culprit(report: &Report) -> &Culprit {
+    assert_eq!(report.verdict, Verdict::Hangs, "{report:#?}");
+    &report.culprits[0]
+}
+
+/// What the chain of the first thread that waits says.
+fn chain(report: &Report) -> Vec<&str> {
+    let mut waiting = report.threads.iter().filter(|it| !it.chain.is_empty());
+    let links = waiting.next().map_or(&[][..], |it| &it.chain);
+    links.iter().map(|it| it.what.as_str()).collect()
+}
+
+#[test]
+fn a_wait_for_an_event_that_nobody_records() {
+    let report = report(
+        "s1: A[1us..9us] by t1[0..1us] wait(E#0)[?] by t1[10us..11us] A[?] by t1[11us..12us]
+         t1: sync(s1)[13us..20s]",
+    );
+    let culprit = culprit(&report);
+    assert_eq!((culprit.kind, culprit.certain), (Kind::Unrecorded, true));
+    assert_eq!(
+        culprit.what,
+        "event 1 was not recorded after the wait for it, nor before"
+    );
+    assert_eq!(culprit.subject.event, Some(1));
+    assert_eq!(culprit.threads, [1001]);
+    assert_eq!(
+        chain(&report),
+        [
+            "thread 1001 is in aclrtSynchronizeStream for 20.0 s: it waits for stream 1",
+            "stream 1 is held by aclrtStreamWaitEvent for event 1",
+        ]
+    );
+    let stream = &report.streams[0];
+    let told = (stream.pending, &*stream.head, &*stream.waits_for);
+    assert_eq!(told, (2, "aclrtStreamWaitEvent", "event 1"));
+    assert_eq!(report.moved_ns, 13_000);
+    assert_eq!(report.quiet_ns, OPEN_NS - 13_000);
+}
+
+#[test]
+fn the_thread_that_recorded_the_event_before_is_named() {
+    let report = report(
+        "s2: rec(E)[5us] by t2[4us..5us] reset(E)[6us] by t2[5us..6us]
+         s1: wait(E#0)[?] by t1[10us..11us]
+         t1: sync(s1)[13us..20s] | t2: aclrtMalloc(64)[14us..15us]",
+    );
+    let culprit = culprit(&report);
+    assert_eq!((culprit.kind, culprit.certain), (Kind::Unrecorded, false));
+    assert_eq!(
+        culprit.what,
+        "event 1 was not recorded after the wait for it; thread 1002 recorded it last, 20.0 s ago on stream 2"
+    );
+    assert!(
+        culprit
+            .advice
+            .ends_with("thread 1002 is outside AscendCL for 20.0 s"),
+        "{culprit:?}"
+    );
+}
+
+#[test]
+fn a_thread_that_may_still_record_the_event_has_time() {
+    let text = "s2: A[1us..2us] by t2[0..1us]
+                s1: wait(E#0)[?] by t1[10us..11us]
+                t1: sync(s1)[13us..20s]";
+    assert_eq!(report(text).verdict, Verdict::Hangs);
+    // Five seconds prove nothing while thread 2 is free.
+    let report = report(&text.replace("20s", "5s"));
+    assert_eq!(report.verdict, Verdict::Quiet, "{report:#?}");
+    // A pause of five seconds was usual before, so twelve prove nothing either.
+    let paused = "s2: A[1us..2us] by t2[0..1us] A[6s..7s] by t2[6s..6s]
+                  s1: wait(E#0)[?] by t1[8s..8s] | t1: sync(s1)[8s..20s]";
+    let report = self::report(paused);
+    assert_eq!(report.verdict, Verdict::Quiet, "{report:#?}");
+    assert_eq!(report.longest_pause_ns, 5_999_998_000);
+}
+
+#[test]
+fn streams_that_wait_for_each_other() {
+    let report = report(
+        "s1: aclrtWaitAndResetNotify(1)[?] by t1[0..1us] aclrtRecordNotify(2)[?] by t1[1us..2us]
+         s2: aclrtWaitAndResetNotify(2)[?] by t1[2us..3us] aclrtRecordNotify(1)[?] by t1[3us..4us]
+         s3: A[19s..19s] by t2[18s..18s]
+         t1: sync(s1)[13us..20s]",
+    );
+    let culprit = culprit(&report);
+    assert_eq!((culprit.kind, culprit.certain), (Kind::Cycle, true));
+    assert_eq!(
+        culprit.what,
+        "they wait for each other: stream 1 → stream 2 → stream 1"
+    );
+}
+
+#[test]
+fn streams_that_wait_for_each_other_by_events() {
+    let report = report(
+        "s1: wait(A#0)[?] by t1[0..1us] rec(B)[?] by t1[1us..2us]
+         s2: wait(B#1)[?] by t1[2us..3us] rec(A)[?] by t1[3us..4us]
+         t1: sync(s2)[13us..20s]",
+    );
+    let culprit = culprit(&report);
+    assert_eq!(culprit.kind, Kind::Cycle, "{culprit:?}");
+    // In the right order nothing waits.
+    let right = self::report(
+        "s1: rec(B)[?] by t1[1us..2us] wait(A#0)[?] by t1[2us..3us]
+         s2: wait(B#1)[?] by t1[3us..4us] rec(A)[?] by t1[4us..5us]
+         t1: sync(s2)[13us..20s]",
+    );
+    assert_ne!(right.verdict, Verdict::Hangs, "{right:#?}");
+}
+
+#[test]
+fn a_callback_that_no_thread_runs() {
+    let text = "s1: aclrtLaunchCallback(1)[?] by t1[0..1us] A[?] by t1[1us..2us]
+                t1: sync(s1)[13us..20s]";
+    let report = report(text);
+    let culprit = culprit(&report);
+    assert_eq!((culprit.kind, culprit.certain), (Kind::Callback, true));
+    assert_eq!(culprit.what, "no thread of the program processes reports");
+    // A thread that waits for reports may get it.
+    let served = format!("{text}\nt2: aclrtProcessReport(100)[1us..20s]");
+    let served = self::report(&served.replace("20s", "5s"));
+    assert_eq!(served.verdict, Verdict::Quiet, "{served:#?}");
+    // One that waits for the stream itself does not.
+    let stuck = self::report(&format!(
+        "{text}\nt2: aclrtProcessReport(100)[1us..2us] sync(s1)[3us..20s]"
+    ));
+    let culprit = self::culprit(&stuck);
+    assert_eq!(culprit.kind, Kind::Cycle, "{stuck:#?}");
+}
+
+#[test]
+fn a_rank_that_does_not_come() {
+    let text = "p1.t1: HcclCommInitRootInfo(2,0,1)[0..10us] | p2.t1: HcclCommInitRootInfo(2,1,1)[5us..10us]
+                p1.s1: HcclAllReduce(1,1024)[20us..21us] by t1[19us..20us] HcclAllReduce(1,1024)[?] by t1[30us..31us]
+                p2.s1: HcclAllReduce(1,1024)[20us..21us] by t1[19us..20us]
+                p1.t1: sync(s1)[32us..20s]";
+    let report = report(text);
+    let culprit = culprit(&report);
+    assert_eq!((culprit.kind, culprit.rank), (Kind::Rank, Some(1)));
+    assert_eq!(
+        culprit.what,
+        "rank 1 has not submitted collective 2: its last is HcclAllReduce, number 1, 20.0 s ago"
+    );
+    assert_eq!(culprit.subject.pid, 2000);
+    // Where the rank waits for something itself, that is the cause.
+    let deeper = self::report(&format!(
+        "{text}\np2.s2: wait(E#0)[?] by t1[30us..31us] | p2.t1: sync(s2)[32us..20s]"
+    ));
+    assert_eq!(self::culprit(&deeper).kind, Kind::Unrecorded, "{deeper:#?}");
+    // With all ranks there, the collective runs.
+    let all = format!("{text}\np2.s1: HcclAllReduce(1,1024)[?] by t1[30us..31us]");
+    let all = self::report(&all.replace("20s", "5s"));
+    assert_eq!(all.verdict, Verdict::Quiet, "{all:#?}");
+    assert_eq!(all.culprits[0].kind, Kind::Running);
+}
+
+#[test]
+fn ranks_that_are_not_in_the_recording() {
+    let report = report(
+        "t1: HcclCommInitRootInfo(4,0,1)[0..10us]
+         s1: HcclAllReduce(1,1024)[?] by t1[30us..31us] | t1: sync(s1)[32us..20s]",
+    );
+    let culprit = culprit(&report);
+    assert_eq!((culprit.kind, culprit.rank), (Kind::Rank, None));
+    assert_eq!(culprit.what, "the recording does not have ranks 1, 2, 3");
+}
+
+#[test]
+fn a_rank_that_does_not_join() {
+    let report = report("t1: HcclCommInitRootInfo(2,0)[5us..20s]");
+    assert_eq!(
+        culprit(&report).what,
+        "HcclCommInitRootInfo waits for all 2 ranks; rank 1 did not call it, as far as the recording shows"
+    );
+}
+
+#[test]
+fn a_queue_that_is_full_behind_a_wait() {
+    let report = report(
+        "s1: wait(E#0)[?] by t1[0..1us] A[?] by t1[1us..2us] A[?] by t1[2us..3us] A[?] by t1[3us..4us]
+         s1: A[?] by t1[5us..20s]",
+    );
+    let culprit = culprit(&report);
+    assert_eq!((culprit.kind, culprit.certain), (Kind::QueueFull, true));
+    assert_eq!(
+        culprit.what,
+        "the queue of stream 1 is full behind a wait: event 1 was not recorded after the wait for it, nor before"
+    );
+}
+
+#[test]
+fn a_kernel_that_runs_for_long() {
+    let kernel = |usual: &str| {
+        report(&format!(
+            "s1: MatMul[1us..{usual}] by t1[0..1us] MatMul[?] by t1[{usual}..{usual}]
+             t1: sync(s1)[4s..20s]"
+        ))
+    };
+    let quick = kernel("9us");
+    let culprit = culprit(&quick);
+    assert_eq!((culprit.kind, culprit.certain), (Kind::Running, false));
+    assert_eq!(
+        culprit.what,
+        "MatMul on stream 1 has not ended for 20.0 s; the longest of 1 before took 8.00 µs"
+    );
+    // Where kernels take long, this one may.
+    let slow = kernel("3s");
+    assert_eq!(slow.verdict, Verdict::Quiet, "{slow:#?}");
+    assert_eq!(slow.culprits[0].kind, Kind::Running);
+}
+
+#[test]
+fn a_device_that_failed_before() {
+    let report = report(
+        "s1: A[?] by t1[0..1us]
+         t1: sync(s1)[2us..3us]=507000 sync(s1)[4us..20s]",
+    );
+    let culprit = culprit(&report);
+    assert_eq!((culprit.kind, culprit.code), (Kind::Failed, Some(507_000)));
+    assert!(
+        culprit.what.starts_with(
+            "aclrtSynchronizeStream on stream 1 returned 507000 (ACL_ERROR_RT_INTERNAL_ERROR)"
+        ),
+        "{culprit:?}"
+    );
+}
+
+#[test]
+fn a_thread_outside_is_named_and_does_not_hang_for_certain() {
+    let text = "s1: A[1us..9us] by t1[0..1us] | t1: sync(s1)[2us..10us]";
+    let report = report_until(text, OPEN_NS);
+    assert_eq!(report.verdict, Verdict::Quiet, "{report:#?}");
+    let culprit = &report.culprits[0];
+    assert_eq!(culprit.kind, Kind::Outside);
+    assert_eq!(
+        culprit.what,
+        "thread 1001 is outside AscendCL: its last call, aclrtSynchronizeStream on stream 1, ended 20.0 s ago"
+    );
+    assert_eq!(report.threads[0].last_calls.len(), 2);
+    // Half a second is nothing.
+    let alive = report_until(text, 500_000_000);
+    assert_eq!(alive.verdict, Verdict::Moving);
+    assert!(alive.culprits.is_empty());
+}
+
+#[test]
+fn what_only_asks_moves_nothing() {
+    let report = report_until(
+        "s1: wait(E#0)[?] by t1[0..1us] | t1: query(s1)[10s..10s]=1 query(s1)[19s..19s]=1",
+        19_500_000_000,
+    );
+    let culprit = culprit(&report);
+    assert_eq!(culprit.kind, Kind::Unrecorded, "{report:#?}");
+    assert!(report.threads[0].polls);
+    assert_eq!(report.moved_ns, 1_000);
+}
+
+#[test]
+fn what_a_sync_proved_is_not_pending() {
+    // The kernel and the record have no times, and are done for all that.
+    let report = report(
+        "s1: A[?] by t1[0..1us] rec(E)[?] by t1[1us..2us] wait(F#0)[?] by t1[5us..6us]
+         t1: sync(E)[3us..4us] sync(s1)[7us..20s]",
+    );
+    assert_eq!(culprit(&report).kind, Kind::Unrecorded);
+    assert_eq!(report.streams[0].pending, 1);
+}
+
+#[test]
+fn a_program_that_ended_well_does_not_hang() {
+    let trace = ascend_trace_testkit::timeline("s1: A[1us..9us] | t1: sync(s1)[2us..10us]");
+    let report = Hangs::default().of(&Window::whole(&trace));
+    assert_eq!(report.verdict, Verdict::Ended);
+    assert!(report.culprits.is_empty() && report.streams.is_empty());
+}
+
+#[test]
+fn losses_make_what_is_missing_doubtful() {
+    let text = "s1: wait(E#0)[?] by t1[10us..11us] | t1: sync(s1)[13us..20s]";
+    let mut timeline = Timeline::parse(text).expect("a timeline");
+    for row in &mut timeline.rows {
+        match row {
+            Row::Call(row) if row.end_ns == OPEN_NS => row.ending = Ending::Open,
+            Row::Event(row) => row.creation = WITH_FLAG,
+            _ => {}
+        }
+    }
+    timeline
+        .rows
+        .push(Row::Loss(ascend_trace_recording::rows::LossRow {
+            calls: 3,
+            ..Default::default()
+        }));
+    let report = Hangs::default().of(&Window::whole(&timeline.trace()));
+    assert!(!report.culprits[0].certain, "{report:#?}");
+    assert!(report.missing[0].starts_with("3 calls and 0 other records were lost"));
+}

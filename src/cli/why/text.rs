@@ -1,0 +1,219 @@
+//! The report as text: the verdict, what never came, the threads, the streams.
+
+use ascend_trace_analysis::hang::{
+    Culprit, Kind, LastCall, OpenCall, Report, ThreadState, Verdict,
+};
+use ascend_trace_recording::text::plain;
+use ascend_trace_recording::units::{duration, moment};
+
+use crate::table::{Rows, Table, count};
+
+/// Culprits, threads and streams that are listed.
+const ROWS: usize = 20;
+const CULPRITS: usize = 5;
+
+/// Timestamps are counted from the begin of the recording.
+pub(super) fn text(report: &Report, begin: i64) -> String {
+    let mut text = head(report, begin);
+    for culprit in report.culprits.iter().take(CULPRITS) {
+        text.push_str(&paragraph(culprit, report));
+    }
+    more(&mut text, report.culprits.len(), CULPRITS, "causes");
+    if matches!(report.verdict, Verdict::Hangs | Verdict::Quiet) {
+        for thread in waiting(report).take(ROWS) {
+            text.push_str(&chain(thread));
+        }
+        more(
+            &mut text,
+            waiting(report).count(),
+            ROWS,
+            "threads that wait",
+        );
+    }
+    let tables = [
+        ("Threads", threads(report)),
+        ("Last calls", last_calls(report, begin)),
+        ("Streams", streams(report)),
+    ];
+    for (title, table) in tables {
+        let table = table.with_only_if("process", report.has_several_processes());
+        if !table.is_empty() {
+            text.push_str(&format!("\n{title}\n{}", table.render(2)));
+        }
+    }
+    if !report.missing.is_empty() {
+        text.push_str("\nWhat the recording lacks\n");
+        for missing in &report.missing {
+            text.push_str(&format!("  {missing}\n"));
+        }
+    }
+    text
+}
+
+fn head(report: &Report, begin: i64) -> String {
+    let quiet = format!(
+        "nothing has moved for {}, since {}",
+        duration(report.quiet_ns),
+        moment(report.moved_ns.saturating_sub(begin))
+    );
+    let before = format!(
+        "the longest pause before was {}",
+        duration(report.longest_pause_ns)
+    );
+    match (report.verdict, report.exit_status) {
+        (Verdict::Ended, Some(status)) => {
+            format!("nothing hangs: the program ended with status {status}\n")
+        }
+        (Verdict::Ended | Verdict::Moving, _) => format!(
+            "nothing hangs: something moved until {} before the end\n",
+            duration(report.quiet_ns)
+        ),
+        (Verdict::Quiet, _) => {
+            format!("{quiet}; {before}. The program may be slow\n")
+        }
+        (Verdict::Hangs, _) => format!("the program hangs: {quiet}; {before}\n"),
+    }
+}
+
+fn paragraph(culprit: &Culprit, report: &Report) -> String {
+    let waiters = |noun: &str, all: &[String]| match all {
+        [] => String::new(),
+        [one] => format!("{noun} {one}"),
+        all => format!("{noun}s {}", listed(all)),
+    };
+    let threads: Vec<String> = culprit.threads.iter().map(u32::to_string).collect();
+    let streams: Vec<String> = culprit.streams.iter().map(i64::to_string).collect();
+    let who = [waiters("thread", &threads), waiters("stream", &streams)];
+    let who: Vec<String> = who.into_iter().filter(|it| !it.is_empty()).collect();
+    let since = culprit.since_ns.map_or_else(String::new, |since| {
+        let ago = duration(report.end_ns.saturating_sub(since).max(0));
+        format!(", {ago} so far")
+    });
+    let sure = match (culprit.certain, culprit.kind) {
+        (true, _) | (_, Kind::Outside | Kind::Unknown) => "",
+        (false, _) => " (it may still come)",
+    };
+    let waits = match culprit.kind {
+        Kind::Outside => String::new(),
+        _ => format!("    waits: {}{since}\n", who.join("; ")),
+    };
+    let text = format!(
+        "\n{} [{}]{sure}\n{waits}    {}\n",
+        culprit.what,
+        culprit.kind.name(),
+        culprit.advice,
+    );
+    lines(&text)
+}
+
+/// `1, 2, 3 and 5 more`.
+fn listed(all: &[String]) -> String {
+    const NAMED: usize = 8;
+    let named = all
+        .iter()
+        .take(NAMED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    match all.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+/// Names come from the traced program, and may hold anything.
+fn lines(text: &str) -> String {
+    let lines = text.lines().map(|line| format!("{}\n", plain(line)));
+    lines.collect()
+}
+
+fn more(text: &mut String, all: usize, shown: usize, noun: &str) {
+    if all > shown {
+        let more = count((all - shown) as u64);
+        text.push_str(&format!("\n{more} more {noun}: --json has all\n"));
+    }
+}
+
+fn waiting(report: &Report) -> impl Iterator<Item = &ThreadState> {
+    report.threads.iter().filter(|it| !it.chain.is_empty())
+}
+
+/// From a thread to what it waits for in the end.
+fn chain(thread: &ThreadState) -> String {
+    let mut text = String::from("\n");
+    for (depth, link) in thread.chain.iter().enumerate() {
+        let arrow = if depth == 0 { "" } else { "→ " };
+        text += &format!("{}{arrow}{}\n", "  ".repeat(depth.min(8)), link.what);
+    }
+    lines(&text)
+}
+
+fn threads(report: &Report) -> Table {
+    let open = |it: &ThreadState| it.open_calls.last().cloned();
+    Rows::of(report.threads.iter().take(ROWS))
+        .right("process", |it| it.process)
+        .right("thread", |it| it.tid)
+        .left("name", |it| it.thread.clone())
+        .left("is in", |it| match open(it) {
+            Some(call) => call.name,
+            None if it.polls => "asks again and again".to_owned(),
+            None => "outside AscendCL".to_owned(),
+        })
+        .left("on", |it| {
+            open(it).map_or_else(String::new, |it| place(&it))
+        })
+        .right("for", |it| match (open(it), it.last_calls.last()) {
+            (Some(call), _) => duration(call.length_ns),
+            (None, Some(last)) => duration(report.end_ns.saturating_sub(last.end_ns).max(0)),
+            (None, None) => "-".to_owned(),
+        })
+        .table()
+}
+
+fn place(call: &OpenCall) -> String {
+    on(call.stream_id, call.event)
+}
+
+fn on(stream: Option<i64>, event: Option<u32>) -> String {
+    match (stream, event) {
+        (Some(stream), _) => format!("stream {stream}"),
+        (None, Some(event)) => format!("event {event}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn last_calls(report: &Report, begin: i64) -> Table {
+    let threads = report.threads.iter().take(ROWS);
+    let calls = threads.flat_map(|thread| thread.last_calls.iter().map(move |it| (thread, it)));
+    let code = |it: &LastCall| match it.code {
+        Some(0) => String::new(),
+        Some(code) => code.to_string(),
+        None => "left".to_owned(),
+    };
+    Rows::of(calls)
+        .right("process", |it| it.0.process)
+        .right("thread", |it| it.0.tid)
+        .right("returned", |it| moment(it.1.end_ns.saturating_sub(begin)))
+        .right("took", |it| duration(it.1.end_ns - it.1.begin_ns))
+        .left("call", |it| it.1.name.clone())
+        .left("on", |it| on(it.1.stream_id, it.1.event))
+        .left("result", |it| code(it.1))
+        .table()
+}
+
+fn streams(report: &Report) -> Table {
+    Rows::of(report.streams.iter().take(ROWS))
+        .right("process", |it| it.process)
+        .right("device", |it| it.device)
+        .right("stream", |it| it.stream_id)
+        .right("pending", |it| count(it.pending))
+        .left("head", |it| it.head.clone())
+        .left("waits for", |it| it.waits_for.clone())
+        .right("submitted", |it| {
+            format!(
+                "{} ago",
+                duration(report.end_ns.saturating_sub(it.submitted_ns).max(0))
+            )
+        })
+        .table()
+}

@@ -1,0 +1,171 @@
+//! Why a program hangs: while it does, when it was killed, and when the recorder was.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::support::compile::program;
+use crate::support::{Run, run, tool};
+
+/// How long something is waited for that comes within seconds, or never.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A program that hangs under the recorder.
+struct Stuck {
+    folder: tempfile::TempDir,
+    recorder: Child,
+    program: Pid,
+}
+
+impl Stuck {
+    fn start(how: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Run::new(&program("stuck"))
+            .soft("devices=2")
+            .words(&[how])
+            .command(folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut recorder = command.stderr(Stdio::null()).spawn().unwrap();
+        let mut lines = BufReader::new(recorder.stdout.take().unwrap());
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        let pid = line.trim_end().strip_prefix("stuck ");
+        let pid = pid.unwrap_or_else(|| panic!("it said {line:?}"));
+        // Nobody reads what comes after that, and nothing does.
+        std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
+        Self {
+            folder,
+            recorder,
+            program: Pid::from_raw(pid.parse().unwrap()).unwrap(),
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("t.atrace")
+    }
+
+    /// The report once it names this.
+    #[track_caller]
+    fn until(&self, verdict: &str, kind: &str) -> Value {
+        let begin = Instant::now();
+        loop {
+            let report = report(&self.file());
+            let found = (&report["verdict"], &report["culprits"][0]["kind"]);
+            if found == (&Value::from(verdict), &Value::from(kind)) {
+                return report;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{report:#}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    fn kill_program(&mut self) {
+        kill_process(self.program, Signal::KILL).unwrap();
+        self.recorder.wait().unwrap();
+    }
+}
+
+impl Drop for Stuck {
+    fn drop(&mut self) {
+        // Where a test failed both may still run; else neither does.
+        let _ = kill_process(self.program, Signal::KILL);
+        let _ = self.recorder.kill();
+        let _ = self.recorder.wait();
+    }
+}
+
+fn report(file: &Path) -> Value {
+    let outcome = run(tool().arg("why").arg(file).arg("--json")).expect(0);
+    serde_json::from_str(&outcome.out()).unwrap()
+}
+
+fn text(file: &Path) -> String {
+    run(tool().arg("why").arg(file)).expect(0).out()
+}
+
+/// What is there while the program hangs is there when it has been killed.
+#[track_caller]
+fn named_before_and_after(how: &str, verdict: &str, kind: &str) -> Value {
+    let mut stuck = Stuck::start(how);
+    let live = stuck.until(verdict, kind);
+    stuck.kill_program();
+    let report = report(&stuck.file());
+    assert_eq!(report["exit_status"], 128 + 9, "{report:#}");
+    let first = &report["culprits"][0];
+    for field in ["kind", "pid", "stream_id", "event", "rank", "certain"] {
+        assert_eq!(first[field], live["culprits"][0][field], "{report:#}");
+    }
+    let text = text(&stuck.file());
+    assert!(text.contains(&format!("[{kind}]")), "{text}");
+    report
+}
+
+#[test]
+fn an_event_that_is_never_recorded_is_named() {
+    let report = named_before_and_after("event", "hangs", "unrecorded");
+    let first = &report["culprits"][0];
+    assert_eq!(first["certain"], true, "{report:#}");
+    let chain = report["threads"][0]["chain"].as_array().unwrap();
+    assert_eq!(chain.len(), 2, "{report:#}");
+    let what = chain[0]["what"].as_str().unwrap();
+    assert!(what.contains("is in aclrtSynchronizeStream"), "{what}");
+    let stream = &report["streams"][0];
+    assert_eq!(stream["head"], "aclrtStreamWaitEvent", "{report:#}");
+    assert_eq!(stream["pending"], 1, "{report:#}");
+}
+
+#[test]
+fn a_recorder_that_was_killed_leaves_enough() {
+    let mut stuck = Stuck::start("event");
+    // The file is told of an open call now and then, not all the time.
+    std::thread::sleep(Duration::from_secs(3));
+    stuck.until("hangs", "unrecorded");
+    stuck.recorder.kill().unwrap();
+    stuck.recorder.wait().unwrap();
+    let report = report(&stuck.file());
+    assert_eq!(report["verdict"], "hangs", "{report:#}");
+    assert_eq!(report["culprits"][0]["kind"], "unrecorded");
+    assert_eq!(report["exit_status"], Value::Null);
+}
+
+#[test]
+fn streams_in_a_cycle_are_named() {
+    let report = named_before_and_after("cycle", "hangs", "cycle");
+    let what = report["culprits"][0]["what"].as_str().unwrap();
+    assert!(what.starts_with("they wait for each other"), "{what}");
+}
+
+#[test]
+fn a_callback_that_nobody_runs_is_named() {
+    named_before_and_after("callback", "hangs", "callback");
+}
+
+#[test]
+fn a_rank_that_does_not_come_is_named() {
+    let report = named_before_and_after("rank", "quiet", "rank");
+    assert_eq!(report["culprits"][0]["rank"], 1, "{report:#}");
+}
+
+#[test]
+fn a_thread_outside_is_named_and_the_program_may_be_slow() {
+    let report = named_before_and_after("outside", "quiet", "outside");
+    let what = report["culprits"][0]["what"].as_str().unwrap();
+    assert!(what.contains("is outside AscendCL"), "{what}");
+    let thread = &report["threads"][0];
+    let last = thread["last_calls"].as_array().unwrap();
+    assert_eq!(last.last().unwrap()["name"], "aclrtSynchronizeStream");
+}
+
+#[test]
+fn a_program_that_ended_does_not_hang() {
+    let recording = Run::new(&crate::support::compile::example("cross_stream")).traced();
+    let text = text(&recording.trace());
+    assert!(
+        text.starts_with("nothing hangs: the program ended with status 0\n"),
+        "{text}"
+    );
+}

@@ -1,0 +1,136 @@
+/* Hangs in the way that it is asked for: each time something never comes. It prints its pid before that.
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "program.h"
+
+/* The software runtime has no header for these. */
+typedef void *HcclComm;
+typedef struct {
+    char bytes[4108];
+} HcclRootInfo;
+enum { FP32 = 4, SUM = 0 };
+int HcclGetRootInfo(HcclRootInfo *);
+int HcclCommInitRootInfo(uint32_t, const HcclRootInfo *, uint32_t, HcclComm *);
+int HcclAllReduce(void *, void *, uint64_t, int, int, HcclComm, aclrtStream);
+
+enum { RANKS = 2, COUNT = 16 };
+
+static HcclRootInfo root;
+static pthread_barrier_t met;
+
+static void say(void)
+{
+    printf("stuck %d\n", (int)getpid());
+    fflush(stdout);
+}
+
+static void some_work(aclrtStream stream)
+{
+    void *buffer;
+
+    DO(aclrtMalloc(&buffer, 4096, ACL_MEM_MALLOC_HUGE_FIRST));
+    DO(aclrtMemsetAsync(buffer, 4096, 1, 4096, stream));
+    DO(aclrtSynchronizeStream(stream));
+}
+
+static void event(aclrtStream *streams)
+{
+    aclrtEvent never;
+
+    DO(aclrtCreateEventWithFlag(&never, ACL_EVENT_SYNC));
+    DO(aclrtStreamWaitEvent(streams[0], never));
+    say();
+    aclrtSynchronizeStream(streams[0]);
+}
+
+static void cycle(aclrtStream *streams)
+{
+    aclrtNotify notifies[2];
+
+    for (int i = 0; i < 2; i++) {
+        DO(aclrtCreateNotify(&notifies[i], 0));
+    }
+    for (int i = 0; i < 2; i++) {
+        DO(aclrtWaitAndResetNotify(notifies[i], streams[i], 0));
+        DO(aclrtRecordNotify(notifies[1 - i], streams[i]));
+    }
+    say();
+    aclrtSynchronizeStream(streams[1]);
+}
+
+static void nothing(void *unused) { (void)unused; }
+
+static void callback(aclrtStream *streams)
+{
+    DO(aclrtSubscribeReport((uint64_t)pthread_self(), streams[0]));
+    DO(aclrtLaunchCallback(nothing, NULL, ACL_CALLBACK_BLOCK, streams[0]));
+    say();
+    aclrtSynchronizeStream(streams[0]);
+}
+
+/* Both ranks reduce once, and rank 0 once more. */
+static void *rank(void *number)
+{
+    int own = (int)(intptr_t)number;
+    aclrtStream stream;
+    HcclComm comm;
+    void *from, *to;
+
+    DO(aclrtSetDevice(own));
+    DO(aclrtCreateStream(&stream));
+    DO(aclrtMalloc(&from, COUNT * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST));
+    DO(aclrtMalloc(&to, COUNT * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST));
+    require(HcclCommInitRootInfo(RANKS, &root, (uint32_t)own, &comm) == 0, "a communicator");
+    for (int turn = 0; turn < 2 - own; turn++) {
+        require(HcclAllReduce(from, to, COUNT, FP32, SUM, comm, stream) == 0, "a collective");
+        if (turn == 0) {
+            DO(aclrtSynchronizeStream(stream));
+        }
+    }
+    pthread_barrier_wait(&met);
+    if (own == 0) {
+        aclrtSynchronizeStream(stream);
+    }
+    return NULL;
+}
+
+static void ranks(void)
+{
+    pthread_t threads[RANKS];
+
+    require(HcclGetRootInfo(&root) == 0, "what all ranks know");
+    pthread_barrier_init(&met, NULL, RANKS + 1);
+    for (intptr_t i = 0; i < RANKS; i++) {
+        pthread_create(&threads[i], NULL, rank, (void *)i);
+    }
+    pthread_barrier_wait(&met);
+    say();
+    pthread_join(threads[0], NULL);
+}
+
+int main(int count, char **words)
+{
+    const char *how = count > 1 ? words[1] : "";
+    aclrtStream streams[2];
+
+    DO(aclInit(NULL));
+    DO(aclrtSetDevice(0));
+    for (int i = 0; i < 2; i++) {
+        DO(aclrtCreateStream(&streams[i]));
+    }
+    some_work(streams[0]);
+    if (strcmp(how, "event") == 0) {
+        event(streams);
+    } else if (strcmp(how, "cycle") == 0) {
+        cycle(streams);
+    } else if (strcmp(how, "callback") == 0) {
+        callback(streams);
+    } else if (strcmp(how, "rank") == 0) {
+        ranks();
+    } else {
+        say();
+    }
+    /* What is not in a call waits outside, until it is killed. */
+    for (;;) {
+        pause();
+    }
+}

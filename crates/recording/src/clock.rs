@@ -10,6 +10,8 @@
 //! Where the driver tells the device's counter as well, its bounds narrow the mapping down afterwards
 //! ([`driver`]).
 
+#[cfg(test)]
+mod compared_tests;
 mod driver;
 mod knot;
 mod lines;

@@ -116,11 +116,6 @@ pub(crate) fn place(
         (false, true) => end.since(earliest).max(0),
         (false, false) => end.since(begin),
     };
-    let begin_open = if reading.is_moment {
-        end_open
-    } else {
-        latest.min(end).since(begin).max(0)
-    };
     // What has been learnt of the latency is too long by what the quickest submission of all lost between
     // its entry and the queue. On a machine with nothing to spare that can be much; but the task did not
     // begin before the event before it, and no submission takes less than no time.
@@ -134,7 +129,7 @@ pub(crate) fn place(
     let vague = if is_learnt { first.vague } else { 0 };
     // Where the quickest submission is some while away, this one may have taken that much longer too.
     let late_open = if reading.is_moment {
-        begin_open
+        end_open
     } else {
         let latest = latest.plus(first.vague);
         latest.min(end).since(begin).max(0)
@@ -147,7 +142,7 @@ pub(crate) fn place(
         (true, false) => i64::MAX,
         (false, _) => begin.since(first.host).max(0),
     };
-    let begin_error = first.with(begin_open, early_open.max(late_open));
+    let begin_error = first.with(late_open, early_open.max(late_open));
     let end_early = if is_busy { 0 } else { early_open };
     let end_error = last.with(end_open, end_open.saturating_add(end_early));
     let begin = if reading.is_moment {

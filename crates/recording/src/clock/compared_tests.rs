@@ -1,0 +1,155 @@
+//! Clocks that were compared in all kinds of ways, held against what they really were.
+
+use ascend_trace_format::time::{DeviceNs, HostNs};
+
+use super::{Bound, Clock, Launch, Reading, place};
+
+/// From a submission to an idle stream to its execution.
+const LATENCY: i64 = 3_000;
+const SECOND: i64 = 1_000_000_000;
+/// What a reading may be off by itself.
+const TICK: i64 = 20;
+
+/// Numbers below a limit that repeat with the seed.
+fn numbers(seed: u64) -> impl FnMut(i64) -> i64 {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move |limit| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % limit.unsigned_abs()).cast_signed()
+    }
+}
+
+/// A clock that drifts, and how often it was compared well, badly, or hardly at all, second by second.
+struct Compared {
+    drift: i64,
+    events: Vec<Bound>,
+    driver: Vec<Bound>,
+}
+
+impl Compared {
+    fn host(&self, device: i64) -> i64 {
+        device + device * self.drift / 1_000_000
+    }
+
+    fn random(seed: u64) -> Self {
+        let mut below = numbers(seed);
+        let mut compared = Self {
+            drift: below(200) - 100,
+            events: Vec::new(),
+            driver: Vec::new(),
+        };
+        for second in 0..4 {
+            let (least, usual) = (below(3_000), 1 + below(100_000));
+            let count = 3 + below(100);
+            for part in 0..count {
+                let device = second * SECOND + part * SECOND / count + below(1_000_000);
+                let (host, lost) = (compared.host(device), least + below(usual));
+                compared.events.push(Bound {
+                    device: DeviceNs::new(device),
+                    earliest: HostNs::new(host - LATENCY - lost),
+                    latest: HostNs::new(host + 200 + below(usual)),
+                });
+            }
+            for part in (0..count / 10).filter(|_| seed % 2 == 0) {
+                let device = second * SECOND + part * SECOND / 10;
+                let host = compared.host(device);
+                compared.driver.push(Bound {
+                    device: DeviceNs::new(device),
+                    earliest: HostNs::new(host - 100 - below(2_000)),
+                    latest: HostNs::new(host + 100 + below(2_000)),
+                });
+            }
+        }
+        compared.events.sort_by_key(|bound| bound.device);
+        compared
+    }
+}
+
+/// Submissions that lose more time in some seconds than in others do not make a latency too short: what was submitted
+/// to an idle stream would look as if it had waited there.
+#[test]
+fn no_latency_is_learnt_too_short() {
+    for seed in 1..=5_000 {
+        let compared = Compared::random(seed);
+        let mut clock = Clock::new(TICK);
+        clock.extend(&compared.events, &compared.driver);
+        for looks_back in [false, true] {
+            if looks_back {
+                clock.look_back();
+            }
+            for step in 0..400 {
+                let device = step * SECOND / 100;
+                let mapped = clock.map(DeviceNs::new(device)).unwrap();
+                let latency = mapped.host.ns() - compared.host(device) + LATENCY;
+                // Of what is learnt the slack of a reading is taken off.
+                let known = mapped.latency + mapped.vague + 2 * TICK;
+                assert!(
+                    latency <= known,
+                    "seed {seed} at {device}, {looks_back}: {latency} {mapped:?}"
+                );
+            }
+        }
+    }
+}
+
+/// A task that was submitted to an idle stream, with an event before it and one after it.
+struct Idle {
+    reading: Reading,
+    launch: Launch,
+    begin: i64,
+    end: i64,
+}
+
+impl Idle {
+    fn random(compared: &Compared, below: &mut impl FnMut(i64) -> i64) -> Self {
+        let submitted = SECOND / 10 + below(3 * SECOND);
+        let most = if below(3) == 0 { 100_000 } else { 2_000 };
+        let before = submitted - 100 - below(most);
+        let returned = submitted + below(500);
+        let closed = returned + below(3_000);
+        let begin = submitted + LATENCY;
+        let end = begin + below(50_000);
+        let device = |host: i64| {
+            let device = i128::from(host) * 1_000_000 / i128::from(1_000_000 + compared.drift);
+            DeviceNs::new(i64::try_from(device).unwrap())
+        };
+        Self {
+            reading: Reading {
+                begin: device(before + LATENCY),
+                end: device(end.max(closed + LATENCY)),
+                is_moment: false,
+                record: 0,
+                record_open: 0,
+            },
+            launch: Launch {
+                begin: HostNs::new(submitted - below(300)),
+                end: HostNs::new(returned),
+                closed: Some(HostNs::new(closed)),
+            },
+            begin,
+            end,
+        }
+    }
+}
+
+#[test]
+fn tasks_on_idle_streams_are_within_their_bars() {
+    for seed in 1..=5_000 {
+        let compared = Compared::random(seed);
+        let mut clock = Clock::new(TICK);
+        clock.extend(&compared.events, &compared.driver);
+        clock.look_back();
+        let mut below = numbers(seed + 7_000);
+        for _ in 0..40 {
+            let task = Idle::random(&compared, &mut below);
+            let time = place(&clock, &mut 0, task.reading, task.launch).unwrap();
+            let off = [time.begin - task.begin, time.end - task.end];
+            let apart = (off[0] - off[1]).abs();
+            let far = off[0].abs().max(off[1].abs());
+            let is_in = far <= time.error + TICK && apart <= 2 * time.local_error + TICK;
+            assert!(is_in, "seed {seed}: {off:?} {time:?}");
+        }
+    }
+}

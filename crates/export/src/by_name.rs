@@ -5,10 +5,13 @@ use rustc_hash::FxHashMap;
 /// Names that are remembered at a time. Most recordings have a few hundred.
 const MOST: usize = 4096;
 
+/// What was made of the names of a category.
+type Names<V> = FxHashMap<Box<str>, V>;
+
 #[derive(Debug)]
 pub(crate) struct ByName<V> {
-    /// There are about a dozen categories.
-    categories: Vec<(Box<str>, FxHashMap<Box<str>, V>)>,
+    /// There are about a dozen.
+    categories: Vec<(Box<str>, Names<V>)>,
     names: usize,
 }
 
@@ -38,7 +41,7 @@ impl<V> ByName<V> {
         let place = categories.position(|(known, _)| **known == *category);
         let place = place.unwrap_or_else(|| {
             self.categories
-                .push((category.into(), FxHashMap::default()));
+                .push((category.into(), Names::default()));
             self.categories.len() - 1
         });
         let old = self.categories[place].1.insert(name.into(), value);

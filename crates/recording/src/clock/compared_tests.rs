@@ -52,7 +52,7 @@ impl Compared {
                     latest: HostNs::new(host + 200 + below(usual)),
                 });
             }
-            for part in (0..count / 10).filter(|_| seed % 2 == 0) {
+            for part in (0..count / 10).filter(|_| seed.is_multiple_of(2)) {
                 let device = second * SECOND + part * SECOND / 10;
                 let host = compared.host(device);
                 compared.driver.push(Bound {

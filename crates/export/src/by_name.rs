@@ -40,8 +40,7 @@ impl<V> ByName<V> {
         let mut categories = self.categories.iter();
         let place = categories.position(|(known, _)| **known == *category);
         let place = place.unwrap_or_else(|| {
-            self.categories
-                .push((category.into(), Names::default()));
+            self.categories.push((category.into(), Names::default()));
             self.categories.len() - 1
         });
         let old = self.categories[place].1.insert(name.into(), value);

@@ -64,10 +64,13 @@ fn head(report: &Report, begin: i64) -> String {
         (Verdict::Ended, Some(status)) => {
             format!("nothing hangs: the program ended with status {status}\n")
         }
-        (Verdict::Ended | Verdict::Moving, _) => format!(
-            "nothing hangs: something moved until {} before the end\n",
-            duration(report.quiet_ns)
-        ),
+        (Verdict::Ended | Verdict::Moving, _) => {
+            let before = match report.quiet_ns {
+                0 => String::new(),
+                quiet => format!("{} before ", duration(quiet)),
+            };
+            format!("nothing hangs: something moved until {before}the end of what was recorded\n")
+        }
         (Verdict::Quiet, _) => {
             format!("{quiet}; {before}. The program may be slow\n")
         }

@@ -63,13 +63,10 @@ fn within(knot: &Knot, low: f64, high: f64) -> Option<Knot> {
         return None;
     }
     let offset = (low + high) / 2.0;
-    // What events alone leave open is more, seen from here.
-    let wide = (knot.high - offset).max(offset - knot.low);
     Some(Knot {
         offset,
-        error: ((high - low) / 2.0).min(wide),
+        error: ((high - low) / 2.0).min(knot.wide),
         below: knot.below + offset - knot.offset,
-        wide,
         ..*knot
     })
 }

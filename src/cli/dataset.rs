@@ -109,10 +109,10 @@ pub(crate) fn add_recorded(file: &Path, root: &Path, run: Option<&str>) {
     };
     if status == TROUBLE {
         let name = run.map(|run| format!(" --run {run}")).unwrap_or_default();
+        let to = format!("{}{name}", quoted(root));
         say(format!(
-            "the recording is not in the dataset; to add it: ascend-trace dataset add {} --to {}{name}",
-            quoted(file),
-            quoted(root)
+            "the recording is not in the dataset; to add it: ascend-trace dataset add {} --to {to}",
+            quoted(file)
         ));
     }
 }

@@ -207,7 +207,7 @@ impl Queues {
         }
     }
 
-    /// The process of each stream that is not needed any more has ended.
+    /// Streams end, with their tasks: those of a context, a device or a process that is gone.
     pub(super) fn end_all(&mut self, is_over: impl Fn(StreamId) -> bool) {
         let over: Vec<StreamId> = self.streams.keys().copied().collect();
         for stream in over.into_iter().filter(|it| is_over(*it)) {

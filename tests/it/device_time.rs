@@ -329,16 +329,16 @@ fn what_event_records_take_is_learnt_and_taken_off() {
     }
 }
 
-/// Two streams of tasks of a microsecond, and the same where an event record takes longer than that.
+/// Two streams of tasks of a microsecond, and the same where an event record takes longer than that. In each round they
+/// wait for a third one: how long a record takes shows only where one waits in the queue.
 #[test]
 fn automatic_timing_follows_the_lengths_of_tasks() {
     let few = has_few_places();
-    let ways = [("", !few, few, false), ("record_ns=2500", !few, true, true)];
-    for (soft, chained, sampled, short) in ways {
+    for (soft, sampled, short) in [("", few, false), (",record_ns=2500", true, true)] {
         let recording = Run::new(&crate::support::compile::hostile("slots"))
-            .words(&["60", "2", "40"])
+            .words(&["60", "2", "40", "2000000"])
             .options(&["--timing", "auto"])
-            .soft(soft)
+            .soft(&format!("memset_mbps=1000{soft}"))
             .compared();
         let info = crate::support::run(
             crate::support::tool()
@@ -347,7 +347,10 @@ fn automatic_timing_follows_the_lengths_of_tasks() {
         );
         let info: serde_json::Value = serde_json::from_str(&info.out()).unwrap();
         let told = |what: &str| info["cost"][what].as_u64().unwrap();
-        assert_eq!(told("chained_streams") > 0, chained, "{soft}: {info}");
+        // A stream that comes to be sampled may have been chained before.
+        let chained = told("chained_streams") > 0;
+        assert!(chained || sampled, "{soft}: {info}");
+        assert!(!(chained && few), "{soft}: {info}");
         assert_eq!(told("sampled_streams") > 0, sampled, "{soft}: {info}");
         assert_eq!(told("short_tasks") > 0, short, "{soft}: {info}");
         let chosen = if sampled { "sampled" } else { "chained" };
@@ -364,7 +367,8 @@ fn automatic_timing_follows_the_lengths_of_tasks() {
         }
         assert!(stats["tracing"]["events_per_task"].as_f64().unwrap() >= 1.0);
         let tables = Tables::of(&recording);
-        assert_eq!(tables.tasks.len(), 4800);
+        // In each round there are two tasks of the gate, too, and a wait for them on each stream.
+        assert_eq!(tables.tasks.len(), 4800 + 40 * 4);
         let left_out = tables
             .tasks
             .iter()

@@ -125,18 +125,27 @@ fn readings_are_true_and_bars_narrower() {
         };
         let (with, without) = (errors(&trace(true)), errors(&trace(false)));
         assert_eq!(with.len(), without.len());
-        let pairs = with.iter().zip(&without);
-        // What is open between two moments of the host is as long as the mapping's rate makes it, and that is
-        // another one.
-        let wider: Vec<_> = pairs
-            .filter(|(with, without)| **with > **without + **without / 20 + 2)
-            .collect();
-        assert!(wider.len() * 100 < with.len(), "{soft}: {wider:?}");
-        let sum = |errors: &[i64]| errors.iter().sum::<i64>() / errors.len() as i64;
-        let (with, without) = (sum(&with), sum(&without));
-        println!("{soft}: mean bar {without} ns by events, {with} ns with the driver");
+        // On an idle stream a latency that was learnt too long is open in full; by events alone half of it is in where
+        // the mapping lies. What is open between two moments of the host is as long as the mapping's rate makes it,
+        // and that is another one.
+        let pairs = || with.iter().zip(&without);
+        let beyond = |times: i64| {
+            pairs()
+                .filter(|(with, without)| **with > times * **without + **without / 20 + 2)
+                .count()
+        };
+        assert!(beyond(2) * 100 < with.len(), "{soft}: {}", beyond(2));
+        let halved = pairs().filter(|(with, without)| **with * 2 < **without);
+        let (halved, wider) = (halved.count(), beyond(1));
+        let mean = |errors: &[i64]| errors.iter().sum::<i64>() / errors.len() as i64;
+        println!(
+            "{soft}: {} tasks, mean bar {} ns by events, {} ns with the driver, {halved} less than half, {wider} wider",
+            with.len(),
+            mean(&without),
+            mean(&with)
+        );
         if !soft.contains("driver_ns") {
-            assert!(with < without, "{with} {without}");
+            assert!(halved >= 10, "{halved} of {}", with.len());
         }
     }
 }

@@ -50,8 +50,6 @@ pub(crate) struct Mapped {
     pub(crate) host: HostNs,
     /// Nanoseconds.
     pub(crate) error: i64,
-    /// The same by events alone.
-    wide: i64,
     /// What was submitted to an idle stream runs this much later, as mapped times go.
     latency: i64,
     /// How much less that may be: the rate is not known exactly, and the quickest submission may
@@ -61,15 +59,6 @@ pub(crate) struct Mapped {
     rate_open: f64,
     /// What `host` was rounded from, less `device`.
     offset: f64,
-}
-
-impl Mapped {
-    /// The error of what is placed here with `usual` left open by events alone, and `most` in all. It is never more
-    /// than by events alone.
-    fn with(&self, usual: i64, most: i64) -> i64 {
-        let by_events = self.wide.saturating_add(usual);
-        self.error.saturating_add(most.max(usual)).min(by_events)
-    }
 }
 
 /// Maps one device's clock, as one process read it, to the host's.
@@ -206,7 +195,6 @@ impl Clock {
         Some(Mapped {
             host: device.on_host(offset),
             error: point.error.ceil() as i64,
-            wide: point.wide.ceil() as i64,
             latency: (point.below - self.events.slack).max(0.0) as i64,
             vague: point.vague.ceil() as i64,
             rate_open: point.rate_open,

@@ -65,7 +65,7 @@ fn within(knot: &Knot, low: f64, high: f64) -> Option<Knot> {
     let offset = (low + high) / 2.0;
     Some(Knot {
         offset,
-        error: ((high - low) / 2.0).min(knot.wide),
+        error: (high - low) / 2.0,
         below: knot.below + offset - knot.offset,
         ..*knot
     })

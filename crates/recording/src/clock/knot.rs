@@ -17,8 +17,6 @@ pub(super) struct Knot {
     /// Smallest and largest offset that agree with every bound on events.
     pub(super) low: f64,
     pub(super) high: f64,
-    /// What `error` is by events alone.
-    pub(super) wide: f64,
     /// How far the rate may be off.
     pub(super) rate_open: f64,
     /// Between the knot before it and this one the clock has stepped.
@@ -53,7 +51,6 @@ pub(super) fn between(left: &Knot, right: &Knot, device: i64) -> Knot {
             device,
             error,
             below: error,
-            wide: error,
             ..*right
         };
     }
@@ -71,7 +68,6 @@ pub(super) fn between(left: &Knot, right: &Knot, device: i64) -> Knot {
         vague: mix(left.vague, right.vague) + sag,
         low: mix(left.low, right.low) - sag,
         high: mix(left.high, right.high) + sag,
-        wide: mix(left.wide, right.wide) + sag,
         rate_open: mix(left.rate_open, right.rate_open),
         after_step: false,
     }
@@ -88,7 +84,6 @@ pub(super) fn beyond(knot: &Knot, slope: Slope, device: i64) -> Knot {
         vague: knot.vague + more,
         low: knot.low + slope.rate * t - more,
         high: knot.high + slope.rate * t + more,
-        wide: knot.wide + more,
         rate_open: slope.error,
         after_step: false,
     }

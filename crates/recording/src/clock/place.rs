@@ -134,17 +134,23 @@ pub(crate) fn place(
         let latest = latest.plus(first.vague);
         latest.min(end).since(begin).max(0)
     };
-    // Against the host, a latency learnt too long is in what events alone leave open. Where the driver leaves less,
-    // it is not: a task may have begun as early as the event before it was reached, a moment on an idle stream at any time
-    // that events allow.
-    let early_open = match (reading.is_moment, is_busy) {
-        (true, true) => 0,
-        (true, false) => i64::MAX,
-        (false, _) => begin.since(first.host).max(0),
+    // Against the host, a latency that was learnt too long matters as far as the task may have begun earlier: never
+    // before its call, and not before the event before it.
+    let not_before = match reading.is_moment {
+        true => launch.begin,
+        false => launch.begin.max(first.host.minus(first.error)),
     };
-    let begin_error = first.with(late_open, early_open.max(late_open));
-    let end_early = if is_busy { 0 } else { early_open };
-    let end_error = last.with(end_open, end_open.saturating_add(end_early));
+    let begin_error = match reading.is_moment {
+        true => 0,
+        false => first
+            .error
+            .saturating_add(late_open)
+            .max(begin.since(not_before)),
+    };
+    let end_error = match is_busy {
+        true => last.error,
+        false => last.error.max(end.since(not_before)),
+    };
     let begin = if reading.is_moment {
         end.minus(reading.record)
     } else {

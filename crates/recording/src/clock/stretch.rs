@@ -71,7 +71,6 @@ impl Stretch {
             vague: (offset - low - below).max(0.0) + bend(t),
             low: low - bend(t),
             high: high + bend(t),
-            wide: (high - offset).max(offset - low) + bend(t),
             rate_open: self.slope().error,
             after_step: false,
         }

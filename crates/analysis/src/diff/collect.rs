@@ -9,7 +9,7 @@ use ascend_trace_recording::{StreamId, TaskId, Trace};
 use rustc_hash::FxHashMap;
 
 use super::order::{Orders, Usual};
-use super::series::{Key, Kind, Names, Series, Single, Steps};
+use super::series::{Key, Kind, Measured, Names, Series, Single, Steps};
 use crate::dependencies::runs;
 use crate::stats::{self, StepStats, operation};
 use crate::steps::{Cut, Lap, Plan};
@@ -86,7 +86,7 @@ impl Collect {
     }
 
     /// Takes in one thing of a process.
-    fn note(&mut self, process: u32, (kind, name): (Kind, &str), at: i64, time: Option<i64>) {
+    fn note(&mut self, process: u32, (kind, name): (Kind, &str), at: i64, time: Option<Measured>) {
         let name = self.names.number(kind, name);
         if self.is_whole() {
             return self.single.entry(name).or_default().add(time);
@@ -108,8 +108,12 @@ impl Collect {
         let planned = trace.planned(call).map(|it| trace.call(it).begin);
         let at = planned.map_or(call.begin, |it| it.min(call.begin));
         let time = task.time.map(|it| it.end - it.begin);
+        let measured = task.time.map(|it| Measured {
+            time: it.end - it.begin,
+            error: it.local_error,
+        });
         let name = operation(trace, task);
-        self.note(process, (Kind::Operation, &name), at, time);
+        self.note(process, (Kind::Operation, &name), at, measured);
         let number = self.names.number(Kind::Operation, &name);
         if let Some(own) = self.loops.get_mut(&process)
             && let Some(step) = own.step(at).filter(|it| own.orders.looks_at(*it))
@@ -123,7 +127,8 @@ impl Collect {
     /// Takes in an idle time of a stream; one that lasts longer than its step is shared out.
     fn stall(&mut self, process: u32, cause: &'static str, begin: i64, end: i64) {
         if self.is_whole() {
-            return self.note(process, (Kind::Stall, cause), begin, Some(end - begin));
+            let time = Some(Measured::exact(end - begin));
+            return self.note(process, (Kind::Stall, cause), begin, time);
         }
         let name = self.names.number(Kind::Stall, cause);
         let Some(own) = self.loops.get_mut(&process) else {
@@ -134,7 +139,7 @@ impl Collect {
         for (cut, step) in cuts.take_while(|it| it.0.begin < end) {
             let time = cut.end.min(end) - cut.begin.max(begin);
             match begin >= cut.begin {
-                true => own.steps.add(name, step, Some(time)),
+                true => own.steps.add(name, step, Some(Measured::exact(time))),
                 false => own.steps.go_on(name, step, time),
             }
         }
@@ -145,8 +150,10 @@ impl Collect {
         for row in rows {
             let begin = row.begin_ns;
             let step = (Kind::Step, "step");
-            self.note(row.process, step, begin, Some(row.length_ns));
+            let length = Measured::exact(row.length_ns);
+            self.note(row.process, step, begin, Some(length));
             for (part, time) in parts(row) {
+                let time = Measured::exact(time);
                 self.note(row.process, (Kind::Part, part), begin, Some(time));
             }
         }
@@ -167,7 +174,7 @@ impl Fold for Collect {
             if call.depth == 0 && call.ending.is_return() {
                 let process = trace.process(trace.thread(call.thread).process).serial;
                 let name = &trace.function(call.function).name;
-                let time = Some(call.end - call.begin);
+                let time = Some(Measured::exact(call.end - call.begin));
                 self.note(process, (Kind::Call, name), call.begin, time);
             }
         }

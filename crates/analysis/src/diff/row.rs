@@ -61,6 +61,9 @@ pub struct Row {
     /// The range in which that difference lies 99 times out of 100.
     pub low_ns: Option<i64>,
     pub high_ns: Option<i64>,
+    /// By how much measuring alone can make that difference: all durations of a side can be off to one side by what is
+    /// least known of them.
+    pub open_ns: i64,
     /// The difference as a part of A's typical time.
     pub change: Option<f64>,
     /// By how much it makes an average step longer.
@@ -130,6 +133,8 @@ impl Row {
             change_ns,
             low_ns: found.map(|it| it.low),
             high_ns: found.map(|it| it.high),
+            open_ns: open(&amounts.0, a, sampled.map(|it| it.0.len()))
+                + open(&amounts.1, b, sampled.map(|it| it.1.len())),
             change: change.map(|(change, a)| change as f64 / a as f64),
             impact_ns: impact.round() as i64,
             p: test(&one, &other),
@@ -143,14 +148,16 @@ impl Row {
         }
     }
 
-    /// Decides what changed. A change of time below `least` says nothing that anybody could use.
+    /// Decides what changed. A change of time below `least` says nothing that anybody could use, and one that measuring
+    /// can make says nothing of the program.
     pub(super) fn judge(&mut self, least: f64) {
         let is_significant = |p: Option<f64>| p.is_some_and(|it| it <= ALPHA);
         let matters = self.impact_ns.unsigned_abs() as f64 >= least;
         let is_operation = self.kind == Kind::Operation;
         let counts = is_significant(self.p_count_corrected) && (is_operation || matters)
             || self.counts_differ && is_operation;
-        let times = is_significant(self.p_corrected) && matters;
+        let is_real = self.change_ns.is_some_and(|it| it.abs() > self.open_ns);
+        let times = is_significant(self.p_corrected) && matters && is_real;
         self.verdict = match (counts, times) {
             (true, _) if self.a.count == 0.0 => Verdict::New,
             (true, _) if self.b.count == 0.0 => Verdict::Gone,
@@ -194,6 +201,15 @@ fn single(times: &[i64], series: &Series) -> Amount {
         count: series.count as f64,
         typical_ns: median(times),
     }
+}
+
+/// What measuring leaves open of how long all of it takes in a step that has it; without steps, of one.
+fn open(amount: &Amount, series: &Series, steps: Option<usize>) -> i64 {
+    let in_step = match steps {
+        Some(steps) if amount.steps > 0 => amount.count * steps as f64 / amount.steps as f64,
+        _ => 1.0,
+    };
+    (series.open as f64 * in_step).round() as i64
 }
 
 fn total(amount: &Amount) -> f64 {

@@ -70,12 +70,29 @@ impl Value {
     }
 }
 
+/// A duration, and by how much it can be off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Measured {
+    pub(super) time: i64,
+    pub(super) error: i64,
+}
+
+impl Measured {
+    /// One that the host measured, or that is a sum in which errors cancel out.
+    pub(super) const fn exact(time: i64) -> Self {
+        Self { time, error: 0 }
+    }
+}
+
 /// The values of one thing, in the order of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Series {
     pub(super) values: Vec<Value>,
     /// Of all steps, also of those that are not kept.
     pub(super) count: u64,
+    /// By how much each duration can be off at least. All of them may be off to the same side by it: what the
+    /// events of the tracer take is taken off, and is not known exactly.
+    pub(super) open: i64,
 }
 
 /// Numbers for names.
@@ -108,7 +125,19 @@ pub(super) struct Steps {
     /// Every so many steps one is kept.
     stride: u32,
     cells: FxHashMap<(u32, u32), Value>,
-    counts: FxHashMap<u32, u64>,
+    counts: FxHashMap<u32, Counted>,
+}
+
+/// What is known of all steps together, also of those that are not kept.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    count: u64,
+    open: Option<i64>,
+}
+
+fn least(known: Option<i64>, measured: Option<Measured>) -> Option<i64> {
+    let error = measured.map(|it| it.error);
+    known.into_iter().chain(error).min()
 }
 
 impl Steps {
@@ -119,9 +148,11 @@ impl Steps {
         }
     }
 
-    pub(super) fn add(&mut self, name: u32, step: u32, time: Option<i64>) {
-        *self.counts.entry(name).or_default() += 1;
-        self.more(name, step, time, true);
+    pub(super) fn add(&mut self, name: u32, step: u32, measured: Option<Measured>) {
+        let counted = self.counts.entry(name).or_default();
+        counted.count += 1;
+        counted.open = least(counted.open, measured);
+        self.more(name, step, measured.map(|it| it.time), true);
     }
 
     /// The same, of what goes on from a step before.
@@ -153,7 +184,8 @@ impl Steps {
             if *step >= from {
                 let own = series.entry(names.of(*name).clone()).or_default();
                 own.values.push(*value);
-                own.count = self.counts.get(name).copied().unwrap_or(0);
+                let counted = self.counts.get(name).copied().unwrap_or_default();
+                (own.count, own.open) = (counted.count, counted.open.unwrap_or(0));
             }
         }
         let all = series.values_mut();
@@ -167,6 +199,7 @@ impl Steps {
 pub(super) struct Single {
     stride: u64,
     series: Series,
+    open: Option<i64>,
 }
 
 impl Default for Single {
@@ -174,14 +207,16 @@ impl Default for Single {
         Self {
             stride: 1,
             series: Series::default(),
+            open: None,
         }
     }
 }
 
 impl Single {
-    pub(super) fn add(&mut self, time: Option<i64>) {
+    pub(super) fn add(&mut self, measured: Option<Measured>) {
         let number = self.series.count;
         self.series.count += 1;
+        self.open = least(self.open, measured);
         if !number.is_multiple_of(self.stride) {
             return;
         }
@@ -201,12 +236,15 @@ impl Single {
             step: u32::try_from(number).unwrap_or(u32::MAX),
             ..Value::default()
         };
-        value.add(time);
+        value.add(measured.map(|it| it.time));
         values.push(value);
     }
 
     pub(super) fn into_series(self) -> Series {
-        self.series
+        Series {
+            open: self.open.unwrap_or(0),
+            ..self.series
+        }
     }
 }
 
@@ -217,7 +255,7 @@ mod tests {
     #[test]
     fn single_values_are_kept_evenly() {
         let mut single = Single::default();
-        (0..20_000).for_each(|it| single.add(Some(it)));
+        (0..20_000).for_each(|it| single.add(Some(Measured::exact(it))));
         let series = single.into_series();
         assert_eq!(series.count, 20_000);
         assert!(series.values.len() > MOST / 2 && series.values.len() <= MOST);
@@ -232,12 +270,14 @@ mod tests {
         let mut names = Names::default();
         let name = names.number(Kind::Operation, "MatMul");
         let mut steps = Steps::of(2 * MOST);
-        let times = [Some(10), None, Some(20), None];
+        let times = [(10, 7), (20, 5)].map(|(time, error)| Measured { time, error });
+        let times = [Some(times[0]), None, Some(times[1]), None];
         times.into_iter().for_each(|time| steps.add(name, 2, time));
-        steps.add(name, 3, Some(1));
+        steps.add(name, 3, Some(Measured { time: 1, error: 6 }));
         let series = steps.series(&names, 0);
         let own = &series[&(Kind::Operation, "MatMul".to_owned())];
         assert_eq!((own.count, own.values.len()), (5, 1), "step 3 is not kept");
+        assert_eq!(own.open, 5);
         assert_eq!(own.values[0].time(), Some(60));
         assert_eq!(steps.kept(1, 6).collect::<Vec<_>>(), [2, 4]);
     }

@@ -2,9 +2,10 @@
 
 use ascend_trace_analysis::Step;
 use ascend_trace_analysis::Window;
-use ascend_trace_analysis::diff::{Change, Diff, Kind, Row, Verdict};
+use ascend_trace_analysis::diff::{Change, Diff, Kind, Verdict};
 use ascend_trace_analysis::steps::Wanted;
 use ascend_trace_recording::Archive;
+use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
 
@@ -114,7 +115,7 @@ fn diff(a: &Timeline, b: &Timeline) -> Diff {
     Diff::of(&Window::whole(&a), &Window::whole(&b), Wanted::Any)
 }
 
-fn row<'d>(found: &'d Diff, kind: Kind, name: &str) -> &'d Row {
+fn row<'d>(found: &'d Diff, kind: Kind, name: &str) -> &'d ascend_trace_analysis::diff::Row {
     let mut rows = found.rows_of(kind, |it| it == name);
     rows.next().unwrap_or_else(|| panic!("no {name}")).0
 }
@@ -152,6 +153,34 @@ fn two_runs_of_a_program_differ_in_nothing() {
     });
     let alarms = alarms.count();
     assert!(alarms <= 3, "{alarms} of 100");
+}
+
+/// What the events of the tracer take is taken off every duration. Where it is known badly, all durations of a recording
+/// may be off to the same side: that is no change of the program.
+#[test]
+fn what_measuring_leaves_open_is_no_change() {
+    let measured = |seed: u64, percent: i64, open: u32| {
+        let mut timeline = training(seed, 100, &slower("Adam", percent));
+        for row in &mut timeline.rows {
+            if let Row::TaskTime(row) = row {
+                row.record_open_ns = open;
+            }
+        }
+        timeline
+    };
+    // 5 % of 30 us are 1.5 us.
+    for (open, verdict) in [
+        (0, Verdict::Longer),
+        (300, Verdict::Longer),
+        (5_000, Verdict::Same),
+    ] {
+        for sides in [(open, 0), (0, open)] {
+            let found = diff(&measured(1, 0, sides.0), &measured(2, 5, sides.1));
+            let adam = row(&found, Kind::Operation, "Adam");
+            assert_eq!(adam.verdict, verdict, "{sides:?}: {adam:?}");
+            assert!(adam.open_ns >= i64::from(open), "{sides:?}: {adam:?}");
+        }
+    }
 }
 
 /// A host that waits in every fourth step alone; recordings of different lengths are compared.

@@ -116,7 +116,10 @@ fn a_recording_that_goes_to_a_pipe_is_not_touched() {
     let program = until("it has a program", || {
         let path = format!("/proc/{0}/task/{0}/children", number(pid));
         let children = fs::read_to_string(path).unwrap_or_default();
-        Pid::from_raw(children.trim().parse().ok()?)
+        let child = Pid::from_raw(children.trim().parse().ok()?)?;
+        // The recorder starts others before.
+        let program = fs::read_link(format!("/proc/{}/exe", number(child))).ok()?;
+        program.ends_with("stuck").then_some(child)
     });
     let refused = why(&number(pid)).expect(2);
     assert!(

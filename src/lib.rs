@@ -3,10 +3,13 @@
 
 mod cli;
 mod error;
+mod hang;
 mod launch;
 mod log;
 mod output;
+mod processes;
 mod quote;
+mod recorded;
 mod recording;
 mod table;
 mod unpack;

@@ -15,6 +15,9 @@ use ascend_trace_format::version::JSON_SCHEMA_VERSION;
 /// What was said while the screen belonged to the view.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
+/// The latest of it that the view is to show.
+static NOTICE: Mutex<Option<String>> = Mutex::new(None);
+
 /// Says something to the user; every line carries the tool's name.
 pub(crate) fn say(text: impl AsRef<str>) {
     let text = text.as_ref();
@@ -72,6 +75,23 @@ pub(crate) fn detail(text: impl AsRef<str>) {
     if manner().verbose {
         say(text);
     }
+}
+
+/// Says something that the view is to show at once, where it has the screen.
+pub(crate) fn announce(text: String) {
+    say(&text);
+    *NOTICE.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+}
+
+/// What the view is to show now.
+pub(crate) fn take_notice() -> Option<String> {
+    NOTICE.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Whether the screen belongs to the view.
+pub(crate) fn is_held() -> bool {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    held.is_some()
 }
 
 /// Keeps back what is said for as long as it lives.

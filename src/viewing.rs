@@ -30,10 +30,11 @@ use ascend_trace_viewer::{
 
 use crate::cli::trace::Condition;
 use crate::log::LogBook;
-use crate::output::{manner, say};
+use crate::output::{manner, say, take_notice};
 use ascend_trace_collector::gauge::{self as collector, Gauge};
 use exporting::Export;
 use loader::Loader;
+pub(crate) use pace::step_back;
 pub(crate) use two::view_two;
 use whole::WholeCheck;
 
@@ -214,6 +215,10 @@ impl Source for FileSource {
         let refused = self.refused.take();
         let exported = || self.export.as_ref().and_then(of_export);
         refused.or_else(exported).or_else(|| self.loader.news())
+    }
+
+    fn notice(&mut self) -> Option<String> {
+        take_notice()
     }
 
     fn export_name(&self) -> Option<&str> {

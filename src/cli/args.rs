@@ -20,6 +20,7 @@ pub(crate) use export::{ArgsWord, ExportArgs, FormatWord, OpenArgs};
 pub(crate) use record::{DemoArgs, EngineWord, OutputArgs, RecordArgs};
 pub(crate) use reports::{
     CheckArgs, CriticalArgs, DiffArgs, ReportArgs, StatsArgs, StepsArgs, ViewArgs, WhatIfArgs,
+    WhyArgs,
 };
 pub(crate) use setup::{DoctorArgs, HooksArgs, SoftArgs};
 
@@ -151,7 +152,7 @@ pub(crate) enum Command {
     /// Print what changed from one recording to another, and whether that is more than the spread of steps
     Diff(DiffArgs),
     /// Print why a program hangs: what its threads and streams wait for, and what never came
-    Why(ReportArgs),
+    Why(WhyArgs),
     /// Report mistakes of the program, and what costs it time
     Check(CheckArgs),
     /// Print what a trace contains: processes, devices, streams, counts, losses, clocks

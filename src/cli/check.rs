@@ -10,12 +10,11 @@ use anyhow::Context;
 use serde::Serialize;
 
 use ascend_trace_analysis::checks::{Finding, Findings, all};
-use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::CheckArgs;
 use super::head::Head;
-use super::trace::{self, Condition};
+use super::trace::{self, Condition, Told};
 use crate::error::DENIED;
 use crate::output::{print, print_json, say};
 use crate::table::{Rows, Table, count};
@@ -30,14 +29,11 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     }
     let file = args.file.as_deref().context("no trace is named")?;
     let mut archive = trace::open_any(file)?;
-    let found = Findings::default()
-        .of_archive(&mut archive, Step::default(), |_| true)
-        .with_context(|| format!("cannot read {}", file.display()))?
-        .context("it was cancelled")?;
-    trace::check(&mut archive, args.strict)?;
-    trace::say_warnings(file, &archive);
-    let condition = Condition::of_archive(&archive);
-    let begin = archive.span().map_or(0, |span| span.begin);
+    let Told {
+        answer: found,
+        condition,
+        begin,
+    } = trace::fold(file, &mut archive, Findings::default(), args.strict)?;
     let known = match &args.suppress {
         Some(file) => Suppressions::read(file)?,
         None => Suppressions::default(),

@@ -3,7 +3,7 @@
 use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::diff::Diff;
-use ascend_trace_analysis::hang::Hangs;
+use ascend_trace_analysis::hang::{Hangs, Recorded, late};
 use ascend_trace_analysis::steps::{Report, Wanted};
 use ascend_trace_analysis::whatif::WhatIf;
 use ascend_trace_analysis::{Fold, Window};
@@ -193,7 +193,8 @@ fn every_field_of_diff_is_described() {
 
 #[test]
 fn every_field_of_why_is_described() {
-    let text = "s1: wait(E#0)[?] by t1[10us..11us] | t1: sync(s1)[13us..20s]";
+    let text = "s1: wait(E#0)[?] by t1[10us..11us] | t1: sync(s1)[13us..20s]
+                t2: HcclCommInitRootInfo(2,0)[5us..20s]";
     let mut timeline = ascend_trace_testkit::Timeline::parse(text).unwrap();
     for row in &mut timeline.rows {
         match row {
@@ -210,6 +211,14 @@ fn every_field_of_why_is_described() {
     let document = super::head::Document::of(&report, &condition);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/why"), &|_| false);
+    let recorded = Recorded {
+        report: &report,
+        host: "host",
+        since_1970_ns: 0,
+    };
+    let late = serde_json::json!({ "late": late(&[recorded]) });
+    assert_eq!(late["late"][0]["rank"], 1, "{report:#?}");
+    assert_named(&late, section(JSON, "## ascend-trace/why"), &|_| false);
 }
 
 #[test]

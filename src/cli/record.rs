@@ -21,6 +21,10 @@ pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
         }
         dataset::prepare(root).or_status(TOOL_FAILED)?;
     }
+    if plan.watchdog.is_some() && plan.target == Target::Standard {
+        let text = "--watchdog needs a trace file, and -o - writes none";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
     let recorded = recording::record(&plan)?;
     if let Some((root, file)) = dataset.as_ref().zip(recorded.file.as_ref()) {
         dataset::add_recorded(file, root, run.as_deref());
@@ -45,6 +49,7 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
         },
         marks: !args.no_mstx,
         python: args.python,
+        watchdog: args.watchdog,
         words: args.app,
     })
 }

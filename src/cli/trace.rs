@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use ascend_trace_analysis::part::{Streams, part_of};
+use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::{Archive, TimeRange, Trace, Warning};
 
 use crate::error::INCOMPLETE;
@@ -100,15 +101,56 @@ pub(crate) fn open_any(path: &Path) -> anyhow::Result<Archive> {
         true => Some(spooled(path).with_context(context)?),
         false => None,
     };
-    let own = spool.as_ref().map(descriptor_path);
-    let place = own.as_deref().unwrap_or(path);
-    let opened = || {
-        let mut archive = Archive::open(place, |_, _| true)?;
-        // Of a recording that goes on this is what it is now.
-        archive.close()?;
-        anyhow::Ok(archive)
+    let opened = match &spool {
+        Some(file) => open_held(file),
+        None => opened(path),
     };
-    opened().with_context(context)
+    opened.with_context(context)
+}
+
+/// As [`open_any`], of a file that is open already: it may have no name any more.
+pub(crate) fn open_held(file: &File) -> anyhow::Result<Archive> {
+    opened(&descriptor_path(file))
+}
+
+fn opened(path: &Path) -> anyhow::Result<Archive> {
+    let mut archive = Archive::open(path, |_, _| true)?;
+    // Of a recording that goes on this is what it is now.
+    archive.close()?;
+    Ok(archive)
+}
+
+/// What was found out about a recording.
+pub(crate) struct Told<A> {
+    pub(crate) answer: A,
+    pub(crate) condition: Condition,
+    /// Timestamps are counted from here.
+    pub(crate) begin: i64,
+}
+
+/// Reads all of a recording, and says what is damaged or missing in it.
+pub(crate) fn fold<F: Fold>(
+    path: &Path,
+    archive: &mut Archive,
+    fold: F,
+    strict: bool,
+) -> anyhow::Result<Told<F::Answer>> {
+    let answer = fold
+        .of_archive(archive, Step::default(), |_| true)
+        .with_context(|| format!("cannot read {}", path.display()))?
+        .context("it was cancelled")?;
+    check(archive, strict)?;
+    say_warnings(path, archive);
+    Ok(Told {
+        answer,
+        condition: Condition::of_archive(archive),
+        begin: begin(archive),
+    })
+}
+
+/// From where timestamps of a recording are counted.
+pub(crate) fn begin(archive: &Archive) -> i64 {
+    archive.span().map_or(0, |span| span.begin)
 }
 
 /// What comes through a pipe, in a file without a name that is gone with this process: a trace is read

@@ -1,60 +1,176 @@
 //! `why`: why a program hangs, from a recording that has ended, was broken off, or goes on.
 
-mod text;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
 
-use std::fs::File;
-use std::path::Path;
+use serde::Serialize;
 
-use anyhow::Context;
-use rustix::time::{ClockId, clock_gettime};
-
-use ascend_trace_analysis::hang::Hangs;
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::hang::{Late, Recorded, Report, late};
 use ascend_trace_recording::Archive;
 
-use super::args::ReportArgs;
+use super::args::WhyArgs;
 use super::head::Document;
-use super::trace::{self, Condition};
-use crate::output::{print, print_json};
+use super::trace::{self, Told};
+use crate::error::TROUBLE;
+use crate::hang;
+use crate::output::{print, print_json, say};
+use crate::recorded::recording_of;
 
-pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
-    let file = &args.file;
-    // The time comes first: what is recorded until the file is read only makes it later.
-    let now = now(file);
-    let mut archive = trace::open_any(file)?;
-    let until = now.filter(|now| is_plausible(&archive, *now));
-    let report = Hangs::default()
-        .until(until)
-        .of_archive(&mut archive, Step::default(), |_| true)
-        .with_context(|| format!("cannot read {}", file.display()))?
-        .context("it was cancelled")?;
-    trace::check(&mut archive, args.strict)?;
-    trace::say_warnings(file, &archive);
-    let condition = Condition::of_archive(&archive);
-    let begin = archive.span().map_or(0, |span| span.begin);
+pub(crate) fn run(args: &WhyArgs) -> anyhow::Result<u8> {
+    match args.asked.as_slice() {
+        [asked] => one(asked, args),
+        asked => several(asked, args),
+    }
+}
+
+fn one(asked: &Path, args: &WhyArgs) -> anyhow::Result<u8> {
+    let why = Why::of(asked, args.strict)?;
     match args.json {
-        true => print_json("why", &Document::of(&report, &condition))?,
-        false => print(&text::text(&report, begin))?,
+        true => print_json("why", &why.document())?,
+        false => print(&why.text())?,
     }
-    Ok(condition.status(args.strict))
+    Ok(why.told.condition.status(args.strict))
 }
 
-/// The time on the host's clock, in nanoseconds, if a recorder of this host writes to the file: it holds the file's
-/// lock, and writes within a moment what happens.
-fn now(file: &Path) -> Option<i64> {
-    let file = File::open(file).ok()?;
-    match file.try_lock_shared() {
-        Err(std::fs::TryLockError::WouldBlock) => {}
-        _ => return None,
+/// Reports on each in turn. What cannot be read is told of, and does not keep the others back.
+fn several(asked: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
+    let mut status = 0;
+    let mut found = Vec::new();
+    for asked in asked {
+        match Why::of(asked, args.strict) {
+            Ok(why) => {
+                status = status.max(why.told.condition.status(args.strict));
+                if !args.json {
+                    let gap = if found.is_empty() { "" } else { "\n" };
+                    print(&format!("{gap}{}:\n{}", why.file.display(), why.text()))?;
+                }
+                found.push(why);
+            }
+            Err(error) => {
+                say(format!("{}: {error:#}", asked.display()));
+                status = TROUBLE;
+            }
+        }
     }
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec
-        .checked_mul(1_000_000_000)?
-        .checked_add(now.tv_nsec)
+    let late = late(&found.iter().map(Why::recorded).collect::<Vec<_>>());
+    if !args.json {
+        let name = |at: usize| found.get(at).map(|why| why.file.display().to_string());
+        print(&hang::text::across(&late, name))?;
+    }
+    if args.json {
+        let recordings = found.iter().map(|why| Entry {
+            file: why.file.display().to_string(),
+            document: why.document(),
+        });
+        let recordings = recordings.collect();
+        print_json("why", &Documents { recordings, late })?;
+    }
+    Ok(status)
 }
 
-/// Whether a time fits the clock of a recording: the file may come from another host by a network.
-fn is_plausible(archive: &Archive, now: i64) -> bool {
-    let span = archive.span();
-    span.is_some_and(|span| now >= span.end) && archive.things().end().is_none()
+/// The content of `why --json` for several recordings.
+#[derive(Serialize)]
+struct Documents<'w> {
+    recordings: Vec<Entry<'w>>,
+    late: Vec<Late>,
+}
+
+#[derive(Serialize)]
+struct Entry<'w> {
+    file: String,
+    #[serde(flatten)]
+    document: Document<'w, Report>,
+}
+
+/// The report on one recording.
+struct Why {
+    file: PathBuf,
+    told: Told<Report>,
+    host: String,
+    since_1970_ns: i64,
+}
+
+impl Why {
+    /// Of a file, or of what a process records.
+    fn of(asked: &Path, strict: bool) -> anyhow::Result<Self> {
+        match process(asked) {
+            Some(pid) => {
+                let recorded = recording_of(pid)?;
+                let now = Some(hang::now());
+                let archive = trace::open_held(&recorded.file)?;
+                Self::read(recorded.name, archive, now, strict)
+            }
+            None => {
+                let now = is_held(asked).then(hang::now);
+                Self::read(asked.to_owned(), trace::open_any(asked)?, now, strict)
+            }
+        }
+    }
+
+    fn read(
+        file: PathBuf,
+        mut archive: Archive,
+        now: Option<i64>,
+        strict: bool,
+    ) -> anyhow::Result<Self> {
+        let hangs = hang::fold(&archive, now);
+        let told = trace::fold(&file, &mut archive, hangs, strict)?;
+        let session = archive.things().session();
+        Ok(Self {
+            file,
+            told,
+            host: session.host.clone(),
+            since_1970_ns: session.start_realtime_ns.saturating_sub(session.start_ns),
+        })
+    }
+
+    /// For a look across several.
+    fn recorded(&self) -> Recorded<'_> {
+        Recorded {
+            report: &self.told.answer,
+            host: &self.host,
+            since_1970_ns: self.since_1970_ns,
+        }
+    }
+
+    fn document(&self) -> Document<'_, Report> {
+        Document::of(&self.told.answer, &self.told.condition)
+    }
+
+    fn text(&self) -> String {
+        hang::text::text(&self.told.answer, self.told.begin)
+    }
+}
+
+/// The process that a word means: it is a number, and no file of that name exists.
+fn process(asked: &Path) -> Option<u32> {
+    let word = asked.to_str()?;
+    let is_number = !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
+    // No process has a number that is too large.
+    (is_number && !asked.exists()).then(|| word.parse().unwrap_or(u32::MAX))
+}
+
+/// Whether a recorder of this host writes to the file: it holds the file's lock, and writes within a moment what
+/// happens.
+fn is_held(file: &Path) -> bool {
+    // A pipe has no recorder to be asked, and must not be opened twice.
+    if !file.is_file() {
+        return false;
+    }
+    let locked = File::open(file).map(|file| file.try_lock_shared());
+    matches!(locked, Ok(Err(TryLockError::WouldBlock)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_a_process_unless_it_is_a_file() {
+        assert_eq!(process(Path::new("4711")), Some(4711));
+        assert_eq!(process(Path::new("99999999999999999999")), Some(u32::MAX));
+        for file in ["", "run.atrace", "47 11", "./4711", "-1"] {
+            assert_eq!(process(Path::new(file)), None, "{file}");
+        }
+    }
 }

@@ -3,19 +3,20 @@
 //! The tool must outlive the program to complete the trace, so signals that would end it are
 //! passed on instead. What the terminal sends reaches the program by itself, as it is in the same
 //! foreground group; only a program on a screen of its own needs that passed on too.
+//!
+//! `SIGQUIT` is for the tool: it asks what the program waits for. The key that sends it ends the program by itself.
 
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use ascend_trace_handover::was_ignored;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 /// Signals that end a process that does not expect them.
-const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
-/// Those among them that a key sends.
-const KEYS: [i32; 2] = [SIGINT, SIGQUIT];
+const PASSED_ON: [i32; 5] = [SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2];
 
 /// Who signals are for.
 enum Addressee {
@@ -35,10 +36,14 @@ enum Addressee {
     Nobody { interrupted: bool },
 }
 
+/// What is done when somebody asks what the program waits for.
+type Ask = Box<dyn Fn() + Send + Sync>;
+
 /// Passes signals on for as long as the tool runs.
 #[derive(Clone)]
 pub(crate) struct Relay {
     addressee: Arc<Mutex<Addressee>>,
+    ask: Arc<OnceLock<Ask>>,
 }
 
 impl Relay {
@@ -48,12 +53,17 @@ impl Relay {
         let ignored = ignored_signals(&status);
         // A trace that reaches the limit for files is to be an error, not the tool's end.
         let wanted = PASSED_ON.into_iter().chain([SIGWINCH, SIGXFSZ]);
-        let wanted: Vec<i32> = wanted
+        let mut wanted: Vec<i32> = wanted
             .filter(|signal| ignored >> (signal - 1) & 1 == 0)
             .collect();
+        // Shells start what runs in the background with this one ignored. It is not passed on, so the tool may
+        // hear it all the same.
+        wanted.push(SIGQUIT);
         let mut signals = Signals::new(wanted)?;
-        let addressee = Arc::new(Mutex::new(Addressee::Tool));
-        let relay = Self { addressee };
+        let relay = Self {
+            addressee: Arc::new(Mutex::new(Addressee::Tool)),
+            ask: Arc::default(),
+        };
         let listener = relay.clone();
         std::thread::Builder::new()
             .name("signals".into())
@@ -63,6 +73,12 @@ impl Relay {
                     .for_each(|signal| listener.pass_on(signal))
             })?;
         Ok(relay)
+    }
+
+    /// From now on this is done at `SIGQUIT`.
+    pub(crate) fn on_quit(&self, ask: impl Fn() + Send + Sync + 'static) {
+        // There is one recording in a process.
+        let _ = self.ask.set(Box::new(ask));
     }
 
     /// The program is about to be started, and may run before its pid is known here.
@@ -126,6 +142,10 @@ impl Relay {
             }
             return;
         }
+        if number == SIGQUIT {
+            self.quit(&mut addressee);
+            return;
+        }
         let Some(signal) = Signal::from_named_raw(number) else {
             return;
         };
@@ -139,7 +159,7 @@ impl Relay {
                 let _ = signal_hook::low_level::emulate_default_handler(number);
                 Ok(())
             }
-            Addressee::Program(_) if KEYS.contains(&number) && in_foreground() => Ok(()),
+            Addressee::Program(_) if number == SIGINT && in_foreground() => Ok(()),
             Addressee::Program(pid) => kill_process(*pid, signal),
             Addressee::Session { leader, .. } => kill_process_group(*leader, signal),
             Addressee::Nobody { interrupted } => {
@@ -147,6 +167,20 @@ impl Relay {
                 Ok(())
             }
         };
+    }
+
+    /// Somebody asks what the program waits for. Before there is one, the signal means what it always does.
+    fn quit(&self, addressee: &mut Addressee) {
+        match addressee {
+            Addressee::Tool if was_ignored(SIGQUIT) => {}
+            Addressee::Tool => {
+                let _ = signal_hook::low_level::emulate_default_handler(SIGQUIT);
+            }
+            Addressee::Starting(kept) => kept.push(SIGQUIT),
+            Addressee::Program(_) | Addressee::Session { .. } | Addressee::Nobody { .. } => {
+                self.ask.get().into_iter().for_each(|ask| ask());
+            }
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! A recording that is watched while it is made.
 
 use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use anyhow::Context;
 
 use ascend_trace_viewer::Options;
 
+use super::outlet::{beside, create_private};
 use super::{Ended, Running};
 use crate::launch::screen::Screen;
 use crate::log::LogBook;
@@ -101,12 +101,8 @@ fn join(waiter: JoinHandle<anyhow::Result<Ended>>) -> anyhow::Result<Ended> {
 
 /// `FILE.log`, unless there is one: then the output is only shown.
 fn log_file(trace: &Path) -> Option<(PathBuf, File)> {
-    let mut name = trace.as_os_str().to_owned();
-    name.push(".log");
-    let path = PathBuf::from(name);
-    // What a program writes is as private as its trace; and nothing that is there is opened.
-    let mut options = File::options();
-    match options.write(true).create_new(true).mode(0o600).open(&path) {
+    let path = beside(trace, ".log");
+    match create_private(&path) {
         Ok(file) => Some((path, file)),
         Err(error) => {
             say(format!(

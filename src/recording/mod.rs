@@ -2,14 +2,18 @@
 
 mod description;
 mod live;
+mod outlet;
+mod reporter;
 mod rest;
 mod silence;
+mod standstill;
 mod summary;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -29,6 +33,7 @@ use ascend_trace_collector::file::TraceFile;
 use ascend_trace_collector::gauge::Gauge;
 use ascend_trace_collector::target::Target;
 use ascend_trace_collector::{Collector, End, Outcome, Stop, session};
+use reporter::Reporter;
 use summary::{Line, Recorded};
 
 /// What is to be recorded, and how.
@@ -51,6 +56,8 @@ pub(crate) struct Plan {
     pub(crate) marks: bool,
     /// Whether interpreters of Python are to tell ranges of PyTorch.
     pub(crate) python: bool,
+    /// How long nothing may move before that is reported.
+    pub(crate) watchdog: Option<Duration>,
 }
 
 impl Plan {
@@ -99,7 +106,7 @@ pub(crate) fn record(plan: &Plan) -> Result<Made, Failure> {
     session.file.settle(child.pid());
     let launch = session.launch.clone();
     let memory = std::fs::metadata(session.arena.path()).map_or(0, |file| file.len());
-    let running = Running::new(session, child, relay, plan.wait);
+    let running = Running::new(session, child, relay, plan);
     let ended = match screen {
         Some(screen) => live::follow(running, screen, title(plan)),
         None => running.wait(),
@@ -228,6 +235,8 @@ struct Running {
     /// None when it could not be started.
     collector: Option<JoinHandle<Outcome>>,
     gauge: Arc<Gauge>,
+    /// None when there is nothing to report on.
+    reporter: Option<Reporter>,
 }
 
 /// Starts the threads that collect and write.
@@ -245,6 +254,21 @@ fn collect(session: Session, stop: Arc<Stop>) -> anyhow::Result<(JoinHandle<Outc
     Ok((thread, gauge))
 }
 
+/// Starts the thread that reports. A recording does not depend on it.
+fn start_reporter(
+    path: Option<&Path>,
+    watchdog: Option<Duration>,
+    gauge: &Arc<Gauge>,
+) -> Option<Reporter> {
+    let reporter = Reporter::start(path, watchdog, Arc::clone(gauge));
+    if let Err(error) = &reporter {
+        say(format!(
+            "nothing is reported while the program runs: {error:#}"
+        ));
+    }
+    reporter.ok()
+}
+
 /// A recording that is complete.
 pub(crate) struct Ended {
     pub(crate) status: i32,
@@ -256,10 +280,9 @@ pub(crate) struct Ended {
 
 impl Running {
     /// Begins to record a program that has been started: from here on it runs to its own end, recorded or not.
-    fn new(session: Session, child: Started, relay: Relay, wait: bool) -> Self {
-        relay.address(child.pid());
+    fn new(session: Session, child: Started, relay: Relay, plan: &Plan) -> Self {
         let path = session.file.path().map(ToOwned::to_owned);
-        let wait_for = wait.then(|| session.arena.path().to_owned());
+        let wait_for = plan.wait.then(|| session.arena.path().to_owned());
         let stop = Arc::new(Stop::default());
         let collector = collect(session, Arc::clone(&stop));
         if let Err(error) = &collector {
@@ -268,6 +291,13 @@ impl Running {
             ));
         }
         let (collector, gauge) = collector.ok().unzip();
+        let reporter = gauge.as_ref().and_then(|gauge| {
+            let reporter = start_reporter(path.as_deref(), plan.watchdog, gauge)?;
+            relay.on_quit(reporter.asker());
+            Some(reporter)
+        });
+        // Signals that came meanwhile were kept.
+        relay.address(child.pid());
         Self {
             child,
             relay,
@@ -276,6 +306,7 @@ impl Running {
             stop,
             collector,
             gauge: gauge.unwrap_or_default(),
+            reporter,
         }
     }
 
@@ -313,6 +344,8 @@ impl Running {
             pid: self.child.pid(),
             status,
         });
-        self.collector?.join().ok()
+        let outcome = self.collector?.join().ok();
+        self.reporter.into_iter().for_each(Reporter::finish);
+        outcome
     }
 }

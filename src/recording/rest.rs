@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::launch::signals::Relay;
 use crate::output::tell;
+use crate::processes;
 
 /// Time between looks at which of them are left.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -45,16 +46,9 @@ fn attached(session: &Path) -> Vec<u32> {
 
 fn maps(pid: u32, session: &Path) -> bool {
     let wanted = session.to_string_lossy();
-    // By threads: the first one may have ended before the others. Processes of other users cannot be
-    // read, and are not ours.
-    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
-        return false;
-    };
-    let maps = tasks
-        .flatten()
-        .filter_map(|task| std::fs::read_to_string(task.path().join("maps")).ok())
-        .find(|maps| !maps.is_empty());
-    maps.is_some_and(|maps| maps.lines().any(|line| line.ends_with(wanted.as_ref())))
+    // Processes of other users cannot be read, and are not ours.
+    let maps = processes::maps(pid);
+    maps.is_ok_and(|maps| maps.lines().any(|line| line.ends_with(wanted.as_ref())))
 }
 
 #[cfg(test)]

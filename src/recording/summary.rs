@@ -202,6 +202,7 @@ mod tests {
             engine: None,
             marks: false,
             python: false,
+            watchdog: None,
         }
     }
 

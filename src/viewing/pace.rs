@@ -55,7 +55,7 @@ fn used() -> Duration {
 
 /// Has the thread that reads for the view run after all others: neither the traced program nor the
 /// collector waits for it.
-pub(super) fn step_back() {
+pub(crate) fn step_back() {
     /// Of 19 at most: it gets a third of what another thread gets where there is not enough for all.
     const NICE: i32 = 5;
     let own = rustix::thread::gettid();

@@ -8,6 +8,8 @@ mod support;
 mod advice;
 /// Crates depend on each other in one direction only.
 mod architecture;
+/// What a process waits for, asked by its number or by a signal.
+mod asking;
 /// The layer below AscendCL.
 mod below;
 /// Causes of idle time on random programs, and links of waits, against the truth and an oracle.
@@ -76,6 +78,8 @@ mod unused_streams;
 mod view;
 /// The questions of docs/ANALYSIS.md are followed.
 mod walkthrough;
+/// A recorder that says by itself that nothing moves.
+mod watchdog;
 /// Calls are intercepted by every way to a function, and nothing else changes.
 mod ways;
 /// How long programs would take with a change.

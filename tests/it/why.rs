@@ -1,87 +1,12 @@
 //! Why a program hangs: while it does, when it was killed, and when the recorder was.
 
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::compile::program;
+use crate::support::hanging::{Hanging, report};
 use crate::support::{Run, run, tool};
-
-/// How long something is waited for that comes within seconds, or never.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// A program that hangs under the recorder.
-struct Stuck {
-    folder: tempfile::TempDir,
-    recorder: Child,
-    program: Pid,
-}
-
-impl Stuck {
-    fn start(how: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut command = Run::new(&program("stuck"))
-            .soft("devices=2")
-            .words(&[how])
-            .command(folder.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut recorder = command.stderr(Stdio::null()).spawn().unwrap();
-        let mut lines = BufReader::new(recorder.stdout.take().unwrap());
-        let mut line = String::new();
-        lines.read_line(&mut line).unwrap();
-        let pid = line.trim_end().strip_prefix("stuck ");
-        let pid = pid.unwrap_or_else(|| panic!("it said {line:?}"));
-        // Nobody reads what comes after that, and nothing does.
-        std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
-        Self {
-            folder,
-            recorder,
-            program: Pid::from_raw(pid.parse().unwrap()).unwrap(),
-        }
-    }
-
-    fn file(&self) -> PathBuf {
-        self.folder.path().join("t.atrace")
-    }
-
-    /// The report once it names this.
-    #[track_caller]
-    fn until(&self, verdict: &str, kind: &str) -> Value {
-        let begin = Instant::now();
-        loop {
-            let report = report(&self.file());
-            let found = (&report["verdict"], &report["culprits"][0]["kind"]);
-            if found == (&Value::from(verdict), &Value::from(kind)) {
-                return report;
-            }
-            assert!(begin.elapsed() < PATIENCE, "{report:#}");
-            std::thread::sleep(Duration::from_millis(200));
-        }
-    }
-
-    fn kill_program(&mut self) {
-        kill_process(self.program, Signal::KILL).unwrap();
-        self.recorder.wait().unwrap();
-    }
-}
-
-impl Drop for Stuck {
-    fn drop(&mut self) {
-        // Where a test failed both may still run; else neither does.
-        let _ = kill_process(self.program, Signal::KILL);
-        let _ = self.recorder.kill();
-        let _ = self.recorder.wait();
-    }
-}
-
-fn report(file: &Path) -> Value {
-    let outcome = run(tool().arg("why").arg(file).arg("--json")).expect(0);
-    serde_json::from_str(&outcome.out()).unwrap()
-}
 
 fn text(file: &Path) -> String {
     run(tool().arg("why").arg(file)).expect(0).out()
@@ -90,8 +15,8 @@ fn text(file: &Path) -> String {
 /// What is there while the program hangs is there when it has been killed.
 #[track_caller]
 fn named_before_and_after(how: &str, verdict: &str, kind: &str) -> Value {
-    let mut stuck = Stuck::start(how);
-    let live = stuck.until(verdict, kind);
+    let mut stuck = Hanging::start(how);
+    let live = stuck.reported(verdict, kind);
     stuck.kill_program();
     let report = report(&stuck.file());
     assert_eq!(report["exit_status"], 128 + 9, "{report:#}");
@@ -120,12 +45,11 @@ fn an_event_that_is_never_recorded_is_named() {
 
 #[test]
 fn a_recorder_that_was_killed_leaves_enough() {
-    let mut stuck = Stuck::start("event");
+    let mut stuck = Hanging::start("event");
     // The file is told of an open call now and then, not all the time.
     std::thread::sleep(Duration::from_secs(3));
-    stuck.until("hangs", "unrecorded");
-    stuck.recorder.kill().unwrap();
-    stuck.recorder.wait().unwrap();
+    stuck.reported("hangs", "unrecorded");
+    stuck.kill_recorder();
     let report = report(&stuck.file());
     assert_eq!(report["verdict"], "hangs", "{report:#}");
     assert_eq!(report["culprits"][0]["kind"], "unrecorded");

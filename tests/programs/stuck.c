@@ -1,6 +1,9 @@
-/* Hangs in the way that it is asked for: each time something never comes. It prints its pid before that.
+/* Hangs in the way that it is asked for: each time something never comes. It prints its pid before that. Or it is only
+ * slow, or gives up, or goes on when it gets a signal.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "program.h"
+
+#include <signal.h>
 
 /* The software runtime has no header for these. */
 typedef void *HcclComm;
@@ -107,6 +110,58 @@ static void ranks(void)
     pthread_join(threads[0], NULL);
 }
 
+/* The runtime gives the wait up. */
+static void timeout(aclrtStream *streams)
+{
+    enum { SOON_MS = 12000 };
+    aclrtEvent never;
+
+    DO(aclrtCreateEventWithFlag(&never, ACL_EVENT_SYNC));
+    DO(aclrtStreamWaitEvent(streams[0], never));
+    say();
+    printf("returned %d\n", (int)aclrtSynchronizeStreamWithTimeout(streams[0], SOON_MS));
+    fflush(stdout);
+}
+
+/* Something moves once a second. */
+static void slow(aclrtStream *streams)
+{
+    say();
+    for (int turn = 0; turn < 8; turn++) {
+        sleep(1);
+        some_work(streams[0]);
+    }
+    _exit(0);
+}
+
+static volatile sig_atomic_t signals;
+
+static void note(int number)
+{
+    (void)number;
+    signals++;
+}
+
+/* Goes on at the first signal, and ends at the second one. */
+static void again(aclrtStream *streams)
+{
+    sigset_t usual, blocked;
+
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, &usual);
+    signal(SIGUSR1, note);
+    for (int turn = 0; turn < 2; turn++) {
+        say();
+        while (signals <= turn) {
+            sigsuspend(&usual);
+        }
+        some_work(streams[0]);
+    }
+    puts("done");
+    exit(0);
+}
+
 int main(int count, char **words)
 {
     const char *how = count > 1 ? words[1] : "";
@@ -126,6 +181,12 @@ int main(int count, char **words)
         callback(streams);
     } else if (strcmp(how, "rank") == 0) {
         ranks();
+    } else if (strcmp(how, "timeout") == 0) {
+        timeout(streams);
+    } else if (strcmp(how, "slow") == 0) {
+        slow(streams);
+    } else if (strcmp(how, "again") == 0) {
+        again(streams);
     } else {
         say();
     }

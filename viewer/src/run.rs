@@ -159,7 +159,7 @@ fn take_terminal(options: &Options) -> Result<(Guard, Theme), ViewError> {
     if options.colors.is_some_and(|mode| mode != ColorMode::None) {
         term::force_colors();
     }
-    let mut guard = Guard::new()?;
+    let mut guard = Guard::new(options.live)?;
     let ascii = options.ascii.unwrap_or_else(term::is_ascii);
     let ground = options.ground.or_else(term::ground).unwrap_or_default();
     let theme = Theme::new(mode).with_ascii(ascii).on(ground);
@@ -302,7 +302,16 @@ fn poll(app: &mut App, source: &mut dyn Source) -> bool {
         update(app, world, InputEvent::Data(progress));
     }
     update(app, world, event);
-    hear(app, source) || changed || was_loading || source.is_loading()
+    let noticed = notice(app, source);
+    hear(app, source) || noticed || changed || was_loading || source.is_loading()
+}
+
+/// Shows what is to be said now.
+fn notice(app: &mut App, source: &mut dyn Source) -> bool {
+    let notice = source.notice();
+    let is_there = notice.is_some();
+    app.message = notice.or(app.message.take());
+    is_there
 }
 
 /// Shows what has been read, if there is something new. A view that is paused stands still; it is given what it

@@ -54,6 +54,11 @@ pub trait Source {
         None
     }
 
+    /// What is to be said to the user now, whatever the view shows.
+    fn notice(&mut self) -> Option<String> {
+        None
+    }
+
     /// The name that is proposed for the file of an export; `None` when there can be none.
     fn export_name(&self) -> Option<&str> {
         None

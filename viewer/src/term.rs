@@ -179,13 +179,13 @@ struct Signals {
 
 impl Guard {
     /// Takes the terminal over.
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new(is_live: bool) -> io::Result<Self> {
         if !io::stdout().is_terminal() {
             return Err(io::Error::other("standard output is not a terminal"));
         }
         give_back_on_panic();
         let keyboard = keyboard()?;
-        let signals = Signals::new()?;
+        let signals = Signals::new(is_live)?;
         take()?;
         match Terminal::new(CrosstermBackend::new(io::stdout())) {
             Ok(terminal) => Ok(Self {
@@ -306,7 +306,8 @@ impl Drop for Guard {
 }
 
 impl Signals {
-    fn new() -> io::Result<Self> {
+    /// With `is_live`, `SIGQUIT` is for the recorder that shows the view: it asks for a report.
+    fn new(is_live: bool) -> io::Result<Self> {
         let (woken, wake) = UnixStream::pair()?;
         woken.set_nonblocking(true)?;
         let mut signals = Self {
@@ -315,7 +316,9 @@ impl Signals {
             woken,
             registered: Vec::new(),
         };
-        for signal in [SIGTERM, SIGHUP, SIGINT, SIGQUIT] {
+        let ends = [SIGTERM, SIGHUP, SIGINT, SIGQUIT];
+        let ends = ends.into_iter().filter(|it| !is_live || *it != SIGQUIT);
+        for signal in ends {
             let number = usize::try_from(signal).unwrap_or_default();
             let id = flag::register_usize(signal, Arc::clone(&signals.end), number)?;
             signals.registered.push(id);

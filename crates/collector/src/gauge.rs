@@ -1,6 +1,10 @@
 //! What has been recorded up to now, for whoever watches: it may not be in the file yet.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Failed calls that nobody has taken are kept up to this number.
+const MOST_FAILED: usize = 64;
 
 /// What a recorder has counted up to now, which may not be in its file yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,11 +14,34 @@ pub struct Counted {
     pub lost: u64,
 }
 
+/// When something moved last. Nanoseconds of the host's clock; 0: nothing has been recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastMoved {
+    /// A call began or returned.
+    pub called_ns: i64,
+    /// The same, or the time of a task came.
+    pub any_ns: i64,
+}
+
+/// A call that was blocked, and then returned an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    pub tid: u32,
+    pub function: String,
+    /// The name of the code, and its number.
+    pub code: String,
+    pub begin_ns: i64,
+    pub end_ns: i64,
+}
+
 /// Counts of the collecting thread, which are told after each look at the shared memory.
 #[derive(Debug, Default)]
 pub struct Gauge {
     calls: AtomicU64,
     lost: AtomicU64,
+    called_ns: AtomicI64,
+    moved_ns: AtomicI64,
+    failed: Mutex<Vec<Failed>>,
 }
 
 impl Gauge {
@@ -28,5 +55,32 @@ impl Gauge {
             calls: self.calls.load(Ordering::Relaxed),
             lost: self.lost.load(Ordering::Relaxed),
         }
+    }
+
+    pub(crate) fn tell_moved(&self, called_ns: i64, any_ns: i64) {
+        self.called_ns.store(called_ns, Ordering::Relaxed);
+        self.moved_ns.store(any_ns, Ordering::Relaxed);
+    }
+
+    pub fn moved(&self) -> LastMoved {
+        LastMoved {
+            called_ns: self.called_ns.load(Ordering::Relaxed),
+            any_ns: self.moved_ns.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The oldest are forgotten where nobody watches.
+    pub(crate) fn tell_failed(&self, failed: Failed) {
+        let mut all = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MOST_FAILED {
+            all.remove(0);
+        }
+        all.push(failed);
+    }
+
+    /// Calls that failed since this was asked last.
+    pub fn take_failed(&self) -> Vec<Failed> {
+        let mut all = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *all)
     }
 }

@@ -17,6 +17,7 @@ pub mod gauge;
 mod hardware;
 mod liveness;
 mod marks;
+mod moved;
 mod open;
 mod outcome;
 mod patching;
@@ -48,6 +49,7 @@ use gauge::{Counted, Gauge};
 use hardware::Hardware;
 use liveness::Liveness;
 use marks::Marks;
+use moved::Moved;
 use open::Open;
 use patching::Engine;
 use ranges::Ranges;
@@ -76,6 +78,7 @@ pub struct Collector {
     engine: Engine,
     marks: Marks,
     ranges: Ranges,
+    moved: Moved,
     /// When each process that has ended did so, as far as the file says by now.
     ended: BTreeMap<u32, i64>,
     /// The last one of each pid, by namespace.
@@ -103,6 +106,7 @@ impl Collector {
             engine: Engine::default(),
             marks: Marks::default(),
             ranges: Ranges::default(),
+            moved: Moved::default(),
             ended: BTreeMap::new(),
             images: BTreeMap::new(),
             costs: Costs::default(),
@@ -131,6 +135,7 @@ impl Collector {
         loop {
             let found = self.pass();
             self.gauge.tell(self.counted());
+            self.moved.tell(&self.gauge);
             self.file.flush_when_due();
             if let Some(end) = stop.requested() {
                 return self.finish(end);
@@ -175,8 +180,10 @@ impl Collector {
 
     /// Puts into the file what is known of the hardware's log by now.
     fn join_log(&mut self, is_last: bool) {
+        let now = clock::now();
         for row in self.hardware.settle(is_last) {
             self.counts.add(&row, 0);
+            self.moved.take(&row, now);
             self.file.push(&row);
         }
     }
@@ -220,6 +227,7 @@ impl Collector {
         let (coverage, decoder) = (&mut self.coverage, &mut self.decoder);
         let (marks, dictionary) = (&mut self.marks, &mut self.dictionary);
         let (engine, ranges) = (&mut self.engine, &mut self.ranges);
+        let (moved, gauge, now) = (&mut self.moved, &self.gauge, clock::now());
         let costs = &mut self.costs;
         let hardware = &mut self.hardware;
         costs.introduce(origin.process, origin.thread, origin.tid);
@@ -243,6 +251,7 @@ impl Collector {
             ) {
                 Decoded::Row(row) => {
                     counts.add(row, origin.process);
+                    moved.take(row, now);
                     hardware.told(row, origin.process);
                     if let Row::Call(call) = row {
                         calls += 1;
@@ -261,6 +270,12 @@ impl Collector {
                         }
                         if call.ret != 0 {
                             counts.note_failure(call, dictionary);
+                            let names = || dictionary.failure(call);
+                            if dictionary.is_failure(call)
+                                && let Some(failed) = moved::failed_late(call, origin.tid, names)
+                            {
+                                gauge.tell_failed(failed);
+                            }
                         }
                         if let Some(tables) = dictionary.translate(call) {
                             file.push_tables(tables);

@@ -52,6 +52,7 @@ impl Collector {
         let Some(call) = call else {
             return;
         };
+        self.moved.began(call);
         if let Some(tables) = self.dictionary.translate(call) {
             self.file.push_tables(tables);
         }

@@ -3,7 +3,7 @@
 
 use crate::coded_enum;
 
-pub use crate::role::{Meaning, Place, Role, Waits};
+pub use crate::role::{Meaning, Place, Role, TIMEOUTS, Waits};
 
 coded_enum! {
     /// What kind of work a task is: the words of the truth log and of `tasks.csv`.

@@ -245,7 +245,22 @@ const fn gives_stream() -> Meaning {
     }
 }
 
+/// What a call returns that gave up waiting: for a stream or device, and for an event.
+pub const TIMEOUTS: [i64; 2] = [507_046, 507_047];
+
 impl Role {
+    /// Whether calls ask whether something is done.
+    pub const fn asks_for_an_end(self) -> bool {
+        matches!(self, Self::QueryEvent | Self::QueryStream)
+    }
+
+    /// Whether calls change nothing: a program that makes only such calls may hang. `asks` is the fact of this name
+    /// ([`Fact::Asks`](crate::api::Fact::Asks)).
+    pub const fn only_looks(self, asks: bool) -> bool {
+        let meaning = self.meaning();
+        asks || self.asks_for_an_end() || meaning.calls_back || meaning.annotates
+    }
+
     /// What the role means.
     pub const fn meaning(self) -> Meaning {
         use Place::{Gives, Takes};

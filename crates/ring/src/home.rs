@@ -66,6 +66,14 @@ impl Drop for Home {
     }
 }
 
+/// The process that made a session file, by the file's path.
+pub fn maker(path: &Path) -> Option<u32> {
+    let folder = path.parent()?.file_name()?.to_str()?;
+    let name = path.file_name().filter(|it| is_session_name(it))?;
+    let (pid, _) = name.to_str()?.strip_prefix(PREFIX)?.split_once('-')?;
+    folder.starts_with(FOLDER).then(|| pid.parse().ok())?
+}
+
 fn folder_name(number: u32) -> String {
     // SAFETY: this cannot fail.
     let user = unsafe { libc::geteuid() };
@@ -204,6 +212,16 @@ mod tests {
         let folder = base.join(folder_name(0));
         make_private(&folder).unwrap();
         folder
+    }
+
+    #[test]
+    fn a_session_file_names_its_maker() {
+        let base = tempfile::tempdir().unwrap();
+        let home = Home::create(base.path()).unwrap();
+        assert_eq!(maker(&home.path), Some(std::process::id()));
+        for other in ["/dev/shm/session-7-0", "/x/ascend-trace-0/notes", "/"] {
+            assert_eq!(maker(Path::new(other)), None, "{other}");
+        }
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub mod sys;
 pub mod ticks;
 
 pub use arena::{Arena, ArenaError, ChannelInfo, Drained, FREE_THREADS};
+pub use home::maker;
 pub use layout::{Dropped, OpenCall, OpenCalls, SessionSettings};
 pub use map::{AttachError, Session, give_up_system_calls};
 pub use producer::{Ledger, Producer};

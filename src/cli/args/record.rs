@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use ascend_trace_format::session::Timing;
+use ascend_trace_recording::units::parse_duration;
 
 use crate::cli::dataset::run_name;
 
@@ -63,6 +65,11 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "NAME", requires = "dataset", value_parser = run_name)]
     pub(crate) dataset_run: Option<String>,
 
+    /// When nothing has moved for this time, such as 30s, print what the program waits for on standard
+    /// error. It is printed once, and again when nothing moves after the program has gone on
+    #[arg(long, value_name = "DURATION", value_parser = watchdog)]
+    pub(crate) watchdog: Option<Duration>,
+
     /// The program to trace, and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "APP [ARGS]")]
     pub(crate) app: Vec<OsString>,
@@ -87,6 +94,18 @@ pub(crate) struct OutputArgs {
     #[arg(long, overrides_with = "tui")]
     pub(crate) no_tui: bool,
 }
+
+/// The value of `--watchdog`. What stands still for less than a second counts as moving.
+fn watchdog(text: &str) -> Result<Duration, String> {
+    let ns = parse_duration(text).map_err(|why| format!("`{text}` {why}"))?;
+    let limit = Duration::from_nanos(ns.max(0).unsigned_abs());
+    match limit >= SHORTEST_WATCH {
+        true => Ok(limit),
+        false => Err("a watchdog waits for a second or longer, such as 30s".to_owned()),
+    }
+}
+
+const SHORTEST_WATCH: Duration = Duration::from_secs(1);
 
 /// The value of `--timing`.
 fn timing(text: &str) -> Result<Timing, String> {

@@ -47,6 +47,22 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct WhyArgs {
+    /// The trace file, or the number of a process that is recorded, or of its recorder. A file of that name
+    /// comes first; - is standard input. You may give several
+    #[arg(required = true, value_name = "FILE|PID", value_parser = trace_file())]
+    pub(crate) asked: Vec<PathBuf>,
+
+    /// Print a JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) report: ReportArgs,

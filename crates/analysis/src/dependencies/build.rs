@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Fact, RetKind, Role, TaskKind, Untimed, Waits};
+use ascend_trace_format::api::{Fact, RetKind, Role, TIMEOUTS, TaskKind, Untimed, Waits};
 use ascend_trace_recording::{
     Call, CallId, EventId, Generation, ProcessId, Stream, StreamId, TaskId, Trace,
 };
@@ -13,9 +13,6 @@ use super::{Edge, EdgeKind, Node};
 /// Return codes from here on tell of what happened on the device, after the call had waited;
 /// smaller ones refuse the call at once.
 const DEVICE_ERRORS: i64 = 500_000;
-
-/// What a sync returns that gave up waiting: for a stream or device, and for an event.
-const TIMEOUTS: [i64; 2] = [507_046, 507_047];
 
 /// `EventRow::creation` of `aclrtCreateEventWithFlag`: such an event may be waited for before it
 /// is recorded.

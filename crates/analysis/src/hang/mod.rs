@@ -5,6 +5,8 @@
 //! each event, and the last calls of each thread. At the end, `progress` reckons how far each stream can come without
 //! further submissions. Where a stream stops, `follow` goes from the stop to what it is for, and on from there.
 
+mod across;
+mod communicators;
 mod events;
 mod follow;
 mod hosts;
@@ -24,8 +26,10 @@ use ascend_trace_recording::Trace;
 use crate::{Fold, Needs, Window};
 use state::State;
 
+pub use across::{Late, Recorded, late};
 pub use report::{
-    Culprit, Kind, LastCall, Link, OpenCall, Report, StreamState, Subject, ThreadState, Verdict,
+    CommState, Culprit, Kind, LastCall, Link, OpenCall, Report, StreamState, Subject, ThreadState,
+    Verdict,
 };
 
 /// Takes a recording in, and says at its end why the program does not go on.

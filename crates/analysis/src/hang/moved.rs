@@ -1,7 +1,7 @@
 //! When something moved: a call began or returned, or a task ended. What only looks does not count: a program that
 //! asks again and again whether something is done may hang.
 
-use ascend_trace_format::api::{Fact, Role};
+use ascend_trace_format::api::Fact;
 use ascend_trace_recording::{Call, Function, Trace};
 
 use crate::Window;
@@ -44,15 +44,10 @@ impl Moved {
 
 /// Whether calls of a function change nothing.
 pub(super) fn only_looks(function: &Function) -> bool {
-    let meaning = function.role.meaning();
-    asks_for_an_end(function) || meaning.calls_back || meaning.annotates || function.is(Fact::Asks)
-}
-
-fn asks_for_an_end(function: &Function) -> bool {
-    matches!(function.role, Role::QueryEvent | Role::QueryStream)
+    function.role.only_looks(function.is(Fact::Asks))
 }
 
 /// Whether a call asks whether something is done.
 pub(super) fn polls(trace: &Trace, call: &Call) -> bool {
-    asks_for_an_end(trace.function(call.function))
+    trace.function(call.function).role.asks_for_an_end()
 }

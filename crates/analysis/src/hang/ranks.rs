@@ -114,6 +114,18 @@ impl Ranks {
         Some((key, comm.count))
     }
 
+    /// Communicators of which rank and size are known, by key, with the call that made each, how many collectives were
+    /// submitted, and the last.
+    pub(super) fn all(
+        &self,
+    ) -> impl Iterator<Item = (CommKey, TimeRange, u64, Option<&Submitted>)> {
+        let all = self.comms.iter();
+        all.filter_map(|(key, comm)| {
+            let (_, made) = comm.made?;
+            Some((*key, made, comm.count, comm.last.as_ref()))
+        })
+    }
+
     /// This process's number in a communicator, and how many there are.
     pub(super) fn size(&self, comm: CommKey) -> Option<(u64, u64)> {
         let known = self.told.get(comm.0, comm.1)?;
@@ -167,6 +179,14 @@ impl Ranks {
         }
         peers
     }
+}
+
+/// The number that a call which makes a communicator names for its process, and how many ranks it names.
+pub(super) fn named(trace: &Trace, call: &Call) -> Option<(u64, u64)> {
+    let function = trace.function(call.function);
+    makes(function)?;
+    let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
+    word(Part::Rank).zip(word(Part::Ranks))
 }
 
 /// Where a function that makes a communicator returns it.

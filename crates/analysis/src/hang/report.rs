@@ -193,6 +193,25 @@ pub struct StreamState {
     pub culprit: Option<usize>,
 }
 
+/// A communicator of a process, and how far the process has come with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommState {
+    pub process: u32,
+    pub pid: u32,
+    /// The process's number in it, and how many ranks there are.
+    pub rank: u64,
+    pub size: u64,
+    /// The call that made it; without an end where that has not returned.
+    pub begin_ns: i64,
+    pub end_ns: Option<i64>,
+    /// Collectives of all ranks that were submitted.
+    pub count: u64,
+    /// The last of them.
+    pub last: Option<String>,
+    /// The first one that has not ended and that a stream has come to, by number from 1.
+    pub waits_in: Option<u64>,
+}
+
 /// Why a program hangs, or that it does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
@@ -211,6 +230,8 @@ pub struct Report {
     pub culprits: Vec<Culprit>,
     pub threads: Vec<ThreadState>,
     pub streams: Vec<StreamState>,
+    /// In the order in which they were made.
+    pub communicators: Vec<CommState>,
     /// What the recording lacks that the report would need.
     pub missing: Vec<String>,
 }

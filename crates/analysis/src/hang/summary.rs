@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use ascend_trace_recording::{StreamId, ThreadId, Trace};
 
+use super::communicators::communicators;
 use super::follow::Follow;
 use super::hosts::{Host, Open, Past};
 use super::progress::Progress;
@@ -39,6 +40,7 @@ pub(super) fn report(trace: &Trace, state: &mut State, end: i64) -> Report {
     report.quiet_ns = end.saturating_sub(moved).max(0);
     report.longest_pause_ns = state.moved.longest_ns;
     report.exit_status = trace.end().map(|(_, status)| status);
+    report.communicators = communicators(trace, state, &progress);
     report.missing = missing(trace, state);
     report.verdict = verdict(&report, |it| waited(&report, it));
     match report.verdict {

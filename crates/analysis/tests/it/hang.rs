@@ -1,6 +1,6 @@
 //! Why programs hang: each kind is named, and a program that is slow does not hang.
 
-use ascend_trace_analysis::hang::{Culprit, Hangs, Kind, Report, Verdict};
+use ascend_trace_analysis::hang::{Culprit, Hangs, Kind, Late, Recorded, Report, Verdict, late};
 use ascend_trace_analysis::{Fold, Window};
 use ascend_trace_recording::rows::Row;
 use ascend_trace_recording::{Ending, Trace};
@@ -220,6 +220,58 @@ fn a_rank_that_does_not_join() {
         culprit(&report).what,
         "HcclCommInitRootInfo waits for all 2 ranks; rank 1 did not call it, as far as the recording shows"
     );
+}
+
+/// The late ranks of a job, by recordings of one host or of several.
+fn late_in(recordings: &[&str], hosts: &[&str]) -> Vec<Late> {
+    let reports: Vec<Report> = recordings.iter().map(|text| report(text)).collect();
+    let recorded = reports.iter().zip(hosts).map(|(report, host)| Recorded {
+        report,
+        host,
+        since_1970_ns: 0,
+    });
+    late(&recorded.collect::<Vec<_>>())
+}
+
+#[test]
+fn the_rank_that_is_behind_is_found_across_recordings() {
+    let first = "t1: HcclCommInitRootInfo(3,0,1)[0..10us]
+                 s1: HcclAllReduce(1,1024)[20us..21us] by t1[19us..20us] HcclAllReduce(1,1024)[?] by t1[30us..31us]
+                 t1: sync(s1)[32us..20s]";
+    let second = first.replace("(3,0,1)", "(3,1,1)");
+    let third = "t1: HcclCommInitRootInfo(3,2,1)[5us..10us]
+                 s1: HcclAllReduce(1,1024)[20us..21us] by t1[19us..20us] | t1: sync(s1)[22us..23us]";
+    let hosts = ["a", "a", "a"];
+    let late = late_in(&[first, &second, third], &hosts);
+    assert_eq!(late.len(), 1, "{late:#?}");
+    let found = &late[0];
+    assert_eq!((found.rank, found.size, found.recording), (2, 3, Some(2)));
+    assert_eq!((found.count, found.awaited), (1, 2));
+    assert_eq!(found.waiting, [0, 1]);
+    assert_eq!(found.last.as_deref(), Some("HcclAllReduce"));
+    // Where no recording has the rank, it is absent.
+    let late = late_in(&[first, &second], &hosts);
+    let absent: Vec<_> = late.iter().map(|it| (it.rank, it.recording)).collect();
+    assert_eq!(absent, [(2, None)]);
+    // With two that fit, nothing is said of either.
+    let late = late_in(&[first, &second, third, third], &["a"; 4]);
+    assert!(late.is_empty(), "{late:#?}");
+    // Made at another time, it is of another communicator, unless clocks may differ.
+    let later = third.replace("5us..10us", "12us..14us");
+    let late = late_in(&[first, &second, &later], &hosts);
+    assert_eq!(late[0].recording, None, "{late:#?}");
+    let late = late_in(&[first, &second, &later], &["a", "a", "b"]);
+    assert_eq!(late[0].recording, Some(2), "{late:#?}");
+}
+
+#[test]
+fn a_rank_that_has_not_joined_is_absent_across_recordings() {
+    let first = "t1: HcclCommInitRootInfo(3,0)[5us..20s]";
+    let second = "t1: HcclCommInitRootInfo(3,2)[7us..20s]";
+    let late = late_in(&[first, second], &["a", "b"]);
+    assert_eq!(late.len(), 1, "{late:#?}");
+    assert_eq!((late[0].rank, late[0].awaited), (1, 0));
+    assert_eq!(late[0].waiting, [0, 2]);
 }
 
 #[test]

@@ -4,7 +4,9 @@
 
 use std::ops::Range;
 
-use ascend_trace_format::api::{Fact as Said, Part, RetKind, Role, TaskKind, Untimed, Waits};
+use ascend_trace_format::api::{
+    Fact as Said, Part, RetKind, Role, TIMEOUTS, TaskKind, Untimed, Waits,
+};
 use ascend_trace_recording::{
     Call, CallId, Direction, EventId, Function, Generation, ProcessId, StreamId, Task, Trace,
 };
@@ -13,8 +15,6 @@ use super::Note;
 
 /// Return codes from here on are about what happened on the device.
 const DEVICE_ERRORS: i64 = 500_000;
-/// What a sync returns that gave up waiting.
-const TIMEOUTS: [i64; 2] = [507_046, 507_047];
 
 /// A place on a stream: the number of a task there.
 pub(super) type Place = (StreamId, u32);

@@ -1,7 +1,7 @@
 //! The report as text: the verdict, what never came, the threads, the streams.
 
 use ascend_trace_analysis::hang::{
-    Culprit, Kind, LastCall, OpenCall, Report, ThreadState, Verdict,
+    Culprit, Kind, LastCall, Late, OpenCall, Report, ThreadState, Verdict,
 };
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::{duration, moment};
@@ -13,7 +13,7 @@ const ROWS: usize = 20;
 const CULPRITS: usize = 5;
 
 /// Timestamps are counted from the begin of the recording.
-pub(super) fn text(report: &Report, begin: i64) -> String {
+pub(crate) fn text(report: &Report, begin: i64) -> String {
     let mut text = head(report, begin);
     for culprit in report.culprits.iter().take(CULPRITS) {
         text.push_str(&paragraph(culprit, report));
@@ -48,6 +48,72 @@ pub(super) fn text(report: &Report, begin: i64) -> String {
         }
     }
     text
+}
+
+/// The ranks that hold others up, by several recordings, whose names are given by number.
+pub(crate) fn across(late: &[Late], name: impl Fn(usize) -> Option<String>) -> String {
+    let mut text = String::new();
+    for (place, late) in late.iter().take(ROWS).enumerate() {
+        if place == 0 {
+            text.push_str("\nAcross the recordings\n");
+        }
+        let file = late.recording.and_then(&name);
+        let file = file.map_or_else(String::new, |it| format!(" ({it})"));
+        text.push_str(&format!("  {}{}\n", late_rank(late), plain(&file)));
+    }
+    more(&mut text, late.len(), ROWS, "ranks that are late");
+    text
+}
+
+fn late_rank(late: &Late) -> String {
+    let Late {
+        rank,
+        size,
+        count,
+        awaited,
+        ..
+    } = late;
+    let waiting: Vec<String> = late.waiting.iter().map(u64::to_string).collect();
+    let who = match waiting.as_slice() {
+        [one] => format!("rank {one} waits"),
+        all => format!("ranks {} wait", listed(all)),
+    };
+    let what = match awaited {
+        0 => "for it to join".to_owned(),
+        number => format!("for number {number}"),
+    };
+    let submitted = match count {
+        1 => "1 collective".to_owned(),
+        many => format!("{many} collectives"),
+    };
+    match late.recording {
+        Some(_) => {
+            format!(
+                "rank {rank} of {size} is behind: it has submitted {submitted}, and {who} {what}"
+            )
+        }
+        None => format!("rank {rank} of {size} is absent: no recording has it, and {who} {what}"),
+    }
+}
+
+/// What a thread waited for, by a report of that time; else what anybody did.
+pub(crate) fn cause(report: &Report, tid: u32) -> String {
+    let thread = report.threads.iter().find(|it| it.tid == tid);
+    let culprit = thread.and_then(|it| report.culprits.get(it.culprit?));
+    let chain = thread.map_or_else(String::new, chain);
+    let culprit = culprit.or(report.culprits.first());
+    culprit.map_or_else(String::new, |it| paragraph(it, report)) + &chain
+}
+
+/// The name of a code as words: `ACL_ERROR_RT_STREAM_SYNC_TIMEOUT (507046)` is a stream sync timeout.
+pub(crate) fn code_in_words(code: &str) -> String {
+    const BEGINS: [&str; 3] = ["ACL_ERROR_RT_", "ACL_ERROR_", "ACL_"];
+    let name = code.split(' ').next().unwrap_or_default();
+    let plain = BEGINS.iter().find_map(|begin| name.strip_prefix(begin));
+    match plain {
+        Some(plain) => plain.replace('_', " ").to_lowercase(),
+        None => "an error without a name".to_owned(),
+    }
 }
 
 fn head(report: &Report, begin: i64) -> String {
@@ -219,4 +285,22 @@ fn streams(report: &Report) -> Table {
             )
         })
         .table()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_told_in_words() {
+        assert_eq!(
+            code_in_words("ACL_ERROR_RT_STREAM_ABORT (107023)"),
+            "stream abort"
+        );
+        assert_eq!(
+            code_in_words("ACL_ERROR_INVALID_PARAM (1)"),
+            "invalid param"
+        );
+        assert_eq!(code_in_words("4711"), "an error without a name");
+    }
 }

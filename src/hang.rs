@@ -1,0 +1,24 @@
+//! The report on why a program hangs: for the command `why`, and for a recorder that watches its program.
+
+pub(crate) mod text;
+
+use ascend_trace_analysis::hang::Hangs;
+use ascend_trace_collector::clock;
+use ascend_trace_recording::Archive;
+
+/// The time on the host's clock, in nanoseconds: for recordings that go on. It must be read before the file is: what is
+/// recorded until then only makes the report later.
+pub(crate) fn now() -> i64 {
+    clock::now()
+}
+
+/// Takes a recording in. `now` is given where a recorder of this host writes to it.
+pub(crate) fn fold(archive: &Archive, now: Option<i64>) -> Hangs {
+    Hangs::default().until(now.filter(|now| is_plausible(archive, *now)))
+}
+
+/// Whether a time fits the clock of a recording: the file may come from another host by a network.
+fn is_plausible(archive: &Archive, now: i64) -> bool {
+    let span = archive.span();
+    span.is_some_and(|span| now >= span.end) && archive.things().end().is_none()
+}

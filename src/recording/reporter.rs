@@ -1,0 +1,276 @@
+//! A recorder that says what its program waits for: when it is asked by `SIGQUIT`, and when nothing has moved for so
+//! long as the user said.
+//!
+//! All of it happens on one thread of its own, which steps back behind the program and the collector. It reads the
+//! recording as the command `why` does. As long as something moves, it only compares two numbers now and then.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use ascend_trace_analysis::hang::{Report, Verdict};
+use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_collector::gauge::{Failed, Gauge};
+use ascend_trace_recording::units::duration;
+
+use super::outlet::Outlet;
+use super::standstill::{Due, Standstill};
+use crate::cli::trace;
+use crate::hang;
+use crate::output::say;
+use crate::viewing::step_back;
+
+/// What was recorded before is in the file after this.
+const FLUSHED: Duration = Duration::from_millis(200);
+/// The thread waits so long where it has nothing to watch.
+const IDLE: Duration = Duration::from_secs(3600);
+/// When the recording has ended, a report that was asked for may take so much longer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is asked of the thread.
+enum Ask {
+    Report,
+    End,
+}
+
+/// The thread that reports.
+pub(super) struct Reporter {
+    asks: Sender<Ask>,
+    thread: JoinHandle<()>,
+    ended: Arc<OnceLock<Instant>>,
+}
+
+impl Reporter {
+    /// `path`: where the recording is, if it has a name. `watchdog`: how long nothing may move.
+    pub(super) fn start(
+        path: Option<&Path>,
+        watchdog: Option<Duration>,
+        gauge: Arc<Gauge>,
+    ) -> anyhow::Result<Self> {
+        let limit = watchdog.map(|it| i64::try_from(it.as_nanos()).unwrap_or(i64::MAX));
+        let file = path.filter(|path| path.is_file()).map(File::open);
+        let ended = Arc::<OnceLock<Instant>>::default();
+        let work = Work {
+            file: file.transpose().context("cannot read the recording")?,
+            outlet: Outlet::new(path.map(ToOwned::to_owned)),
+            gauge,
+            standstill: limit.map(Standstill::after),
+            last: None,
+            ended: Arc::clone(&ended),
+        };
+        let (asks, asked) = channel();
+        let thread = std::thread::Builder::new()
+            .name("reports".into())
+            .spawn(move || work.run(&asked))
+            .context("cannot start the thread for reports")?;
+        Ok(Self {
+            asks,
+            thread,
+            ended,
+        })
+    }
+
+    /// What asks for a report.
+    pub(super) fn asker(&self) -> impl Fn() + Send + Sync + use<> {
+        let asks = self.asks.clone();
+        move || {
+            // A recording that is complete has nothing to report.
+            let _ = asks.send(Ask::Report);
+        }
+    }
+
+    /// The recording is complete: what was asked for is said, and nothing is watched any more.
+    pub(super) fn finish(self) {
+        let _ = self.ended.set(Instant::now());
+        let _ = self.asks.send(Ask::End);
+        // If it has failed, that was said.
+        let _ = self.thread.join();
+    }
+}
+
+/// What the thread has.
+struct Work {
+    /// The recording; none if it goes to a pipe or a device. By its file, as its name may change.
+    file: Option<File>,
+    outlet: Outlet,
+    gauge: Arc<Gauge>,
+    standstill: Option<Standstill>,
+    /// The last report on a standstill.
+    last: Option<Report>,
+    ended: Arc<OnceLock<Instant>>,
+}
+
+impl Work {
+    fn run(mut self, asks: &Receiver<Ask>) {
+        step_back();
+        if self.file.is_none() && self.standstill.take().is_some() {
+            say("--watchdog cannot read a recording that goes to a pipe or a device: it is off");
+        }
+        loop {
+            match asks.recv_timeout(self.rest()) {
+                Ok(Ask::Report) => self.answer(),
+                Ok(Ask::End) | Err(RecvTimeoutError::Disconnected) => {
+                    // A program may end by the error that it got.
+                    self.hear_failures();
+                    return;
+                }
+                Err(RecvTimeoutError::Timeout) => self.watch(),
+            }
+        }
+    }
+
+    /// How long nothing needs to be looked at.
+    fn rest(&self) -> Duration {
+        let due = |it: &Standstill| it.due(hang::now(), self.gauge.moved());
+        match self.standstill.as_ref().map(due) {
+            None => IDLE,
+            Some(Due::Look) => Duration::ZERO,
+            Some(Due::Later(rest)) => Duration::from_nanos(rest.max(0).unsigned_abs()),
+        }
+    }
+
+    /// Somebody has asked.
+    fn answer(&mut self) {
+        std::thread::sleep(FLUSHED);
+        match self.look(true) {
+            Ok(Some((report, begin))) => {
+                let text = hang::text::text(&report, begin);
+                // The key that asks also ends a program: then only what it waited for is of interest.
+                let is_over = self.ended.get().is_some() && !stands(&report);
+                let lines = if is_over { 1 } else { usize::MAX };
+                self.outlet.put(&first_lines(&text, lines));
+            }
+            Ok(None) => say("the recording has ended before it could be reported on"),
+            Err(error) => say(format!("there is no report: {error:#}")),
+        }
+    }
+
+    /// Looks at what has moved.
+    fn watch(&mut self) {
+        self.hear_failures();
+        let moved = self.gauge.moved();
+        let Some(standstill) = &mut self.standstill else {
+            return;
+        };
+        if let Some(stood_ns) = standstill.moves_again(moved) {
+            let stood = duration(stood_ns);
+            self.outlet
+                .put(&format!("the program moves again, after {stood}"));
+        }
+        if standstill.due(hang::now(), moved) == Due::Look {
+            self.report_standstill();
+        }
+    }
+
+    fn report_standstill(&mut self) {
+        let moved = self.gauge.moved();
+        let (report, begin) = match self.look(false) {
+            Ok(Some(found)) => found,
+            // The recording has ended.
+            Ok(None) => return,
+            Err(error) => {
+                say(format!("--watchdog is off: {error:#}"));
+                self.standstill = None;
+                return;
+            }
+        };
+        let Some(standstill) = &mut self.standstill else {
+            return;
+        };
+        if standstill.looked(hang::now(), moved, &report) {
+            self.outlet.put(&hang::text::text(&report, begin));
+            self.last = Some(report);
+        }
+    }
+
+    /// Calls that were blocked when a standstill was reported, and have returned errors since.
+    fn hear_failures(&mut self) {
+        for failed in self.gauge.take_failed() {
+            let was_blocked = |it: &Standstill| it.was_blocked(&failed);
+            if self.standstill.as_ref().is_some_and(was_blocked) {
+                let cause = self
+                    .last
+                    .as_ref()
+                    .map(|it| hang::text::cause(it, failed.tid));
+                let text = given_up(&failed) + &cause.unwrap_or_default();
+                self.outlet.put(&text);
+            }
+        }
+    }
+
+    /// The report on the recording as it is now, and where its timestamps are counted from. Nothing when it has ended
+    /// meanwhile.
+    fn look(&self, is_asked: bool) -> anyhow::Result<Option<(Report, i64)>> {
+        let file = self.file.as_ref().context(
+            "the recording goes to a pipe or a device: it cannot be read while it is made",
+        )?;
+        let goes_on = || match self.ended.get() {
+            None => true,
+            Some(at) => is_asked && at.elapsed() < PATIENCE,
+        };
+        let now = Some(hang::now());
+        let mut archive = trace::open_held(file)?;
+        let begin = trace::begin(&archive);
+        let hangs = hang::fold(&archive, now);
+        let report = hangs.of_archive(&mut archive, Step::default(), |_| goes_on());
+        Ok(report
+            .context("cannot read the recording")?
+            .filter(|_| goes_on())
+            .map(|report| (report, begin)))
+    }
+}
+
+/// Whether something waits for what does not come, or may not.
+fn stands(report: &Report) -> bool {
+    matches!(report.verdict, Verdict::Hangs | Verdict::Quiet)
+}
+
+fn first_lines(text: &str, count: usize) -> String {
+    text.split_inclusive('\n').take(count).collect()
+}
+
+/// What the runtime said when it gave up.
+fn given_up(failed: &Failed) -> String {
+    let Failed {
+        tid,
+        function,
+        code,
+        begin_ns,
+        end_ns,
+    } = failed;
+    let after = duration(end_ns.saturating_sub(*begin_ns));
+    let words = hang::text::code_in_words(code);
+    format!("thread {tid}: {function} returned an error after {after}: {words}, {code}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_in_words() {
+        let failed = Failed {
+            tid: 7,
+            function: "aclrtSynchronizeStream".into(),
+            code: "ACL_ERROR_RT_STREAM_SYNC_TIMEOUT (507046)".into(),
+            begin_ns: 0,
+            end_ns: 30_000_000_000,
+        };
+        assert_eq!(
+            given_up(&failed),
+            "thread 7: aclrtSynchronizeStream returned an error after 30.0 s: stream sync timeout, \
+             ACL_ERROR_RT_STREAM_SYNC_TIMEOUT (507046)\n"
+        );
+    }
+
+    #[test]
+    fn a_report_is_cut_at_its_first_line() {
+        assert_eq!(first_lines("one\ntwo\n", 1), "one\n");
+        assert_eq!(first_lines("one\ntwo\n", usize::MAX), "one\ntwo\n");
+    }
+}

@@ -1,0 +1,189 @@
+//! When a report on a standstill is due. It is told the time and what moved, and says what to do: it has no clock, and
+//! reads nothing.
+
+use ascend_trace_analysis::hang::{Report, Verdict};
+use ascend_trace_collector::gauge::{Failed, LastMoved};
+
+/// How soon to look again whether anything has changed since the report. Nanoseconds.
+const LOOK_NS: i64 = 500_000_000;
+
+/// What there is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// To look again after so many nanoseconds.
+    Later(i64),
+    /// To find out what the program waits for.
+    Look,
+}
+
+/// A standstill that was reported.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    /// When something had moved last, and when it was said.
+    moved_ns: i64,
+    at_ns: i64,
+    /// It is over, or nothing more is to be said of it.
+    is_over: bool,
+}
+
+/// Watches one recording.
+#[derive(Debug)]
+pub(super) struct Standstill {
+    limit_ns: i64,
+    /// What the collector said when the recording was looked at last.
+    looked: Option<LastMoved>,
+    not_before_ns: i64,
+    said: Option<Said>,
+}
+
+impl Standstill {
+    /// Nothing may move for so long.
+    pub(super) fn after(limit_ns: i64) -> Self {
+        Self {
+            limit_ns,
+            looked: None,
+            not_before_ns: 0,
+            said: None,
+        }
+    }
+
+    /// What there is to do by the collector's word alone. Before the first call there is nothing to watch.
+    pub(super) fn due(&self, now_ns: i64, moved: LastMoved) -> Due {
+        if moved.any_ns == 0 {
+            return Due::Later(self.limit_ns);
+        }
+        let due_ns = moved.any_ns.saturating_add(self.limit_ns);
+        let rest = due_ns.max(self.not_before_ns).saturating_sub(now_ns);
+        // What comes after a report is said soon.
+        let most = self.said.map_or(i64::MAX, |_| LOOK_NS);
+        match self.looked == Some(moved) {
+            _ if rest > 0 => Due::Later(rest.min(most)),
+            true => Due::Later(LOOK_NS),
+            false => Due::Look,
+        }
+    }
+
+    /// The recording was looked at. Answers whether the report is to be printed: each standstill is reported once.
+    pub(super) fn looked(&mut self, now_ns: i64, moved: LastMoved, report: &Report) -> bool {
+        let stands = matches!(report.verdict, Verdict::Hangs | Verdict::Quiet);
+        if !stands || report.quiet_ns < self.limit_ns {
+            // The recording knows more than the collector had said.
+            self.looked = None;
+            let due_ns = report.moved_ns.saturating_add(self.limit_ns);
+            self.not_before_ns = due_ns.max(now_ns.saturating_add(LOOK_NS));
+            return false;
+        }
+        self.looked = Some(moved);
+        let is_known = self.said.is_some_and(|it| it.moved_ns == report.moved_ns);
+        if !is_known {
+            self.said = Some(Said {
+                moved_ns: report.moved_ns,
+                at_ns: now_ns,
+                is_over: false,
+            });
+        }
+        !is_known
+    }
+
+    /// Whether a failed call was blocked when the report was printed: the runtime has given up what it waited for.
+    pub(super) fn was_blocked(&self, failed: &Failed) -> bool {
+        let during = |it: Said| (failed.begin_ns..=failed.end_ns).contains(&it.at_ns);
+        self.said.is_some_and(during)
+    }
+
+    /// How long nothing had moved, once after each report: a call has begun or returned since.
+    pub(super) fn moves_again(&mut self, moved: LastMoved) -> Option<i64> {
+        let said = self.said.as_mut().filter(|it| !it.is_over)?;
+        let stood_ns = moved.called_ns.saturating_sub(said.moved_ns);
+        said.is_over = stood_ns > 0;
+        said.is_over.then_some(stood_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: i64 = 1_000_000_000;
+
+    fn moved(at_ns: i64) -> LastMoved {
+        LastMoved {
+            called_ns: at_ns,
+            any_ns: at_ns,
+        }
+    }
+
+    fn report(verdict: Verdict, moved_ns: i64, now_ns: i64) -> Report {
+        Report {
+            verdict,
+            moved_ns,
+            quiet_ns: now_ns - moved_ns,
+            ..Report::default()
+        }
+    }
+
+    fn rests(due: Due) -> bool {
+        matches!(due, Due::Later(rest) if rest > 0)
+    }
+
+    #[test]
+    fn nothing_is_watched_before_the_first_call() {
+        let standstill = Standstill::after(3 * S);
+        assert_eq!(standstill.due(100 * S, moved(0)), Due::Later(3 * S));
+    }
+
+    #[test]
+    fn a_standstill_is_reported_once() {
+        let mut standstill = Standstill::after(3 * S);
+        assert!(rests(standstill.due(12 * S, moved(10 * S))));
+        assert_eq!(standstill.due(13 * S, moved(10 * S)), Due::Look);
+        let quiet = report(Verdict::Quiet, 10 * S, 13 * S);
+        assert!(standstill.looked(13 * S, moved(10 * S), &quiet));
+        assert!(rests(standstill.due(60 * S, moved(10 * S))));
+        // The time of a task comes late: nothing has moved.
+        let late = LastMoved {
+            called_ns: 10 * S,
+            any_ns: 14 * S,
+        };
+        assert_eq!(standstill.due(17 * S, late), Due::Look);
+        let again = report(Verdict::Hangs, 10 * S, 17 * S);
+        assert!(!standstill.looked(17 * S, late, &again));
+        assert_eq!(standstill.moves_again(late), None);
+        // Another one is another one.
+        assert_eq!(standstill.moves_again(moved(20 * S)), Some(10 * S));
+        assert_eq!(standstill.moves_again(moved(21 * S)), None);
+        assert_eq!(standstill.due(24 * S, moved(21 * S)), Due::Look);
+        let next = report(Verdict::Quiet, 21 * S, 24 * S);
+        assert!(standstill.looked(24 * S, moved(21 * S), &next));
+    }
+
+    #[test]
+    fn what_the_recording_knows_better_is_looked_at_again() {
+        let mut standstill = Standstill::after(3 * S);
+        let alive = report(Verdict::Quiet, 12 * S, 13 * S);
+        assert!(!standstill.looked(13 * S, moved(10 * S), &alive));
+        assert!(rests(standstill.due(14 * S, moved(10 * S))));
+        assert_eq!(standstill.due(15 * S, moved(10 * S)), Due::Look);
+        let ended = report(Verdict::Ended, 10 * S, 15 * S);
+        assert!(!standstill.looked(15 * S, moved(10 * S), &ended));
+        assert!(rests(standstill.due(15 * S, moved(10 * S))));
+    }
+
+    #[test]
+    fn only_a_call_that_was_blocked_then_has_timed_out() {
+        let mut standstill = Standstill::after(3 * S);
+        let failed = |begin_ns, end_ns| Failed {
+            tid: 1,
+            function: String::new(),
+            code: String::new(),
+            begin_ns,
+            end_ns,
+        };
+        assert!(!standstill.was_blocked(&failed(0, 99 * S)));
+        let hangs = report(Verdict::Hangs, 10 * S, 13 * S);
+        assert!(standstill.looked(13 * S, moved(10 * S), &hangs));
+        assert!(standstill.was_blocked(&failed(10 * S, 20 * S)));
+        assert!(!standstill.was_blocked(&failed(14 * S, 20 * S)));
+        assert!(!standstill.was_blocked(&failed(10 * S, 12 * S)));
+    }
+}

@@ -231,13 +231,15 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Whether all threads of a process that submit tasks are in calls that wait: nobody is left who could submit more.
+    /// Whether all threads of a process that made calls are in calls that wait: nobody is left who could submit more. A
+    /// thread that submitted nothing so far may be about to; those that run callbacks submit nothing.
     fn all_wait(&self, process: ProcessId) -> bool {
         let hosts = &self.state.hosts;
         let own = hosts.threads().into_iter();
         let own = own.filter(|thread| self.trace.thread(*thread).process == process);
-        let mut submit = own.filter_map(|it| hosts.get(it)).filter(|it| it.submits);
-        submit.all(|host| host.is_blocked(self.trace)) && !self.lost_calls()
+        let own = own.filter_map(|it| hosts.get(it));
+        let mut able = own.filter(|it| !it.is_server(self.trace));
+        able.all(|host| host.is_blocked(self.trace)) && !self.lost_calls()
     }
 
     /// Whether what was not seen may have been lost.

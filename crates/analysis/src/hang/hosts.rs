@@ -67,8 +67,6 @@ pub(super) struct Host {
     pub(super) last: VecDeque<Past>,
     /// By depth.
     pub(super) open: Vec<Open>,
-    /// It has submitted tasks.
-    pub(super) submits: bool,
     /// The last call in which it ran callbacks.
     pub(super) report: Option<Past>,
 }
@@ -155,7 +153,6 @@ impl Hosts {
         }
         let function = trace.function(call.function);
         let host = self.threads.entry(call.thread).or_default();
-        host.submits |= function.role.meaning().submits;
         let past = Past::of(trace, id);
         if function.role == Role::ProcessReport {
             host.report = Some(past);

@@ -105,6 +105,18 @@ fn the_thread_that_recorded_the_event_before_is_named() {
     );
 }
 
+/// A thread that prepares its first task.
+#[test]
+fn a_thread_that_has_submitted_nothing_yet_may_still_record_the_event() {
+    let text = "s1: wait(E#0)[?] by t1[10us..11us]
+                t1: sync(s1)[13us..20s] | t2: aclrtMalloc(64)[4us..5us]";
+    let early = report(&text.replace("20s", "5s"));
+    assert_eq!(early.verdict, Verdict::Quiet, "{early:#?}");
+    let late = report(text);
+    let culprit = culprit(&late);
+    assert_eq!((culprit.kind, culprit.certain), (Kind::Unrecorded, false));
+}
+
 #[test]
 fn a_thread_that_may_still_record_the_event_has_time() {
     let text = "s2: A[1us..2us] by t2[0..1us]

@@ -60,7 +60,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn the_truth_is_inside_bars_that_are_never_wider_than_without_the_driver(
+    fn the_truth_is_inside_bars_at_most_twice_as_wide_as_without_the_driver(
         offset in -1_000_000_000_000..1_000_000_000_000_i64,
         drift in -180.0..180.0_f64,
         phase in -499..=499_i64,
@@ -77,7 +77,8 @@ proptest! {
         prop_assert!(trace.clocks()[0].driver_anchors > 0);
         for (with, without) in recording.judge(&trace).iter().zip(&alone) {
             prop_assert!(off(with) <= with.0.error, "{with:?} {without:?}");
-            prop_assert!(with.0.error <= without.0.error, "{with:?} {without:?}");
+            // On an idle stream the latency may have been learnt too long by all that events leave open.
+            prop_assert!(with.0.error <= 2 * without.0.error, "{with:?} {without:?}");
             let length = (with.0.end - with.0.begin) - (with.1.1 - with.1.0);
             prop_assert!(length.abs() <= 2 * with.0.local_error, "{with:?} {without:?}");
         }

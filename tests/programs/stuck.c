@@ -164,6 +164,8 @@ static void again(aclrtStream *streams)
 
 int main(int count, char **words)
 {
+    /* Scripts start what runs beside them with this signal ignored. */
+    signal(SIGQUIT, SIG_DFL);
     const char *how = count > 1 ? words[1] : "";
     aclrtStream streams[2];
 

@@ -107,7 +107,6 @@ impl Collect {
         let call = trace.call(task.call);
         let planned = trace.planned(call).map(|it| trace.call(it).begin);
         let at = planned.map_or(call.begin, |it| it.min(call.begin));
-        let time = task.time.map(|it| it.end - it.begin);
         let measured = task.time.map(|it| Measured {
             time: it.end - it.begin,
             error: it.local_error,
@@ -120,6 +119,7 @@ impl Collect {
         {
             let place = (at, task.stream.0, task.sequence);
             let shape = || trace.shapes(call);
+            let time = measured.map(|it| it.time);
             own.orders.add(step, place, number, time, shape);
         }
     }

@@ -4,6 +4,8 @@
 //! belong together where the calls that made them overlap in time. Where two fit for a rank, none is taken: a sentence
 //! must be true.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::report::{CommState, Report};
@@ -40,20 +42,28 @@ pub struct Late {
     pub waiting: Vec<u64>,
 }
 
+/// Rank and size, recording, and how far it has come and how far others have.
+type Key = (u64, u64, Option<usize>, u64, u64);
+
 /// The ranks that hold others up: first those that are the furthest behind, then those that no recording has.
 pub fn late(recordings: &[Recorded<'_>]) -> Vec<Late> {
     let all = members(recordings);
-    let mut found: Vec<Late> = Vec::new();
+    let mut found: BTreeMap<Key, Late> = BTreeMap::new();
     for member in &all {
         let Some(awaited) = member.awaits() else {
             continue;
         };
         for rank in (0..member.comm.size.min(65_536)).filter(|rank| *rank != member.comm.rank) {
             if let Some(late) = late_rank(&all, member, rank, awaited) {
-                add(&mut found, late, member.comm.rank);
+                // Several may wait for the same rank.
+                let own = found.entry(late.key()).or_insert(late);
+                if !own.waiting.contains(&member.comm.rank) {
+                    own.waiting.push(member.comm.rank);
+                }
             }
         }
     }
+    let mut found: Vec<Late> = found.into_values().collect();
     found.sort_by_key(|it| (it.recording.is_none(), it.count, it.rank));
     found
 }
@@ -71,20 +81,6 @@ fn late_rank(all: &[Member<'_>], member: &Member<'_>, rank: u64, awaited: u64) -
     let mut peers = peers.filter(|it| it.comm.rank == member.comm.rank && it.fits(one));
     let is_certain = own.next().is_none() && peers.nth(1).is_none();
     (is_certain && one.is_behind(awaited)).then(|| Late::behind(one, awaited))
-}
-
-/// Several may wait for the same rank.
-fn add(found: &mut Vec<Late>, late: Late, waiting: u64) {
-    let key = |it: &Late| (it.rank, it.size, it.recording, it.count, it.awaited);
-    let known = found.iter_mut().find(|it| key(it) == key(&late));
-    match known {
-        Some(known) if known.waiting.contains(&waiting) => {}
-        Some(known) => known.waiting.push(waiting),
-        None => found.push(Late {
-            waiting: vec![waiting],
-            ..late
-        }),
-    }
 }
 
 /// A communicator of one of the recordings.
@@ -148,6 +144,16 @@ impl Member<'_> {
 }
 
 impl Late {
+    fn key(&self) -> Key {
+        (
+            self.rank,
+            self.size,
+            self.recording,
+            self.count,
+            self.awaited,
+        )
+    }
+
     fn absent(rank: u64, member: &Member<'_>, awaited: u64) -> Self {
         Self {
             rank,

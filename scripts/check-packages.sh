@@ -19,6 +19,7 @@ demo_works() {
     mkdir -p "$place/home" "$place/$name"
     (cd "$place/$name" && clean "$folder" ascend-trace demo --no-tui -o run.atrace </dev/null >/dev/null 2>"$place/$name/said" &&
         clean "$folder" ascend-trace info --strict run.atrace >/dev/null &&
+        clean "$folder" ascend-trace query run.atrace operations >/dev/null &&
         clean "$folder" ascend-trace --version --verbose | grep -q '^commit: .') || {
         cat "$place/$name/said"
         echo "$name: the demo does not work" >&2

@@ -27,7 +27,7 @@ tools=$PWD/target/packages/tools
     "$tools/bin/pip" install --quiet 'maturin>=1.8,<2' 'ziglang>=0.13,<1'
 }
 PATH=$tools/bin:$PATH CARGO_TARGET_DIR=$PWD/target/packages/build \
-    maturin build --locked --profile "$profile" --zig --target "$target" --compatibility manylinux_2_17 --out "$out"
+    maturin build --locked --features query --profile "$profile" --zig --target "$target" --compatibility manylinux_2_17 --out "$out"
 
 # All packages have the program of the wheel.
 "$tools/bin/python" -m zipfile -e "$out"/*.whl "$stage/wheel"

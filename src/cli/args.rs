@@ -14,6 +14,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use super::dataset::DatasetArgs;
 use super::install::{CompletionsArgs, ManArgs};
+use super::query::QueryArgs;
 use super::topics::TOPICS;
 
 pub(crate) use export::{ArgsWord, ExportArgs, FormatWord, OpenArgs};
@@ -141,6 +142,8 @@ pub(crate) enum Command {
     Open(OpenArgs),
     /// Collect recordings as Parquet tables in one folder, for queries over all of them
     Dataset(DatasetArgs),
+    /// Ask a dataset or a trace file by SQL, or one of the questions that come with the tool
+    Query(QueryArgs),
     /// Print tables per operation, stream and API function: counts and durations
     Stats(StatsArgs),
     /// Print the steps of a training loop, and why the slowest was slow
@@ -172,12 +175,13 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 20] = [
+pub(crate) const COMMANDS: [&str; 21] = [
     "record",
     "view",
     "export",
     "open",
     "dataset",
+    "query",
     "stats",
     "steps",
     "critical",

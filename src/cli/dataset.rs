@@ -8,6 +8,8 @@ mod files;
 mod identity;
 #[cfg(feature = "parquet")]
 mod manifest;
+#[cfg(feature = "query")]
+mod one;
 mod place;
 #[cfg(feature = "parquet")]
 mod schema;
@@ -23,7 +25,11 @@ use crate::error::TROUBLE;
 use crate::output::say;
 use crate::quote::quoted;
 
+#[cfg(feature = "query")]
+pub(crate) use one::write_tables;
 pub(crate) use place::run_name;
+#[cfg(feature = "query")]
+pub(crate) use schema::check_readable;
 
 #[derive(Debug, Args)]
 pub(crate) struct DatasetArgs {

@@ -1,6 +1,6 @@
 //! `export`: write a trace in another format.
 
-mod progress;
+pub(crate) mod progress;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -106,7 +106,7 @@ impl Job {
             (true, Some(range)) => critical(&mut archive, range)?,
             _ => Arc::default(),
         };
-        let steps = steps(&mut archive, args)?;
+        let steps = steps(&mut archive, args, exporter)?;
         Ok(Self {
             archive,
             exporter,
@@ -171,8 +171,8 @@ fn check_added(args: &ExportArgs, exporter: &dyn Exporter) -> anyhow::Result<()>
         Some(_) => "--steps-by",
         None => "--steps",
     };
-    if wants_steps(args) && !is_one_of(&["csv", "parquet"]) {
-        bail!("{steps} is for --format csv and parquet: leave it out");
+    if wants_steps(args) && !is_one_of(&["csv", "parquet", "ascend"]) {
+        bail!("{steps} is for --format csv, parquet and ascend: leave it out");
     }
     Ok(())
 }
@@ -182,13 +182,21 @@ fn wants_steps(args: &ExportArgs) -> bool {
 }
 
 /// The steps of all of the recording, as the command of this name finds them.
-fn steps(archive: &mut Archive, args: &ExportArgs) -> anyhow::Result<Option<Arc<[StepStats]>>> {
-    if !wants_steps(args) {
+fn steps(
+    archive: &mut Archive,
+    args: &ExportArgs,
+    exporter: &dyn Exporter,
+) -> anyhow::Result<Option<Arc<[StepStats]>>> {
+    // One of its files is about nothing else.
+    let has_always = exporter.name() == "ascend";
+    if !wants_steps(args) && !has_always {
         return Ok(None);
     }
     let by = By::new(args.steps_by.as_deref(), false);
     let report = by.with(|wanted| Report::of_archive(archive, Step::default(), wanted))?;
-    by.check(!report.steps.is_empty())?;
+    if wants_steps(args) {
+        by.check(!report.steps.is_empty())?;
+    }
     Ok(Some(report.steps.into()))
 }
 
@@ -246,6 +254,7 @@ fn exporter(word: FormatWord, cuda_names: bool) -> anyhow::Result<&'static dyn E
         FormatWord::Csv => "csv",
         FormatWord::Perfetto => "perfetto",
         FormatWord::Kineto => "kineto",
+        FormatWord::Ascend => "ascend",
         FormatWord::Parquet => "parquet",
     };
     format(name).with_context(|| format!("--format {name} is not in this build"))
@@ -255,7 +264,7 @@ fn exporter(word: FormatWord, cuda_names: bool) -> anyhow::Result<&'static dyn E
 fn default_output(trace: &Path, exporter: &dyn Exporter) -> PathBuf {
     match exporter.layout() {
         Layout::File { extension } => trace.with_extension(extension),
-        Layout::Directory { .. } | Layout::Ranks { .. } => {
+        Layout::Directory { .. } | Layout::Ranks { .. } | Layout::Folders { .. } => {
             let stem = trace
                 .file_stem()
                 .unwrap_or(trace.as_os_str())
@@ -310,6 +319,12 @@ fn present(folder: &Path, layout: Layout) -> Vec<String> {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
             names.filter(|name| is_rank_file(name, ending)).collect()
+        }
+        Layout::Folders { ending } => {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let folders = entries.filter(|entry| entry.path().is_dir());
+            let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
+            names.filter(|name| name.ends_with(ending)).collect()
         }
     }
 }
@@ -397,21 +412,32 @@ fn move_all(from: &Path, to: &Path, before: &[String]) -> io::Result<()> {
     let mut old: HashSet<OsString> = before.iter().map(OsString::from).collect();
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        old.remove(&entry.file_name());
-        fs::rename(entry.path(), to.join(entry.file_name()))?;
+        let place = to.join(entry.file_name());
+        // No folder takes the place of one with files.
+        if old.remove(&entry.file_name()) && place.is_dir() {
+            fs::remove_dir_all(&place)?;
+        }
+        fs::rename(entry.path(), place)?;
     }
-    for name in old {
-        fs::remove_file(to.join(name))?;
+    for path in old.into_iter().map(|name| to.join(name)) {
+        match path.is_dir() {
+            true => fs::remove_dir_all(path)?,
+            false => fs::remove_file(path)?,
+        }
     }
     Ok(())
 }
 
-/// Files in a folder.
+/// Files in a folder, and in folders inside it.
 struct Folder<'a>(&'a Path);
 
 impl<'w> Sink<'w> for Folder<'_> {
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
-        Ok(Box::new(File::create(self.0.join(name))?))
+        let path = self.0.join(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        Ok(Box::new(File::create(path)?))
     }
 }
 

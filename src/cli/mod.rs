@@ -17,6 +17,7 @@ mod hooks;
 mod info;
 mod install;
 mod open;
+mod query;
 mod range;
 mod record;
 mod soft;
@@ -109,6 +110,7 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::Export(args) => export::run(&args).map_err(Failure::from),
         Command::Open(args) => open::run(&args).map_err(Failure::from),
         Command::Dataset(args) => dataset::run(&args).map_err(Failure::from),
+        Command::Query(args) => query::run(&args).map_err(Failure::from),
         Command::Stats(args) => stats::run(&args).map_err(Failure::from),
         Command::Steps(args) => steps::run(&args).map_err(Failure::from),
         Command::Critical(args) => critical::run(&args).map_err(Failure::from),

@@ -17,6 +17,7 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("errors", include_str!("../../docs/ERRORS.md")),
     ("exports", include_str!("../../docs/EXPORT.md")),
     ("fleet", include_str!("../../docs/FLEET.md")),
+    ("queries", include_str!("../../docs/QUERIES.md")),
     ("format", include_str!("../../docs/FORMAT.md")),
     ("graphs", include_str!("../../docs/GRAPHS.md")),
     ("hangs", include_str!("../../docs/HANGS.md")),

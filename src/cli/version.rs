@@ -25,6 +25,7 @@ fn text() -> String {
         (cfg!(feature = "softacl"), "softacl"),
         (cfg!(feature = "operators"), "operators"),
         (cfg!(feature = "parquet"), "parquet"),
+        (cfg!(feature = "query"), "query"),
         (cfg!(feature = "bindgen"), "bindgen"),
         (cfg!(feature = "frida"), "frida"),
     ];

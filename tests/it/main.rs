@@ -51,6 +51,7 @@ mod python;
 /// The module for Python programs.
 mod python_module;
 /// What real runtimes do that is hard on a tracer.
+mod query;
 mod reality;
 /// Too much at once, too little room, nobody left to read.
 mod recorder;

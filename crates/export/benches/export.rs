@@ -232,7 +232,9 @@ fn measure(
     }
     let (count, what, counted) = match format.layout() {
         Layout::File { .. } => (amount.slices, "slices", (amount.events, "events")),
-        Layout::Ranks { .. } => (amount.slices, "slices", (amount.slices, "slices")),
+        Layout::Ranks { .. } | Layout::Folders { .. } => {
+            (amount.slices, "slices", (amount.slices, "slices"))
+        }
         Layout::Directory { .. } => (amount.rows, "rows", (amount.slices, "slices")),
     };
     let rate = |count: u64, time: Duration| count as f64 / time.as_secs_f64() / 1e6;

@@ -82,7 +82,7 @@ pub(crate) struct Events<'w, D> {
 
 impl<'w, D: Dialect> Events<'w, D> {
     pub(crate) fn new(file: Box<dyn Write + 'w>, dialect: D) -> Self {
-        let mut output = Output::new(file);
+        let mut output = Output::new(file, D::IS_LIST);
         output.begin(|json| dialect.write_head(json));
         Self {
             output,
@@ -97,7 +97,7 @@ impl<'w, D: Dialect> Events<'w, D> {
     /// Writes a part of the trace.
     pub(crate) fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
         let (output, tracks) = (&mut self.output, &mut self.tracks);
-        output.begin_part(source.part.begin);
+        output.begin_part(self.dialect.base(source.part.begin));
         tracks.advance(source);
         self.dialect.advance(source, tracks);
         let dialect = &self.dialect;

@@ -32,6 +32,7 @@ const MANNER: Manner = Manner {
 #[derive(Clone, Debug)]
 pub struct Dataset {
     ranks: Vec<Option<u64>>,
+    tables: Vec<Table>,
 }
 
 impl Dataset {
@@ -43,8 +44,24 @@ impl Dataset {
         if ranks.is_empty() {
             ranks.push(None);
         }
-        Self { ranks }
+        Self {
+            ranks,
+            tables: Table::ALL.to_vec(),
+        }
     }
+
+    /// The same with the tables of these names alone.
+    #[must_use]
+    pub fn with_only<S: AsRef<str>>(mut self, names: &[S]) -> Self {
+        let is_named = |it: &Table| names.iter().any(|name| name.as_ref() == it.name());
+        self.tables.retain(is_named);
+        self
+    }
+}
+
+/// The names of all tables.
+pub fn dataset_tables() -> impl Iterator<Item = &'static str> {
+    Table::NAMES.into_iter()
 }
 
 fn rank(trace: &Trace, process: ProcessId) -> Option<u64> {
@@ -64,7 +81,7 @@ impl Exporter for Dataset {
         "dataset"
     }
 
-    /// These, for each rank.
+    /// These, or some of them, for each rank.
     fn layout(&self) -> Layout {
         Layout::Directory {
             files: &Table::PARQUET,
@@ -74,10 +91,9 @@ impl Exporter for Dataset {
     fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
         let mut parts = Vec::new();
         for rank in &self.ranks {
-            let mut names = Table::PARQUET.into_iter();
-            let tables = Tables::new(|table| {
-                let name = names.next().unwrap_or_default();
-                let file = open(sink, &format!("{}/{name}", folder(*rank)))?;
+            let tables = Tables::of(self.tables.iter().copied(), |table| {
+                let name = format!("{}/{}.parquet", folder(*rank), table.name());
+                let file = open(sink, &name)?;
                 Ok::<_, ExportError>(Writer::new(file, table, MANNER)?)
             });
             parts.push((*rank, tables?));

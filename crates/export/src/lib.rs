@@ -5,6 +5,7 @@
 
 mod args;
 mod arguments;
+mod ascend;
 mod by_name;
 mod chrome;
 mod constants;
@@ -34,10 +35,11 @@ use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::Task;
 
 pub use args::Args;
+pub use ascend::Ascend;
 pub use chrome::Chrome;
 pub use csv::Csv;
 #[cfg(feature = "parquet")]
-pub use dataset::{DATASET_VERSION, Dataset, dataset_schema, table_rows};
+pub use dataset::{DATASET_VERSION, Dataset, dataset_schema, dataset_tables, table_rows};
 pub use kineto::{Kineto, Names};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
@@ -58,6 +60,8 @@ pub enum Layout {
     /// A directory that holds a file for each rank of a distributed run, with this at the end of its name; see
     /// [`rank_file`].
     Ranks { ending: &'static str },
+    /// A directory that holds a directory for each rank of a distributed run, with this at the end of its name.
+    Folders { ending: &'static str },
 }
 
 /// The file of a rank, for [`Layout::Ranks`].
@@ -138,6 +142,7 @@ pub const FORMATS: &[&dyn Exporter] = &[
     &Chrome,
     &Perfetto,
     &Kineto::OWN,
+    &Ascend,
     #[cfg(feature = "parquet")]
     &Parquet,
     &Csv,

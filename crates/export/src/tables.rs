@@ -45,6 +45,14 @@ macro_rules! tables {
             pub(crate) const PARQUET: [&str; Self::ALL.len()] =
                 [$(concat!(stringify!($module), ".parquet")),+];
 
+            /// Its name in queries, and that of its files.
+            #[cfg(feature = "parquet")]
+            pub(crate) const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$table => stringify!($module),)+
+                }
+            }
+
             /// The columns of the table.
             pub(crate) fn columns(self) -> Vec<(&'static str, Kind)> {
                 match self {
@@ -115,10 +123,17 @@ pub(crate) struct Tables<W> {
 
 impl<W: TableWriter> Tables<W> {
     /// Makes a writer for each table.
-    pub(crate) fn new<E>(mut make: impl FnMut(Table) -> Result<W, E>) -> Result<Self, E> {
-        let writers = Table::ALL
-            .into_iter()
-            .map(|table| Ok((table, make(table)?)));
+    pub(crate) fn new<E>(make: impl FnMut(Table) -> Result<W, E>) -> Result<Self, E> {
+        Self::of(Table::ALL, make)
+    }
+
+    /// Makes a writer for each of these tables. The others are not written.
+    pub(crate) fn of<E>(
+        tables: impl IntoIterator<Item = Table>,
+        mut make: impl FnMut(Table) -> Result<W, E>,
+    ) -> Result<Self, E> {
+        let tables = tables.into_iter();
+        let writers = tables.map(|table| Ok((table, make(table)?)));
         Ok(Self {
             writers: writers.collect::<Result<_, E>>()?,
             so_far: SoFar::default(),
@@ -130,8 +145,10 @@ impl<'w, W: TableWriter> Pass<'w> for Tables<W> {
     fn step(&mut self, source: &Source<'_>, _: &mut dyn Sink<'w>) -> Result<(), ExportError> {
         let so_far = &mut self.so_far;
         so_far.facts.add(source);
-        let wanted = |id| source.selection.call(id);
-        so_far.findings.take_those(source, &wanted);
+        if self.writers.iter().any(|it| it.0 == Table::Findings) {
+            let wanted = |id| source.selection.call(id);
+            so_far.findings.take_those(source, &wanted);
+        }
         for (table, writer) in &mut self.writers {
             table.write(source, so_far, writer)?;
             if source.part.is_last {

@@ -48,7 +48,7 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) critical: bool,
 
-    /// With --format csv or parquet: fill the table steps as `ascend-trace steps` finds them, also where
+    /// With --format csv, parquet or ascend: fill the table of steps as `ascend-trace steps` finds them, also where
     /// work only repeats
     #[arg(long)]
     pub(crate) steps: bool,
@@ -137,6 +137,8 @@ pub(crate) enum FormatWord {
     Perfetto,
     /// A folder of JSON as PyTorch's profiler writes it, for the tools that read that
     Kineto,
+    /// Folders as torch_npu's profiler writes them, for MindStudio Insight and msprof-analyze
+    Ascend,
     /// A folder of Apache Parquet tables, for DuckDB, pandas and polars
     Parquet,
     /// A folder of CSV tables

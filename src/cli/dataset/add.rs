@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Error;
 use chrono::{DateTime, Utc};
 
-use ascend_trace_analysis::critical::Critical;
+use ascend_trace_analysis::critical::{Critical, Segment};
 use ascend_trace_analysis::steps;
-use ascend_trace_export::{Dataset, Step, StreamError, Wanted, stream};
+use ascend_trace_export::{Dataset, Sink, Step, StreamError, Wanted, stream};
 use ascend_trace_recording::Archive;
 use ascend_trace_recording::rows::SessionRow;
 
@@ -93,7 +93,8 @@ impl Target<'_> {
     ) -> Result<Done, Trouble> {
         let pending = Pending::begin(self.root, place.id).map_err(Trouble::Dataset)?;
         let mut files = Files::new(self.root, place);
-        export(archive, &mut files).map_err(|trouble| trouble.of(file, self.root))?;
+        export(archive, None, &mut files, &mut |_, _| ())
+            .map_err(|trouble| trouble.of(file, self.root))?;
         trace::check(archive, self.strict).map_err(Trouble::Recording)?;
         let condition = Condition::of_archive(archive);
         // What nobody may take for the whole, as `export` does.
@@ -129,37 +130,47 @@ impl Trouble {
     }
 }
 
-/// Writes the tables: what `export --format parquet --critical --steps` writes.
-fn export(archive: &mut Archive, files: &mut Files<'_>) -> Result<(), Trouble> {
-    let recording = |error| Trouble::Recording(Error::new(error));
-    let critical = match archive.span() {
-        Some(span) => {
-            Critical::of_archive(archive, Step::default(), span)
-                .map_err(recording)?
-                .segments
-        }
-        None => Vec::new(),
-    };
-    let steps = steps::Report::of_archive(archive, Step::default(), steps::Wanted::Any)
-        .map_err(recording)?
-        .steps;
-    let wanted = Wanted {
-        critical: critical.into(),
-        steps: Some(Arc::from(steps)),
-        ..Wanted::default()
-    };
-    let exporter = Dataset::of(archive.things());
+/// Writes the tables: what `export --format parquet --critical --steps` writes, or of it the tables of these names.
+pub(super) fn export<'w>(
+    archive: &mut Archive,
+    tables: Option<&[String]>,
+    sink: &mut dyn Sink<'w>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), Trouble> {
+    let has = |name: &str| tables.is_none_or(|it| it.iter().any(|table| table == name));
+    let mut wanted = Wanted::default();
+    if has("critical") {
+        wanted.critical = critical(archive)?;
+    }
+    if has("steps") {
+        let report = steps::Report::of_archive(archive, Step::default(), steps::Wanted::Any);
+        let report = report.map_err(|error| Trouble::Recording(Error::new(error)))?;
+        wanted.steps = Some(Arc::from(report.steps));
+    }
+    let mut exporter = Dataset::of(archive.things());
+    if let Some(tables) = tables {
+        exporter = exporter.with_only(tables);
+    }
     let what = (&exporter as _, &wanted);
-    match stream(archive, what, Step::default(), files, &mut |_, _| ()) {
+    match stream(archive, what, Step::default(), sink, progress) {
         Ok(_) => Ok(()),
-        Err(StreamError::Open(error)) => Err(recording(error)),
+        Err(StreamError::Open(error)) => Err(Trouble::Recording(Error::new(error))),
         // Its text has the reason already.
         Err(StreamError::Export(error)) => Err(Trouble::Dataset(Error::msg(error.to_string()))),
     }
 }
 
+fn critical(archive: &mut Archive) -> Result<Arc<[Segment]>, Trouble> {
+    let Some(span) = archive.span() else {
+        return Ok(Arc::default());
+    };
+    let path = Critical::of_archive(archive, Step::default(), span);
+    let path = path.map_err(|error| Trouble::Recording(Error::new(error)))?;
+    Ok(path.segments.into())
+}
+
 /// The name of a run that was given none: when it began, and the program.
-fn run(session: &SessionRow) -> String {
+pub(super) fn run(session: &SessionRow) -> String {
     let program = session.command.first().map(Path::new);
     let program = program.and_then(|it| it.file_name()).unwrap_or_default();
     let begin = match session.start_realtime_ns {

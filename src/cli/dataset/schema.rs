@@ -13,6 +13,20 @@ use super::files::{cannot_write, replace};
 
 const NAME: &str = "_schema.json";
 
+/// Whether a folder is a dataset of which this tool knows the tables.
+#[cfg(feature = "query")]
+pub(crate) fn check_readable(root: &Path) -> anyhow::Result<()> {
+    let shown = root.display();
+    let text = match fs::read(root.join(NAME)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            bail!("{shown} is no dataset: ascend-trace dataset add FILE… --to DIR makes one")
+        }
+        Err(error) => return Err(error).with_context(|| format!("cannot read {shown}/{NAME}")),
+    };
+    check(root, &text)
+}
+
 /// Makes a dataset, or looks whether one that exists takes what this tool writes.
 pub(super) fn prepare(root: &Path) -> anyhow::Result<()> {
     let path = root.join(NAME);
@@ -53,14 +67,14 @@ fn check(root: &Path, text: &[u8]) -> anyhow::Result<()> {
             .get("version")
             .map_or_else(String::new, Value::to_string);
         bail!(
-            "{shown} has tables of version {version}, this tool writes version {DATASET_VERSION}: add to another \
-             folder, or use the ascend-trace that made this one"
+            "{shown} has tables of version {version}, this tool has version {DATASET_VERSION}: use another \
+             folder, or the ascend-trace that made this one"
         );
     }
     if there != ours {
         bail!(
-            "{shown} has other columns than this tool writes: add to another folder, or use the ascend-trace that \
-             made this one"
+            "{shown} has other columns than this tool writes: use another folder, or the ascend-trace that made \
+             this one"
         );
     }
     Ok(())

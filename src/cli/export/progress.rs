@@ -9,7 +9,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The line, while there is something to tell.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     what: &'static str,
     unit: &'static str,
     begin: Instant,
@@ -19,7 +19,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// `unit` is a million of what is counted.
-    pub(super) fn new(what: &'static str, unit: &'static str) -> Self {
+    pub(crate) fn new(what: &'static str, unit: &'static str) -> Self {
         Self {
             what,
             unit,
@@ -29,15 +29,21 @@ impl Progress {
         }
     }
 
-    pub(super) fn tell(&mut self, done: u64, all: u64) {
-        let passed = self.begin.elapsed();
+    pub(crate) fn tell(&mut self, done: u64, all: u64) {
+        if self.is_due() {
+            let text = text(self.what, self.unit, (done, all), self.begin.elapsed());
+            self.write(&text);
+        }
+    }
+
+    /// Whether the line is to change now.
+    fn is_due(&mut self) -> bool {
         let is_soon = self.shown.is_some_and(|shown| shown.elapsed() < PAUSE);
-        if !self.is_terminal || passed < PATIENCE || is_soon {
-            return;
+        if !self.is_terminal || self.begin.elapsed() < PATIENCE || is_soon {
+            return false;
         }
         self.shown = Some(Instant::now());
-        let text = text(self.what, self.unit, (done, all), passed);
-        self.write(&text);
+        true
     }
 
     /// Replaces the line.
@@ -52,6 +58,33 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if self.shown.is_some() {
             self.write("");
+        }
+    }
+}
+
+/// The line of work that does not know how much there is.
+#[cfg(feature = "query")]
+pub(crate) struct Running(Progress);
+
+#[cfg(feature = "query")]
+impl Running {
+    /// `unit` is a million of what is counted.
+    pub(crate) fn new(what: &'static str, unit: &'static str) -> Self {
+        Self(Progress::new(what, unit))
+    }
+
+    pub(crate) fn tell(&mut self, done: u64) {
+        if self.0.is_due() {
+            let (what, unit, done) = (self.0.what, self.0.unit, done as f64 / 1e6);
+            self.0
+                .write(&format!("ascend-trace: {what} {done:.1} {unit}"));
+        }
+    }
+
+    /// Takes the line away: something else is written now.
+    pub(crate) fn hide(&mut self) {
+        if self.0.shown.take().is_some() {
+            self.0.write("");
         }
     }
 }

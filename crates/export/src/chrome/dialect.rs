@@ -23,6 +23,15 @@ pub(crate) trait Dialect {
     /// Whether the causes of idle time and counters are in the file.
     const HAS_EXTRAS: bool;
 
+    /// Whether the file is a list of events and nothing else, whose timestamps are texts: as numbers, those of the wall
+    /// clock have more digits than readers keep.
+    const IS_LIST: bool = false;
+
+    /// The time that is written as 0, of a recording that begins at this one.
+    fn base(&self, begin: i64) -> i64 {
+        begin
+    }
+
     /// Writes what stands before the list of events.
     fn write_head(&self, _: &mut Json) {}
 

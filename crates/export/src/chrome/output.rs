@@ -17,15 +17,18 @@ pub(crate) struct Output<'a> {
     json: Json,
     /// The moment that is written as 0.
     begin: i64,
+    /// See [`super::Dialect::IS_LIST`].
+    is_list: bool,
     is_first: bool,
     heads: Heads,
     labels: Labels,
 }
 
 impl<'a> Output<'a> {
-    pub(super) fn new(file: Box<dyn Write + 'a>) -> Self {
+    pub(super) fn new(file: Box<dyn Write + 'a>, is_list: bool) -> Self {
         Self {
             file,
+            is_list,
             json: Json::on(Vec::with_capacity(CHUNK + CHUNK / 8)),
             begin: 0,
             is_first: true,
@@ -41,6 +44,10 @@ impl<'a> Output<'a> {
 
     /// Opens the list of events, after what else is to stand before it.
     pub(super) fn begin(&mut self, head: impl FnOnce(&mut Json)) {
+        if self.is_list {
+            self.json.plain(b"[");
+            return;
+        }
         self.json.plain(b"{\"displayTimeUnit\":\"ns\"");
         head(&mut self.json);
         self.json.plain(b",\"traceEvents\":[");
@@ -62,6 +69,7 @@ impl<'a> Output<'a> {
             json: &mut self.json,
             labels: &mut self.labels,
             begin: self.begin,
+            is_text: self.is_list,
         });
         self.json.close(b'}');
         self.hand_on(CHUNK)
@@ -70,15 +78,19 @@ impl<'a> Output<'a> {
     /// Closes the list of events and adds what there is to say of the file: as `otherData`, which Chrome's
     /// viewer shows, and as `metadata`, which Perfetto imports.
     pub(super) fn end(&mut self, about: impl Fn(&mut Json)) -> io::Result<()> {
-        self.json.plain(b"\n],\"otherData\":");
-        self.json.open(b'{');
-        about(&mut self.json);
-        self.json.close(b'}');
-        self.json.plain(b",\n\"metadata\":");
-        self.json.open(b'{');
-        about(&mut self.json);
-        self.json.close(b'}');
-        self.json.plain(b"}\n");
+        if self.is_list {
+            self.json.plain(b"\n]\n");
+        } else {
+            self.json.plain(b"\n],\"otherData\":");
+            self.json.open(b'{');
+            about(&mut self.json);
+            self.json.close(b'}');
+            self.json.plain(b",\n\"metadata\":");
+            self.json.open(b'{');
+            about(&mut self.json);
+            self.json.close(b'}');
+            self.json.plain(b"}\n");
+        }
         self.hand_on(0)?;
         self.file.flush()
     }
@@ -153,6 +165,7 @@ pub(crate) struct Members<'a> {
     pub(crate) json: &'a mut Json,
     labels: &'a mut Labels,
     begin: i64,
+    is_text: bool,
 }
 
 impl Members<'_> {
@@ -173,6 +186,11 @@ impl Members<'_> {
 
     #[inline]
     pub(super) fn at(&mut self, time: i64) {
+        if self.is_text {
+            self.json.next(b",\"ts\":\"").micros(time - self.begin);
+            self.json.plain(b"\"");
+            return;
+        }
         self.json.next(b",\"ts\":").micros(time - self.begin);
     }
 

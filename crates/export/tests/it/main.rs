@@ -4,6 +4,8 @@
 mod agreement;
 /// A program that allocates memory.
 mod allocations;
+/// Folders of torch_npu's profiler, by the rules of their readers.
+mod ascend;
 /// A Chrome trace as an importer sees it; knows nothing of the exporter.
 mod checker;
 /// Chrome JSON against the recording.

@@ -311,6 +311,13 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type root:uint@root stream:stream",
     ),
     (
+        "HcclRecv",
+        "hccl",
+        "task",
+        "collective",
+        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type srcRank:uint@from-rank stream:stream",
+    ),
+    (
         "HcclCommInitRootInfo",
         "hccl",
         "plain",

@@ -1,0 +1,191 @@
+//! Folders as torch_npu's profiler writes them: by the rules of their readers, and against the recording.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_analysis::steps::{Report, Wanted as WantedSteps};
+use ascend_trace_export::{Ascend, Exporter, Layout, Step, Wanted};
+use ascend_trace_recording::Archive;
+use ascend_trace_testkit::Timeline;
+use serde_json::Value;
+
+use super::memory::{Memory, export_some};
+use super::stream::file;
+
+/// Two steps of a rank, with computing, a collective that is partly hidden, a copy, and a receive.
+const STEPS: &str = "
+    s1: MatMul[10us..30us] by t1[5us..6us] Add[40us..50us] by t1[7us..8us] MatMul[110us..150us] by t1[105us..106us]
+    s2: HcclAllReduce(1,64)[25us..45us] by t1[9us..10us] HcclRecv(1,64,4,0)[160us..170us] by t1[107us..108us]
+    s3: memcpy(4096)[60us..70us] by t1[20us..21us]";
+
+fn recording() -> Vec<u8> {
+    let timeline = Timeline::parse(STEPS).unwrap();
+    let timeline = timeline.with_ranges(&[(0, 4, 100, "step 0"), (0, 104, 200, "step 1")]);
+    file(&timeline.session, &timeline.tables, timeline.rows)
+}
+
+/// The export, as the command makes it: with the steps of the recording.
+fn exported(file: &[u8], step: Step) -> Memory {
+    let mut archive = Archive::from_bytes(file.to_vec()).unwrap();
+    let report = Report::of_archive(&mut archive, Step::default(), WantedSteps::Any).unwrap();
+    let wanted = Wanted {
+        steps: Some(report.steps.into()),
+        ..Wanted::default()
+    };
+    export_some(&Ascend, file, step, &wanted)
+}
+
+/// The files of the only folder, by the name in it.
+fn files(memory: &Memory) -> BTreeMap<String, String> {
+    let names = memory.names().into_iter();
+    let files = names.map(|name| {
+        let (folder, file) = name.split_once('/').expect("a folder");
+        assert!(folder.ends_with("_ascend_pt"), "{folder}");
+        // Readers order the folders of a rank by this part.
+        let time = folder.rsplit('_').nth(2).unwrap();
+        assert!(
+            time.len() == 17 && time.bytes().all(|it| it.is_ascii_digit()),
+            "{folder}"
+        );
+        (file.to_owned(), memory.text(name).to_owned())
+    });
+    files.collect()
+}
+
+fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.deserialize();
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+#[test]
+fn a_rank_has_the_files_that_readers_look_for() {
+    let files = files(&exported(&recording(), Step::default()));
+    let names: Vec<&str> = files.keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "ASCEND_PROFILER_OUTPUT/communication.json",
+            "ASCEND_PROFILER_OUTPUT/kernel_details.csv",
+            "ASCEND_PROFILER_OUTPUT/step_trace_time.csv",
+            "ASCEND_PROFILER_OUTPUT/trace_view.json",
+            "profiler_info_0.json",
+        ]
+    );
+    let info: Value = serde_json::from_str(&files["profiler_info_0.json"]).unwrap();
+    assert_eq!(info["rank_id"], 0);
+    assert_eq!(
+        Ascend.layout(),
+        Layout::Folders {
+            ending: "_ascend_pt"
+        }
+    );
+}
+
+#[test]
+fn steps_have_their_times_in_microseconds() {
+    let files = files(&exported(&recording(), Step::default()));
+    let steps = rows(&files["ASCEND_PROFILER_OUTPUT/step_trace_time.csv"]);
+    assert_eq!(steps.len(), 2);
+    let cell = |step: usize, name: &str| steps[step][name].parse::<f64>().unwrap();
+    assert_eq!(steps[0]["Step"], "0");
+    assert_eq!(cell(0, "Computing"), 30.0);
+    assert_eq!(cell(0, "Communication"), 20.0);
+    assert_eq!(cell(0, "Communication(Not Overlapped)"), 10.0);
+    assert_eq!(cell(0, "Overlapped"), 10.0);
+    assert_eq!(cell(0, "Free"), 56.0);
+    assert_eq!(cell(0, "Bubble"), 0.0);
+    assert_eq!(cell(0, "Preparing"), 6.0);
+    assert_eq!(cell(1, "Bubble"), 10.0);
+    assert_eq!(cell(1, "Stage"), 86.0);
+    assert_eq!(
+        cell(1, "Communication(Not Overlapped and Exclude Receive)"),
+        0.0
+    );
+}
+
+#[test]
+fn kernels_have_their_step_and_the_wait_before_them() {
+    let files = files(&exported(&recording(), Step::default()));
+    let kernels = rows(&files["ASCEND_PROFILER_OUTPUT/kernel_details.csv"]);
+    let told: Vec<[&str; 5]> = kernels
+        .iter()
+        .map(|it| {
+            [
+                "Step Id",
+                "Name",
+                "Duration(us)",
+                "Wait Time(us)",
+                "Accelerator Core",
+            ]
+            .map(|name| it[name].as_str())
+        })
+        .collect();
+    // No copies, and nothing that a recording does not know.
+    assert_eq!(
+        told,
+        [
+            ["0", "MatMul", "20.000", "0.000", "N/A"],
+            ["0", "Add", "10.000", "10.000", "N/A"],
+            ["1", "MatMul", "40.000", "60.000", "N/A"],
+            ["0", "HcclAllReduce", "20.000", "0.000", "COMMUNICATION"],
+            ["1", "HcclRecv", "10.000", "115.000", "COMMUNICATION"],
+        ]
+    );
+    assert!(kernels.iter().all(|it| it["Block Dim"] == "N/A"));
+}
+
+#[test]
+fn collectives_are_listed_by_step_and_communicator() {
+    let files = files(&exported(&recording(), Step::default()));
+    let text = &files["ASCEND_PROFILER_OUTPUT/communication.json"];
+    let document: Value = serde_json::from_str(text).unwrap();
+    let reduce = &document["step0"]["collective"]["HcclAllReduce_0@group_0"];
+    assert_eq!(reduce["Communication Time Info"]["Elapse Time(ms)"], 0.02);
+    let receive = &document["step1"]["p2p"]["HcclRecv_1@group_0"];
+    assert_eq!(receive["Communication Time Info"]["Elapse Time(ms)"], 0.01);
+}
+
+#[test]
+fn the_timeline_is_a_list_of_events_with_texts_as_timestamps() {
+    let files = files(&exported(&recording(), Step::default()));
+    let events: Value =
+        serde_json::from_str(&files["ASCEND_PROFILER_OUTPUT/trace_view.json"]).unwrap();
+    let events = events.as_array().expect("a list");
+    let slices = events.iter().filter(|it| it["ph"] == "X");
+    let mut works = 0;
+    for slice in slices {
+        let ts = slice["ts"].as_str().expect("a text");
+        assert!(ts.parse::<f64>().is_ok(), "{slice}");
+        works += usize::from(slice["name"] == "MatMul");
+    }
+    assert_eq!(works, 2);
+    let named = |name: &str| {
+        events
+            .iter()
+            .any(|it| it["name"] == "process_name" && it["args"]["name"] == name)
+    };
+    assert!(named("CANN") && named("Ascend Hardware"));
+    assert!(
+        events
+            .iter()
+            .any(|it| it["ph"] == "s" && it["name"] == "HostToDevice")
+    );
+}
+
+#[test]
+fn it_is_the_same_wherever_the_recording_is_cut() {
+    let file = recording();
+    let whole = files(&exported(&file, Step::default()));
+    let cut = files(&exported(&file, super::stream::SMALL));
+    for (name, text) in &whole {
+        if name.ends_with("trace_view.json") {
+            continue;
+        }
+        let sorted = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(sorted(text), sorted(&cut[name]), "{name}");
+    }
+}

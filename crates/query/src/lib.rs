@@ -1,0 +1,32 @@
+//! SQL over Parquet tables: the engine of `ascend-trace query` (docs/QUERIES.md).
+//!
+//! A [`Database`] is a set of tables, each a folder of Parquet files whose subfolders are partition columns. A query
+//! only reads: it makes no tables, writes no files, and reads no others.
+#![cfg(feature = "engine")]
+
+mod answer;
+mod database;
+mod value;
+
+pub use answer::{Answer, Column, Progress};
+pub use database::{Database, Limits, tables_of};
+pub use value::Value;
+
+/// Why there is no answer. Its text says what is wrong with the query or with the tables.
+#[derive(Debug)]
+pub struct QueryError(String);
+
+impl QueryError {
+    fn of(error: datafusion::error::DataFusionError) -> Self {
+        // The place in the engine's source is of no use to who wrote the query.
+        Self(error.strip_backtrace())
+    }
+}
+
+impl std::fmt::Display for QueryError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for QueryError {}

@@ -1,0 +1,45 @@
+//! Signals that end a query: what it has written goes first.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::Context;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::{flag, low_level};
+
+/// What is left of the command once this is dropped does not survive a signal that has come.
+pub(super) struct Interrupt(Arc<AtomicUsize>);
+
+/// Why a query stopped: a signal came.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
+pub(super) struct Interrupted;
+
+impl Interrupt {
+    pub(super) fn watch() -> anyhow::Result<Self> {
+        let came = Arc::new(AtomicUsize::new(0));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let number = usize::try_from(signal).unwrap_or(0);
+            flag::register_usize(signal, Arc::clone(&came), number)
+                .context("cannot handle signals")?;
+        }
+        Ok(Self(came))
+    }
+
+    pub(super) fn check(&self) -> Result<(), Interrupted> {
+        match self.0.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            _ => Err(Interrupted),
+        }
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        let signal = i32::try_from(self.0.load(Ordering::Relaxed)).unwrap_or(0);
+        if signal != 0 {
+            // As if nobody had handled it. Where that fails, the command ends with its own status.
+            let _ = low_level::emulate_default_handler(signal);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What is asked: a dataset, or the tables of a recording in a folder that is gone afterwards.
+
+use std::cell::RefCell;
+use std::num::NonZero;
+use std::path::Path;
+use std::thread;
+
+use anyhow::{Context, anyhow};
+
+use ascend_trace_export::dataset_tables;
+use ascend_trace_query::{Database, Limits, QueryError, tables_of};
+
+use super::QueryArgs;
+use super::answer::{self, Form};
+use super::interrupt::{Interrupt, Interrupted};
+use crate::cli::export::progress::{Progress, Running};
+use crate::cli::{dataset, trace};
+
+/// The columns that are folders.
+const PARTITIONS: [&str; 3] = ["run", "host", "rank"];
+
+pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Result<u8> {
+    let interrupt = Interrupt::watch()?;
+    let known = |name: &String| dataset_tables().any(|table| table == name);
+    let tables: Vec<String> = tables_of(query).map_err(explained)?;
+    let tables: Vec<String> = tables.into_iter().filter(known).collect();
+    if data.is_dir() {
+        dataset::check_readable(data)?;
+        ask(args, (data, &tables), query, &interrupt)?;
+        return Ok(0);
+    }
+    let place = std::env::temp_dir();
+    let folder = tempfile::Builder::new()
+        .prefix("ascend-trace-query-")
+        .tempdir_in(&place);
+    let folder = folder.with_context(|| format!("no place for tables in {}", place.display()))?;
+    let mut archive = trace::open_any(data)?;
+    let mut progress = Progress::new("reading", "M calls and tasks");
+    let written = dataset::write_tables(&mut archive, folder.path(), &tables, &mut |done, all| {
+        progress.tell(done, all);
+    });
+    drop(progress);
+    interrupt.check()?;
+    written?;
+    trace::check(&mut archive, args.strict)?;
+    trace::say_warnings(data, &archive);
+    trace::say_losses(data, &archive);
+    ask(args, (folder.path(), &tables), query, &interrupt)?;
+    Ok(trace::Condition::of_archive(&archive).status(args.strict))
+}
+
+fn ask(
+    args: &QueryArgs,
+    (folder, tables): (&Path, &[String]),
+    query: &str,
+    interrupt: &Interrupt,
+) -> anyhow::Result<()> {
+    let processors = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    let database = Database::new(Limits {
+        threads: args.jobs.map_or(processors, NonZero::into),
+        memory: (args.memory as usize) << 20,
+    })?;
+    for table in tables {
+        let place = folder.join(table);
+        if !place.is_dir() {
+            let shown = folder.display();
+            return Err(anyhow!("{shown} has no rows: no recording was added to it"));
+        }
+        database
+            .add(table, &place, &PARTITIONS, &args.run)
+            .with_context(|| format!("cannot read {}", place.display()))?;
+    }
+    let found = database.query(query).map_err(explained)?;
+    let mut form = Form::new(args, found.columns());
+    let running = RefCell::new(Running::new("the query has read", "M rows"));
+    let row = |cells: &[_]| -> anyhow::Result<()> {
+        interrupt.check()?;
+        running.borrow_mut().hide();
+        form.row(cells)
+    };
+    let progress = |so_far: ascend_trace_query::Progress| {
+        running.borrow_mut().tell(so_far.rows);
+        interrupt.check().map_err(stopped)
+    };
+    let answered = found.rows(row, progress);
+    drop(running);
+    match answered {
+        Err(error) if error.is::<answer::ReaderGone>() => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => form.finish(),
+    }
+}
+
+fn stopped(stop: Interrupted) -> anyhow::Error {
+    stop.into()
+}
+
+/// What is wrong with a query, and where one finds what can be named in it.
+fn explained(error: QueryError) -> anyhow::Error {
+    anyhow!("the query failed: {error}; docs/EXPORT.md has the columns of all tables")
+}

@@ -1,8 +1,8 @@
 -- Which steps were slow, which rank was the slowest in them, and with what?
 --
--- A row is the n-th step of all ranks of a run, the worst first. `own_ms` is the time in which the slowest rank did not
--- communicate alone, `late_ms` by how much this was longer than the median of all ranks, and `step_ms` is the longest
--- duration of the step. `usual_ms` is the median of `step_ms` over all steps of the run.
+-- A row is the n-th step of all ranks of a run, the worst first. `own_ms` is the time in which the slowest rank did
+-- something else than communicate. `late_ms` is by how much this was longer than the median of all ranks. `step_ms` is
+-- the longest duration of the step, and `usual_ms` is the median of `step_ms` over all steps of the run.
 with numbered as (
     select run, host, rank, name,
            row_number() over (partition by run, host, rank order by begin_ns, process, tid) as step,

@@ -1,7 +1,7 @@
 -- How much do the durations of steps vary?
 --
--- `spread` is the standard deviation divided by the mean. A rank whose steps vary more than those of the others has a
--- cause of its own.
+-- `spread` is the standard deviation divided by the mean. If the steps of one rank vary
+-- more than those of the others, look for the cause on that rank.
 select run, host, rank, count(*) as steps,
        min(length_ns) / 1e6 as min_ms,
        median(length_ns / 1e6) as median_ms,

@@ -1,7 +1,7 @@
 -- Which ranks hold up the others?
 --
--- The n-th steps of all ranks of a run are compared by the time in which a rank did not communicate alone: a rank that
--- is early waits in communication for the late one. `slowest_in` counts the steps in which the rank was the slowest.
+-- The n-th steps of all ranks of a run are compared by the time in which a rank did something else than communicate. A
+-- rank that is early waits in communication for the late one. `slowest_in` counts the steps in which the rank was the slowest.
 -- `late_ms` adds up by how much these steps were longer than the median of all ranks. `more_of` is what they had more
 -- of than the median, and `more_ms` by how much.
 with numbered as (

@@ -53,7 +53,7 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(64..=1_048_576))]
     pub(crate) memory: u32,
 
-    /// How many threads compute the answer [default: the number of processors]
+    /// How many threads compute the result [default: the number of processors]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroU16>,
 
@@ -130,7 +130,7 @@ fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Result<u8> {
 #[cfg(not(feature = "query"))]
 fn answer(_args: &QueryArgs, _data: &Path, _query: &str) -> anyhow::Result<u8> {
     bail!(
-        "this build has no engine for queries: build it with --features query, or give the tables of export --format \
-         parquet or of dataset add, and the text of query --show NAME, to DuckDB or Spark"
+        "this build has no engine for queries: use a package, build with --features query, or give the text of query \
+         --show NAME to DuckDB or Spark"
     )
 }

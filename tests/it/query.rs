@@ -58,7 +58,7 @@ const STEPS: u64 = 6;
 const STEP: u64 = 1_000;
 
 /// The file of a rank whose steps compute for so many microseconds, and then wait for the slowest rank.
-fn planted(number: u64, compute: impl Fn(u64) -> u64) -> Vec<u8> {
+fn planted(run_name: &str, number: u64, compute: impl Fn(u64) -> u64) -> Vec<u8> {
     let mut text = String::new();
     let mut ranges = Vec::new();
     for step in 0..STEPS {
@@ -87,7 +87,8 @@ fn planted(number: u64, compute: impl Fn(u64) -> u64) -> Vec<u8> {
         }
     }
     timeline.session.host = format!("host-{}", number / 2);
-    timeline.session.command = vec!["train".to_owned(), number.to_string()];
+    // Recordings of the same begin and command are one recording.
+    timeline.session.command = vec![format!("train-{run_name}"), number.to_string()];
     indexed(400, &timeline.session, &timeline.tables, timeline.rows)
 }
 
@@ -100,15 +101,10 @@ impl Fleet {
         let fleet = Self(tempfile::tempdir().unwrap());
         for number in 0..4 {
             let slow = |step| if step == 3 { 800 } else { 400 };
-            let before = planted(number, |step| {
-                if number == 1 {
-                    slow(step)
-                } else {
-                    200 + 10 * number
-                }
-            });
-            fleet.add("before", number, &before);
-            fleet.add("later", number, &planted(number, |_| 100));
+            let usual = 200 + 10 * number;
+            let before = |step| if number == 1 { slow(step) } else { usual };
+            fleet.add("before", number, &planted("before", number, before));
+            fleet.add("later", number, &planted("later", number, |_| 100));
         }
         fleet
     }
@@ -149,12 +145,8 @@ fn a_trace_file_answers_sql_and_leaves_nothing_behind() {
     );
     let text = text.unwrap().expect(0).out();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "name    half  nothing");
-    assert_eq!(
-        lines[1],
-        "step 0  0.500  -".replace("  0.500", " 0.500"),
-        "{text}"
-    );
+    assert_eq!(lines[0], "name     half  nothing");
+    assert_eq!(lines[1], "step 0  0.500  -");
     assert_eq!(lines.len(), 5);
     let described = asked(&trace, &["describe tasks"]).unwrap().expect(0).out();
     assert!(described.contains("begin_ns"), "{described}");
@@ -180,7 +172,8 @@ fn a_query_only_reads_and_says_what_is_wrong_with_it() {
         let Some(outcome) = asked(&trace, &[sql]) else {
             return;
         };
-        let err = outcome.expect(2).err();
+        let outcome = outcome.expect(2);
+        let err = outcome.err();
         assert!(
             err.contains(said) && outcome.out().is_empty(),
             "{sql}: {outcome}"
@@ -198,6 +191,11 @@ fn a_query_only_reads_and_says_what_is_wrong_with_it() {
     assert!(no_dataset.expect(2).err().contains("is no dataset"));
     let unknown = asked(&trace, &["straglers"]).unwrap();
     assert!(unknown.expect(2).err().contains("stragglers"));
+}
+
+/// Whether a time is as planted: the clocks of timelines run a little fast.
+fn near(found: f64, planted: f64) -> bool {
+    (found - planted).abs() <= 1e-3 * planted.abs()
 }
 
 #[test]
@@ -218,7 +216,7 @@ fn the_queries_name_the_slow_rank_and_the_slow_step() {
     );
     // The median of the others is in the middle of 200, 220, 230 and its own.
     let late = first["late_ms"].as_f64().unwrap();
-    assert!((late - (5.0 * 0.175 + 0.575)).abs() < 1e-9, "{first}");
+    assert!(near(late, 5.0 * 0.175 + 0.575), "{first}");
     let found = rows(&fleet.root(), &["slow-steps", "--run", "before"]).unwrap();
     assert_eq!(
         (&found[0]["name"], &found[0]["rank"]),
@@ -233,7 +231,7 @@ fn the_queries_name_the_slow_rank_and_the_slow_step() {
     let of = |name: &str| found.iter().find(|row| row["name"] == name).unwrap();
     let change = of("MatMul")["change_ms"].as_f64().unwrap();
     let before = (0.2 + 0.22 + 0.23 + (5.0 * 0.4 + 0.8) / 6.0) / 4.0;
-    assert!((change - (0.1 - before)).abs() < 1e-9, "{change}");
+    assert!(near(change, 0.1 - before), "{change}");
 }
 
 /// Rows as lists of cells in the order of the columns.
@@ -256,7 +254,7 @@ fn others(name: &str, module: &str, dataset: &Path) -> Option<BTreeMap<String, V
     let variable = "ASCEND_TRACE_QUERY_PYTHON";
     let python = std::env::var(variable).unwrap_or_else(|_| "python3".to_owned());
     let has = run(Command::new(&python).args(["-c", &format!("import {module}")]));
-    if has.status != Some(0) {
+    if has.status != 0 {
         eprintln!("skipped: python3 has no {module}; {variable} can name one that has");
         return None;
     }

@@ -91,7 +91,7 @@ impl Metric {
             Self::Bytes => gauge("ascend_recording_bytes", "Size of the trace file in bytes."),
             Self::Behind => gauge(
                 "ascend_metrics_behind_seconds",
-                "How old the moment is up to which tasks, stalls and steps are summed up.",
+                "Age of the point in time up to which tasks, stalls and steps are summed up.",
             ),
             Self::Start => gauge(
                 "ascend_recording_start_time_seconds",

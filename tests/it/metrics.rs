@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -55,10 +54,6 @@ impl Served {
             .0
             .clone_into(&mut served.address);
         served
-    }
-
-    fn file(&self) -> PathBuf {
-        self.folder.path().join("t.atrace")
     }
 
     fn written(&self, name: &str) -> String {

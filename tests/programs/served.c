@@ -48,7 +48,7 @@ static void step(int number, aclrtStream *streams, aclrtEvent event, char *devic
     for (int i = 0; i < TASKS; i++) {
         DO(aclrtMemsetAsync(device, BYTES, i, BYTES, streams[1 + i % 2]));
     }
-    for (int i = 1; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         DO(aclrtSynchronizeStream(streams[i]));
     }
     require(aclrtFree(NULL) != ACL_SUCCESS, "nothing cannot be freed");

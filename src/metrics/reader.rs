@@ -95,7 +95,7 @@ impl Reader {
 
     /// Sums up the next part, and answers where it ends.
     fn part(&mut self, from: i64, known: i64) -> anyhow::Result<i64> {
-        if self.last_moment() <= from {
+        if self.last_moment() <= from && self.sums.lagging().is_none() {
             return Ok(known);
         }
         let mut until = self.fitting(from, known);
@@ -155,6 +155,11 @@ impl Reader {
         while wide.begin > span.begin && self.archive.rows_in((wide.begin, range.begin)) < MARGIN {
             wide.begin = wide.begin.saturating_sub(step).max(span.begin);
             step = step.saturating_mul(2);
+        }
+        // Times that have come since are there, unless too much lies between.
+        let lagging = self.sums.lagging().unwrap_or(wide.begin);
+        if lagging < wide.begin && self.archive.rows_in((lagging, wide.begin)) < 4 * MARGIN {
+            wide.begin = lagging.saturating_sub(SHORTEST_NS);
         }
         step = SHORTEST_NS;
         while wide.end < span.end && self.archive.rows_in((range.end, wide.end)) < MARGIN {

@@ -3,7 +3,7 @@
 //! Every stream has a moment up to which it is accounted for, so a stall whose end has not come waits without holding up
 //! others. Calls, the stalls of threads and steps count when they end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_analysis::stats::Steps;
 use ascend_trace_analysis::{Cause, Fold, Lane, Window};
@@ -53,6 +53,18 @@ struct Stream {
     /// Up to here it is accounted for.
     reached: i64,
     busy: i64,
+    /// It has tasks before the point that others have reached, whose times may still come.
+    lags: bool,
+}
+
+impl Stream {
+    const fn at(reached: i64) -> Self {
+        Self {
+            reached,
+            busy: 0,
+            lags: false,
+        }
+    }
 }
 
 /// What has been summed up.
@@ -78,13 +90,22 @@ impl Sums {
         for id in (0..window.trace.streams().len() as u32).map(StreamId) {
             let limit = limits.get(&id).copied().unwrap_or(i64::MAX);
             let own = self.stream(window, id, range.end.min(limit));
+            if let Some(stream) = self.streams.get_mut(&id) {
+                stream.lags = limit < range.end;
+            }
             let stream = window.trace.stream(id);
             let device = work.entry((stream.process, stream.device));
             device.or_default().extend(own);
         }
-        for (device, pieces) in work.into_iter().filter(|it| !it.1.is_empty()) {
+        let lagging = limits.iter().filter(|it| *it.1 < range.end);
+        let lagging: BTreeSet<(ProcessId, u32)> = lagging
+            .map(|(id, _)| window.trace.stream(*id))
+            .map(|stream| (stream.process, stream.device))
+            .collect();
+        for (device, pieces) in work {
+            let lags = lagging.contains(&device);
             let used = &mut self.devices.entry(device).or_default().used;
-            used.add(&pieces, range);
+            used.add(&pieces, range, lags);
         }
         self.threads(window, range);
         self.calls(window.trace, range);
@@ -97,10 +118,7 @@ impl Sums {
             return Vec::new();
         };
         let trace = window.trace;
-        let stream = self.streams.entry(id).or_insert(Stream {
-            reached: life.begin,
-            busy: 0,
-        });
+        let stream = self.streams.entry(id).or_insert(Stream::at(life.begin));
         let rest = TimeRange::new(stream.reached, until.min(life.end));
         if rest.begin >= rest.end {
             return Vec::new();
@@ -140,10 +158,7 @@ impl Sums {
             let is_made = trace.function(call.function).role == Role::CreateStream;
             if let (Some(id), true) = (call.stream, is_made) {
                 // Until its first task it waits for one.
-                self.streams.entry(id).or_insert(Stream {
-                    reached: call.end,
-                    busy: 0,
-                });
+                self.streams.entry(id).or_insert(Stream::at(call.end));
             }
         }
     }
@@ -160,6 +175,12 @@ impl Sums {
                 durations.add(row.length_ns);
             }
         }
+    }
+
+    /// Up to where the stream is known that lags behind most.
+    pub(super) fn lagging(&self) -> Option<i64> {
+        let lagging = self.streams.values().filter(|it| it.lags);
+        lagging.map(|it| it.reached).min()
     }
 
     /// From when on a trace must be known for what these streams did in it, if it begins too late for that.
@@ -205,12 +226,16 @@ impl Device {
             let labels = with(labels, "kind", kind.name());
             samples.add(Metric::Tasks, &labels, Value::Count(*count));
         }
-        samples.add(Metric::Busy, labels, Value::time(self.used.busy));
-        for (used, ns) in Use::ALL.into_iter().zip(self.used.by_use) {
+        samples.add(Metric::Busy, labels, Value::time(self.used.totals.busy));
+        for (used, ns) in Use::ALL.into_iter().zip(self.used.totals.by_use) {
             let labels = with(labels, "kind", used.name());
             samples.add(Metric::Used, &labels, Value::time(ns));
         }
-        samples.add(Metric::Exposed, labels, Value::time(self.used.exposed));
+        samples.add(
+            Metric::Exposed,
+            labels,
+            Value::time(self.used.totals.exposed),
+        );
         self.stalls.show(samples, Metric::StreamStalls, labels);
     }
 }

@@ -386,7 +386,6 @@ fn a_quiet_recorder_says_nothing_of_its_address() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
 fn promtool_finds_nothing_to_say() {
     let Ok(mut promtool) = Command::new("promtool")
         .args(["check", "metrics"])

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Names and values.
+type Labels = Vec<(String, String)>;
+
 /// What was scraped.
 pub(super) struct Exposition {
     pub(super) text: String,
     /// By name, the type.
     types: BTreeMap<String, String>,
     /// By name and labels.
-    samples: BTreeMap<(String, Vec<(String, String)>), f64>,
+    samples: BTreeMap<(String, Labels), f64>,
 }
 
 fn is_name(text: &str) -> bool {
@@ -74,7 +77,7 @@ impl Exposition {
     fn check_histograms(&self) {
         let histograms = self.types.iter().filter(|it| it.1 == "histogram");
         for (name, _) in histograms {
-            let mut buckets: BTreeMap<Vec<(String, String)>, Vec<(f64, f64)>> = BTreeMap::new();
+            let mut buckets: BTreeMap<Labels, Vec<(f64, f64)>> = BTreeMap::new();
             for ((sample, labels), value) in &self.samples {
                 if sample == &format!("{name}_bucket") {
                     let mut labels = labels.clone();
@@ -126,7 +129,7 @@ impl Exposition {
 
 /// The labels in braces.
 #[track_caller]
-fn labels(mut text: &str) -> Vec<(String, String)> {
+fn labels(mut text: &str) -> Labels {
     let mut labels = Vec::new();
     let mut names = BTreeSet::new();
     loop {

@@ -260,8 +260,8 @@ fn two_recordings_take_free_ports() {
 #[test]
 fn only_the_metrics_are_served_and_nobody_is_waited_for() {
     let served = Served::start(&[]);
-    // As many as have a place, and they say nothing.
-    let silent: Vec<TcpStream> = (0..15)
+    // Some that say nothing; there are places for others.
+    let silent: Vec<TcpStream> = (0..8)
         .map(|_| TcpStream::connect(&served.address).unwrap())
         .collect();
     for (request, status) in [

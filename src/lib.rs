@@ -6,6 +6,7 @@ mod error;
 mod hang;
 mod launch;
 mod log;
+mod metrics;
 mod output;
 mod processes;
 mod quote;

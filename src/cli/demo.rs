@@ -76,6 +76,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         marks: false,
         python: false,
         watchdog: None,
+        metrics: None,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),
     };
     let recorded = recording::record(&plan)?;

@@ -25,11 +25,24 @@ pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
         let text = "--watchdog needs a trace file, and -o - writes none";
         return Err(Failure::new(TOOL_FAILED, text));
     }
+    if plan.metrics.is_some() && !is_file(&plan.target) {
+        let text = "--metrics needs a trace file, and cannot read what goes to a pipe or a device";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
     let recorded = recording::record(&plan)?;
     if let Some((root, file)) = dataset.as_ref().zip(recorded.file.as_ref()) {
         dataset::add_recorded(file, root, run.as_deref());
     }
     Ok(exit_code(recorded.status))
+}
+
+/// Whether what is recorded can be read again.
+fn is_file(target: &Target) -> bool {
+    match target {
+        Target::Standard => false,
+        Target::Default { .. } => true,
+        Target::Named { path, .. } => path.metadata().map_or(true, |it| it.is_file()),
+    }
 }
 
 fn plan(args: RecordArgs) -> Result<Plan, Failure> {
@@ -50,6 +63,7 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
         marks: !args.no_mstx,
         python: args.python,
         watchdog: args.watchdog,
+        metrics: args.metrics.wanted(),
         words: args.app,
     })
 }

@@ -23,6 +23,7 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("hangs", include_str!("../../docs/HANGS.md")),
     ("hooking", include_str!("../../docs/HOOKING.md")),
     ("json", include_str!("../../docs/JSON.md")),
+    ("metrics", include_str!("../../docs/METRICS.md")),
     ("overhead", include_str!("../../docs/OVERHEAD.md")),
     ("python", include_str!("../../docs/PYTHON.md")),
     ("pytorch", include_str!("../../docs/PYTORCH.md")),

@@ -186,7 +186,7 @@ pub(crate) fn unnamed(folder: &Path) -> std::io::Result<File> {
 }
 
 /// A path to a file that has none, for this process.
-fn descriptor_path(file: &File) -> PathBuf {
+pub(crate) fn descriptor_path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 

@@ -25,6 +25,7 @@ use crate::launch::elf::{self, Program};
 use crate::launch::screen::Screen;
 use crate::launch::signals::Relay;
 use crate::launch::{Environment, Exit, Launch, Started, check, lookup, status_of};
+use crate::metrics::{self, Endpoint, Metrics};
 use crate::output::{detail, say, tell};
 use crate::unpack::{self, Interposer};
 use ascend_trace_collector::clock::Clock;
@@ -58,6 +59,8 @@ pub(crate) struct Plan {
     pub(crate) python: bool,
     /// How long nothing may move before that is reported.
     pub(crate) watchdog: Option<Duration>,
+    /// What is served to Prometheus meanwhile.
+    pub(crate) metrics: Option<metrics::Wanted>,
 }
 
 impl Plan {
@@ -87,6 +90,9 @@ pub(crate) fn record(plan: &Plan) -> Result<Made, Failure> {
     let name = plan.words.first().cloned().unwrap_or_default();
     let program = lookup::find(&name, std::env::var_os("PATH").as_deref())?;
     let kind = check::check(&program)?;
+    // An address that cannot be had is said before anything is made.
+    let endpoint = plan.metrics.as_ref().map(Endpoint::open).transpose();
+    let endpoint = endpoint.or_status(TOOL_FAILED)?;
     let mut session = prepare(plan, program, clock).or_status(TOOL_FAILED)?;
     let relay = Relay::start()
         .context("cannot listen to signals")
@@ -106,7 +112,8 @@ pub(crate) fn record(plan: &Plan) -> Result<Made, Failure> {
     session.file.settle(child.pid());
     let launch = session.launch.clone();
     let memory = std::fs::metadata(session.arena.path()).map_or(0, |file| file.len());
-    let running = Running::new(session, child, relay, plan);
+    let mut running = Running::new(session, child, relay, plan);
+    running.metrics = endpoint.and_then(|it| running.serve(it));
     let ended = match screen {
         Some(screen) => live::follow(running, screen, title(plan)),
         None => running.wait(),
@@ -237,6 +244,8 @@ struct Running {
     gauge: Arc<Gauge>,
     /// None when there is nothing to report on.
     reporter: Option<Reporter>,
+    /// None when nothing is served to Prometheus.
+    metrics: Option<Metrics>,
 }
 
 /// Starts the threads that collect and write.
@@ -307,7 +316,18 @@ impl Running {
             collector,
             gauge: gauge.unwrap_or_default(),
             reporter,
+            metrics: None,
         }
+    }
+
+    /// Serves metrics. A recording does not depend on it.
+    fn serve(&self, endpoint: Endpoint) -> Option<Metrics> {
+        let path = self.path.as_deref().filter(|_| self.collector.is_some());
+        let metrics = Metrics::start(endpoint, path, Arc::clone(&self.gauge));
+        if let Err(error) = &metrics {
+            say(format!("no metrics are served: {error:#}"));
+        }
+        metrics.ok()
     }
 
     /// Waits for the program and completes the trace.
@@ -346,6 +366,7 @@ impl Running {
         });
         let outcome = self.collector?.join().ok();
         self.reporter.into_iter().for_each(Reporter::finish);
+        self.metrics.into_iter().for_each(Metrics::finish);
         outcome
     }
 }

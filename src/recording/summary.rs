@@ -203,6 +203,7 @@ mod tests {
             marks: false,
             python: false,
             watchdog: None,
+            metrics: None,
         }
     }
 

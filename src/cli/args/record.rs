@@ -10,6 +10,7 @@ use ascend_trace_format::session::Timing;
 use ascend_trace_recording::units::parse_duration;
 
 use crate::cli::dataset::run_name;
+use crate::metrics::{Place, Wanted};
 
 #[derive(Debug, Args)]
 #[command(override_usage = "ascend-trace [record] [OPTIONS] [--] APP [ARGS]...")]
@@ -70,6 +71,9 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "DURATION", value_parser = watchdog)]
     pub(crate) watchdog: Option<Duration>,
 
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
+
     /// The program to trace, and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "APP [ARGS]")]
     pub(crate) app: Vec<OsString>,
@@ -94,6 +98,54 @@ pub(crate) struct OutputArgs {
     #[arg(long, overrides_with = "tui")]
     pub(crate) no_tui: bool,
 }
+
+/// What is served to Prometheus.
+#[derive(Debug, Args)]
+pub(crate) struct MetricsArgs {
+    /// While the program is recorded, serve metrics for Prometheus at `http://ADDR/metrics`. ADDR is PORT
+    /// or HOST:PORT. A port alone is one of 127.0.0.1; port 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    metrics: Option<Place>,
+
+    /// With --metrics: clients must send the token in this file (`Authorization: Bearer`). Addresses that
+    /// other hosts can reach need one
+    #[arg(long, value_name = "FILE", requires = "metrics")]
+    metrics_token: Option<PathBuf>,
+
+    /// With --metrics: the time between two looks at the recording
+    #[arg(
+        long,
+        value_name = "DURATION",
+        requires = "metrics",
+        value_parser = interval,
+        default_value = "5s"
+    )]
+    metrics_interval: Duration,
+}
+
+impl MetricsArgs {
+    /// What was asked for.
+    pub(crate) fn wanted(self) -> Option<Wanted> {
+        Some(Wanted {
+            place: self.metrics?,
+            token: self.metrics_token,
+            interval: self.metrics_interval,
+        })
+    }
+}
+
+/// The value of `--metrics-interval`. Shorter ones would take processor time from the program, for nobody.
+fn interval(text: &str) -> Result<Duration, String> {
+    let ns = parse_duration(text).map_err(|why| format!("`{text}` {why}"))?;
+    let interval = Duration::from_nanos(ns.max(0).unsigned_abs());
+    match (SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&interval) {
+        true => Ok(interval),
+        false => Err("an interval lasts from 1s to 1h".to_owned()),
+    }
+}
+
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
+const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// The value of `--watchdog`. What stands still for less than a second counts as moving.
 fn watchdog(text: &str) -> Result<Duration, String> {

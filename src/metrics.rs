@@ -1,0 +1,169 @@
+//! What Prometheus reads of a recording while it is made: `record --metrics ADDR`.
+//!
+//! One thread sums up what the recording has gained, every few seconds. It steps back behind the program and the
+//! collector, and reads the file as the view does. Other threads answer clients with what is known by then. The program and
+//! the collector wait for none of them.
+
+mod address;
+mod device;
+mod families;
+mod http;
+mod page;
+mod reader;
+mod steps;
+mod sums;
+mod text;
+mod token;
+
+use std::fs::File;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use anyhow::Context;
+
+use ascend_trace_collector::gauge::Gauge;
+
+use crate::hang;
+use crate::output::{say, tell};
+use crate::viewing::step_back;
+pub(crate) use address::Place;
+use page::Page;
+use reader::Reader;
+use token::Token;
+
+/// What was recorded before is in the file after this. Calls that have lasted for longer are known to be under way.
+const FLUSHED_NS: i64 = 300_000_000;
+
+/// What the user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) place: Place,
+    /// The file with the token that clients must have.
+    pub(crate) token: Option<PathBuf>,
+    /// Time between two looks at the recording.
+    pub(crate) interval: Duration,
+}
+
+/// Where clients connect, before anything is served there.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    listener: TcpListener,
+    token: Option<Token>,
+    interval: Duration,
+}
+
+impl Endpoint {
+    /// Takes the address, or says why that cannot be.
+    pub(crate) fn open(wanted: &Wanted) -> anyhow::Result<Self> {
+        let token = wanted.token.as_deref().map(Token::read).transpose()?;
+        let listener = wanted.place.listen(token.is_some())?;
+        let address = listener.local_addr();
+        let address = address.context("cannot find out the address of the metrics")?;
+        tell(format!("metrics: {}", url(address)));
+        Ok(Self {
+            listener,
+            token,
+            interval: wanted.interval,
+        })
+    }
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("http://{address}{}", http::PATH)
+}
+
+/// Metrics that are served.
+pub(crate) struct Metrics {
+    page: Arc<Page>,
+    /// Ends the thread that reads.
+    end: Sender<()>,
+}
+
+impl Metrics {
+    /// Begins to serve. `path`: where the recording is.
+    pub(crate) fn start(
+        endpoint: Endpoint,
+        path: Option<&Path>,
+        gauge: Arc<Gauge>,
+    ) -> anyhow::Result<Self> {
+        let path = path.context("it goes to a pipe")?;
+        let file = File::open(path).context("cannot read the recording")?;
+        let size = file.try_clone().context("cannot read the recording")?;
+        let page = Arc::new(Page::new(Arc::clone(&gauge), size, hang::now()));
+        let (end, ended) = channel();
+        let work = Work {
+            file,
+            gauge,
+            page: Arc::clone(&page),
+            reader: None,
+            ended,
+        };
+        let interval = endpoint.interval;
+        std::thread::Builder::new()
+            .name("metrics".into())
+            .spawn(move || work.run(interval))
+            .context("cannot start the thread for metrics")?;
+        http::serve(endpoint.listener, endpoint.token, Arc::clone(&page))?;
+        Ok(Self { page, end })
+    }
+
+    /// The recording is complete. What is left of it is read while the command goes on, for the view; nobody waits for
+    /// that.
+    pub(crate) fn finish(self) {
+        self.page.recording_ended();
+        let _ = self.end.send(());
+    }
+}
+
+/// What the thread that reads has.
+struct Work {
+    /// The recording. By its file, as its name may change.
+    file: File,
+    gauge: Arc<Gauge>,
+    page: Arc<Page>,
+    /// None before the first look.
+    reader: Option<Reader>,
+    ended: Receiver<()>,
+}
+
+impl Work {
+    fn run(mut self, interval: Duration) {
+        step_back();
+        loop {
+            let is_last = match self.ended.recv_timeout(interval) {
+                Err(RecvTimeoutError::Timeout) => false,
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => true,
+            };
+            if let Err(error) = self.look(is_last) {
+                say(format!("the metrics stand still: {error:#}"));
+                return;
+            }
+            if is_last {
+                return;
+            }
+        }
+    }
+
+    fn look(&mut self, is_last: bool) -> anyhow::Result<()> {
+        let (now, told) = (hang::now(), self.gauge.now().calls);
+        let reader = match &mut self.reader {
+            Some(reader) => reader,
+            None => self.reader.insert(Reader::open(&self.file)?),
+        };
+        reader.poll()?;
+        // The file may be behind the collector.
+        let known = match reader.calls() >= told {
+            true => now.saturating_sub(FLUSHED_NS),
+            false => reader.last_moment().saturating_sub(FLUSHED_NS),
+        };
+        let page = &self.page;
+        if is_last {
+            reader.finish(|it| page.put(it))
+        } else {
+            reader.advance(known, |it| page.put(it))
+        }
+    }
+}

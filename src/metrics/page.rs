@@ -1,0 +1,80 @@
+//! What clients are served: what was summed up last, and what is known at once.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ascend_trace_collector::gauge::Gauge;
+
+use super::families::Metric;
+use super::text::{Labels, Samples, Value};
+use crate::hang;
+
+/// What was summed up, and up to which moment.
+#[derive(Debug)]
+pub(super) struct Summed {
+    pub(super) samples: Samples,
+    /// `CLOCK_MONOTONIC` of the host.
+    pub(super) reached: i64,
+}
+
+/// What clients are served.
+#[derive(Debug)]
+pub(super) struct Page {
+    summed: Mutex<Summed>,
+    goes_on: AtomicBool,
+    gauge: Arc<Gauge>,
+    /// The recording, for its size.
+    file: File,
+}
+
+impl Page {
+    pub(super) fn new(gauge: Arc<Gauge>, file: File, now: i64) -> Self {
+        let summed = Summed {
+            samples: Samples::default(),
+            reached: now,
+        };
+        Self {
+            summed: Mutex::new(summed),
+            goes_on: AtomicBool::new(true),
+            gauge,
+            file,
+        }
+    }
+
+    /// Takes what is to be served from now on.
+    pub(super) fn put(&self, mut new: Summed) {
+        let mut summed = self.summed.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::take(&mut summed.samples);
+        new.samples.keep(before);
+        *summed = new;
+    }
+
+    pub(super) fn recording_ended(&self) {
+        self.goes_on.store(false, Ordering::Relaxed);
+    }
+
+    /// The text that a client gets.
+    pub(super) fn text(&self) -> String {
+        let (mut samples, reached) = {
+            let summed = self.summed.lock().unwrap_or_else(PoisonError::into_inner);
+            (summed.samples.clone(), summed.reached)
+        };
+        let none = Labels::new();
+        let goes_on = self.goes_on.load(Ordering::Relaxed);
+        let behind = match goes_on {
+            true => hang::now().saturating_sub(reached),
+            // Nothing is made any more that could be missing.
+            false => 0,
+        };
+        let bytes = self.file.metadata().map_or(0, |it| it.len());
+        let version = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
+        samples.add(Metric::BuildInfo, &version, Value::Count(1));
+        samples.add(Metric::Active, &none, Value::Count(u64::from(goes_on)));
+        samples.add(Metric::Bytes, &none, Value::Count(bytes));
+        samples.add(Metric::Behind, &none, Value::time(behind));
+        // The collector tells of losses before the file does.
+        samples.add(Metric::Lost, &none, Value::Count(self.gauge.now().lost));
+        samples.text()
+    }
+}

@@ -1,0 +1,280 @@
+//! Reads what a growing recording has gained, in ranges of bounded size, and sums it up.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+
+use anyhow::Context;
+
+use ascend_trace_analysis::dependencies::is_pending;
+use ascend_trace_analysis::{Class, Window};
+use ascend_trace_format::record::Counter;
+use ascend_trace_recording::archive::WindowError;
+use ascend_trace_recording::{Archive, Cost, ProcessId, StreamId, TimeRange, Trace};
+
+use super::families::Metric;
+use super::page::Summed;
+use super::sums::{Sums, process_labels};
+use super::text::{Labels, Samples, Value};
+use crate::cli::trace::descriptor_path;
+
+/// Rows of a range that is summed up at once.
+const ROWS: u64 = 60_000;
+/// Rows before and after it that are looked at with it.
+const MARGIN: u64 = 8_000;
+/// Rows that are read at most.
+const MOST: u64 = 300_000;
+/// The shortest range that is read.
+const SHORTEST_NS: i64 = 1_000_000;
+/// A task that has no time for so long holds up only its own stream.
+const PATIENCE_NS: i64 = 30_000_000_000;
+
+/// A recording on its way into sums.
+pub(super) struct Reader {
+    archive: Archive,
+    sums: Sums,
+    /// Up to here everything is summed up; none before the first call.
+    reached: Option<i64>,
+    /// What could not be read.
+    unsummed_ns: i64,
+}
+
+impl Reader {
+    pub(super) fn open(file: &File) -> anyhow::Result<Self> {
+        let archive = Archive::open(descriptor_path(file), |_, _| true);
+        Ok(Self {
+            archive: archive.context("cannot read the recording")?,
+            sums: Sums::default(),
+            reached: None,
+            unsummed_ns: 0,
+        })
+    }
+
+    /// Takes in what the file has gained.
+    pub(super) fn poll(&mut self) -> anyhow::Result<()> {
+        let polled = self.archive.poll();
+        polled.map(drop).context("cannot read the recording")
+    }
+
+    /// Calls that the file has.
+    pub(super) fn calls(&mut self) -> u64 {
+        self.archive.counts().calls
+    }
+
+    /// The last moment of which the file tells.
+    pub(super) fn last_moment(&self) -> i64 {
+        self.archive.span().map_or(i64::MIN, |it| it.end)
+    }
+
+    /// Sums up what happened up to a moment before which nothing is missing in the file. `tell` gets what is known after
+    /// each part of it.
+    pub(super) fn advance(
+        &mut self,
+        known: i64,
+        mut tell: impl FnMut(Summed),
+    ) -> anyhow::Result<()> {
+        if let (None, Some(span)) = (self.reached, self.archive.span()) {
+            self.reached = Some(span.begin - 1);
+        }
+        while let Some(from) = self.reached.filter(|it| *it < known) {
+            let reached = self.part(from, known)?;
+            self.reached = Some(reached);
+            if reached <= from {
+                break;
+            }
+            tell(self.summed(known));
+        }
+        tell(self.summed(known));
+        Ok(())
+    }
+
+    /// Sums up the rest of a recording that is complete.
+    pub(super) fn finish(&mut self, tell: impl FnMut(Summed)) -> anyhow::Result<()> {
+        self.archive.close().context("cannot read the recording")?;
+        self.advance(self.last_moment().saturating_add(1), tell)
+    }
+
+    /// Sums up the next part, and answers where it ends.
+    fn part(&mut self, from: i64, known: i64) -> anyhow::Result<i64> {
+        if self.last_moment() <= from && self.sums.lagging().is_none() {
+            return Ok(known);
+        }
+        let mut until = self.fitting(from, known);
+        loop {
+            match self.read(TimeRange::new(from, until)) {
+                Ok(trace) => return Ok(self.take(&trace, TimeRange::new(from, until), known)),
+                Err(WindowError::Open(error)) => {
+                    return Err(error).context("cannot read the recording");
+                }
+                // It is fuller than the index tells.
+                Err(WindowError::TooMany(_)) if until - from > SHORTEST_NS => {
+                    until = from + (until - from) / 2;
+                }
+                Err(WindowError::TooMany(_)) => {
+                    self.unsummed_ns += until - from;
+                    return Ok(until);
+                }
+            }
+        }
+    }
+
+    /// The end of a range that holds few enough rows.
+    fn fitting(&self, from: i64, known: i64) -> i64 {
+        let mut until = known;
+        while until - from > SHORTEST_NS && self.archive.rows_in((from, until)) > ROWS {
+            until = from + (until - from) / 2;
+        }
+        until
+    }
+
+    /// Reads a range, with as much around it as it takes to say what its streams did.
+    fn read(&mut self, range: TimeRange) -> Result<Trace, WindowError> {
+        let wide = self.widened(range);
+        let trace = self.window(wide)?;
+        let missing = self.sums.missing(&trace, range);
+        let begin = missing.map_or(wide.begin, |it| it.saturating_sub(SHORTEST_NS));
+        let wider = TimeRange::new(begin, wide.end);
+        if begin >= wide.begin || self.archive.rows_in(wider) > MOST / 2 {
+            return Ok(trace);
+        }
+        match self.window(wider) {
+            Err(WindowError::TooMany(_)) => Ok(trace),
+            read => read,
+        }
+    }
+
+    fn window(&mut self, range: TimeRange) -> Result<Trace, WindowError> {
+        let mut trace = self.archive.window_with_graphs(range, MOST)?;
+        trace.mind_past();
+        Ok(trace)
+    }
+
+    fn widened(&self, range: TimeRange) -> TimeRange {
+        let span = self.archive.span().unwrap_or(range);
+        let mut step = SHORTEST_NS;
+        let mut wide = range;
+        while wide.begin > span.begin && self.archive.rows_in((wide.begin, range.begin)) < MARGIN {
+            wide.begin = wide.begin.saturating_sub(step).max(span.begin);
+            step = step.saturating_mul(2);
+        }
+        // Times that have come since are there, unless too much lies between.
+        let lagging = self.sums.lagging().unwrap_or(wide.begin);
+        if lagging < wide.begin && self.archive.rows_in((lagging, wide.begin)) < 4 * MARGIN {
+            wide.begin = lagging.saturating_sub(SHORTEST_NS);
+        }
+        step = SHORTEST_NS;
+        while wide.end < span.end && self.archive.rows_in((range.end, wide.end)) < MARGIN {
+            wide.end = wide.end.saturating_add(step).min(span.end);
+            step = step.saturating_mul(2);
+        }
+        wide
+    }
+
+    /// Sums up a range as far as it is known, and answers how far that is.
+    fn take(&mut self, trace: &Trace, range: TimeRange, known: i64) -> i64 {
+        let window = Window::whole(trace);
+        let pending = match self.archive.complete() {
+            true => Vec::new(),
+            false => pending(&window),
+        };
+        let is_recent = |it: &&Pending| it.asked > known.saturating_sub(PATIENCE_NS);
+        let recent = pending.iter().filter(is_recent).map(|it| it.from);
+        let settled = recent.fold(range.end, i64::min).max(range.begin);
+        // Memory has a limit, whatever tasks wait for.
+        let settled = match settled == range.begin && range.end < known {
+            true => range.end,
+            false => settled,
+        };
+        let limits: BTreeMap<StreamId, i64> =
+            pending.iter().map(|it| (it.stream, it.from)).collect();
+        let settled_range = TimeRange::new(range.begin, settled);
+        self.sums.take(&window, settled_range, &limits);
+        settled
+    }
+
+    /// All that is known now.
+    fn summed(&mut self, known: i64) -> Summed {
+        let mut samples = Samples::default();
+        self.show_counts(&mut samples);
+        let things = self.archive.things();
+        show_costs(&mut samples, things);
+        self.sums.show(&mut samples, things);
+        Summed {
+            samples,
+            reached: self.reached.unwrap_or(known),
+        }
+    }
+
+    /// What the index counts, which is all that the file has.
+    fn show_counts(&mut self, samples: &mut Samples) {
+        let counts = self.archive.counts();
+        let things = self.archive.things();
+        let none = Labels::new();
+        for (thread, calls) in &counts.threads {
+            let labels = process_labels(things, things.thread(*thread).process);
+            samples.add(Metric::Calls, &labels, Value::Count(*calls));
+        }
+        let start = things.session().start_realtime_ns;
+        let events = things.counter(Counter::InjectedEvents as u16);
+        for (metric, value) in [
+            (Metric::Failed, Value::Count(counts.errors)),
+            (Metric::Injected, Value::Count(events)),
+            (Metric::Start, Value::time(start)),
+            (Metric::Unsummed, Value::time(self.unsummed_ns)),
+        ] {
+            samples.add(metric, &none, value);
+        }
+    }
+}
+
+/// What the tracer cost each process.
+fn show_costs(samples: &mut Samples, things: &Trace) {
+    let mut sums: BTreeMap<ProcessId, Cost> = BTreeMap::new();
+    for (thread, series) in things.costs().threads() {
+        if let Some(last) = series.last() {
+            let sum = sums.entry(things.thread(thread).process).or_default();
+            *sum = sum.plus(last);
+        }
+    }
+    for (process, cost) in sums {
+        for (kind, ns) in [
+            ("recording", cost.recording_ns),
+            ("timing", cost.timing_ns),
+            ("reading", cost.reading_ns),
+        ] {
+            let mut labels = process_labels(things, process);
+            labels.push(("kind", kind.to_owned()));
+            samples.add(Metric::Overhead, &labels, Value::Time(ns));
+        }
+    }
+}
+
+/// A stream with tasks whose times may still come.
+struct Pending {
+    stream: StreamId,
+    /// They run from here on at the earliest.
+    from: i64,
+    /// When the first of them was submitted.
+    asked: i64,
+}
+
+fn pending(window: &Window<'_>) -> Vec<Pending> {
+    let trace = window.trace;
+    let streams = (0..trace.streams().len() as u32).map(StreamId);
+    let first = streams.filter_map(|stream| {
+        let tasks = trace.stream_tasks(stream);
+        let waits = |task| {
+            let class = Class::of(trace, trace.task(task));
+            is_pending(trace, task) && class != Class::Mark
+        };
+        let place = tasks.iter().position(|id| waits(*id))?;
+        let times = tasks[..place].iter().filter_map(|id| trace.task(*id).time);
+        let done = times.map(|time| time.end).max();
+        let call = trace.call(trace.task(tasks[place]).call);
+        Some(Pending {
+            stream,
+            from: done.unwrap_or(call.begin).max(call.begin),
+            asked: call.end,
+        })
+    });
+    first.collect()
+}

@@ -1,0 +1,277 @@
+//! Sums of what a recording tells, range by range.
+//!
+//! Every stream has a moment up to which it is accounted for, so a stall whose end has not come waits without holding up
+//! others. Calls, the stalls of threads and steps count when they end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ascend_trace_analysis::stats::Steps;
+use ascend_trace_analysis::{Cause, Fold, Lane, Window};
+use ascend_trace_format::api::{Role, TaskKind};
+use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange, Trace};
+
+use super::device::{Piece, Use, Used, pieces};
+use super::families::Metric;
+use super::steps::Durations;
+use super::text::{Labels, Samples, Value};
+
+/// Processes with series of their own; the others are summed up as one.
+const MOST_PROCESSES: usize = 256;
+/// The same for streams: programs can make them without end.
+const MOST_STREAMS: usize = 256;
+/// What stands for all others.
+const OTHER: &str = "other";
+
+/// Nanoseconds by cause.
+#[derive(Clone, Debug, Default)]
+struct ByCause([i64; Cause::ALL.len()]);
+
+impl ByCause {
+    fn add(&mut self, cause: Cause, ns: i64) {
+        self.0[cause as usize] += ns.max(0);
+    }
+
+    fn show(&self, samples: &mut Samples, metric: Metric, labels: &Labels) {
+        let causes = Cause::ALL.into_iter().zip(self.0);
+        for (cause, ns) in causes.filter(|it| it.1 > 0 && it.0 != Cause::Drained) {
+            let labels = with(labels, "cause", cause.name());
+            samples.add(metric, &labels, Value::time(ns));
+        }
+    }
+}
+
+/// What a process has done with one device.
+#[derive(Clone, Debug, Default)]
+struct Device {
+    tasks: BTreeMap<TaskKind, u64>,
+    used: Used,
+    stalls: ByCause,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    /// Up to here it is accounted for.
+    reached: i64,
+    busy: i64,
+    /// It has tasks before the point that others have reached, whose times may still come.
+    lags: bool,
+}
+
+impl Stream {
+    const fn at(reached: i64) -> Self {
+        Self {
+            reached,
+            busy: 0,
+            lags: false,
+        }
+    }
+}
+
+/// What has been summed up.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    devices: BTreeMap<(ProcessId, u32), Device>,
+    streams: BTreeMap<StreamId, Stream>,
+    threads: BTreeMap<ProcessId, ByCause>,
+    /// By the number of the process.
+    steps: BTreeMap<u32, Durations>,
+}
+
+impl Sums {
+    /// Adds what happened after `range.begin`, up to its end. `limits`: what is known of streams whose tasks have no times
+    /// yet.
+    pub(super) fn take(
+        &mut self,
+        window: &Window<'_>,
+        range: TimeRange,
+        limits: &BTreeMap<StreamId, i64>,
+    ) {
+        let mut work: BTreeMap<(ProcessId, u32), Vec<Piece>> = BTreeMap::new();
+        for id in (0..window.trace.streams().len() as u32).map(StreamId) {
+            let limit = limits.get(&id).copied().unwrap_or(i64::MAX);
+            let own = self.stream(window, id, range.end.min(limit));
+            if let Some(stream) = self.streams.get_mut(&id) {
+                stream.lags = limit < range.end;
+            }
+            let stream = window.trace.stream(id);
+            let device = work.entry((stream.process, stream.device));
+            device.or_default().extend(own);
+        }
+        let lagging = limits.iter().filter(|it| *it.1 < range.end);
+        let lagging: BTreeSet<(ProcessId, u32)> = lagging
+            .map(|(id, _)| window.trace.stream(*id))
+            .map(|stream| (stream.process, stream.device))
+            .collect();
+        for (device, pieces) in work {
+            let lags = lagging.contains(&device);
+            let used = &mut self.devices.entry(device).or_default().used;
+            used.add(&pieces, range, lags);
+        }
+        self.threads(window, range);
+        self.calls(window.trace, range);
+        self.steps(window, range);
+    }
+
+    /// Accounts for a stream up to a moment, and answers when it worked.
+    fn stream(&mut self, window: &Window<'_>, id: StreamId, until: i64) -> Vec<Piece> {
+        let Some(life) = window.stalls.life(id) else {
+            return Vec::new();
+        };
+        let trace = window.trace;
+        let stream = self.streams.entry(id).or_insert(Stream::at(life.begin));
+        let rest = TimeRange::new(stream.reached, until.min(life.end));
+        if rest.begin >= rest.end {
+            return Vec::new();
+        }
+        let key = (trace.stream(id).process, trace.stream(id).device);
+        let stalls = &mut self.devices.entry(key).or_default().stalls;
+        // What it did last is too far back.
+        stalls.add(Cause::Unknown, life.begin.min(rest.end) - rest.begin);
+        for stall in window.stalls.lane(Lane::Stream(id)) {
+            let inside = stall.range().intersection(rest);
+            stalls.add(stall.cause, inside.duration());
+        }
+        let pieces = pieces(window, id, rest);
+        stream.busy += pieces.iter().map(|it| it.range.duration()).sum::<i64>();
+        stream.reached = rest.end;
+        pieces
+    }
+
+    fn threads(&mut self, window: &Window<'_>, range: TimeRange) {
+        for id in (0..window.trace.threads().len() as u32).map(ThreadId) {
+            let stalls = window.stalls.lane(Lane::Thread(id)).iter();
+            for stall in stalls.filter(|it| ends_in(range, it.end)) {
+                let process = window.trace.thread(id).process;
+                let causes = self.threads.entry(process).or_default();
+                causes.add(stall.cause, stall.length());
+            }
+        }
+    }
+
+    fn calls(&mut self, trace: &Trace, range: TimeRange) {
+        for call in trace.calls().iter().filter(|it| ends_in(range, it.end)) {
+            if let Some(task) = call.task.map(|id| trace.task(id)) {
+                let stream = trace.stream(task.stream);
+                let device = self.devices.entry((stream.process, stream.device));
+                *device.or_default().tasks.entry(task.kind).or_default() += 1;
+            }
+            let is_made = trace.function(call.function).role == Role::CreateStream;
+            if let (Some(id), true) = (call.stream, is_made) {
+                // Until its first task it waits for one.
+                self.streams.entry(id).or_insert(Stream::at(call.end));
+            }
+        }
+    }
+
+    fn steps(&mut self, window: &Window<'_>, range: TimeRange) {
+        if window.trace.ranges().is_empty() {
+            return;
+        }
+        let mut steps = Steps::default();
+        steps.take(window);
+        for row in steps.rows() {
+            if ends_in(range, row.begin_ns.saturating_add(row.length_ns)) {
+                let durations = self.steps.entry(row.process).or_default();
+                durations.add(row.length_ns);
+            }
+        }
+    }
+
+    /// Up to where the stream is known that lags behind most.
+    pub(super) fn lagging(&self) -> Option<i64> {
+        let lagging = self.streams.values().filter(|it| it.lags);
+        lagging.map(|it| it.reached).min()
+    }
+
+    /// From when on a trace must be known for what these streams did in it, if it begins too late for that.
+    pub(super) fn missing(&self, trace: &Trace, range: TimeRange) -> Option<i64> {
+        let streams = self.streams.iter();
+        let unrooted = streams.filter(|(id, stream)| {
+            let tasks = trace.stream_tasks(**id);
+            let times = tasks.iter().filter_map(|id| trace.task(*id).time);
+            let mut times = times.map(|time| time.range());
+            times.next().is_some_and(|first| {
+                let is_active = first.overlaps(range) || times.any(|it| it.overlaps(range));
+                is_active && first.begin >= stream.reached
+            })
+        });
+        unrooted.map(|(_, stream)| stream.reached).min()
+    }
+
+    /// Adds everything to samples; `things` knows the names.
+    pub(super) fn show(&self, samples: &mut Samples, things: &Trace) {
+        for ((process, number), device) in &self.devices {
+            let labels = process_labels(things, *process);
+            device.show(samples, &with(&labels, "device", &number.to_string()));
+        }
+        for (place, (id, stream)) in self.streams.iter().enumerate() {
+            let labels = stream_labels(things, *id, place);
+            samples.add(Metric::StreamBusy, &labels, Value::time(stream.busy));
+        }
+        for (process, causes) in &self.threads {
+            let labels = process_labels(things, *process);
+            causes.show(samples, Metric::ThreadStalls, &labels);
+        }
+        for (number, durations) in &self.steps {
+            if let Some(process) = things.process_numbered(*number) {
+                durations.show(samples, &process_labels(things, process));
+            }
+        }
+    }
+}
+
+impl Device {
+    fn show(&self, samples: &mut Samples, labels: &Labels) {
+        for (kind, count) in &self.tasks {
+            let labels = with(labels, "kind", kind.name());
+            samples.add(Metric::Tasks, &labels, Value::Count(*count));
+        }
+        samples.add(Metric::Busy, labels, Value::time(self.used.totals.busy));
+        for (used, ns) in Use::ALL.into_iter().zip(self.used.totals.by_use) {
+            let labels = with(labels, "kind", used.name());
+            samples.add(Metric::Used, &labels, Value::time(ns));
+        }
+        samples.add(
+            Metric::Exposed,
+            labels,
+            Value::time(self.used.totals.exposed),
+        );
+        self.stalls.show(samples, Metric::StreamStalls, labels);
+    }
+}
+
+/// Whether a moment lies after the begin of a range, and not after its end: ranges that follow each other own every moment
+/// once.
+const fn ends_in(range: TimeRange, moment: i64) -> bool {
+    range.begin < moment && moment <= range.end
+}
+
+fn with(labels: &Labels, name: &'static str, value: &str) -> Labels {
+    let mut labels = labels.clone();
+    labels.push((name, value.to_owned()));
+    labels
+}
+
+/// What names a process.
+pub(super) fn process_labels(things: &Trace, id: ProcessId) -> Labels {
+    if id.index() >= MOST_PROCESSES {
+        return vec![("process", OTHER.to_owned())];
+    }
+    let process = things.process(id);
+    let rank = process.rank_number().map(|it| it.to_string());
+    vec![
+        ("process", process.serial.to_string()),
+        ("pid", process.pid.to_string()),
+        ("rank", rank.unwrap_or_default()),
+    ]
+}
+
+fn stream_labels(things: &Trace, id: StreamId, place: usize) -> Labels {
+    let stream = things.stream(id);
+    let labels = process_labels(things, stream.process);
+    let labels = with(&labels, "device", &stream.device.to_string());
+    match place < MOST_STREAMS {
+        true => with(&labels, "stream", &stream.number().to_string()),
+        false => with(&labels, "stream", OTHER),
+    }
+}

@@ -1,0 +1,122 @@
+//! How the times of a host become those of the reference.
+
+use ascend_trace_recording::{Aligned, HostClock};
+
+/// Moments at which a mapping is looked at to say how exact it is.
+const LOOKS: i64 = 64;
+
+/// What the clock of a host is aligned by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It is the clock that others are aligned to.
+    Reference,
+    /// By so many rounds that it has with the host of this number. That one may be aligned by others.
+    Collectives { rounds: u64, with: usize },
+    /// By the time of day alone.
+    WallClock(Why),
+}
+
+/// Why nothing better than the time of day was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It has no collective in common with the others that bounds its clock.
+    NothingCommon,
+    /// Its collectives contradict those of the others.
+    Contradicts,
+}
+
+/// Maps the clock of a host to the reference.
+#[derive(Clone, Debug)]
+pub enum Mapping {
+    /// So much is to be added.
+    Shift(i64),
+    /// From clock to clock, and then so much more.
+    Fits(Vec<HostClock>, i64),
+}
+
+impl Mapping {
+    /// A moment on the reference, and its error bar.
+    pub fn map(&self, ns: i64) -> Aligned {
+        let begin = Aligned { ns, error_ns: 0 };
+        let shifted = |at: Aligned, by: i64| Aligned {
+            ns: at.ns.saturating_add(by),
+            ..at
+        };
+        match self {
+            Self::Shift(by) => shifted(begin, *by),
+            Self::Fits(fits, by) => {
+                let reached = fits.iter().fold(begin, |at, fit| {
+                    let next = fit.map(at.ns);
+                    Aligned {
+                        error_ns: next.error_ns.saturating_add(at.error_ns),
+                        ..next
+                    }
+                });
+                shifted(reached, *by)
+            }
+        }
+    }
+
+    /// The mapping by one more clock first.
+    pub(super) fn after(&self, fit: HostClock) -> Self {
+        match self {
+            Self::Shift(by) => Self::Fits(vec![fit], *by),
+            Self::Fits(fits, by) => {
+                let fits = std::iter::once(fit).chain(fits.iter().cloned());
+                Self::Fits(fits.collect(), *by)
+            }
+        }
+    }
+
+    /// The widest error bar in a span.
+    pub(super) fn widest(&self, (begin, end): (i64, i64)) -> i64 {
+        let step = end.saturating_sub(begin) / LOOKS;
+        let looks = (0..=LOOKS).map(|it| begin.saturating_add(step.saturating_mul(it)));
+        looks.map(|at| self.map(at).error_ns).max().unwrap_or(0)
+    }
+}
+
+/// Where the clock of a host lies.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The name of the host.
+    pub host: String,
+    /// The recordings that have this clock, by number.
+    pub recordings: Vec<usize>,
+    pub how: How,
+    pub mapping: Mapping,
+    /// What is to be added to its times, in the middle of what was recorded.
+    pub offset_ns: i64,
+    /// How much faster the reference runs: nanoseconds for each second.
+    pub rate_ppb: i64,
+    /// By how much a time may be off; `None` where only the time of day is known.
+    pub bar_ns: Option<i64>,
+}
+
+impl Placed {
+    pub(super) fn new(
+        (host, recordings): (String, Vec<usize>),
+        how: How,
+        mapping: Mapping,
+        (begin, end): (i64, i64),
+    ) -> Self {
+        let middle = begin.saturating_add(end.saturating_sub(begin) / 2);
+        let length = end.saturating_sub(begin);
+        let [first, last] = [begin, end].map(|it| mapping.map(it).ns);
+        let gained = last.saturating_sub(first).saturating_sub(length);
+        let rate = match length {
+            1.. => gained as f64 / length as f64 * 1e9,
+            _ => 0.0,
+        };
+        let is_known = !matches!(how, How::WallClock(_));
+        Self {
+            host,
+            recordings,
+            offset_ns: mapping.map(middle).ns.saturating_sub(middle),
+            rate_ppb: rate.round() as i64,
+            bar_ns: is_known.then(|| mapping.widest((begin, end))),
+            how,
+            mapping,
+        }
+    }
+}

@@ -19,8 +19,8 @@ use super::topics::TOPICS;
 pub(crate) use export::{ArgsWord, ExportArgs, FormatWord, OpenArgs};
 pub(crate) use record::{DemoArgs, EngineWord, OutputArgs, RecordArgs};
 pub(crate) use reports::{
-    CheckArgs, CriticalArgs, DiffArgs, ReportArgs, StatsArgs, StepsArgs, ViewArgs, WhatIfArgs,
-    WhyArgs,
+    CheckArgs, CriticalArgs, DiffArgs, MergeArgs, ReportArgs, StatsArgs, StepsArgs, ViewArgs,
+    WhatIfArgs, WhyArgs,
 };
 pub(crate) use setup::{DoctorArgs, HooksArgs, SoftArgs};
 
@@ -141,6 +141,8 @@ pub(crate) enum Command {
     Open(OpenArgs),
     /// Collect recordings as Parquet tables in one folder, for queries over all of them
     Dataset(DatasetArgs),
+    /// Put the recordings of the ranks of a job into one trace, on one clock
+    Merge(MergeArgs),
     /// Print tables per operation, stream and API function: counts and durations
     Stats(StatsArgs),
     /// Print the steps of a training loop, and why the slowest was slow
@@ -172,12 +174,13 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 20] = [
+pub(crate) const COMMANDS: [&str; 21] = [
     "record",
     "view",
     "export",
     "open",
     "dataset",
+    "merge",
     "stats",
     "steps",
     "critical",

@@ -172,6 +172,7 @@ impl Collect {
         let round = Round {
             number,
             shape: shape(collective),
+            bytes: collective.bytes(),
             gives: part.gives,
             takes: part.takes,
             ..Round::default()

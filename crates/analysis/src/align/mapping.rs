@@ -69,11 +69,16 @@ impl Mapping {
     }
 
     /// The widest error bar in a span.
-    pub(super) fn widest(&self, (begin, end): (i64, i64)) -> i64 {
-        let step = end.saturating_sub(begin) / LOOKS;
-        let looks = (0..=LOOKS).map(|it| begin.saturating_add(step.saturating_mul(it)));
-        looks.map(|at| self.map(at).error_ns).max().unwrap_or(0)
+    pub(super) fn widest(&self, span: (i64, i64)) -> i64 {
+        let errors = looks(span).map(|at| self.map(at).error_ns);
+        errors.max().unwrap_or(0)
     }
+}
+
+fn looks((begin, end): (i64, i64)) -> impl Iterator<Item = i64> {
+    let step = end.saturating_sub(begin) / LOOKS;
+    let looks = (0..LOOKS).map(move |it| begin.saturating_add(step.saturating_mul(it)));
+    looks.chain([end])
 }
 
 /// Where the clock of a host lies.
@@ -85,6 +90,8 @@ pub struct Placed {
     pub recordings: Vec<usize>,
     pub how: How,
     pub mapping: Mapping,
+    /// What was recorded, on its clock.
+    pub span: (i64, i64),
     /// What is to be added to its times, in the middle of what was recorded.
     pub offset_ns: i64,
     /// How much faster the reference runs: nanoseconds for each second.
@@ -110,6 +117,7 @@ impl Placed {
         };
         let is_known = !matches!(how, How::WallClock(_));
         Self {
+            span: (begin, end),
             host,
             recordings,
             offset_ns: mapping.map(middle).ns.saturating_sub(middle),
@@ -118,5 +126,26 @@ impl Placed {
             how,
             mapping,
         }
+    }
+
+    /// The middle of what was recorded, where the offset holds.
+    pub fn middle(&self) -> i64 {
+        let (begin, end) = self.span;
+        begin.saturating_add(end.saturating_sub(begin) / 2)
+    }
+
+    /// By how much a time may be off that is mapped by offset and rate alone.
+    pub fn line_bar_ns(&self) -> Option<i64> {
+        self.bar_ns?;
+        let middle = self.middle();
+        let off = |at: i64| {
+            let passed = at.saturating_sub(middle) as f64;
+            let gained = (passed * self.rate_ppb as f64 * 1e-9).round() as i64;
+            let by_line = at.saturating_add(self.offset_ns).saturating_add(gained);
+            let mapped = self.mapping.map(at);
+            let apart = mapped.ns.abs_diff(by_line).cast_signed();
+            mapped.error_ns.saturating_add(apart).saturating_add(1)
+        };
+        looks(self.span).map(off).max()
     }
 }

@@ -73,6 +73,8 @@ pub struct Round {
     pub number: u32,
     /// Elements and their type, which are the same on all ranks.
     pub shape: u64,
+    /// What this rank gives, or takes where it gives none, if that is known.
+    pub bytes: Option<u64>,
     /// Others need its data: they cannot end before it begins.
     pub gives: bool,
     /// It needs the data of others.
@@ -83,6 +85,29 @@ pub struct Round {
 }
 
 impl Round {
+    const BOTH: &str = "both";
+    const GIVES: &str = "gives";
+    const TAKES: &str = "takes";
+
+    /// The word for what it needs, or is needed for.
+    pub fn needs(&self) -> &'static str {
+        match (self.gives, self.takes) {
+            (true, false) => Self::GIVES,
+            (false, true) => Self::TAKES,
+            _ => Self::BOTH,
+        }
+    }
+
+    /// The same round with what such a word says.
+    #[must_use]
+    pub fn with_needs(self, word: &str) -> Self {
+        Self {
+            gives: word != Self::TAKES,
+            takes: word != Self::GIVES,
+            ..self
+        }
+    }
+
     /// It had certainly not begun before this moment.
     pub(super) fn earliest_begin(&self) -> i64 {
         self.begin.saturating_sub(self.error)

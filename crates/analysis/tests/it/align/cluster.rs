@@ -83,6 +83,20 @@ impl Cluster {
         cluster
     }
 
+    /// Four hosts of a rank each: the first two and the last two have communicators of the same size, and all have one
+    /// in which they are together, if that is wanted.
+    pub(super) fn pairs(seed: u64, collectives: u32, with_all: bool) -> Self {
+        let mut chance = Chance::new(seed + 1);
+        let hosts = Hosts { hosts: 4, ranks: 1 };
+        let mut cluster = Self::idle(&mut chance, hosts);
+        cluster.run(&mut chance, (&[0, 1], 0), collectives);
+        cluster.run(&mut chance, (&[2, 3], 0), collectives);
+        if with_all {
+            cluster.run(&mut chance, (&[0, 1, 2, 3], 0), collectives);
+        }
+        cluster
+    }
+
     fn idle(chance: &mut Chance, hosts: Hosts) -> Self {
         let clocks = (0..hosts.hosts).map(|_| HostClock {
             offset: chance.below(20 * SECOND) - 10 * SECOND + 1_000 * SECOND,
@@ -127,6 +141,7 @@ impl Cluster {
                 rounds[place].push(Round {
                     number,
                     shape: 1,
+                    bytes: None,
                     gives: true,
                     takes: true,
                     begin,

@@ -25,6 +25,7 @@ pub(crate) fn row(placed: &Placed, alignment: &Alignment) -> HostRow {
         offset_ns: placed.offset_ns,
         rate_ppb: placed.rate_ppb,
         bar_ns: placed.bar_ns,
+        widest_bar_ns: placed.widest_bar_ns,
         collectives,
         through,
         ..HostRow::default()

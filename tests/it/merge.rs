@@ -50,12 +50,12 @@ fn hosts_are_on_one_clock_and_said() {
     let hosts = info["session"]["hosts"].as_array().unwrap();
     assert_eq!(hosts[0]["aligned_by"], "reference");
     assert_eq!(hosts[1]["aligned_by"], "collectives");
-    assert_eq!(hosts[1]["collectives"], 60);
+    assert_eq!(hosts[1]["collectives"], 120);
     let off = hosts[1]["offset_ns"].as_i64().unwrap() - recorded.apart(2, 0);
     let bar = hosts[1]["bar_ns"].as_i64().unwrap();
     // In the middle of the recording, where the offset is said, the rates have moved the clocks by a little.
     assert!(off.abs() < bar + 200_000, "{off} {bar}");
-    assert!((1_000..500_000).contains(&bar), "{bar}");
+    assert!((1_000..80_000).contains(&bar), "{bar}");
     let processes = info["processes"].as_array().unwrap();
     let of = |name: &str| {
         processes
@@ -95,7 +95,15 @@ fn one_file_merged_exports_the_same() {
         run(command.arg(&file)).expect(0);
         to
     });
-    for name in ["calls", "tasks", "stalls", "ranges", "graphs", "losses", "processes"] {
+    for name in [
+        "calls",
+        "tasks",
+        "stalls",
+        "ranges",
+        "graphs",
+        "losses",
+        "processes",
+    ] {
         let [own, merged] =
             [0, 1].map(|it| fs::read_to_string(tables[it].join(format!("{name}.csv"))).unwrap());
         assert!(own == merged, "{name}");
@@ -138,9 +146,16 @@ fn of_two_recorded_programs_the_late_one_is_named() {
     let merged = folder.path().join("merged.atrace");
     merge(&files, &merged, &[]).expect(0);
     let info = json("info", &merged, &[]);
-    assert_eq!(info["session"]["hosts"].as_array().unwrap().len(), 1, "one boot");
+    assert_eq!(
+        info["session"]["hosts"].as_array().unwrap().len(),
+        1,
+        "one boot"
+    );
     let ranks = info["processes"].as_array().unwrap().iter();
-    assert_eq!(ranks.map(|it| it["rank"].clone()).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(
+        ranks.map(|it| it["rank"].clone()).collect::<Vec<_>>(),
+        [0, 1]
+    );
     let waited = jobs::waits_by_peer(&merged, folder.path());
     let [first, late] = [0, 1].map(|it| waited.get(&it).copied().unwrap_or(0));
     // It comes 4 ms late in each step. A busy machine may hold up the other one as well, now and then.

@@ -137,12 +137,13 @@ pub fn dataset_schema() -> Value {
             (name.to_owned(), columns.collect::<Value>())
         });
     let clocks = clocks::kinds().into_iter().map(column).collect::<Value>();
-    let tables = tables.chain([("clocks".to_owned(), clocks)]);
     json!({
         "schema": "ascend-trace/dataset",
         "version": DATASET_VERSION,
         "partitions": ["run", "host", RANK],
         "tables": tables.collect::<serde_json::Map<_, _>>(),
+        // Of a run and not of a recording: without ranks.
+        "tables_of_runs": {"clocks": clocks},
     })
 }
 

@@ -1,8 +1,8 @@
 //! Recordings of the ranks of a made-up training job: hosts with clocks of their own, and steps that end with a
 //! collective of all ranks.
 //!
-//! A step of a rank is a kernel, an all-reduce and the call that waits for both. The collective moves data once the
-//! last rank has come to it.
+//! A step of a rank is a kernel, a large and a small all-reduce, and the call that waits for them. A collective moves
+//! data once the last rank has come to it. Now and then a rank is late by chance, as ranks are.
 
 use ascend_trace_recording::rows::{
     AnchorRow, CallRow, EndRow, FunctionRow, Row, SessionRow, TablesRow, TaskTimeRow,
@@ -14,6 +14,10 @@ const SECOND: i64 = 1_000_000_000;
 /// Lengths in a step.
 const KERNEL: i64 = 400_000;
 const TRANSFER: i64 = 60_000;
+const SMALL_TRANSFER: i64 = 12_000;
+/// One step in so many is late, by so much at most.
+const RARE: i64 = 12;
+const LATE: i64 = 500_000;
 const BETWEEN: i64 = 100_000;
 /// From the begin of a call to that of its task, and how long a call takes.
 const LATENCY: i64 = 4_000;
@@ -138,7 +142,12 @@ pub fn run(job: &Job, mut sink: impl FnMut(usize, Row)) {
         for rank in &mut ranks {
             let is_slow = job.slow_link == Some(job.host(rank.number));
             let later = if is_slow { 3 * TRANSFER } else { 0 };
-            rank.communicate(&pattern, moved + later + chance.below(1_000), &mut sink);
+            rank.moved = moved + later + chance.below(1_000);
+        }
+        let last = ranks.iter().map(|it| it.moved).max().unwrap_or(0);
+        for rank in &mut ranks {
+            let end = last + SMALL_TRANSFER + chance.below(1_000);
+            rank.end_step(&pattern, end, &mut sink);
         }
     }
     for rank in &ranks {
@@ -156,6 +165,8 @@ struct Pattern {
     init: CallRow,
     kernel: CallRow,
     collective: CallRow,
+    /// The arguments of the small one.
+    small: Vec<u64>,
     sync: CallRow,
     time: TaskTimeRow,
 }
@@ -177,10 +188,17 @@ impl Pattern {
             _ => None,
         });
         let time = times.clone().next();
+        let collective = call("HcclAllReduce");
+        let mut small = collective.args.clone();
+        // Communicator, elements, stream.
+        if let Some(count) = small.get_mut(1) {
+            *count = 16;
+        }
         Self {
             init: call("HcclCommInitRootInfo"),
             kernel: call("MatMul"),
-            collective: call("HcclAllReduce"),
+            collective,
+            small,
             sync: call("aclrtSynchronizeStream"),
             time: time.unwrap_or_else(|| unreachable!("the pattern has tasks")),
             rows,
@@ -194,6 +212,8 @@ struct Rank {
     clock: Clock,
     now: i64,
     computed: i64,
+    /// The end of the large collective.
+    moved: i64,
     sequence: u32,
 }
 
@@ -204,6 +224,7 @@ impl Rank {
             clock: Clock::of(job, job.host(number)),
             now: SECOND,
             computed: 0,
+            moved: 0,
             sequence: 0,
         }
     }
@@ -252,35 +273,38 @@ impl Rank {
             2
         };
         let slow_step = if job.slow_step == Some(step) { 3 } else { 1 };
-        let length = KERNEL / 2 * slow_rank * slow_step + chance.below(20_000);
+        let late = match chance.below(RARE) {
+            0 => chance.below(LATE),
+            _ => chance.below(20_000),
+        };
+        let length = KERNEL / 2 * slow_rank * slow_step + late;
         self.computed = self.now + LATENCY + length;
     }
 
-    /// Ends the step, whose collective ends at this moment, and writes it down.
-    fn communicate(&mut self, pattern: &Pattern, end: i64, sink: &mut impl FnMut(usize, Row)) {
-        let (begin, computed) = (self.now, self.computed);
-        let number = self.number;
+    /// Ends the step, whose last collective ends at this moment, and writes it down.
+    fn end_step(&mut self, pattern: &Pattern, end: i64, sink: &mut impl FnMut(usize, Row)) {
+        let begin = self.now;
         let seen = end + LATENCY;
-        let launch = |row: &CallRow, sequence: u32| {
-            let mut row = row.clone();
+        let small = CallRow {
+            args: pattern.small.clone(),
+            ..pattern.collective.clone()
+        };
+        let tasks = [
+            (&pattern.kernel, begin + LATENCY, self.computed),
+            (&pattern.collective, self.computed, self.moved),
+            (&small, self.moved, end),
+        ];
+        let mut called = begin;
+        for (sequence, (call, ..)) in (self.sequence..).zip(tasks) {
+            let mut row = call.clone();
             if let Some(task) = &mut row.task {
                 task.sequence = sequence;
             }
-            row
-        };
-        let kernel = launch(&pattern.kernel, self.sequence);
-        sink(number, self.call(kernel, begin, begin + CALL));
-        let collective = launch(&pattern.collective, self.sequence + 1);
-        sink(
-            number,
-            self.call(collective, begin + 2 * CALL, begin + 3 * CALL),
-        );
-        sink(
-            number,
-            self.call(pattern.sync.clone(), begin + 4 * CALL, seen),
-        );
-        let tasks = [(begin + LATENCY, computed), (computed, end)];
-        for (sequence, (begin, end)) in (self.sequence..).zip(tasks) {
+            sink(self.number, self.call(row, called, called + CALL));
+            called += 2 * CALL;
+        }
+        sink(self.number, self.call(pattern.sync.clone(), called, seen));
+        for (sequence, (_, begin, end)) in (self.sequence..).zip(tasks) {
             let time = TaskTimeRow {
                 sequence,
                 begin_device_ns: Self::device(begin),
@@ -288,7 +312,7 @@ impl Rank {
                 seen_ns: self.clock.reads(seen),
                 ..pattern.time
             };
-            sink(number, Row::TaskTime(time));
+            sink(self.number, Row::TaskTime(time));
         }
         let anchor = AnchorRow {
             process: pattern.time.process,
@@ -298,8 +322,8 @@ impl Rank {
             device_ns: Self::device(seen),
             source: 0,
         };
-        sink(number, Row::Anchor(anchor));
-        self.sequence += 2;
+        sink(self.number, Row::Anchor(anchor));
+        self.sequence += 3;
         self.now = seen + BETWEEN;
     }
 }

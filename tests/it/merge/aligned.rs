@@ -74,7 +74,11 @@ fn runs_are_aligned_apart() {
     add(&root, &first.files, "one");
     add(&root, &second.files, "two");
     align(&root, &["--run", "two"]).expect(0);
-    assert!(clocks(&root).keys().all(|it| it.starts_with("clocks/run=two")));
+    assert!(
+        clocks(&root)
+            .keys()
+            .all(|it| it.starts_with("clocks/run=two"))
+    );
     align(&root, &[]).expect(0);
     assert_eq!(clocks(&root).len(), 4);
     let said = align(&root, &["--run", "three"]).expect(2).err();

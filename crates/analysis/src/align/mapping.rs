@@ -90,14 +90,16 @@ pub struct Placed {
     pub recordings: Vec<usize>,
     pub how: How,
     pub mapping: Mapping,
-    /// What was recorded, on its clock.
+    /// From its first to its last collective, on its clock; else what was recorded.
     pub span: (i64, i64),
-    /// What is to be added to its times, in the middle of what was recorded.
+    /// What is to be added to its times, in the middle of the span.
     pub offset_ns: i64,
     /// How much faster the reference runs: nanoseconds for each second.
     pub rate_ppb: i64,
-    /// By how much a time may be off; `None` where only the time of day is known.
+    /// By how much a time of the span may be off; `None` where only the time of day is known.
     pub bar_ns: Option<i64>,
+    /// The same for all that was recorded: less is known of what is before and after all collectives.
+    pub widest_bar_ns: Option<i64>,
 }
 
 impl Placed {
@@ -105,7 +107,7 @@ impl Placed {
         (host, recordings): (String, Vec<usize>),
         how: How,
         mapping: Mapping,
-        (begin, end): (i64, i64),
+        [(begin, end), recorded]: [(i64, i64); 2],
     ) -> Self {
         let middle = begin.saturating_add(end.saturating_sub(begin) / 2);
         let length = end.saturating_sub(begin);
@@ -123,18 +125,20 @@ impl Placed {
             offset_ns: mapping.map(middle).ns.saturating_sub(middle),
             rate_ppb: rate.round() as i64,
             bar_ns: is_known.then(|| mapping.widest((begin, end))),
+            widest_bar_ns: is_known
+                .then(|| mapping.widest(recorded).max(mapping.widest((begin, end)))),
             how,
             mapping,
         }
     }
 
-    /// The middle of what was recorded, where the offset holds.
+    /// The middle of the span, where the offset holds.
     pub fn middle(&self) -> i64 {
         let (begin, end) = self.span;
         begin.saturating_add(end.saturating_sub(begin) / 2)
     }
 
-    /// By how much a time may be off that is mapped by offset and rate alone.
+    /// By how much a time of the span may be off that is mapped by offset and rate alone.
     pub fn line_bar_ns(&self) -> Option<i64> {
         self.bar_ns?;
         let middle = self.middle();

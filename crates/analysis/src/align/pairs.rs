@@ -38,6 +38,8 @@ pub(super) struct Pair {
     pub(super) clock: HostClock,
     pub(super) rounds: u64,
     pub(super) contradicting: u64,
+    /// The first and the last moment, on the child's clock, that the rounds say something of.
+    pub(super) span: (i64, i64),
 }
 
 impl Pair {
@@ -114,6 +116,8 @@ impl Found {
         if self.bounds != [true; 2] {
             return None;
         }
+        let moments = self.comparisons.iter().map(|it| it.at);
+        let span = moments.clone().min().zip(moments.max())?;
         let clock = HostClock::fit(self.comparisons)?;
         let (steps, mistakes) = clock.contradictions();
         // A clock of this kind does not step: all after a step is in doubt.
@@ -125,6 +129,7 @@ impl Found {
             clock,
             rounds: self.rounds,
             contradicting,
+            span,
         })
     }
 }

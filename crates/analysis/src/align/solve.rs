@@ -70,6 +70,14 @@ fn order(recordings: &[Recorded], clocks: &[usize], count: usize) -> Vec<usize> 
     order
 }
 
+/// How a clock is aligned, and the span of what it is aligned by.
+#[derive(Clone, Debug)]
+struct Way {
+    how: How,
+    mapping: Mapping,
+    span: (i64, i64),
+}
+
 struct Solver<'a, 'r> {
     recordings: &'r [Recorded],
     members: &'a [Member<'r>],
@@ -78,7 +86,7 @@ struct Solver<'a, 'r> {
     left_out: BTreeMap<usize, Contradiction>,
     /// The clock of the first on that of the second.
     pairs: BTreeMap<(usize, usize), Option<Pair>>,
-    placed: BTreeMap<usize, (How, Mapping)>,
+    placed: BTreeMap<usize, Way>,
     order: Vec<usize>,
 }
 
@@ -90,8 +98,7 @@ impl Solver<'_, '_> {
         };
         self.order.retain(|it| *it != reference);
         self.order.insert(0, reference);
-        self.placed
-            .insert(reference, (How::Reference, Mapping::Shift(0)));
+        self.shift(reference, How::Reference, 0);
         self.reach();
         // Those that no chain reaches: each by its wall clock, and others by it.
         while let Some(clock) = self.next_clock() {
@@ -104,12 +111,20 @@ impl Solver<'_, '_> {
                 false => Why::NothingCommon,
             };
             let shift = self.since_1970(clock) - self.since_1970(reference);
-            let placed = (How::WallClock(why), Mapping::Shift(shift));
-            self.placed.insert(clock, placed);
+            self.shift(clock, How::WallClock(why), shift);
             if !contradicts {
                 self.reach();
             }
         }
+    }
+
+    fn shift(&mut self, clock: usize, how: How, by: i64) {
+        let way = Way {
+            how,
+            mapping: Mapping::Shift(by),
+            span: self.span(clock),
+        };
+        self.placed.insert(clock, way);
     }
 
     fn next_clock(&self) -> Option<usize> {
@@ -169,27 +184,31 @@ impl Solver<'_, '_> {
     }
 
     /// The narrowest way from a clock to one of those that are placed.
-    fn best(&mut self, clock: usize, placed: &[usize]) -> Option<(How, Mapping)> {
-        let span = self.span(clock);
-        let mut best: Option<(i64, (How, Mapping))> = None;
+    fn best(&mut self, clock: usize, placed: &[usize]) -> Option<Way> {
+        let mut best: Option<(i64, Way)> = None;
         for parent in placed {
             let Some(pair) = self.pair(clock, *parent).clone().filter(|it| !it.is_bad()) else {
                 continue;
             };
-            let Some((how, mapping)) = self.placed.get(parent) else {
+            let Some(way) = self.placed.get(parent) else {
                 continue;
             };
-            if matches!(how, How::WallClock(Why::Contradicts)) {
+            if matches!(way.how, How::WallClock(Why::Contradicts)) {
                 continue;
             }
-            let mapping = mapping.after(pair.clock);
-            let bar = mapping.widest(span);
+            let mapping = way.mapping.after(pair.clock);
+            let bar = mapping.widest(pair.span);
             if best.as_ref().is_none_or(|(least, _)| bar < *least) {
                 let how = How::Collectives {
                     rounds: pair.rounds,
                     with: *parent,
                 };
-                best = Some((bar, (how, mapping)));
+                let way = Way {
+                    how,
+                    mapping,
+                    span: pair.span,
+                };
+                best = Some((bar, way));
             }
         }
         best.map(|(_, it)| it)
@@ -274,7 +293,7 @@ impl Solver<'_, '_> {
         let numbers: BTreeMap<usize, usize> = order.iter().copied().zip(0..).collect();
         let number = |clock: &usize| numbers.get(clock).copied().unwrap_or(0);
         let hosts = order.iter().filter_map(|clock| {
-            let (how, mapping) = self.placed.remove(clock)?;
+            let Way { how, mapping, span } = self.placed.remove(clock)?;
             let how = match how {
                 How::Collectives { rounds, with } => How::Collectives {
                     rounds,
@@ -285,8 +304,8 @@ impl Solver<'_, '_> {
             let names: BTreeSet<&str> = self.own(*clock).map(|(_, it)| &*it.host).collect();
             let name = names.first().copied().unwrap_or_default().to_owned();
             let recordings = self.own(*clock).map(|(number, _)| number).collect();
-            let span = self.span(*clock);
-            Some(Placed::new((name, recordings), how, mapping, span))
+            let spans = [span, self.span(*clock)];
+            Some(Placed::new((name, recordings), how, mapping, spans))
         });
         let hosts = hosts.collect();
         let culprits = self.left_out.iter().map(|(member, what)| {

@@ -210,14 +210,20 @@ fn groups_that_look_the_same_are_left_out() {
     let cluster = Cluster::pairs(21, 300, false);
     let found = align(&cluster.recordings());
     let how = found.hosts[1..].iter().map(|it| &it.how);
-    assert!(how.clone().all(|it| *it == How::WallClock(Why::NothingCommon)));
+    assert!(
+        how.clone()
+            .all(|it| *it == How::WallClock(Why::NothingCommon))
+    );
     assert!(found.culprits.is_empty(), "{:?}", found.culprits);
     let cluster = Cluster::pairs(21, 300, true);
     let recordings = cluster.recordings();
     let found = align(&recordings);
     for number in 1..4 {
         let how = &found.hosts[number].how;
-        assert!(matches!(how, How::Collectives { rounds: 300, .. }), "{how:?}");
+        assert!(
+            matches!(how, How::Collectives { rounds: 300, .. }),
+            "{how:?}"
+        );
         let at = recordings[number].span.0 + 2_000_000_000;
         let (off, bar) = off_and_bar(&cluster, &found, number, at);
         assert!(off <= bar, "{off} {bar}");

@@ -18,7 +18,7 @@ pub struct ClockRow {
     pub rate_ppb: i64,
     pub bar_ns: Option<i64>,
     pub collectives: u64,
-    /// What was recorded, on its own clock.
+    /// Where the bar holds, on its own clock.
     pub begin_ns: i64,
     pub end_ns: i64,
 }

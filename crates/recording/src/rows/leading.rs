@@ -45,12 +45,15 @@ pub struct HostRow {
     pub host: String,
     /// `reference`, `collectives` or `wall-clock`.
     pub aligned_by: String,
-    /// What was added to its times, in the middle of what was recorded.
+    /// What was added to its times, in the middle between its first and its last collective.
     pub offset_ns: i64,
     /// How much more was added with each second.
     pub rate_ppb: i64,
-    /// By how much a time may be off against the first host; none where only the time of day is known.
+    /// By how much a time from the first collective to the last may be off against the first host; none where only the
+    /// time of day is known.
     pub bar_ns: Option<i64>,
+    /// The same for all that was recorded.
+    pub widest_bar_ns: Option<i64>,
     /// Collectives that it is aligned by.
     pub collectives: u64,
     /// The host that it has them with, if that is not the first one.

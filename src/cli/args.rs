@@ -20,8 +20,8 @@ use super::topics::TOPICS;
 pub(crate) use export::{ArgsWord, ExportArgs, FormatWord, OpenArgs};
 pub(crate) use record::{DemoArgs, EngineWord, OutputArgs, RecordArgs};
 pub(crate) use reports::{
-    CheckArgs, CriticalArgs, DiffArgs, ReportArgs, StatsArgs, StepsArgs, ViewArgs, WhatIfArgs,
-    WhyArgs,
+    CheckArgs, CriticalArgs, DiffArgs, MergeArgs, ReportArgs, StatsArgs, StepsArgs, ViewArgs,
+    WhatIfArgs, WhyArgs,
 };
 pub(crate) use setup::{DoctorArgs, HooksArgs, SoftArgs};
 
@@ -144,6 +144,8 @@ pub(crate) enum Command {
     Dataset(DatasetArgs),
     /// Ask a dataset or a trace file by SQL, or one of the questions that come with the tool
     Query(QueryArgs),
+    /// Put the recordings of the ranks of a job into one trace, on one clock
+    Merge(MergeArgs),
     /// Print tables per operation, stream and API function: counts and durations
     Stats(StatsArgs),
     /// Print the steps of a training loop, and why the slowest was slow
@@ -175,13 +177,14 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 21] = [
+pub(crate) const COMMANDS: [&str; 22] = [
     "record",
     "view",
     "export",
     "open",
     "dataset",
     "query",
+    "merge",
     "stats",
     "steps",
     "critical",

@@ -3,6 +3,8 @@
 #[cfg(feature = "parquet")]
 mod add;
 #[cfg(feature = "parquet")]
+mod align;
+#[cfg(feature = "parquet")]
 mod files;
 #[cfg(feature = "parquet")]
 mod identity;
@@ -41,6 +43,19 @@ pub(crate) struct DatasetArgs {
 pub(crate) enum Action {
     /// Write the tables of recordings into a dataset. Recordings that it has already are left alone
     Add(AddArgs),
+    /// Align the clocks of the hosts of each run, by the collectives of their ranks
+    Align(AlignArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AlignArgs {
+    /// The folder of the dataset
+    #[arg(value_name = "DIR")]
+    pub(crate) dataset: PathBuf,
+
+    /// Only this run [default: all runs of the dataset]
+    #[arg(long, value_name = "NAME", value_parser = run_name)]
+    pub(crate) run: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -73,7 +88,18 @@ pub(crate) fn run(args: &DatasetArgs) -> anyhow::Result<u8> {
             prepare(&args.to)?;
             add(args)
         }
+        Action::Align(args) => align(args),
     }
+}
+
+#[cfg(feature = "parquet")]
+fn align(args: &AlignArgs) -> anyhow::Result<u8> {
+    align::run(args)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn align(args: &AlignArgs) -> anyhow::Result<u8> {
+    prepare(&args.dataset).map(|()| 0)
 }
 
 /// Makes a dataset, or finds that one which exists takes what this tool writes.

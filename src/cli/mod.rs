@@ -3,6 +3,7 @@
 mod args;
 pub(crate) mod by;
 mod check;
+mod clocks;
 mod critical;
 mod dataset;
 mod demo;
@@ -16,6 +17,7 @@ mod head;
 mod hooks;
 mod info;
 mod install;
+mod merge;
 mod open;
 mod query;
 mod range;
@@ -109,6 +111,7 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::View(args) => view::run(&args).map_err(Failure::from),
         Command::Export(args) => export::run(&args).map_err(Failure::from),
         Command::Open(args) => open::run(&args).map_err(Failure::from),
+        Command::Merge(args) => merge::run(&args).map_err(Failure::from),
         Command::Dataset(args) => dataset::run(&args).map_err(Failure::from),
         Command::Query(args) => query::run(&args).map_err(Failure::from),
         Command::Stats(args) => stats::run(&args).map_err(Failure::from),

@@ -361,6 +361,8 @@ fn site(site: Option<&Site>) -> String {
 
 fn culprit(stall: &StallStats) -> String {
     let event = stall.event.map(|event| format!("event {event}"));
+    let is_other = stall.culprit_process.is_some_and(|it| it != stall.process);
+    let rank = stall.culprit_rank.filter(|_| is_other);
     let stream = stall.culprit_device.zip(stall.culprit_stream_id);
     let chain = stall.chain.get(1..).filter(|it| !it.is_empty());
     let chain = chain.map(|links| format!("via {}", links.join(", ")));
@@ -380,6 +382,7 @@ fn culprit(stall: &StallStats) -> String {
         }
     });
     let parts = [
+        rank.map(|it| format!("rank {it}")),
         event,
         stream.map(of_device),
         stall.culprit_task.clone(),

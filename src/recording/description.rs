@@ -42,7 +42,15 @@ pub(crate) fn session(plan: &Plan) -> SessionRow {
         start_ns: start.monotonic,
         start_realtime_ns: start.realtime,
         start_boottime_ns: start.boottime,
+        boot_id: boot_id(),
+        hosts: Vec::new(),
     }
+}
+
+/// What the kernel calls the time since the host was started: recordings that share it have one clock.
+fn boot_id() -> String {
+    let told = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    told.map(|it| it.trim().to_owned()).unwrap_or_default()
 }
 
 /// The depth of the software runtime's queues. That of an installed one is not known.

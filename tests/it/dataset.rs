@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::{CsvRow, Outcome, Recording, Run, program, run, tool};
 
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 13] = [
     "calls",
     "tasks",
     "dependencies",
@@ -21,6 +21,9 @@ const TABLES: [&str; 10] = [
     "steps",
     "critical",
     "activities",
+    "collectives",
+    "losses",
+    "processes",
 ];
 
 fn recording(rank: &str) -> Recording {

@@ -42,6 +42,8 @@ mod hardware;
 mod hostile;
 /// A program that is killed loses no call that had returned.
 mod kill;
+/// Recordings of several ranks in one file.
+mod merge;
 /// What Prometheus reads of a program while it is recorded.
 mod metrics;
 /// One trace for a whole tree of processes.

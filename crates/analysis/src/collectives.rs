@@ -108,6 +108,13 @@ impl<'t> Collective<'t> {
     }
 }
 
+/// Where a function that makes a communicator returns it.
+pub(crate) fn made_at(function: &Function) -> Option<usize> {
+    let at = function.part(Part::Communicator)?;
+    function.part(Part::Rank)?;
+    function.args.get(at).filter(|it| it.out).map(|_| at)
+}
+
 /// Bytes that a call moves, as far as its arguments say.
 pub fn bytes_moved(trace: &Trace, call: &Call) -> Option<u64> {
     let told = trace.bytes(call);

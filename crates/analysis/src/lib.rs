@@ -4,6 +4,7 @@
 //! clock. The analyses that a live view needs ([`Dependencies`], [`Stalls`]) can also follow a
 //! trace that is still growing.
 //!
+//! - [`align`]: how the clocks of hosts lie, by what their ranks ran together;
 //! - [`calls`]: what a host thread did, by nesting;
 //! - [`collectives`]: communicators and what they move;
 //! - [`critical`]: what the end waited for, moment by moment;
@@ -22,6 +23,7 @@
 //! - [`whatif`]: how long the program would have taken with a change;
 //! - [`stats`]: tables per operation, stream and API function.
 
+pub mod align;
 pub mod calls;
 pub mod checks;
 pub mod collectives;

@@ -3,6 +3,8 @@
 //! A recording is split by the ranks of its processes. Its files have no column of that name: readers take it from
 //! the name of the folder.
 
+mod read;
+
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -13,12 +15,15 @@ use ascend_trace_analysis::critical::Segment;
 use ascend_trace_recording::{ProcessId, Trace};
 use serde_json::{Value, json};
 
+pub use crate::tables::clocks::ClockRow;
+pub use read::Collected;
+
 use crate::parquet::{Manner, Writer};
-use crate::tables::{Kind, Table, Tables};
+use crate::tables::{Kind, Table, TableWriter, Tables, clocks};
 use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
 
 /// Version of tables, columns, their meaning and their partitions. Datasets of different versions do not mix.
-pub const DATASET_VERSION: u32 = 1;
+pub const DATASET_VERSION: u32 = 2;
 
 /// The partition column that parts of one recording differ in.
 const RANK: &str = "rank";
@@ -147,11 +152,14 @@ pub fn dataset_schema() -> Value {
             let columns = columns.filter(|(name, _)| *name != RANK).map(column);
             (name.to_owned(), columns.collect::<Value>())
         });
+    let clocks = clocks::kinds().into_iter().map(column).collect::<Value>();
     json!({
         "schema": "ascend-trace/dataset",
         "version": DATASET_VERSION,
         "partitions": ["run", "host", RANK],
         "tables": tables.collect::<serde_json::Map<_, _>>(),
+        // Of a run and not of a recording: without ranks.
+        "tables_of_runs": {"clocks": clocks},
     })
 }
 
@@ -171,4 +179,14 @@ pub fn table_rows(file: File) -> io::Result<u64> {
     let reader = SerializedFileReader::new(file).map_err(io::Error::other)?;
     let rows = reader.metadata().file_metadata().num_rows();
     u64::try_from(rows).map_err(io::Error::other)
+}
+
+/// Writes a file of the table `clocks`.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_clocks(file: &mut impl io::Write, rows: &[ClockRow]) -> io::Result<()> {
+    let mut writer = Writer::of(Box::new(file), clocks::kinds(), Manner::default())?;
+    writer.rows(&clocks::columns(), rows)?;
+    writer.close()
 }

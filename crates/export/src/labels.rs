@@ -14,6 +14,9 @@ pub(crate) fn process_name(trace: &Trace, track: &ProcessTrack) -> String {
     if !process.rank.is_empty() {
         name.push_str(&format!(" rank {}", process.rank));
     }
+    if !process.host.is_empty() {
+        name.push_str(&format!(" on {}", process.host));
+    }
     match track.device {
         None => name,
         Some(device) => format!("{name} device {device} (pid {})", process.pid),

@@ -39,7 +39,10 @@ pub use ascend::Ascend;
 pub use chrome::Chrome;
 pub use csv::Csv;
 #[cfg(feature = "parquet")]
-pub use dataset::{DATASET_VERSION, Dataset, dataset_schema, dataset_tables, table_rows};
+pub use dataset::{
+    ClockRow, Collected, DATASET_VERSION, Dataset, dataset_schema, dataset_tables, table_rows,
+    write_clocks,
+};
 pub use kineto::{Kineto, Names};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;

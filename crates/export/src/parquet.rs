@@ -103,21 +103,27 @@ impl TableWriter for Writer<'_> {
     }
 
     fn end(&mut self, source: &Source<'_>, facts: &Facts) -> io::Result<()> {
-        self.write_group()?;
-        if let Some(mut parquet) = self.parquet.take() {
+        if let Some(parquet) = &mut self.parquet {
             let entry = KeyValue::new("ascend-trace".to_owned(), about(source, facts));
             parquet.append_key_value_metadata(entry);
-            parquet.close().map_err(failed)?;
         }
-        self.bytes.hand_on(&mut *self.file)?;
-        self.file.flush()
+        self.close()
     }
 }
 
 impl<'w> Writer<'w> {
     pub(crate) fn new(file: Box<dyn Write + 'w>, table: Table, manner: Manner) -> io::Result<Self> {
+        Self::of(file, table.columns(), manner)
+    }
+
+    /// A writer of a table that is not one of a recording.
+    pub(crate) fn of(
+        file: Box<dyn Write + 'w>,
+        columns: Vec<(&'static str, Kind)>,
+        manner: Manner,
+    ) -> io::Result<Self> {
         let bytes = Shared::default();
-        let columns = table.columns().into_iter();
+        let columns = columns.into_iter();
         let columns: Vec<_> = columns
             .filter(|(name, _)| Some(*name) != manner.left_out)
             .collect();
@@ -131,6 +137,16 @@ impl<'w> Writer<'w> {
             bytes,
             parquet: Some(parquet.map_err(failed)?),
         })
+    }
+
+    /// Writes what is left. There are no more rows.
+    pub(crate) fn close(&mut self) -> io::Result<()> {
+        self.write_group()?;
+        if let Some(parquet) = self.parquet.take() {
+            parquet.close().map_err(failed)?;
+        }
+        self.bytes.hand_on(&mut *self.file)?;
+        self.file.flush()
     }
 
     fn write_group(&mut self) -> io::Result<()> {

@@ -1,5 +1,5 @@
 //! The tables of a trace, whatever they are written as: `calls`, `tasks`, `dependencies`, `stalls`, `graphs`,
-//! `findings`, `ranges`, `steps`, `critical` and `activities`.
+//! `findings`, `ranges`, `steps`, `critical`, `activities`, `collectives`, `losses` and `processes`.
 //!
 //! The columns are declared, each in one place, in the module of their table. Times are nanoseconds of the
 //! recording host's `CLOCK_MONOTONIC`; the unit is in the column's name.
@@ -7,10 +7,15 @@
 mod activities;
 mod calls;
 mod cell;
+#[cfg(feature = "parquet")]
+pub(crate) mod clocks;
+mod collectives;
 mod critical;
 mod dependencies;
 mod findings;
 mod graphs;
+mod losses;
+mod processes;
 mod ranges;
 mod stalls;
 mod steps;
@@ -19,6 +24,7 @@ mod tasks;
 use std::io;
 
 use ascend_trace_analysis::Fold;
+use ascend_trace_analysis::align::{Collect, Recorded};
 use ascend_trace_analysis::checks::Findings;
 
 use crate::facts::Facts;
@@ -74,6 +80,9 @@ tables! {
     Steps steps,
     Critical critical,
     Activities activities,
+    Collectives collectives,
+    Losses losses,
+    Processes processes,
 }
 
 impl Table {
@@ -97,7 +106,21 @@ impl Table {
             Self::Ranges if source.part.is_last => ranges::write(source, to),
             Self::Steps if source.part.is_last => steps::write(source, &so_far.facts, to),
             Self::Critical if source.part.is_last => critical::write(source, to),
-            Self::Graphs | Self::Findings | Self::Ranges | Self::Steps | Self::Critical => Ok(()),
+            Self::Collectives if source.part.is_last => {
+                collectives::write(source, &so_far.recorded, to)
+            }
+            Self::Losses if source.part.is_last => losses::write(source, to),
+            Self::Processes if source.part.is_last => {
+                processes::write(source, &so_far.recorded, to)
+            }
+            Self::Graphs
+            | Self::Findings
+            | Self::Ranges
+            | Self::Steps
+            | Self::Critical
+            | Self::Collectives
+            | Self::Losses
+            | Self::Processes => Ok(()),
             Self::Activities => {
                 so_far.entries = activities::write(source, so_far.entries, to)?;
                 Ok(())
@@ -111,6 +134,9 @@ impl Table {
 struct SoFar {
     facts: Facts,
     findings: Findings,
+    collectives: Collect,
+    /// What they are, once all have come.
+    recorded: Recorded,
     /// Entries of the hardware's log that have been written.
     entries: u64,
 }
@@ -148,6 +174,10 @@ impl<'w, W: TableWriter> Pass<'w> for Tables<W> {
         if self.writers.iter().any(|it| it.0 == Table::Findings) {
             let wanted = |id| source.selection.call(id);
             so_far.findings.take_those(source, &wanted);
+        }
+        so_far.collectives.take(source);
+        if source.part.is_last {
+            so_far.recorded = std::mem::take(&mut so_far.collectives).finish();
         }
         for (table, writer) in &mut self.writers {
             table.write(source, so_far, writer)?;

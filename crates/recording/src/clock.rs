@@ -13,6 +13,7 @@
 #[cfg(test)]
 mod compared_tests;
 mod driver;
+pub(crate) mod hosts;
 mod knot;
 mod lines;
 mod place;

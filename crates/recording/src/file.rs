@@ -13,6 +13,7 @@ pub(crate) mod encoder;
 mod error;
 pub(crate) mod index;
 mod json;
+mod merge;
 pub(crate) mod names;
 mod part;
 mod repack;
@@ -33,6 +34,7 @@ pub fn unpack(payload: &[u8]) -> Option<Vec<u8>> {
 }
 
 pub use error::{Lost, OpenError, Warning};
+pub use merge::{MergeError, MergeInput, merge};
 pub use part::recognise;
 pub(crate) use part::{Found, Parts};
 pub use repack::repack;

@@ -26,6 +26,7 @@ pub mod units;
 
 pub use archive::{Archive, Summary};
 pub use category::Category;
+pub use clock::hosts::{Aligned, Comparison, HostClock};
 pub use cost::{Cost, Costs};
 pub use direction::Direction;
 pub use entries::TaskPart;

@@ -269,6 +269,9 @@ impl TraceBuilder {
 
     fn process_row(&mut self, row: ProcessRow) {
         let id = self.process(row.process);
+        let hosts = (0..).zip(&self.trace.session.hosts);
+        let mut hosts = hosts.filter(|(_, host)| host.processes.contains(&row.process));
+        let (clock, host) = hosts.next().unzip();
         self.trace.processes[id.index()] = Process {
             serial: row.process,
             pid: row.pid,
@@ -279,6 +282,9 @@ impl TraceBuilder {
             name: row.name,
             rank: row.rank,
             command: row.command,
+            host: host.map_or_else(String::new, |it| it.host.clone()),
+            clock: clock.unwrap_or(0),
+            clock_error: host.map_or(Some(0), |it| it.bar_ns),
         };
     }
 

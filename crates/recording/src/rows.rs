@@ -21,7 +21,7 @@ use crate::file::names::Given;
 use crate::file::table::Table;
 
 pub use call::{CallRow, Ending, GraphRef, TaskRow};
-pub use leading::{ArgRow, FunctionRow, SessionRow, TablesRow};
+pub use leading::{ArgRow, FunctionRow, HostRow, SessionRow, TablesRow};
 pub use times::{AnchorRow, TaskTimeRow};
 
 /// What a kind of chunk holds.

@@ -83,6 +83,12 @@ pub struct Process {
     pub rank: String,
     /// The words that it was started with, with a NUL between two; see [`Process::command`].
     pub command: String,
+    /// Where it ran, in a file that was made of several recordings; else empty.
+    pub host: String,
+    /// Processes with the same number have one clock.
+    pub clock: u32,
+    /// By how much its times may be off against those of clock 0; `None` where that is not known.
+    pub clock_error: Option<i64>,
 }
 
 impl Process {

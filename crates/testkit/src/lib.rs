@@ -117,6 +117,7 @@
 pub mod bombs;
 pub mod bytes;
 pub mod captures;
+pub mod cluster;
 pub mod compiled;
 pub mod oracle;
 pub mod recording;

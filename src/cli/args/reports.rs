@@ -123,6 +123,25 @@ pub(crate) struct WhatIfArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// The trace files of the ranks
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The merged trace
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// End with status 3 unless all recordings are complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The trace file to compare with; - is standard input
     #[arg(value_parser = trace_file())]

@@ -56,6 +56,14 @@ pub(super) fn id(session: &SessionRow, content: &Content) -> String {
         hash = fnv::extend(hash, &[0]);
         hash = fnv::extend(hash, word.as_bytes());
     }
+    // A merged file is another one than the recordings in it.
+    for host in &session.hosts {
+        hash = fnv::extend(hash, host.host.as_bytes());
+        hash = fnv::extend(hash, &host.offset_ns.to_le_bytes());
+        for process in &host.processes {
+            hash = fnv::extend(hash, &process.to_le_bytes());
+        }
+    }
     if *session == SessionRow::default() {
         hash = fnv::extend(hash, content.digest.as_bytes());
     }

@@ -83,6 +83,40 @@ impl Manifest {
         parse(&fs::read(path(root, id)).ok()?)
     }
 
+    /// Those of all recordings of a dataset, by their names.
+    pub(super) fn all(root: &Path) -> anyhow::Result<Vec<Self>> {
+        let folder = root.join(FOLDER);
+        let mut names = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            entries => {
+                let entries = entries.with_context(|| format!("cannot read {}", folder.display()));
+                entries?.flatten().map(|it| it.file_name()).collect()
+            }
+        };
+        names.sort();
+        let ids = names
+            .iter()
+            .filter_map(|it| it.to_str()?.strip_suffix(".json"));
+        let ids = ids.filter(|id| !id.starts_with('.'));
+        Ok(ids.filter_map(|id| Self::read(root, id)).collect())
+    }
+
+    /// Its files, each with the table and the rank.
+    pub(super) fn tables(&self, root: &Path) -> impl Iterator<Item = (&str, &str, PathBuf)> {
+        let place = Place {
+            run: &self.run,
+            host: &self.host,
+            id: &self.id,
+        };
+        let common = [place.run, place.host, place.id].into_iter().all(is_plain);
+        let files = self.files.iter();
+        let own = files.filter(move |it| common && is_plain(&it.table) && is_plain(&it.rank));
+        own.map(move |it| {
+            let folder = root.join(place.folder(&it.table, &it.rank));
+            (&*it.table, &*it.rank, folder.join(place.file()))
+        })
+    }
+
     pub(super) fn condition(&self) -> Condition {
         Condition {
             damage: self.damage.clone(),

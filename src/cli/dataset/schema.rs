@@ -37,6 +37,13 @@ pub(super) fn prepare(root: &Path) -> anyhow::Result<()> {
     }
 }
 
+/// Looks for a dataset whose tables are those of this tool.
+pub(super) fn find(root: &Path) -> anyhow::Result<()> {
+    let text = fs::read(root.join(NAME));
+    let text = text.with_context(|| format!("{} is no dataset", root.display()))?;
+    check(root, &text)
+}
+
 fn make(root: &Path, path: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(root).with_context(|| cannot_write(root))?;
     let entries = fs::read_dir(root).with_context(|| cannot_write(root))?;

@@ -126,6 +126,9 @@ pub(crate) struct Process {
     pub(crate) name: String,
     /// `null` where none is known.
     pub(crate) rank: Option<u64>,
+    /// Where it ran, in a merged file.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) host: String,
     pub(crate) begin_ns: i64,
     /// `null` if it was not seen to end.
     pub(crate) end_ns: Option<i64>,
@@ -394,6 +397,7 @@ fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
                 parent_pid: process.parent_pid,
                 name: process.name.clone(),
                 rank: process.rank_number(),
+                host: process.host.clone(),
                 begin_ns: process.begin_ns,
                 end_ns: process.end_ns,
                 threads: own.len() as u64,

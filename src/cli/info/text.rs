@@ -5,6 +5,7 @@ use ascend_trace_recording::units::duration;
 
 use super::coverage::Coverage;
 use super::document::{Device, Document};
+use crate::cli::clocks;
 use crate::cli::trace::unusual_clock;
 use crate::table::{Rows, Table, count, percent};
 
@@ -26,6 +27,7 @@ pub(crate) fn text(document: &Document) -> String {
         // Of several processes the pids need not tell them apart.
         let several = document.processes.len() > 1 || title == "Processes";
         let table = table.with_only_if("process", several);
+        let table = table.with_only_if("host", !document.session.hosts.is_empty());
         if !table.is_empty() {
             text.push_str(&format!("\n{title}\n{}", table.render(2)));
         }
@@ -145,6 +147,16 @@ fn head(document: &Document) -> String {
         .iter()
         .map(|(name, value)| format!("{name:<12} {}\n", plain(value)))
         .collect();
+    for host in &session.hosts {
+        text.push_str(&format!(
+            "{:<12} {}\n",
+            "clock",
+            plain(&clocks::of_row(host))
+        ));
+        for note in &host.notes {
+            text.push_str(&format!("{:<12} {}\n", "note", plain(note)));
+        }
+    }
     if document.cost.chained_streams > 0 || document.cost.sampled_streams > 0 {
         text.push_str(&format!(
             "{:<12} auto: one event per task on {} streams, every eighth task on {}\n",
@@ -293,6 +305,7 @@ fn processes(document: &Document) -> Table {
         .right("pid", |it| it.pid)
         .right("parent", |it| it.parent_pid)
         .left("rank", |it| number(it.rank))
+        .left("host", |it| it.host.clone())
         .right("begin", |it| since(it.begin_ns))
         .right("end", |it| it.end_ns.map_or_else(String::new, since))
         .left("devices", |it| listed(&it.devices))

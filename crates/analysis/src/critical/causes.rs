@@ -202,7 +202,9 @@ pub(super) fn of_ends(window: &Window<'_>, take: &mut dyn FnMut(Node, Cause)) {
         };
         if let Some(peer) = window.stalls.peer(id) {
             let code = Code::of(trace, Node::Task(peer));
-            let error = error(trace, Node::Task(peer)) + error(trace, stall.node);
+            let error = error(trace, Node::Task(peer))
+                .saturating_add(error(trace, stall.node))
+                .saturating_add(clock_error(trace, [peer, id]));
             let leave = stall.end;
             let way = Way::Peer;
             take(
@@ -234,6 +236,22 @@ fn error(trace: &Trace, node: Node) -> i64 {
     match node {
         Node::Task(id) => trace.task(id).time.map_or(0, |time| time.error),
         Node::Call(_) => 0,
+    }
+}
+
+/// How far the clocks of the hosts of two tasks may be apart.
+fn clock_error(trace: &Trace, tasks: [TaskId; 2]) -> i64 {
+    let processes = tasks.map(|id| {
+        let call = trace.call(trace.task(id).call);
+        trace.process(trace.thread(call.thread).process)
+    });
+    let [one, other] = processes;
+    match one.clock == other.clock {
+        true => 0,
+        false => {
+            let bars = processes.map(|it| it.clock_error.unwrap_or(0));
+            bars.into_iter().fold(0, i64::saturating_add)
+        }
     }
 }
 

@@ -39,6 +39,27 @@ struct Collective {
     place: Place,
     shape: Shape,
     time: TaskTime,
+    clock: HostClock,
+}
+
+/// Which clock of a host a time is on, and how far that may be off against those of other hosts.
+#[derive(Clone, Copy, Debug)]
+struct HostClock {
+    number: u32,
+    error: i64,
+}
+
+impl Collective {
+    /// How far the time from this one to another may be off.
+    fn tolerance(&self, other: &Self) -> i64 {
+        let of_tasks = self.time.error.saturating_add(other.time.error);
+        match self.clock.number == other.clock.number {
+            true => of_tasks,
+            false => of_tasks
+                .saturating_add(self.clock.error)
+                .saturating_add(other.clock.error),
+        }
+    }
 }
 
 /// How long a collective waited for the peer that came last.
@@ -196,10 +217,19 @@ fn collectives(trace: &Trace, keys: &Keys) -> Vec<(Communicator, Collective)> {
             },
             shape: (call.function.0, places.amount(trace, call)),
             time: task.time?,
+            clock: clock_of(trace, communicator.0),
         };
         Some((communicator, collective))
     });
     found.collect()
+}
+
+fn clock_of(trace: &Trace, process: ProcessId) -> HostClock {
+    let process = trace.process(process);
+    HostClock {
+        number: process.clock,
+        error: process.clock_error.unwrap_or(MOST_TOLERANCE_NS),
+    }
 }
 
 /// The collective that comes first of those that have not been dealt with.
@@ -222,7 +252,7 @@ fn waits_of(members: impl Iterator<Item = Collective> + Clone, waits: &mut Vec<W
     for member in members {
         let tolerance = match member.task == last.task {
             true => continue,
-            false => member.time.error.saturating_add(last.time.error),
+            false => member.tolerance(&last),
         };
         let until = last.time.begin.min(member.time.end);
         if until.saturating_sub(member.time.begin) > tolerance {
@@ -236,10 +266,7 @@ fn waits_of(members: impl Iterator<Item = Collective> + Clone, waits: &mut Vec<W
 }
 
 fn are_peers(one: &Collective, other: &Collective) -> bool {
-    one.shape == other.shape && overlap(one.time, other.time)
-}
-
-fn overlap(a: TaskTime, b: TaskTime) -> bool {
-    let tolerance = a.error.saturating_add(b.error).min(MOST_TOLERANCE_NS);
-    a.range().widened(tolerance).overlaps(b.range())
+    let tolerance = one.tolerance(other).min(MOST_TOLERANCE_NS);
+    let widened = one.time.range().widened(tolerance);
+    one.shape == other.shape && widened.overlaps(other.time.range())
 }

@@ -29,6 +29,9 @@ pub struct StallStats {
     pub split_err_ns: Option<i64>,
     /// Name of what could not go on: a task or a call.
     pub name: String,
+    /// The process that was waited for, by number and rank.
+    pub culprit_process: Option<u32>,
+    pub culprit_rank: Option<u64>,
     /// The stream that was waited for, and the last work on it.
     pub culprit_device: Option<u32>,
     pub culprit_stream_id: Option<i64>,
@@ -150,6 +153,10 @@ impl StallStats {
         };
         let task = culprit.record.or(culprit.task);
         let blamed_call = culprit.call.or(task.map(|task| trace.task(task).call));
+        let caller = |call| trace.thread(trace.call(call).thread).process;
+        let late = blamed.map(|stream| stream.process);
+        let late = late.or(blamed_call.map(caller));
+        let late = late.map(|id| trace.process(id));
         Self {
             cause: stall.cause.name(),
             process: trace.process(process).serial,
@@ -162,6 +169,8 @@ impl StallStats {
             length_ns: stall.length(),
             split_err_ns: evidence.split_error,
             name: name_of(trace, stall.node),
+            culprit_process: late.map(|it| it.serial),
+            culprit_rank: late.and_then(|it| it.rank_number()),
             culprit_device: blamed.map(|stream| stream.device),
             culprit_stream_id: blamed.map(|stream| stream.number()),
             culprit_task: culprit.task.map(|task| name_of(trace, Node::Task(task))),

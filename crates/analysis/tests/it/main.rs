@@ -1,5 +1,7 @@
 //! Text in, text out: timelines of `testkit` against what the analyses say of them.
 
+/// The clocks of hosts.
+mod align;
 /// Slow programs do not hang.
 mod alive;
 /// Stalls by who is to blame.

@@ -26,6 +26,10 @@ pub(super) fn columns() -> Vec<Column<'static, StallStats>> {
         // What could not go on: a task or a call.
         Column::word("name", |row, cell| cell.passing(&row.name)),
         // What was waited for, as far as it is known.
+        Column::number("culprit_process", |row, cell| {
+            cell.maybe(row.culprit_process)
+        }),
+        Column::unsigned("culprit_rank", |row, cell| cell.maybe(row.culprit_rank)),
         Column::number("culprit_device", |row, cell| cell.maybe(row.culprit_device)),
         Column::number("culprit_stream_id", |row, cell| {
             cell.maybe(row.culprit_stream_id)

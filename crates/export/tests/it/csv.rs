@@ -183,6 +183,9 @@ fn an_empty_trace_gives_headers_only() {
         "steps.csv",
         "critical.csv",
         "activities.csv",
+        "collectives.csv",
+        "losses.csv",
+        "processes.csv",
     ] {
         assert_eq!(files.text(name).lines().count(), 1, "{name}");
     }

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::memory::{Memory, export};
 use super::tools::{example, python, skip, succeed};
 
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 13] = [
     "calls",
     "tasks",
     "dependencies",
@@ -22,6 +22,9 @@ const TABLES: [&str; 10] = [
     "steps",
     "critical",
     "activities",
+    "collectives",
+    "losses",
+    "processes",
 ];
 
 fn reader(files: &Memory, table: &str) -> SerializedFileReader<Bytes> {

@@ -19,7 +19,7 @@ const LEVEL: i32 = 12;
 /// file is damaged or has no end: then nothing but the file itself will do.
 pub fn repack<W: Write>(input: impl Read, output: W) -> Result<Option<W>, OpenError> {
     let mut repacker = Repacker {
-        state: RepackState::Begin(output, SessionRow::default()),
+        state: RepackState::Begin(output, Box::default()),
         written: Ok(()),
         ended: false,
     };
@@ -35,7 +35,7 @@ pub fn repack<W: Write>(input: impl Read, output: W) -> Result<Option<W>, OpenEr
 
 enum RepackState<W: Write> {
     /// The leading chunks are not complete yet.
-    Begin(W, SessionRow),
+    Begin(W, Box<SessionRow>),
     Rows(Box<Writer<W>>),
     Failed,
 }
@@ -55,7 +55,7 @@ impl<W: Write> Repacker<W> {
 
     fn write(&mut self, item: Item) -> io::Result<()> {
         match (&mut self.state, item) {
-            (RepackState::Begin(_, known), Item::Session(session)) => *known = session,
+            (RepackState::Begin(_, known), Item::Session(session)) => **known = session,
             (RepackState::Begin(..), Item::Tables(tables)) => {
                 let begin = std::mem::replace(&mut self.state, RepackState::Failed);
                 if let RepackState::Begin(output, session) = begin {

@@ -57,7 +57,7 @@ pub(super) fn read_items(
 }
 
 /// Reads up to `size` bytes into the decoder and returns their number, 0 at the end.
-fn pump(
+pub(super) fn pump(
     input: &mut impl Read,
     decoder: &mut Decoder,
     (room, size): (&mut Vec<u8>, usize),

@@ -30,6 +30,40 @@ pub struct SessionRow {
     pub start_realtime_ns: i64,
     /// `CLOCK_BOOTTIME` at the same moment; 0 where it is not known.
     pub start_boottime_ns: i64,
+    /// What the kernel calls the time since the host was started; empty where it is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub boot_id: String,
+    /// Of several recordings in one file: their hosts. The first one's clock is that of the file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostRow>,
+}
+
+/// A host of a file that was made of several recordings, and how its times became those of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostRow {
+    pub host: String,
+    /// `reference`, `collectives` or `wall-clock`.
+    pub aligned_by: String,
+    /// What was added to its times, in the middle between its first and its last collective.
+    pub offset_ns: i64,
+    /// How much more was added with each second.
+    pub rate_ppb: i64,
+    /// By how much a time from the first collective to the last may be off against the first host; none where only the
+    /// time of day is known.
+    pub bar_ns: Option<i64>,
+    /// The same for all that was recorded.
+    pub widest_bar_ns: Option<i64>,
+    /// Collectives that it is aligned by.
+    pub collectives: u64,
+    /// The host that it has them with, if that is not the first one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub through: String,
+    /// What else there is to say, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Its processes, by number.
+    pub processes: Vec<u32>,
 }
 
 /// A function of the hook table, as the recording tool knew it.

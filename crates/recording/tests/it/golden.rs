@@ -31,6 +31,7 @@ fn session() -> SessionRow {
         start_realtime_ns: 1_795_235_400_000_000_000,
         start_boottime_ns: 7_000_000_000,
         queue_depth: None,
+        ..SessionRow::default()
     }
 }
 

@@ -397,5 +397,6 @@ fn session() -> SessionRow {
         start_ns: 0,
         start_realtime_ns: 1_767_225_600_000_000_000,
         start_boottime_ns: 5_000_000_000,
+        ..SessionRow::default()
     }
 }

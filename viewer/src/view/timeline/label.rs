@@ -77,7 +77,11 @@ fn process_name(scene: &Scene<'_>, id: ProcessId) -> String {
         "" => "process",
         name => name,
     };
-    format!("{name} {}{rank}", process.pid)
+    let host = match process.host.as_str() {
+        "" => String::new(),
+        host => format!(" on {host}"),
+    };
+    format!("{name} {}{rank}{host}", process.pid)
 }
 
 /// What a track is called, and its share of busy time in view.

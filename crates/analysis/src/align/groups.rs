@@ -1,0 +1,70 @@
+//! Which communicators of different processes are one.
+//!
+//! No call names the peers of a rank. Communicators of one size, of which each rank is there once, belong together if
+//! each is the n-th of that size that its process made. Where a rank is there twice, they are told apart by when they
+//! were made; if that does not help, none is taken.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::hosts::Member;
+
+/// Communicators that were made so far apart by their wall clocks are different ones.
+const APART_NS: i64 = 60_000_000_000;
+
+/// A communicator by its member and its place there.
+pub(super) type Place = (usize, usize);
+
+/// The communicators that belong together, as far as that is certain.
+pub(super) fn groups(members: &[Member<'_>]) -> Vec<Vec<Place>> {
+    let mut alike: BTreeMap<(u64, usize), Vec<Place>> = BTreeMap::new();
+    for (number, member) in members.iter().enumerate() {
+        let mut ordinals: BTreeMap<u64, usize> = BTreeMap::new();
+        for (place, comm) in member.comms().iter().enumerate() {
+            let ordinal = ordinals.entry(comm.size).or_default();
+            if comm.size > 1 {
+                let key = (comm.size, *ordinal);
+                alike.entry(key).or_default().push((number, place));
+            }
+            *ordinal += 1;
+        }
+    }
+    let sets = alike.into_values().flat_map(|it| split(members, it));
+    sets.filter(|set| set.len() > 1 && is_certain(members, set))
+        .collect()
+}
+
+/// Whether each rank is there once.
+fn is_certain(members: &[Member<'_>], set: &[Place]) -> bool {
+    let mut ranks = BTreeSet::new();
+    set.iter().all(|(member, place)| {
+        let comm = &members[*member].comms()[*place];
+        comm.rank < comm.size && ranks.insert(comm.rank)
+    })
+}
+
+/// Takes apart what was made at different times, where a rank is there twice.
+fn split(members: &[Member<'_>], mut set: Vec<Place>) -> Vec<Vec<Place>> {
+    if is_certain(members, &set) {
+        return vec![set];
+    }
+    let made = |(member, place): Place| {
+        let member = &members[member];
+        let end = member.comms()[place].made.1;
+        end.saturating_add(member.since_1970_ns)
+    };
+    set.sort_by_key(|it| made(*it));
+    let mut sets: Vec<Vec<Place>> = Vec::new();
+    let mut last = i64::MIN;
+    for it in set {
+        let at = made(it);
+        match sets.last_mut() {
+            Some(open) if at.saturating_sub(last) <= APART_NS => open.push(it),
+            _ => sets.push(vec![it]),
+        }
+        last = at;
+    }
+    for set in &mut sets {
+        set.sort_unstable();
+    }
+    sets
+}

@@ -1,0 +1,135 @@
+//! What rounds say of the clocks of two hosts.
+
+use ascend_trace_recording::{Comparison, HostClock};
+
+use super::hosts::Member;
+use super::recorded::Round;
+use super::rounds::{Joint, usual_shape};
+
+/// Clocks run no faster or slower against each other.
+const FASTEST: f64 = 1.0 + 1_010e-6;
+/// Where a round bounds the clock on one side only, the other side is this far.
+const FAR_NS: i64 = 3_600_000_000_000;
+
+/// What the members of one host say of a round: the first end of those that need others, the last begin of those that
+/// others need.
+#[derive(Clone, Copy, Debug, Default)]
+struct Side {
+    first_end: Option<i64>,
+    last_begin: Option<i64>,
+}
+
+impl Side {
+    fn of<'r>(rounds: impl Iterator<Item = &'r Round>) -> Self {
+        rounds.fold(Self::default(), |side, round| {
+            let end = round.takes.then(|| round.latest_end());
+            let begin = round.gives.then(|| round.earliest_begin());
+            Self {
+                first_end: side.first_end.into_iter().chain(end).min(),
+                last_begin: side.last_begin.into_iter().chain(begin).max(),
+            }
+        })
+    }
+}
+
+/// A fit of two clocks, and how many rounds it is made of.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    pub(super) clock: HostClock,
+    pub(super) rounds: u64,
+    pub(super) contradicting: u64,
+    /// The first and the last moment, on the child's clock, that the rounds say something of.
+    pub(super) span: (i64, i64),
+}
+
+impl Pair {
+    /// The clock of `child` on that of `parent`, by the members that are not left out; `None` without a common round
+    /// that bounds it on both sides.
+    pub(super) fn of(
+        (members, joints): (&[Member<'_>], &[Joint<'_>]),
+        (child, parent): (usize, usize),
+        is_left_out: impl Fn(usize) -> bool,
+    ) -> Option<Self> {
+        let mut found = Found::default();
+        for joint in joints {
+            joint.each(|round| {
+                let shape = usual_shape(round);
+                let of = |host: usize| {
+                    let own = round.iter().filter(|(member, it)| {
+                        members[*member].host == host && it.shape == shape && !is_left_out(*member)
+                    });
+                    Side::of(own.map(|(_, it)| *it))
+                };
+                found.take(of(child), of(parent));
+            });
+        }
+        found.fit()
+    }
+
+    /// Whether the rounds cannot be those of two clocks that run steadily.
+    pub(super) fn is_bad(&self) -> bool {
+        self.contradicting.saturating_mul(50) > self.rounds
+    }
+}
+
+/// The comparisons of two clocks.
+#[derive(Debug, Default)]
+struct Found {
+    comparisons: Vec<Comparison>,
+    rounds: u64,
+    bounds: [bool; 2],
+}
+
+impl Found {
+    fn take(&mut self, own: Side, other: Side) {
+        let latest = own.last_begin.zip(other.first_end);
+        let earliest = own.first_end.zip(other.last_begin);
+        if latest.is_none() && earliest.is_none() {
+            return;
+        }
+        self.rounds += 1;
+        self.bounds[0] |= latest.is_some();
+        self.bounds[1] |= earliest.is_some();
+        // What bounds one side at one moment bounds the other at another, less exactly.
+        let between = latest.zip(earliest);
+        let between = between.map(|((from, _), (to, _))| to.saturating_sub(from).max(0));
+        let reach = between.map_or(FAR_NS, |it| (it as f64 * FASTEST).ceil() as i64);
+        if let Some((at, latest)) = latest {
+            let other = earliest.map_or(latest, |(_, it)| it);
+            self.comparisons.push(Comparison {
+                at,
+                earliest: other.saturating_sub(reach).min(latest),
+                latest,
+            });
+        }
+        if let Some((at, earliest)) = earliest {
+            let other = latest.map_or(earliest, |(_, it)| it);
+            self.comparisons.push(Comparison {
+                at,
+                earliest,
+                latest: other.saturating_add(reach).max(earliest),
+            });
+        }
+    }
+
+    fn fit(self) -> Option<Pair> {
+        if self.bounds != [true; 2] {
+            return None;
+        }
+        let moments = self.comparisons.iter().map(|it| it.at);
+        let span = moments.clone().min().zip(moments.max())?;
+        let clock = HostClock::fit(self.comparisons)?;
+        let (steps, mistakes) = clock.contradictions();
+        // A clock of this kind does not step: all after a step is in doubt.
+        let contradicting = match steps {
+            0 => mistakes,
+            _ => self.rounds,
+        };
+        Some(Pair {
+            clock,
+            rounds: self.rounds,
+            contradicting,
+            span,
+        })
+    }
+}

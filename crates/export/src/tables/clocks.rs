@@ -1,0 +1,45 @@
+//! `clocks` of a dataset: one row per clock of a host, and how it lies against that of the reference.
+
+use super::{Column, Kind, heads};
+
+/// The clock of a host in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClockRow {
+    pub boot_id: String,
+    /// `reference`, `collectives` or `wall-clock`.
+    pub aligned_by: String,
+    /// The host whose clock it is aligned to.
+    pub reference: String,
+    /// The host that it has the collectives with; empty for the reference.
+    pub through: String,
+    /// At this moment of its own clock, so much is to be added; and so many nanoseconds more for each second after it.
+    pub at_ns: i64,
+    pub offset_ns: i64,
+    pub rate_ppb: i64,
+    pub bar_ns: Option<i64>,
+    pub collectives: u64,
+    /// Where the bar holds, on its own clock.
+    pub begin_ns: i64,
+    pub end_ns: i64,
+}
+
+pub(crate) fn columns() -> Vec<Column<'static, ClockRow>> {
+    vec![
+        Column::text("boot_id", |row, cell| cell.passing(&row.boot_id)),
+        Column::text("aligned_by", |row, cell| cell.passing(&row.aligned_by)),
+        Column::text("reference", |row, cell| cell.passing(&row.reference)),
+        Column::text("through", |row, cell| cell.passing(&row.through)),
+        Column::number("at_ns", |row, cell| cell.put(row.at_ns)),
+        Column::number("offset_ns", |row, cell| cell.put(row.offset_ns)),
+        Column::number("rate_ppb", |row, cell| cell.put(row.rate_ppb)),
+        // Empty where only the time of day is known.
+        Column::number("bar_ns", |row, cell| cell.maybe(row.bar_ns)),
+        Column::unsigned("collectives", |row, cell| cell.put(row.collectives)),
+        Column::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
+        Column::number("end_ns", |row, cell| cell.put(row.end_ns)),
+    ]
+}
+
+pub(crate) fn kinds() -> Vec<(&'static str, Kind)> {
+    heads(&columns())
+}

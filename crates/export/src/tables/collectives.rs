@@ -1,0 +1,116 @@
+//! `collectives`: one row per collective that ran, by communicator and number: what clocks of hosts are aligned by.
+
+use std::io;
+
+use ascend_trace_analysis::align::{Comm, Lane, Participant, Recorded, Round};
+
+use super::{Column, TableWriter, write_table};
+use crate::Source;
+
+/// A collective, or a communicator without any.
+pub(super) struct Row<'r> {
+    participant: &'r Participant,
+    pid: Option<u32>,
+    /// Counts the communicators of the process from 0.
+    ordinal: usize,
+    comm: &'r Comm,
+    ran: Option<(&'r Lane, &'r Round)>,
+}
+
+impl<'r> Row<'r> {
+    fn round(&self) -> Option<&'r Round> {
+        self.ran.map(|(_, round)| round)
+    }
+
+    fn peer(&self) -> Option<(u64, u64)> {
+        self.ran.and_then(|(lane, _)| lane.peers)
+    }
+}
+
+pub(super) fn columns<'r>() -> Vec<Column<'static, Row<'r>>> {
+    vec![
+        // Number of the process: pids do not tell processes apart.
+        Column::number("process", |row, cell| cell.put(row.participant.process)),
+        Column::number("pid", |row, cell| cell.maybe(row.pid)),
+        Column::unsigned("rank", |row, cell| cell.maybe(row.participant.rank)),
+        Column::number("communicator", |row, cell| cell.put(row.ordinal)),
+        Column::unsigned("communicator_rank", |row, cell| {
+            cell.maybe(Some(row.comm.rank).filter(|it| *it != u64::MAX));
+        }),
+        Column::unsigned("communicator_size", |row, cell| cell.put(row.comm.size)),
+        Column::number("made_begin_ns", |row, cell| cell.put(row.comm.made.0)),
+        Column::number("made_end_ns", |row, cell| cell.put(row.comm.made.1)),
+        // Empty for messages, whose two ends have different functions.
+        Column::word("name", |row, cell| {
+            row.ran
+                .iter()
+                .for_each(|(lane, _)| cell.passing(&lane.function));
+        }),
+        // The ranks that a message goes from and to.
+        Column::unsigned("from_rank", |row, cell| {
+            cell.maybe(row.peer().map(|it| it.0))
+        }),
+        Column::unsigned("to_rank", |row, cell| cell.maybe(row.peer().map(|it| it.1))),
+        // Counts from 0, for each name or pair of ranks.
+        Column::number("number", |row, cell| {
+            cell.maybe(row.round().map(|it| it.number))
+        }),
+        Column::unsigned("bytes", |row, cell| {
+            cell.maybe(row.round().and_then(|it| it.bytes))
+        }),
+        // Equal numbers stand for as many elements of the same type.
+        Column::unsigned("shape", |row, cell| {
+            cell.maybe(row.round().map(|it| it.shape))
+        }),
+        // Whether others need its data, and it that of others.
+        Column::word("needs", |row, cell| {
+            cell.maybe(row.round().map(|it| Round::needs(it)));
+        }),
+        Column::number("begin_ns", |row, cell| {
+            cell.maybe(row.round().map(|it| it.begin))
+        }),
+        Column::number("end_ns", |row, cell| {
+            cell.maybe(row.round().map(|it| it.end))
+        }),
+        Column::number("err_ns", |row, cell| {
+            cell.maybe(row.round().map(|it| it.error))
+        }),
+    ]
+}
+
+pub(super) fn write(
+    source: &Source<'_>,
+    recorded: &Recorded,
+    writer: &mut impl TableWriter,
+) -> io::Result<()> {
+    // What is exported of a part is chosen by calls and tasks: their numbers would mean nothing.
+    if !source.selection.has_whole_processes() {
+        return Ok(());
+    }
+    let trace = source.trace;
+    for participant in &recorded.participants {
+        let process = trace.process_numbered(participant.process);
+        if process.is_some_and(|id| !source.selection.process(id)) {
+            continue;
+        }
+        let pid = process.map(|id| trace.process(id).pid);
+        for (ordinal, comm) in participant.comms.iter().enumerate() {
+            let row = |ran| Row {
+                participant,
+                pid,
+                ordinal,
+                comm,
+                ran,
+            };
+            let all = comm.lanes.iter();
+            let all = all.flat_map(|lane| lane.rounds.iter().map(move |it| (lane, it)));
+            let none = all.clone().next().is_none().then_some(None);
+            write_table(
+                writer,
+                &columns(),
+                none.into_iter().chain(all.map(Some)).map(row),
+            )?;
+        }
+    }
+    Ok(())
+}

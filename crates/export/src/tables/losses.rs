@@ -1,0 +1,77 @@
+//! `losses`: what could not be recorded, by thread, moment and kind.
+
+use std::io;
+
+use ascend_trace_recording::{Loss, ProcessId, Thread, Trace};
+
+use super::{Column, TableWriter, write_table};
+use crate::Source;
+
+pub(super) struct Row<'s> {
+    trace: &'s Trace,
+    thread: Option<&'s Thread>,
+    at: i64,
+    /// What was lost, and how many of it.
+    lost: (&'static str, u64),
+}
+
+impl Row<'_> {
+    fn process(&self) -> Option<ProcessId> {
+        self.thread.map(|it| it.process)
+    }
+}
+
+pub(super) fn columns<'s>() -> Vec<Column<'static, Row<'s>>> {
+    vec![
+        // Empty where a thread had no channel, and so left no trace.
+        Column::number("process", |row, cell| {
+            cell.maybe(row.process().map(|id| row.trace.process(id).serial));
+        }),
+        Column::number("pid", |row, cell| {
+            cell.maybe(row.process().map(|id| row.trace.process(id).pid));
+        }),
+        Column::unsigned("rank", |row, cell| {
+            let rank = row.process().map(|id| row.trace.process(id).rank_number());
+            cell.maybe(rank.flatten());
+        }),
+        Column::number("tid", |row, cell| cell.maybe(row.thread.map(|it| it.tid))),
+        // By then it had happened.
+        Column::number("at_ns", |row, cell| cell.put(row.at)),
+        // calls, times or others.
+        Column::word("kind", |row, cell| cell.put(row.lost.0)),
+        Column::unsigned("count", |row, cell| cell.put(row.lost.1)),
+    ]
+}
+
+pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
+    let trace = source.trace;
+    let rows = trace.lost().iter().filter_map(|loss| {
+        let thread = loss.thread.map(|id| trace.thread(id));
+        let is_wanted = match loss.thread {
+            Some(id) => source.selection.thread(id),
+            None => source.selection.has_whole_processes(),
+        };
+        is_wanted.then(|| rows_of(trace, thread, loss))
+    });
+    write_table(writer, &columns(), rows.flatten())
+}
+
+fn rows_of<'s>(
+    trace: &'s Trace,
+    thread: Option<&'s Thread>,
+    loss: &Loss,
+) -> impl Iterator<Item = Row<'s>> {
+    let at = loss.at;
+    let kinds = [
+        ("calls", loss.calls),
+        ("times", loss.times),
+        ("others", loss.others),
+    ];
+    let there = kinds.into_iter().filter(|(_, count)| *count > 0);
+    there.map(move |lost| Row {
+        trace,
+        thread,
+        at,
+        lost,
+    })
+}

@@ -1,0 +1,70 @@
+//! The clock of one host on that of another.
+//!
+//! What is known are comparisons: when one clock read some moment, the other one was between two moments.
+//! They bound a mapping as readings of a device's clock do.
+
+use ascend_trace_format::time::{DeviceNs, HostNs};
+
+use super::{Bound, Clock};
+
+/// Times are whole nanoseconds.
+const SLACK_NS: i64 = 1;
+
+/// When the own clock read `at`, the other one read something between these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Comparison {
+    pub at: i64,
+    pub earliest: i64,
+    pub latest: i64,
+}
+
+/// A moment of one clock on another, and how far it may be off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aligned {
+    pub ns: i64,
+    pub error_ns: i64,
+}
+
+/// Maps the clock of one host to that of another: all lines that agree with every comparison.
+#[derive(Clone, Debug)]
+pub struct HostClock(Clock);
+
+impl HostClock {
+    /// The mapping that comparisons allow; `None` without any.
+    pub fn fit(mut comparisons: Vec<Comparison>) -> Option<Self> {
+        comparisons.sort_unstable();
+        let bounds = comparisons.iter().map(|it| Bound {
+            device: DeviceNs::new(it.at),
+            earliest: HostNs::new(it.earliest),
+            latest: HostNs::new(it.latest),
+        });
+        let bounds: Vec<Bound> = bounds.collect();
+        let mut clock = Clock::new(SLACK_NS);
+        clock.extend(&bounds, &[]);
+        clock.look_back();
+        let first = bounds.first()?;
+        clock.map(first.device)?;
+        Some(Self(clock))
+    }
+
+    /// A moment on the other clock.
+    pub fn map(&self, ns: i64) -> Aligned {
+        // A fit knows every moment, some of them badly.
+        let mapped = self.0.map(DeviceNs::new(ns));
+        mapped.map_or(
+            Aligned {
+                ns,
+                error_ns: i64::MAX,
+            },
+            |it| Aligned {
+                ns: it.host.ns(),
+                error_ns: it.error,
+            },
+        )
+    }
+
+    /// How often the comparisons say that a clock has stepped, and how many of them contradict all others.
+    pub fn contradictions(&self) -> (u64, u64) {
+        self.0.troubles()
+    }
+}

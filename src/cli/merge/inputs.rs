@@ -1,0 +1,113 @@
+//! The recordings that are merged.
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use ascend_trace_analysis::align::{Collect, Recorded};
+use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_recording::rows::SessionRow;
+
+use super::reading;
+use crate::cli::trace;
+
+/// A recording, as far as is known before its rows are read.
+pub(super) struct Input {
+    pub(super) path: PathBuf,
+    pub(super) session: SessionRow,
+    /// Its processes, by number.
+    pub(super) processes: Vec<u32>,
+    rank: Option<u64>,
+    pub(super) ended: bool,
+    pub(super) lost: u64,
+}
+
+impl Input {
+    /// Its file, without the folder.
+    pub(super) fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+}
+
+/// Opens the recordings in the order of their ranks, whatever order they are named in.
+pub(super) fn open(files: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
+    refuse_twice(files)?;
+    let inputs = files.iter().map(|path| input(path));
+    let mut inputs = inputs.collect::<anyhow::Result<Vec<Input>>>()?;
+    inputs.sort_by_cached_key(|it| {
+        let session = &it.session;
+        let start = (session.start_realtime_ns, session.start_ns);
+        let host = session.host.clone();
+        (it.rank.is_none(), it.rank, host, start, it.path.clone())
+    });
+    for pair in inputs.windows(2) {
+        refuse_copy(&pair[0], &pair[1])?;
+    }
+    Ok(inputs)
+}
+
+pub(super) fn file(path: &Path) -> anyhow::Result<File> {
+    File::open(path).with_context(|| format!("cannot open {}", path.display()))
+}
+
+fn refuse_twice(files: &[PathBuf]) -> anyhow::Result<()> {
+    let mut seen: Vec<((u64, u64), &PathBuf)> = Vec::new();
+    for path in files {
+        let shown = path.display();
+        let metadata = fs::metadata(path).with_context(|| format!("cannot open {shown}"))?;
+        if !metadata.is_file() {
+            bail!("{shown} is not a file: only files can be merged");
+        }
+        let key = (metadata.dev(), metadata.ino());
+        if let Some((_, other)) = seen.iter().find(|(it, _)| *it == key) {
+            let other = other.display();
+            bail!("{shown} and {other} are one file: name it once");
+        }
+        seen.push((key, path));
+    }
+    Ok(())
+}
+
+/// Copies of a recording lie next to each other.
+fn refuse_copy(one: &Input, other: &Input) -> anyhow::Result<()> {
+    if one.session == other.session && one.session != SessionRow::default() {
+        let (one, other) = (one.path.display(), other.path.display());
+        bail!("{other} is the same recording as {one}: leave one out");
+    }
+    Ok(())
+}
+
+fn input(path: &Path) -> anyhow::Result<Input> {
+    let archive = trace::open_any(path)?;
+    let things = archive.things();
+    let session = things.session().clone();
+    if !session.hosts.is_empty() {
+        let shown = path.display();
+        bail!("{shown} is a merged file: merge the recordings that it was made of");
+    }
+    let mut processes: Vec<u32> = things.processes().iter().map(|it| it.serial).collect();
+    processes.sort_unstable();
+    let ranks = things.processes().iter().filter_map(|it| it.rank_number());
+    let losses = things.losses();
+    Ok(Input {
+        path: path.to_owned(),
+        processes,
+        rank: ranks.min(),
+        ended: things.end().is_some(),
+        lost: losses.calls.saturating_add(losses.others),
+        session,
+    })
+}
+
+/// Reads what alignment needs of each recording: one after another, so that one is in memory at a time.
+pub(super) fn collect(inputs: &mut [Input]) -> anyhow::Result<Vec<Recorded>> {
+    let all = inputs.iter_mut().map(|input| {
+        let mut archive = trace::open_any(&input.path)?;
+        let collected = Collect::default().of_archive(&mut archive, Step::default(), |_| true);
+        Ok(reading(collected, &input.path)?.unwrap_or_default())
+    });
+    all.collect()
+}

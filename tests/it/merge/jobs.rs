@@ -1,0 +1,155 @@
+//! Recordings of made-up jobs as files, and who is named in what the tool says of them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use ascend_trace_recording::file::Writer;
+use ascend_trace_testkit::cluster::{self, Job};
+use ascend_trace_testkit::workload::{self, Workload};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::process::finish;
+use crate::support::{Run, program, run, tool};
+
+/// The recordings of a job, one of each rank.
+pub(super) struct Recorded {
+    pub(super) folder: TempDir,
+    pub(super) files: Vec<PathBuf>,
+    job: Job,
+}
+
+impl Recorded {
+    pub(super) fn new(job: Job) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let tables = cluster::tables();
+        let all = (0..job.all_ranks()).map(|rank| {
+            let path = folder.path().join(format!("rank{rank}.atrace"));
+            let file = File::create(&path).unwrap();
+            (
+                path,
+                Writer::create(file, &job.session(rank), &tables).unwrap(),
+            )
+        });
+        let (files, mut writers): (Vec<_>, Vec<_>) = all.unzip();
+        let mut rows = vec![0_u32; writers.len()];
+        cluster::run(&job, |rank, row| {
+            writers[rank].push(row).unwrap();
+            rows[rank] += 1;
+            // As a recorder does now and then.
+            if rows[rank].is_multiple_of(50) {
+                writers[rank].flush().unwrap();
+            }
+        });
+        Self { folder, files, job }
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// How far the clock of rank 0 is ahead of that of another one at the begin.
+    pub(super) fn apart(&self, rank: usize, truth: i64) -> i64 {
+        self.job.ahead(0, truth) - self.job.ahead(rank, truth)
+    }
+}
+
+fn csv(file: &Path, folder: &Path, table: &str, options: &[&str]) -> Vec<BTreeMap<String, String>> {
+    let to = folder.join("csv");
+    let mut command = tool();
+    command
+        .args(["export", "--format", "csv", "--force", "-o"])
+        .arg(&to);
+    run(command.args(options).arg(file)).expect(0);
+    let text = fs::read_to_string(to.join(table)).unwrap();
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    // Nothing that is made here has a comma.
+    let row = |line: &str| {
+        let cells = line.split(',').map(str::to_owned);
+        head.iter().map(|it| (*it).to_owned()).zip(cells).collect()
+    };
+    lines.map(row).collect()
+}
+
+pub(super) fn record_everything(path: &Path) {
+    let (session, tables) = workload::leading();
+    let mut writer = Writer::create(File::create(path).unwrap(), &session, &tables).unwrap();
+    let all = Workload {
+        steps: 400,
+        everything: true,
+        ..Workload::default()
+    };
+    workload::run(all, |row| writer.push(row).unwrap());
+}
+
+/// Records two ranks of a program that run at the same time, of which one comes late.
+pub(super) fn recorded_pair(steps: u32, late: usize) -> (TempDir, Vec<PathBuf>) {
+    let folder = tempfile::tempdir().unwrap();
+    let known = folder.path().join("root").display().to_string();
+    let steps = steps.to_string();
+    let start = |rank: usize| {
+        let own = folder.path().join(format!("rank{rank}"));
+        fs::create_dir(&own).unwrap();
+        let (rank, late) = (rank.to_string(), late.to_string());
+        let run = Run::new(&program("ranks")).words(&[&rank, &known, &steps, &late]);
+        let run = run.variable("RANK", &rank);
+        let mut command = run.command(&own);
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        (command.spawn().unwrap(), own.join("t.atrace"))
+    };
+    let both = [0, 1].map(start);
+    let files = both.map(|(child, file)| {
+        match finish(child) {
+            Ok(outcome) => outcome.expect(0),
+            Err(outcome) => panic!("it does not end: {outcome}"),
+        };
+        file
+    });
+    (folder, files.into())
+}
+
+/// The rank whose kernels make up most of the critical path.
+pub(super) fn rank_of_path(file: &Path) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = csv(file, folder.path(), "critical.csv", &["--critical"]);
+    let mut lengths: BTreeMap<u64, i64> = BTreeMap::new();
+    for row in rows.iter().filter(|it| it["kind"] == "computing") {
+        let number = |name: &str| row[name].parse::<i64>().unwrap_or(0);
+        let length = number("end_ns") - number("begin_ns");
+        if let Ok(rank) = row["rank"].parse() {
+            *lengths.entry(rank).or_default() += length;
+        }
+    }
+    let longest = lengths.iter().max_by_key(|it| it.1);
+    *longest.expect("there is a path").0
+}
+
+/// For how long collectives waited, by the rank that came last.
+pub(super) fn waits_by_peer(file: &Path, folder: &Path) -> BTreeMap<u64, i64> {
+    let rows = csv(file, folder, "stalls.csv", &[]);
+    let mut waits = BTreeMap::new();
+    for row in rows.iter().filter(|it| it["cause"] == "collective-peer") {
+        let number = |name: &str| row[name].parse::<i64>().unwrap();
+        // Processes are numbered by rank.
+        let rank = row["culprit_process"].parse::<u64>().unwrap() - 1;
+        *waits.entry(rank).or_default() += number("end_ns") - number("begin_ns");
+    }
+    waits
+}
+
+/// The place among the steps of its process of the one that took longest.
+pub(super) fn slowest_step(steps: &Value) -> usize {
+    let steps = steps["steps"].as_array().unwrap();
+    let number = |step: &Value, name: &str| step[name].as_i64().unwrap();
+    let slowest = steps.iter().max_by_key(|it| number(it, "length_ns"));
+    let slowest = slowest.expect("there are steps");
+    let own = steps
+        .iter()
+        .filter(|it| it["process"] == slowest["process"]);
+    let before = own.filter(|it| number(it, "begin_ns") < number(slowest, "begin_ns"));
+    before.count()
+}

@@ -11,6 +11,7 @@ mod processes;
 mod quote;
 mod recorded;
 mod recording;
+mod symbols;
 mod table;
 mod unpack;
 mod viewing;

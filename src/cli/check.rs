@@ -10,6 +10,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use ascend_trace_analysis::checks::{Finding, Findings, all};
+use ascend_trace_recording::text;
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::CheckArgs;
@@ -129,8 +130,10 @@ fn paragraph(finding: &Finding, begin: i64) -> String {
         more => format!("{} times, ", count(more)),
     };
     let first = if finding.count > 1 { "first " } else { "" };
+    let at = site.at.as_ref();
+    let at = at.map_or_else(String::new, |at| format!("    called at {}\n", text::plain(&at.call_site)));
     format!(
-        "{}: {what} [{check}]\n    {times}{} in all, {first}at {} in thread {} of process {} (call {})\n    {advice}\n",
+        "{}: {what} [{check}]\n    {times}{} in all, {first}at {} in thread {} of process {} (call {})\n{at}    {advice}\n",
         severity.name(),
         duration(finding.total_ns),
         moment(finding.begin_ns.saturating_sub(begin)),

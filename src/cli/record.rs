@@ -49,6 +49,7 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
         },
         marks: !args.no_mstx,
         python: args.python,
+        stacks: args.stacks.unwrap_or(0),
         watchdog: args.watchdog,
         words: args.app,
     })

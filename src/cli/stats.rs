@@ -9,6 +9,7 @@ use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::{
     Durations, GraphStats, MeanwhileStats, OpenCallStats, Site, Spent, StallStats, StreamStats,
 };
+use ascend_trace_recording::text;
 use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{TimeRange, Trace};
 
@@ -352,10 +353,12 @@ fn worst(stats: &Stats) -> Table {
         .table()
 }
 
-/// A call by its number in `calls.csv` and its thread.
+/// A call by its number in `calls.csv`, its thread, and the line that made it.
 fn site(site: Option<&Site>) -> String {
     site.map_or_else(String::new, |site| {
-        format!("{} #{} in {}", site.name, site.call, site.tid)
+        let at = site.at.as_ref();
+        let at = at.map_or_else(String::new, |at| format!(" at {}", text::plain(&at.call_site)));
+        format!("{} #{} in {}{at}", site.name, site.call, site.tid)
     })
 }
 

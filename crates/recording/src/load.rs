@@ -24,6 +24,7 @@ use crate::things::{
     Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
     Process, ProcessId, Range, Stream, StreamId, Task, TaskId, Thread, ThreadId,
 };
+use crate::stacks::{StackId, Symbols};
 use crate::trace::Trace;
 pub(crate) use forget::Numbering;
 use lanes::Lanes;
@@ -118,6 +119,8 @@ impl TraceBuilder {
                 let process = self.process(row.process);
                 Arc::make_mut(&mut self.trace.names).add(process, row);
             }
+            Row::Object(row) => Arc::make_mut(&mut self.trace.stacks).add_object(row),
+            Row::Stack(row) => Arc::make_mut(&mut self.trace.stacks).add_stack(row),
             Row::Range(row) => self.range_row(row),
             Row::Activity(row) => self.trace.entries.push(row),
             Row::Cost(row) => {
@@ -130,6 +133,11 @@ impl TraceBuilder {
             }) => self.trace.end = Some((end_ns, exit_status)),
             row => self.trace.kept.push(row),
         }
+    }
+
+    /// Says who can tell what lies at an address.
+    pub fn set_symbols(&mut self, symbols: Arc<dyn Symbols>) {
+        Arc::make_mut(&mut self.trace.stacks).set_symbols(symbols);
     }
 
     /// Something of the file could not be read.
@@ -372,6 +380,7 @@ impl TraceBuilder {
             },
             graph: row.graph,
             ending: row.ending,
+            stack: row.stack.and_then(StackId::new),
             args: append(&mut self.trace.words, row.args),
             strings: append(&mut self.trace.texts, row.strings),
         };

@@ -113,3 +113,100 @@ fn tell_of(state: &ThreadState, number: u64, frames: &Frames) -> bool {
     state.at_work(|state| state.record(|producer| is_told = tell(producer, &stack)));
     is_told
 }
+
+#[cfg(test)]
+mod tests {
+    use core::hint::black_box;
+
+    use super::*;
+    use crate::thread;
+
+    /// The addresses behind the calls of this stack, by our walk and by the C library's.
+    #[inline(never)]
+    fn both() -> (Vec<usize>, Vec<usize>) {
+        let registers = walk::here();
+        let ours = thread::with(|state| {
+            let stack = Stack::at(state, registers.sp);
+            let rule = |registers: &Registers| {
+                let address = registers.pc.wrapping_sub((!registers.is_exact).into());
+                objects::step_at(address).map(|step| Rule { step, object: 1 })
+            };
+            let frames = walk::walk(registers, &stack, MOST_FRAMES, |_| false, rule);
+            let words = frames.words().iter();
+            let addresses = words.map(|word| (word & ((1 << 48) - 1)) as usize);
+            addresses.skip(1).collect()
+        });
+        let mut told = [core::ptr::null_mut(); MOST_FRAMES];
+        // SAFETY: there is room for as many as are told of.
+        let count = unsafe { libc::backtrace(told.as_mut_ptr(), MOST_FRAMES as i32) };
+        let told = told.iter().take(count as usize).skip(1);
+        (ours, told.map(|it| *it as usize).collect())
+    }
+
+    #[inline(never)]
+    fn deep(left: usize) -> (Vec<usize>, Vec<usize>) {
+        let room = black_box([left; 40]);
+        match left {
+            0 => black_box(both()),
+            _ => {
+                let found = deep(left - 1);
+                black_box(room);
+                found
+            }
+        }
+    }
+
+    #[test]
+    fn the_walk_is_that_of_the_c_library() {
+        for depth in [0, 3, 12] {
+            let (ours, told) = deep(depth);
+            assert!(ours.len() > depth + 3, "{ours:x?} {told:x?}");
+            assert_eq!(ours[..], told[..ours.len()]);
+        }
+    }
+
+    #[test]
+    fn stacks_are_told_apart_and_each_has_one_number() {
+        let number = |words: &[u64]| {
+            let mut left = words.iter();
+            let rule = |_: &Registers| {
+                let object = *left.next()? as u16;
+                Some(Rule {
+                    step: rule::Step::End,
+                    object,
+                })
+            };
+            thread::with(|state| {
+                let stack = Stack::at(state, thread::stack());
+                let registers = Registers {
+                    pc: 1 << 20,
+                    ..Registers::default()
+                };
+                walk::walk(registers, &stack, 100, |_| false, rule).hash()
+            })
+        };
+        assert_eq!(number(&[1]), number(&[1]));
+        assert_ne!(number(&[1]), number(&[2]));
+        assert_ne!(number(&[]), 0);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_handler_is_followed_to_what_it_has_interrupted() {
+        use core::sync::atomic::AtomicUsize;
+        static FOUND: AtomicUsize = AtomicUsize::new(0);
+        extern "C" fn handler(_: i32) {
+            let (ours, told) = both();
+            let same = ours.iter().zip(&told).take_while(|(a, b)| a == b || **a == **b + 1);
+            FOUND.store(same.count(), Relaxed);
+        }
+        // SAFETY: a handler that only looks, for a signal that this thread sends to itself.
+        unsafe {
+            libc::signal(libc::SIGURG, handler as extern "C" fn(i32) as usize);
+            libc::raise(libc::SIGURG);
+            libc::signal(libc::SIGURG, libc::SIG_DFL);
+        }
+        // The handler, the kernel's frame, and some of what is around.
+        assert!(FOUND.load(Relaxed) > 5, "{}", FOUND.load(Relaxed));
+    }
+}

@@ -313,7 +313,12 @@ fn open_calls(stats: &Stats, begin: i64) -> Table {
             duration(it.begin_ns.saturating_sub(begin))
         })
         .right("for", |it| duration(it.length_ns))
+        .left("called at", |it| {
+            let at = it.at.as_ref().map(|it| text::plain(&it.call_site).into_owned());
+            at.unwrap_or_default()
+        })
         .table()
+        .with_only_if("called at", stats.open_calls.iter().any(|it| it.at.is_some()))
 }
 
 fn of_device((device, stream): (u32, i64)) -> String {

@@ -136,9 +136,20 @@ impl Archive {
         self.span = TimeRange::around(open.chain([whole]));
     }
 
-    /// Says who can tell what lies at an address.
+    /// Says who can tell what lies at an address. Files are read when somebody asks for a call site.
     pub fn set_symbols(&mut self, symbols: Arc<dyn Symbols>) {
-        self.builder.set_symbols(symbols);
+        self.builder.set_symbols(symbols, false);
+    }
+
+    /// The same for readers who must not wait: they are told the call sites that [`Self::find_call_sites`]
+    /// has found.
+    pub fn set_symbols_ahead(&mut self, symbols: Arc<dyn Symbols>) {
+        self.builder.set_symbols(symbols, true);
+    }
+
+    /// Finds the call sites of all stacks so far.
+    pub fn find_call_sites(&self) {
+        self.things().find_call_sites();
     }
 
     /// The things of the recording, as a trace without calls and tasks.

@@ -135,9 +135,10 @@ impl TraceBuilder {
         }
     }
 
-    /// Says who can tell what lies at an address.
-    pub fn set_symbols(&mut self, symbols: Arc<dyn Symbols>) {
-        Arc::make_mut(&mut self.trace.stacks).set_symbols(symbols);
+    /// Says who can tell what lies at an address: whoever asks for a call site, or only whoever finds them
+    /// ahead.
+    pub(crate) fn set_symbols(&mut self, symbols: Arc<dyn Symbols>, is_ahead: bool) {
+        Arc::make_mut(&mut self.trace.stacks).set_symbols(symbols, is_ahead);
     }
 
     /// Something of the file could not be read.

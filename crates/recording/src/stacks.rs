@@ -145,6 +145,8 @@ pub(crate) struct Stacks {
     stacks: BTreeMap<u32, (u32, Arc<str>)>,
     objects: BTreeMap<(u32, u32), ObjectRow>,
     symbols: Arc<dyn Symbols>,
+    /// Only sites that were found ahead are told: files are not read by who asks.
+    is_ahead: bool,
     /// Sites that somebody has asked for.
     sites: Arc<Mutex<BTreeMap<StackId, Arc<CallSite>>>>,
 }
@@ -155,6 +157,7 @@ impl Default for Stacks {
             stacks: BTreeMap::new(),
             objects: BTreeMap::new(),
             symbols: Arc::new(NoSymbols),
+            is_ahead: false,
             sites: Arc::default(),
         }
     }
@@ -171,9 +174,24 @@ impl Stacks {
         self.objects.insert((row.process, row.object), row);
     }
 
-    pub(crate) fn set_symbols(&mut self, symbols: Arc<dyn Symbols>) {
+    pub(crate) fn set_symbols(&mut self, symbols: Arc<dyn Symbols>, is_ahead: bool) {
         self.symbols = symbols;
+        self.is_ahead = is_ahead;
         self.sites = Arc::default();
+    }
+
+    /// Finds the sites of all stacks that have none yet.
+    pub(crate) fn find_ahead(&self, pid: impl Fn(u32) -> Option<u32>) {
+        for stack in self.stacks.keys().filter_map(|number| StackId::new(*number)) {
+            if self.known(stack).is_none() {
+                self.find(stack, &pid);
+            }
+        }
+    }
+
+    fn known(&self, stack: StackId) -> Option<Arc<CallSite>> {
+        let sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        sites.get(&stack).cloned()
     }
 
     /// The objects that frames lie in.
@@ -191,10 +209,13 @@ impl Stacks {
         stack: StackId,
         pid: impl Fn(u32) -> Option<u32>,
     ) -> Option<Arc<CallSite>> {
-        let known = || self.sites.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(site) = known().get(&stack) {
-            return Some(Arc::clone(site));
+        match self.known(stack) {
+            None if !self.is_ahead => self.find(stack, &pid),
+            known => known,
         }
+    }
+
+    fn find(&self, stack: StackId, pid: &impl Fn(u32) -> Option<u32>) -> Option<Arc<CallSite>> {
         let (process, frames) = self.stacks.get(&stack.get())?;
         let pid = pid(*process);
         let frames = frames.split(' ').filter_map(address);
@@ -202,7 +223,8 @@ impl Stacks {
             self.frames(*process, pid, object, address)
         });
         let site = Arc::new(CallSite::new(frames.collect()));
-        known().insert(stack, Arc::clone(&site));
+        let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        sites.insert(stack, Arc::clone(&site));
         Some(site)
     }
 
@@ -294,7 +316,7 @@ mod tests {
     #[test]
     fn a_call_is_shown_by_the_innermost_frame_that_is_no_librarys() {
         let mut stacks = stacks("2:1234 1:1010 9:77");
-        stacks.set_symbols(Arc::new(Known));
+        stacks.set_symbols(Arc::new(Known), false);
         let site = site(&stacks, 1);
         assert_eq!(site.text(), "model/train.cpp:7 (inner)");
         let lines = [
@@ -307,9 +329,19 @@ mod tests {
     }
 
     #[test]
+    fn who_may_not_read_files_is_told_what_was_found_ahead() {
+        let mut stacks = stacks("1:1010");
+        stacks.set_symbols(Arc::new(Known), true);
+        let stack = StackId::new(5).unwrap();
+        assert_eq!(stacks.site(stack, |_| None), None);
+        stacks.find_ahead(|_| None);
+        assert_eq!(site(&stacks, 1).text(), "model/train.cpp:7 (inner)");
+    }
+
+    #[test]
     fn frames_of_python_come_before_others() {
         let mut stacks = stacks("1:1010 0:77");
-        stacks.set_symbols(Arc::new(Known));
+        stacks.set_symbols(Arc::new(Known), false);
         assert_eq!(site(&stacks, 42).text(), "net.py (forward)");
     }
 

@@ -266,11 +266,16 @@ impl Trace {
 
     /// The frames of a stack.
     pub fn site_of(&self, stack: StackId) -> Option<Arc<CallSite>> {
-        let pid = |number| {
-            let process = self.process_numbered(number)?;
-            Some(self.process(process).pid)
-        };
-        self.stacks.site(stack, pid)
+        self.stacks.site(stack, |number| self.pid_of(number))
+    }
+
+    pub(crate) fn find_call_sites(&self) {
+        self.stacks.find_ahead(|number| self.pid_of(number));
+    }
+
+    fn pid_of(&self, number: u32) -> Option<u32> {
+        let process = self.process_numbered(number)?;
+        Some(self.process(process).pid)
     }
 
     /// Whether stacks of calls were recorded.

@@ -148,6 +148,12 @@ fn step(object: &Object<'_>, address: usize) -> Option<Step> {
     tables::step(header, address, &part)
 }
 
+/// What the tables say of an address, for tests.
+#[cfg(test)]
+pub(super) fn step_at(address: usize) -> Option<Step> {
+    find(address).map(|found| found.step.unwrap_or(Step::Chain))
+}
+
 /// The object's number. When it is new it is told; `None` when there was no room for that. 0 when there are
 /// too many.
 fn number(state: &ThreadState, found: &Found, seed: u64) -> Option<u16> {

@@ -152,3 +152,138 @@ impl<'a> Shared<'a> {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::ops::ControlFlow;
+
+    use super::*;
+    use crate::loader::walk;
+
+    /// Bytes that follow no rule, the same each time.
+    struct Noise(u64);
+
+    impl Noise {
+        fn next(&mut self) -> u64 {
+            self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            self.0 >> 24
+        }
+    }
+
+    /// The segment with the tables of this program, a copy, and the address of the sorted table.
+    fn own_tables() -> (usize, Vec<u8>, usize) {
+        let mut found = None;
+        walk::each(|place| {
+            if !place.is_own() {
+                return ControlFlow::Continue(());
+            }
+            let header = place.object.unwind_header().unwrap();
+            let (begin, _) = place.object.range();
+            let bytes = place.object.readable_from(begin).unwrap();
+            found = Some((begin, bytes.to_vec(), header));
+            ControlFlow::Break(())
+        });
+        found.unwrap()
+    }
+
+    fn step_in(at: usize, bytes: &[u8], header: usize, address: usize) -> Option<Step> {
+        let all = Bytes { at, bytes };
+        step(all.from(header)?, address, &|address| all.from(address))
+    }
+
+    #[test]
+    fn all_functions_of_this_program_have_steps() {
+        let (at, bytes, header) = own_tables();
+        if header.wrapping_sub(at) > bytes.len() {
+            return;
+        }
+        let known = [own_tables as *const () as usize, step_in as *const () as usize];
+        for function in known {
+            for offset in [0, 1, 5, 20] {
+                let found = step_in(at, &bytes, header, function + offset);
+                assert!(matches!(found, Some(Step::Frame { .. })), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_tables_lead_nowhere_and_harm_nobody() {
+        let (at, sound, header) = own_tables();
+        let function = own_tables as *const () as usize;
+        let mut noise = Noise(1);
+        let from = header.wrapping_sub(at).min(sound.len());
+        for _ in 0..200 {
+            let mut bytes = sound.clone();
+            for _ in 0..2000 {
+                let place = from + noise.next() as usize % (bytes.len() - from).max(1);
+                if let Some(byte) = bytes.get_mut(place) {
+                    *byte = noise.next() as u8;
+                }
+            }
+            for offset in 0..64 {
+                step_in(at, &bytes, header, function + offset * 997);
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_harm() {
+        let mut noise = Noise(2);
+        for length in 0..4000usize {
+            let mut bytes: Vec<u8> = (0..length % 300).map(|_| noise.next() as u8).collect();
+            // Often enough it looks like a table of one entry.
+            let head = [1, 0x1b, 0x03, SORTED, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0];
+            for (place, byte) in bytes.iter_mut().zip(head) {
+                *place = byte;
+            }
+            step_in(0x1000, &bytes, 0x1000, 0x1000 + length);
+        }
+    }
+
+    #[test]
+    fn an_entry_for_signals_and_one_that_aligns_its_stack_are_known() {
+        // A header with one function at 0x2000, whose entry is at 0x1030 and shares what is at 0x1014.
+        let mut bytes = vec![1, 0x1b, 0x03, SORTED, 0, 0, 0, 0, 1, 0, 0, 0];
+        bytes.extend(0x1000i32.to_ne_bytes());
+        bytes.extend(0x30i32.to_ne_bytes());
+        let shared = |letters: &[u8], rest: &[u8]| {
+            let mut body = vec![0, 0, 0, 0, 1];
+            body.extend(letters);
+            body.extend(rest);
+            body.resize(24, 0);
+            body
+        };
+        let own = |instructions: &[u8]| {
+            let mut body = 0x20u32.to_ne_bytes().to_vec();
+            body.extend(0x2000u64.to_ne_bytes());
+            body.extend(0x100u64.to_ne_bytes());
+            body.push(0);
+            body.extend(instructions);
+            body.resize(44, 0);
+            body
+        };
+        let whole = |letters: &[u8], rest: &[u8], instructions: &[u8]| {
+            let mut all = bytes.clone();
+            for body in [shared(letters, rest), own(instructions)] {
+                all.extend((body.len() as u32).to_ne_bytes());
+                all.extend(body);
+            }
+            all
+        };
+        // Entry at 0x14 + 28 = 0x30, its id at 0x34, so what it shares is 0x20 before that.
+        let signal = whole(b"zRS\0", &[1, 0x78, 16, 1, 0], &[]);
+        assert_eq!(step_in(0x1000, &signal, 0x1000, 0x2010), Some(Step::Signal));
+        assert_eq!(step_in(0x1000, &signal, 0x1000, 0x2100), None, "behind it");
+        if cfg!(target_arch = "x86_64") {
+            // The frame is at *(rbp - 8), rbp at *rbp, the return address 8 below the frame.
+            let aligned = [0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0, 0x90, 1];
+            let aligned = whole(b"zR\0", &[1, 0x78, 16, 1, 0, 0], &aligned);
+            let expected = Step::Frame {
+                base: super::super::rule::Base::AtFp(-8),
+                fp: super::super::rule::Saved::Same,
+                ra: super::super::rule::Saved::At(-1),
+            };
+            assert_eq!(step_in(0x1000, &aligned, 0x1000, 0x2010), Some(expected));
+        }
+    }
+}

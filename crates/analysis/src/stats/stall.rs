@@ -80,7 +80,8 @@ pub struct Place {
 }
 
 impl Place {
-    pub(crate) fn of(trace: &Trace, stack: StackId) -> Option<Self> {
+    /// What a stack shows, if anything is known of it.
+    pub fn of(trace: &Trace, stack: StackId) -> Option<Self> {
         let site = trace.site_of(stack)?;
         let frame = site.frame()?;
         Some(Self {

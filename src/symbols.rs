@@ -44,12 +44,15 @@ pub(crate) fn say_missing(archive: &Archive) {
 }
 
 fn reason(trouble: &Trouble) -> String {
-    let why = match trouble {
-        Trouble::Absent => "is absent".to_owned(),
-        Trouble::Other => "has another build id".to_owned(),
-        Trouble::Unreadable(why) => format!("cannot be read ({why})"),
-    };
-    format!("the file {why}, so its call sites are shown as addresses")
+    match trouble {
+        Trouble::Absent => "the file is absent, so its call sites are shown as addresses".to_owned(),
+        Trouble::Other => {
+            "the file has another build id, so its call sites are shown as addresses".to_owned()
+        }
+        Trouble::Unreadable(why) => {
+            format!("the file cannot be read ({why}), so its call sites are shown as addresses")
+        }
+    }
 }
 
 impl Symbols for Files {

@@ -18,6 +18,7 @@ use super::head::Head;
 use super::trace::{self, Condition, Told};
 use crate::error::DENIED;
 use crate::output::{print, print_json, say};
+use crate::symbols;
 use crate::table::{Rows, Table, count};
 use suppress::Suppressions;
 
@@ -35,6 +36,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
         condition,
         begin,
     } = trace::fold(file, &mut archive, Findings::default(), args.strict)?;
+    symbols::say_missing(&archive);
     let known = match &args.suppress {
         Some(file) => Suppressions::read(file)?,
         None => Suppressions::default(),

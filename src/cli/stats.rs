@@ -16,6 +16,7 @@ use ascend_trace_recording::{TimeRange, Trace};
 use super::args::StatsArgs;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
+use crate::symbols;
 use crate::table::{Rows, Table, count};
 
 /// Rows of a table before the rest is summed up.
@@ -30,6 +31,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
         .context("it was cancelled")?;
     trace::check(&mut archive, args.report.strict)?;
     trace::say_warnings(file, &archive);
+    symbols::say_missing(&archive);
     let condition = Condition::of_archive(&archive);
     match args.report.json {
         true => print_json("stats", &document(&stats, &condition)?)?,

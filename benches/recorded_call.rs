@@ -25,7 +25,10 @@ fn main() -> Result<()> {
     calls::print(costs, "traced (--timing off)", "tracer");
     let [without, with] = calls::best(|| Ok([bench.deep(&[])?, bench.deep(&["--stacks"])?]))?;
     println!("ten frames, traced      {without:8.1} ns");
-    println!("with --stacks           {with:8.1} ns, {:+.1}", with - without);
+    println!(
+        "with --stacks           {with:8.1} ns, {:+.1}",
+        with - without
+    );
     println!("with / without          {:8.2}", with / without);
     Ok(())
 }

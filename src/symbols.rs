@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use ascend_trace_recording::Archive;
 use ascend_trace_recording::rows::ObjectRow;
 use ascend_trace_recording::stacks::{Frame, PYTHON, Symbols};
-use ascend_trace_recording::Archive;
 use ascend_trace_symbols::{Found, Symbolizer, Trouble};
 
 use crate::output::say;
@@ -45,7 +45,9 @@ pub(crate) fn say_missing(archive: &Archive) {
 
 fn reason(trouble: &Trouble) -> String {
     match trouble {
-        Trouble::Absent => "the file is absent, so its call sites are shown as addresses".to_owned(),
+        Trouble::Absent => {
+            "the file is absent, so its call sites are shown as addresses".to_owned()
+        }
         Trouble::Other => {
             "the file has another build id, so its call sites are shown as addresses".to_owned()
         }

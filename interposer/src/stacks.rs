@@ -197,7 +197,10 @@ mod tests {
         static FOUND: AtomicUsize = AtomicUsize::new(0);
         extern "C" fn handler(_: i32) {
             let (ours, told) = both();
-            let same = ours.iter().zip(&told).take_while(|(a, b)| a == b || **a == **b + 1);
+            let same = ours
+                .iter()
+                .zip(&told)
+                .take_while(|(a, b)| a == b || **a == **b + 1);
             FOUND.store(same.count(), Relaxed);
         }
         // SAFETY: a handler that only looks, for a signal that this thread sends to itself.

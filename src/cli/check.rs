@@ -133,7 +133,9 @@ fn paragraph(finding: &Finding, begin: i64) -> String {
     };
     let first = if finding.count > 1 { "first " } else { "" };
     let at = site.at.as_ref();
-    let at = at.map_or_else(String::new, |at| format!("    called at {}\n", text::plain(&at.call_site)));
+    let at = at.map_or_else(String::new, |at| {
+        format!("    called at {}\n", text::plain(&at.call_site))
+    });
     format!(
         "{}: {what} [{check}]\n    {times}{} in all, {first}at {} in thread {} of process {} (call {})\n{at}    {advice}\n",
         severity.name(),

@@ -316,11 +316,17 @@ fn open_calls(stats: &Stats, begin: i64) -> Table {
         })
         .right("for", |it| duration(it.length_ns))
         .left("called at", |it| {
-            let at = it.at.as_ref().map(|it| text::plain(&it.call_site).into_owned());
+            let at = it
+                .at
+                .as_ref()
+                .map(|it| text::plain(&it.call_site).into_owned());
             at.unwrap_or_default()
         })
         .table()
-        .with_only_if("called at", stats.open_calls.iter().any(|it| it.at.is_some()))
+        .with_only_if(
+            "called at",
+            stats.open_calls.iter().any(|it| it.at.is_some()),
+        )
 }
 
 fn of_device((device, stream): (u32, i64)) -> String {
@@ -364,7 +370,9 @@ fn worst(stats: &Stats) -> Table {
 fn site(site: Option<&Site>) -> String {
     site.map_or_else(String::new, |site| {
         let at = site.at.as_ref();
-        let at = at.map_or_else(String::new, |at| format!(" at {}", text::plain(&at.call_site)));
+        let at = at.map_or_else(String::new, |at| {
+            format!(" at {}", text::plain(&at.call_site))
+        });
         format!("{} #{} in {}{at}", site.name, site.call, site.tid)
     })
 }

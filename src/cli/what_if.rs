@@ -125,7 +125,9 @@ fn syncs(found: &[Sync]) -> String {
         .left("function", |it| it.function.clone())
         .left("after", |it| it.after.clone().unwrap_or_default())
         .left("thread", |it| it.tid)
-        .left("called at", |it| it.at.as_ref().map_or_else(String::new, call_site))
+        .left("called at", |it| {
+            it.at.as_ref().map_or_else(String::new, call_site)
+        })
         .left("would do", |it| {
             it.narrower.map_or("it is needed", Narrow::name)
         })

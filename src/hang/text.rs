@@ -234,7 +234,9 @@ fn threads(report: &Report) -> Table {
         .left("on", |it| {
             open(it).map_or_else(String::new, |it| place(&it))
         })
-        .left("called at", |it| open(it).map_or_else(String::new, |it| site(it.at.as_ref())))
+        .left("called at", |it| {
+            open(it).map_or_else(String::new, |it| site(it.at.as_ref()))
+        })
         .right("for", |it| match (open(it), it.last_calls.last()) {
             (Some(call), _) => duration(call.length_ns),
             (None, Some(last)) => duration(report.end_ns.saturating_sub(last.end_ns).max(0)),

@@ -14,7 +14,10 @@ const LIBRARY: &str = include_str!("../programs/stacks_library.c");
 /// The ways in which compilers are told to lay out frames.
 const WAYS: [(&str, &[&str]); 4] = [
     ("stacks", &["-g", "-O2"]),
-    ("stacks_with_pointers", &["-g", "-O2", "-fno-omit-frame-pointer"]),
+    (
+        "stacks_with_pointers",
+        &["-g", "-O2", "-fno-omit-frame-pointer"],
+    ),
     ("stacks_without", &["-g", "-O2", "-fomit-frame-pointer"]),
     ("stacks_unoptimised", &["-g", "-O0"]),
 ];
@@ -63,10 +66,15 @@ fn json(trace: &Path, command: &str) -> Value {
 fn leak(trace: &Path) -> Vec<String> {
     let found = json(trace, "check");
     let findings = found["findings"].as_array().unwrap();
-    let leak = findings.iter().find(|it| it["site"]["name"] == "aclrtMalloc");
+    let leak = findings
+        .iter()
+        .find(|it| it["site"]["name"] == "aclrtMalloc");
     let leak = leak.unwrap_or_else(|| panic!("no leak: {found:#}"));
     let frames = leak["site"]["stack"].as_array().unwrap();
-    frames.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+    frames
+        .iter()
+        .map(|it| it.as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[track_caller]
@@ -123,7 +131,10 @@ fn handlers_of_signals_are_followed_to_what_they_interrupt() {
         for case in ["handler", "alternate"] {
             let recording = recorded(&program, &[case]);
             let frames = leak(&recording.trace());
-            let expected = [shown("the call", "allocate"), shown("handler", "in_handler")];
+            let expected = [
+                shown("the call", "allocate"),
+                shown("handler", "in_handler"),
+            ];
             begins_with(&frames, &expected);
             if cfg!(target_arch = "x86_64") {
                 let interrupted = shown("interrupted", "interrupted");
@@ -139,7 +150,10 @@ fn a_coroutine_has_the_frames_of_its_own_stack() {
         let recording = recorded(&compiled(way), &["coroutine"]);
         let found = sites(&recording, "aclrtMalloc");
         assert_eq!(found, vec![shown("the call", "allocate"); 100], "{way:?}");
-        let expected = [shown("the call", "allocate"), shown("coroutine", "in_coroutine")];
+        let expected = [
+            shown("the call", "allocate"),
+            shown("coroutine", "in_coroutine"),
+        ];
         begins_with(&leak(&recording.trace()), &expected);
     }
 }
@@ -148,7 +162,10 @@ fn a_coroutine_has_the_frames_of_its_own_stack() {
 fn a_forked_child_has_lines_of_its_own_process() {
     let recording = recorded(&compiled(WAYS[0]), &["child"]);
     let tables = Tables::of(&recording);
-    let calls = tables.calls.iter().filter(|it| it.text("name") == "aclrtMalloc");
+    let calls = tables
+        .calls
+        .iter()
+        .filter(|it| it.text("name") == "aclrtMalloc");
     let calls: Vec<&CsvRow> = calls.collect();
     assert_eq!(calls.len(), 2);
     assert_ne!(calls[0].text("pid"), calls[1].text("pid"));
@@ -178,7 +195,14 @@ fn code_without_tables_is_left_out_and_harms_nothing() {
         "-fno-exceptions",
     ];
     let program = compiled(("stacks_bare", options));
-    for case in ["plain", "aligned", "deep", "threads", "handler", "coroutine"] {
+    for case in [
+        "plain",
+        "aligned",
+        "deep",
+        "threads",
+        "handler",
+        "coroutine",
+    ] {
         let recording = recorded(&program, &[case]);
         for site in sites(&recording, "aclrtMalloc") {
             assert_eq!(site, shown("the call", "allocate"), "{case}");
@@ -193,7 +217,10 @@ fn code_that_is_made_at_run_time_has_names_by_its_map() {
     let expected = "net/model.py (forward)";
     assert_eq!(sites(&recording, "aclrtMalloc"), [expected]);
     let frames = leak(&recording.trace());
-    begins_with(&frames, &[shown("the call", "allocate"), expected.to_owned()]);
+    begins_with(
+        &frames,
+        &[shown("the call", "allocate"), expected.to_owned()],
+    );
     let pid = Tables::of(&recording).calls[0].text("pid").to_owned();
     std::fs::remove_file(format!("/tmp/perf-{pid}.map")).unwrap();
 }
@@ -249,7 +276,10 @@ fn without_the_option_nothing_is_recorded() {
     let recording = Run::new(&compiled(WAYS[0])).words(&["plain"]).compared();
     assert_eq!(sites(&recording, "aclrtMalloc"), [""]);
     let found = json(&recording.trace(), "check");
-    assert!(found["findings"][0]["site"].get("call_site").is_none(), "{found:#}");
+    assert!(
+        found["findings"][0]["site"].get("call_site").is_none(),
+        "{found:#}"
+    );
     let bytes = std::fs::read(recording.trace()).unwrap();
     for kind in [b"STCK", b"OBJT"] {
         assert!(!bytes.windows(4).any(|it| it == kind));
@@ -267,12 +297,21 @@ fn reports_and_exports_name_the_line() {
     run(tool().arg("check").arg(&trace).arg("--sarif").arg(&sarif)).expect(0);
     let log: Value = serde_json::from_str(&std::fs::read_to_string(&sarif).unwrap()).unwrap();
     let results = log["runs"][0]["results"].as_array().unwrap();
-    let places = results.iter().map(|it| &it["locations"][0]["physicalLocation"]);
-    let lines: Vec<u64> = places.filter_map(|it| it["region"]["startLine"].as_u64()).collect();
+    let places = results
+        .iter()
+        .map(|it| &it["locations"][0]["physicalLocation"]);
+    let lines: Vec<u64> = places
+        .filter_map(|it| it["region"]["startLine"].as_u64())
+        .collect();
     let expected = line(SOURCE, "the call") as u64;
     assert!(lines.contains(&expected), "{log:#}");
     let chrome = recording.beside("t.json");
-    run(tool().arg("export").arg(&trace).args(["--format", "chrome", "-o"]).arg(&chrome)).expect(0);
+    run(tool()
+        .arg("export")
+        .arg(&trace)
+        .args(["--format", "chrome", "-o"])
+        .arg(&chrome))
+    .expect(0);
     let chrome = std::fs::read_to_string(&chrome).unwrap();
     assert!(chrome.contains(&format!("\"site\":\"{known}\"")), "{known}");
 }

@@ -50,6 +50,7 @@ static APART void deep(int left)
 
 static void *in_thread(void *unused)
 {
+    DO(aclrtSetDevice(0));
     allocate(); /* thread */
     sink++;
     return unused;
@@ -166,9 +167,7 @@ static void hang(void)
     aclrtStream stream;
     aclrtEvent event;
     DO(aclrtCreateStream(&stream));
-    DO(aclrtCreateEvent(&event));
-    DO(aclrtRecordEvent(event, stream));
-    DO(aclrtResetEvent(event, stream));
+    DO(aclrtCreateEventWithFlag(&event, ACL_EVENT_SYNC));
     DO(aclrtStreamWaitEvent(stream, event));
     /* What the tests wait for. */
     printf("stuck %d\n", (int)getpid());

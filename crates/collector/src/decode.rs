@@ -124,7 +124,9 @@ impl Decoder {
         clock: &Clock,
     ) -> Option<&mut CallRow> {
         let number = self.found.number(origin.process, told.function)?;
-        let stack = told.stack.and_then(|id| self.stacks.number(origin.process, id));
+        let stack = told
+            .stack
+            .and_then(|id| self.stacks.number(origin.process, id));
         let Row::Call(row) = &mut self.call else {
             return None;
         };

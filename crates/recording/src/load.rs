@@ -20,11 +20,11 @@ use crate::rows::{
     CallRow, ContextRow, EndRow, EventRow, LossRow, ProcessRow, RangeRow, Row, SessionRow,
     StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow,
 };
+use crate::stacks::{StackId, Symbols};
 use crate::things::{
     Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
     Process, ProcessId, Range, Stream, StreamId, Task, TaskId, Thread, ThreadId,
 };
-use crate::stacks::{StackId, Symbols};
 use crate::trace::Trace;
 pub(crate) use forget::Numbering;
 use lanes::Lanes;

@@ -165,7 +165,8 @@ impl Default for Stacks {
 
 impl Stacks {
     pub(crate) fn add_stack(&mut self, row: StackRow) {
-        self.stacks.insert(row.stack, (row.process, row.frames.into()));
+        self.stacks
+            .insert(row.stack, (row.process, row.frames.into()));
     }
 
     pub(crate) fn add_object(&mut self, row: ObjectRow) {
@@ -182,7 +183,11 @@ impl Stacks {
 
     /// Finds the sites of all stacks that have none yet.
     pub(crate) fn find_ahead(&self, pid: impl Fn(u32) -> Option<u32>) {
-        for stack in self.stacks.keys().filter_map(|number| StackId::new(*number)) {
+        for stack in self
+            .stacks
+            .keys()
+            .filter_map(|number| StackId::new(*number))
+        {
             if self.known(stack).is_none() {
                 self.find(stack, &pid);
             }
@@ -219,9 +224,8 @@ impl Stacks {
         let (process, frames) = self.stacks.get(&stack.get())?;
         let pid = pid(*process);
         let frames = frames.split(' ').filter_map(address);
-        let frames = frames.flat_map(|(object, address)| {
-            self.frames(*process, pid, object, address)
-        });
+        let frames =
+            frames.flat_map(|(object, address)| self.frames(*process, pid, object, address));
         let site = Arc::new(CallSite::new(frames.collect()));
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         sites.insert(stack, Arc::clone(&site));

@@ -95,5 +95,9 @@ fn id_of(elf: &Elf<'_>) -> String {
 
 fn debug_file(build_id: &str) -> Option<PathBuf> {
     let (folder, rest) = build_id.split_at_checked(2)?;
-    Some(Path::new(DEBUG_FOLDER).join(folder).join(format!("{rest}.debug")))
+    Some(
+        Path::new(DEBUG_FOLDER)
+            .join(folder)
+            .join(format!("{rest}.debug")),
+    )
 }

@@ -49,7 +49,10 @@ impl Lines {
             let name = frame.function.as_ref().and_then(|it| it.raw_name().ok());
             found.push(Found {
                 function: name.map(|it| table::readable(&it)),
-                file: location.as_ref().and_then(|it| it.file).map(ToOwned::to_owned),
+                file: location
+                    .as_ref()
+                    .and_then(|it| it.file)
+                    .map(ToOwned::to_owned),
                 line: location.and_then(|it| it.line),
             });
         }

@@ -62,7 +62,11 @@ mod tests {
         let map = PerfMap::parse(
             "7f00 10 py::step:/work/train.py\n0x8000 20 other name\nnonsense\n7f00 20 py::again:a.py\n",
         );
-        assert_eq!(map.name(0x7f0f), Some("py::again:a.py"), "the last one counts");
+        assert_eq!(
+            map.name(0x7f0f),
+            Some("py::again:a.py"),
+            "the last one counts"
+        );
         assert_eq!(map.name(0x7f20), None);
         assert_eq!(map.name(0x8010), Some("other name"));
         assert_eq!(map.name(0x10), None);

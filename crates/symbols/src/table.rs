@@ -66,7 +66,9 @@ pub(crate) fn readable(symbol: &str) -> String {
         return symbol.to_owned();
     };
     // Parameters, and what a function template returns, make lines long and tell little.
-    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let options = cpp_demangle::DemangleOptions::new()
+        .no_params()
+        .no_return_type();
     parsed
         .demangle_with_options(&options)
         .unwrap_or_else(|_| symbol.to_owned())
@@ -82,7 +84,10 @@ mod tests {
             ("main", "main"),
             ("_ZN5model4stepEi", "model::step"),
             ("_ZN5train3runIiEEvT_", "train::run<int>"),
-            ("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"),
+            (
+                "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
+                "core::fmt::Write::write_fmt",
+            ),
             ("_Zbroken", "_Zbroken"),
         ] {
             assert_eq!(readable(symbol), expected);

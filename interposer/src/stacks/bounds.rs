@@ -96,7 +96,10 @@ mod tests {
         let [program, stack] = &read[..] else {
             panic!("{read:?}");
         };
-        assert_eq!((program.begin, program.end, program.is_stack), (0x55, 0x56, false));
+        assert_eq!(
+            (program.begin, program.end, program.is_stack),
+            (0x55, 0x56, false)
+        );
         assert_eq!((stack.end, stack.is_stack), (0x7ffd_0000, true));
     }
 

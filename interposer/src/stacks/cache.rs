@@ -12,8 +12,7 @@ const WAYS: usize = 4;
 /// the same time fit no key.
 pub(super) struct Rules([[AtomicU64; 2]; PLACES]);
 
-pub(super) static RULES: Rules =
-    Rules([const { [const { AtomicU64::new(0) }; 2] }; PLACES]);
+pub(super) static RULES: Rules = Rules([const { [const { AtomicU64::new(0) }; 2] }; PLACES]);
 
 /// Mixes the bits of a word.
 #[inline]

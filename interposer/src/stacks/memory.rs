@@ -4,8 +4,8 @@
 
 use core::cell::Cell;
 
-use crate::thread::ThreadState;
 use crate::quiet;
+use crate::thread::ThreadState;
 
 /// The smallest page there is.
 const PAGE: usize = 4096;
@@ -139,7 +139,15 @@ mod tests {
             let stack = Stack::at(state, place);
             assert_eq!(stack.word(place), Some(0x1234));
             assert!(stack.word(top - WORD).is_some());
-            for wrong in [place - WORD, place + 1, top, top - 4, 0, usize::MAX - 7, usize::MAX] {
+            for wrong in [
+                place - WORD,
+                place + 1,
+                top,
+                top - 4,
+                0,
+                usize::MAX - 7,
+                usize::MAX,
+            ] {
                 assert_eq!(stack.word(wrong), None, "{wrong:x}");
             }
         });

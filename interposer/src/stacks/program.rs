@@ -289,9 +289,7 @@ impl Where {
     fn saved(self) -> Option<Saved> {
         match self {
             Self::Same | Self::Undefined => Some(Saved::Same),
-            Self::At(bytes) if bytes % WORD == 0 => {
-                i16::try_from(bytes / WORD).ok().map(Saved::At)
-            }
+            Self::At(bytes) if bytes % WORD == 0 => i16::try_from(bytes / WORD).ok().map(Saved::At),
             _ => None,
         }
     }
@@ -306,5 +304,7 @@ fn based(mut expression: Cursor<'_>) -> Option<(u64, i64, bool)> {
         Some(0x06) => true,
         Some(_) => return None,
     };
-    expression.is_empty().then_some((register.into(), offset, is_found))
+    expression
+        .is_empty()
+        .then_some((register.into(), offset, is_found))
 }

@@ -156,7 +156,12 @@ mod tests {
 
     #[test]
     fn rules_read_back_and_what_does_not_fit_is_the_end() {
-        let bases = [Base::Sp(8), Base::Fp(-4_000_000), Base::AtFp(-8), Base::Sp(8_000_000)];
+        let bases = [
+            Base::Sp(8),
+            Base::Fp(-4_000_000),
+            Base::AtFp(-8),
+            Base::Sp(8_000_000),
+        ];
         let saved = [Saved::Same, Saved::At(-1), Saved::At(-1000), Saved::At(3)];
         for base in bases {
             for fp in saved {

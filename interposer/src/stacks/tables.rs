@@ -42,7 +42,12 @@ pub(super) fn step<'a>(
         ra: shared.ra,
         encoding: shared.encoding,
     };
-    program::run(&program, shared.instructions, body, address.wrapping_sub(begin))
+    program::run(
+        &program,
+        shared.instructions,
+        body,
+        address.wrapping_sub(begin),
+    )
 }
 
 /// The entry of the last function that begins at an address or before.
@@ -165,7 +170,10 @@ mod tests {
 
     impl Noise {
         fn next(&mut self) -> u64 {
-            self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            self.0 = self
+                .0
+                .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                .wrapping_add(0x1405_7b7e_f767_814f);
             self.0 >> 24
         }
     }
@@ -197,7 +205,10 @@ mod tests {
         if header.wrapping_sub(at) > bytes.len() {
             return;
         }
-        let known = [own_tables as *const () as usize, step_in as *const () as usize];
+        let known = [
+            own_tables as *const () as usize,
+            step_in as *const () as usize,
+        ];
         for function in known {
             for offset in [0, 1, 5, 20] {
                 let found = step_in(at, &bytes, header, function + offset);
@@ -232,7 +243,9 @@ mod tests {
         for length in 0..4000usize {
             let mut bytes: Vec<u8> = (0..length % 300).map(|_| noise.next() as u8).collect();
             // Often enough it looks like a table of one entry.
-            let head = [1, 0x1b, 0x03, SORTED, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0];
+            let head = [
+                1, 0x1b, 0x03, SORTED, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0,
+            ];
             for (place, byte) in bytes.iter_mut().zip(head) {
                 *place = byte;
             }

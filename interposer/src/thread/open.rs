@@ -12,8 +12,8 @@ use ascend_trace_ring::OpenCall;
 use super::gate::AtWork;
 use super::{LEVELS, ThreadState};
 use crate::clock::ticks;
-use crate::{quiet, stacks};
 use crate::seen::Seen;
+use crate::{quiet, stacks};
 
 /// What a call is, in the low bits of its place on the stack.
 const SUBMITS: usize = 1;

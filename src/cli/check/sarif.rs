@@ -99,9 +99,10 @@ fn locate(result: &mut Value, at: &Place) {
             "region": { "startLine": line.max(1) },
         });
     }
-    let frames = at.stack.iter().map(|frame| {
-        json!({ "location": { "message": { "text": frame } } })
-    });
+    let frames = at
+        .stack
+        .iter()
+        .map(|frame| json!({ "location": { "message": { "text": frame } } }));
     result["stacks"] = json!([{
         "message": { "text": "the first of the calls" },
         "frames": frames.collect::<Vec<_>>(),

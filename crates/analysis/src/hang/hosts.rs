@@ -4,7 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::{
-    Call, CallId, Ending, FunctionId, ProcessId, StackId, StreamId, ThreadId, Trace, is_capture_code,
+    Call, CallId, Ending, FunctionId, ProcessId, StackId, StreamId, ThreadId, Trace,
+    is_capture_code,
 };
 
 use super::moved;

@@ -170,7 +170,13 @@ fn of_thread((facts, index): (&Facts, &Index), thread: usize, groups: &mut BTree
             },
             false => need(tasks, &call, facts.waits(own), synced),
         };
-        let key = (own.function, thread, after, need.narrower.is_some(), own.site);
+        let key = (
+            own.function,
+            thread,
+            after,
+            need.narrower.is_some(),
+            own.site,
+        );
         let group = groups.entry(key).or_default();
         group.add(place, &call, released, need);
         synced = call.end;

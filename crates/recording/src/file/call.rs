@@ -191,6 +191,7 @@ impl CallMemory {
 impl Table for CallRow {
     const KIND: Kind = *b"CALL";
     const COLUMNS: &'static [ColumnText] = column::ALL;
+    const LEAST: usize = column::STACKS;
     const IS_THING: bool = false;
     /// Of a call with its task; arguments come to it.
     const MEMORY: u64 = 240;

@@ -93,9 +93,8 @@ mod tests {
         let text = "55-56 r-xp 00 fe:01 1 /bin/x\n7ffc0000-7ffd0000 rw-p 00 00:00 0     [stack]\n";
         let mut lines = Lines::default();
         let read: Vec<Mapping> = text.bytes().filter_map(|byte| lines.next(byte)).collect();
-        let [program, stack] = &read[..] else {
-            panic!("{read:?}");
-        };
+        assert_eq!(read.len(), 2, "{read:?}");
+        let (program, stack) = (read[0], read[1]);
         assert_eq!(
             (program.begin, program.end, program.is_stack),
             (0x55, 0x56, false)
@@ -112,7 +111,7 @@ mod tests {
             assert!((begin..top).contains(&here), "{begin:x} {here:x} {top:x}");
             top
         };
-        let other = std::thread::spawn(bounds).join().unwrap();
+        let other = std::thread::scope(|scope| scope.spawn(bounds).join().unwrap());
         assert_ne!(bounds(), other);
     }
 }

@@ -14,7 +14,8 @@ pub(super) struct Bytes<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-impl<'a> Bytes<'a> {
+#[cfg(test)]
+impl Bytes<'_> {
     /// What there is from an address on.
     pub(super) fn from(&self, address: usize) -> Option<Self> {
         let offset = address.wrapping_sub(self.at);

@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench recorded_call` compiles a small C program and runs it three ways in turn:
 //! bare, under a C wrapper that reads the clock twice and stores 64 bytes, and traced. It prints
-//! the cost of a call in each, and the tracer's addition as a multiple of the wrapper's.
+//! the cost of a call in each, and the tracer's addition as a multiple of the wrapper's. Then it prints
+//! what `--stacks` adds to a call with about ten frames below it.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -22,11 +23,20 @@ fn main() -> Result<()> {
         Ok([bench.own(None)?, bench.own(wrapper)?, bench.traced()?])
     })?;
     calls::print(costs, "traced (--timing off)", "tracer");
+    let [without, with] = calls::best(|| Ok([bench.deep(&[])?, bench.deep(&["--stacks"])?]))?;
+    println!("ten frames, traced      {without:8.1} ns");
+    println!(
+        "with --stacks           {with:8.1} ns, {:+.1}",
+        with - without
+    );
+    println!("with / without          {:8.2}", with / without);
     Ok(())
 }
 
 struct Bench {
     program: PathBuf,
+    /// Makes its calls from a deep stack.
+    deep: PathBuf,
     wrapper: PathBuf,
     libraries: String,
 }
@@ -40,6 +50,9 @@ impl Bench {
             &["calls.c", "-I", &include, "-L", &libraries, "-lascendcl"],
             &program,
         )?;
+        let deep = folder.join("deep_calls");
+        let source = ["deep_calls.c", "-I", &include, "-L", &libraries];
+        compile(&[&source[..], &["-lascendcl"]].concat(), &deep)?;
         let wrapper = folder.join("wrapper.so");
         compile(
             &["wrapper.c", "-I", &include, "-shared", "-fPIC", "-ldl"],
@@ -47,6 +60,7 @@ impl Bench {
         )?;
         Ok(Self {
             program,
+            deep,
             wrapper,
             libraries,
         })
@@ -64,6 +78,10 @@ impl Bench {
 
     fn traced(&self) -> Result<f64> {
         calls::traced(&self.program, &[], &["--soft"])
+    }
+
+    fn deep(&self, options: &[&str]) -> Result<f64> {
+        calls::traced(&self.deep, &[], &[&["--soft"], options].concat())
     }
 }
 

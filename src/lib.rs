@@ -12,6 +12,7 @@ mod processes;
 mod quote;
 mod recorded;
 mod recording;
+mod symbols;
 mod table;
 mod unpack;
 mod viewing;

@@ -52,6 +52,7 @@ fn session(data: &[u8]) -> Option<()> {
         timing: Timing::Off,
         ticks: TickSource::Monotonic,
         table_hash: 0,
+        stacks: 0,
     };
     let mut arena = Arena::create(Path::new("/dev/shm"), 1 << 18, settings).ok()?;
     let file = File::options().write(true).open(arena.path()).ok()?;

@@ -17,7 +17,7 @@ use crate::span::{Hold, Span, Step, TaskState};
 use crate::stubs::shapes::Known;
 use crate::thread::{Around, AtWork, ThreadState, Way};
 use crate::traits;
-use crate::{cost, graph_roles, last_task, paused, roles, session, thread};
+use crate::{cost, graph_roles, last_task, paused, roles, session, stacks, thread};
 
 /// Tasks so far whose stream is not known.
 static STREAMLESS: AtomicU32 = AtomicU32::new(0);
@@ -91,6 +91,9 @@ impl Span {
                 },
             );
             state.rest();
+        }
+        if stacks::is_on() {
+            stacks::note(state, span.around.depth);
         }
         state.descend(span.around, traits.submits, traits.calls_back);
         let stream = span.stream.map(stream_word);
@@ -209,6 +212,7 @@ impl Span {
                 object: self.object,
                 task,
                 graph: self.graph,
+                stack: state.stack_of(self.around.depth),
                 ..Call::plain(self.id as u16, (self.begin, end), args)
             },
         };

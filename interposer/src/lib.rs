@@ -63,6 +63,7 @@ mod shortcut;
 mod simple;
 mod span;
 mod spin;
+mod stacks;
 mod streams;
 pub mod stubs;
 mod system;

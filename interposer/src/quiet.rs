@@ -120,6 +120,31 @@ pub(crate) fn word_at(address: usize) -> Option<u64> {
     }
 }
 
+/// Whether the word at the begin of a page can be read.
+pub(crate) fn is_readable(page: usize) -> bool {
+    if !is_allowed() {
+        return false;
+    }
+    let mut word = 0u64;
+    let [local, remote] = [&raw mut word as usize, page].map(|place| libc::iovec {
+        iov_base: place as *mut core::ffi::c_void,
+        iov_len: size_of::<u64>(),
+    });
+    let (local, remote) = (&raw const local as usize, &raw const remote as usize);
+    let args = [pid() as usize, local, 1, remote, 1, 0];
+    // SAFETY: reads into a live local; the kernel checks the address.
+    unsafe { system::call(libc::SYS_process_vm_readv, args) == size_of::<u64>() as isize }
+}
+
+/// What a link names, as far as there is room; answers its length, 0 if it cannot be told.
+pub(crate) fn link(path: &core::ffi::CStr, into: &mut [u8]) -> usize {
+    let (here, place) = (libc::AT_FDCWD as usize, into.as_mut_ptr() as usize);
+    let args = [here, path.as_ptr() as usize, place, into.len(), 0, 0];
+    // SAFETY: the path is a C string, and the room as long as the call is told.
+    let length = unsafe { system::call(libc::SYS_readlinkat, args) };
+    usize::try_from(length).unwrap_or(0).min(into.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use ascend_trace_ring::{AttachError, Session, sys};
 
 use crate::errno::Errno;
 use crate::functions::TABLE_HASH;
-use crate::{clock, environment, identity, page, quiet};
+use crate::{clock, environment, identity, page, quiet, stacks};
 
 const NOT_TRIED: u8 = 0;
 const JOINING: u8 = 1;
@@ -197,6 +197,7 @@ fn try_join() -> Result<(), Hindrance> {
     }
     clock::choose(settings.ticks);
     let mark = make_mark()?;
+    stacks::set(settings.stacks);
     TIMED.store(u8::from(settings.timing != Timing::Off), Relaxed);
     CHAINED.store(settings.timing == Timing::Chained, Relaxed);
     let log_alone = settings.timing == Timing::Hardware;

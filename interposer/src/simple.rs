@@ -14,7 +14,7 @@ use crate::functions::FUNCTIONS;
 use crate::outputs::read_outputs;
 use crate::thread::{AtWork, ThreadState, Way};
 use crate::traits;
-use crate::{cost, paused, session, stubs, thread};
+use crate::{cost, paused, session, stacks, stubs, thread};
 
 /// A simple call under way. If the real function does not return normally (an exception, a thread that
 /// exits inside it), dropping this tells so.
@@ -63,6 +63,9 @@ impl Simple {
         // SAFETY: as in `enter`.
         let thread = unsafe { state.as_ref() };
         let depth = thread.deepen(here);
+        if stacks::is_on() {
+            stacks::note(thread, depth);
+        }
         let begin = ticks();
         thread.open_call(head_of(id, depth), begin, None, args);
         Self {
@@ -208,7 +211,9 @@ impl Simple {
         let at_work = AtWork::new(end);
         state.work(&at_work);
         let duration = end.wrapping_sub(self.begin);
-        let fits = duration < u64::from(u32::MAX) && result as i64 == i64::from(result as i32);
+        let fits = duration < u64::from(u32::MAX)
+            && result as i64 == i64::from(result as i32)
+            && !stacks::is_on();
         let slots = const { (ARGS + FIXED_WORDS).div_ceil(SLOT_WORDS) };
         let mut is_first = false;
         match state.producer().filter(|_| fits) {
@@ -219,7 +224,7 @@ impl Simple {
                 }
                 None => producer.count_dropped(RecordKind::Call),
             },
-            None => self.record_in_full(id, &mut args, result, end),
+            None => is_first = self.record_in_full(id, &mut args, result, end),
         }
         let depth = self.depth;
         let begin = self.begin;
@@ -245,7 +250,7 @@ impl Simple {
         let state = unsafe { self.state.as_ref() };
         let at_work = AtWork::new(end);
         state.work(&at_work);
-        let is_short = args.is_empty() && !state.lacks_stub(index);
+        let is_short = args.is_empty() && !state.lacks_stub(index) && !stacks::is_on();
         let short = match is_short {
             true => self.record_short(index, result, end),
             false => None,
@@ -270,7 +275,7 @@ impl Simple {
         let record = CallRecord {
             function,
             traits,
-            call: self.call(id, args, result, end),
+            call: self.call_with_stack(id, args, result, end),
         };
         // SAFETY: as in `enter`.
         emit::call(unsafe { self.state.as_ref() }, &record)
@@ -294,11 +299,12 @@ impl Simple {
         Some(producer.publish(1))
     }
 
-    /// Records a call whose result or duration is wide, or that is the first of its thread.
+    /// Records a call whose result or duration is wide, that has a stack, or that is the first of its
+    /// thread. Answers whether it is the first of a segment.
     #[cold]
-    fn record_in_full(&self, id: usize, args: &mut [u64], result: u64, end: u64) {
+    fn record_in_full(&self, id: usize, args: &mut [u64], result: u64, end: u64) -> bool {
         let (Some(function), Some(traits)) = (FUNCTIONS.get(id), traits::of(id)) else {
-            return;
+            return false;
         };
         // SAFETY: as in `leave`.
         let state = unsafe { self.state.as_ref() };
@@ -306,9 +312,17 @@ impl Simple {
         let record = CallRecord {
             function,
             traits,
-            call: self.call(id, args, result, end),
+            call: self.call_with_stack(id, args, result, end),
         };
-        emit::call(state, &record);
+        emit::call(state, &record)
+    }
+
+    fn call_with_stack<'a>(&self, id: usize, args: &'a [u64], result: u64, end: u64) -> Call<'a> {
+        Call {
+            // SAFETY: as in `enter`.
+            stack: unsafe { self.state.as_ref() }.stack_of(self.depth),
+            ..self.call(id, args, result, end)
+        }
     }
 
     #[inline(always)]

@@ -71,6 +71,8 @@ pub(crate) struct ThreadState {
     unseen: Cell<usize>,
     /// A stretch of the stack that is known to be there: begin and end.
     mapped: Cell<(usize, usize)>,
+    /// Its own stack: begin and top, once they were looked for.
+    pub(crate) stack_bounds: Cell<Option<(usize, usize)>>,
     channel: UnsafeCell<Channel>,
     /// The channel, for signal handlers.
     ledger: Cell<Option<Ledger>>,
@@ -132,6 +134,7 @@ thread_local! {
             named_stubs: [const { Cell::new(0) }; stubs::STUBS / 64],
             unseen: Cell::new(0),
             mapped: Cell::new((0, 0)),
+            stack_bounds: Cell::new(None),
             channel: UnsafeCell::new(Channel::None),
             ledger: Cell::new(None),
             open: Cell::new(core::ptr::null()),

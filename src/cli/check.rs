@@ -10,6 +10,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use ascend_trace_analysis::checks::{Finding, Findings, all};
+use ascend_trace_recording::text;
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::CheckArgs;
@@ -17,6 +18,7 @@ use super::head::Head;
 use super::trace::{self, Condition, Told};
 use crate::error::DENIED;
 use crate::output::{print, print_json, say};
+use crate::symbols;
 use crate::table::{Rows, Table, count};
 use suppress::Suppressions;
 
@@ -34,6 +36,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
         condition,
         begin,
     } = trace::fold(file, &mut archive, Findings::default(), args.strict)?;
+    symbols::say_missing(&archive);
     let known = match &args.suppress {
         Some(file) => Suppressions::read(file)?,
         None => Suppressions::default(),
@@ -129,8 +132,12 @@ fn paragraph(finding: &Finding, begin: i64) -> String {
         more => format!("{} times, ", count(more)),
     };
     let first = if finding.count > 1 { "first " } else { "" };
+    let at = site.at.as_ref();
+    let at = at.map_or_else(String::new, |at| {
+        format!("    called at {}\n", text::plain(&at.call_site))
+    });
     format!(
-        "{}: {what} [{check}]\n    {times}{} in all, {first}at {} in thread {} of process {} (call {})\n    {advice}\n",
+        "{}: {what} [{check}]\n    {times}{} in all, {first}at {} in thread {} of process {} (call {})\n{at}    {advice}\n",
         severity.name(),
         duration(finding.total_ns),
         moment(finding.begin_ns.saturating_sub(begin)),

@@ -75,6 +75,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         engine: None,
         marks: false,
         python: false,
+        stacks: 0,
         watchdog: None,
         metrics: None,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),

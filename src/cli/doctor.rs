@@ -131,7 +131,7 @@ fn interposer() -> Finding {
 }
 
 fn memory() -> Finding {
-    let arena = session::create(Timing::Off, TickSource::Monotonic, session::BUDGET);
+    let arena = session::create(Timing::Off, 0, TickSource::Monotonic, session::BUDGET);
     let folder = |path: &Path| path.parent().unwrap_or(path).display().to_string();
     finding(
         "shared memory",

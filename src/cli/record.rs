@@ -62,6 +62,7 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
         },
         marks: !args.no_mstx,
         python: args.python,
+        stacks: args.stacks.unwrap_or(0),
         watchdog: args.watchdog,
         metrics: args.metrics.wanted(),
         words: args.app,

@@ -9,12 +9,14 @@ use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::{
     Durations, GraphStats, MeanwhileStats, OpenCallStats, Site, Spent, StallStats, StreamStats,
 };
+use ascend_trace_recording::text;
 use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{TimeRange, Trace};
 
 use super::args::StatsArgs;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
+use crate::symbols;
 use crate::table::{Rows, Table, count};
 
 /// Rows of a table before the rest is summed up.
@@ -29,6 +31,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
         .context("it was cancelled")?;
     trace::check(&mut archive, args.report.strict)?;
     trace::say_warnings(file, &archive);
+    symbols::say_missing(&archive);
     let condition = Condition::of_archive(&archive);
     match args.report.json {
         true => print_json("stats", &document(&stats, &condition)?)?,
@@ -312,7 +315,18 @@ fn open_calls(stats: &Stats, begin: i64) -> Table {
             duration(it.begin_ns.saturating_sub(begin))
         })
         .right("for", |it| duration(it.length_ns))
+        .left("called at", |it| {
+            let at = it
+                .at
+                .as_ref()
+                .map(|it| text::plain(&it.call_site).into_owned());
+            at.unwrap_or_default()
+        })
         .table()
+        .with_only_if(
+            "called at",
+            stats.open_calls.iter().any(|it| it.at.is_some()),
+        )
 }
 
 fn of_device((device, stream): (u32, i64)) -> String {
@@ -352,10 +366,14 @@ fn worst(stats: &Stats) -> Table {
         .table()
 }
 
-/// A call by its number in `calls.csv` and its thread.
+/// A call by its number in `calls.csv`, its thread, and the line that made it.
 fn site(site: Option<&Site>) -> String {
     site.map_or_else(String::new, |site| {
-        format!("{} #{} in {}", site.name, site.call, site.tid)
+        let at = site.at.as_ref();
+        let at = at.map_or_else(String::new, |at| {
+            format!(" at {}", text::plain(&at.call_site))
+        });
+        format!("{} #{} in {}{at}", site.name, site.call, site.tid)
     })
 }
 

@@ -31,6 +31,7 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("reliability", include_str!("../../docs/RELIABILITY.md")),
     ("security", include_str!("../../SECURITY.md")),
     ("softacl", include_str!("../../docs/SOFTACL.md")),
+    ("stacks", include_str!("../../docs/STACKS.md")),
     ("stalls", include_str!("../../docs/STALLS.md")),
     ("style", include_str!("../../docs/STYLE.md")),
     ("timing", include_str!("../../docs/TIMING.md")),

@@ -13,6 +13,7 @@ use ascend_trace_recording::{Archive, TimeRange, Trace, Warning};
 
 use crate::error::INCOMPLETE;
 use crate::output::say;
+use crate::symbols;
 
 /// How much of a recording is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,6 +118,7 @@ fn opened(path: &Path) -> anyhow::Result<Archive> {
     let mut archive = Archive::open(path, |_, _| true)?;
     // Of a recording that goes on this is what it is now.
     archive.close()?;
+    archive.set_symbols(symbols::of_this_machine());
     Ok(archive)
 }
 

@@ -7,7 +7,9 @@ pub(super) use words::{Word, parse as change};
 use anyhow::Context;
 
 use ascend_trace_analysis::Step;
+use ascend_trace_analysis::stats::Place;
 use ascend_trace_analysis::whatif::{Narrow, Prediction, Report, Sync, WhatIf};
+use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
 
 use super::args::WhatIfArgs;
@@ -105,6 +107,10 @@ fn asked(found: &Prediction) -> String {
     format!("{head}\nStreams\n{}", table.render(2))
 }
 
+fn call_site(at: &Place) -> String {
+    plain(&at.call_site).into_owned()
+}
+
 fn syncs(found: &[Sync]) -> String {
     if found.is_empty() {
         return "\nno call waited for a device\n".to_owned();
@@ -119,6 +125,9 @@ fn syncs(found: &[Sync]) -> String {
         .left("function", |it| it.function.clone())
         .left("after", |it| it.after.clone().unwrap_or_default())
         .left("thread", |it| it.tid)
+        .left("called at", |it| {
+            it.at.as_ref().map_or_else(String::new, call_site)
+        })
         .left("would do", |it| {
             it.narrower.map_or("it is needed", Narrow::name)
         })
@@ -128,6 +137,8 @@ fn syncs(found: &[Sync]) -> String {
         })
         .table();
     let table = table.with_only_if("thread", several);
+    let has_sites = found.iter().any(|it| it.at.is_some());
+    let table = table.with_only_if("called at", has_sites);
     format!("\nBlocking calls\n{}", table.render(2))
 }
 

@@ -15,6 +15,7 @@ use crate::error::TROUBLE;
 use crate::hang;
 use crate::output::{print, print_json, say};
 use crate::recorded::recording_of;
+use crate::symbols;
 
 pub(crate) fn run(args: &WhyArgs) -> anyhow::Result<u8> {
     match args.asked.as_slice() {
@@ -115,6 +116,7 @@ impl Why {
     ) -> anyhow::Result<Self> {
         let hangs = hang::fold(&archive, now);
         let told = trace::fold(&file, &mut archive, hangs, strict)?;
+        symbols::say_missing(&archive);
         let session = archive.things().session();
         Ok(Self {
             file,

@@ -3,6 +3,7 @@
 use ascend_trace_analysis::hang::{
     Culprit, Kind, LastCall, Late, OpenCall, Report, ThreadState, Verdict,
 };
+use ascend_trace_analysis::stats::Place;
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::{duration, moment};
 
@@ -30,6 +31,7 @@ pub(crate) fn text(report: &Report, begin: i64) -> String {
             "threads that wait",
         );
     }
+    let has_sites = has_sites(report);
     let tables = [
         ("Threads", threads(report)),
         ("Last calls", last_calls(report, begin)),
@@ -37,6 +39,7 @@ pub(crate) fn text(report: &Report, begin: i64) -> String {
     ];
     for (title, table) in tables {
         let table = table.with_only_if("process", report.has_several_processes());
+        let table = table.with_only_if("called at", has_sites);
         if !table.is_empty() {
             text.push_str(&format!("\n{title}\n{}", table.render(2)));
         }
@@ -231,12 +234,28 @@ fn threads(report: &Report) -> Table {
         .left("on", |it| {
             open(it).map_or_else(String::new, |it| place(&it))
         })
+        .left("called at", |it| {
+            open(it).map_or_else(String::new, |it| site(it.at.as_ref()))
+        })
         .right("for", |it| match (open(it), it.last_calls.last()) {
             (Some(call), _) => duration(call.length_ns),
             (None, Some(last)) => duration(report.end_ns.saturating_sub(last.end_ns).max(0)),
             (None, None) => "-".to_owned(),
         })
         .table()
+}
+
+/// Whether stacks of calls were recorded.
+fn has_sites(report: &Report) -> bool {
+    report.threads.iter().any(|it| {
+        let open = it.open_calls.iter().any(|call| call.at.is_some());
+        open || it.last_calls.iter().any(|call| call.at.is_some())
+    })
+}
+
+/// Where in the program a call was made.
+fn site(at: Option<&Place>) -> String {
+    at.map_or_else(String::new, |it| plain(&it.call_site).into_owned())
 }
 
 fn place(call: &OpenCall) -> String {
@@ -266,6 +285,7 @@ fn last_calls(report: &Report, begin: i64) -> Table {
         .right("took", |it| duration(it.1.end_ns - it.1.begin_ns))
         .left("call", |it| it.1.name.clone())
         .left("on", |it| on(it.1.stream_id, it.1.event))
+        .left("called at", |it| site(it.1.at.as_ref()))
         .left("result", |it| code(it.1))
         .table()
 }

@@ -57,6 +57,8 @@ pub(crate) struct Plan {
     pub(crate) marks: bool,
     /// Whether interpreters of Python are to tell ranges of PyTorch.
     pub(crate) python: bool,
+    /// So many frames of each call's stack are recorded; 0 for none.
+    pub(crate) stacks: u32,
     /// How long nothing may move before that is reported.
     pub(crate) watchdog: Option<Duration>,
     /// What is served to Prometheus meanwhile.
@@ -177,7 +179,8 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
     if let Some(options) = &plan.soft {
         environment.soften(&unpack::soft()?.lib, options);
     }
-    let arena = session::create(plan.timing, clock.source(), plan.buffer).with_context(limits)?;
+    let arena = session::create(plan.timing, plan.stacks, clock.source(), plan.buffer)
+        .with_context(limits)?;
     detail(format!("library: {}", interposer.file.display()));
     detail(format!("memory: {}", arena.path().display()));
     match is_foreign {

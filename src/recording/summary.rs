@@ -202,6 +202,7 @@ mod tests {
             engine: None,
             marks: false,
             python: false,
+            stacks: 0,
             watchdog: None,
             metrics: None,
         }

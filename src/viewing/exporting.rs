@@ -17,6 +17,8 @@ use ascend_trace_export::{Exporter, Single, Source, Step, Wanted, format, stream
 use ascend_trace_recording::{Archive, TimeRange};
 use ascend_trace_viewer::{self as viewer, News, Reached};
 
+use crate::symbols;
+
 /// Calls and tasks of a range that is exported: all of it is in memory meanwhile.
 const MOST: u64 = 10_000_000;
 
@@ -168,6 +170,7 @@ impl Job {
     fn export(&self, writer: &mut dyn Write) -> anyhow::Result<()> {
         let mut archive = Archive::open(&self.trace, |_, _| !self.is_stopped())?;
         archive.close()?;
+        archive.set_symbols(symbols::of_this_machine());
         let sink = &mut Single::new(writer);
         let Some(range) = self.range else {
             let mut told = Instant::now();

@@ -13,6 +13,7 @@ use super::loader::{Wish, Wishes};
 use super::mail::{LoadedPart, Mail};
 use super::pace::{IDLE_TICK, Pace, TICK, UNTIL_ASKED, step_back};
 use super::recorder;
+use crate::symbols;
 
 /// Calls and tasks that are read one by one; where there are more, sums are shown.
 const MOST: u64 = 150_000;
@@ -95,13 +96,16 @@ impl Reader {
                 return Err(OpenError::Stopped);
             }
         }
-        Archive::open(path, |done, all| {
+        let mut archive = Archive::open(path, |done, all| {
             if told.elapsed() > TICK {
                 told = Instant::now();
                 self.mail.open().opening = Some((done, all));
             }
             !self.wishes.now().stop
-        })
+        })?;
+        archive.set_symbols_ahead(symbols::of_this_machine());
+        archive.find_call_sites();
+        Ok(archive)
     }
 
     fn read(&self, path: &Path) -> Result<(), OpenError> {
@@ -153,6 +157,9 @@ impl Reader {
                 pace.begin();
             }
             let mut grown = is_due && archive.poll()?;
+            if grown {
+                archive.find_call_sites();
+            }
             given.grown = grown.then(Instant::now).or(given.grown);
             // What a growing recording left open is then looked at once more.
             let is_final = self.is_final(&archive);

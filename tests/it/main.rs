@@ -67,6 +67,8 @@ mod robustness;
 mod robustness_processes;
 /// The command works as a single file.
 mod self_contained;
+/// The stacks that calls are made with, and the lines in them.
+mod stacks;
 /// What is told of a recording part by part is what its whole trace tells.
 mod streamed;
 /// The timeline in a terminal that is looked at, with keys and mouse.

@@ -15,6 +15,7 @@ use super::clock::Clock;
 use super::command::Commands;
 use super::found::Found;
 use super::script;
+use super::stacks::{self, Stacks};
 
 /// Bounds are multiples of this. A power of two, far below what they are exact to.
 const BOUND_NS: i64 = 64;
@@ -33,6 +34,7 @@ pub(crate) struct Decoder {
     other: Row,
     pub(crate) found: Found,
     commands: Commands,
+    stacks: Stacks,
 }
 
 /// What a record is to the collector.
@@ -54,6 +56,7 @@ impl Default for Decoder {
             other: Row::End(EndRow::default()),
             found: Found::default(),
             commands: Commands::default(),
+            stacks: Stacks::default(),
         }
     }
 }
@@ -95,6 +98,11 @@ impl Decoder {
                 self.found.take(&told, process);
                 return Decoded::Learnt;
             }
+            Record::Object(told) => Row::Object(stacks::object(&told, process)),
+            Record::Stack(told) => match self.stacks.row(&told, process) {
+                Some(row) => Row::Stack(row),
+                None => return Decoded::Learnt,
+            },
             Record::Activity(_)
             | Record::Log(_)
             | Record::RangeBegin(_)
@@ -116,12 +124,16 @@ impl Decoder {
         clock: &Clock,
     ) -> Option<&mut CallRow> {
         let number = self.found.number(origin.process, told.function)?;
+        let stack = told
+            .stack
+            .and_then(|id| self.stacks.number(origin.process, id));
         let Row::Call(row) = &mut self.call else {
             return None;
         };
         call(row, told, functions, clock)?;
         row.thread = origin.thread;
         row.function = number;
+        row.stack = stack;
         Some(row)
     }
 
@@ -380,6 +392,7 @@ mod tests {
             args: vec![0xabc, 1, 2],
             strings: vec![Some("MatMul".into()), None],
             ending: Ending::Returned,
+            stack: None,
         };
         assert_eq!(row, Some(Row::Call(expected)));
     }

@@ -27,6 +27,7 @@ mod repack;
 mod roster;
 mod script;
 pub mod session;
+mod stacks;
 mod stop;
 mod storage;
 pub mod target;

@@ -17,13 +17,20 @@ const FOLDER_VARIABLE: &str = "ASCEND_TRACE_MEMORY";
 /// A directory with less room than this is passed over.
 const LEAST: u64 = 32 << 20;
 
-/// Makes the session in the first directory that has room for it: usually `/dev/shm`, but that is
-/// small in containers. On a disk it works as well, only that the kernel may write it back.
-pub fn create(timing: Timing, ticks: TickSource, most: usize) -> anyhow::Result<Arena> {
+/// Makes a session whose calls are recorded with so many frames of their stacks, 0 for none. It is in the
+/// first directory that has room for it: usually `/dev/shm`, but that is small in containers. On a disk it
+/// works as well, only that the kernel may write it back.
+pub fn create(
+    timing: Timing,
+    stacks: u32,
+    ticks: TickSource,
+    most: usize,
+) -> anyhow::Result<Arena> {
     let settings = SessionSettings {
         timing,
         ticks,
         table_hash: tables::TABLE_HASH,
+        stacks,
     };
     let mut failure = None;
     for directory in candidates() {

@@ -103,6 +103,9 @@ fn write_whole_call<'t>(
     fields.unsigned("call", u64::from(trace.call_number(id)));
     let stream = call.stream.map(|id| trace.stream(id));
     let device = stream.map_or(call.device.map(u32::from), |stream| Some(stream.device));
+    if let Some(site) = trace.call_site(call) {
+        fields.word("site", &site.text());
+    }
     if let Some(device) = device {
         fields.unsigned("device", u64::from(device));
     }

@@ -22,10 +22,12 @@ mod window;
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::TimeRange;
 use crate::file::{Budget, OpenError, Parts, Warning};
 use crate::load::TraceBuilder;
+use crate::stacks::Symbols;
 use crate::trace::Trace;
 
 use clocks::Clocks;
@@ -132,6 +134,22 @@ impl Archive {
         let open = open.map(|call| Some(call.range()));
         let whole = self.whole_span(totals.call_span);
         self.span = TimeRange::around(open.chain([whole]));
+    }
+
+    /// Says who can tell what lies at an address. Files are read when somebody asks for a call site.
+    pub fn set_symbols(&mut self, symbols: Arc<dyn Symbols>) {
+        self.builder.set_symbols(symbols, false);
+    }
+
+    /// The same for readers who must not wait: they are told the call sites that [`Self::find_call_sites`]
+    /// has found.
+    pub fn set_symbols_ahead(&mut self, symbols: Arc<dyn Symbols>) {
+        self.builder.set_symbols(symbols, true);
+    }
+
+    /// Finds the call sites of all stacks so far.
+    pub fn find_call_sites(&self) {
+        self.things().find_call_sites();
     }
 
     /// The things of the recording, as a trace without calls and tasks.

@@ -20,6 +20,7 @@ use crate::rows::{
     CallRow, ContextRow, EndRow, EventRow, LossRow, ProcessRow, RangeRow, Row, SessionRow,
     StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow,
 };
+use crate::stacks::{StackId, Symbols};
 use crate::things::{
     Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
     Process, ProcessId, Range, Stream, StreamId, Task, TaskId, Thread, ThreadId,
@@ -118,6 +119,8 @@ impl TraceBuilder {
                 let process = self.process(row.process);
                 Arc::make_mut(&mut self.trace.names).add(process, row);
             }
+            Row::Object(row) => Arc::make_mut(&mut self.trace.stacks).add_object(row),
+            Row::Stack(row) => Arc::make_mut(&mut self.trace.stacks).add_stack(row),
             Row::Range(row) => self.range_row(row),
             Row::Activity(row) => self.trace.entries.push(row),
             Row::Cost(row) => {
@@ -130,6 +133,12 @@ impl TraceBuilder {
             }) => self.trace.end = Some((end_ns, exit_status)),
             row => self.trace.kept.push(row),
         }
+    }
+
+    /// Says who can tell what lies at an address: whoever asks for a call site, or only whoever finds them
+    /// ahead.
+    pub(crate) fn set_symbols(&mut self, symbols: Arc<dyn Symbols>, is_ahead: bool) {
+        Arc::make_mut(&mut self.trace.stacks).set_symbols(symbols, is_ahead);
     }
 
     /// Something of the file could not be read.
@@ -378,6 +387,7 @@ impl TraceBuilder {
             },
             graph: row.graph,
             ending: row.ending,
+            stack: row.stack.and_then(StackId::new),
             args: append(&mut self.trace.words, row.args),
             strings: append(&mut self.trace.texts, row.strings),
         };

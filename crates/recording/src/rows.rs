@@ -211,6 +211,32 @@ passed_on! { rows {
             /// name
             name: String,
         }
+
+        /// An object file that frames of stacks lie in: the program, or a library.
+        Object ObjectRow = b"OBJT", thing of 128 {
+            /// process
+            process: u32 as process,
+            /// its number in its process, from 1
+            object: u32,
+            /// difference between an address in memory and one in the file
+            base: u64,
+            /// build id in hexadecimal, or empty
+            build_id: String,
+            /// path
+            path: String,
+        }
+
+        /// A stack that calls were made with, see column 22 of `CALL`.
+        Stack StackRow = b"STCK", thing of 64 {
+            /// process
+            process: u32 as process,
+            /// its number in this trace, from 1
+            stack: u32,
+            /// its frames, innermost first, with a space between two. A frame is the number of its object, a
+            /// colon, and the address in memory after the call in hexadecimal. Object 0 stands for code that was
+            /// made at run time
+            frames: String,
+        }
     }
 
     by_hand { Call CallRow, TaskTime TaskTimeRow, Anchor AnchorRow, }

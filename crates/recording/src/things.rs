@@ -9,6 +9,7 @@ use ascend_trace_format::time::HostNs;
 
 use crate::TimeRange;
 use crate::rows::{Ending, GraphRef};
+use crate::stacks::StackId;
 
 /// Declares an index into one of the trace's tables.
 macro_rules! index_type {
@@ -186,6 +187,8 @@ pub struct Call {
     pub graph: Option<GraphRef>,
     /// A call that did not return has no return value: its `ret` is 0 and means nothing.
     pub ending: Ending,
+    /// The stack that it was made with, see [`Trace::call_site`](crate::Trace::call_site).
+    pub stack: Option<StackId>,
     pub(crate) args: (u32, u8),
     pub(crate) strings: (u32, u8),
 }

@@ -15,7 +15,8 @@ use crate::load::Numbering;
 use crate::loss::{Loss, LossSeries};
 use crate::names::Names;
 use crate::operands::Operands;
-use crate::rows::{CoverageRow, Row, SessionRow};
+use crate::rows::{CoverageRow, ObjectRow, Row, SessionRow};
+use crate::stacks::{CallSite, StackId, Stacks};
 
 pub use crate::things::*;
 
@@ -57,6 +58,7 @@ pub struct Trace {
     pub(crate) counters: Counters,
     /// Shared by all windows of an archive.
     pub(crate) names: Arc<Names>,
+    pub(crate) stacks: Arc<Stacks>,
     pub(crate) operands: Operands,
     pub(crate) ranges: Vec<Range>,
     pub(crate) entries: crate::entries::Entries,
@@ -255,6 +257,35 @@ impl Trace {
         }
         let key = *self.args(call).get(position)?;
         self.name_of(self.thread(call.thread).process, key, call.begin)
+    }
+
+    /// Where the program made a call, if its stack was recorded.
+    pub fn call_site(&self, call: &Call) -> Option<Arc<CallSite>> {
+        self.site_of(call.stack?)
+    }
+
+    /// The frames of a stack.
+    pub fn site_of(&self, stack: StackId) -> Option<Arc<CallSite>> {
+        self.stacks.site(stack, |number| self.pid_of(number))
+    }
+
+    pub(crate) fn find_call_sites(&self) {
+        self.stacks.find_ahead(|number| self.pid_of(number));
+    }
+
+    fn pid_of(&self, number: u32) -> Option<u32> {
+        let process = self.process_numbered(number)?;
+        Some(self.process(process).pid)
+    }
+
+    /// Whether stacks of calls were recorded.
+    pub fn has_stacks(&self) -> bool {
+        !self.stacks.is_empty()
+    }
+
+    /// The objects that frames of stacks lie in.
+    pub fn objects(&self) -> impl Iterator<Item = &ObjectRow> {
+        self.stacks.objects()
     }
 
     /// A time of the hardware's log on the host's clock. `None` where tasks have times of events, or too little is known

@@ -191,6 +191,7 @@ impl Arena {
         header.timing.store(settings.timing.code(), Relaxed);
         header.ticks.store(settings.ticks.code(), Relaxed);
         header.table_hash.store(settings.table_hash, Relaxed);
+        header.stacks.store(settings.stacks, Relaxed);
         header.segments.store(self.session.segments(), Relaxed);
         header.open_provided.store(AHEAD, Relaxed);
         header.limit.store(self.budget, Relaxed);

@@ -25,6 +25,7 @@ fn crash() -> Crash {
         timing: Timing::Off,
         ticks: TickSource::Monotonic,
         table_hash: 1,
+        stacks: 0,
     };
     let arena = Arena::create(folder.path(), 4 << 20, settings).expect("a session");
     let path = CString::new(arena.path().as_os_str().as_bytes()).expect("no NUL");

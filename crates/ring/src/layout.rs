@@ -15,6 +15,8 @@ pub struct SessionSettings {
     pub ticks: TickSource,
     /// Fingerprint of the hook table: calls are recorded by their index in it.
     pub table_hash: u64,
+    /// So many frames of each call's stack are recorded; 0 for none.
+    pub stacks: u32,
 }
 
 /// The first page.
@@ -46,6 +48,8 @@ pub(crate) struct HeaderPage {
     pub(crate) open_provided: AtomicU32,
     /// While so many are in use, only threads that have none yet may take one.
     pub(crate) limit: AtomicU32,
+    /// Frames of a stack that are recorded.
+    pub(crate) stacks: AtomicU32,
 }
 
 /// States of a channel.

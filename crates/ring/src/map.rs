@@ -88,6 +88,7 @@ impl Session {
             timing: Timing::from_code(header.timing.load(Relaxed))?,
             ticks: TickSource::from_code(header.ticks.load(Relaxed))?,
             table_hash: header.table_hash.load(Relaxed),
+            stacks: header.stacks.load(Relaxed),
         })
     }
 

@@ -20,6 +20,7 @@ const SETTINGS: SessionSettings = SessionSettings {
     timing: Timing::Events,
     ticks: TickSource::Counter,
     table_hash: 77,
+    stacks: 32,
 };
 
 struct Fixture {

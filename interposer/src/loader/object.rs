@@ -105,6 +105,21 @@ pub(super) unsafe fn read<T: Copy>(address: usize) -> T {
     unsafe { core::ptr::read_unaligned(address as *const T) }
 }
 
+/// The build id among an object's notes.
+fn build_id_in(mut notes: &[u8]) -> Option<&[u8]> {
+    const BUILD_ID: u32 = 3;
+    loop {
+        let (head, rest) = notes.split_at_checked(12)?;
+        let word = |at: usize| Some(u32::from_ne_bytes(head.get(at..at + 4)?.try_into().ok()?));
+        let (name_length, length) = (word(0)? as usize, word(4)? as usize);
+        let content = rest.get(name_length.next_multiple_of(4)..)?;
+        if word(8)? == BUILD_ID && rest.starts_with(b"GNU\0") {
+            return content.get(..length);
+        }
+        notes = content.get(length.next_multiple_of(4)..)?;
+    }
+}
+
 impl<'a> Object<'a> {
     /// The object that the loader describes.
     ///
@@ -169,6 +184,35 @@ impl<'a> Object<'a> {
         loaded.any(|segment| {
             let start = self.base.wrapping_add(segment.p_vaddr as usize);
             address.wrapping_sub(start) < segment.p_memsz as usize
+        })
+    }
+
+    /// The bytes from an address of the object on, up to the end of their segment. Of what is in its file.
+    pub(crate) fn readable_from(&self, address: usize) -> Option<&'a [u8]> {
+        let readable = |s: &&Elf64_Phdr| s.p_type == libc::PT_LOAD && s.p_flags & libc::PF_R != 0;
+        self.segments.iter().filter(readable).find_map(|segment| {
+            let start = self.base.wrapping_add(segment.p_vaddr as usize);
+            let length = segment.p_filesz.min(segment.p_memsz) as usize;
+            let left = length.checked_sub(address.wrapping_sub(start))?;
+            // SAFETY: the rest of a segment that is mapped, and stays so during `'a`.
+            (left > 0).then(|| unsafe { core::slice::from_raw_parts(address as *const u8, left) })
+        })
+    }
+
+    /// Where the sorted table of its functions is, for unwinding.
+    pub(crate) fn unwind_header(&self) -> Option<usize> {
+        let mut segments = self.segments.iter();
+        let header = segments.find(|s| s.p_type == libc::PT_GNU_EH_FRAME)?;
+        Some(self.base.wrapping_add(header.p_vaddr as usize))
+    }
+
+    /// What the linker has called this build of the object.
+    pub(crate) fn build_id(&self) -> Option<&'a [u8]> {
+        let notes = self.segments.iter().filter(|s| s.p_type == libc::PT_NOTE);
+        notes.into_iter().find_map(|segment| {
+            let start = self.base.wrapping_add(segment.p_vaddr as usize);
+            let bytes = self.readable_from(start)?;
+            build_id_in(bytes.get(..segment.p_filesz as usize)?)
         })
     }
 

@@ -12,8 +12,8 @@ use ascend_trace_ring::OpenCall;
 use super::gate::AtWork;
 use super::{LEVELS, ThreadState};
 use crate::clock::ticks;
-use crate::quiet;
 use crate::seen::Seen;
+use crate::{quiet, stacks};
 
 /// What a call is, in the low bits of its place on the stack.
 const SUBMITS: usize = 1;
@@ -226,6 +226,23 @@ impl ThreadState {
             place.store(*word, Relaxed);
         }
         first.store(head.encode(), Release);
+    }
+
+    /// Notes the stack of the call that is about to begin at this depth.
+    pub(crate) fn note_stack(&self, depth: u8, stack: u64) {
+        if let Some(slot) = self.slot(depth) {
+            slot.0[2].store(stack, Relaxed);
+        }
+    }
+
+    /// The stack of the call at this depth, if it is known. None where stacks are not recorded.
+    #[inline]
+    pub(crate) fn stack_of(&self, depth: u8) -> Option<u64> {
+        if !stacks::is_on() {
+            return None;
+        }
+        let stack = self.slot(depth)?.0[2].load(Relaxed);
+        Some(stack).filter(|stack| *stack != 0)
     }
 
     /// Whether the call is still told of, and has not been taken for one that was left.

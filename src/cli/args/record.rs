@@ -53,6 +53,18 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) python: bool,
 
+    /// Record the stack of each call, N frames at most: reports then name the lines that made the calls
+    /// (`ascend-trace help stacks`)
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "32",
+        value_parser = clap::value_parser!(u32).range(1..=100)
+    )]
+    pub(crate) stacks: Option<u32>,
+
     /// How calls are intercepted. `frida` needs a build with that feature, see `ascend-trace help engines`
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
     pub(crate) engine: EngineWord,

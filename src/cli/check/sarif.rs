@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use ascend_trace_analysis::checks::{Entry, Finding, Severity, all};
+use ascend_trace_analysis::stats::Place;
 
 use super::suppress::Suppressions;
 
@@ -80,10 +81,32 @@ fn result(finding: &Finding, checks: &[Entry], uri: &str, suppressions: &Suppres
             "total_ns": finding.total_ns,
         },
     });
+    if let Some(at) = &site.at {
+        locate(&mut result, at);
+    }
     if let Some(known) = suppressions.of(finding) {
         result["suppressions"] = json!([{ "kind": "external", "justification": known.reason }]);
     }
     result
+}
+
+/// Adds where in the program the first of the calls was made: the place is the source line then, and no
+/// longer the recording.
+fn locate(result: &mut Value, at: &Place) {
+    if let (Some(file), Some(line)) = (&at.file, at.line) {
+        result["locations"][0]["physicalLocation"] = json!({
+            "artifactLocation": { "uri": uri(Path::new(file)) },
+            "region": { "startLine": line.max(1) },
+        });
+    }
+    let frames = at
+        .stack
+        .iter()
+        .map(|frame| json!({ "location": { "message": { "text": frame } } }));
+    result["stacks"] = json!([{
+        "message": { "text": "the first of the calls" },
+        "frames": frames.collect::<Vec<_>>(),
+    }]);
 }
 
 /// A path as a relative or absolute reference of a URI.

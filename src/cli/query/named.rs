@@ -32,10 +32,13 @@ queries! {
     "busy-streams",
     "operations",
     "slow-operations",
+    "collectives",
+    "slow-links",
     "stall-causes",
     "critical-path",
     "changes",
     "findings",
+    "losses",
 }
 
 impl Named {

@@ -19,12 +19,18 @@ use crate::cli::{dataset, trace};
 /// The columns that are folders.
 const PARTITIONS: [&str; 3] = ["run", "host", "rank"];
 
+/// The table that `dataset align` writes: of hosts, not of ranks.
+const CLOCKS: &str = "clocks";
+
 pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Result<u8> {
     let interrupt = Interrupt::watch()?;
-    let known = |name: &String| dataset_tables().any(|table| table == name);
-    let tables: Vec<String> = tables_of(query).map_err(explained)?;
-    let tables: Vec<String> = tables.into_iter().filter(known).collect();
-    if data.is_dir() {
+    let is_dataset = data.is_dir();
+    let is_known = |name: &str| {
+        dataset_tables().any(|table| table == name) || (is_dataset && name == CLOCKS)
+    };
+    let mut tables: Vec<String> = tables_of(query).map_err(explained)?;
+    tables.retain(|name| is_known(name));
+    if is_dataset {
         dataset::check_readable(data)?;
         ask(args, (data, &tables), query, &interrupt)?;
         return Ok(0);
@@ -64,10 +70,17 @@ fn ask(
         let place = folder.join(table);
         if !place.is_dir() {
             let shown = folder.display();
-            return Err(anyhow!("{shown} has no rows: no recording was added to it"));
+            return Err(match table.as_str() {
+                CLOCKS => anyhow!("{shown} has no table clocks: ascend-trace dataset align writes it"),
+                _ => anyhow!("{shown} has no rows: no recording was added to it"),
+            });
         }
+        let partitions = match table.as_str() {
+            CLOCKS => &PARTITIONS[..2],
+            _ => &PARTITIONS[..],
+        };
         database
-            .add(table, &place, &PARTITIONS, &args.run)
+            .add(table, &place, partitions, &args.run)
             .with_context(|| format!("cannot read {}", place.display()))?;
     }
     let found = database.query(query).map_err(explained)?;

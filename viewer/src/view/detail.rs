@@ -18,7 +18,7 @@ use super::drawn::Drawn;
 use super::facts::{Group, arguments, device_of, errors, flow, nested, since_start, span, speed};
 use super::{
     Scene, collectives, describe, gap, graphs, legend, meters, open, overall, parts, range,
-    released, trail,
+    released, stack, trail,
 };
 
 /// Causes or effects that are named.
@@ -137,6 +137,7 @@ fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
     lines.extend(parts::of(scene, id, room));
     lines.extend(graphs::of(scene, task.call, room));
     finish(scene, item, room, &mut lines);
+    lines.extend(stack::of(scene, trace.call(task.call), room));
     lines
 }
 
@@ -235,6 +236,7 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
     lines.extend(flow(times, room));
     lines.extend(graphs::of(scene, id, room));
     finish(scene, item, room, &mut lines);
+    lines.extend(stack::of(scene, call, room));
     lines
 }
 

@@ -46,8 +46,9 @@ pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'sta
     let mut groups = vec![vec![
         Span::styled("] next ", theme.accent()),
         Span::raw(format!(
-            "{}, launched {launched} by {thread}",
-            item.label(trace)
+            "{}, launched {launched} by {thread}{}",
+            item.label(trace),
+            at(Some(&known.site))
         )),
     ]];
     groups.extend(known.culprit_site.as_ref().map(|site| culprit(scene, site)));
@@ -89,10 +90,18 @@ fn culprit(scene: &Scene<'_>, site: &Site) -> Group {
     vec![
         Span::styled("[ culprit ", theme.accent()),
         Span::raw(format!(
-            "{} called {begin} by thread {}",
-            site.name, site.tid
+            "{} called {begin} by thread {}{}",
+            site.name,
+            site.tid,
+            at(Some(site))
         )),
     ]
+}
+
+/// The line of the program that made a call, where that is known.
+fn at(site: Option<&Site>) -> String {
+    let at = site.and_then(|site| site.at.as_ref());
+    at.map_or_else(String::new, |at| format!(" at {}", plain(&at.call_site)))
 }
 
 /// What the thread did that should have submitted the next task.

@@ -31,6 +31,7 @@ mod ranges;
 mod released;
 mod route;
 mod ruler;
+mod stack;
 mod status;
 mod timeline;
 mod tip;

@@ -14,7 +14,7 @@ use crate::text::{duration, short_name, width};
 use super::cells::Cell;
 use super::drawn::Drawn;
 use super::facts::{arguments, device_of, flow, nested, since_start};
-use super::{Scene, describe};
+use super::{Scene, describe, stack};
 
 /// The ground of a call that has not returned yet.
 pub(crate) const OPEN: &str = "▒";
@@ -112,5 +112,6 @@ pub(super) fn of(scene: &Scene<'_>, open: OpenCall, room: usize) -> Vec<Line<'st
     let mut lines = vec![heading];
     lines.extend(flow(times, room));
     lines.extend(arguments(scene, call, room));
+    lines.extend(stack::of(scene, call, room));
     lines
 }

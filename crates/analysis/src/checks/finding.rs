@@ -4,7 +4,7 @@ use ascend_trace_recording::{CallId, Trace};
 use serde::Serialize;
 
 use super::order::Note;
-use crate::stats::Site;
+use crate::stats::{Place, Site};
 
 /// How bad a finding is, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -101,6 +101,7 @@ impl Finding {
                 name: trace.function(call.function).name.clone(),
                 tid: thread.tid,
                 begin_ns: call.begin,
+                at: call.stack.and_then(|stack| Place::of(trace, stack)),
             },
             streams: call.number_of_stream(trace).into_iter().collect(),
             what: String::new(),

@@ -21,7 +21,7 @@ mod process;
 use std::collections::HashMap;
 
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_recording::{CallId, FunctionId, ProcessId, StreamId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, FunctionId, ProcessId, StackId, StreamId, ThreadId, Trace};
 
 use crate::Window;
 pub(crate) use action::is_done;
@@ -39,6 +39,7 @@ pub struct Note {
     pub begin: i64,
     pub end: i64,
     pub depth: u8,
+    pub stack: Option<StackId>,
     pub is_wanted: bool,
 }
 
@@ -53,6 +54,7 @@ impl Note {
             begin: call.begin,
             end: call.end,
             depth: call.depth,
+            stack: call.stack,
             is_wanted,
         }
     }

@@ -4,7 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::{
-    Call, CallId, Ending, FunctionId, ProcessId, StreamId, ThreadId, Trace, is_capture_code,
+    Call, CallId, Ending, FunctionId, ProcessId, StackId, StreamId, ThreadId, Trace,
+    is_capture_code,
 };
 
 use super::moved;
@@ -30,6 +31,8 @@ pub(super) struct Past {
     pub(super) stream: Option<StreamId>,
     /// Serial and generation of the event that it names.
     pub(super) event: Option<(u32, u32)>,
+    /// The stack that it was made with.
+    pub(super) stack: Option<StackId>,
     pub(super) is_poll: bool,
 }
 
@@ -47,6 +50,7 @@ impl Past {
             event: call
                 .event
                 .map(|it| (trace.event(it.event).serial, it.number)),
+            stack: call.stack,
             is_poll: moved::polls(trace, call),
         }
     }

@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use crate::stats::Place;
+
 /// Whether a program hangs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -137,6 +139,9 @@ pub struct OpenCall {
     pub device: Option<u32>,
     pub stream_id: Option<i64>,
     pub event: Option<u32>,
+    /// Where in the program, if stacks were recorded.
+    #[serde(flatten)]
+    pub at: Option<Place>,
 }
 
 /// One of the last calls of a thread.
@@ -150,6 +155,9 @@ pub struct LastCall {
     pub code: Option<i64>,
     pub stream_id: Option<i64>,
     pub event: Option<u32>,
+    /// Where in the program, if stacks were recorded.
+    #[serde(flatten)]
+    pub at: Option<Place>,
 }
 
 /// A thread at the end of the recording.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use ascend_trace_recording::{StreamId, ThreadId, Trace};
+use ascend_trace_recording::{StackId, StreamId, ThreadId, Trace};
 
 use super::communicators::communicators;
 use super::follow::Follow;
@@ -16,6 +16,7 @@ use super::report::{
 use super::state::State;
 use super::verdict::verdict;
 use super::words::Words;
+use crate::stats::Place;
 
 /// The report on all that is known at the end of a recording.
 pub(super) fn report(trace: &Trace, state: &mut State, end: i64) -> Report {
@@ -150,6 +151,7 @@ impl Builder<'_> {
             device: stream.map(|it| it.device),
             stream_id: stream.map(|it| it.number()),
             event: self.follow().event_of(call).map(|event| event.1),
+            at: self.place(call.stack),
         }
     }
 
@@ -163,7 +165,12 @@ impl Builder<'_> {
             code: past.code,
             stream_id: stream.map(|it| it.number()),
             event: past.event.map(|event| event.0),
+            at: self.place(past.stack),
         }
+    }
+
+    fn place(&self, stack: Option<StackId>) -> Option<Place> {
+        Place::of(self.trace, stack?)
     }
 
     fn stream(&mut self, stream: StreamId) -> Option<StreamState> {

@@ -33,7 +33,7 @@ pub use durations::Durations;
 pub use idle::{CauseStats, Spent};
 pub use lanes::{DeviceStats, Overlap, StreamStats, ThreadStats};
 pub use open::OpenCallStats;
-pub use stall::{MeanwhileStats, Site, StallStats};
+pub use stall::{MeanwhileStats, Place, Site, StallStats};
 pub(crate) use tables::operation;
 pub use training::{ModuleStats, RangeStats, StepStats, Steps, Verdict};
 

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use ascend_trace_recording::{CallId, Ending, Trace};
 use serde::Serialize;
 
+use super::stall::Place;
 use super::tables::{Range, overlaps};
 use crate::Window;
 
@@ -28,6 +29,9 @@ pub struct OpenCallStats {
     /// The stream that it works on or waits for, where the call names one.
     pub device: Option<u32>,
     pub stream_id: Option<i64>,
+    /// Where in the program, if stacks were recorded.
+    #[serde(flatten)]
+    pub at: Option<Place>,
 }
 
 impl OpenCallStats {
@@ -48,6 +52,7 @@ impl OpenCallStats {
             length_ns: call.end.saturating_sub(call.begin),
             device: stream.map(|stream| stream.device),
             stream_id: stream.map(|stream| stream.number()),
+            at: call.stack.and_then(|stack| Place::of(trace, stack)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Single stalls in words and numbers.
 
-use ascend_trace_recording::{CallId, Trace};
+use ascend_trace_recording::{CallId, StackId, Trace};
 use serde::Serialize;
 
 use super::WORST_STALLS;
@@ -65,6 +65,35 @@ pub struct Site {
     pub name: String,
     pub tid: u32,
     pub begin_ns: i64,
+    /// Where in the program, if stacks were recorded.
+    #[serde(flatten)]
+    pub at: Option<Place>,
+}
+
+/// A place in the program that made a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// `file:line (function)`, or as much of it as is known.
+    pub call_site: String,
+    /// The source file with its path, and the line.
+    pub file: Option<String>,
+    pub line: Option<u32>,
+    /// All frames, innermost first.
+    pub stack: Vec<String>,
+}
+
+impl Place {
+    /// What a stack shows, if anything is known of it.
+    pub fn of(trace: &Trace, stack: StackId) -> Option<Self> {
+        let site = trace.site_of(stack)?;
+        let frame = site.frame()?;
+        Some(Self {
+            call_site: frame.text(),
+            file: frame.file.clone(),
+            line: frame.line,
+            stack: site.lines(),
+        })
+    }
 }
 
 /// What the thread that submitted the next task did in the time of a stall.
@@ -82,13 +111,13 @@ pub struct MeanwhileStats {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Worst {
     /// With what they are sorted by: longest first.
-    stalls: Vec<(Place, StallStats)>,
+    stalls: Vec<(Order, StallStats)>,
 }
 
 /// What stalls are sorted by.
-type Place = (i64, i64, Lane);
+type Order = (i64, i64, Lane);
 
-fn place(stall: &Stall) -> Place {
+fn place(stall: &Stall) -> Order {
     (-stall.length(), stall.begin, stall.lane)
 }
 
@@ -208,6 +237,7 @@ impl Site {
             name: trace.function(call.function).name.clone(),
             tid: trace.thread(call.thread).tid,
             begin_ns: call.begin,
+            at: call.stack.and_then(|stack| Place::of(trace, stack)),
         }
     }
 }

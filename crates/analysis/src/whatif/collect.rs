@@ -2,7 +2,7 @@
 
 use ascend_trace_format::api::Waits;
 use ascend_trace_format::api::{Role, TaskKind, Untimed};
-use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, TimeRange, Trace};
+use ascend_trace_recording::{CallId, StackId, StreamId, TaskId, ThreadId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::facts::{Facts, Stream, StreamPlace, Thread};
@@ -10,7 +10,7 @@ use super::links::{LaneCode, Link, Place, Room, Way};
 use super::located::Located;
 use super::records::{Call, CallShape, NONE, Numbered, Task, TaskShape};
 use crate::dependencies::runs;
-use crate::stats::operation;
+use crate::stats::{Place as Site, operation};
 use crate::{Cause, Class, EdgeKind, Fold, Lane, Node, Window};
 
 /// The names of directions from and to the host.
@@ -70,6 +70,7 @@ enum NodeKind {
 pub(super) struct Collect {
     facts: Facts,
     names: FxHashMap<String, u32>,
+    sites: FxHashMap<StackId, u32>,
     call_shapes: Numbered<CallShape>,
     task_shapes: Numbered<TaskShape>,
     calls: Located<CallPlace>,
@@ -113,6 +114,10 @@ impl Collect {
                 bounds_life: meaning.bounds_life,
                 tasks: 0,
                 operation: NONE,
+                site: match meaning.waits {
+                    Waits::Nothing => NONE,
+                    _ => call.stack.map_or(NONE, |stack| self.site(trace, stack)),
+                },
             };
             self.counts[thread.index()] += 1;
             self.facts.extend(TimeRange::new(place.begin, place.end));
@@ -138,6 +143,25 @@ impl Collect {
         if let (Role::ExecuteGraph, Some(task)) = (function.role, call.task) {
             self.link(trace, Way::Sync, Node::Task(task), Node::Call(id));
         }
+    }
+
+    /// The place in the program that a stack shows.
+    fn site(&mut self, trace: &Trace, stack: StackId) -> u32 {
+        if let Some(known) = self.sites.get(&stack) {
+            return *known;
+        }
+        let Some(site) = Site::of(trace, stack) else {
+            return NONE;
+        };
+        let sites = &mut self.facts.sites;
+        // Different stacks lead to one line.
+        let known = sites.iter().position(|it| it.call_site == site.call_site);
+        let place = known.unwrap_or_else(|| {
+            sites.push(site);
+            sites.len() - 1
+        });
+        self.sites.insert(stack, place as u32);
+        place as u32
     }
 
     fn function(&mut self, number: u32, name: &str, waits: Waits) {

@@ -9,6 +9,7 @@ use ascend_trace_recording::TimeRange;
 use super::links::{Link, Place, Room};
 use super::records::{Call, CallShape, Calls, Task, TaskShape, Tasks};
 use crate::Class;
+use crate::stats::Place as Site;
 
 /// A stream, as reports name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,8 @@ pub(super) struct Facts {
     pub(super) operations: Vec<String>,
     /// By name, and what their calls wait for.
     pub(super) functions: Vec<(String, Waits)>,
+    /// Places in the program that made blocking calls, if stacks were recorded.
+    pub(super) sites: Vec<Site>,
     /// With how many calls have them.
     pub(super) call_shapes: Vec<CallShape>,
     pub(super) call_counts: Vec<u64>,

@@ -19,6 +19,7 @@ use super::records::{Call, NONE};
 use super::report::Report;
 use super::solve::Run;
 use super::typical::Manner;
+use crate::stats::Place as Site;
 
 /// Calls after one that are looked at for why it was needed.
 const AHEAD: usize = 16;
@@ -50,6 +51,9 @@ pub struct Sync {
     /// By how much shorter the program would be with that, and how far this may be off.
     pub saved_ns: i64,
     pub error_ns: i64,
+    /// Where in the program the first of them was made, if stacks were recorded: each place is a row.
+    #[serde(flatten)]
+    pub at: Option<Site>,
 }
 
 /// What a call needed.
@@ -60,9 +64,9 @@ struct Need {
     narrower: Option<Narrow>,
 }
 
-/// Function, thread, the operation before, and whether a narrower call would do: the last sync of a loop, before everything
-/// ends, is another thing than those in it.
-type Key = (u32, usize, u32, bool);
+/// Function, thread, the operation before, whether a narrower call would do, and the place in the program: the last sync of
+/// a loop, before everything ends, is another thing than those in it.
+type Key = (u32, usize, u32, bool, u32);
 
 /// The calls of a group on their way.
 #[derive(Debug, Default)]
@@ -85,7 +89,8 @@ pub(super) fn ledger(facts: &Facts, index: &Index) -> (Vec<Sync>, Report) {
     // Numbers of operations depend on where the recording was cut, names do not.
     let name = |key: &Key| facts.operations.get(key.2 as usize);
     groups.sort_by(|(a, one), (b, other)| {
-        let names = || (a.0, a.1, name(a)).cmp(&(b.0, b.1, name(b)));
+        let site = |key: &Key| facts.sites.get(key.4 as usize).map(|it| &it.call_site);
+        let names = || (a.0, a.1, name(a), site(a)).cmp(&(b.0, b.1, name(b), site(b)));
         other.blocked().cmp(&one.blocked()).then_with(names)
     });
     groups.truncate(ROWS);
@@ -165,7 +170,13 @@ fn of_thread((facts, index): (&Facts, &Index), thread: usize, groups: &mut BTree
             },
             false => need(tasks, &call, facts.waits(own), synced),
         };
-        let key = (own.function, thread, after, need.narrower.is_some());
+        let key = (
+            own.function,
+            thread,
+            after,
+            need.narrower.is_some(),
+            own.site,
+        );
         let group = groups.entry(key).or_default();
         group.add(place, &call, released, need);
         synced = call.end;
@@ -212,7 +223,7 @@ impl Group {
     }
 
     /// What is known before it is simulated.
-    fn row(&self, facts: &Facts, (function, thread, after, _): Key) -> Sync {
+    fn row(&self, facts: &Facts, (function, thread, after, _, site): Key) -> Sync {
         Sync {
             function: facts.functions[function as usize].0.clone(),
             process: facts.threads[thread].process,
@@ -226,6 +237,7 @@ impl Group {
             narrower: self.narrower,
             saved_ns: 0,
             error_ns: 0,
+            at: facts.sites.get(site as usize).cloned(),
         }
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct CallShape {
     pub(super) tasks: u32,
     /// The operation of the last of them that is work.
     pub(super) operation: u32,
+    /// Of a call that waits: where in the program it was made, by place in [`Facts::sites`](super::facts::Facts).
+    pub(super) site: u32,
 }
 
 /// A call of a host thread that no other call is around.

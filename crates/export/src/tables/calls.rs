@@ -98,6 +98,10 @@ pub(super) fn columns<'s, 't>() -> Vec<Column<'t, ExportedCall<'s, 't>>> {
         Column::text("args", |row, cell| {
             cell.object(|json| write_arguments(json, row.source, row.call, plain_name));
         }),
+        // Where in the program it was made, if stacks were recorded.
+        Column::word("call_site", |row, cell| {
+            cell.maybe(row.trace.call_site(row.call).map(|it| it.text()));
+        }),
     ]
 }
 

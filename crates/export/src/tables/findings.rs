@@ -26,6 +26,10 @@ pub(super) fn columns() -> Vec<Column<'static, Finding>> {
         Column::word("name", |row, cell| cell.passing(&row.site.name)),
         Column::text("what", |row, cell| cell.passing(&row.what)),
         Column::text("advice", |row, cell| cell.passing(&row.advice)),
+        // Where in the program the first of the calls was made, if stacks were recorded.
+        Column::word("call_site", |row, cell| {
+            cell.maybe(row.site.at.as_ref().map(|it| it.call_site.clone()));
+        }),
     ]
 }
 

@@ -6,7 +6,7 @@
 //! | 32–39 | depth: 0 for the program's own calls |
 //! | 40–47 | [`flags`] |
 //! | 48–55 | device of the thread + 1, 0 when unknown |
-//! | 56–63 | reserved, 0 |
+//! | 56–63 | more [`flags`] |
 //!
 //! Then: begin ticks; duration in ticks (low half) and return code (high half); one word for each flag
 //! that stands for one, in the order of the flags; one word per argument; and with `TEXTS`, for each
@@ -29,7 +29,7 @@ pub struct CallHead {
     pub slots: u8,
     pub function: u16,
     pub depth: u8,
-    pub flags: u8,
+    pub flags: u16,
     /// Device of the calling thread, if known.
     pub device: Option<u8>,
 }
@@ -49,8 +49,9 @@ impl CallHead {
         head.encode()
             | (self.function as u64) << 16
             | (self.depth as u64) << 32
-            | (self.flags as u64) << 40
+            | (self.flags as u64 & 0xff) << 40
             | (device & 0xff) << 48
+            | (self.flags as u64 >> 8) << 56
     }
 
     /// What word 0 says, unless it is none of a call.
@@ -60,7 +61,7 @@ impl CallHead {
             slots: head.slots,
             function: (word >> 16) as u16,
             depth: (word >> 32) as u8,
-            flags: (word >> 40) as u8,
+            flags: (word >> 40) as u16 & 0xff | (word >> 56 << 8) as u16,
             device: ((word >> 48) as u8).checked_sub(1),
         })
     }
@@ -71,12 +72,12 @@ macro_rules! optional_words {
     ($($(#[$meta:meta])* $flag:ident = $bit:literal $field:ident,)+) => {
         /// What a call's record has besides what all have.
         pub mod flags {
-            $($(#[$meta])* pub const $flag: u8 = $bit;)+
+            $($(#[$meta])* pub const $flag: u16 = $bit;)+
             /// No word here: texts follow the arguments.
-            pub const TEXTS: u8 = 32;
+            pub const TEXTS: u16 = 32;
             /// No word here: the call did not return. It was left by an exception, by a jump or by the
             /// end of its thread, at the end that is told or before. Its return value means nothing.
-            pub const LEFT: u8 = 128;
+            pub const LEFT: u16 = 128;
         }
 
         #[derive(Clone, Copy, Default)]
@@ -84,7 +85,7 @@ macro_rules! optional_words {
 
         impl Optional {
             #[inline(always)]
-            fn flags(&self) -> u8 {
+            fn flags(&self) -> u16 {
                 0 $(| if self.$field.is_some() { $bit } else { 0 })+
             }
 
@@ -95,7 +96,7 @@ macro_rules! optional_words {
                 })+
             }
 
-            fn take(flags: u8, reader: &mut Reader<'_>) -> Self {
+            fn take(flags: u16, reader: &mut Reader<'_>) -> Self {
                 Self { $($field: (flags & $bit != 0).then(|| reader.word()),)+ }
             }
         }
@@ -117,6 +118,8 @@ optional_words! {
     /// graph, or of the replay that it started, both from 1; 0 for calls on the graph as a whole,
     /// and for calls that were refused while their stream was being captured.
     GRAPH = 64 graph,
+    /// The stack that the call was made with, see [`told::Stack`](super::told::Stack).
+    STACK = 256 stack,
 }
 
 /// The task word of a call record: `sequence | task kind << 32 | untimed code << 40`.
@@ -163,6 +166,8 @@ pub struct Call<'a> {
     pub task: Option<TaskWord>,
     /// `graph serial | index << 32`.
     pub graph: Option<u64>,
+    /// The stack that it was made with.
+    pub stack: Option<u64>,
     /// It did not return.
     pub is_left: bool,
     /// One word for each argument. When it is read, the words of the texts follow: only who knows the
@@ -193,6 +198,7 @@ impl<'a> Call<'a> {
             object: None,
             task: None,
             graph: None,
+            stack: None,
             is_left: false,
             args,
             has_texts: false,
@@ -210,6 +216,7 @@ impl<'a> Call<'a> {
             end: is_long.then_some(self.end),
             result: is_wide.then_some(self.result),
             graph: self.graph,
+            stack: self.stack,
         }
     }
 
@@ -283,6 +290,7 @@ impl<'a> Call<'a> {
             object: optional.object,
             task: optional.task.and_then(TaskWord::decode),
             graph: optional.graph,
+            stack: optional.stack,
             is_left: head.flags & flags::LEFT != 0,
             args: args(&mut reader, head.function)?,
             has_texts: head.flags & flags::TEXTS != 0,
@@ -291,8 +299,8 @@ impl<'a> Call<'a> {
     }
 
     /// Reads a call that is under way from what its thread says, which is laid out like the first slot of
-    /// its record, but without a length: word 0, begin, a word that means nothing, the stream if it is
-    /// known, and the first arguments. Of a stub those are not told.
+    /// its record, but without a length: word 0, begin, the stack or 0, the stream if it is known, and the
+    /// first arguments. Of a stub those are not told.
     pub fn take_open(words: &'a [u64; SLOT_WORDS]) -> Option<Self> {
         let head = CallHead::decode(words[0])?;
         let begin = words[1];
@@ -304,6 +312,7 @@ impl<'a> Call<'a> {
             depth: head.depth,
             device: head.device,
             stream,
+            stack: Some(words[2]).filter(|stack| *stack != 0),
             is_left: true,
             args: if head.function < STUB { args } else { &[] },
             ..Self::plain(head.function, (begin, begin), &[])
@@ -369,6 +378,7 @@ mod tests {
                 untimed: Untimed::Captured,
             }),
             graph: Some(pair(2, 31)),
+            stack: Some(u64::MAX - 1),
             is_left: true,
             has_texts: true,
             ..CALL

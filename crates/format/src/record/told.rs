@@ -254,6 +254,25 @@ passed_on! { records {
         /// In ticks.
         at: u64,
     }
+
+    /// A stack that calls of the process were made with.
+    Stack<'a> = 22 {
+        /// A hash of the frames.
+        id: u64,
+        /// A word for each frame, innermost first: the address after its call, with the number of its
+        /// object in the upper 16 bits, or 0.
+        frames: LongText<'a>,
+    }
+
+    /// An object that frames lie in.
+    Object<'a> = 23 {
+        /// From 1; no other object of the process has it.
+        number: u16,
+        /// What the loader has added to the addresses of its file.
+        base: u64,
+        build_id: Text<'a>,
+        path: LongText<'a>,
+    }
 } }
 
 impl TaskTime {

@@ -67,6 +67,10 @@ pub(super) mod column {
         /// its thread, at its end or before; 2 if it was open when its process or the recording ended, which is
         /// its end. Calls after the last one returned
         ENDINGS: "number, number",
+        /// two values for each call whose stack is known. First: the number of calls between it and the one
+        /// before it (or the chunk's first row). Second: number of its stack − that of the one before it (0 at
+        /// first). Calls after the last one have none
+        STACKS: "number, signed",
     }
 }
 
@@ -99,6 +103,7 @@ pub(crate) struct CallMemory {
     /// The same texts by number, when reading.
     read: Vec<Arc<str>>,
     endings: EndingColumn,
+    stacks: StackColumn,
 }
 
 /// The part of it that the index needs.
@@ -114,6 +119,16 @@ pub(super) struct Brief {
 struct EndingColumn {
     /// Calls since the last one that did not return; when reading, calls still to come before the next
     /// one, if that is known.
+    without: u64,
+    next: Option<u64>,
+}
+
+/// Where writing or reading of the column of stacks stands.
+#[derive(Debug, Default)]
+struct StackColumn {
+    /// Of the last call that has one.
+    last: u32,
+    /// As for endings.
     without: u64,
     next: Option<u64>,
 }
@@ -138,6 +153,7 @@ impl Default for CallMemory {
             texts: HashMap::new(),
             read: Vec::new(),
             endings: EndingColumn::default(),
+            stacks: StackColumn::default(),
         }
     }
 }
@@ -175,6 +191,7 @@ impl CallMemory {
 impl Table for CallRow {
     const KIND: Kind = *b"CALL";
     const COLUMNS: &'static [ColumnText] = column::ALL;
+    const LEAST: usize = column::STACKS;
     const IS_THING: bool = false;
     /// Of a call with its task; arguments come to it.
     const MEMORY: u64 = 240;
@@ -212,6 +229,7 @@ impl Table for CallRow {
         put_strings(self, columns, memory);
         memory.brief.graphs.put(self.graph, columns);
         memory.endings.put(self.ending, columns);
+        memory.stacks.put(self.stack, columns);
     }
 
     fn take(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Self> {
@@ -225,13 +243,14 @@ impl Table for CallRow {
             args: take_args(brief.function, cursors, memory)?,
             strings: take_strings(cursors, memory)?,
             ending: memory.endings.take(cursors)?,
+            stack: memory.stacks.take(cursors)?,
             ..brief
         })
     }
 }
 
 impl CallRow {
-    /// Takes a call without its context, event, arguments, texts and ending: the index needs none of these.
+    /// Takes a call without its context, event, arguments, texts, ending and stack: the index needs none of these.
     pub(super) fn take_brief(cursors: &mut Cursors<'_>, memory: &mut Brief) -> Option<Self> {
         let thread = cursors.take_as(column::THREAD)?;
         let end = memory.end(thread);
@@ -429,6 +448,34 @@ impl EndingColumn {
             return Some(Ending::Returned);
         }
         Ending::from_code(cursors.take_as(column::ENDINGS)?)
+    }
+}
+
+impl StackColumn {
+    fn put(&mut self, stack: Option<u32>, columns: &mut Columns) {
+        let Some(stack) = stack else {
+            self.without += 1;
+            return;
+        };
+        let last = std::mem::replace(&mut self.last, stack);
+        columns.keep_each(column::STACKS);
+        columns.put(column::STACKS, std::mem::take(&mut self.without));
+        columns.put_signed(column::STACKS, step(last, stack));
+    }
+
+    /// The next call's stack. The outer `None` is a column that makes no sense.
+    fn take(&mut self, cursors: &mut Cursors<'_>) -> Option<Option<u32>> {
+        let between = match self.next.take() {
+            Some(between) => between,
+            None if cursors.is_at_end(column::STACKS) => return Some(None),
+            None => cursors.take(column::STACKS)?,
+        };
+        if let Some(left) = between.checked_sub(1) {
+            self.next = Some(left);
+            return Some(None);
+        }
+        self.last = stepped(self.last, cursors.take_signed(column::STACKS)?)?;
+        Some(Some(self.last))
     }
 }
 

@@ -287,11 +287,16 @@ impl<'a> Cursor<'a> {
 impl<'a> Cursors<'a> {
     /// Takes a payload apart; `count` columns are wanted, and those a newer writer adds are left.
     pub(crate) fn new(payload: &'a [u8], count: usize) -> Option<Self> {
+        Self::of_any_age(payload, count, count)
+    }
+
+    /// The same of a table that has had only `least` columns before.
+    pub(crate) fn of_any_age(payload: &'a [u8], count: usize, least: usize) -> Option<Self> {
         let (rows, rest) = split_word(payload)?;
         let (found, rest) = split_word(rest)?;
         let found = found as usize;
         let (lengths, mut data) = rest.split_at_checked(found.checked_mul(4)?)?;
-        if found < count {
+        if found < least {
             return None;
         }
         let mut columns = Vec::with_capacity(count);

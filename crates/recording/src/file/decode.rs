@@ -189,7 +189,8 @@ pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut(TimeRange)) ->
 }
 
 fn table<T: Table>(plain: &[u8]) -> Result<Cursors<'_>, Stop> {
-    let cursors = Cursors::new(plain, T::COLUMNS.len()).ok_or(Stop::Senseless(0))?;
+    let cursors =
+        Cursors::of_any_age(plain, T::COLUMNS.len(), T::LEAST).ok_or(Stop::Senseless(0))?;
     match cursors.rows() > chunk::MAX_ROWS {
         true => Err(Stop::Excessive(0)),
         false => Ok(cursors),

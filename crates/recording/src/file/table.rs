@@ -10,6 +10,8 @@ use super::declare::ColumnText;
 pub(crate) trait Table: Into<Row> {
     const KIND: Kind;
     const COLUMNS: &'static [ColumnText];
+    /// Columns that the first writers had: later ones may be missing.
+    const LEAST: usize = Self::COLUMNS.len();
     /// The index of a long file says where its chunks are; others are only summed up there.
     const IS_THING: bool;
     /// About how many bytes a row takes in memory, with what leads to it, but without its texts.

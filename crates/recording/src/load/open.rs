@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use ascend_trace_format::record::Counter;
 
 use crate::rows::{CallRow, Row};
+use crate::stacks::StackId;
 use crate::trace::{Call, OPEN_WORDS};
 
 use super::TraceBuilder;
@@ -71,6 +72,7 @@ impl TraceBuilder {
             task: None,
             graph: None,
             ending: row.ending,
+            stack: row.stack.and_then(StackId::new),
             args: (first | OPEN_WORDS, count as u8),
             strings: (0, 0),
         }

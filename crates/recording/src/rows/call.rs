@@ -73,4 +73,6 @@ pub struct CallRow {
     pub strings: Vec<Option<Arc<str>>>,
     /// Of a call that did not return only the first arguments may be known.
     pub ending: Ending,
+    /// Number of the stack that it was made with.
+    pub stack: Option<u32>,
 }

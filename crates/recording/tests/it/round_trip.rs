@@ -112,6 +112,7 @@ fn call() -> impl Strategy<Value = Row> {
         vec(word(), 0..12),
         vec(option::of(text().prop_map(Into::into)), 0..3),
         ending,
+        option::of(number()),
     );
     let call = (number(), 0..9_u16, time(), time(), time(), any::<u8>());
     (call, target, payload).prop_map(|(call, target, payload)| {
@@ -136,6 +137,7 @@ fn call() -> impl Strategy<Value = Row> {
             args: payload.0,
             strings: payload.1,
             ending: payload.2,
+            stack: payload.3,
         })
     })
 }

@@ -279,6 +279,7 @@ impl Writer<'_> {
             args,
             strings: Vec::new(),
             ending: ascend_trace_recording::Ending::Returned,
+            stack: None,
         }
     }
 

@@ -587,7 +587,7 @@ fn taken<T: Table>(
     mut take: impl FnMut(&mut Cursors<'_>) -> Option<T>,
     mut sink: impl FnMut(T),
 ) {
-    let Some(mut cursors) = Cursors::new(payload, T::COLUMNS.len()) else {
+    let Some(mut cursors) = Cursors::of_any_age(payload, T::COLUMNS.len(), T::LEAST) else {
         return;
     };
     for _ in 0..cursors.rows() {

@@ -12,12 +12,17 @@ use super::{MergeError, Shared};
 pub(super) struct Numbers {
     process: u32,
     thread: u32,
+    stack: u32,
 }
 
 impl Numbers {
     /// Processes up to this number have theirs.
     pub(super) fn after(process: u32) -> Self {
-        Self { process, thread: 0 }
+        Self {
+            process,
+            thread: 0,
+            stack: 0,
+        }
     }
 }
 
@@ -25,6 +30,7 @@ impl Numbers {
 pub(super) struct Own<'a> {
     processes: BTreeMap<u32, u32>,
     threads: HashMap<u32, u32>,
+    stacks: HashMap<u32, u32>,
     /// The process of each thread, by the numbers of the input and of the merged file.
     process_of: HashMap<u32, u32>,
     functions: HashMap<u16, u16>,
@@ -36,6 +42,7 @@ impl<'a> Own<'a> {
         Self {
             processes,
             threads: HashMap::new(),
+            stacks: HashMap::new(),
             process_of: HashMap::new(),
             functions: HashMap::new(),
             time,
@@ -83,6 +90,13 @@ impl<'a> Own<'a> {
         })
     }
 
+    fn stack(&mut self, own: u32, numbers: &mut Numbers) -> u32 {
+        *self.stacks.entry(own).or_insert_with(|| {
+            numbers.stack = numbers.stack.saturating_add(1);
+            numbers.stack
+        })
+    }
+
     /// A row with the numbers and times of the merged file.
     pub(super) fn row(&mut self, mut row: Row, numbers: &mut Numbers) -> Row {
         let time = self.time;
@@ -112,6 +126,13 @@ impl<'a> Own<'a> {
                 it.function = number.copied().unwrap_or(u16::MAX);
                 it.begin_ns = time(it.begin_ns);
                 it.end_ns = time(it.end_ns);
+                it.stack = it.stack.map(|own| self.stack(own, numbers));
+            }
+            // Objects are counted in each process.
+            Row::Object(it) => it.process = self.process(it.process, numbers),
+            Row::Stack(it) => {
+                it.process = self.process(it.process, numbers);
+                it.stack = self.stack(it.stack, numbers);
             }
             Row::TaskTime(it) => {
                 it.process = self.process(it.process, numbers);

@@ -31,6 +31,8 @@ fn calls() {
         numbers(&[0, 6, 10, 1, 1, 9]),
         numbers(&[1, 1, 1]), // every argument is in its column
         numbers(&[1, 1]),    // 1 call before it, left
+        // stacks: 0 calls before it, stack 7; 1 call before it, stack 5
+        numbers(&[0, 14, 1, 3]),
     ];
     let text = |text: &str| Some(text.into());
     let first = CallRow {
@@ -56,6 +58,7 @@ fn calls() {
         args: vec![4096, u64::MAX],
         strings: vec![text("a"), None],
         ending: Ending::Returned,
+        stack: Some(7),
     };
     let second = CallRow {
         thread: 65,
@@ -87,6 +90,7 @@ fn calls() {
         }),
         args: vec![4100],
         strings: vec![text("bc"), text("a"), text("bc")],
+        stack: Some(5),
         ..CallRow::default()
     };
     let expected = [Row::Call(first), Row::Call(second), Row::Call(third)];
@@ -119,6 +123,7 @@ fn there_are_as_many_slots_as_the_document_says() {
         Column::texts(&[]),
         numbers(&[]),
         numbers(&[1; 10]),
+        numbers(&[]),
         numbers(&[]),
     ];
     for (row, thread) in rows(b"CALL", 2, &columns).into_iter().zip([1, 33]) {

@@ -1,0 +1,361 @@
+//! Where in the program calls were made: the stacks of a recording, and their frames in words.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::rows::{ObjectRow, StackRow};
+
+/// Number of a stack in a recording.
+pub type StackId = NonZeroU32;
+
+/// A function that was being called, or one that the compiler has put into it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The function with what is known of its arguments; `function+0x12` where only symbols are known.
+    pub function: Option<String>,
+    /// Source file and line.
+    pub file: Option<String>,
+    pub line: Option<u32>,
+    /// File name of its object; empty for code that was made at run time.
+    pub object: String,
+    /// Address after the call, as the object's file has it.
+    pub address: u64,
+}
+
+impl Frame {
+    /// `file:line (function)`, or as much of it as is known.
+    pub fn text(&self) -> String {
+        let place = match (&self.file, self.line) {
+            (Some(file), Some(line)) => Some(format!("{}:{line}", short(file))),
+            (Some(file), None) => Some(short(file).to_owned()),
+            (None, _) => None,
+        };
+        match (place, &self.function) {
+            (Some(place), Some(function)) => format!("{place} ({function})"),
+            (Some(place), None) => place,
+            (None, Some(function)) if self.object.is_empty() => function.clone(),
+            (None, Some(function)) => format!("{function} ({})", self.object),
+            (None, None) if self.object.is_empty() => format!("{:#x}", self.address),
+            (None, None) => format!("{}+{:#x}", self.object, self.address),
+        }
+    }
+
+    /// Whether it lies in a library that programs call for their own ends: CANN, or PyTorch.
+    fn is_library(&self) -> bool {
+        LIBRARIES.iter().any(|it| self.object.starts_with(it))
+    }
+}
+
+/// Object files whose frames are passed over for the one that a call is shown by: begins of their names.
+pub const LIBRARIES: &[&str] = &[
+    "libacl",
+    "libascend",
+    "libc.so",
+    "libc10",
+    "libhccl",
+    "libge_",
+    "libnnopbase",
+    "libop_",
+    "libopapi",
+    "libprofapi",
+    "libpthread",
+    "libpython",
+    "libruntime",
+    "libshm",
+    "libstdc++",
+    "libtorch",
+    "ld-linux",
+];
+
+/// A file's name with the folder that it is in: enough to find it by.
+fn short(path: &str) -> &str {
+    let mut slashes = path.rmatch_indices('/').map(|(at, _)| at + 1);
+    slashes.nth(1).map_or(path, |at| &path[at..])
+}
+
+/// The frames of a stack, innermost first, with functions that the compiler has put into others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallSite {
+    pub frames: Vec<Frame>,
+    /// Which of them the call is shown by.
+    pub shown: usize,
+}
+
+impl CallSite {
+    fn new(frames: Vec<Frame>) -> Self {
+        let shown = shown(&frames);
+        Self { frames, shown }
+    }
+
+    /// The frame that the call is shown by.
+    pub fn frame(&self) -> Option<&Frame> {
+        self.frames.get(self.shown)
+    }
+
+    /// One line for the call: `file:line (function)`.
+    pub fn text(&self) -> String {
+        self.frame().map(Frame::text).unwrap_or_default()
+    }
+
+    /// A line for each frame, innermost first.
+    pub fn lines(&self) -> Vec<String> {
+        self.frames.iter().map(Frame::text).collect()
+    }
+}
+
+/// The innermost frame that is Python's, or else of no library; the innermost of all if there is none.
+fn shown(frames: &[Frame]) -> usize {
+    let python = frames.iter().position(|it| it.object == PYTHON);
+    let own = frames.iter().position(|it| !it.is_library());
+    python.or(own).unwrap_or(0)
+}
+
+/// What stands for the object of a frame of Python.
+pub const PYTHON: &str = "python";
+
+/// Who can tell what lies at an address.
+pub trait Symbols: Debug + Send + Sync {
+    /// The functions at an address of an object's file, the innermost first: the last one is that of the
+    /// symbol, those before it are in it by inlining. The address is one of the call itself.
+    fn of_object(&self, object: &ObjectRow, address: u64) -> Vec<Frame>;
+
+    /// The function at an address of a process, in code that was made at run time.
+    fn of_process(&self, pid: u32, address: u64) -> Option<Frame>;
+}
+
+/// Knows nothing.
+#[derive(Debug)]
+struct NoSymbols;
+
+impl Symbols for NoSymbols {
+    fn of_object(&self, _: &ObjectRow, _: u64) -> Vec<Frame> {
+        Vec::new()
+    }
+
+    fn of_process(&self, _: u32, _: u64) -> Option<Frame> {
+        None
+    }
+}
+
+/// All stacks of a recording.
+#[derive(Clone, Debug)]
+pub(crate) struct Stacks {
+    stacks: BTreeMap<u32, (u32, Arc<str>)>,
+    objects: BTreeMap<(u32, u32), ObjectRow>,
+    symbols: Arc<dyn Symbols>,
+    /// Only sites that were found ahead are told: files are not read by who asks.
+    is_ahead: bool,
+    /// Sites that somebody has asked for.
+    sites: Arc<Mutex<BTreeMap<StackId, Arc<CallSite>>>>,
+}
+
+impl Default for Stacks {
+    fn default() -> Self {
+        Self {
+            stacks: BTreeMap::new(),
+            objects: BTreeMap::new(),
+            symbols: Arc::new(NoSymbols),
+            is_ahead: false,
+            sites: Arc::default(),
+        }
+    }
+}
+
+impl Stacks {
+    pub(crate) fn add_stack(&mut self, row: StackRow) {
+        self.stacks
+            .insert(row.stack, (row.process, row.frames.into()));
+    }
+
+    pub(crate) fn add_object(&mut self, row: ObjectRow) {
+        // Frames of it may have been shown without it.
+        self.sites = Arc::default();
+        self.objects.insert((row.process, row.object), row);
+    }
+
+    pub(crate) fn set_symbols(&mut self, symbols: Arc<dyn Symbols>, is_ahead: bool) {
+        self.symbols = symbols;
+        self.is_ahead = is_ahead;
+        self.sites = Arc::default();
+    }
+
+    /// Finds the sites of all stacks that have none yet.
+    pub(crate) fn find_ahead(&self, pid: impl Fn(u32) -> Option<u32>) {
+        for stack in self
+            .stacks
+            .keys()
+            .filter_map(|number| StackId::new(*number))
+        {
+            if self.known(stack).is_none() {
+                self.find(stack, &pid);
+            }
+        }
+    }
+
+    fn known(&self, stack: StackId) -> Option<Arc<CallSite>> {
+        let sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        sites.get(&stack).cloned()
+    }
+
+    /// The objects that frames lie in.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &ObjectRow> {
+        self.objects.values()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stacks.is_empty()
+    }
+
+    /// The site of a stack. A process has its pid by its number.
+    pub(crate) fn site(
+        &self,
+        stack: StackId,
+        pid: impl Fn(u32) -> Option<u32>,
+    ) -> Option<Arc<CallSite>> {
+        match self.known(stack) {
+            None if !self.is_ahead => self.find(stack, &pid),
+            known => known,
+        }
+    }
+
+    fn find(&self, stack: StackId, pid: &impl Fn(u32) -> Option<u32>) -> Option<Arc<CallSite>> {
+        let (process, frames) = self.stacks.get(&stack.get())?;
+        let pid = pid(*process);
+        let frames = frames.split(' ').filter_map(address);
+        let frames =
+            frames.flat_map(|(object, address)| self.frames(*process, pid, object, address));
+        let site = Arc::new(CallSite::new(frames.collect()));
+        let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        sites.insert(stack, Arc::clone(&site));
+        Some(site)
+    }
+
+    fn frames(&self, process: u32, pid: Option<u32>, object: u32, address: u64) -> Vec<Frame> {
+        // The call is before where it returns to.
+        let call = address.saturating_sub(1);
+        let Some(object) = self.objects.get(&(process, object)) else {
+            let found = pid.and_then(|pid| self.symbols.of_process(pid, call));
+            return vec![found.unwrap_or_else(|| Frame {
+                address,
+                ..Frame::default()
+            })];
+        };
+        let in_file = |address: u64| address.wrapping_sub(object.base);
+        let mut found = self.symbols.of_object(object, in_file(call));
+        if found.is_empty() {
+            found.push(Frame::default());
+        }
+        let name = object.path.rsplit('/').next().unwrap_or_default();
+        for frame in &mut found {
+            frame.object = name.to_owned();
+            frame.address = in_file(address);
+        }
+        found
+    }
+}
+
+/// A frame as the file has it: the number of its object, and its address.
+fn address(text: &str) -> Option<(u32, u64)> {
+    let (object, address) = text.split_once(':')?;
+    Some((object.parse().ok()?, u64::from_str_radix(address, 16).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Known;
+
+    impl Symbols for Known {
+        fn of_object(&self, object: &ObjectRow, address: u64) -> Vec<Frame> {
+            let line = |line, name: &str| Frame {
+                function: Some(name.to_owned()),
+                file: Some("/src/model/train.cpp".to_owned()),
+                line: Some(line),
+                ..Frame::default()
+            };
+            match (&*object.path, address) {
+                ("/bin/train", 0x0f) => vec![line(7, "inner"), line(20, "step")],
+                _ => Vec::new(),
+            }
+        }
+
+        fn of_process(&self, pid: u32, _: u64) -> Option<Frame> {
+            (pid == 42).then(|| Frame {
+                function: Some("forward".to_owned()),
+                file: Some("net.py".to_owned()),
+                object: PYTHON.to_owned(),
+                ..Frame::default()
+            })
+        }
+    }
+
+    fn stacks(frames: &str) -> Stacks {
+        let mut stacks = Stacks::default();
+        for (object, path) in [(1, "/bin/train"), (2, "/cann/libascendcl.so.1")] {
+            stacks.add_object(ObjectRow {
+                process: 3,
+                object,
+                base: 0x1000,
+                build_id: String::new(),
+                path: path.to_owned(),
+            });
+        }
+        stacks.add_stack(StackRow {
+            process: 3,
+            stack: 5,
+            frames: frames.to_owned(),
+        });
+        stacks
+    }
+
+    fn site(stacks: &Stacks, pid: u32) -> Arc<CallSite> {
+        let stack = StackId::new(5).unwrap();
+        stacks.site(stack, |_| Some(pid)).unwrap()
+    }
+
+    #[test]
+    fn a_call_is_shown_by_the_innermost_frame_that_is_no_librarys() {
+        let mut stacks = stacks("2:1234 1:1010 9:77");
+        stacks.set_symbols(Arc::new(Known), false);
+        let site = site(&stacks, 1);
+        assert_eq!(site.text(), "model/train.cpp:7 (inner)");
+        let lines = [
+            "libascendcl.so.1+0x234",
+            "model/train.cpp:7 (inner)",
+            "model/train.cpp:20 (step)",
+            "0x77",
+        ];
+        assert_eq!(site.lines(), lines);
+    }
+
+    #[test]
+    fn who_may_not_read_files_is_told_what_was_found_ahead() {
+        let mut stacks = stacks("1:1010");
+        stacks.set_symbols(Arc::new(Known), true);
+        let stack = StackId::new(5).unwrap();
+        assert_eq!(stacks.site(stack, |_| None), None);
+        stacks.find_ahead(|_| None);
+        assert_eq!(site(&stacks, 1).text(), "model/train.cpp:7 (inner)");
+    }
+
+    #[test]
+    fn frames_of_python_come_before_others() {
+        let mut stacks = stacks("1:1010 0:77");
+        stacks.set_symbols(Arc::new(Known), false);
+        assert_eq!(site(&stacks, 42).text(), "net.py (forward)");
+    }
+
+    #[test]
+    fn without_symbols_there_are_addresses() {
+        let stacks = stacks("2:1234 x 1:zz 1:1010");
+        let site = site(&stacks, 1);
+        assert_eq!(site.lines(), ["libascendcl.so.1+0x234", "train+0x10"]);
+        assert_eq!(site.text(), "train+0x10");
+        let none = StackId::new(6).unwrap();
+        assert_eq!(stacks.site(none, |_| None), None);
+    }
+}

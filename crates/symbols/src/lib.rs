@@ -1,0 +1,83 @@
+//! What lies at addresses of object files: functions and source lines, by their debug information (DWARF)
+//! and their symbol tables. Files are read where they are asked about, once.
+
+mod file;
+mod lines;
+mod perf;
+mod sections;
+mod table;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use file::ObjectFile;
+use perf::PerfMap;
+
+/// A function at an address, or one that the compiler has put into it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// With `+0x12` behind it where only a symbol is known.
+    pub function: Option<String>,
+    pub file: Option<String>,
+    pub line: Option<u32>,
+}
+
+/// Why nothing is known of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// There is no such file.
+    Absent,
+    /// The file is another build of the object.
+    Other,
+    /// It cannot be read.
+    Unreadable(String),
+}
+
+/// Reads object files, and remembers them.
+#[derive(Debug, Default)]
+pub struct Symbolizer {
+    files: Mutex<HashMap<Key, Result<ObjectFile, Trouble>>>,
+    maps: Mutex<HashMap<PathBuf, PerfMap>>,
+}
+
+/// An object: its path, and its build id in hexadecimal or nothing.
+type Key = (PathBuf, String);
+
+impl Symbolizer {
+    /// The functions at an address of an object's file, the innermost first.
+    pub fn of_object(&self, path: &Path, build_id: &str, address: u64) -> Vec<Found> {
+        self.with(path, build_id, |file| match file {
+            Ok(file) => file.at(address),
+            Err(_) => Vec::new(),
+        })
+    }
+
+    /// What stands in the way of knowing more of an object.
+    pub fn trouble(&self, path: &Path, build_id: &str) -> Option<Trouble> {
+        self.with(path, build_id, |file| file.as_ref().err().cloned())
+    }
+
+    fn with<R>(
+        &self,
+        path: &Path,
+        build_id: &str,
+        action: impl FnOnce(&Result<ObjectFile, Trouble>) -> R,
+    ) -> R {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (path.to_owned(), build_id.to_owned());
+        let file = files
+            .entry(key)
+            .or_insert_with(|| ObjectFile::open(path, build_id));
+        action(file)
+    }
+
+    /// The name of code that a process has made at run time, by the map that it has written for `perf`.
+    pub fn of_map(&self, path: &Path, address: u64) -> Option<String> {
+        let mut maps = self.maps.lock().unwrap_or_else(PoisonError::into_inner);
+        let map = maps
+            .entry(path.to_owned())
+            .or_insert_with(|| PerfMap::read(path));
+        map.name(address).map(ToOwned::to_owned)
+    }
+}

@@ -1,0 +1,215 @@
+//! The stacks that calls are made with, for `--stacks`.
+//!
+//! At the entry of a call the stack is walked by the unwind tables of the objects that its frames lie in. What
+//! the tables say of an address is kept as a [`rule`], so that a step is a look into a table and two reads.
+//! A stack is told once, with the numbers of its objects, and has a number: a hash of its frames.
+//!
+//! Nothing here makes a system call or takes a lock once the addresses are known. What is new takes the lock
+//! that exceptions take as well (`dl_iterate_phdr`). In doubt the walk ends, with what there is.
+
+mod bounds;
+mod cache;
+mod cursor;
+mod memory;
+mod objects;
+mod program;
+mod rule;
+mod tables;
+mod walk;
+
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::Relaxed;
+
+use ascend_trace_format::record::{Text, told};
+
+use crate::errno::Errno;
+use crate::introduce::tell;
+use crate::loader;
+use crate::thread::ThreadState;
+use crate::{roomy, session};
+use cache::{RULES, TOLD};
+use memory::Stack;
+use rule::{Registers, Rule};
+use walk::{Frames, MOST_FRAMES};
+
+/// So many frames of a stack are told; 0 for none.
+static MOST: AtomicU32 = AtomicU32::new(0);
+
+/// So many frames of each call's stack are to be recorded.
+pub(crate) fn set(most: u32) {
+    MOST.store(most.min(MOST_FRAMES as u32), Relaxed);
+}
+
+/// Whether stacks are recorded.
+#[inline(always)]
+pub(crate) fn is_on() -> bool {
+    MOST.load(Relaxed) != 0
+}
+
+/// Notes the stack of a call that is about to begin within `depth` others. Before its begin is taken: what
+/// this takes is no part of the call.
+#[inline(never)]
+pub(crate) fn note(state: &ThreadState, depth: u8) {
+    let errno = Errno::save();
+    let number = number(state);
+    drop(errno);
+    state.note_stack(depth, number);
+}
+
+/// The number of the stack right here; 0 when there is none.
+fn number(state: &ThreadState) -> u64 {
+    let most = MOST.load(Relaxed) as usize;
+    let registers = walk::here();
+    let stack = Stack::at(state, registers.sp);
+    let process = session::process_key();
+    // What was known of addresses may be wrong once an object was added.
+    let seed = process ^ loader::walk::added_if_known().wrapping_mul(0xd6e8_feb8_6659_fd93);
+    let frames = walk::walk(
+        registers,
+        &stack,
+        most,
+        loader::walk::is_own_address,
+        |registers| rule(state, registers, (seed, process)),
+    );
+    if frames.words().is_empty() {
+        return 0;
+    }
+    let number = frames.hash();
+    if !TOLD.has(number ^ process) && tell_of(state, number, &frames) {
+        TOLD.add(number ^ process);
+    }
+    number
+}
+
+#[inline]
+fn rule(state: &ThreadState, registers: &Registers, seeds: (u64, u64)) -> Option<Rule> {
+    let key = ((registers.pc as u64) << 1 | u64::from(registers.is_exact)) ^ seeds.0;
+    match RULES.get(key) {
+        0 => find_rule(state, registers, key, seeds.1),
+        known => Some(Rule::decode(known)),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn find_rule(state: &ThreadState, registers: &Registers, key: u64, process: u64) -> Option<Rule> {
+    // A return address may lie behind its function.
+    let address = registers.pc.wrapping_sub((!registers.is_exact).into());
+    let rule = state.at_work(|state| roomy::run(|| objects::rule(state, address, process)))??;
+    RULES.put(key, rule.encode());
+    // As others will read it.
+    Some(Rule::decode(rule.encode()))
+}
+
+#[cold]
+#[inline(never)]
+fn tell_of(state: &ThreadState, number: u64, frames: &Frames) -> bool {
+    let mut room = [[0; 8]; MOST_FRAMES];
+    let stack = told::Stack {
+        id: number,
+        frames: Text::new(frames.bytes(&mut room)),
+    };
+    let mut is_told = false;
+    state.at_work(|state| state.record(|producer| is_told = tell(producer, &stack)));
+    is_told
+}
+
+#[cfg(test)]
+mod tests {
+    use core::hint::black_box;
+
+    use super::*;
+    use crate::thread;
+
+    /// The addresses behind the calls of this stack, by our walk and by the C library's.
+    #[inline(never)]
+    fn both() -> (Vec<usize>, Vec<usize>) {
+        let registers = walk::here();
+        let ours = thread::with(|state| {
+            let stack = Stack::at(state, registers.sp);
+            let rule = |registers: &Registers| {
+                let address = registers.pc.wrapping_sub((!registers.is_exact).into());
+                objects::step_at(address).map(|step| Rule { step, object: 1 })
+            };
+            let frames = walk::walk(registers, &stack, MOST_FRAMES, |_| false, rule);
+            let words = frames.words().iter();
+            let addresses = words.map(|word| (word & ((1 << 48) - 1)) as usize);
+            addresses.skip(1).collect()
+        });
+        let mut told = [core::ptr::null_mut(); MOST_FRAMES];
+        // SAFETY: there is room for as many as are told of.
+        let count = unsafe { libc::backtrace(told.as_mut_ptr(), MOST_FRAMES as i32) };
+        let told = told.iter().take(count as usize).skip(1);
+        (ours, told.map(|it| *it as usize).collect())
+    }
+
+    #[inline(never)]
+    fn deep(left: usize) -> (Vec<usize>, Vec<usize>) {
+        let room = black_box([left; 40]);
+        match left {
+            0 => black_box(both()),
+            _ => {
+                let found = deep(left - 1);
+                black_box(room);
+                found
+            }
+        }
+    }
+
+    #[test]
+    fn the_walk_is_that_of_the_c_library() {
+        for depth in [0, 3, 12] {
+            let (ours, told) = deep(depth);
+            assert!(ours.len() > depth + 3, "{ours:x?} {told:x?}");
+            assert_eq!(ours[..], told[..ours.len()]);
+        }
+    }
+
+    #[test]
+    fn stacks_are_told_apart_and_each_has_one_number() {
+        let number = |words: &[u64]| {
+            let mut left = words.iter();
+            let rule = |_: &Registers| {
+                let object = *left.next()? as u16;
+                Some(Rule {
+                    step: rule::Step::End,
+                    object,
+                })
+            };
+            thread::with(|state| {
+                let stack = Stack::at(state, thread::stack());
+                let registers = Registers {
+                    pc: 1 << 20,
+                    ..Registers::default()
+                };
+                walk::walk(registers, &stack, 100, |_| false, rule).hash()
+            })
+        };
+        assert_eq!(number(&[1]), number(&[1]));
+        assert_ne!(number(&[1]), number(&[2]));
+        assert_ne!(number(&[]), 0);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_handler_is_followed_to_what_it_has_interrupted() {
+        use core::sync::atomic::AtomicUsize;
+        static FOUND: AtomicUsize = AtomicUsize::new(0);
+        extern "C" fn handler(_: i32) {
+            let (ours, told) = both();
+            let same = ours
+                .iter()
+                .zip(&told)
+                .take_while(|(a, b)| a == b || **a == **b + 1);
+            FOUND.store(same.count(), Relaxed);
+        }
+        // SAFETY: a handler that only looks, for a signal that this thread sends to itself.
+        unsafe {
+            libc::signal(libc::SIGURG, handler as extern "C" fn(i32) as usize);
+            libc::raise(libc::SIGURG);
+            libc::signal(libc::SIGURG, libc::SIG_DFL);
+        }
+        // The handler, the kernel's frame, and some of what is around.
+        assert!(FOUND.load(Relaxed) > 5, "{}", FOUND.load(Relaxed));
+    }
+}

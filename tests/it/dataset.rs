@@ -159,7 +159,7 @@ fn recordings_become_files_of_their_run_host_and_rank() {
         }
     }
     let schema: Value = serde_json::from_slice(&dataset.files()["_schema.json"]).unwrap();
-    assert_eq!(schema["version"], 1);
+    assert_eq!(schema["version"], 2);
     for (_, manifest) in dataset.manifests() {
         let rank = manifest["files"][0]["rank"].as_str().unwrap();
         let recording = if rank == "3" { &a } else { &b };
@@ -261,7 +261,7 @@ fn another_version_of_the_tables_is_refused() {
     let path = dataset.root().join("_schema.json");
     let mut schema: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     for (version, said) in [
-        (1, "has other columns than this tool writes"),
+        (2, "has other columns than this tool writes"),
         (99, "tables of version 99"),
     ] {
         schema["version"] = version.into();

@@ -50,7 +50,7 @@ fn hosts_are_on_one_clock_and_said() {
     let hosts = info["session"]["hosts"].as_array().unwrap();
     assert_eq!(hosts[0]["aligned_by"], "reference");
     assert_eq!(hosts[1]["aligned_by"], "collectives");
-    assert_eq!(hosts[1]["collectives"], 120);
+    assert_eq!(hosts[1]["collectives"], 180);
     let off = hosts[1]["offset_ns"].as_i64().unwrap() - recorded.apart(2, 0);
     let bar = hosts[1]["bar_ns"].as_i64().unwrap();
     // In the middle of the recording, where the offset is said, the rates have moved the clocks by a little.
@@ -130,7 +130,7 @@ fn waits_name_the_late_rank() {
     let recorded = Recorded::new(job);
     let merged = recorded.path("merged.atrace");
     merge(&recorded.files, &merged, &[]).expect(0);
-    assert_eq!(jobs::rank_of_path(&merged), 3);
+    assert_eq!(jobs::rank_of_path(&merged, "computing"), 3);
     let waited = jobs::waits_by_peer(&merged, recorded.folder.path());
     let (late, most) = waited.iter().max_by_key(|it| it.1).unwrap();
     assert_eq!(*late, 3, "{waited:?}");
@@ -266,12 +266,12 @@ fn culprits_come_out_first(size: Job) {
         slow_rank: Some(last),
         ..size
     });
-    assert_eq!(jobs::rank_of_path(&merged), last as u64);
+    assert_eq!(jobs::rank_of_path(&merged, "computing"), last as u64);
     let (_kept, merged) = job(Job {
         slow_link: Some(1),
         ..size
     });
-    let rank = jobs::rank_of_path(&merged) as usize;
+    let rank = jobs::rank_of_path(&merged, "communication") as usize;
     assert_eq!(size.host(rank), 1);
     let slow = size.steps / 2;
     let (_kept, merged) = job(Job {

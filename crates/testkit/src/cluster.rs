@@ -1,7 +1,7 @@
 //! Recordings of the ranks of a made-up training job: hosts with clocks of their own, and steps that end with a
 //! collective of all ranks.
 //!
-//! A step of a rank is a kernel, a large and a small all-reduce, and the call that waits for them. A collective moves
+//! A step of a rank is a kernel, a small, a large and a small all-reduce, and the call that waits for them. A collective moves
 //! data once the last rank has come to it. Now and then a rank is late by chance, as ranks are.
 
 use ascend_trace_recording::rows::{
@@ -138,6 +138,10 @@ pub fn run(job: &Job, mut sink: impl FnMut(usize, Row)) {
             rank.compute(job, step, &mut chance);
         }
         let last = ranks.iter().map(|it| it.computed).max().unwrap_or(0);
+        for rank in &mut ranks {
+            rank.met = last + SMALL_TRANSFER + chance.below(1_000);
+        }
+        let last = ranks.iter().map(|it| it.met).max().unwrap_or(0);
         let moved = last + TRANSFER + chance.below(5_000);
         for rank in &mut ranks {
             let is_slow = job.slow_link == Some(job.host(rank.number));
@@ -212,7 +216,8 @@ struct Rank {
     clock: Clock,
     now: i64,
     computed: i64,
-    /// The end of the large collective.
+    /// The ends of the first and the second collective.
+    met: i64,
     moved: i64,
     sequence: u32,
 }
@@ -224,6 +229,7 @@ impl Rank {
             clock: Clock::of(job, job.host(number)),
             now: SECOND,
             computed: 0,
+            met: 0,
             moved: 0,
             sequence: 0,
         }
@@ -291,7 +297,8 @@ impl Rank {
         };
         let tasks = [
             (&pattern.kernel, begin + LATENCY, self.computed),
-            (&pattern.collective, self.computed, self.moved),
+            (&small, self.computed, self.met),
+            (&pattern.collective, self.met, self.moved),
             (&small, self.moved, end),
         ];
         let mut called = begin;
@@ -323,7 +330,7 @@ impl Rank {
             source: 0,
         };
         sink(self.number, Row::Anchor(anchor));
-        self.sequence += 3;
+        self.sequence += 4;
         self.now = seen + BETWEEN;
     }
 }

@@ -112,12 +112,12 @@ pub(super) fn recorded_pair(steps: u32, late: usize) -> (TempDir, Vec<PathBuf>) 
     (folder, files.into())
 }
 
-/// The rank whose kernels make up most of the critical path.
-pub(super) fn rank_of_path(file: &Path) -> u64 {
+/// The rank that has most of what the critical path has of a kind.
+pub(super) fn rank_of_path(file: &Path, kind: &str) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let rows = csv(file, folder.path(), "critical.csv", &["--critical"]);
     let mut lengths: BTreeMap<u64, i64> = BTreeMap::new();
-    for row in rows.iter().filter(|it| it["kind"] == "computing") {
+    for row in rows.iter().filter(|it| it["kind"] == kind) {
         let number = |name: &str| row[name].parse::<i64>().unwrap_or(0);
         let length = number("end_ns") - number("begin_ns");
         if let Ok(rank) = row["rank"].parse() {

@@ -46,7 +46,7 @@ fn seed() -> Vec<u8> {
 }
 
 /// What a workload has nothing of.
-fn rare() -> [Row; 10] {
+fn rare() -> [Row; 12] {
     [
         Row::ProcessEnd(ProcessEndRow {
             process: 1,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use ascend_trace_recording::file::{self, Writer};
 use ascend_trace_recording::rows::{
     ActivityRow, CallRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, LogRow, LossRow,
-    NameRow, ProcessEndRow, RangeRow, Row, TablesRow,
+    NameRow, ObjectRow, ProcessEndRow, RangeRow, Row, StackRow, TablesRow,
 };
 use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::bytes;
@@ -46,7 +46,7 @@ fn seed() -> Vec<u8> {
 }
 
 /// What a workload has nothing of.
-fn rare() -> [Row; 10] {
+fn rare() -> [Row; 12] {
     [
         Row::ProcessEnd(ProcessEndRow {
             process: 1,
@@ -62,6 +62,18 @@ fn rare() -> [Row; 10] {
             process: 1,
             what: 1,
             value: 7741,
+        }),
+        Row::Object(ObjectRow {
+            process: 1,
+            object: 1,
+            base: 0x5500_0000_0000,
+            build_id: "ab01".to_owned(),
+            path: "/bin/train".to_owned(),
+        }),
+        Row::Stack(StackRow {
+            process: 1,
+            stack: 1,
+            frames: "1:550000001234 0:7f00".to_owned(),
         }),
         Row::Name(NameRow {
             process: 1,

@@ -3,8 +3,8 @@
 -- The n-th collective of a communicator is compared on all ranks of a run. The rank with the shortest time came last: its
 -- time is that of the transfer, and the rest of the others is waiting. So no clocks are compared. `transfer_us` and
 -- `gb_per_s` are medians over the collectives of the same function and size. `waiting_ms` is the waiting of all ranks
--- together. `last_rank` was the last one most often, in `last_share` of the collectives. Its lead tells how much it
--- matters: with no late rank, each rank is the last one equally often.
+-- together. `last_rank` was the last one most often, in `last_share` of the collectives. If no rank is late,
+-- each rank is the last one equally often.
 with taken as (
     select run, host, rank, communicator, communicator_size, name, number, coalesce(bytes, 0) as bytes,
            end_ns - begin_ns as length_ns

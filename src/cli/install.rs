@@ -192,6 +192,7 @@ mod tests {
             expected.push(format!("ascend-trace-{name}.1"));
             if *name == "dataset" {
                 expected.push("ascend-trace-dataset-add.1".to_owned());
+                expected.push("ascend-trace-dataset-align.1".to_owned());
             }
         }
         assert_eq!(names, expected);

@@ -216,7 +216,7 @@ fn tables_have_the_critical_path_and_the_steps_that_are_asked_for() {
     assert!(
         refused
             .err()
-            .contains("--steps is for --format csv and parquet")
+            .contains("--steps is for --format csv, parquet and ascend")
     );
 }
 

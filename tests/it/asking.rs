@@ -224,6 +224,7 @@ fn a_signal_to_the_recorder_asks_and_the_program_goes_on() {
 fn a_recorder_in_the_background_of_a_script_can_be_asked() {
     let folder = tempfile::tempdir().unwrap();
     let run = Run::new(&program("stuck")).words(&["event"]);
+    let run = run.variable("STUCK_KEEPS_SIGNALS", "1");
     let recorder = run.soft("devices=1").command(folder.path());
     // As shells start what runs in the background.
     let mut shell = Command::new("sh");

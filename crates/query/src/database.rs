@@ -43,7 +43,7 @@ impl Database {
             .worker_threads(limits.threads.get())
             .enable_time()
             .build()
-            .map_err(|error| QueryError(format!("no threads for the query: {error}")))?;
+            .map_err(|error| QueryError(error.to_string()))?;
         let environment = RuntimeEnvBuilder::new()
             .with_memory_limit(limits.memory, 1.0)
             .build_arc()

@@ -25,9 +25,8 @@ const CLOCKS: &str = "clocks";
 pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Result<u8> {
     let interrupt = Interrupt::watch()?;
     let is_dataset = data.is_dir();
-    let is_known = |name: &str| {
-        dataset_tables().any(|table| table == name) || (is_dataset && name == CLOCKS)
-    };
+    let is_known =
+        |name: &str| dataset_tables().any(|table| table == name) || (is_dataset && name == CLOCKS);
     let mut tables: Vec<String> = tables_of(query).map_err(explained)?;
     tables.retain(|name| is_known(name));
     if is_dataset {
@@ -65,13 +64,16 @@ fn ask(
     let database = Database::new(Limits {
         threads: args.jobs.map_or(processors, NonZero::into),
         memory: (args.memory as usize) << 20,
-    })?;
+    })
+    .context("no threads for the query")?;
     for table in tables {
         let place = folder.join(table);
         if !place.is_dir() {
             let shown = folder.display();
             return Err(match table.as_str() {
-                CLOCKS => anyhow!("{shown} has no table clocks: ascend-trace dataset align writes it"),
+                CLOCKS => {
+                    anyhow!("{shown} has no table clocks: ascend-trace dataset align writes it")
+                }
                 _ => anyhow!("{shown} has no rows: no recording was added to it"),
             });
         }

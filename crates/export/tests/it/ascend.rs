@@ -117,7 +117,13 @@ fn kernels_have_their_step_and_the_wait_before_them() {
         .map(|it| {
             let text = |name: &str| it[name].as_str();
             let (length, wait) = (whole(text("Duration(us)")), whole(text("Wait Time(us)")));
-            (text("Step Id"), text("Name"), length, wait, text("Accelerator Core"))
+            (
+                text("Step Id"),
+                text("Name"),
+                length,
+                wait,
+                text("Accelerator Core"),
+            )
         })
         .collect();
     // No copies, and nothing that a recording does not know.

@@ -115,7 +115,7 @@ fn existing(word: &OsStr) -> anyhow::Result<PathBuf> {
 
 /// The SQL of a query: a single word is the name of one that comes with the tool.
 fn sql(query: &str) -> anyhow::Result<String> {
-    match query.trim().split_whitespace().count() {
+    match query.split_whitespace().count() {
         0 => bail!("the query is empty"),
         1 => named::text(query.trim()).map(ToOwned::to_owned),
         _ => Ok(query.to_owned()),

@@ -1,6 +1,7 @@
 //! Folders as torch_npu's profiler writes them: by the rules of their readers, and against the recording.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use ascend_trace_analysis::steps::{Report, Wanted as WantedSteps};
 use ascend_trace_export::{Ascend, Exporter, Layout, Step, Wanted};
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 use super::memory::{Memory, export_some};
 use super::stream::file;
+use super::tools::skip;
 
 /// Two steps of a rank, with computing, a collective that is partly hidden, a copy, and a receive.
 const STEPS: &str = "
@@ -18,15 +20,16 @@ const STEPS: &str = "
     s3: memcpy(4096)[60us..70us] by t1[20us..21us]";
 
 fn recording() -> Vec<u8> {
-    let timeline = Timeline::parse(STEPS).unwrap();
+    let timeline = Timeline::parse(STEPS).expect("a timeline");
     let timeline = timeline.with_ranges(&[(0, 4, 100, "step 0"), (0, 104, 200, "step 1")]);
     file(&timeline.session, &timeline.tables, timeline.rows)
 }
 
 /// The export, as the command makes it: with the steps of the recording.
 fn exported(file: &[u8], step: Step) -> Memory {
-    let mut archive = Archive::from_bytes(file.to_vec()).unwrap();
-    let report = Report::of_archive(&mut archive, Step::default(), WantedSteps::Any).unwrap();
+    let mut archive = Archive::from_bytes(file.to_vec()).expect("a recording");
+    let report =
+        Report::of_archive(&mut archive, Step::default(), WantedSteps::Any).expect("steps");
     let wanted = Wanted {
         steps: Some(report.steps.into()),
         ..Wanted::default()
@@ -41,7 +44,7 @@ fn files(memory: &Memory) -> BTreeMap<String, String> {
         let (folder, file) = name.split_once('/').expect("a folder");
         assert!(folder.ends_with("_ascend_pt"), "{folder}");
         // Readers order the folders of a rank by this part.
-        let time = folder.rsplit('_').nth(2).unwrap();
+        let time = folder.rsplit('_').nth(2).expect("a time");
         assert!(
             time.len() == 17 && time.bytes().all(|it| it.is_ascii_digit()),
             "{folder}"
@@ -59,7 +62,7 @@ fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
 
 /// Microseconds without decimals: the clocks of timelines run a little fast.
 fn whole(cell: &str) -> f64 {
-    cell.parse::<f64>().unwrap().round()
+    cell.parse::<f64>().expect("a number").round()
 }
 
 #[test]
@@ -199,4 +202,45 @@ fn it_is_the_same_wherever_the_recording_is_cut() {
         };
         assert_eq!(sorted(text), sorted(&cut[name]), "{name}");
     }
+}
+
+/// The command that reads such folders: the one that the variable names, else the one in the path.
+fn msprof_analyze() -> Option<Command> {
+    let variable = "ASCEND_TRACE_MSPROF_ANALYZE";
+    let named = std::env::var_os(variable);
+    let command = named.clone().unwrap_or_else(|| "msprof-analyze".into());
+    let found = Command::new(&command).arg("--help").output();
+    if found.is_ok_and(|it| it.status.success()) {
+        return Some(Command::new(command));
+    }
+    assert_eq!(named, None, "{variable} names no msprof-analyze");
+    skip(&format!(
+        "there is no msprof-analyze; {variable} can name one"
+    ));
+    None
+}
+
+#[test]
+fn msprof_analyze_reads_the_folders() {
+    let Some(mut reader) = msprof_analyze() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let memory = exported(&recording(), Step::default());
+    for name in memory.names() {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, memory.text(name)).unwrap();
+    }
+    reader.args(["cluster", "-m", "all", "--force", "-d"]);
+    let said = reader.arg(folder.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout).into_owned()
+        + &String::from_utf8_lossy(&said.stderr);
+    let result = folder.path().join("cluster_analysis_output");
+    let steps = std::fs::read_to_string(result.join("cluster_step_trace_time.csv"));
+    let steps = rows(&steps.unwrap_or_else(|error| panic!("{error}: {said}")));
+    assert_eq!(steps.len(), 2, "{said}");
+    assert_eq!(whole(&steps[0]["Computing"]), 30.0);
+    let collectives = std::fs::read_to_string(result.join("cluster_communication.json"));
+    assert!(collectives.unwrap().contains("HcclAllReduce_0@group_0"));
 }

@@ -1,6 +1,6 @@
 //! SQL over Parquet tables: the engine of `ascend-trace query` (docs/QUERIES.md).
 //!
-//! A [`Database`] is a set of tables, each a folder of Parquet files whose subfolders are partition columns. A query
+//! A `Database` is a set of tables, each a folder of Parquet files whose subfolders are partition columns. A query
 //! only reads: it makes no tables, writes no files, and reads no others.
 #![cfg(feature = "engine")]
 

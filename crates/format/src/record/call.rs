@@ -118,7 +118,7 @@ optional_words! {
     /// graph, or of the replay that it started, both from 1; 0 for calls on the graph as a whole,
     /// and for calls that were refused while their stream was being captured.
     GRAPH = 64 graph,
-    /// The stack that the call was made with, see [`told::Stack`](super::told::Stack).
+    /// The stack that the call was made with, see `record::told::Stack`.
     STACK = 256 stack,
 }
 

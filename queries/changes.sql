@@ -31,5 +31,5 @@ operations as (
 )
 select kind, name, shapes, tasks_before, tasks_after, before_ms, after_ms, after_ms - before_ms as change_ms
 from operations
-order by abs(after_ms - before_ms) desc, kind, name, shapes
+order by round(abs(after_ms - before_ms), 6) desc, kind, name, shapes
 limit 100

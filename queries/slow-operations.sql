@@ -22,5 +22,5 @@ select o.run, o.host, o.rank, o.device, o.kind, o.name, o.shapes, o.tasks,
 from operations o
 join medians m on o.run = m.run and o.kind = m.kind and o.name = m.name and coalesce(o.shapes, '') = m.shapes
 where m.places > 1 and o.mean_ms > m.median_ms
-order by extra_ms desc, o.run, o.host, o.rank, o.device, o.kind, o.name, o.shapes
+order by round((o.mean_ms - m.median_ms) * o.tasks, 6) desc, o.run, o.host, o.rank, o.device, o.kind, o.name, o.shapes
 limit 100

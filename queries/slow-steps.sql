@@ -56,5 +56,5 @@ select run, step, name, ranks, step_ms, usual_ms, host, rank, own_ms, late_ms,
        case when more_ms > 0 then more_ms end as more_ms
 from most
 where place = 1
-order by step_ms - usual_ms desc, run, step
+order by round(step_ms - usual_ms, 6) desc, round(late_ms, 6) desc, run, step
 limit 100

@@ -22,7 +22,8 @@ pub enum Value {
 impl Value {
     /// The cell of a row.
     pub(crate) fn of(column: &dyn Array, row: usize) -> Self {
-        if column.is_null(row) {
+        // A column without a type has nothing but nulls, and no bits that say so.
+        if column.is_null(row) || *column.data_type() == DataType::Null {
             return Self::Null;
         }
         match column.data_type() {

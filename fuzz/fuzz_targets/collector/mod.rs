@@ -16,6 +16,8 @@ pub mod decode;
 pub mod found;
 #[path = "../../../crates/collector/src/script.rs"]
 pub mod script;
+#[path = "../../../crates/collector/src/stacks.rs"]
+pub mod stacks;
 
 pub mod tables {
     include!(concat!(env!("OUT_DIR"), "/api_table.rs"));

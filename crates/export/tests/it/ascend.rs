@@ -234,8 +234,8 @@ fn msprof_analyze_reads_the_folders() {
     }
     reader.args(["cluster", "-m", "all", "--force", "-d"]);
     let said = reader.arg(folder.path()).output().unwrap();
-    let said = String::from_utf8_lossy(&said.stdout).into_owned()
-        + &String::from_utf8_lossy(&said.stderr);
+    let said =
+        String::from_utf8_lossy(&said.stdout).into_owned() + &String::from_utf8_lossy(&said.stderr);
     let result = folder.path().join("cluster_analysis_output");
     let steps = std::fs::read_to_string(result.join("cluster_step_trace_time.csv"));
     let steps = rows(&steps.unwrap_or_else(|error| panic!("{error}: {said}")));

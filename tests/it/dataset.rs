@@ -429,7 +429,10 @@ fn duckdb_finds_the_rows_of_the_exports() {
         let rows: u64 = recordings.iter().map(|it| exported(it)[table]).sum();
         assert_eq!(found.out().trim(), rows.to_string(), "{table}");
     }
-    let queries = queries();
+    let mut queries = queries();
+    assert_eq!(queries.len(), 3);
+    // One of them needs hosts with collectives.
+    queries.retain(|query| !query.contains("fleet/clocks"));
     assert_eq!(queries.len(), 2);
     for query in queries {
         let mut command = Command::new(&python);

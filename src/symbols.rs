@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn names_of_python_have_function_and_file() {
-        let frame = of_map("py::Net.forward:/work/model/net.py");
+        let frame = of_map("py::Net.forward:/srv/model/net.py");
         assert_eq!(frame.text(), "model/net.py (Net.forward)");
         assert_eq!(of_map("trampoline").text(), "trampoline");
     }

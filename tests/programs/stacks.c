@@ -156,7 +156,7 @@ static void made(void)
     memcpy(memory, code, sizeof code);
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
     FILE *map = fopen(path, "w");
-    fprintf(map, "%lx %lx py::forward:/work/net/model.py\n", (unsigned long)memory, (unsigned long)sizeof code);
+    fprintf(map, "%lx %lx py::forward:/srv/net/model.py\n", (unsigned long)memory, (unsigned long)sizeof code);
     fclose(map);
     ((void (*)(void (*)(void)))memory)(allocate);
 #endif

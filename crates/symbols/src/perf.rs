@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn functions_are_found_by_their_extent() {
         let map = PerfMap::parse(
-            "7f00 10 py::step:/work/train.py\n0x8000 20 other name\nnonsense\n7f00 20 py::again:a.py\n",
+            "7f00 10 py::step:/srv/train.py\n0x8000 20 other name\nnonsense\n7f00 20 py::again:a.py\n",
         );
         assert_eq!(
             map.name(0x7f0f),

@@ -34,7 +34,7 @@ fn strings<'a>(
     texts
         .filter(|(arg, _)| arg.kind.is_text() && !arg.out)
         .map(move |(arg, word)| match arg.kind {
-            ArgKind::Integers | ArgKind::Scalar => list.and_then(List::text),
+            ArgKind::Integers | ArgKind::Scalar | ArgKind::RootInfo => list.and_then(List::text),
             _ => text(*word),
         })
 }

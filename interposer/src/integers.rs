@@ -1,8 +1,10 @@
-//! Arrays of integers that a call reads, such as the dimensions of a tensor, and single values, as texts.
+//! Arrays of integers that a call reads, such as the dimensions of a tensor, single values, and what a communicator is
+//! known by, as texts.
 
 use core::fmt::{self, Write};
 
 use ascend_trace_format::api::{ArgKind, RetKind};
+use ascend_trace_format::fnv;
 use ascend_trace_format::record::MAX_STRING;
 
 use crate::returned::CallRecord;
@@ -10,6 +12,9 @@ use crate::{given, scalars};
 
 /// More than any tensor has dimensions.
 const MOST: u64 = 16;
+
+/// So much of a root info says whose it is: an address and an identifier. What follows is never set.
+const ROOT_INFO: usize = 256;
 
 /// What ends a list that is told in part.
 const REST: &str = ", …]";
@@ -20,20 +25,26 @@ pub(crate) struct List {
     length: usize,
 }
 
-/// The array or scalar among the arguments of a call; a function has no more than one. `None` without one,
-/// and when the call failed: the array may be why.
+/// The argument of a call that a text is made of; a function has no more than one. `None` without one, and when the
+/// call failed: the argument may be why.
 pub(crate) fn of(record: &CallRecord<'_>) -> Option<List> {
     let (function, call) = (record.function, &record.call);
     let mut args = function.args.iter().zip(call.args);
     let (arg, address) =
-        args.find(|(arg, _)| matches!(arg.kind, ArgKind::Integers | ArgKind::Scalar) && !arg.out)?;
+        args.find(|(arg, _)| arg.kind.is_text() && arg.kind != ArgKind::String && !arg.out)?;
     let succeeded = match function.ret {
         RetKind::Error => call.result == 0,
         RetKind::Pointer => call.result != 0,
         _ => true,
     };
+    if !succeeded {
+        return None;
+    }
+    if arg.kind == ArgKind::RootInfo {
+        return root_info(*address as usize);
+    }
     let count = *call.args.get(usize::from(arg.count?))?;
-    if !succeeded || (*address == 0 && (count > 0 || arg.kind == ArgKind::Scalar)) {
+    if *address == 0 && (count > 0 || arg.kind == ArgKind::Scalar) {
         return None;
     }
     if arg.kind == ArgKind::Scalar {
@@ -62,21 +73,34 @@ fn scalar(address: usize, data_type: u64) -> Option<List> {
         // SAFETY: the call has read a value of this width from the address, and succeeded.
         *byte = unsafe { core::ptr::read((address as *const u8).wrapping_add(place)) };
     }
-    let mut text = List {
-        bytes: [0; MAX_STRING],
-        length: 0,
-    };
+    let mut text = List::empty();
     scalars::write(&mut text, data_type, u64::from_le_bytes(bytes)).ok()?;
     Some(text)
 }
 
+/// A digest of what a root info begins with.
+fn root_info(address: usize) -> Option<List> {
+    if address == 0 || !given::is_there(address, ROOT_INFO) {
+        return None;
+    }
+    // SAFETY: a root info is larger, and the call has read it, and succeeded.
+    let bytes = unsafe { core::slice::from_raw_parts(address as *const u8, ROOT_INFO) };
+    let mut text = List::empty();
+    write!(text, "{:016x}", fnv::hash(bytes)).ok()?;
+    Some(text)
+}
+
 impl List {
-    /// A list, of which there may be more. What does not fit is left out.
-    fn of(values: impl Iterator<Item = i64>, is_part: bool) -> Self {
-        let mut list = Self {
+    fn empty() -> Self {
+        Self {
             bytes: [0; MAX_STRING],
             length: 0,
-        };
+        }
+    }
+
+    /// A list, of which there may be more. What does not fit is left out.
+    fn of(values: impl Iterator<Item = i64>, is_part: bool) -> Self {
+        let mut list = Self::empty();
         let mut end = if is_part { REST } else { "]" };
         // These fit: the room for the end is kept free.
         let _ = list.write_str("[");

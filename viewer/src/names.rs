@@ -98,7 +98,7 @@ pub(crate) fn arguments(trace: &Trace, call: &Call) -> Vec<(String, String)> {
                 Some(Some(text)) => format!("\"{text}\""),
                 _ => "NULL".to_owned(),
             },
-            ArgKind::Integers | ArgKind::Scalar => match strings.next() {
+            ArgKind::Integers | ArgKind::Scalar | ArgKind::RootInfo => match strings.next() {
                 Some(Some(text)) => text.to_string(),
                 _ => "NULL".to_owned(),
             },
@@ -127,6 +127,7 @@ fn value(trace: &Trace, argument: &Argument, word: u64) -> String {
         | ArgKind::String
         | ArgKind::Integers
         | ArgKind::Scalar
+        | ArgKind::RootInfo
         | ArgKind::Function
         | ArgKind::Handle => hex(word),
     }

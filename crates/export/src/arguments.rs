@@ -22,7 +22,7 @@ pub(crate) fn write_arguments<'t>(
     for (place, (argument, word)) in arguments.iter().zip(trace.args(call)).enumerate() {
         let name = name_of(argument);
         match argument.kind {
-            ArgKind::String | ArgKind::Integers | ArgKind::Scalar => match strings.next() {
+            kind if kind.is_text() => match strings.next() {
                 Some(Some(text)) => fields.text(name, text),
                 _ => fields.nothing(name),
             },
@@ -70,7 +70,8 @@ fn write_word<'t>(
         | ArgKind::Handle
         | ArgKind::String
         | ArgKind::Integers
-        | ArgKind::Scalar => fields.address(name, word),
+        | ArgKind::Scalar
+        | ArgKind::RootInfo => fields.address(name, word),
     }
 }
 

@@ -11,6 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ascend_trace_analysis::Needs;
 use ascend_trace_analysis::critical::Segment;
 use ascend_trace_recording::{ProcessId, Trace};
 use serde_json::{Value, json};
@@ -91,6 +92,11 @@ impl Exporter for Dataset {
         Layout::Directory {
             files: &Table::PARQUET,
         }
+    }
+
+    fn needs(&self) -> Needs {
+        let needs = self.tables.iter().map(|it| it.needs());
+        needs.max().unwrap_or(Needs::Calls)
     }
 
     fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {

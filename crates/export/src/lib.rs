@@ -31,6 +31,7 @@ mod tracks;
 
 use std::io::{self, Write};
 
+use ascend_trace_analysis::Needs;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::Task;
 
@@ -120,6 +121,11 @@ pub trait Exporter: Sync {
     fn name(&self) -> &'static str;
 
     fn layout(&self) -> Layout;
+
+    /// What it writes of a window beside calls and tasks.
+    fn needs(&self) -> Needs {
+        Needs::All
+    }
 
     /// Begins an export, which takes a trace part by part.
     fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError>;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ascend_trace_analysis::{Needs, Step, Windows};
+use ascend_trace_analysis::{Step, Windows};
 use ascend_trace_recording::{Archive, OpenError};
 
 use crate::part::Source;
@@ -45,7 +45,7 @@ pub fn stream<'w>(
     let has_any = wanted.is_all() || !shown.is_empty();
     let shown = Arc::new(shown);
     let mut pass = exporter.begin(sink)?;
-    let mut windows = Windows::of(archive, step, Needs::All);
+    let mut windows = Windows::of(archive, step, exporter.needs());
     while let Some(written) = windows.next(|window| {
         let source = Source::of_window(window.clone(), (wanted, &shown));
         pass.step(&source, sink)

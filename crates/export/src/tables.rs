@@ -24,6 +24,8 @@ mod tasks;
 use std::io;
 
 use ascend_trace_analysis::Fold;
+#[cfg(feature = "parquet")]
+use ascend_trace_analysis::Needs;
 use ascend_trace_analysis::align::{Collect, Recorded};
 use ascend_trace_analysis::checks::Findings;
 
@@ -86,6 +88,24 @@ tables! {
 }
 
 impl Table {
+    /// What its rows are made of, beside calls and tasks.
+    #[cfg(feature = "parquet")]
+    pub(crate) const fn needs(self) -> Needs {
+        match self {
+            Self::Calls
+            | Self::Tasks
+            | Self::Ranges
+            | Self::Activities
+            | Self::Collectives
+            | Self::Losses
+            | Self::Processes => Needs::Calls,
+            Self::Dependencies => Needs::Dependencies,
+            Self::Stalls | Self::Graphs | Self::Findings | Self::Steps | Self::Critical => {
+                Needs::All
+            }
+        }
+    }
+
     /// Writes the rows that belong to a part of a trace.
     fn write(
         self,
@@ -171,11 +191,14 @@ impl<'w, W: TableWriter> Pass<'w> for Tables<W> {
     fn step(&mut self, source: &Source<'_>, _: &mut dyn Sink<'w>) -> Result<(), ExportError> {
         let so_far = &mut self.so_far;
         so_far.facts.add(source);
-        if self.writers.iter().any(|it| it.0 == Table::Findings) {
+        let has = |table| self.writers.iter().any(|it| it.0 == table);
+        if has(Table::Findings) {
             let wanted = |id| source.selection.call(id);
             so_far.findings.take_those(source, &wanted);
         }
-        so_far.collectives.take(source);
+        if has(Table::Collectives) || has(Table::Processes) {
+            so_far.collectives.take(source);
+        }
         if source.part.is_last {
             so_far.recorded = std::mem::take(&mut so_far.collectives).finish();
         }

@@ -104,6 +104,8 @@ coded_enum! {
         Extent = 37 "extent",
         /// Memory that a pool gives in the order of a stream.
         Pooled = 38 "pooled",
+        /// What is the same at all ranks of a communicator, and at no other one's.
+        Identity = 39 "identity",
     }
 }
 
@@ -208,13 +210,19 @@ coded_enum! {
         /// One value that the call reads, of the type that another argument names: copied into the record after
         /// a successful call, as a text like `0.5`.
         Scalar = 15 "scalar",
+        /// What all ranks of a communicator pass alike: what it begins with is copied into the record as a digest,
+        /// after a successful call.
+        RootInfo = 16 "root-info",
     }
 }
 
 impl ArgKind {
     /// Whether a text stands for the argument, behind the argument words.
     pub const fn is_text(self) -> bool {
-        matches!(self, Self::String | Self::Integers | Self::Scalar)
+        matches!(
+            self,
+            Self::String | Self::Integers | Self::Scalar | Self::RootInfo
+        )
     }
 }
 

@@ -122,6 +122,11 @@ impl Arguments<'_> {
         target.is_some_and(|(_, class)| class == signed)
     }
 
+    /// Whether it leads to what the ranks of a communicator are gathered by, to be read.
+    fn is_root_info(&self, ctype: &CType) -> bool {
+        ctype.is_const && ctype.base == "HcclRootInfo" && ctype.pointers.len() == 1
+    }
+
     /// Whether a function of this name answers through its pointers.
     fn answers(&self, function: &str) -> bool {
         self.spec
@@ -149,6 +154,7 @@ impl Arguments<'_> {
             Class::Handle(name) => self.spec.handle(name)?.unwrap_or(ArgKind::Handle),
             Class::Function => ArgKind::Function,
             Class::Address if is_string(ctype) => ArgKind::String,
+            Class::Address if self.is_root_info(ctype) => ArgKind::RootInfo,
             Class::Address if self.types.points_to_opaque(ctype) => ArgKind::Handle,
             Class::Void | Class::Address | Class::Struct(_) => ArgKind::Pointer,
         })
@@ -192,6 +198,7 @@ fn is_possible(kind: ArgKind, class: &Class) -> bool {
                 | ArgKind::String
                 | ArgKind::Integers
                 | ArgKind::Scalar
+                | ArgKind::RootInfo
                 | ArgKind::Function
                 | ArgKind::Handle
         ),

@@ -246,14 +246,23 @@ impl Trace {
         label.unwrap_or(&self.function(call.function).name)
     }
 
+    /// The text that stands for an argument of a call.
+    pub fn text(&self, call: &Call, position: usize) -> Option<&str> {
+        let args = &self.function(call.function).args;
+        if !args.get(position)?.kind.is_text() {
+            return None;
+        }
+        let before = args.iter().take(position);
+        let index = before.filter(|arg| arg.kind.is_text()).count();
+        self.strings(call).get(index)?.as_deref()
+    }
+
     /// What a call works with, by the argument that says so: a kernel, an operator, a model.
     pub fn label(&self, call: &Call) -> Option<&str> {
         let function = self.function(call.function);
         let position = usize::from(function.label?);
         if function.args.get(position)?.kind.is_text() {
-            let before = function.args.iter().take(position);
-            let index = before.filter(|arg| arg.kind.is_text()).count();
-            return self.strings(call).get(index)?.as_deref();
+            return self.text(call, position);
         }
         let key = *self.args(call).get(position)?;
         self.name_of(self.thread(call.thread).process, key, call.begin)

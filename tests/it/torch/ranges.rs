@@ -120,15 +120,21 @@ fn a_slow_loader_is_named() {
     let verdicts = texts(&stats["steps"], "verdict");
     let by_data = verdicts.iter().filter(|it| **it == "data-bound").count();
     assert!(by_data > 4, "{verdicts:?}");
-    let stalls = stats["worst_stalls"].as_array().unwrap();
-    let worst = &stalls[0];
-    let late = &worst["late"];
-    assert_eq!(worst["cause"], "host-late", "{worst}");
-    assert_eq!(late["range"], "dataloader > fetch", "{worst}");
-    assert_eq!(late["is_main"], true, "{worst}");
-    let parts = ["python_ns", "planning_ns", "queue_ns", "launch_ns"];
-    let parts = parts.map(|name| late[name].as_i64().unwrap());
-    assert_eq!(parts.iter().sum::<i64>(), worst["length_ns"], "{worst}");
+    // Beside other programs, the longest gap can be another one: torch loads parts of itself late.
+    let stalls = stats["worst_stalls"].as_array().unwrap().iter();
+    let of_loader: Vec<&Value> = stalls
+        .filter(|stall| stall["late"]["range"] == "dataloader > fetch")
+        .collect();
+    assert!(of_loader.len() > 4, "{stats}");
+    for stall in of_loader {
+        let late = &stall["late"];
+        assert_eq!(stall["cause"], "host-late", "{stall}");
+        assert_eq!(late["is_main"], true, "{stall}");
+        let parts = ["python_ns", "planning_ns", "queue_ns", "launch_ns"];
+        let parts = parts.map(|name| late[name].as_i64().unwrap());
+        assert_eq!(parts.iter().sum::<i64>(), stall["length_ns"], "{stall}");
+        assert!(parts[0] > 200_000_000, "{stall}");
+    }
     let mut text = tool();
     let text = run(text.arg("stats").arg(recording.trace())).expect(0);
     assert!(

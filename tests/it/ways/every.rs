@@ -128,7 +128,11 @@ fn holds(call: &CsvRow, function: &Value) {
     for (number, arg) in function["args"].as_array().unwrap().iter().enumerate() {
         let found = &args[word(arg, "name")];
         assert!(
-            !found.is_null() || matches!(word(arg, "kind"), "string" | "integers" | "scalar"),
+            !found.is_null()
+                || matches!(
+                    word(arg, "kind"),
+                    "string" | "integers" | "scalar" | "root-info"
+                ),
             "{call:?}"
         );
         if arg["out"] == true {

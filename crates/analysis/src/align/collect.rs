@@ -24,6 +24,9 @@ pub struct Collect {
     recorded: Recorded,
 }
 
+/// Stands between the identity of a communicator and the number of a part of it.
+const PART_OF: char = '/';
+
 /// The collectives of a communicator so far.
 #[derive(Clone, Debug, Default)]
 struct Counted {
@@ -127,6 +130,7 @@ impl Collect {
         let participant = self.participant(trace, process);
         participant.comms.push(Comm {
             handle,
+            identity: identity(trace, call, &participant.comms),
             rank: rank.unwrap_or(u64::MAX),
             size: size.unwrap_or(0),
             made: (call.begin, call.end),
@@ -219,6 +223,24 @@ impl Collect {
             let hit = all.filter(|(it, _)| process.is_none_or(|process| process == **it));
             hit.for_each(|(_, it)| it.obstacle = Some(Obstacle::Lost(loss.calls)));
         }
+    }
+}
+
+/// What a communicator is known by at all its ranks. What is made of ranks of another one has a number there, and which
+/// one that is, is known where there is only one.
+fn identity(trace: &Trace, call: &Call, made: &[Comm]) -> String {
+    let Some(at) = trace.function(call.function).part(Part::Identity) else {
+        return String::new();
+    };
+    if let Some(text) = trace.text(call, at) {
+        return text.to_owned();
+    }
+    let is_whole = |it: &&str| !it.is_empty() && !it.contains(PART_OF);
+    let mut wholes = made.iter().map(|it| it.identity.as_str()).filter(is_whole);
+    let number = trace.args(call).get(at);
+    match (wholes.next(), wholes.next(), number) {
+        (Some(whole), None, Some(number)) => format!("{whole}{PART_OF}{number}"),
+        _ => String::new(),
     }
 }
 

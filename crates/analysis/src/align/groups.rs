@@ -1,8 +1,9 @@
 //! Which communicators of different processes are one.
 //!
-//! No call names the peers of a rank. Communicators of one size, of which each rank is there once, belong together if
-//! each is the n-th of that size that its process made. Where a rank is there twice, they are told apart by when they
-//! were made; if that does not help, none is taken.
+//! Those that have the same identity, which is a digest of what their ranks were gathered by. Where no call gave one:
+//! communicators of one size, of which each rank is there once, belong together if each is the n-th of that size that
+//! its process made. Where a rank is there twice, they are told apart by when they were made; if that does not help,
+//! none is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,12 +17,16 @@ pub(super) type Place = (usize, usize);
 
 /// The communicators that belong together, as far as that is certain.
 pub(super) fn groups(members: &[Member<'_>]) -> Vec<Vec<Place>> {
+    let mut named: BTreeMap<(&str, u64), Vec<Place>> = BTreeMap::new();
     let mut alike: BTreeMap<(u64, usize), Vec<Place>> = BTreeMap::new();
     for (number, member) in members.iter().enumerate() {
         let mut ordinals: BTreeMap<u64, usize> = BTreeMap::new();
         for (place, comm) in member.comms().iter().enumerate() {
             let ordinal = ordinals.entry(comm.size).or_default();
-            if comm.size > 1 {
+            if comm.size > 1 && !comm.identity.is_empty() {
+                let key = (comm.identity.as_str(), comm.size);
+                named.entry(key).or_default().push((number, place));
+            } else if comm.size > 1 {
                 let key = (comm.size, *ordinal);
                 alike.entry(key).or_default().push((number, place));
             }
@@ -29,7 +34,10 @@ pub(super) fn groups(members: &[Member<'_>]) -> Vec<Vec<Place>> {
         }
     }
     let sets = alike.into_values().flat_map(|it| split(members, it));
-    sets.filter(|set| set.len() > 1 && is_certain(members, set))
+    named
+        .into_values()
+        .chain(sets)
+        .filter(|set| set.len() > 1 && is_certain(members, set))
         .collect()
 }
 

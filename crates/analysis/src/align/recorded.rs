@@ -47,6 +47,8 @@ pub enum Obstacle {
 pub struct Comm {
     /// The handle that its collectives name.
     pub handle: u64,
+    /// The same text at all ranks of a communicator; empty where it is not known.
+    pub identity: String,
     pub rank: u64,
     pub size: u64,
     /// The call that made it: it returns when all ranks have made theirs.

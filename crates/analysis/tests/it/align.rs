@@ -215,7 +215,15 @@ fn groups_that_look_the_same_are_left_out() {
             .all(|it| *it == How::WallClock(Why::NothingCommon))
     );
     assert!(found.culprits.is_empty(), "{:?}", found.culprits);
-    let cluster = Cluster::pairs(21, 300, true);
+    every_rank_is_aligned(&Cluster::pairs(21, 300, true));
+}
+
+#[test]
+fn groups_that_look_the_same_are_told_apart_by_their_identity() {
+    every_rank_is_aligned(&Cluster::grid(22, 300));
+}
+
+fn every_rank_is_aligned(cluster: &Cluster) {
     let recordings = cluster.recordings();
     let found = align(&recordings);
     for (number, recorded) in recordings.iter().enumerate().skip(1) {
@@ -225,7 +233,7 @@ fn groups_that_look_the_same_are_left_out() {
             "{how:?}"
         );
         let at = recorded.span.0 + 2_000_000_000;
-        let (off, bar) = off_and_bar(&cluster, &found, number, at);
+        let (off, bar) = off_and_bar(cluster, &found, number, at);
         assert!(off <= bar, "{off} {bar}");
     }
 }

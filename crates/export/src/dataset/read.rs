@@ -109,6 +109,8 @@ fn collective(participant: &mut Participant, place: usize, row: &Cells<'_>) {
     let comm = &mut comms[place];
     comm.rank = row.unsigned("communicator_rank").unwrap_or(u64::MAX);
     comm.size = row.unsigned("communicator_size").unwrap_or(0);
+    row.text("communicator_identity")
+        .clone_into(&mut comm.identity);
     let number = |name| row.number(name).unwrap_or(0);
     comm.made = (number("made_begin_ns"), number("made_end_ns"));
     let Some(count) = row.count("number") else {

@@ -38,6 +38,10 @@ pub(super) fn columns<'r>() -> Vec<Column<'static, Row<'r>>> {
             cell.maybe(Some(row.comm.rank).filter(|it| *it != u64::MAX));
         }),
         Column::unsigned("communicator_size", |row, cell| cell.put(row.comm.size)),
+        // The same at all ranks of a communicator, and at no other one's.
+        Column::word("communicator_identity", |row, cell| {
+            cell.passing(&row.comm.identity);
+        }),
         Column::number("made_begin_ns", |row, cell| cell.put(row.comm.made.0)),
         Column::number("made_end_ns", |row, cell| cell.put(row.comm.made.1)),
         // Empty for messages, whose two ends have different functions.

@@ -97,6 +97,22 @@ impl Cluster {
         cluster
     }
 
+    /// Four hosts of a rank each, in rows and columns of two: all communicators look the same, but have identities.
+    pub(super) fn grid(seed: u64, collectives: u32) -> Self {
+        let mut chance = Chance::new(seed + 1);
+        let hosts = Hosts { hosts: 4, ranks: 1 };
+        let mut cluster = Self::idle(&mut chance, hosts);
+        let groups = [[0, 1], [2, 3], [0, 2], [1, 3]];
+        for group in groups {
+            cluster.run(&mut chance, (&group, 0), collectives);
+            for rank in group {
+                let made = cluster.ranks[rank].comms.last_mut().unwrap();
+                made.identity = format!("{group:?}");
+            }
+        }
+        cluster
+    }
+
     fn idle(chance: &mut Chance, hosts: Hosts) -> Self {
         let clocks = (0..hosts.hosts).map(|_| HostClock {
             offset: chance.below(20 * SECOND) - 10 * SECOND + 1_000 * SECOND,
@@ -159,6 +175,7 @@ impl Cluster {
             rounds.into_iter().for_each(|it| lane.push(it));
             rank.comms.push(Comm {
                 handle: place as u64 + 1,
+                identity: String::new(),
                 rank: place as u64,
                 size: own.len() as u64 + others,
                 made: (clock.reads(0), clock.reads(SECOND / 2)),

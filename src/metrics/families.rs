@@ -28,142 +28,72 @@ pub(super) struct Family {
     pub(super) help: &'static str,
 }
 
-/// The metrics, in the order in which they are served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Metric {
-    BuildInfo,
-    Active,
-    Bytes,
-    Behind,
-    Start,
-    Calls,
-    Failed,
-    Lost,
-    Unsummed,
-    Tasks,
-    Busy,
-    Used,
-    Exposed,
-    StreamBusy,
-    StreamStalls,
-    ThreadStalls,
-    Steps,
-    StepDuration,
-    Overhead,
-    Injected,
-}
-
-impl Metric {
-    #[cfg(test)]
-    pub(super) const ALL: [Self; 20] = [
-        Self::BuildInfo,
-        Self::Active,
-        Self::Bytes,
-        Self::Behind,
-        Self::Start,
-        Self::Calls,
-        Self::Failed,
-        Self::Lost,
-        Self::Unsummed,
-        Self::Tasks,
-        Self::Busy,
-        Self::Used,
-        Self::Exposed,
-        Self::StreamBusy,
-        Self::StreamStalls,
-        Self::ThreadStalls,
-        Self::Steps,
-        Self::StepDuration,
-        Self::Overhead,
-        Self::Injected,
-    ];
-
-    pub(super) const fn family(self) -> Family {
-        match self {
-            Self::BuildInfo => gauge(
-                "ascend_trace_build_info",
-                "The version of ascend-trace; always 1.",
-            ),
-            Self::Active => gauge(
-                "ascend_recording_active",
-                "1 while the program is recorded, then 0.",
-            ),
-            Self::Bytes => gauge("ascend_recording_bytes", "Size of the trace file in bytes."),
-            Self::Behind => gauge(
-                "ascend_metrics_behind_seconds",
-                "Age of the point in time up to which tasks, stalls and steps are summed up.",
-            ),
-            Self::Start => gauge(
-                "ascend_recording_start_time_seconds",
-                "Unix time at which the recording began.",
-            ),
-            Self::Calls => counter("ascend_calls_total", "AscendCL calls that returned."),
-            Self::Failed => counter(
-                "ascend_failed_calls_total",
-                "AscendCL calls that returned an error code.",
-            ),
-            Self::Lost => counter(
-                "ascend_lost_records_total",
-                "Calls and other records that could not be recorded.",
-            ),
-            Self::Unsummed => counter(
-                "ascend_metrics_unsummed_seconds_total",
-                "Time of the recording that was too full to be summed up.",
-            ),
-            Self::Tasks => counter(
-                "ascend_tasks_total",
-                "Tasks that were submitted to a device, by kind.",
-            ),
-            Self::Busy => counter(
-                "ascend_device_busy_seconds_total",
-                "Time in which at least one stream of the device worked.",
-            ),
-            Self::Used => counter(
-                "ascend_device_use_seconds_total",
-                "Time in which the device computed, communicated or copied. These can overlap.",
-            ),
-            Self::Exposed => counter(
-                "ascend_device_exposed_communication_seconds_total",
-                "Time in which the device communicated and did not compute.",
-            ),
-            Self::StreamBusy => counter(
-                "ascend_stream_busy_seconds_total",
-                "Time in which the device worked for the stream.",
-            ),
-            Self::StreamStalls => counter(
-                "ascend_stream_stall_seconds_total",
-                "Time in which streams did not work, by cause, summed over the streams of a device.",
-            ),
-            Self::ThreadStalls => counter(
-                "ascend_thread_stall_seconds_total",
-                "Time in which threads were blocked in AscendCL, by cause, summed over threads.",
-            ),
-            Self::Steps => counter("ascend_steps_total", "Steps that have ended."),
-            Self::StepDuration => Family {
-                name: "ascend_step_duration_seconds",
-                kind: Kind::Histogram,
-                help: "Durations of steps.",
-            },
-            Self::Overhead => counter(
-                "ascend_tracer_overhead_seconds_total",
-                "Host time that recording calls, timing tasks and reading their times took.",
-            ),
-            Self::Injected => counter(
-                "ascend_injected_events_total",
-                "Events that the tracer recorded on streams to time tasks.",
-            ),
+/// Declares the metrics, in the order in which they are served: for each its kind, its name and what it is.
+macro_rules! metrics {
+    ($($metric:ident: $kind:ident $name:literal $help:literal;)+) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(super) enum Metric {
+            $(#[doc = $help] $metric,)+
         }
-    }
+
+        impl Metric {
+            #[cfg(test)]
+            pub(super) const ALL: &[Self] = &[$(Self::$metric),+];
+
+            pub(super) const fn family(self) -> Family {
+                match self {
+                    $(Self::$metric => Family {
+                        name: $name,
+                        kind: Kind::$kind,
+                        help: $help,
+                    },)+
+                }
+            }
+        }
+    };
 }
 
-const fn counter(name: &'static str, help: &'static str) -> Family {
-    let kind = Kind::Counter;
-    Family { name, kind, help }
-}
-
-const fn gauge(name: &'static str, help: &'static str) -> Family {
-    let kind = Kind::Gauge;
-    Family { name, kind, help }
+metrics! {
+    BuildInfo: Gauge "ascend_trace_build_info"
+        "The version of ascend-trace; always 1.";
+    Active: Gauge "ascend_recording_active"
+        "1 while the program is recorded, then 0.";
+    Bytes: Gauge "ascend_recording_bytes"
+        "Size of the trace file in bytes.";
+    Behind: Gauge "ascend_metrics_behind_seconds"
+        "Age of the point in time up to which tasks, stalls and steps are summed up.";
+    Start: Gauge "ascend_recording_start_time_seconds"
+        "Unix time at which the recording began.";
+    Calls: Counter "ascend_calls_total"
+        "AscendCL calls that returned.";
+    Failed: Counter "ascend_failed_calls_total"
+        "AscendCL calls that returned an error code.";
+    Lost: Counter "ascend_lost_records_total"
+        "Calls and other records that could not be recorded.";
+    Unsummed: Counter "ascend_metrics_unsummed_seconds_total"
+        "Time of the recording that was too full to be summed up.";
+    Tasks: Counter "ascend_tasks_total"
+        "Tasks that were submitted to a device, by kind.";
+    Busy: Counter "ascend_device_busy_seconds_total"
+        "Time in which at least one stream of the device worked.";
+    Used: Counter "ascend_device_use_seconds_total"
+        "Time in which the device computed, communicated or copied. These can overlap.";
+    Exposed: Counter "ascend_device_exposed_communication_seconds_total"
+        "Time in which the device communicated and did not compute.";
+    StreamBusy: Counter "ascend_stream_busy_seconds_total"
+        "Time in which the device worked for the stream.";
+    StreamStalls: Counter "ascend_stream_stall_seconds_total"
+        "Time in which streams did not work, by cause, summed over the streams of a device.";
+    ThreadStalls: Counter "ascend_thread_stall_seconds_total"
+        "Time in which threads were blocked in AscendCL, by cause, summed over threads.";
+    Steps: Counter "ascend_steps_total"
+        "Steps that have ended.";
+    StepDuration: Histogram "ascend_step_duration_seconds"
+        "Durations of steps.";
+    Overhead: Counter "ascend_tracer_overhead_seconds_total"
+        "Host time that recording calls, timing tasks and reading their times took.";
+    Injected: Counter "ascend_injected_events_total"
+        "Events that the tracer recorded on streams to time tasks.";
 }
 
 #[cfg(test)]
@@ -216,7 +146,7 @@ mod tests {
     #[test]
     fn documents_and_dashboards_name_metrics_that_there_are() {
         let mut known: BTreeSet<String> = BTreeSet::new();
-        for family in Metric::ALL.map(Metric::family) {
+        for family in Metric::ALL.iter().map(|it| it.family()) {
             known.insert(family.name.to_owned());
             if family.kind == Kind::Histogram {
                 let parts = ["_bucket", "_sum", "_count"];

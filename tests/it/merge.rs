@@ -120,6 +120,22 @@ fn any_order_gives_the_same_file() {
     assert!(fs::read(one).unwrap() == fs::read(other).unwrap());
 }
 
+/// Two jobs at a time, as the groups of tensor parallelism are: their communicators differ in nothing else.
+#[test]
+fn communicators_of_one_size_are_told_apart() {
+    let pairs = [0, 1].map(|late| jobs::recorded_pair(4, late));
+    let identities = pairs.each_ref().map(|(folder, files)| {
+        let both = [0, 1].map(|rank| jobs::identities(&files[rank], folder.path()));
+        assert_eq!(both[0], both[1]);
+        let [identity] = both[0].as_slice() else {
+            panic!("one communicator: {both:?}");
+        };
+        assert_eq!(identity.len(), 16, "{identity}");
+        identity.clone()
+    });
+    assert_ne!(identities[0], identities[1]);
+}
+
 /// The collectives of all ranks together, and who came last to them.
 #[test]
 fn waits_name_the_late_rank() {

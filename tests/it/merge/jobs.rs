@@ -1,6 +1,6 @@
 //! Recordings of made-up jobs as files, and who is named in what the tool says of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -126,6 +126,13 @@ pub(super) fn rank_of_path(file: &Path, kind: &str) -> u64 {
     }
     let longest = lengths.iter().max_by_key(|it| it.1);
     *longest.expect("there is a path").0
+}
+
+/// What the communicators of a recording are known by.
+pub(super) fn identities(file: &Path, folder: &Path) -> Vec<String> {
+    let rows = csv(file, folder, "collectives.csv", &[]);
+    let known = rows.iter().map(|row| row["communicator_identity"].clone());
+    known.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// For how long collectives waited, by the rank that came last.

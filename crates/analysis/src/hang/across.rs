@@ -120,6 +120,9 @@ impl Member<'_> {
 
     /// Whether another one can be a rank of the same communicator.
     fn fits(&self, other: &Self) -> bool {
+        if let (Some(own), Some(its)) = (&self.comm.identity, &other.comm.identity) {
+            return own == its && self.comm.size == other.comm.size;
+        }
         let [own, its] = [self, other].map(|it| &it.recorded);
         let skew_ns = own.since_1970_ns.abs_diff(its.since_1970_ns);
         let is_one_clock = own.host == its.host && skew_ns < SAME_BOOT_NS;

@@ -20,6 +20,7 @@ pub(super) fn communicators(
     let made = state.ranks.all().filter_map(|(key, made, count, last)| {
         let (rank, size) = state.ranks.size(key)?;
         Some(CommState {
+            identity: state.ranks.identity(key).map(str::to_owned),
             end_ns: Some(made.end),
             count,
             last: last.map(|it| it.name.to_string()),
@@ -46,6 +47,7 @@ fn begun(trace: &Trace, process: ProcessId, (rank, size): (u64, u64), begin_ns: 
         pid: process.pid,
         rank,
         size,
+        identity: None,
         begin_ns,
         end_ns: None,
         count: 0,

@@ -1,8 +1,8 @@
 //! Communicators, the collectives that were submitted to each, and which communicators belong together.
 //!
-//! No call names the peers of a rank. The call that makes a communicator returns when all ranks have made it. So
-//! communicators of the same size and of different ranks belong together when these calls overlap in time. Where two
-//! fit for a rank, neither is taken.
+//! Those that have the same identity. Where a recording has none, it helps that the call that makes a communicator
+//! returns when all ranks have made it: communicators of the same size and of different ranks belong together when these
+//! calls overlap in time. Where two fit for a rank, neither is taken.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub(super) struct Submitted {
 struct Comm {
     /// The call that made it.
     made: Option<(ThreadId, TimeRange)>,
+    /// The same text at all its ranks, where it is known.
+    identity: Option<Arc<str>>,
     /// Collectives that were submitted.
     count: u64,
     last: Option<Submitted>,
@@ -74,9 +76,12 @@ impl Ranks {
 
     /// A communicator was made.
     pub(super) fn made(&mut self, trace: &Trace, call: &Call) {
-        let Some(at) = makes(trace.function(call.function)) else {
+        let function = trace.function(call.function);
+        let Some(at) = makes(function) else {
             return;
         };
+        let identity = function.part(Part::Identity);
+        let identity = identity.and_then(|at| trace.text(call, at)).map(Into::into);
         if let Some(comm) = trace.args(call).get(at) {
             let key = (trace.thread(call.thread).process, *comm);
             let made = Some((call.thread, call.range()));
@@ -84,6 +89,7 @@ impl Ranks {
                 key,
                 Comm {
                     made,
+                    identity,
                     ..Comm::default()
                 },
             );
@@ -132,6 +138,11 @@ impl Ranks {
         known.rank.zip(known.size)
     }
 
+    /// What a communicator is known by at all its ranks.
+    pub(super) fn identity(&self, comm: CommKey) -> Option<&str> {
+        self.comms.get(&comm)?.identity.as_deref()
+    }
+
     /// The other ranks of a communicator, and where their collective of this number is.
     pub(super) fn others(&self, comm: CommKey, number: u64) -> Vec<Rank> {
         let Some((own, size)) = self.size(comm) else {
@@ -164,11 +175,17 @@ impl Ranks {
     /// Communicators that can belong to one, by rank.
     fn peers(&self, comm: CommKey, size: u64) -> HashMap<u64, Vec<CommKey>> {
         let mut peers: HashMap<u64, Vec<CommKey>> = HashMap::new();
-        let Some((_, made)) = self.comms.get(&comm).and_then(|it| it.made) else {
+        let Some(own) = self.comms.get(&comm) else {
+            return peers;
+        };
+        let Some((_, made)) = own.made else {
             return peers;
         };
         for (key, other) in &self.comms {
-            let fits = other.made.is_some_and(|(_, it)| it.overlaps(made));
+            let fits = match (&own.identity, &other.identity) {
+                (None, None) => other.made.is_some_and(|(_, it)| it.overlaps(made)),
+                (own, its) => own == its,
+            };
             if let Some((rank, its)) = self.size(*key)
                 && fits
                 && its == size

@@ -209,6 +209,8 @@ pub struct CommState {
     /// The process's number in it, and how many ranks there are.
     pub rank: u64,
     pub size: u64,
+    /// The same text at all its ranks; nothing where it is not known.
+    pub identity: Option<String>,
     /// The call that made it; without an end where that has not returned.
     pub begin_ns: i64,
     pub end_ns: Option<i64>,

@@ -1,6 +1,7 @@
 //! Random graphs that are replayed on a made-up device, with all that may go wrong with its log: no entry is joined to a
 //! replay, a node or a task that it is not of.
 
+use ascend_trace_format::record::told;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use super::*;

@@ -3,7 +3,14 @@
 use ascend_trace_format::time::{DeviceNs, HostNs};
 use ascend_trace_recording::rows::TaskTimeRow;
 
+use ascend_trace_format::api::Untimed;
+use ascend_trace_format::record::{ActivityKind, told};
+
+use super::axis::Axis;
+use super::entry::{Entry, Span};
+use super::lane::{Expected, Lane, Owner, Phase, Sync, Work};
 use super::*;
+use crate::clock::WallClock;
 
 /// Numbers that are the same in each run.
 pub(super) struct Random(pub(super) u64);

@@ -1,0 +1,419 @@
+//! What is known of the log of one process, and what it joins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ascend_trace_format::api::{AnchorSource, Part, Role, TaskKind, Untimed, part_in};
+use ascend_trace_format::record::{ActivityKind, Counter};
+use ascend_trace_recording::GraphRef;
+use ascend_trace_recording::rows::{ActivityRow, AnchorRow, CallRow, CounterRow, Row, TaskRow};
+
+use super::axis::Axis;
+use super::entry::{self, Entry, Span};
+use super::graphs::{Ends, Graph, Launch, Node, Place};
+use super::lane::{Expected, Lane, Owner, Phase, Sync, Work};
+use super::patterns::Patterns;
+use super::progress::Progress;
+use super::replays::{Done, Replays};
+use crate::clock::WallClock;
+use crate::tables;
+
+/// So many tasks of a stream are kept whose number is not known yet: it is asked for with the first.
+const MOST_EARLY: usize = 1 << 12;
+/// So many replays are kept that have no time yet.
+const MOST_REPLAYS: usize = 1 << 20;
+
+/// One process.
+#[derive(Debug, Default)]
+pub(super) struct Process {
+    /// A bit for each kind that the log tells of.
+    pub(super) kinds: u32,
+    pub(super) is_alone: bool,
+    /// By device and the stream's number.
+    pub(super) lanes: BTreeMap<Place, Lane>,
+    /// Where a stream is, by its serial.
+    pub(super) places: BTreeMap<u32, Place>,
+    /// Where there is a stream of the program's now, and its serial.
+    pub(super) taken: BTreeMap<Place, u32>,
+    /// What streams have been given to do before their numbers are known.
+    pub(super) early: BTreeMap<u32, Vec<(u32, Expected)>>,
+    /// By serial.
+    pub(super) graphs: BTreeMap<u32, Graph>,
+    /// Graphs with replays that nothing has waited for.
+    pub(super) undone: BTreeSet<u32>,
+    /// Graphs are gone of which not all was joined.
+    pub(super) has_lost_graphs: bool,
+    pub(super) replays: Replays,
+    /// Replays, by stream and sequence, of which nobody has said when they ran, or that nobody knows.
+    pub(super) untold: BTreeSet<(u32, u32)>,
+    pub(super) patterns: Patterns,
+    /// Events that link graphs to what is around them.
+    pub(super) external: BTreeSet<u32>,
+    /// Where the wall clock stood when the log was begun.
+    pub(super) comparison: WallClock,
+    pub(super) axes: BTreeMap<u32, Axis>,
+    /// By device.
+    pub(super) progress: BTreeMap<u32, Progress>,
+    pub(super) counts: Counts,
+    pub(super) told: Counts,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) joined: u64,
+    pub(super) loose: u64,
+    pub(super) mismatches: u64,
+}
+
+impl Process {
+    /// What the log calls a task, if it tells of it.
+    fn logged(&self, kind: TaskKind) -> Option<ActivityKind> {
+        let there = |kind: &ActivityKind| self.kinds & 1 << kind.code() != 0;
+        let kind = match kind {
+            TaskKind::Kernel => ActivityKind::Kernel,
+            TaskKind::Collective => ActivityKind::Communication,
+            _ => return None,
+        };
+        Some(kind).filter(there)
+    }
+
+    pub(super) fn stream(&mut self, serial: u32, place: Place) {
+        if self.places.insert(serial, place) == Some(place) {
+            return;
+        }
+        self.taken.insert(place, serial);
+        let lane = self.lanes.entry(place).or_default();
+        for (order, task) in self.early.remove(&serial).into_iter().flatten() {
+            lane.expect(Owner::Stream(serial), order, task);
+        }
+    }
+
+    fn expect(&mut self, serial: u32, order: u32, task: Expected) {
+        match self.places.get(&serial) {
+            Some(place) => {
+                let lane = self.lanes.entry(*place).or_default();
+                lane.expect(Owner::Stream(serial), order, task);
+            }
+            None => {
+                let early = self.early.entry(serial).or_default();
+                if early.len() < MOST_EARLY {
+                    early.push((order, task));
+                }
+            }
+        }
+    }
+
+    /// A call submitted a task, be it to run or to become a node of a graph.
+    pub(super) fn task(&mut self, row: &CallRow, task: &TaskRow, serial: u32, role: Role) {
+        let untimed = Untimed::from_code(task.untimed);
+        let graph = row.graph.filter(|graph| graph.index > 0);
+        match (untimed, graph) {
+            (Some(Untimed::Captured | Untimed::Bound), Some(graph)) => {
+                self.node(row, task, (graph, serial), role);
+            }
+            (Some(Untimed::Captured | Untimed::Bound | Untimed::Failed | Untimed::HostCopy), _) => {
+            }
+            (_, Some(graph)) => {
+                let device = self.places.get(&serial).map(|place| place.0);
+                let launch = Launch {
+                    task: Some((serial, task.sequence)),
+                    begin: row.begin_ns,
+                    end: row.end_ns,
+                    is_mixed: false,
+                };
+                self.replay(graph, device.or(row.device.map(u32::from)), launch);
+            }
+            _ => {
+                let kind = TaskKind::from_code(task.kind).and_then(|kind| self.logged(kind));
+                let task = kind.map(|kind| Expected {
+                    work: Work {
+                        task: Some((serial, task.sequence)),
+                        node: None,
+                    },
+                    begin: row.begin_ns,
+                    end: row.end_ns,
+                    kind,
+                    function: Some(row.function),
+                    done: None,
+                });
+                let order = |task: &Expected| task.work.task.map_or(0, |(_, order)| order);
+                task.into_iter()
+                    .for_each(|task| self.expect(serial, order(&task), task));
+            }
+        }
+    }
+
+    /// A task became a node of a graph.
+    fn node(&mut self, row: &CallRow, task: &TaskRow, (of, branch): (GraphRef, u32), role: Role) {
+        let kind = TaskKind::from_code(task.kind);
+        let logged = kind.and_then(|kind| self.logged(kind));
+        let event = row.event.map(|(serial, _)| serial);
+        let is_external =
+            is_external(row) || event.is_some_and(|serial| self.external.contains(&serial));
+        let graph = self.graphs.entry(of.serial).or_default();
+        match (logged, role, event) {
+            (Some(kind), ..) => {
+                let node = Node {
+                    number: of.index,
+                    branch,
+                    kind,
+                };
+                graph.add(node, row.begin_ns);
+            }
+            (None, Role::RecordEvent, Some(event)) if !is_external => graph.records(event),
+            (None, Role::WaitEvent, Some(event)) if !is_external => graph.waits(event),
+            _ => graph.lengthen(),
+        }
+    }
+
+    /// A call ran a graph and waited for it.
+    pub(super) fn execute(&mut self, row: &CallRow, role: Role) {
+        let graph = row.graph.filter(|graph| graph.index > 0);
+        let Some(graph) = graph.filter(|_| role == Role::ExecuteGraph) else {
+            return;
+        };
+        let launch = Launch {
+            task: None,
+            begin: row.begin_ns,
+            end: row.begin_ns,
+            is_mixed: false,
+        };
+        self.replay(graph, row.device.map(u32::from), launch);
+        let sync = Sync {
+            begin: row.begin_ns,
+            end: row.end_ns,
+        };
+        self.sync_graphs((None, sync), |serial, _| serial == graph.serial);
+    }
+
+    fn replay(&mut self, of: GraphRef, device: Option<u32>, launch: Launch) {
+        self.untold.extend(launch.task);
+        let graph = self.graphs.entry(of.serial).or_default();
+        graph.device = device.unwrap_or(graph.device);
+        let mut ends = Ends {
+            lanes: &mut self.lanes,
+            replays: &mut self.replays,
+        };
+        graph.replay(of.serial, launch, &mut ends);
+        self.undone.insert(of.serial);
+    }
+
+    /// What a call that succeeded has waited for, or put an end to.
+    pub(super) fn done(&mut self, row: &CallRow, role: Role) {
+        let sync = Sync {
+            begin: row.begin_ns,
+            end: row.end_ns,
+        };
+        match (role, row.stream) {
+            (Role::SyncStream, Some(serial)) => {
+                let place = self.places.get(&serial);
+                if let Some(lane) = place.and_then(|place| self.lanes.get_mut(place)) {
+                    lane.sync(sync);
+                }
+                self.sync_graphs((Some(serial), sync), |_, _| true);
+            }
+            (Role::SyncDevice, _) => {
+                let device = row.device.map(u32::from);
+                let taken = &self.taken;
+                let lanes = self.lanes.iter_mut();
+                lanes
+                    .filter(|(place, _)| Some(place.0) == device && taken.contains_key(place))
+                    .for_each(|(_, lane)| lane.sync(sync));
+                self.sync_graphs((None, sync), |_, graph| Some(graph.device) == device);
+            }
+            (Role::DestroyStream, Some(serial)) => {
+                if let Some(place) = self.places.get(&serial)
+                    && self.taken.get(place) == Some(&serial)
+                {
+                    self.taken.remove(place);
+                    if let Some(lane) = self.lanes.get_mut(place) {
+                        lane.leave(Owner::Stream(serial), row.begin_ns);
+                    }
+                }
+            }
+            (Role::DestroyGraph, _) => {
+                let serial = row.graph.map(|graph| graph.serial);
+                serial
+                    .into_iter()
+                    .for_each(|serial| self.destroyed(serial, row.begin_ns));
+            }
+            _ => {}
+        }
+    }
+
+    /// A graph has been destroyed: its streams are somebody else's from now on.
+    fn destroyed(&mut self, serial: u32, at: i64) {
+        let Some(graph) = self.graphs.get_mut(&serial) else {
+            return;
+        };
+        graph.destroy(at);
+        for place in graph.places() {
+            let lane = self.lanes.entry(place).or_default();
+            lane.leave(Owner::Graph(serial), at);
+        }
+    }
+
+    /// Replays of these graphs have been waited for.
+    fn sync_graphs(&mut self, sync: (Option<u32>, Sync), is_meant: impl Fn(u32, &Graph) -> bool) {
+        let mut ends = Ends {
+            lanes: &mut self.lanes,
+            replays: &mut self.replays,
+        };
+        let graphs = &mut self.graphs;
+        self.undone.retain(|serial| match graphs.get_mut(serial) {
+            Some(graph) if is_meant(*serial, graph) => {
+                graph.sync(*serial, sync, &mut ends);
+                graph.is_undone()
+            }
+            Some(_) => true,
+            None => false,
+        });
+    }
+
+    pub(super) fn settle(&mut self, process: u32, is_last: bool, rows: &mut Vec<Row>) {
+        match is_last {
+            true => self.settle_all(process, rows),
+            false => {
+                self.bind(false, false);
+                self.settle_lanes(process, Phase::Growing, rows);
+            }
+        }
+        let lost = &mut self.has_lost_graphs;
+        self.graphs.retain(|_, graph| {
+            graph.note_settled();
+            *lost |= graph.is_over() && graph.has_lost;
+            !graph.is_over()
+        });
+        self.give_up_replays(process, is_last, rows);
+        self.tell_counts(process, rows);
+    }
+
+    /// Nobody will say when these replays ran: at last of none that are left.
+    fn give_up_replays(&mut self, process: u32, is_last: bool, rows: &mut Vec<Row>) {
+        let kept = if is_last { 0 } else { MOST_REPLAYS };
+        while self.untold.len() > kept
+            && let Some(task) = self.untold.pop_first()
+        {
+            if self.is_alone {
+                rows.push(Row::TaskTime(entry::time(process, task, None)));
+            }
+        }
+    }
+
+    /// All has come. A stream of a graph's may be another graph's after it.
+    fn settle_all(&mut self, process: u32, rows: &mut Vec<Row>) {
+        loop {
+            let before = rows.len();
+            self.settle_lanes(process, Phase::Complete, rows);
+            let is_news = rows.len() > before || self.bind(true, false);
+            if !is_news && !self.bind(true, true) {
+                break;
+            }
+        }
+        self.settle_lanes(process, Phase::Last, rows);
+    }
+
+    fn settle_lanes(&mut self, process: u32, phase: Phase, rows: &mut Vec<Row>) {
+        for ((device, acl_id), lane) in &mut self.lanes {
+            let axis = self.axes.entry(*device);
+            let axis = axis.or_insert_with(|| Axis::near(self.comparison));
+            lane.settle(axis, phase, &mut |joined| {
+                let row = |entry: &Entry, work: Option<Work>, part: usize| {
+                    let told = &entry.told;
+                    let task = work.and_then(|work| work.task);
+                    Row::Activity(ActivityRow {
+                        process,
+                        device: *device,
+                        acl_id: *acl_id,
+                        stream: task.map(|(serial, _)| serial),
+                        sequence: task.map(|(_, sequence)| sequence),
+                        part: part as u32,
+                        kind: told.kind.code(),
+                        correlation: told.correlation,
+                        name: told.name,
+                        begin_ns: told.begin_ns,
+                        end_ns: told.end_ns,
+                        node: work.and_then(|work| work.node),
+                    })
+                };
+                let entries = joined.entries.iter().enumerate();
+                rows.extend(entries.map(|(part, entry)| row(entry, joined.work, part)));
+                // Where the log has lost entries, what a call has may not be all that it launched.
+                let is_lossy = self.counts.mismatches > 0;
+                let function = joined.function.filter(|_| !joined.entries.is_empty());
+                let is_torn = function.is_some_and(|function| {
+                    self.patterns.is_part(function, joined.entries) && is_lossy
+                });
+                let span = Span::of(joined.entries).filter(|_| !is_torn);
+                let told = joined.work.and_then(|work| match (work.task, work.node) {
+                    (Some(task), None) => Some((task, span)),
+                    (Some(task), Some(_)) => {
+                        let done = self.replays.node(task, span)?;
+                        let bound = anchor(process, *device, done).filter(|_| self.is_alone);
+                        rows.extend(bound.map(Row::Anchor));
+                        Some((task, done.time()))
+                    }
+                    (None, _) => None,
+                });
+                if let Some((task, span)) = told.filter(|_| self.is_alone) {
+                    self.untold.remove(&task);
+                    rows.push(Row::TaskTime(entry::time(process, task, span)));
+                }
+                let count = joined.entries.len() as u64;
+                match joined.work {
+                    Some(_) => self.counts.joined += count,
+                    None => self.counts.loose += count,
+                }
+                self.counts.mismatches += u64::from(joined.is_mismatch);
+            });
+        }
+    }
+
+    fn tell_counts(&mut self, process: u32, rows: &mut Vec<Row>) {
+        let all = [
+            (Counter::JoinedEntries, self.counts.joined, self.told.joined),
+            (Counter::LooseEntries, self.counts.loose, self.told.loose),
+            (
+                Counter::LogMismatches,
+                self.counts.mismatches,
+                self.told.mismatches,
+            ),
+        ];
+        for (what, value, _) in all.into_iter().filter(|(_, now, told)| now != told) {
+            rows.push(Row::Counter(CounterRow {
+                process,
+                what: what.code().into(),
+                value,
+            }));
+        }
+        self.told = self.counts;
+    }
+}
+
+/// What a replay without a time tells of the log's clock: its nodes ran after it was submitted, and before it was seen done.
+fn anchor(process: u32, device: u32, done: Done) -> Option<AnchorRow> {
+    let Done::Part(submitted, span) = done else {
+        return None;
+    };
+    Some(AnchorRow {
+        process,
+        device,
+        before_ns: submitted.ns(),
+        after_ns: span.seen.minus(span.end.since(span.begin)).ns(),
+        device_ns: span.begin.ns(),
+        source: AnchorSource::Log.code(),
+    })
+}
+
+/// Whether a call asks for a record or wait that links a graph to what is around it.
+fn is_external(row: &CallRow) -> bool {
+    /// `ACL_EVENT_RECORD_EXTERNAL` and `ACL_EVENT_WAIT_EXTERNAL`.
+    const EXTERNAL: u64 = 1;
+    let function = tables::FUNCTIONS.get(usize::from(row.function));
+    let flags = function.and_then(|function| part_in(function.parts, Part::Flags));
+    let flags = flags.and_then(|place| row.args.get(usize::from(place)));
+    flags == Some(&EXTERNAL)
+}
+
+#[cfg(test)]
+#[path = "replayed_tests.rs"]
+mod replayed_tests;

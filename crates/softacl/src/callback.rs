@@ -12,10 +12,14 @@ use crate::code::{
 };
 use crate::engine::task::{Token, Work};
 use crate::ffi::Callback;
-use crate::runtime;
+use crate::per_process::PerProcess;
 use crate::stream::{self, Stream};
 use crate::sync::lock;
-use crate::virtual_time;
+use crate::{process, virtual_time};
+
+static REPORTS: PerProcess<Reports> = PerProcess::new(Reports::default);
+/// The same for host functions.
+static HOST_REPORTS: PerProcess<Reports> = PerProcess::new(Reports::default);
 
 /// Which thread serves which stream.
 #[derive(Default)]
@@ -210,21 +214,20 @@ const MIXED: Outcome = fault(
 );
 
 pub(crate) fn subscribe(thread: u64, stream: usize) -> Outcome {
-    let runtime = runtime::get();
     let stream = stream::of_context(stream)?;
-    if runtime.options.strict && stream.ran_host_functions.load(Ordering::Relaxed) {
+    if process::options().strict && stream.ran_host_functions.load(Ordering::Relaxed) {
         return MIXED;
     }
-    runtime.reports.subscribe(thread, &stream)
+    REPORTS.get().subscribe(thread, &stream)
 }
 
 pub(crate) fn unsubscribe(thread: u64, stream: usize) -> Outcome {
     let stream = stream::of_any_context(stream)?;
-    runtime::get().reports.unsubscribe(thread, &stream)
+    REPORTS.get().unsubscribe(thread, &stream)
 }
 
 pub(crate) fn process(timeout_ms: i32) -> Outcome {
-    runtime::get().reports.process(timeout_ms)
+    REPORTS.get().process(timeout_ms)
 }
 
 pub(crate) fn launch(callback: Option<Callback>, block_type: u32, stream: usize) -> Outcome {
@@ -235,7 +238,7 @@ pub(crate) fn launch(callback: Option<Callback>, block_type: u32, stream: usize)
         return fault(INVALID_PARAM, "this block type does not exist");
     }
     let stream = stream::of_context(stream)?;
-    let Some(mailbox) = runtime::get().reports.mailbox(&stream) else {
+    let Some(mailbox) = REPORTS.get().mailbox(&stream) else {
         if stream.ran_host_functions.load(Ordering::Relaxed) {
             return MIXED;
         }
@@ -264,14 +267,13 @@ fn submit(
 /// Devices of the generation that strict mode stands for do not let threads of the program run host
 /// functions.
 fn host_reports() -> Outcome<&'static Reports> {
-    let runtime = runtime::get();
-    if runtime.options.strict {
+    if process::options().strict {
         return fault(
             RT_NOT_SUPPORTED,
             "this device runs host functions in a thread of its own",
         );
     }
-    Ok(&runtime.host_reports)
+    Ok(HOST_REPORTS.get())
 }
 
 pub(crate) fn subscribe_host(thread: u64, stream: usize) -> Outcome {
@@ -292,13 +294,12 @@ pub(crate) fn launch_host(callback: Option<Callback>, stream: usize) -> Outcome 
     let Some(callback) = callback else {
         return fault(RT_PARAM_INVALID, "the function is NULL");
     };
-    let runtime = runtime::get();
     let stream = stream::of_context(stream)?;
-    if runtime.options.strict && runtime.reports.serves(&stream) {
+    if process::options().strict && REPORTS.get().serves(&stream) {
         return MIXED;
     }
     stream.ran_host_functions.store(true, Ordering::Relaxed);
-    match runtime.host_reports.mailbox(&stream) {
+    match HOST_REPORTS.get().mailbox(&stream) {
         Some(mailbox) => submit(callback, true, mailbox, &stream),
         None => {
             stream.begin_host()?;

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use crate::clock;
 use crate::code::{
     Code, Fault, INVALID_PARAM, Outcome, RT_CONTEXT_NULL, RT_INTERNAL, RT_PARAM_INVALID,
     RT_STREAM_CAPTURED, RT_STREAM_SYNC_TIMEOUT, fault,
@@ -12,10 +11,14 @@ use crate::code::{
 use crate::device::Device;
 use crate::engine::HostThread;
 use crate::graph::Graph;
+use crate::handles::{Kind, Registry};
 use crate::observers::{self, stream_state};
-use crate::runtime;
+use crate::per_process::PerProcess;
 use crate::stream::{Failures, Stream, flag};
 use crate::sync::lock;
+use crate::{clock, current, device, process};
+
+static CONTEXTS: PerProcess<Registry<Context>> = PerProcess::new(|| Registry::new(Kind::Context));
 
 pub(crate) struct Context {
     pub(crate) handle: usize,
@@ -33,8 +36,7 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn create(device: &'static Device, is_primary: bool) -> Outcome<Arc<Self>> {
-        let runtime = runtime::get();
-        let made = runtime.contexts.insert_with(|handle| Self {
+        let made = CONTEXTS.get().insert_with(|handle| Self {
             handle,
             device,
             is_primary,
@@ -53,7 +55,7 @@ impl Context {
         match context.make_own_streams() {
             Ok(()) => Ok(context),
             Err(failed) => {
-                runtime.contexts.remove(context.handle);
+                CONTEXTS.get().remove(context.handle);
                 Err(failed)
             }
         }
@@ -188,20 +190,24 @@ impl Context {
         }
         lock(&self.streams).clear();
         self.host_thread.close();
-        runtime::get().contexts.remove(self.handle);
+        CONTEXTS.get().remove(self.handle);
     }
 }
 
 pub(crate) fn create(device: i32) -> Outcome<usize> {
-    let runtime = runtime::get();
-    runtime.require_usable()?;
-    let device = runtime.device(device)?;
+    process::require_usable()?;
+    let device = device::of(device)?;
     let context = Context::create(device, false)?;
     device.adopt(&context);
     context.announce();
     let handle = context.handle;
-    runtime.set_context(Some(context));
+    current::set(Some(context));
     Ok(handle)
+}
+
+/// The context, if it has not ended.
+pub(crate) fn find(handle: usize) -> Option<Arc<Context>> {
+    CONTEXTS.get().get(handle)
 }
 
 /// What is unknown is answered with the code that the call has for it.
@@ -209,7 +215,7 @@ fn of(handle: usize, unknown: Code) -> Outcome<Arc<Context>> {
     if handle == 0 {
         return fault(INVALID_PARAM, "the context is NULL");
     }
-    runtime::get().contexts.get(handle).ok_or(Fault {
+    CONTEXTS.get().get(handle).ok_or(Fault {
         code: unknown,
         why: "this is no context",
     })
@@ -230,6 +236,6 @@ pub(crate) fn destroy(handle: usize) -> Outcome {
 
 pub(crate) fn set_current(handle: usize) -> Outcome {
     let context = of(handle, RT_PARAM_INVALID)?;
-    runtime::get().set_context(Some(context));
+    current::set(Some(context));
     Ok(())
 }

@@ -6,13 +6,31 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use crate::clock::DeviceClock;
-use crate::code::{Outcome, RT_DEVICE_NOT_SET, RT_DEVICE_TASK_ABORT, fault};
+use crate::code::{
+    Fault, Outcome, RT_DEVICE_NOT_SET, RT_DEVICE_TASK_ABORT, RT_INVALID_DEVICE, fault,
+};
 use crate::context::Context;
 use crate::memory::Arena;
 use crate::observers::{self, device_state};
-use crate::runtime;
+use crate::per_process::PerProcess;
 use crate::sync::lock;
+use crate::{current, process};
 use softacl_options::{Options, for_device};
+
+static DEVICES: PerProcess<Vec<Device>> = PerProcess::new(Device::visible);
+
+/// Every device that the process may use, by number.
+pub(crate) fn all() -> &'static [Device] {
+    DEVICES.get()
+}
+
+pub(crate) fn of(id: i32) -> Outcome<&'static Device> {
+    let index = usize::try_from(id).ok();
+    index.and_then(|index| all().get(index)).ok_or(Fault {
+        code: RT_INVALID_DEVICE,
+        why: "there is no device with this number",
+    })
+}
 
 pub(crate) struct Device {
     /// The number by which the program knows it.
@@ -37,7 +55,15 @@ struct DeviceState {
 }
 
 impl Device {
-    pub(crate) fn new(id: u32, physical: u32, options: &Options) -> Self {
+    fn visible() -> Vec<Self> {
+        let options = process::options();
+        visible(options)
+            .enumerate()
+            .map(|(id, physical)| Self::new(id as u32, physical, options))
+            .collect()
+    }
+
+    fn new(id: u32, physical: u32, options: &Options) -> Self {
         Self {
             id,
             physical,
@@ -142,12 +168,11 @@ impl Device {
 
 /// `aclrtSetDevice`: the device's default context becomes the thread's.
 pub(crate) fn set(id: i32) -> Outcome {
-    let runtime = runtime::get();
-    runtime.require_usable()?;
-    let device = runtime.device(id)?;
+    process::require_usable()?;
+    let device = of(id)?;
     observers::device_changes(device.id, device_state::SET_PRE);
     let context = device.acquire()?;
-    runtime.set_context(Some(context));
+    current::set(Some(context));
     observers::device_changes(device.id, device_state::SET_POST);
     Ok(())
 }
@@ -155,13 +180,12 @@ pub(crate) fn set(id: i32) -> Outcome {
 /// `aclrtResetDevice` and its forced form. The last one waits for the default context's streams
 /// and releases them.
 pub(crate) fn reset(id: i32, force: bool) -> Outcome {
-    let runtime = runtime::get();
-    let device = runtime.device(id)?;
+    let device = of(id)?;
     observers::device_changes(device.id, device_state::RESET_PRE);
     let released = device.release(force)?;
     if let Some(context) = released {
         context.release();
-        runtime.forget_dead_context();
+        current::forget_dead();
     }
     observers::device_changes(device.id, device_state::RESET_POST);
     Ok(())
@@ -171,7 +195,7 @@ pub(crate) fn reset(id: i32, force: bool) -> Outcome {
 pub(crate) fn abort_tasks(id: i32, timeout_ms: u32) -> Outcome {
     const PRE: u32 = 0;
     const POST: u32 = 1;
-    let device = runtime::get().device(id)?;
+    let device = of(id)?;
     observers::device_aborts(device.id, PRE, timeout_ms);
     for context in device.contexts() {
         context.abort(RT_DEVICE_TASK_ABORT);
@@ -182,7 +206,7 @@ pub(crate) fn abort_tasks(id: i32, timeout_ms: u32) -> Outcome {
 
 /// Physical numbers of the devices that the process may use. `ASCEND_RT_VISIBLE_DEVICES` selects
 /// some, ascending; what follows its first invalid entry is ignored.
-pub(crate) fn visible(options: &Options) -> impl Iterator<Item = u32> + use<> {
+fn visible(options: &Options) -> impl Iterator<Item = u32> + use<> {
     let count = options.devices;
     let chosen = match std::env::var("ASCEND_RT_VISIBLE_DEVICES") {
         Ok(list) if !list.trim().is_empty() => select(&list, count),

@@ -5,9 +5,14 @@ use std::sync::{Arc, Mutex, Weak};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_PARAM_INVALID, check, fault,
 };
+use crate::current;
 use crate::graph::Graph;
-use crate::runtime;
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
 use crate::sync::lock;
+
+static LISTS: PerProcess<Registry<List>> = PerProcess::new(|| Registry::new(Kind::LabelList));
+static LABELS: PerProcess<Registry<Label>> = PerProcess::new(|| Registry::new(Kind::Label));
 
 pub(crate) struct Label {
     handle: usize,
@@ -33,9 +38,8 @@ const NONE_LEFT: Fault = Fault {
 };
 
 pub(crate) fn create() -> Outcome<usize> {
-    let runtime = runtime::get();
-    runtime.context()?;
-    let made = runtime.labels.insert_with(|handle| Label {
+    current::context()?;
+    let made = LABELS.get().insert_with(|handle| Label {
         handle,
         place: Mutex::default(),
     });
@@ -46,7 +50,7 @@ pub(crate) fn of(handle: usize) -> Outcome<Arc<Label>> {
     if handle == 0 {
         return fault(INVALID_PARAM, "the label is NULL");
     }
-    runtime::get().labels.get(handle).ok_or(Fault {
+    LABELS.get().get(handle).ok_or(Fault {
         code: RT_INVALID_HANDLE,
         why: "this is no label",
     })
@@ -54,7 +58,7 @@ pub(crate) fn of(handle: usize) -> Outcome<Arc<Label>> {
 
 pub(crate) fn destroy(handle: usize) -> Outcome {
     of(handle)?;
-    runtime::get().labels.remove(handle);
+    LABELS.get().remove(handle);
     Ok(())
 }
 
@@ -63,7 +67,7 @@ pub(crate) fn create_list(handles: &[usize]) -> Outcome<usize> {
     let labels: Outcome<Vec<_>> = handles.iter().map(|&label| of(label)).collect();
     let labels = labels?;
     let mut own = 0;
-    let made = runtime::get().label_lists.insert_with(|handle| {
+    let made = LISTS.get().insert_with(|handle| {
         own = handle;
         List { labels }
     });
@@ -74,7 +78,7 @@ pub(crate) fn list(handle: usize) -> Outcome<Arc<List>> {
     if handle == 0 {
         return fault(INVALID_PARAM, "the list of labels is NULL");
     }
-    runtime::get().label_lists.get(handle).ok_or(Fault {
+    LISTS.get().get(handle).ok_or(Fault {
         code: RT_INVALID_HANDLE,
         why: "this is no list of labels",
     })
@@ -82,7 +86,7 @@ pub(crate) fn list(handle: usize) -> Outcome<Arc<List>> {
 
 pub(crate) fn destroy_list(handle: usize) -> Outcome {
     list(handle)?;
-    runtime::get().label_lists.remove(handle);
+    LISTS.get().remove(handle);
     Ok(())
 }
 

@@ -7,12 +7,25 @@ use std::sync::{Arc, Mutex};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_NO_NOTIFY, RT_PARAM_INVALID, check, fault,
 };
+use crate::current;
 use crate::device::Lease;
 use crate::engine::task::Work;
-use crate::handles::Registry;
-use crate::runtime;
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
 use crate::stream::{self, Stream};
 use crate::sync::lock;
+
+static COUNTING_NOTIFIES: PerProcess<Registry<Signal>> =
+    PerProcess::new(|| Registry::new(Kind::CountingNotify));
+static NOTIFIES: PerProcess<Registry<Signal>> = PerProcess::new(|| Registry::new(Kind::Notify));
+
+pub(crate) fn counting_notifies() -> &'static Registry<Signal> {
+    COUNTING_NOTIFIES.get()
+}
+
+pub(crate) fn notifies() -> &'static Registry<Signal> {
+    NOTIFIES.get()
+}
 
 pub(crate) struct Signal {
     pub(crate) handle: usize,
@@ -156,7 +169,7 @@ pub(crate) fn create(registry: &Registry<Signal>, flags: u64) -> Outcome<usize> 
     if flags > 1 {
         return fault(RT_PARAM_INVALID, "this notify flag does not exist");
     }
-    let device = runtime::get().context()?.device;
+    let device = current::context()?.device;
     let lease = Lease::take(&device.notify_ids).ok_or(NONE_LEFT)?;
     let made = registry.insert_with(|handle| Signal {
         handle,

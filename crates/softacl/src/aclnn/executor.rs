@@ -10,10 +10,10 @@ use super::status::{INNER_NULL_POINTER, RUNTIME, null, refuse, require};
 use super::tensor::Tensor;
 use crate::code::{Code, Fault, Outcome, fault};
 use crate::engine::task::Operator;
-use crate::ffi::{self, Out, complain};
+use crate::ffi::{Out, complain};
 use crate::memory::copy::transfer_ns;
 use crate::memory::{Place, check_range, place_of};
-use crate::{errors, runtime, stream};
+use crate::{boundary, errors, process, stream};
 
 /// Temporaries in a workspace begin at multiples of this, and so must the workspace.
 pub(super) const WORKSPACE_ALIGN: u64 = 64;
@@ -59,7 +59,7 @@ pub(crate) struct Cost {
 
 impl Cost {
     fn duration_ns(self) -> u64 {
-        let options = &runtime::get().options;
+        let options = process::options();
         let compute = self.operations / (options.chip.tera_operations() * 1000);
         options
             .launch_ns
@@ -74,7 +74,7 @@ pub(super) fn first(
     executor: &Out<usize>,
     describe: &mut dyn FnMut(&mut Call) -> Outcome,
 ) -> Code {
-    ffi::call(function, || {
+    boundary::call(function, || {
         if workspace.is_null() || executor.is_null() {
             return null("workspaceSize or executor is NULL");
         }
@@ -94,7 +94,7 @@ pub(super) fn second(
     handle: usize,
     stream: usize,
 ) -> Code {
-    ffi::call(operator, || {
+    boundary::call(operator, || {
         launch(operator, workspace, workspace_size, handle, stream)
     })
 }
@@ -163,7 +163,7 @@ fn taken(operator: &'static str, handle: usize) -> Outcome<Arc<Executor>> {
 
 /// Programs often do not look at codes.
 fn tell(operator: &str, what: &str) {
-    if runtime::get().options.verbose {
+    if process::options().verbose {
         complain(&format!("{operator}: {what}"));
     }
 }

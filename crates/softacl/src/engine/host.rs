@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::code::{Outcome, RT_INTERNAL, fault};
-use crate::engine::spawn;
 use crate::engine::task::Token;
 use crate::ffi::Callback;
 use crate::stream::Stream;
 use crate::sync::lock;
+use crate::threads::spawn;
 use crate::virtual_time;
 
 /// Started at first use, ended with its context.

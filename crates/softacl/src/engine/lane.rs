@@ -8,11 +8,10 @@ use crate::clock::mono;
 use crate::engine::replay::Run;
 use crate::engine::task::{Task, Token, Work};
 use crate::engine::{Player, now};
-use crate::mspti;
 use crate::stream::{Drop, Stream};
 use crate::sync::lock;
 use crate::truth::Entry;
-use crate::virtual_time;
+use crate::{mspti, process, virtual_time};
 
 /// The engine's side of a stream; only the engine thread locks it.
 #[derive(Default)]
@@ -74,7 +73,7 @@ impl Player {
             };
             let begin = match lane.stage {
                 Stage::Fresh => {
-                    let latency = self.runtime.options.submit_ns;
+                    let latency = process::options().submit_ns;
                     lane.previous_end.max(task.submitted_ns + latency)
                 }
                 Stage::Ending { begin, .. } | Stage::Parked { begin } => begin,
@@ -133,7 +132,7 @@ impl Player {
         lane.run = None;
         lane.previous_end = end;
         self.log(stream, &task, begin, end);
-        self.runtime.mspti.ran(
+        mspti::get().ran(
             &task.work,
             mspti::Place::of(stream, task.correlation),
             (begin, end),
@@ -149,7 +148,7 @@ impl Player {
     }
 
     fn log(&self, stream: &Stream, task: &Task, begin: u64, end: u64) {
-        if let Some(truth) = &self.runtime.truth {
+        if let Some(truth) = process::truth() {
             truth.add(&Entry {
                 device: stream.device.id,
                 stream_id: stream.id,

@@ -26,14 +26,19 @@ use std::time::Duration;
 
 use crate::clock::mono;
 use crate::code::{Outcome, RT_INTERNAL, fault};
-use crate::runtime::{self, Runtime};
 use crate::stream::Stream;
 use crate::sync::lock;
-use crate::virtual_time::{self, Unseen};
+use crate::{device, process, threads, virtual_time};
 
+use crate::per_process::PerProcess;
 pub(crate) use host::{Due, HostThread};
 pub(crate) use lane::Lane;
-pub(crate) use steps::scatter;
+
+static ENGINE: PerProcess<Engine> = PerProcess::new(Engine::new);
+
+pub(crate) fn get() -> &'static Engine {
+    ENGINE.get()
+}
 
 /// After its last activity the thread stays awake for this long, so that a busy submitter does not
 /// pay for waking it.
@@ -49,8 +54,6 @@ pub(crate) struct Engine {
     inbox: Mutex<Vec<Arc<Stream>>>,
     /// Length of the inbox, readable without its lock.
     waiting: AtomicUsize,
-    /// For virtual time: how far it has come with what it was given.
-    unseen: Unseen,
     thread: OnceLock<Thread>,
     /// Held by who starts the thread.
     starting: Mutex<()>,
@@ -61,7 +64,6 @@ impl Engine {
         Self {
             inbox: Mutex::new(Vec::new()),
             waiting: AtomicUsize::new(0),
-            unseen: Unseen::new(),
             thread: OnceLock::new(),
             starting: Mutex::new(()),
         }
@@ -73,17 +75,10 @@ impl Engine {
         inbox.push(Arc::clone(stream));
         self.waiting.store(inbox.len(), Ordering::SeqCst);
         // After the length: the engine finds the stream in the inbox when it has seen this.
-        self.unseen.give();
+        virtual_time::unseen().give();
         drop(inbox);
         if let Some(thread) = self.thread.get() {
             thread.unpark();
-        }
-    }
-
-    /// In virtual time: returns when all is played that can be. No lock may be held that the engine takes.
-    pub(crate) fn settle(&self) {
-        if virtual_time::is_on() {
-            self.unseen.wait();
         }
     }
 
@@ -95,8 +90,7 @@ impl Engine {
         }
         let _starting = lock(&self.starting);
         if self.thread.get().is_none() {
-            let runtime = runtime::get();
-            let thread = spawn("softacl-engine", move || Player::new(runtime).run());
+            let thread = threads::spawn("softacl-engine", || Player::new().run());
             let Some(thread) = thread else {
                 return fault(RT_INTERNAL, "the thread that runs tasks cannot be started");
             };
@@ -122,24 +116,6 @@ fn seen(begin: u64) -> u64 {
         return begin;
     }
     mono().max(begin)
-}
-
-/// Starts a detached thread that takes none of the program's signals.
-pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Option<Thread> {
-    // SAFETY: the sets are plain data that sigfillset and pthread_sigmask fill in; the calling
-    // thread gets its own mask back.
-    let before = unsafe {
-        let (mut all, mut before) = std::mem::zeroed::<(libc::sigset_t, libc::sigset_t)>();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-        before
-    };
-    let spawned = std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(body);
-    // SAFETY: as above.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
-    spawned.ok().map(|handle| handle.thread().clone())
 }
 
 /// A stream to look at when its time has come. Orders by time, then by entry, so that equal times
@@ -172,7 +148,6 @@ impl Ord for Alarm {
 
 /// The state of the engine thread.
 struct Player {
-    runtime: &'static Runtime,
     ready: Vec<Arc<Stream>>,
     alarms: BinaryHeap<Reverse<Alarm>>,
     entries: u64,
@@ -183,9 +158,8 @@ struct Player {
 }
 
 impl Player {
-    fn new(runtime: &'static Runtime) -> Self {
+    fn new() -> Self {
         Self {
-            runtime,
             ready: Vec::new(),
             alarms: BinaryHeap::new(),
             entries: 0,
@@ -199,7 +173,7 @@ impl Player {
         // SAFETY: this option takes a plain number and concerns this thread only.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
         loop {
-            let given = self.runtime.engine.unseen.given();
+            let given = virtual_time::unseen().given();
             self.collect();
             if self.ready.is_empty() {
                 self.rest();
@@ -208,18 +182,18 @@ impl Player {
             while let Some(stream) = self.ready.pop() {
                 self.advance(&stream);
             }
-            self.runtime.engine.unseen.played(given);
+            virtual_time::unseen().played(given);
         }
     }
 
     /// Takes the streams with new work and those whose time has come.
     fn collect(&mut self) {
-        if self.runtime.engine.waiting.load(Ordering::SeqCst) != 0 {
-            let mut inbox = lock(&self.runtime.engine.inbox);
+        if get().waiting.load(Ordering::SeqCst) != 0 {
+            let mut inbox = lock(&get().inbox);
             self.ready.append(&mut inbox);
-            self.runtime.engine.waiting.store(0, Ordering::Release);
+            get().waiting.store(0, Ordering::Release);
             drop(inbox);
-            for device in &self.runtime.devices {
+            for device in device::all() {
                 if device.wants_recycling.swap(false, Ordering::AcqRel) {
                     device.recycle();
                 }
@@ -254,7 +228,7 @@ impl Player {
 
     /// Waits for new work or the next alarm: awake for a while, then asleep.
     fn rest(&self) {
-        let engine = &self.runtime.engine;
+        let engine = get();
         let mut next = self
             .alarms
             .peek()
@@ -273,7 +247,7 @@ impl Player {
             }
             let left = next - now;
             if now >= linger_until && left > SLEEP_AHEAD_NS {
-                self.runtime.flush_truth();
+                process::flush_truth();
                 fence(Ordering::SeqCst);
                 if engine.waiting.load(Ordering::SeqCst) == 0 {
                     let nap = left - SLEEP_AHEAD_NS / 2;

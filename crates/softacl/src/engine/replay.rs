@@ -13,9 +13,9 @@ use crate::engine::steps::settle;
 use crate::engine::task::{Token, Work};
 use crate::event::Record;
 use crate::graph::{Action, Goal, Node, Replay};
-use crate::mspti;
 use crate::stream::Stream;
 use crate::truth::Entry;
+use crate::{mspti, process};
 
 /// How far a replay has come.
 pub(crate) struct Run {
@@ -241,7 +241,7 @@ impl Player {
             // A jump backwards must take time, or a loop would not let the engine go.
             Action::Switch(_) => Step::Ends {
                 begin,
-                end: begin + self.runtime.options.launch_ns.max(1),
+                end: begin + process::options().launch_ns.max(1),
             },
             Action::Wait { record, .. } => settle(ends[*record], 0, stream, begin, now),
             Action::ExternalWait(_) => match spot.replay.records.get(&spot.index) {
@@ -273,8 +273,8 @@ impl Player {
             correlation: node.correlation,
         };
         let stream_id = place.stream_id;
-        let is_told = self.runtime.mspti.ran(work, place, (begin, end));
-        if let Some(truth) = self.runtime.truth.as_ref().filter(|_| is_told) {
+        let is_told = mspti::get().ran(work, place, (begin, end));
+        if let Some(truth) = process::truth().as_ref().filter(|_| is_told) {
             truth.add(&Entry {
                 device: spot.stream.device.id,
                 stream_id,

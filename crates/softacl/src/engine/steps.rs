@@ -8,8 +8,9 @@ use crate::engine::task::{Token, Work};
 use crate::engine::{Player, seen};
 use crate::hccl::Look;
 use crate::memory::{self, value};
+use crate::scatter::scatter;
 use crate::stream::Stream;
-use crate::virtual_time;
+use crate::{process, virtual_time};
 
 impl Player {
     /// Begins a task: performs its effect, or finds out what it has to wait for.
@@ -182,13 +183,13 @@ impl Player {
 
     /// What a record takes. The jitter follows from the task alone, so that a run can be repeated.
     fn record_duration_ns(&self, stream: &Stream, seq: u64) -> u64 {
-        let options = &self.runtime.options;
+        let options = process::options();
         options.record_ns + scatter(place(stream) ^ seq) % (options.record_jitter_ns + 1)
     }
 
     /// What a task takes with the noise of this run, which follows from its seed and the task.
     fn noisy(&self, duration_ns: u64, stream: &Stream, token: Token) -> u64 {
-        let options = &self.runtime.options;
+        let options = process::options();
         if options.noise_ppm == 0 {
             return duration_ns;
         }
@@ -215,14 +216,6 @@ impl Player {
 /// Tells streams apart.
 const fn place(stream: &Stream) -> u64 {
     (stream.device.physical as u64) << 56 | (stream.id as u64) << 32
-}
-
-/// A number that looks random: neighbours have nothing in common (the finaliser of splitmix64).
-pub(crate) const fn scatter(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
 }
 
 /// A wait that ends with what it waits for, or after its timeout. Timeout 0 waits for ever.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::{Class, Event, Record};
 use crate::code::{INVALID_PARAM, Outcome, RT_EVENT_CAPTURED, check, fault};
 use crate::graph::{self, Graph};
-use crate::runtime;
+use crate::process;
 use crate::stream::{self, Stream};
 use crate::sync::lock;
 
@@ -98,7 +98,7 @@ impl Event {
     /// A wait in a graph for a record from outside. It has no timeout; older samples say so with -1.
     pub(crate) fn wait_externally(self: &Arc<Self>, stream: usize, timeout_s: u32) -> Outcome {
         self.host_may_use()?;
-        let is_endless = timeout_s == 0 || timeout_s == u32::MAX && !runtime::get().options.strict;
+        let is_endless = timeout_s == 0 || timeout_s == u32::MAX && !process::options().strict;
         if !is_endless {
             return fault(INVALID_PARAM, "an external wait has no timeout");
         }

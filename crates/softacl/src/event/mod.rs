@@ -13,18 +13,22 @@ use crate::device::{Device, Lease};
 use crate::engine::task::Work;
 use crate::graph::Graph;
 use crate::graph::events::{self as graph_events, Taken};
-use crate::runtime;
 use crate::stream::{self, Failures, Room, Stream};
 use crate::sync::lock;
+use crate::{current, process, virtual_time};
 use softacl_options::Recycling;
 
 mod captured;
 mod kind;
 mod record;
 
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
 use captured::Uses;
 pub(crate) use kind::{Class, flag};
 pub(crate) use record::Record;
+
+static EVENTS: PerProcess<Registry<Event>> = PerProcess::new(|| Registry::new(Kind::Event));
 
 pub(crate) struct Event {
     pub(crate) handle: usize,
@@ -61,8 +65,7 @@ const UNSUPPORTED: Fault = Fault {
 };
 
 fn make(class: Class, flags: u32) -> Outcome<usize> {
-    let runtime = runtime::get();
-    let context: Arc<Context> = runtime.context()?;
+    let context: Arc<Context> = current::context()?;
     let device = context.device;
     let holds = matches!(class, Class::HeldSync | Class::External);
     let held_id = if holds {
@@ -70,7 +73,7 @@ fn make(class: Class, flags: u32) -> Outcome<usize> {
     } else {
         None
     };
-    let event = runtime.events.insert_with(|handle| Event {
+    let event = EVENTS.get().insert_with(|handle| Event {
         handle,
         flags,
         class,
@@ -127,13 +130,13 @@ pub(crate) fn of(handle: usize) -> Outcome<Arc<Event>> {
         code: RT_INVALID_HANDLE,
         why: "this is no event",
     };
-    runtime::get().events.get(handle).ok_or(UNKNOWN)
+    EVENTS.get().get(handle).ok_or(UNKNOWN)
 }
 
 /// The event object lives on while tasks refer to it; its handle is dead at once.
 pub(crate) fn destroy(handle: usize) -> Outcome {
     of(handle)?;
-    runtime::get().events.remove(handle);
+    EVENTS.get().remove(handle);
     Ok(())
 }
 
@@ -295,11 +298,11 @@ impl Event {
         }
         let _inside = stream.look();
         stream.check_context()?;
-        runtime::get().engine.settle();
+        virtual_time::settle();
         if !record.has_ended() {
             return Ok(false);
         }
-        let comes_first = runtime::get().options.chip.recycling() == Recycling::Synchronisation;
+        let comes_first = process::options().chip.recycling() == Recycling::Synchronisation;
         if self.flags & flag::TIME_LINE == 0 || comes_first {
             return Ok(true);
         }
@@ -331,7 +334,7 @@ impl Event {
         let _inside = stream.look();
         stream.check_context()?;
         stream.seen_by_query();
-        Ok(match runtime::get().options.chip.recycling() {
+        Ok(match process::options().chip.recycling() {
             Recycling::Thread => false,
             _ => record.is_recycled(),
         })
@@ -347,7 +350,7 @@ impl Event {
         ) {
             return Err(UNSUPPORTED);
         }
-        runtime::get().engine.settle();
+        virtual_time::settle();
         let state = lock(&self.state);
         Ok(state
             .waits
@@ -420,7 +423,7 @@ impl Event {
 pub(crate) fn elapsed_ms(start: usize, end: usize) -> Outcome<f32> {
     let (start, end) = (of(start)?, of(end)?);
     let span = end.device_time_ns()? - start.device_time_ns()?;
-    let span = if runtime::get().options.chip.elapses_unsigned() {
+    let span = if process::options().chip.elapses_unsigned() {
         span as u64 as f64
     } else {
         span as f64

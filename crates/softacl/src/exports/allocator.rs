@@ -4,7 +4,7 @@ use super::acl;
 use crate::code::{INVALID_PARAM, fault};
 use crate::ffi::Out;
 use crate::sync::lock;
-use crate::{runtime, stream};
+use crate::{settings, stream};
 
 /// An allocator and its four functions.
 pub(crate) type Description = [usize; 5];
@@ -59,7 +59,7 @@ acl! {
     fn aclrtAllocatorRegister(stream: usize, description: Out<Description>) {
         let description = description.get()?;
         let stream = stream::of_context(stream)?;
-        lock(&runtime::get().settings.allocators).insert(stream.handle, description);
+        lock(&settings::get().allocators).insert(stream.handle, description);
         Ok(())
     }
 
@@ -73,7 +73,7 @@ acl! {
         address: Out<usize>,
     ) {
         let stream = stream::of_context(stream)?;
-        let found = lock(&runtime::get().settings.allocators).get(&stream.handle).copied();
+        let found = lock(&settings::get().allocators).get(&stream.handle).copied();
         let Some(found) = found else {
             return fault(INVALID_PARAM, "no allocator is registered for the stream");
         };
@@ -88,7 +88,7 @@ acl! {
 
     fn aclrtAllocatorUnregister(stream: usize) {
         let stream = stream::of_context(stream)?;
-        let known = lock(&runtime::get().settings.allocators).remove(&stream.handle);
+        let known = lock(&settings::get().allocators).remove(&stream.handle);
         match known {
             Some(_) => Ok(()),
             None => fault(INVALID_PARAM, "no allocator is registered for the stream"),

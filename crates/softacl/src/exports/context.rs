@@ -2,7 +2,7 @@
 
 use super::acl;
 use crate::ffi::Out;
-use crate::{context, runtime};
+use crate::{context, current};
 
 acl! {
     fn aclrtCreateContext(context: Out<usize>, device: i32) {
@@ -16,11 +16,11 @@ acl! {
 
     fn aclrtGetCurrentContext(context: Out<usize>) {
         context.check()?;
-        runtime::get().with_context(|current| context.put(current.handle))
+        current::with(|current| context.put(current.handle))
     }
 
     fn aclrtCtxGetCurrentDefaultStream(stream: Out<usize>) {
         stream.check()?;
-        runtime::get().with_context(|context| stream.put(context.default_stream().handle))
+        current::with(|context| stream.put(context.default_stream().handle))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::acl;
 use crate::code::{INVALID_PARAM, check, fault};
 use crate::ffi::Out;
-use crate::{event, runtime, stream};
+use crate::{current, event, settings, stream};
 
 /// `aclrtEventRecordedStatus` counts the other way round than the other status enums.
 const RECORDED_NOT_READY: u32 = 0;
@@ -40,7 +40,7 @@ acl! {
     fn aclrtResetEvent(event: usize, stream: usize) { event::of(event)?.reset_in(stream) }
 
     fn aclrtStreamWaitEvent(stream: usize, event: usize) {
-        let timeout_s = runtime::get().op_wait_timeout_s.load(Ordering::Relaxed);
+        let timeout_s = settings::get().op_wait_timeout_s.load(Ordering::Relaxed);
         event::of(event)?.wait_in(stream, timeout_s)
     }
 
@@ -50,7 +50,7 @@ acl! {
     }
 
     fn aclrtSetOpWaitTimeout(timeout_s: u32) {
-        runtime::get().op_wait_timeout_s.store(u64::from(timeout_s), Ordering::Relaxed);
+        settings::get().op_wait_timeout_s.store(u64::from(timeout_s), Ordering::Relaxed);
         Ok(())
     }
 
@@ -96,7 +96,7 @@ acl! {
 
     fn aclrtGetEventAvailNum(count: Out<u32>) {
         count.check()?;
-        runtime::get().with_context(|context| count.put(context.device.events_left()))
+        current::with(|context| count.put(context.device.events_left()))
     }
 
     fn aclrtRecordEventWithFlag(event: usize, stream: usize, flag: u32) {

@@ -6,7 +6,7 @@ use crate::engine::task::Work;
 use crate::ffi::{In, Out};
 use crate::memory::copy::{self, Checked, Transfer};
 use crate::memory::reduce;
-use crate::{graph, memory, runtime, stream};
+use crate::{current, graph, memory, process, stream};
 
 /// What `aclrtSetMemcpyDesc` writes into the program's descriptor.
 #[repr(C)]
@@ -181,7 +181,7 @@ pub(crate) fn batch(
     count: usize,
     failed_at: &Out<usize>,
 ) -> Outcome<Vec<Checked>> {
-    runtime::get().context()?;
+    current::context()?;
     check(count > 0, "the batch is empty")?;
     let (dsts, rooms) = (dsts.array(count)?, rooms.array(count)?);
     let (srcs, lens) = (srcs.array(count)?, lens.array(count)?);
@@ -218,7 +218,7 @@ pub(crate) fn batch_async(parts: &[Checked], stream: usize) -> Outcome {
         stream.synchronize(None)?;
         return batch_now(parts);
     }
-    let options = &runtime::get().options;
+    let options = process::options();
     let latencies = options.copy_ns * (parts.len() as u64 - 1);
     // The parts of a batch share one latency.
     let total: u64 = parts.iter().map(|part| part.duration_ns(options)).sum();

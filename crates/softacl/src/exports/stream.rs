@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::acl;
 use crate::code::{Outcome, RT_STREAM_ABORT, check};
 use crate::ffi::{In, Out};
-use crate::{runtime, stream};
+use crate::{current, stream, virtual_time};
 
 /// `aclrtStreamConfigHandle`.
 #[repr(C)]
@@ -81,7 +81,7 @@ acl! {
         status.check()?;
         let stream = stream::of_any_context(stream)?;
         stream.refuse_while_capturing()?;
-        runtime::get().engine.settle();
+        virtual_time::settle();
         let idle = stream.is_idle();
         status.put(if idle { STATUS_COMPLETE } else { STATUS_NOT_READY })
     }
@@ -103,7 +103,7 @@ acl! {
 
     fn aclrtGetStreamAvailableNum(count: Out<u32>) {
         count.check()?;
-        runtime::get().with_context(|context| count.put(context.device.stream_ids.left()))
+        current::with(|context| count.put(context.device.stream_ids.left()))
     }
 
     fn aclrtStreamAbort(stream: usize) {

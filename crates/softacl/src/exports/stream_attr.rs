@@ -7,7 +7,7 @@ use super::device_info::{cores, within};
 use crate::code::{INVALID_PARAM, RT_PARAM_INVALID, check, fault};
 use crate::ffi::{In, Out};
 use crate::stream::{self, FailureMode};
-use crate::{device, runtime};
+use crate::{device, settings};
 
 const FAILURE_MODE: u32 = 1;
 const PRIORITY: u32 = 5;
@@ -28,7 +28,7 @@ acl! {
                 Ok(())
             }
             2..=4 => {
-                let table = &runtime::get().settings.stream_attributes;
+                let table = &settings::get().stream_attributes;
                 table.set(stream.handle as u64, attr, i64::from(value as u32))
             }
             _ => fault(RT_PARAM_INVALID, "this attribute does not exist"),
@@ -42,7 +42,7 @@ acl! {
             FAILURE_MODE => u64::from(stream.failure_mode() == FailureMode::Stop),
             PRIORITY => u64::from(stream.priority.load(Ordering::Relaxed)),
             2..=4 => {
-                let table = &runtime::get().settings.stream_attributes;
+                let table = &settings::get().stream_attributes;
                 table.get(stream.handle as u64, attr).unwrap_or(0) as u64
             }
             _ => return fault(RT_PARAM_INVALID, "this attribute does not exist"),
@@ -55,21 +55,21 @@ acl! {
             return fault(INVALID_PARAM, "the switch is on or off");
         }
         let stream = stream::of_context(stream)?;
-        let table = &runtime::get().settings.stream_attributes;
+        let table = &settings::get().stream_attributes;
         table.set(stream.handle as u64, 2, i64::from(flag))
     }
 
     fn aclrtGetStreamOverflowSwitch(stream: usize, flag: Out<u32>) {
         flag.check()?;
         let stream = stream::of_context(stream)?;
-        let table = &runtime::get().settings.stream_attributes;
+        let table = &settings::get().stream_attributes;
         flag.put(table.get(stream.handle as u64, 2).unwrap_or(0) as u32)
     }
 
     fn aclrtSetStreamResLimit(stream: usize, kind: u32, value: u32) {
         within(kind, value)?;
         let stream = stream::of_context(stream)?;
-        let table = &runtime::get().settings.stream_cores;
+        let table = &settings::get().stream_cores;
         table.set(stream.handle as u64, kind, i64::from(value))
     }
 
@@ -77,13 +77,13 @@ acl! {
         value.check()?;
         let all = cores(kind)?;
         let stream = stream::of_context(stream)?;
-        let set = runtime::get().settings.stream_cores.get(stream.handle as u64, kind);
+        let set = settings::get().stream_cores.get(stream.handle as u64, kind);
         value.put(set.map_or(all, |set| set as u32))
     }
 
     fn aclrtResetStreamResLimit(stream: usize) {
         let stream = stream::of_context(stream)?;
-        runtime::get().settings.stream_cores.clear(stream.handle as u64);
+        settings::get().stream_cores.clear(stream.handle as u64);
         Ok(())
     }
 
@@ -116,7 +116,7 @@ acl! {
     }
 
     fn aclrtGetOpExecuteTimeout(timeout_ms: Out<u32>) {
-        timeout_ms.put(runtime::get().settings.op_timeout_ms.load(Ordering::Relaxed) as u32)
+        timeout_ms.put(settings::get().op_timeout_ms.load(Ordering::Relaxed) as u32)
     }
 
     fn aclrtGetOpTimeOutInterval(interval_us: Out<u64>) { interval_us.put(1000) }
@@ -130,8 +130,7 @@ acl! {
 }
 
 fn set_op_timeout(timeout_ms: u64) -> crate::code::Outcome {
-    runtime::get()
-        .settings
+    settings::get()
         .op_timeout_ms
         .store(timeout_ms, Ordering::Relaxed);
     Ok(())

@@ -7,8 +7,18 @@ use super::jump::Switch;
 use crate::code::{Fault, Outcome, RT_INTERNAL};
 use crate::engine::task::Work;
 use crate::event::Event;
+use crate::handles::{Kind, Registry};
+use crate::mspti;
+use crate::per_process::PerProcess;
 use crate::sync::lock;
-use crate::{mspti, runtime};
+
+static GRAPH_TASKS: PerProcess<Registry<Arc<Node>>> =
+    PerProcess::new(|| Registry::new(Kind::GraphTask));
+
+/// The node that the program knows by a handle.
+pub(super) fn node(handle: usize) -> Option<Arc<Node>> {
+    GRAPH_TASKS.get().get(handle).map(|node| Arc::clone(&*node))
+}
 
 /// The nodes, and for each lane their order in it.
 pub(crate) struct Body {
@@ -160,7 +170,7 @@ impl Node {
             return Ok(*handle);
         }
         let mut own = 0;
-        let made = runtime::get().graph_tasks.insert_with(|handle| {
+        let made = GRAPH_TASKS.get().insert_with(|handle| {
             own = handle;
             Arc::clone(self)
         });
@@ -170,7 +180,7 @@ impl Node {
 
     pub(super) fn forget_handle(&self) {
         if let Some(handle) = self.handle.get() {
-            runtime::get().graph_tasks.remove(*handle);
+            GRAPH_TASKS.get().remove(*handle);
         }
     }
 }

@@ -6,8 +6,8 @@ use super::body::Action;
 use super::route::{Seat, Target};
 use super::{Graph, Lane, Phase};
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, RT_STREAM_MODEL, check, fault};
+use crate::current;
 use crate::engine::task::Work;
-use crate::runtime;
 use crate::stream::{self, Stream, flag};
 use crate::sync::lock;
 
@@ -20,7 +20,7 @@ const COMPLETE: Outcome = fault(RT_PARAM_INVALID, "the graph is complete or was 
 
 pub(crate) fn begin(flags: u32) -> Outcome<usize> {
     check(flags == 0, "the flags are reserved")?;
-    runtime::get().with_context(|context| Ok(Graph::create(context, Phase::Building)?.handle))
+    current::with(|context| Ok(Graph::create(context, Phase::Building)?.handle))
 }
 
 fn known(stream: usize) -> Outcome<Arc<Stream>> {

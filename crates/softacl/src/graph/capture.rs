@@ -14,9 +14,9 @@ use crate::code::{
     fault,
 };
 use crate::event::Event;
-use crate::runtime;
 use crate::stream::{self, Stream, flag};
 use crate::sync::lock;
+use crate::{context, current};
 
 /// The lane of the stream that began the capture.
 const ORIGIN: usize = 0;
@@ -57,7 +57,7 @@ impl Graph {
         state: &mut GraphState,
         stream: &Arc<Stream>,
     ) -> Outcome<Seat> {
-        let hidden = runtime::get().with_context(|context| {
+        let hidden = current::with(|context| {
             Stream::create_hidden(context, flag::PERSISTENT, stream.priority())
         })?;
         let seat = Seat {
@@ -86,7 +86,7 @@ impl Graph {
                 source.route.close();
             }
         }
-        if let Some(context) = runtime::get().contexts.get(self.context) {
+        if let Some(context) = context::find(self.context) {
             context.count_capture(false);
         }
     }
@@ -167,7 +167,7 @@ pub(crate) fn begin(stream: usize, mode: u32) -> Outcome {
         }
         Some(_) => return fault(RT_STREAM_CAPTURED, "the stream is capturing already"),
     }
-    runtime::get().with_context(|context| {
+    current::with(|context| {
         let graph = Graph::create(context, Phase::Capturing)?;
         let mut state = lock(&graph.state);
         let seated = graph.enlist(&mut state, &stream);

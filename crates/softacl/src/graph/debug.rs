@@ -13,6 +13,7 @@ use super::{Graph, GraphState};
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, fault};
 use crate::engine::task::Work;
 use crate::ffi::complain;
+use crate::process;
 use crate::sync::lock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,7 +164,7 @@ pub(crate) fn write(graph: usize, path: Option<String>, flags: u32) -> Outcome {
 /// Writes the graph to the log, which is there on demand only.
 pub(crate) fn print(graph: usize) -> Outcome {
     let graph = super::of_context(graph)?;
-    if crate::runtime::get().options.verbose {
+    if process::options().verbose {
         complain(&graph.json(Detail::Verbose));
     }
     Ok(())

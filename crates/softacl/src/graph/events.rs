@@ -11,7 +11,7 @@ use crate::code::{
     RT_STREAM_NOT_CAPTURED, RT_TASK_TYPE, check, fault,
 };
 use crate::event::{Class, Event, flag};
-use crate::runtime;
+use crate::process;
 use crate::stream::Stream;
 use crate::sync::lock;
 
@@ -40,7 +40,7 @@ fn is_capturable(event: &Event) -> bool {
     match event.class {
         Class::ExSync => true,
         // The samples of 2025 do this; later versions refuse it.
-        Class::Default => !runtime::get().options.strict,
+        Class::Default => !process::options().strict,
         _ => false,
     }
 }

@@ -6,16 +6,15 @@ use std::sync::atomic::Ordering;
 
 use super::body::{Action, Body};
 use super::{Graph, Phase};
-use crate::clock;
 use crate::code::{
     Outcome, RT_MODEL_CAPTURED, RT_MODEL_EXECUTE, RT_PARAM_INVALID, RT_STREAM_CAPTURED,
     RT_STREAM_SYNC_TIMEOUT, fault,
 };
 use crate::engine::task::Work;
 use crate::event::Record;
-use crate::runtime;
 use crate::stream::{self, Stream, Waited, flag};
 use crate::sync::lock;
+use crate::{clock, engine};
 
 /// One execution of a graph.
 pub(crate) struct Replay {
@@ -66,7 +65,7 @@ fn replay(graph: usize, stream: &Arc<Stream>) -> Outcome<u64> {
         // Nobody will reach these records; who waits for them must not wait for ever.
         for record in &records {
             record.complete(clock::now()).iter().for_each(|waiting| {
-                runtime::get().engine.enqueue(waiting);
+                engine::get().enqueue(waiting);
             });
         }
     }

@@ -12,9 +12,18 @@ use crate::code::{
     RT_TASK_TYPE, fault,
 };
 use crate::engine::task::Work;
-use crate::runtime;
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
 use crate::stream::{self, Stream};
 use crate::sync::lock;
+
+static TASK_GROUPS: PerProcess<Registry<Group>> =
+    PerProcess::new(|| Registry::new(Kind::TaskGroup));
+
+/// A group's handle is dead from here on.
+pub(super) fn forget(handle: usize) {
+    TASK_GROUPS.get().remove(handle);
+}
 
 /// A complete task group.
 pub(crate) struct Group {
@@ -103,7 +112,7 @@ pub(crate) fn end_group(stream: usize) -> Outcome<usize> {
         code: RT_INTERNAL,
         why: "no task group is left",
     };
-    let made = runtime::get().task_groups.insert_with(|handle| Group {
+    let made = TASK_GROUPS.get().insert_with(|handle| Group {
         handle,
         nodes,
         is_updated: AtomicBool::new(false),
@@ -147,7 +156,7 @@ pub(crate) fn begin_update(stream: usize, group: usize) -> Outcome {
         RT_TASK_GROUP_STATUS,
         "the stream or the task group is being updated already",
     );
-    let group = runtime::get().task_groups.get(group).ok_or(UNKNOWN)?;
+    let group = TASK_GROUPS.get().get(group).ok_or(UNKNOWN)?;
     if stream.update_failed.load(Ordering::Acquire) {
         return fault(RT_STREAM_CAPTURED, "an update on this stream has failed");
     }

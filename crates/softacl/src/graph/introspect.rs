@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::body::{Action, Node};
+use super::body::{self, Action, Node};
 use super::{Graph, Phase};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_MODEL_EXECUTE, RT_MODEL_RUNNING,
     RT_MODEL_UPDATE, RT_PARAM_INVALID, fault,
 };
+use crate::current;
 use crate::engine::task::Work;
-use crate::runtime;
 use crate::stream::{self, Stream};
 use crate::sync::lock;
 
@@ -38,7 +38,7 @@ fn graph_of(stream: &Arc<Stream>) -> Outcome<Option<(Arc<Graph>, usize)>> {
     if let Some(seat) = stream.route.bound() {
         return Ok(Some((seat.graph, seat.lane)));
     }
-    let graphs = runtime::get().with_context(|context| Ok(context.graphs()))?;
+    let graphs = current::with(|context| Ok(context.graphs()))?;
     Ok(graphs.into_iter().find_map(|graph| {
         let state = lock(&graph.state);
         let mut lanes = state.lanes.iter();
@@ -52,12 +52,10 @@ pub(super) fn task(handle: usize) -> Outcome<Arc<Node>> {
     if handle == 0 {
         return fault(INVALID_PARAM, "the task is NULL");
     }
-    const UNKNOWN: Fault = Fault {
+    body::node(handle).ok_or(Fault {
         code: RT_INVALID_HANDLE,
         why: "this is no task of a graph",
-    };
-    let node = runtime::get().graph_tasks.get(handle).ok_or(UNKNOWN)?;
-    Ok(Arc::clone(&node))
+    })
 }
 
 /// `aclmdlRITaskType`.
@@ -86,7 +84,7 @@ pub(crate) fn seq_of(handle: usize) -> Outcome<u32> {
 
 /// A graph that is being captured or executed cannot be changed.
 pub(super) fn refuse_while_running(node: &Arc<Node>) -> Outcome {
-    let graphs = runtime::get().with_context(|context| Ok(context.graphs()))?;
+    let graphs = current::with(|context| Ok(context.graphs()))?;
     let owner = graphs.iter().find(|graph| {
         let state = lock(&graph.state);
         state.nodes.iter().any(|other| Arc::ptr_eq(other, node))

@@ -29,17 +29,18 @@ use crate::code::{
 };
 use crate::context::Context;
 use crate::ffi::Callback;
-use crate::runtime;
 use crate::stream::{Stream, flag};
 use crate::sync::lock;
-use crate::virtual_time;
+use crate::{context, current, process, virtual_time};
 
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
 pub(crate) use body::{Action, Body, Node};
 pub(crate) use build::{begin as build_begin, bind, end as build_end, end_task, unbind};
 pub(crate) use capture::{begin, begin_into, end, info};
 pub(crate) use debug::{print, write};
 pub(crate) use execute::{Replay, execute, execute_async};
-pub(crate) use group::{Group, Patch, begin_group, begin_update, end_group, end_update};
+pub(crate) use group::{Patch, begin_group, begin_update, end_group, end_update};
 pub(crate) use introspect::{
     disable, kind_of, seq_of, stream_handles, task_handles, update as apply_changes,
 };
@@ -47,6 +48,8 @@ pub(crate) use jump::{Goal, set_label, switch_label};
 pub(crate) use modes::{exchange, permit_blocking_copy, permit_unsafe};
 pub(crate) use params::{TaskParams, params_of, set_params};
 pub(crate) use route::{Route, Target};
+
+static GRAPHS: PerProcess<Registry<Graph>> = PerProcess::new(|| Registry::new(Kind::Graph));
 
 pub(crate) struct Graph {
     pub(crate) handle: usize,
@@ -156,7 +159,7 @@ impl Graph {
             code: RT_INTERNAL,
             why: "no graph is left",
         };
-        let made = runtime::get().graphs.insert_with(|handle| Self {
+        let made = GRAPHS.get().insert_with(|handle| Self {
             handle,
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             context: context.handle,
@@ -181,9 +184,8 @@ impl Graph {
     /// Gives up everything but the memory: handles, streams, the place in the context. What is
     /// still to be executed is not affected.
     fn dissolve(&self) {
-        let runtime = runtime::get();
-        runtime.graphs.remove(self.handle);
-        if let Some(context) = runtime.contexts.get(self.context) {
+        GRAPHS.get().remove(self.handle);
+        if let Some(context) = context::find(self.context) {
             context.disown_graph(self.handle);
         }
         let mut state = lock(&self.state);
@@ -199,7 +201,7 @@ impl Graph {
             node.forget_handle();
         }
         for group in state.groups.drain(..) {
-            runtime.task_groups.remove(group);
+            group::forget(group);
         }
     }
 
@@ -218,7 +220,7 @@ impl Graph {
     }
 
     fn wait_until_it_rests(&self) -> Outcome {
-        let limit = Duration::from_millis(runtime::get().options.graph_wait_ms);
+        let limit = Duration::from_millis(process::options().graph_wait_ms);
         let begin = Instant::now();
         while self.is_running() {
             if begin.elapsed() > limit {
@@ -273,13 +275,13 @@ pub(crate) fn of(handle: usize) -> Outcome<Arc<Graph>> {
         code: RT_INVALID_HANDLE,
         why: "this is no graph",
     };
-    runtime::get().graphs.get(handle).ok_or(UNKNOWN)
+    GRAPHS.get().get(handle).ok_or(UNKNOWN)
 }
 
 /// The graph for a call that works in the thread's current context only.
 pub(crate) fn of_context(handle: usize) -> Outcome<Arc<Graph>> {
     let graph = of(handle)?;
-    runtime::get().with_context(|context| {
+    current::with(|context| {
         if context.handle == graph.context {
             Ok(())
         } else {

@@ -9,7 +9,7 @@ use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, ch
 use crate::engine::task::Work;
 use crate::memory::{Place, check_range, place_of};
 use crate::stream::Stream;
-use crate::{graph, runtime};
+use crate::{current, graph, process};
 use softacl_options::Options;
 
 /// Rows of bytes to move; a plain copy has one row.
@@ -133,7 +133,7 @@ unsafe fn word_at<'a>(address: usize) -> &'a AtomicU64 {
 
 /// The kind of a copy is not used; in strict mode it must at least exist.
 fn check_kind(kind: u32, known: &RangeInclusive<u32>) -> Outcome {
-    if runtime::get().options.strict && !known.contains(&kind) {
+    if process::options().strict && !known.contains(&kind) {
         return fault(INVALID_PARAM, "this kind of copy does not exist");
     }
     Ok(())
@@ -189,13 +189,12 @@ pub(crate) fn copy_now(transfer: Transfer) -> Outcome {
 
 /// The copy itself, whatever is being captured.
 pub(crate) fn copy_at_once(transfer: Transfer) -> Outcome {
-    let runtime = runtime::get();
-    runtime.context()?;
+    current::context()?;
     let checked = transfer.checked()?;
     if transfer.dst != transfer.src {
         let begin = clock::now();
         transfer.run();
-        wait_until(begin + checked.duration_ns(&runtime.options));
+        wait_until(begin + checked.duration_ns(process::options()));
     }
     Ok(())
 }
@@ -203,7 +202,6 @@ pub(crate) fn copy_at_once(transfer: Transfer) -> Outcome {
 /// A copy as a task. With pageable host memory it is not asynchronous: it waits for the stream
 /// and then copies in the calling thread.
 pub(crate) fn copy_async(transfer: Transfer, stream: &Arc<Stream>) -> Outcome {
-    let runtime = runtime::get();
     let checked = transfer.checked()?;
     if checked.is_host_to_host() {
         return fault(
@@ -216,7 +214,7 @@ pub(crate) fn copy_async(transfer: Transfer, stream: &Arc<Stream>) -> Outcome {
         stream.synchronize(None)?;
         return copy_at_once(transfer);
     }
-    let duration_ns = checked.duration_ns(&runtime.options);
+    let duration_ns = checked.duration_ns(process::options());
     stream
         .submit(|_| Work::copy(transfer, duration_ns))
         .map(drop)
@@ -293,16 +291,15 @@ impl Fill {
 const NOT_OURS: Outcome = fault(RT_PARAM_INVALID, "the memory was not allocated through acl");
 
 pub(crate) fn fill_now(fill: Fill) -> Outcome {
-    let runtime = runtime::get();
-    runtime.context()?;
+    current::context()?;
     check(fill.len > 0, "the length is 0")?;
-    if runtime.options.strict && place_of(fill.dst) == Place::Pageable {
+    if process::options().strict && place_of(fill.dst) == Place::Pageable {
         return NOT_OURS;
     }
     graph::permit_unsafe()?;
     let begin = clock::now();
     fill.run();
-    wait_until(begin + fill.duration_ns(&runtime.options));
+    wait_until(begin + fill.duration_ns(process::options()));
     Ok(())
 }
 
@@ -311,7 +308,7 @@ pub(crate) fn fill_async(fill: Fill, stream: &Arc<Stream>) -> Outcome {
     if fill.len == 0 {
         return Ok(());
     }
-    let duration_ns = fill.duration_ns(&runtime::get().options);
+    let duration_ns = fill.duration_ns(process::options());
     if place_of(fill.dst) == Place::Pageable {
         return NOT_OURS;
     }

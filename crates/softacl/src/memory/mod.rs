@@ -14,9 +14,17 @@ use std::sync::{PoisonError, RwLock};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check, fault,
 };
-use crate::runtime;
+use crate::{current, device, process};
 
+use crate::per_process::PerProcess;
 pub(crate) use arena::Arena;
+
+static HOST: PerProcess<HostMemory> =
+    PerProcess::new(|| HostMemory::new(process::options().memory));
+
+pub(crate) fn host() -> &'static HostMemory {
+    HOST.get()
+}
 
 const NO_MEMORY: Fault = Fault {
     code: RT_OUT_OF_MEMORY,
@@ -91,18 +99,16 @@ impl HostMemory {
 }
 
 pub(crate) fn place_of(address: usize) -> Place {
-    let runtime = runtime::get();
-    if let Some(device) = runtime
-        .devices
+    if let Some(device) = device::all()
         .iter()
         .find(|device| device.memory.contains(address))
     {
         return Place::Device(device.id);
     }
-    if let Some(device) = runtime.mappings.device_of(address) {
+    if let Some(device) = vmm::mappings().device_of(address) {
         return Place::Device(device);
     }
-    let host = &runtime.host_memory;
+    let host = host();
     if host.pinned.contains(address) || host.is_registered(address) {
         Place::Pinned
     } else {
@@ -112,14 +118,13 @@ pub(crate) fn place_of(address: usize) -> Place {
 
 /// Checks that a range which touches memory of ours lies inside one live allocation.
 pub(crate) fn check_range(address: usize, len: usize, place: Place) -> Outcome {
-    let runtime = runtime::get();
     let known = match place {
         Place::Device(id) => {
-            let memory = &runtime.devices[id as usize].memory;
-            memory.block_of(address, len).is_some() || runtime.mappings.cover(address, len)
+            let memory = &device::all()[id as usize].memory;
+            memory.block_of(address, len).is_some() || vmm::mappings().cover(address, len)
         }
-        Place::Pinned if runtime.host_memory.pinned.contains(address) => {
-            runtime.host_memory.pinned.block_of(address, len).is_some()
+        Place::Pinned if host().pinned.contains(address) => {
+            host().pinned.block_of(address, len).is_some()
         }
         _ => true,
     };
@@ -130,7 +135,7 @@ pub(crate) fn check_range(address: usize, len: usize, place: Place) -> Outcome {
 const MANAGED: u32 = u32::MAX;
 
 pub(crate) fn allocate_managed(size: usize) -> Outcome<usize> {
-    let context = runtime::get().context()?;
+    let context = current::context()?;
     check(size > 0, "the size is 0")?;
     context
         .device
@@ -140,7 +145,7 @@ pub(crate) fn allocate_managed(size: usize) -> Outcome<usize> {
 }
 
 pub(crate) fn is_managed(address: usize) -> bool {
-    let mut arenas = runtime::get().devices.iter().map(|device| &device.memory);
+    let mut arenas = device::all().iter().map(|device| &device.memory);
     arenas.any(|arena| {
         arena
             .block_of(address, 1)
@@ -156,7 +161,7 @@ pub(crate) fn allocate_device(size: usize, policy: u32) -> Outcome<usize> {
     if size == 0 {
         return EMPTY;
     }
-    let context = runtime::get().context()?;
+    let context = current::context()?;
     check(
         policy & !POLICY_BITS == 0,
         "this allocation policy does not exist",
@@ -172,12 +177,10 @@ pub(crate) fn allocate_device(size: usize, policy: u32) -> Outcome<usize> {
 }
 
 pub(crate) fn free_device(address: usize) -> Outcome {
-    let runtime = runtime::get();
     if address == 0 {
         return fault(INVALID_PARAM, "the pointer is NULL");
     }
-    let freed = runtime
-        .devices
+    let freed = device::all()
         .iter()
         .any(|device| device.memory.release(address));
     if freed {
@@ -191,23 +194,18 @@ pub(crate) fn allocate_host(size: usize) -> Outcome<usize> {
     if size == 0 {
         return EMPTY;
     }
-    let runtime = runtime::get();
-    runtime.context()?;
-    runtime
-        .host_memory
-        .pinned
-        .allocate(size, 0)
-        .ok_or(crate::code::Fault {
-            code: RT_OUT_OF_MEMORY,
-            why: "no pinned host memory is left",
-        })
+    current::context()?;
+    host().pinned.allocate(size, 0).ok_or(crate::code::Fault {
+        code: RT_OUT_OF_MEMORY,
+        why: "no pinned host memory is left",
+    })
 }
 
 pub(crate) fn free_host(address: usize) -> Outcome {
     if address == 0 {
         return fault(INVALID_PARAM, "the pointer is NULL");
     }
-    let freed = runtime::get().host_memory.pinned.release(address);
+    let freed = host().pinned.release(address);
     if freed {
         Ok(())
     } else {

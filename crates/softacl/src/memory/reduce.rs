@@ -4,7 +4,7 @@ use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, check, fault};
 use crate::engine::task::Work;
 use crate::memory::copy::transfer_ns;
 use crate::memory::{Place, check_range, place_of};
-use crate::{runtime, stream};
+use crate::{process, stream};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reduce {
@@ -114,7 +114,7 @@ pub(crate) fn submit(
         )?;
         check_range(address, bytes, place)?;
     }
-    let options = &runtime::get().options;
+    let options = process::options();
     let duration_ns = options.copy_ns + transfer_ns(bytes as u64, options.d2d_mbps);
     let reduce = Reduce {
         dst,

@@ -16,11 +16,18 @@ use std::sync::{Condvar, Mutex};
 use crate::clock::mono;
 use crate::device::Device;
 use crate::engine::task::Work;
-use crate::runtime;
+use crate::per_process::PerProcess;
+use crate::process;
 use crate::stream::Stream;
 use crate::sync::lock;
 use record::{Item, Kind};
 use softacl_options::Mspti as Answers;
+
+static MSPTI: PerProcess<Mspti> = PerProcess::new(Mspti::new);
+
+pub(crate) fn get() -> &'static Mspti {
+    MSPTI.get()
+}
 
 /// `msptiResult`.
 pub(crate) mod result {
@@ -75,8 +82,8 @@ impl Anchor {
         });
         let best = tries.min_by_key(|(width, _, _)| *width);
         let (_, host_ns, wall_ns) = best.unwrap_or_default();
-        let wall_ns = wall_ns + runtime::get().options.mspti_anchor_ns;
-        if let Some(truth) = &runtime::get().truth {
+        let wall_ns = wall_ns + process::options().mspti_anchor_ns;
+        if let Some(truth) = process::truth() {
             truth.add_log_clock(device.id, host_ns, wall_ns);
         }
         Self {
@@ -104,7 +111,7 @@ impl Place {
 
     /// With the number of one of the kernels of an operator.
     fn of_kernel(&self, part: u64) -> Self {
-        let options = &runtime::get().options;
+        let options = process::options();
         let correlation = match options.mspti_own_numbers {
             true => self.correlation * u64::from(options.mspti_kernels) + part,
             false => self.correlation,
@@ -126,7 +133,7 @@ thread_local! {
 /// An exported call begins; when, if somebody wants to know.
 #[inline]
 pub(crate) fn enter() -> Option<u64> {
-    if !runtime::get().mspti.is_active() {
+    if !get().is_active() {
         return None;
     }
     let _ = CALL.try_with(|call| call.set(0));
@@ -137,7 +144,7 @@ pub(crate) fn enter() -> Option<u64> {
 /// It returns. Calls that submitted nothing are not told.
 pub(crate) fn leave(function: &'static str, begin: u64) {
     let number = CALL.try_with(Cell::get).unwrap_or(0);
-    let mspti = &runtime::get().mspti;
+    let mspti = get();
     let end = mono();
     if number != 0 && mspti.wants(Kind::Api) {
         mspti.put(Item::api(mspti.name(function), number).called(begin, end));
@@ -161,7 +168,7 @@ pub(crate) fn submitted(work: &Work, stream: &Stream) -> u64 {
 
 /// The number of the call under way, the same for all that it submits; 0 while nobody wants to know.
 pub(crate) fn correlation() -> u64 {
-    let mspti = &runtime::get().mspti;
+    let mspti = get();
     if !mspti.is_active() {
         return 0;
     }
@@ -206,7 +213,7 @@ impl Mspti {
     }
 
     pub(crate) fn subscribe(&self) -> i32 {
-        let answers = runtime::get().options.mspti;
+        let answers = process::options().mspti;
         if answers == Answers::Broken {
             return result::INNER;
         }
@@ -222,7 +229,7 @@ impl Mspti {
     }
 
     pub(crate) fn enable(&self, kind: Kind) -> i32 {
-        let options = &runtime::get().options;
+        let options = process::options();
         let is_copy = matches!(kind, Kind::Memcpy | Kind::Memset | Kind::Memory);
         let needs_preload = kind == Kind::Hccl || is_copy && options.mspti == Answers::Preload;
         if needs_preload && !is_preloaded() {
@@ -278,7 +285,7 @@ impl Mspti {
             return false;
         };
         let parts = match work {
-            Work::Operator(_) => u64::from(runtime::get().options.mspti_kernels),
+            Work::Operator(_) => u64::from(process::options().mspti_kernels),
             _ => 1,
         };
         for part in 0..parts {
@@ -297,7 +304,7 @@ impl Mspti {
 
     /// Puts a record of a device down, with the defects that were asked for.
     fn put_device(&self, mut item: Item) {
-        let options = &runtime::get().options;
+        let options = process::options();
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let is_nth = |step: u64| step != 0 && number.is_multiple_of(step);
         if is_nth(options.mspti_drop) {

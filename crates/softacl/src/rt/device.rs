@@ -3,7 +3,7 @@
 use super::rt;
 use crate::code::Outcome;
 use crate::ffi::Out;
-use crate::{context, device, init, runtime, stream};
+use crate::{context, current, device, init, stream};
 
 fn create_context(context: &Out<usize>, device: i32) -> Outcome {
     context.check()?;
@@ -22,9 +22,8 @@ rt! {
     fn rtSetDeviceWithFlags(id: i32, _flags: u64) { device::set(id) }
 
     fn rtSetDefaultDeviceId(id: i32) {
-        let runtime = runtime::get();
-        runtime.device(id)?;
-        runtime.default_device.store(id, std::sync::atomic::Ordering::Release);
+        device::of(id)?;
+        current::set_default_device(id);
         Ok(())
     }
 
@@ -34,19 +33,19 @@ rt! {
 
     fn rtDeviceResetForce(id: i32) { device::reset(id, true) }
 
-    fn rtDeviceSynchronize() { runtime::get().context()?.synchronize_device(None) }
+    fn rtDeviceSynchronize() { current::context()?.synchronize_device(None) }
 
     fn rtDeviceSynchronizeWithTimeout(timeout_ms: i32) {
         let limit = stream::timeout(timeout_ms)?;
-        runtime::get().context()?.synchronize_device(limit)
+        current::context()?.synchronize_device(limit)
     }
 
     fn [rtGetDevice, rtCtxGetDevice](id: Out<i32>) {
         id.check()?;
-        runtime::get().with_context(|context| id.put(context.device.id as i32))
+        current::with(|context| id.put(context.device.id as i32))
     }
 
-    fn rtGetDeviceCount(count: Out<i32>) { count.put(runtime::get().devices.len() as i32) }
+    fn rtGetDeviceCount(count: Out<i32>) { count.put(device::all().len() as i32) }
 
     fn [rtCtxCreate, rtCtxCreateEx](context: Out<usize>, _flags: u32, device: i32) {
         create_context(&context, device)
@@ -58,11 +57,11 @@ rt! {
 
     fn rtCtxGetCurrent(context: Out<usize>) {
         context.check()?;
-        runtime::get().with_context(|current| context.put(current.handle))
+        current::with(|current| context.put(current.handle))
     }
 
     fn rtCtxGetCurrentDefaultStream(stream: Out<usize>) {
         stream.check()?;
-        runtime::get().with_context(|context| stream.put(context.default_stream().handle))
+        current::with(|context| stream.put(context.default_stream().handle))
     }
 }

@@ -5,7 +5,7 @@ use crate::code::{RT_NOT_COMPLETE_EVENT, RT_NOT_SUPPORTED, check, fault};
 use crate::ffi::{In, Out};
 use crate::memory::value;
 use crate::signal::{self, Change, Condition};
-use crate::{event, runtime, stream};
+use crate::{device, event, stream};
 
 /// `rtIpcEventHandle_t`, as it is passed.
 #[repr(C)]
@@ -99,36 +99,36 @@ rt! {
     }
 
     fn rtNotifyCreate(device: i32, out: Out<usize>) {
-        runtime::get().device(device)?;
+        device::of(device)?;
         out.check()?;
-        out.put(signal::create(&runtime::get().notifies, 0)?)
+        out.put(signal::create(signal::notifies(), 0)?)
     }
 
     fn rtNotifyCreateWithFlag(device: i32, out: Out<usize>, flags: u32) {
-        runtime::get().device(device)?;
+        device::of(device)?;
         out.check()?;
-        out.put(signal::create(&runtime::get().notifies, u64::from(flags))?)
+        out.put(signal::create(signal::notifies(), u64::from(flags))?)
     }
 
-    fn rtNotifyDestroy(handle: usize) { signal::destroy(&runtime::get().notifies, handle) }
+    fn rtNotifyDestroy(handle: usize) { signal::destroy(signal::notifies(), handle) }
 
     fn rtNotifyRecord(handle: usize, stream: usize) {
-        signal::of(&runtime::get().notifies, handle)?.submit_change(Change::Set(1), stream)
+        signal::of(signal::notifies(), handle)?.submit_change(Change::Set(1), stream)
     }
 
     fn rtNotifyWait(handle: usize, stream: usize) {
-        let notify = signal::of(&runtime::get().notifies, handle)?;
+        let notify = signal::of(signal::notifies(), handle)?;
         notify.submit_wait(Condition::Equal(1), true, 0, stream)
     }
 
     fn rtNotifyWaitWithTimeOut(handle: usize, stream: usize, timeout_s: u32) {
-        let notify = signal::of(&runtime::get().notifies, handle)?;
+        let notify = signal::of(signal::notifies(), handle)?;
         notify.submit_wait(Condition::Equal(1), true, timeout_s, stream)
     }
 
     fn rtNotifyReset(handle: usize) {
         check(handle != 0, "the notify is NULL")?;
-        signal::of(&runtime::get().notifies, handle)?.clear();
+        signal::of(signal::notifies(), handle)?.clear();
         Ok(())
     }
 }

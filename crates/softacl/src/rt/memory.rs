@@ -5,7 +5,7 @@ use crate::code::Outcome;
 use crate::exports::memory_async::{batch, batch_now};
 use crate::ffi::{In, Out};
 use crate::memory::copy::{self, Fill, Transfer};
-use crate::{memory, runtime};
+use crate::{current, memory};
 
 fn linear(dst: usize, room: u64, src: usize, len: u64) -> Transfer {
     Transfer {
@@ -31,7 +31,7 @@ pub(super) fn in_rows(
 }
 
 fn synchronize() -> Outcome {
-    runtime::get().context()?.synchronize_device(None)
+    current::context()?.synchronize_device(None)
 }
 
 rt! {

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::clock;
 use crate::code::{
     Fault, Outcome, RT_INVALID_HANDLE, RT_NO_STREAM, RT_STREAM_CAPTURED, SUCCESS, fault,
 };
@@ -18,10 +17,14 @@ use crate::inlet::{Inlet, Queue};
 use crate::progress::Progress;
 use crate::sync::lock;
 use crate::virtual_time::{self, Ends};
-use crate::{mspti, observers, runtime};
+use crate::{clock, engine, mspti, observers, process, settings};
 
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
 pub(crate) use access::{create, destroy, launch, of_any_context, of_context, timeout};
 pub(crate) use waiting::{Drop, FailureMode, Failures, Waited};
+
+static STREAMS: PerProcess<Registry<Stream>> = PerProcess::new(|| Registry::new(Kind::Stream));
 
 mod access;
 mod recycle;
@@ -109,7 +112,7 @@ impl Stream {
             why: "the device has no stream left",
         };
         let id = context.device.stream_ids.take().ok_or(FULL)?;
-        let made = runtime::get().streams.insert_with(|handle| Self {
+        let made = STREAMS.get().insert_with(|handle| Self {
             handle,
             id: id as i32,
             device: context.device,
@@ -140,11 +143,10 @@ impl Stream {
 
     /// Takes the stream out of the registry; its handle is dead from here on.
     pub(crate) fn retire(&self) {
-        let runtime = runtime::get();
-        if runtime.streams.get(self.handle).is_none() {
+        if STREAMS.get().get(self.handle).is_none() {
             return;
         }
-        if runtime.options.catch && self.is_looked_at() {
+        if process::options().catch && self.is_looked_at() {
             crate::ffi::give_up(
                 "a stream was destroyed while another thread asked about an event on it: on a card \
                  the query goes on with freed memory",
@@ -153,8 +155,8 @@ impl Stream {
         if !self.is_hidden {
             observers::stream_changes(self.handle, observers::stream_state::DESTROY_PRE);
         }
-        if runtime.streams.remove(self.handle).is_some() {
-            runtime.settings.forget_stream(self.handle);
+        if STREAMS.get().remove(self.handle).is_some() {
+            settings::get().forget_stream(self.handle);
             self.inlet.lock().closed = true;
             self.device.stream_ids.give_back(self.id as u32);
         }
@@ -178,7 +180,7 @@ impl Stream {
     /// before it waits: the queue may depend on a callback that wants the same lock.
     pub(crate) fn room(self: &Arc<Self>) -> Outcome<Option<Room<'_>>> {
         virtual_time::submits();
-        runtime::get().engine.begin()?;
+        engine::get().begin()?;
         let queue = self.inlet.lock();
         if queue.closed {
             return fault(RT_INVALID_HANDLE, "the stream was destroyed");
@@ -187,7 +189,7 @@ impl Stream {
             SUCCESS => {}
             code => return fault(code, "a task failed, and the stream stops on failure"),
         }
-        let depth = u64::from(runtime::get().options.queue);
+        let depth = u64::from(process::options().queue);
         let is_full = queue.pushed - self.completed() >= depth;
         Ok((!is_full).then_some(Room {
             stream: self,
@@ -196,7 +198,7 @@ impl Stream {
     }
 
     pub(crate) fn wait_for_room(&self) -> Outcome {
-        let depth = u64::from(runtime::get().options.queue);
+        let depth = u64::from(process::options().queue);
         let room_at = (self.inlet.lock().pushed + 1).saturating_sub(depth);
         let before = virtual_time::now();
         match self.wait_for(room_at, None) {
@@ -217,7 +219,7 @@ impl Stream {
 
     pub(crate) fn complete(&self, seq: u64, end_ns: u64) {
         if virtual_time::is_on() {
-            let keep = 2 * runtime::get().options.queue as usize;
+            let keep = 2 * process::options().queue as usize;
             lock(&self.ends).push(end_ns, keep);
         }
         self.progress.complete(seq);
@@ -266,7 +268,7 @@ impl Stream {
     /// A host function has returned.
     pub(crate) fn host_work_done(self: &Arc<Self>, token: Token) {
         lock(&self.host_done).push((token, clock::now()));
-        runtime::get().engine.enqueue(self);
+        engine::get().enqueue(self);
     }
 
     /// When this host function returned; told once.
@@ -319,11 +321,11 @@ impl Room<'_> {
         drop(queue);
         if stream.is_due(seq) {
             stream.device.wants_recycling.store(true, Ordering::Release);
-            runtime::get().engine.enqueue(stream);
+            engine::get().enqueue(stream);
         }
         // Who waits until the engine has played all has to know of each task.
         if stream.inlet.must_call() || virtual_time::is_on() {
-            runtime::get().engine.enqueue(stream);
+            engine::get().enqueue(stream);
         }
         remember_task(((seq - 1) as u32, stream.id as u32));
         seq

@@ -12,7 +12,7 @@ use super::Stream;
 use crate::clock::{self, spin_until};
 use crate::sync::lock;
 use crate::truth::Entry;
-use crate::{runtime, virtual_time};
+use crate::{process, virtual_time};
 use softacl_options::Recycling;
 
 /// So many records with a time wait to be recycled, at most, besides those that are not complete.
@@ -40,7 +40,7 @@ impl Drop for Look<'_> {
 }
 
 fn recycling() -> Recycling {
-    runtime::get().options.chip.recycling()
+    process::options().chip.recycling()
 }
 
 impl Stream {
@@ -77,9 +77,9 @@ impl Stream {
 
     /// Somebody has waited for the stream, or for an event on it.
     pub(crate) fn seen_by_wait(&self) {
-        let options = &runtime::get().options;
+        let options = process::options();
         let begin = clock::now();
-        runtime::get().engine.settle();
+        virtual_time::settle();
         let count = self.recycle();
         match recycling() {
             Recycling::Thread | Recycling::ThreadOrQuery => {
@@ -94,7 +94,7 @@ impl Stream {
 
     /// Somebody has asked about an event of the stream, and its record is not recycled.
     pub(crate) fn seen_by_query(&self) {
-        runtime::get().engine.settle();
+        virtual_time::settle();
         match recycling() {
             Recycling::Thread => {
                 self.recycle();
@@ -110,7 +110,7 @@ impl Stream {
 
     /// Does the submission of this task make the runtime look?
     pub(crate) fn is_due(&self, seq: u64) -> bool {
-        let every = runtime::get().options.recycle_every;
+        let every = process::options().recycle_every;
         // The engine would look, and it has no clock in virtual time.
         every != 0
             && seq.is_multiple_of(every)
@@ -120,7 +120,7 @@ impl Stream {
 
     /// A full queue makes the submitter look.
     pub(crate) fn seen_by_submitter(&self) {
-        runtime::get().engine.settle();
+        virtual_time::settle();
         self.recycle();
         if matches!(recycling(), Recycling::Thread | Recycling::ThreadOrQuery) {
             self.device.recycle();
@@ -131,7 +131,7 @@ impl Stream {
     fn read_back(&self) {
         let begin = clock::now();
         let count = self.recycle();
-        self.spend(begin, runtime::get().options.readback_ns * count, count);
+        self.spend(begin, process::options().readback_ns * count, count);
     }
 
     /// What a synchronisation holds, where a query would wait for it.
@@ -143,7 +143,7 @@ impl Stream {
     /// Waits for a place of the timeline, as the chips without STARS do: in the calling thread, which
     /// spins and recycles.
     pub(crate) fn wait_for_timeline(&self) {
-        let Some(slots) = runtime::get().options.chip.timeline_slots() else {
+        let Some(slots) = process::options().chip.timeline_slots() else {
             return;
         };
         while lock(&self.recycled.timed).len() >= slots {
@@ -160,7 +160,7 @@ impl Stream {
     pub(crate) fn look(&self) -> Look<'_> {
         self.recycled.queries.fetch_add(1, Ordering::AcqRel);
         let look = Look(self);
-        let lasts = runtime::get().options.query_ns;
+        let lasts = process::options().query_ns;
         if lasts != 0 {
             spin_until(clock::now() + lasts);
         }
@@ -179,7 +179,7 @@ impl Stream {
         }
         let end = begin + cost_ns;
         spin_until(end);
-        if let Some(truth) = &runtime::get().truth {
+        if let Some(truth) = process::truth() {
             truth.add(&Entry {
                 device: self.device.id,
                 stream_id: self.id,

@@ -9,7 +9,7 @@ use crate::clock::mono;
 use crate::code::{Code, Outcome, RT_STREAM_SYNC_TIMEOUT, SUCCESS, check, fault};
 pub(crate) use crate::progress::Waited;
 use crate::sync::lock;
-use crate::{errors, guard, runtime, virtual_time};
+use crate::{engine, errors, guard, virtual_time};
 
 /// How long a waiting thread looks before it goes to sleep.
 const LOOK_NS: u64 = 4_000;
@@ -101,7 +101,7 @@ impl Stream {
         let waited = match limit {
             None => self.progress.sleep(seq, interrupts, || Some(hour)),
             Some(_) => {
-                runtime::get().engine.settle();
+                virtual_time::settle();
                 let outcome = self.progress.outcome(seq, interrupts);
                 outcome.unwrap_or(Waited::TimedOut)
             }
@@ -214,7 +214,7 @@ impl Stream {
         drop(queue);
         // The engine is called in any case; a second look does no harm.
         self.inlet.must_call();
-        runtime::get().engine.enqueue(self);
+        engine::get().enqueue(self);
         seq
     }
 

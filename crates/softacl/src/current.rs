@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::code::{Fault, Outcome, RT_CONTEXT_NULL};
-use crate::context::Context;
-use crate::device;
+use crate::context::{Context, held};
+use crate::device::{self, Device};
+use crate::observers::{self, device_state};
 use crate::per_process::{self, PerProcess};
+use crate::process;
 
 /// The device of threads that set none; negative when there is no such device.
 static DEFAULT_DEVICE: PerProcess<AtomicI32> = PerProcess::new(|| AtomicI32::new(-1));
@@ -43,7 +45,7 @@ pub(crate) fn with<T>(body: impl FnOnce(&Arc<Context>) -> Outcome<T>) -> Outcome
     if default < 0 {
         return Err(NONE);
     }
-    device::set(default)?;
+    set_device(default)?;
     body(&remembered().ok_or(NONE)?)
 }
 
@@ -61,6 +63,11 @@ pub(crate) fn context() -> Outcome<Arc<Context>> {
     with(|context| Ok(Arc::clone(context)))
 }
 
+/// The device that the calling thread uses.
+pub(crate) fn device() -> Outcome<&'static Device> {
+    Ok(context()?.device)
+}
+
 /// After a reset: a context that ended is no longer this thread's.
 pub(crate) fn forget_dead() {
     if remembered().is_none() {
@@ -76,4 +83,15 @@ pub(crate) fn set(context: Option<Arc<Context>>) {
     if let Ok(Some((_, old))) = CONTEXT.try_with(|current| current.replace(next)) {
         drop(ManuallyDrop::into_inner(old));
     }
+}
+
+/// `aclrtSetDevice`: the device's default context becomes the thread's.
+pub(crate) fn set_device(id: i32) -> Outcome {
+    process::require_usable()?;
+    let device = device::of(id)?;
+    observers::device_changes(device.id, device_state::SET_PRE);
+    let context = held::of(device).acquire()?;
+    set(Some(context));
+    observers::device_changes(device.id, device_state::SET_POST);
+    Ok(())
 }

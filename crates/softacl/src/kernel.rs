@@ -10,11 +10,10 @@ use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_FILE_OPEN, RT_INVALID_HANDLE, RT_KERNEL_LOOKUP,
     RT_NOT_SUPPORTED, RT_OUT_OF_MEMORY, check, fault,
 };
-use crate::engine::task::Work;
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
+use crate::process;
 use crate::sync::lock;
-use crate::{process, stream};
 
 static ARGUMENTS: PerProcess<Registry<Mutex<Builder>>> =
     PerProcess::new(|| Registry::new(Kind::Arguments));
@@ -207,12 +206,6 @@ pub(crate) fn prepare(handle: usize, blocks: u32, arguments: Arguments) -> Outco
         blocks,
         arguments,
     })
-}
-
-pub(crate) fn launch(handle: usize, blocks: u32, arguments: Arguments, stream: usize) -> Outcome {
-    let launch = prepare(handle, blocks, arguments)?;
-    let stream = stream::of_context(stream)?;
-    stream.submit(|_| Work::Kernel(Box::new(launch))).map(drop)
 }
 
 /// Copies argument bytes and writes the addresses of what lies further behind in the same buffer.

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_PARAM_INVALID, check, fault,
 };
-use crate::current;
-use crate::graph::Graph;
+use crate::graph::activity::Activity;
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
 use crate::sync::lock;
@@ -22,7 +21,7 @@ pub(crate) struct Label {
 /// Where a label was set: the graph, the stream in it, and the place in that stream.
 #[derive(Default, Clone)]
 pub(crate) struct Place {
-    graph: Weak<Graph>,
+    graph: Weak<Activity>,
     pub(crate) lane: usize,
     pub(crate) position: usize,
     is_set: bool,
@@ -38,7 +37,6 @@ const NONE_LEFT: Fault = Fault {
 };
 
 pub(crate) fn create() -> Outcome<usize> {
-    current::context()?;
     let made = LABELS.get().insert_with(|handle| Label {
         handle,
         place: Mutex::default(),
@@ -92,7 +90,7 @@ pub(crate) fn destroy_list(handle: usize) -> Outcome {
 
 impl Label {
     /// A label has one place.
-    pub(crate) fn put(&self, graph: &Arc<Graph>, lane: usize, position: usize) -> Outcome {
+    pub(crate) fn put(&self, graph: &Arc<Activity>, lane: usize, position: usize) -> Outcome {
         let mut place = lock(&self.place);
         if place.is_set && place.graph.strong_count() != 0 {
             return fault(RT_PARAM_INVALID, "the label was set before");
@@ -107,9 +105,26 @@ impl Label {
     }
 
     /// Its place, if that is in this graph.
-    pub(crate) fn place_in(&self, graph: &Arc<Graph>) -> Option<Place> {
+    pub(crate) fn place_in(&self, graph: &Arc<Activity>) -> Option<Place> {
         let place = lock(&self.place).clone();
         let is_here = place.is_set && std::ptr::eq(place.graph.as_ptr(), Arc::as_ptr(graph));
         is_here.then_some(place)
+    }
+}
+
+/// Where to go: the label with the number that is in device memory when the turn comes.
+pub(crate) struct Switch {
+    pub(crate) address: usize,
+    pub(crate) labels: Vec<Arc<Label>>,
+}
+
+impl Switch {
+    /// Where to go now; nowhere when the label is not in this graph. An index beyond the last label
+    /// means the last one.
+    pub(crate) fn target(&self, graph: &Arc<Activity>) -> Option<Place> {
+        // SAFETY: whoever made it saw that the bytes are inside memory of ours, which stays mapped.
+        let index = unsafe { (self.address as *const u32).read_unaligned() } as usize;
+        let label = self.labels.get(index).or_else(|| self.labels.last())?;
+        label.place_in(graph)
     }
 }

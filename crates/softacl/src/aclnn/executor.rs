@@ -11,9 +11,10 @@ use super::tensor::Tensor;
 use crate::code::{Code, Fault, Outcome, fault};
 use crate::engine::task::Operator;
 use crate::ffi::{Out, complain};
-use crate::memory::copy::transfer_ns;
+use crate::memory::transfer::transfer_ns;
 use crate::memory::{Place, check_range, place_of};
-use crate::{boundary, errors, process, stream};
+use crate::stream::{access, launch};
+use crate::{boundary, errors, process};
 
 /// Temporaries in a workspace begin at multiples of this, and so must the workspace.
 pub(super) const WORKSPACE_ALIGN: u64 = 64;
@@ -224,7 +225,7 @@ impl Executor {
     fn submit(&self, frame: &Arc<Frame>, stream: usize) -> Outcome {
         if self.steps.is_empty() {
             // Nothing to do for empty tensors, but a wrong stream is wrong all the same.
-            return stream::of_context(stream).map(drop);
+            return access::of_context(stream).map(drop);
         }
         self.steps.iter().try_for_each(|step| {
             let (effect, frame) = (Arc::clone(&step.effect), Arc::clone(frame));
@@ -233,7 +234,7 @@ impl Executor {
                 duration_ns: step.cost.duration_ns(),
                 effect: Box::new(move || effect(&frame)),
             };
-            stream::launch(stream, operator)
+            launch::operator(stream, operator)
         })
     }
 

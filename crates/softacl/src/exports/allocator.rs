@@ -3,8 +3,9 @@
 use super::acl;
 use crate::code::{INVALID_PARAM, fault};
 use crate::ffi::Out;
+use crate::settings;
+use crate::stream::access;
 use crate::sync::lock;
-use crate::{settings, stream};
 
 /// An allocator and its four functions.
 pub(crate) type Description = [usize; 5];
@@ -58,7 +59,7 @@ acl! {
 
     fn aclrtAllocatorRegister(stream: usize, description: Out<Description>) {
         let description = description.get()?;
-        let stream = stream::of_context(stream)?;
+        let stream = access::of_context(stream)?;
         lock(&settings::get().allocators).insert(stream.handle, description);
         Ok(())
     }
@@ -72,7 +73,7 @@ acl! {
         advise: Out<usize>,
         address: Out<usize>,
     ) {
-        let stream = stream::of_context(stream)?;
+        let stream = access::of_context(stream)?;
         let found = lock(&settings::get().allocators).get(&stream.handle).copied();
         let Some(found) = found else {
             return fault(INVALID_PARAM, "no allocator is registered for the stream");
@@ -87,7 +88,7 @@ acl! {
     }
 
     fn aclrtAllocatorUnregister(stream: usize) {
-        let stream = stream::of_context(stream)?;
+        let stream = access::of_context(stream)?;
         let known = lock(&settings::get().allocators).remove(&stream.handle);
         match known {
             Some(_) => Ok(()),

@@ -1,18 +1,19 @@
 //! Contexts.
 
 use super::acl;
+use crate::context::calls;
+use crate::current;
 use crate::ffi::Out;
-use crate::{context, current};
 
 acl! {
     fn aclrtCreateContext(context: Out<usize>, device: i32) {
         context.check()?;
-        context.put(context::create(device)?)
+        context.put(calls::create(device)?)
     }
 
-    fn aclrtDestroyContext(context: usize) { context::destroy(context) }
+    fn aclrtDestroyContext(context: usize) { calls::destroy(context) }
 
-    fn aclrtSetCurrentContext(context: usize) { context::set_current(context) }
+    fn aclrtSetCurrentContext(context: usize) { calls::set_current(context) }
 
     fn aclrtGetCurrentContext(context: Out<usize>) {
         context.check()?;

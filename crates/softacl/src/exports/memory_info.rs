@@ -5,7 +5,7 @@ use crate::code::{
     INVALID_PARAM, RT_ALREADY_REGISTERED, RT_NOT_REGISTERED, RT_PARAM_INVALID, check, fault,
 };
 use crate::ffi::Out;
-use crate::memory::{self, Place};
+use crate::memory::{self, Place, allocate};
 use crate::{current, device};
 
 const HOST: u32 = 0;
@@ -28,18 +28,18 @@ acl! {
         address: Out<usize>, size: usize, policy: u32, _config: usize,
     ) {
         address.check()?;
-        address.put(memory::allocate_device(size, policy)?)
+        address.put(allocate::on_device(size, policy)?)
     }
 
     fn aclrtMallocHostWithCfg(address: Out<usize>, size: u64, _config: usize) {
         address.check()?;
-        address.put(memory::allocate_host(size as usize)?)
+        address.put(allocate::on_host(size as usize)?)
     }
 
     fn aclrtMemAllocManaged(address: Out<usize>, size: u64, flag: u32) {
         address.check()?;
         check(flag == 1, "only ACL_RT_MEM_ATTACH_GLOBAL exists")?;
-        address.put(memory::allocate_managed(size as usize)?)
+        address.put(allocate::managed(size as usize)?)
     }
 
     fn aclrtFreeWithDevSync(address: usize) {

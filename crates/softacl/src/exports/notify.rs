@@ -3,9 +3,10 @@
 use super::acl;
 use crate::code::{INVALID_PARAM, RT_NOT_SUPPORTED, RT_PARAM_INVALID, fault};
 use crate::ffi::{In, Out};
-use crate::memory::value;
+use crate::memory::submit;
+use crate::process;
 use crate::signal::{self, Change, Condition};
-use crate::{process, stream};
+use crate::stream::access;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -27,7 +28,7 @@ pub(crate) struct WaitInfo {
 acl! {
     fn aclrtCreateNotify(notify: Out<usize>, flags: u64) {
         notify.check()?;
-        notify.put(signal::create(signal::notifies(), flags)?)
+        notify.put(signal::submit::create(signal::notifies(), flags)?)
     }
 
     fn aclrtDestroyNotify(notify: usize) { signal::destroy(signal::notifies(), notify) }
@@ -61,7 +62,7 @@ acl! {
         if !process::options().chip.counts_notifies() {
             return fault(RT_NOT_SUPPORTED, "this card has no counting notifies");
         }
-        notify.put(signal::create(signal::counting_notifies(), flags)?)
+        notify.put(signal::submit::create(signal::counting_notifies(), flags)?)
     }
 
     fn aclrtCntNotifyDestroy(notify: usize) {
@@ -105,17 +106,17 @@ acl! {
     }
 
     fn aclrtValueWrite(address: usize, number: u64, flag: u32, stream: usize) {
-        value::submit_write(address, number, flag, stream)
+        submit::write(address, number, flag, stream)
     }
 
     fn aclrtValueWait(address: usize, number: u64, flag: u32, stream: usize) {
-        value::submit_wait(address, number, flag, stream)
+        submit::wait(address, number, flag, stream)
     }
 
     fn aclrtCmoAsync(address: usize, size: usize, kind: u32, stream: usize) {
         if address == 0 || size == 0 || kind > 3 {
             return fault(INVALID_PARAM, "the address, the size or the kind is wrong");
         }
-        stream::of_context(stream)?.mark()
+        access::of_context(stream)?.mark()
     }
 }

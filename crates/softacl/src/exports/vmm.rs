@@ -4,7 +4,7 @@ use super::acl;
 use crate::code::{Fault, INVALID_PARAM, RT_INVALID_HANDLE, RT_OUT_OF_MEMORY, check, fault};
 use crate::ffi::{In, Out};
 use crate::handles::{Kind, Registry};
-use crate::memory::vmm;
+use crate::memory::{allocate, vmm};
 use crate::per_process::PerProcess;
 use crate::{current, settings};
 
@@ -33,7 +33,7 @@ acl! {
         address.check()?;
         check(alignment == 0, "the alignment is reserved")?;
         check(flags <= 1, "the page type does not exist")?;
-        address.put(vmm::reserve(size)?)
+        address.put(allocate::addresses(size)?)
     }
 
     fn aclrtReleaseMemAddress(address: usize) { vmm::release(address) }
@@ -47,7 +47,7 @@ acl! {
         handle.check()?;
         properties.get()?;
         check(flags == 0, "the flags are reserved")?;
-        handle.put(vmm::create(size)?)
+        handle.put(allocate::physical(size)?)
     }
 
     fn aclrtFreePhysical(handle: usize) { vmm::free(handle) }

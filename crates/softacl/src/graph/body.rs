@@ -1,13 +1,16 @@
 //! What a complete graph consists of.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::jump::Switch;
+use super::activity::Activity;
 use crate::code::{Fault, Outcome, RT_INTERNAL};
 use crate::engine::task::Work;
 use crate::event::Event;
+use crate::event::record::{EventName, Record};
 use crate::handles::{Kind, Registry};
+use crate::label::Switch;
 use crate::mspti;
 use crate::per_process::PerProcess;
 use crate::sync::lock;
@@ -83,22 +86,6 @@ pub(crate) enum Action {
     Switch(Switch),
 }
 
-/// Handle and flags of an event, which may be gone.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EventName {
-    pub(crate) handle: usize,
-    pub(crate) flags: u32,
-}
-
-impl EventName {
-    pub(super) const fn of(event: &Event) -> Self {
-        Self {
-            handle: event.handle,
-            flags: event.flags,
-        }
-    }
-}
-
 impl Action {
     pub(super) fn task(work: Work) -> Self {
         Self::Task(Mutex::new(Arc::new(work)))
@@ -119,7 +106,7 @@ impl Action {
             | Self::ExternalWait(event)
             | Self::FlagRecord(event)
             | Self::FlagWait(event)
-            | Self::FlagReset(event) => Some(EventName::of(event)),
+            | Self::FlagReset(event) => Some(event.name()),
         }
     }
 }
@@ -182,5 +169,25 @@ impl Node {
         if let Some(handle) = self.handle.get() {
             GRAPH_TASKS.get().remove(*handle);
         }
+    }
+}
+
+/// The new work of one node.
+pub(crate) struct Patch {
+    pub(crate) node: Arc<Node>,
+    pub(crate) work: Arc<Work>,
+}
+
+/// One execution of a graph.
+pub(crate) struct Replay {
+    pub(crate) activity: Arc<Activity>,
+    pub(crate) body: Arc<Body>,
+    /// What the external records and waits of the graph are bound to, by node.
+    pub(crate) records: BTreeMap<usize, Arc<Record>>,
+}
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        self.activity.replays.fetch_sub(1, Ordering::AcqRel);
     }
 }

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use super::body::{self, Action, Node};
-use super::{Graph, Phase};
+use super::lifetime;
+use super::state::{Graph, Phase};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_MODEL_EXECUTE, RT_MODEL_RUNNING,
     RT_MODEL_UPDATE, RT_PARAM_INVALID, fault,
 };
 use crate::current;
 use crate::engine::task::Work;
-use crate::stream::{self, Stream};
+use crate::stream::{Stream, access};
 use crate::sync::lock;
 
 /// The streams that stand for the lanes of a graph.
 pub(crate) fn stream_handles(graph: usize) -> Outcome<Vec<usize>> {
-    let graph = super::of_context(graph)?;
+    let graph = lifetime::of_context(graph)?;
     let state = lock(&graph.state);
     Ok(state.lanes.iter().map(|lane| lane.stream.handle).collect())
 }
@@ -25,7 +26,7 @@ pub(crate) fn task_handles(stream: usize) -> Outcome<Vec<usize>> {
     if stream == 0 {
         return fault(INVALID_PARAM, "the stream is NULL");
     }
-    let stream = stream::of_context(stream)?;
+    let stream = access::of_context(stream)?;
     let Some((graph, lane)) = graph_of(&stream)? else {
         return fault(RT_PARAM_INVALID, "the stream belongs to no graph");
     };
@@ -110,7 +111,7 @@ pub(crate) fn disable(handle: usize) -> Outcome {
 
 /// Applies the changes that were asked for since the last update.
 pub(crate) fn update(graph: usize) -> Outcome {
-    let graph = super::of_context(graph)?;
+    let graph = lifetime::of_context(graph)?;
     let state = lock(&graph.state);
     if state.phase != Phase::Ready {
         return fault(RT_MODEL_EXECUTE, "the graph is not complete");

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Graph;
+use super::state::Graph;
 use crate::code::{
     Code, Outcome, RT_CAPTURE_BLOCK_ASYNC, RT_CAPTURE_MODE, RT_PARAM_INVALID, check, fault,
 };

@@ -10,7 +10,7 @@ use super::region::{Pair, Side, Window};
 use super::{PARA, REMOTE, TIMEOUT};
 use crate::clock::mono;
 use crate::code::{Code, Outcome, SUCCESS};
-use crate::memory::copy::transfer_ns;
+use crate::memory::transfer::transfer_ns;
 use crate::process;
 use crate::sync::lock;
 

@@ -1,9 +1,12 @@
 //! Device and pinned host memory, and what kind of memory an address is.
 
-mod arena;
+pub(crate) mod allocate;
+pub(crate) mod arena;
 pub(crate) mod copy;
 pub(crate) mod random;
 pub(crate) mod reduce;
+pub(crate) mod submit;
+pub(crate) mod transfer;
 pub(crate) mod value;
 pub(crate) mod vmm;
 
@@ -11,13 +14,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check, fault,
-};
-use crate::{current, device, process};
+use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, check, fault};
+use crate::{device, process};
 
 use crate::per_process::PerProcess;
-pub(crate) use arena::Arena;
+use arena::Arena;
 
 static HOST: PerProcess<HostMemory> =
     PerProcess::new(|| HostMemory::new(process::options().memory));
@@ -25,11 +26,6 @@ static HOST: PerProcess<HostMemory> =
 pub(crate) fn host() -> &'static HostMemory {
     HOST.get()
 }
-
-const NO_MEMORY: Fault = Fault {
-    code: RT_OUT_OF_MEMORY,
-    why: "no memory of this kind is left",
-};
 
 /// Where an address lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,16 +130,6 @@ pub(crate) fn check_range(address: usize, len: usize, place: Place) -> Outcome {
 /// Marks allocations that host and device share.
 const MANAGED: u32 = u32::MAX;
 
-pub(crate) fn allocate_managed(size: usize) -> Outcome<usize> {
-    let context = current::context()?;
-    check(size > 0, "the size is 0")?;
-    context
-        .device
-        .memory
-        .allocate(size, MANAGED)
-        .ok_or(NO_MEMORY)
-}
-
 pub(crate) fn is_managed(address: usize) -> bool {
     let mut arenas = device::all().iter().map(|device| &device.memory);
     arenas.any(|arena| {
@@ -151,29 +137,6 @@ pub(crate) fn is_managed(address: usize) -> bool {
             .block_of(address, 1)
             .is_some_and(|block| block.policy == MANAGED)
     })
-}
-
-const EMPTY: Outcome<usize> = fault(INVALID_PARAM, "the size is 0");
-
-/// Device memory on the current context's device.
-pub(crate) fn allocate_device(size: usize, policy: u32) -> Outcome<usize> {
-    const POLICY_BITS: u32 = 0x0010_1107;
-    if size == 0 {
-        return EMPTY;
-    }
-    let context = current::context()?;
-    check(
-        policy & !POLICY_BITS == 0,
-        "this allocation policy does not exist",
-    )?;
-    context
-        .device
-        .memory
-        .allocate(size, policy)
-        .ok_or(crate::code::Fault {
-            code: RT_OUT_OF_MEMORY,
-            why: "the device has no memory left",
-        })
 }
 
 pub(crate) fn free_device(address: usize) -> Outcome {
@@ -188,17 +151,6 @@ pub(crate) fn free_device(address: usize) -> Outcome {
     } else {
         fault(RT_PARAM_INVALID, "this is no device allocation")
     }
-}
-
-pub(crate) fn allocate_host(size: usize) -> Outcome<usize> {
-    if size == 0 {
-        return EMPTY;
-    }
-    current::context()?;
-    host().pinned.allocate(size, 0).ok_or(crate::code::Fault {
-        code: RT_OUT_OF_MEMORY,
-        why: "no pinned host memory is left",
-    })
 }
 
 pub(crate) fn free_host(address: usize) -> Outcome {

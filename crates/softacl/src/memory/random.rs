@@ -5,9 +5,10 @@ use half::{bf16, f16};
 
 use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, check, fault};
 use crate::engine::task::Operator;
-use crate::memory::copy::transfer_ns;
+use crate::memory::transfer::transfer_ns;
 use crate::memory::{Place, check_range, place_of};
-use crate::{process, stream};
+use crate::process;
+use crate::stream::launch;
 
 /// `aclrtRandomParaInfo`: a number, or the address of one in device memory.
 #[repr(C)]
@@ -209,7 +210,7 @@ pub(crate) fn submit(info: &TaskInfo, stream: usize) -> Outcome {
         duration_ns: options.launch_ns + transfer_ns(bytes as u64, options.d2d_mbps),
         effect: Box::new(move || work.run()),
     };
-    stream::launch(stream, operator)
+    launch::operator(stream, operator)
 }
 
 struct Work {

@@ -11,10 +11,10 @@ use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check,
     fault,
 };
+use crate::device::{self, Device};
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
 use crate::sync::lock;
-use crate::{current, device};
 
 static MAPPINGS: PerProcess<Mappings> = PerProcess::new(Mappings::default);
 static PHYSICAL: PerProcess<Registry<Physical>> = PerProcess::new(|| Registry::new(Kind::Physical));
@@ -106,12 +106,14 @@ const NO_MEMORY: Fault = Fault {
     why: "no memory is left",
 };
 
-pub(crate) fn create(size: usize) -> Outcome<usize> {
+pub(super) fn check_size(size: usize) -> Outcome {
     check(
         size > 0 && size.is_multiple_of(GRANULARITY),
         "the size is not a multiple of the granularity",
-    )?;
-    let device = current::context()?.device;
+    )
+}
+
+pub(super) fn create(size: usize, device: &'static Device) -> Outcome<usize> {
     let file = anonymous_file(size)?;
     if !device.memory.take(size) {
         return Err(NO_MEMORY);
@@ -160,12 +162,15 @@ pub(crate) fn free(handle: usize) -> Outcome {
     Ok(())
 }
 
-/// Reserves addresses for at least so many bytes.
-pub(crate) fn reserve(size: usize) -> Outcome<usize> {
+/// How many bytes are reserved for at least so many.
+pub(super) fn rounded(size: usize) -> Outcome<usize> {
     check(size > 0, "the size is 0")?;
     let size = size.checked_next_multiple_of(GRANULARITY);
-    let size = size.ok_or(NO_ADDRESSES)?;
-    let device = current::context()?.device.id;
+    size.ok_or(NO_ADDRESSES)
+}
+
+/// Reserves addresses of a device.
+pub(super) fn reserve(size: usize, device: u32) -> Outcome<usize> {
     let mappings = mappings();
     let mut state = lock(&mappings.state);
     let start = match state.released.get_mut(&size).and_then(Vec::pop) {

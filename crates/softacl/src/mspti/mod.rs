@@ -15,10 +15,8 @@ use std::sync::{Condvar, Mutex};
 
 use crate::clock::mono;
 use crate::device::Device;
-use crate::engine::task::Work;
 use crate::per_process::PerProcess;
 use crate::process;
-use crate::stream::Stream;
 use crate::sync::lock;
 use record::{Item, Kind};
 use softacl_options::Mspti as Answers;
@@ -93,6 +91,14 @@ impl Anchor {
     }
 }
 
+/// What ran.
+pub(crate) struct Activity<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) name: Option<&'a str>,
+    /// It is an operator, which may have several kernels.
+    pub(crate) has_parts: bool,
+}
+
 /// Where something ran.
 pub(crate) struct Place {
     pub(crate) device: &'static Device,
@@ -101,14 +107,6 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) const fn of(stream: &Stream, correlation: u64) -> Self {
-        Self {
-            device: stream.device,
-            stream_id: stream.id,
-            correlation,
-        }
-    }
-
     /// With the number of one of the kernels of an operator.
     fn of_kernel(&self, part: u64) -> Self {
         let options = process::options();
@@ -155,15 +153,26 @@ pub(crate) fn leave(function: &'static str, begin: u64) {
     }
 }
 
-/// Work is put on a stream. Answers the number of the call that does.
-pub(crate) fn submitted(work: &Work, stream: &Stream) -> u64 {
-    let number = correlation();
-    if number != 0
-        && let Some(item) = Item::moving(work, &Place::of(stream, number))
+/// Work is put on a stream. Answers the number of the call that does. `moved` says what is copied or filled, and
+/// how many bytes.
+pub(crate) fn submitted(
+    device: &'static Device,
+    stream_id: i32,
+    moved: impl FnOnce() -> Option<(Kind, u64)>,
+) -> u64 {
+    let correlation = correlation();
+    if correlation != 0
+        && let Some((kind, bytes)) = moved()
     {
+        let place = Place {
+            device,
+            stream_id,
+            correlation,
+        };
+        let item = Item::moving(kind, bytes, &place);
         let _ = MOVED.try_with(|moved| moved.replace(Some(item)));
     }
-    number
+    correlation
 }
 
 /// The number of the call under way, the same for all that it submits; 0 while nobody wants to know.
@@ -277,27 +286,32 @@ impl Mspti {
     }
 
     /// Something ran. Answers whether anybody is told of it.
-    pub(crate) fn ran(&self, work: &Work, place: Place, (begin, end): (u64, u64)) -> bool {
+    pub(crate) fn ran(
+        &self,
+        activity: Option<Activity<'_>>,
+        place: Place,
+        (begin, end): (u64, u64),
+    ) -> bool {
         if !self.is_active() {
             return false;
         }
-        let Some(kind) = Kind::of(work).filter(|kind| self.wants(*kind)) else {
+        let Some(activity) = activity.filter(|it| self.wants(it.kind)) else {
             return false;
         };
-        let parts = match work {
-            Work::Operator(_) => u64::from(process::options().mspti_kernels),
-            _ => 1,
+        let parts = match activity.has_parts {
+            true => u64::from(process::options().mspti_kernels),
+            false => 1,
         };
         for part in 0..parts {
             let at = |part: u64| begin + (end - begin) * part / parts;
-            let name = match (work.name(), part) {
+            let name = match (activity.name, part) {
                 (None, _) => 0,
                 (Some(name), 0) => self.name(name),
                 (Some(name), _) => self.name(&format!("{name}_{}", part + 1)),
             };
             let times = [at(part), at(part + 1)].map(|ns| self.told_time(place.device, ns));
             let place = place.of_kernel(part);
-            self.put_device(Item::device(kind, &place, name, times));
+            self.put_device(Item::device(activity.kind, &place, name, times));
         }
         true
     }

@@ -2,12 +2,14 @@
 
 use super::rt;
 use crate::code::Outcome;
+use crate::context::calls;
 use crate::ffi::Out;
-use crate::{context, current, device, init, stream};
+use crate::stream::access;
+use crate::{current, device, init};
 
 fn create_context(context: &Out<usize>, device: i32) -> Outcome {
     context.check()?;
-    context.put(context::create(device)?)
+    context.put(calls::create(device)?)
 }
 
 rt! {
@@ -15,11 +17,11 @@ rt! {
 
     fn rtDeinit() { init::finalise() }
 
-    fn rtDeviceTaskAbort(id: i32, timeout_ms: u32) { device::abort_tasks(id, timeout_ms) }
+    fn rtDeviceTaskAbort(id: i32, timeout_ms: u32) { calls::abort_tasks(id, timeout_ms) }
 
-    fn [rtSetDevice, rtSetDeviceEx, rtSetDeviceWithoutTsd](id: i32) { device::set(id) }
+    fn [rtSetDevice, rtSetDeviceEx, rtSetDeviceWithoutTsd](id: i32) { current::set_device(id) }
 
-    fn rtSetDeviceWithFlags(id: i32, _flags: u64) { device::set(id) }
+    fn rtSetDeviceWithFlags(id: i32, _flags: u64) { current::set_device(id) }
 
     fn rtSetDefaultDeviceId(id: i32) {
         device::of(id)?;
@@ -28,15 +30,15 @@ rt! {
     }
 
     fn [rtDeviceReset, rtDeviceResetEx, rtDeviceResetWithoutTsd](id: i32) {
-        device::reset(id, false)
+        calls::reset_device(id, false)
     }
 
-    fn rtDeviceResetForce(id: i32) { device::reset(id, true) }
+    fn rtDeviceResetForce(id: i32) { calls::reset_device(id, true) }
 
     fn rtDeviceSynchronize() { current::context()?.synchronize_device(None) }
 
     fn rtDeviceSynchronizeWithTimeout(timeout_ms: i32) {
-        let limit = stream::timeout(timeout_ms)?;
+        let limit = access::timeout(timeout_ms)?;
         current::context()?.synchronize_device(limit)
     }
 
@@ -51,9 +53,9 @@ rt! {
         create_context(&context, device)
     }
 
-    fn [rtCtxDestroy, rtCtxDestroyEx](context: usize) { context::destroy(context) }
+    fn [rtCtxDestroy, rtCtxDestroyEx](context: usize) { calls::destroy(context) }
 
-    fn rtCtxSetCurrent(context: usize) { context::set_current(context) }
+    fn rtCtxSetCurrent(context: usize) { calls::set_current(context) }
 
     fn rtCtxGetCurrent(context: Out<usize>) {
         context.check()?;

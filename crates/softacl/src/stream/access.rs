@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::Stream;
+use super::{Stream, find};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_PARAM_INVALID, RT_STREAM_CONTEXT,
     RT_STREAM_MODEL, fault,
 };
-use crate::engine::task::{Operator, Work};
 use crate::{current, observers};
 
 const UNKNOWN: Fault = Fault {
@@ -23,7 +22,7 @@ pub(crate) fn of_context(handle: usize) -> Outcome<Arc<Stream>> {
         if handle == 0 {
             return Ok(Arc::clone(context.default_stream()));
         }
-        let stream = super::STREAMS.get().get(handle).ok_or(UNKNOWN)?;
+        let stream = find(handle).ok_or(UNKNOWN)?;
         if stream.context != context.handle {
             return fault(RT_STREAM_CONTEXT, "the stream belongs to another context");
         }
@@ -36,25 +35,13 @@ pub(crate) fn of_any_context(handle: usize) -> Outcome<Arc<Stream>> {
     if handle == 0 {
         return current::with(|context| Ok(Arc::clone(context.default_stream())));
     }
-    super::STREAMS.get().get(handle).ok_or(UNKNOWN)
-}
-
-/// Submits an operation to a stream of the calling thread's context; NULL is the default stream.
-///
-/// This is all that an operator library needs to know of streams: when the stream captures, the
-/// operation becomes a node of its graph instead, and `Operator::effect` runs at every replay.
-/// Operations between the brackets of a task update replace the captured ones.
-pub(crate) fn launch(stream: usize, operator: Operator) -> Outcome {
-    let operator = Box::new(operator);
-    of_context(stream)?
-        .submit(|_| Work::Operator(operator))
-        .map(drop)
+    find(handle).ok_or(UNKNOWN)
 }
 
 /// Creates an explicit stream in the thread's current context.
 pub(crate) fn create(flags: u32, priority: u32) -> Outcome<usize> {
     current::with(|context| {
-        let stream = Stream::create(context, flags, priority, false)?;
+        let stream = Stream::create(&context.owner(), flags, priority, false)?;
         context.adopt(&stream);
         observers::stream_changes(stream.handle, observers::stream_state::CREATE_POST);
         Ok(stream.handle)

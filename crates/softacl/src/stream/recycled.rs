@@ -1,14 +1,14 @@
-//! When the runtime learns that tasks are complete.
+//! What the runtime knows of completed tasks.
 //!
 //! A task's completion is one thing, the runtime's knowledge of it another: the time of an event is
 //! there only when its record was recycled. Nothing is recycled by itself. What makes the runtime look,
-//! and how far it looks then, differs by chip (`Recycling`).
+//! and how far it looks then, differs by chip (`Recycling`; `seen` has the rules).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use super::Stream;
+use super::line::Line;
 use crate::clock::{self, spin_until};
 use crate::sync::lock;
 use crate::truth::Entry;
@@ -31,7 +31,7 @@ pub(crate) struct Recycled {
 }
 
 /// A query that looks at a stream without keeping it alive.
-pub(crate) struct Look<'a>(&'a Stream);
+pub(crate) struct Look<'a>(&'a Line);
 
 impl Drop for Look<'_> {
     fn drop(&mut self) {
@@ -39,11 +39,11 @@ impl Drop for Look<'_> {
     }
 }
 
-fn recycling() -> Recycling {
+pub(super) fn recycling() -> Recycling {
     process::options().chip.recycling()
 }
 
-impl Stream {
+impl Line {
     pub(crate) fn is_recycled(&self, seq: u64) -> bool {
         self.recycled.up_to.load(Ordering::Acquire) >= seq
     }
@@ -75,39 +75,6 @@ impl Stream {
         count as u64
     }
 
-    /// Somebody has waited for the stream, or for an event on it.
-    pub(crate) fn seen_by_wait(&self) {
-        let options = process::options();
-        let begin = clock::now();
-        virtual_time::settle();
-        let count = self.recycle();
-        match recycling() {
-            Recycling::Thread | Recycling::ThreadOrQuery => {
-                self.device.recycle();
-                // One interrupt and one wake-up, however many entries there are.
-                self.spend(begin, options.completion_ns * count.min(1), count);
-            }
-            Recycling::Caller => self.spend(begin, options.completion_ns * count.min(1), count),
-            Recycling::Synchronisation => self.spend(begin, options.readback_ns * count, count),
-        }
-    }
-
-    /// Somebody has asked about an event of the stream, and its record is not recycled.
-    pub(crate) fn seen_by_query(&self) {
-        virtual_time::settle();
-        match recycling() {
-            Recycling::Thread => {
-                self.recycle();
-                self.device.recycle();
-            }
-            Recycling::ThreadOrQuery | Recycling::Caller => {
-                let _alone = self.hold_synchronising();
-                self.recycle();
-            }
-            Recycling::Synchronisation => self.read_back(),
-        }
-    }
-
     /// Does the submission of this task make the runtime look?
     pub(crate) fn is_due(&self, seq: u64) -> bool {
         let every = process::options().recycle_every;
@@ -118,17 +85,8 @@ impl Stream {
             && !virtual_time::is_on()
     }
 
-    /// A full queue makes the submitter look.
-    pub(crate) fn seen_by_submitter(&self) {
-        virtual_time::settle();
-        self.recycle();
-        if matches!(recycling(), Recycling::Thread | Recycling::ThreadOrQuery) {
-            self.device.recycle();
-        }
-    }
-
     /// Recycles in the calling thread, which copies the time of each record.
-    fn read_back(&self) {
+    pub(super) fn read_back(&self) {
         let begin = clock::now();
         let count = self.recycle();
         self.spend(begin, process::options().readback_ns * count, count);
@@ -173,7 +131,7 @@ impl Stream {
     }
 
     /// Keeps the calling thread busy, and tells so in the truth log.
-    fn spend(&self, begin: u64, cost_ns: u64, entries: u64) {
+    pub(super) fn spend(&self, begin: u64, cost_ns: u64, entries: u64) {
         if cost_ns == 0 {
             return;
         }

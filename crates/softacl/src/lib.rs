@@ -5,7 +5,7 @@
 //! the modules below, which never call an exported symbol themselves, so that an interposer sees
 //! the program's calls only.
 //!
-//! Device time is computed, not measured: see `engine`.
+//! Device time is computed, not measured: see `engine`. ARCHITECTURE.md has the layers of the modules.
 #![expect(
     unsafe_code,
     reason = "a C library: raw pointers, mapped memory and callbacks"

@@ -7,7 +7,7 @@ use std::ffi::{CString, c_void};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_FILE_OPEN, RT_INVALID_HANDLE, RT_KERNEL_LOOKUP,
+    Fault, Outcome, RT_FILE_OPEN, RT_KERNEL_LOOKUP,
     RT_NOT_SUPPORTED, RT_OUT_OF_MEMORY, check, fault,
 };
 use crate::handles::{Kind, Registry};
@@ -124,14 +124,9 @@ fn keep(object: Option<usize>) -> Option<usize> {
 }
 
 pub(crate) fn binary(handle: usize) -> Outcome<Arc<Binary>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the binary is NULL");
-    }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no binary",
-    };
-    BINARIES.get().get(handle).ok_or(UNKNOWN)
+    BINARIES
+        .get()
+        .named(handle, "the binary is NULL", "this is no binary")
 }
 
 /// The functions are dead from here on. The object stays mapped: launches may still be queued.
@@ -187,14 +182,9 @@ fn lookup(object: usize, name: &str) -> Option<*mut c_void> {
 }
 
 pub(crate) fn function(handle: usize) -> Outcome<Arc<Function>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the function is NULL");
-    }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no function",
-    };
-    FUNCTIONS.get().get(handle).ok_or(UNKNOWN)
+    FUNCTIONS
+        .get()
+        .named(handle, "the function is NULL", "this is no function")
 }
 
 /// A launch that passed its checks.
@@ -250,14 +240,10 @@ pub(crate) fn with_arguments<T>(
     handle: usize,
     work: impl FnOnce(&mut Builder) -> Outcome<T>,
 ) -> Outcome<T> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the arguments are NULL");
-    }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "these are no arguments",
-    };
-    let builder = ARGUMENTS.get().get(handle).ok_or(UNKNOWN)?;
+    let builder =
+        ARGUMENTS
+            .get()
+            .named(handle, "the arguments are NULL", "these are no arguments")?;
     work(&mut lock(&builder))
 }
 

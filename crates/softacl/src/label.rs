@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_PARAM_INVALID, check, fault,
+    Fault, Outcome, RT_INTERNAL, RT_PARAM_INVALID, check, fault,
 };
 use crate::graph::activity::Activity;
 use crate::handles::{Kind, Registry};
@@ -45,13 +45,9 @@ pub(crate) fn create() -> Outcome<usize> {
 }
 
 pub(crate) fn of(handle: usize) -> Outcome<Arc<Label>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the label is NULL");
-    }
-    LABELS.get().get(handle).ok_or(Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no label",
-    })
+    LABELS
+        .get()
+        .named(handle, "the label is NULL", "this is no label")
 }
 
 pub(crate) fn destroy(handle: usize) -> Outcome {
@@ -73,13 +69,11 @@ pub(crate) fn create_list(handles: &[usize]) -> Outcome<usize> {
 }
 
 pub(crate) fn list(handle: usize) -> Outcome<Arc<List>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the list of labels is NULL");
-    }
-    LISTS.get().get(handle).ok_or(Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no list of labels",
-    })
+    LISTS.get().named(
+        handle,
+        "the list of labels is NULL",
+        "this is no list of labels",
+    )
 }
 
 pub(crate) fn destroy_list(handle: usize) -> Outcome {

@@ -8,7 +8,7 @@ pub(crate) mod record;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use crate::code::{Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, check, fault};
+use crate::code::{Outcome, check};
 use crate::device::{Device, Lease};
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
@@ -47,14 +47,9 @@ struct EventState {
 }
 
 pub(crate) fn of(handle: usize) -> Outcome<Arc<Event>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the event is NULL");
-    }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no event",
-    };
-    EVENTS.get().get(handle).ok_or(UNKNOWN)
+    EVENTS
+        .get()
+        .named(handle, "the event is NULL", "this is no event")
 }
 
 /// The event object lives on while tasks refer to it; its handle is dead at once.

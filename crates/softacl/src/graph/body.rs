@@ -19,8 +19,11 @@ static GRAPH_TASKS: PerProcess<Registry<Arc<Node>>> =
     PerProcess::new(|| Registry::new(Kind::GraphTask));
 
 /// The node that the program knows by a handle.
-pub(super) fn node(handle: usize) -> Option<Arc<Node>> {
-    GRAPH_TASKS.get().get(handle).map(|node| Arc::clone(&*node))
+pub(super) fn node(handle: usize) -> Outcome<Arc<Node>> {
+    let node = GRAPH_TASKS
+        .get()
+        .named(handle, "the task is NULL", "this is no task of a graph");
+    node.map(|node| Arc::clone(&*node))
 }
 
 /// The nodes, and for each lane their order in it.

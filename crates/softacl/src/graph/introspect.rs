@@ -6,7 +6,7 @@ use super::body::{self, Action, Node};
 use super::lifetime;
 use super::state::{Graph, Phase};
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_MODEL_EXECUTE, RT_MODEL_RUNNING,
+    INVALID_PARAM, Outcome, RT_MODEL_EXECUTE, RT_MODEL_RUNNING,
     RT_MODEL_UPDATE, RT_PARAM_INVALID, fault,
 };
 use crate::current;
@@ -50,13 +50,7 @@ fn graph_of(stream: &Arc<Stream>) -> Outcome<Option<(Arc<Graph>, usize)>> {
 }
 
 pub(super) fn task(handle: usize) -> Outcome<Arc<Node>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the task is NULL");
-    }
-    body::node(handle).ok_or(Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no task of a graph",
-    })
+    body::node(handle)
 }
 
 /// `aclmdlRITaskType`.

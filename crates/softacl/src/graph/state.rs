@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 use super::activity::Activity;
 use super::body::{Action, Body, Node};
 use super::update::{WRONG_TYPE, is_kernel};
-use crate::code::{Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, check, fault};
+use crate::code::{Fault, Outcome, check};
 use crate::engine::task::Work;
 use crate::event::Event;
 use crate::ffi::Callback;
@@ -24,14 +24,9 @@ pub(super) fn find(handle: usize) -> Option<Arc<Graph>> {
 }
 
 pub(crate) fn of(handle: usize) -> Outcome<Arc<Graph>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the graph is NULL");
-    }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no graph",
-    };
-    find(handle).ok_or(UNKNOWN)
+    GRAPHS
+        .get()
+        .named(handle, "the graph is NULL", "this is no graph")
 }
 
 /// The lane of the stream that began the capture.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check,
+    Fault, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check,
     fault,
 };
 use crate::device::{self, Device};
@@ -145,14 +145,9 @@ fn anonymous_file(size: usize) -> Outcome<OwnedFd> {
 }
 
 pub(crate) fn of(handle: usize) -> Outcome<Arc<Physical>> {
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no physical memory",
-    };
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the handle is NULL");
-    }
-    PHYSICAL.get().get(handle).ok_or(UNKNOWN)
+    PHYSICAL
+        .get()
+        .named(handle, "the handle is NULL", "this is no physical memory")
 }
 
 /// The memory itself goes when nothing maps it any more.

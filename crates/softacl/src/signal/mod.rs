@@ -8,7 +8,7 @@ pub(crate) mod submit;
 
 use std::sync::{Arc, Mutex};
 
-use crate::code::{Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, check, fault};
+use crate::code::{Outcome, check};
 use crate::device::Lease;
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
@@ -136,13 +136,7 @@ fn make(registry: &Registry<Signal>, lease: Arc<Lease>, device_use_only: bool) -
 }
 
 pub(crate) fn of(registry: &Registry<Signal>, handle: usize) -> Outcome<Arc<Signal>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the notify is NULL");
-    }
-    registry.get(handle).ok_or(Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no notify",
-    })
+    registry.named(handle, "the notify is NULL", "this is no notify")
 }
 
 pub(crate) fn destroy(registry: &Registry<Signal>, handle: usize) -> Outcome {

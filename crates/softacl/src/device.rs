@@ -1,4 +1,4 @@
-//! Devices: reference counts, the default context, and the numbers they hand out.
+//! Devices: their clocks and memory, and the numbers they hand out. What contexts they have, `context::held` knows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,13 +6,27 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use crate::clock::DeviceClock;
-use crate::code::{Outcome, RT_DEVICE_NOT_SET, RT_DEVICE_TASK_ABORT, fault};
-use crate::context::Context;
-use crate::memory::Arena;
-use crate::observers::{self, device_state};
-use crate::runtime;
+use crate::code::{Fault, Outcome, RT_INVALID_DEVICE};
+use crate::memory::arena::Arena;
+use crate::per_process::PerProcess;
+use crate::process;
 use crate::sync::lock;
 use softacl_options::{Options, for_device};
+
+static DEVICES: PerProcess<Vec<Device>> = PerProcess::new(Device::visible);
+
+/// Every device that the process may use, by number.
+pub(crate) fn all() -> &'static [Device] {
+    DEVICES.get()
+}
+
+pub(crate) fn of(id: i32) -> Outcome<&'static Device> {
+    let index = usize::try_from(id).ok();
+    index.and_then(|index| all().get(index)).ok_or(Fault {
+        code: RT_INVALID_DEVICE,
+        why: "there is no device with this number",
+    })
+}
 
 pub(crate) struct Device {
     /// The number by which the program knows it.
@@ -25,19 +39,18 @@ pub(crate) struct Device {
     pub(crate) notify_ids: Arc<Numbers>,
     /// A submission has woken the thread that recycles.
     pub(crate) wants_recycling: AtomicBool,
-    state: Mutex<DeviceState>,
-}
-
-#[derive(Default)]
-struct DeviceState {
-    references: u64,
-    primary: Option<Arc<Context>>,
-    /// Explicit contexts, by handle.
-    contexts: Vec<Arc<Context>>,
 }
 
 impl Device {
-    pub(crate) fn new(id: u32, physical: u32, options: &Options) -> Self {
+    fn visible() -> Vec<Self> {
+        let options = process::options();
+        visible(options)
+            .enumerate()
+            .map(|(id, physical)| Self::new(id as u32, physical, options))
+            .collect()
+    }
+
+    fn new(id: u32, physical: u32, options: &Options) -> Self {
         Self {
             id,
             physical,
@@ -54,7 +67,6 @@ impl Device {
             event_ids: Arc::new(Numbers::new(options.events)),
             notify_ids: Arc::new(Numbers::new(options.notifies)),
             wants_recycling: AtomicBool::new(false),
-            state: Mutex::default(),
         }
     }
 
@@ -66,123 +78,11 @@ impl Device {
     pub(crate) fn events_left(&self) -> u32 {
         self.event_ids.left()
     }
-
-    pub(crate) fn is_idle(&self) -> bool {
-        let state = lock(&self.state);
-        state
-            .primary
-            .iter()
-            .chain(&state.contexts)
-            .all(|context| context.is_idle())
-    }
-
-    /// Learns which tasks of all streams are complete.
-    pub(crate) fn recycle(&self) {
-        let state = lock(&self.state);
-        for context in state.primary.iter().chain(&state.contexts) {
-            context.recycle();
-        }
-    }
-
-    pub(crate) fn primary_is_active(&self) -> bool {
-        lock(&self.state).primary.is_some()
-    }
-
-    pub(crate) fn adopt(&self, context: &Arc<Context>) {
-        lock(&self.state).contexts.push(Arc::clone(context));
-    }
-
-    pub(crate) fn disown(&self, handle: usize) {
-        lock(&self.state)
-            .contexts
-            .retain(|context| context.handle != handle);
-    }
-
-    fn acquire(&'static self) -> Outcome<Arc<Context>> {
-        let mut state = lock(&self.state);
-        if let Some(context) = state.primary.clone() {
-            state.references += 1;
-            return Ok(context);
-        }
-        let context = Context::create(self, true)?;
-        state.primary = Some(Arc::clone(&context));
-        state.references += 1;
-        drop(state);
-        context.announce();
-        Ok(context)
-    }
-
-    fn contexts(&self) -> Vec<Arc<Context>> {
-        let state = lock(&self.state);
-        state
-            .primary
-            .iter()
-            .chain(&state.contexts)
-            .cloned()
-            .collect()
-    }
-
-    /// Gives up one reference, or all; returns the default context when it has to go.
-    fn release(&self, force: bool) -> Outcome<Option<Arc<Context>>> {
-        let mut state = lock(&self.state);
-        if state.references == 0 {
-            return fault(
-                RT_DEVICE_NOT_SET,
-                "the device is not set or was reset already",
-            );
-        }
-        state.references = if force { 0 } else { state.references - 1 };
-        Ok(if state.references == 0 {
-            state.primary.take()
-        } else {
-            None
-        })
-    }
-}
-
-/// `aclrtSetDevice`: the device's default context becomes the thread's.
-pub(crate) fn set(id: i32) -> Outcome {
-    let runtime = runtime::get();
-    runtime.require_usable()?;
-    let device = runtime.device(id)?;
-    observers::device_changes(device.id, device_state::SET_PRE);
-    let context = device.acquire()?;
-    runtime.set_context(Some(context));
-    observers::device_changes(device.id, device_state::SET_POST);
-    Ok(())
-}
-
-/// `aclrtResetDevice` and its forced form. The last one waits for the default context's streams
-/// and releases them.
-pub(crate) fn reset(id: i32, force: bool) -> Outcome {
-    let runtime = runtime::get();
-    let device = runtime.device(id)?;
-    observers::device_changes(device.id, device_state::RESET_PRE);
-    let released = device.release(force)?;
-    if let Some(context) = released {
-        context.release();
-        runtime.forget_dead_context();
-    }
-    observers::device_changes(device.id, device_state::RESET_POST);
-    Ok(())
-}
-
-/// `aclrtDeviceTaskAbort`: drops the tasks of every stream; waiting threads are told.
-pub(crate) fn abort_tasks(id: i32, timeout_ms: u32) -> Outcome {
-    const PRE: u32 = 0;
-    const POST: u32 = 1;
-    let device = runtime::get().device(id)?;
-    observers::device_aborts(device.id, PRE, timeout_ms);
-    for context in device.contexts() {
-        context.abort(RT_DEVICE_TASK_ABORT);
-    }
-    observers::device_aborts(device.id, POST, timeout_ms);
-    Ok(())
 }
 
 /// Physical numbers of the devices that the process may use. `ASCEND_RT_VISIBLE_DEVICES` selects
 /// some, ascending; what follows its first invalid entry is ignored.
-pub(crate) fn visible(options: &Options) -> impl Iterator<Item = u32> + use<> {
+fn visible(options: &Options) -> impl Iterator<Item = u32> + use<> {
     let count = options.devices;
     let chosen = match std::env::var("ASCEND_RT_VISIBLE_DEVICES") {
         Ok(list) if !list.trim().is_empty() => select(&list, count),

@@ -1,50 +1,8 @@
-//! The C boundary: what every exported function does around its body, and pointer arguments.
+//! What C programs pass and get: pointers, texts and callbacks; and messages to whoever runs them.
 
 use std::ffi::{CStr, c_char};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::code::{Code, Fault, INVALID_PARAM, Outcome, RT_INTERNAL, SUCCESS, fault};
-use crate::{errors, guard, mspti, runtime, virtual_time};
-
-/// Runs the body of an exported function: nothing unwinds out of it, and failures are noted for
-/// the calling thread.
-pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Code {
-    let _call = guard::enter(function);
-    let _visit = virtual_time::enter(function);
-    let told = mspti::enter();
-    let outcome = runtime::get().injected_failure(function).map_or_else(
-        || {
-            catch_unwind(AssertUnwindSafe(body))
-                .unwrap_or_else(|_| fault(RT_INTERNAL, "softacl panicked; please report it"))
-        },
-        |code| fault(code, "made to fail by the option `fail`"),
-    );
-    if let Some(begin) = told {
-        mspti::leave(function, begin);
-    }
-    match outcome {
-        Ok(()) => SUCCESS,
-        Err(failed) => {
-            guard::left_an_error(function, failed.code);
-            errors::note(function, failed);
-            if failed.why.starts_with("this is no ") {
-                tell_of_unknown_handle(function, failed);
-            }
-            failed.code
-        }
-    }
-}
-
-/// Handles that do not exist, or not any more, crash a card's runtime.
-#[cold]
-fn tell_of_unknown_handle(function: &str, failed: Fault) {
-    if runtime::get().options.verbose {
-        complain(&format!(
-            "{function}: {} ({}); the library of a card would crash here",
-            failed.why, failed.code
-        ));
-    }
-}
+use crate::code::{Fault, INVALID_PARAM, Outcome, fault};
 
 /// Writes a line to standard error without taking Rust's lock on it, which another thread may have
 /// held at a fork.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::ffi::give_up;
-use crate::runtime;
+use crate::process;
 
 /// What the files of the tracer have in their names.
 const TRACERS: [&str; 2] = ["ascend_trace", "ascend-trace"];
@@ -52,7 +52,7 @@ impl Drop for Call {
 }
 
 fn is_on() -> bool {
-    runtime::get().options.catch
+    process::options().catch
 }
 
 /// Forgets the calls of threads that are the parent's.
@@ -86,8 +86,21 @@ pub(crate) fn enter(function: &str) -> Option<Call> {
     Some(Call { is_tracers })
 }
 
-/// The runtime's destructors run. Uses no runtime that is not there.
-pub(crate) fn end(catch: bool) {
+/// Runs when the process ends, after the program's own exit handlers. Makes nothing that is not there.
+extern "C" fn at_exit() {
+    if let Some(options) = process::known_options() {
+        process::flush_truth();
+        end(options.catch);
+    }
+}
+
+#[used]
+// SAFETY: a pointer to an `extern "C"` function without arguments is what this section holds.
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;
+
+/// The runtime's destructors run.
+fn end(catch: bool) {
     ENDED.store(true, Ordering::Release);
     count_here();
     if UNDER_WAY.load(Ordering::Acquire) != 0 {

@@ -6,6 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::code::{Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, fault};
+
 const INDEX_BITS: u32 = 20;
 const GENERATION_BITS: u32 = 20;
 
@@ -85,6 +87,22 @@ impl<T> Registry<T> {
         } else {
             None
         }
+    }
+
+    /// The object that a call names. The texts say what is wrong with NULL and with an unknown handle.
+    pub(crate) fn named(
+        &self,
+        handle: usize,
+        null: &'static str,
+        unknown: &'static str,
+    ) -> Outcome<Arc<T>> {
+        if handle == 0 {
+            return fault(INVALID_PARAM, null);
+        }
+        self.get(handle).ok_or(Fault {
+            code: RT_INVALID_HANDLE,
+            why: unknown,
+        })
     }
 
     pub(crate) fn remove(&self, handle: usize) -> Option<Arc<T>> {

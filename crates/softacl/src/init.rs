@@ -1,37 +1,39 @@
 //! `aclInit`, `aclFinalize` and their reference count.
 
-use std::sync::atomic::Ordering;
+use std::sync::Mutex;
 
 use crate::code::{
     Fault, INVALID_FILE, INVALID_PARAM, Outcome, PARSE_FILE, REPEAT_FINALIZE, REPEAT_INITIALIZE,
     fault,
 };
 use crate::ffi::complain;
+use crate::per_process::PerProcess;
 use crate::sync::lock;
-use crate::{observers, runtime};
+use crate::{current, device, observers, process};
+
+static INIT: PerProcess<Mutex<InitState>> = PerProcess::new(Mutex::default);
 
 #[derive(Default)]
-pub(crate) struct InitState {
+struct InitState {
     references: u64,
     /// There was an initialisation, which may be over.
     was_initialised: bool,
 }
 
 impl InitState {
-    pub(crate) const fn is_initialised(&self) -> bool {
+    const fn is_initialised(&self) -> bool {
         self.references > 0
     }
 }
 
 /// A repeated call counts, but is answered with the code that programs are told to ignore.
 pub(crate) fn initialise(config: Option<&str>) -> Outcome {
-    let runtime = runtime::get();
-    if let Some(error) = &runtime.options_error {
+    if let Some(error) = process::options_error() {
         complain(error);
         return fault(INVALID_PARAM, "SOFTACL holds an invalid option");
     }
     let default_device = config.map_or(Ok(None), default_device)?;
-    let mut state = lock(&runtime.init);
+    let mut state = lock(INIT.get());
     state.references += 1;
     state.was_initialised = true;
     if state.references > 1 {
@@ -39,8 +41,8 @@ pub(crate) fn initialise(config: Option<&str>) -> Outcome {
     }
     drop(state);
     if let Some(device) = default_device {
-        runtime.device(device)?;
-        runtime.default_device.store(device, Ordering::Release);
+        device::of(device)?;
+        current::set_default_device(device);
     }
     observers::initialised();
     Ok(())
@@ -85,8 +87,7 @@ fn device_in(text: &str) -> Option<Option<i32>> {
 
 /// Ends all initialisations at once. Devices stay: the program resets them, or the process ends.
 pub(crate) fn finalise() -> Outcome {
-    let runtime = runtime::get();
-    let mut state = lock(&runtime.init);
+    let mut state = lock(INIT.get());
     if !state.is_initialised() {
         return if state.was_initialised {
             Ok(())
@@ -97,14 +98,13 @@ pub(crate) fn finalise() -> Outcome {
     state.references = 0;
     drop(state);
     observers::finalised();
-    runtime.flush_truth();
+    process::flush_truth();
     Ok(())
 }
 
 /// Ends one initialisation and tells how many are left.
 pub(crate) fn finalise_one() -> Outcome<u64> {
-    let runtime = runtime::get();
-    let mut state = lock(&runtime.init);
+    let mut state = lock(INIT.get());
     if !state.is_initialised() {
         return fault(REPEAT_FINALIZE, "there is no initialisation to end");
     }
@@ -114,7 +114,7 @@ pub(crate) fn finalise_one() -> Outcome<u64> {
     if left == 0 {
         observers::finalised();
     }
-    runtime.flush_truth();
+    process::flush_truth();
     Ok(left)
 }
 

@@ -7,13 +7,19 @@ use std::ffi::{CString, c_void};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_FILE_OPEN, RT_INVALID_HANDLE, RT_KERNEL_LOOKUP,
+    Fault, Outcome, RT_FILE_OPEN, RT_KERNEL_LOOKUP,
     RT_NOT_SUPPORTED, RT_OUT_OF_MEMORY, check, fault,
 };
-use crate::engine::task::Work;
-use crate::runtime;
-use crate::stream;
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
+use crate::process;
 use crate::sync::lock;
+
+static ARGUMENTS: PerProcess<Registry<Mutex<Builder>>> =
+    PerProcess::new(|| Registry::new(Kind::Arguments));
+static FUNCTIONS: PerProcess<Registry<Function>> =
+    PerProcess::new(|| Registry::new(Kind::Function));
+static BINARIES: PerProcess<Registry<Binary>> = PerProcess::new(|| Registry::new(Kind::Binary));
 
 /// Block number, number of blocks, arguments.
 type Entry = extern "C" fn(u32, u32, *const u8);
@@ -109,7 +115,7 @@ pub(crate) fn register() -> Outcome<usize> {
 }
 
 fn keep(object: Option<usize>) -> Option<usize> {
-    let made = runtime::get().binaries.insert_with(|handle| Binary {
+    let made = BINARIES.get().insert_with(|handle| Binary {
         handle,
         object,
         functions: Mutex::default(),
@@ -118,29 +124,23 @@ fn keep(object: Option<usize>) -> Option<usize> {
 }
 
 pub(crate) fn binary(handle: usize) -> Outcome<Arc<Binary>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the binary is NULL");
-    }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no binary",
-    };
-    runtime::get().binaries.get(handle).ok_or(UNKNOWN)
+    BINARIES
+        .get()
+        .named(handle, "the binary is NULL", "this is no binary")
 }
 
 /// The functions are dead from here on. The object stays mapped: launches may still be queued.
 pub(crate) fn unload(handle: usize) -> Outcome {
     let binary = binary(handle)?;
-    let runtime = runtime::get();
     for handle in lock(&binary.functions).drain(..) {
-        let Some(function) = runtime.functions.remove(handle) else {
+        let Some(function) = FUNCTIONS.get().remove(handle) else {
             continue;
         };
         for arguments in lock(&function.builders).drain(..) {
-            runtime.arguments.remove(arguments);
+            ARGUMENTS.get().remove(arguments);
         }
     }
-    runtime.binaries.remove(handle);
+    BINARIES.get().remove(handle);
     Ok(())
 }
 
@@ -157,10 +157,9 @@ pub(crate) fn find(binary_handle: usize, name: &str) -> Outcome<usize> {
     let cost = lookup(object, &format!("{name}_softacl_ns"));
     // SAFETY: the interface says that this symbol is a 64-bit number.
     let cost = cost.map_or(0, |cost| unsafe { cost.cast::<u64>().read_unaligned() });
-    let runtime = runtime::get();
-    let duration_ns = runtime.options.launch_ns.saturating_add(cost);
+    let duration_ns = process::options().launch_ns.saturating_add(cost);
     let name = name.to_owned();
-    let made = runtime.functions.insert_with(|handle| {
+    let made = FUNCTIONS.get().insert_with(|handle| {
         let builders = Mutex::default();
         Function {
             handle,
@@ -183,14 +182,9 @@ fn lookup(object: usize, name: &str) -> Option<*mut c_void> {
 }
 
 pub(crate) fn function(handle: usize) -> Outcome<Arc<Function>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the function is NULL");
-    }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no function",
-    };
-    runtime::get().functions.get(handle).ok_or(UNKNOWN)
+    FUNCTIONS
+        .get()
+        .named(handle, "the function is NULL", "this is no function")
 }
 
 /// A launch that passed its checks.
@@ -202,12 +196,6 @@ pub(crate) fn prepare(handle: usize, blocks: u32, arguments: Arguments) -> Outco
         blocks,
         arguments,
     })
-}
-
-pub(crate) fn launch(handle: usize, blocks: u32, arguments: Arguments, stream: usize) -> Outcome {
-    let launch = prepare(handle, blocks, arguments)?;
-    let stream = stream::of_context(stream)?;
-    stream.submit(|_| Work::Kernel(Box::new(launch))).map(drop)
 }
 
 /// Copies argument bytes and writes the addresses of what lies further behind in the same buffer.
@@ -233,7 +221,7 @@ pub(crate) fn copied(bytes: &[u8], addresses: &[(u32, u32)]) -> Outcome<Argument
 /// Starts arguments for a function; they live as long as it does.
 pub(crate) fn start_arguments(function_handle: usize) -> Outcome<usize> {
     let function = function(function_handle)?;
-    let made = runtime::get().arguments.insert_with(|handle| {
+    let made = ARGUMENTS.get().insert_with(|handle| {
         Mutex::new(Builder {
             handle,
             ..Builder::default()
@@ -252,14 +240,10 @@ pub(crate) fn with_arguments<T>(
     handle: usize,
     work: impl FnOnce(&mut Builder) -> Outcome<T>,
 ) -> Outcome<T> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the arguments are NULL");
-    }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "these are no arguments",
-    };
-    let builder = runtime::get().arguments.get(handle).ok_or(UNKNOWN)?;
+    let builder =
+        ARGUMENTS
+            .get()
+            .named(handle, "the arguments are NULL", "these are no arguments")?;
     work(&mut lock(&builder))
 }
 

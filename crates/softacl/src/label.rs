@@ -3,11 +3,15 @@
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_PARAM_INVALID, check, fault,
+    Fault, Outcome, RT_INTERNAL, RT_PARAM_INVALID, check, fault,
 };
-use crate::graph::Graph;
-use crate::runtime;
+use crate::graph::activity::Activity;
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
 use crate::sync::lock;
+
+static LISTS: PerProcess<Registry<List>> = PerProcess::new(|| Registry::new(Kind::LabelList));
+static LABELS: PerProcess<Registry<Label>> = PerProcess::new(|| Registry::new(Kind::Label));
 
 pub(crate) struct Label {
     handle: usize,
@@ -17,7 +21,7 @@ pub(crate) struct Label {
 /// Where a label was set: the graph, the stream in it, and the place in that stream.
 #[derive(Default, Clone)]
 pub(crate) struct Place {
-    graph: Weak<Graph>,
+    graph: Weak<Activity>,
     pub(crate) lane: usize,
     pub(crate) position: usize,
     is_set: bool,
@@ -33,9 +37,7 @@ const NONE_LEFT: Fault = Fault {
 };
 
 pub(crate) fn create() -> Outcome<usize> {
-    let runtime = runtime::get();
-    runtime.context()?;
-    let made = runtime.labels.insert_with(|handle| Label {
+    let made = LABELS.get().insert_with(|handle| Label {
         handle,
         place: Mutex::default(),
     });
@@ -43,18 +45,14 @@ pub(crate) fn create() -> Outcome<usize> {
 }
 
 pub(crate) fn of(handle: usize) -> Outcome<Arc<Label>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the label is NULL");
-    }
-    runtime::get().labels.get(handle).ok_or(Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no label",
-    })
+    LABELS
+        .get()
+        .named(handle, "the label is NULL", "this is no label")
 }
 
 pub(crate) fn destroy(handle: usize) -> Outcome {
     of(handle)?;
-    runtime::get().labels.remove(handle);
+    LABELS.get().remove(handle);
     Ok(())
 }
 
@@ -63,7 +61,7 @@ pub(crate) fn create_list(handles: &[usize]) -> Outcome<usize> {
     let labels: Outcome<Vec<_>> = handles.iter().map(|&label| of(label)).collect();
     let labels = labels?;
     let mut own = 0;
-    let made = runtime::get().label_lists.insert_with(|handle| {
+    let made = LISTS.get().insert_with(|handle| {
         own = handle;
         List { labels }
     });
@@ -71,24 +69,22 @@ pub(crate) fn create_list(handles: &[usize]) -> Outcome<usize> {
 }
 
 pub(crate) fn list(handle: usize) -> Outcome<Arc<List>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the list of labels is NULL");
-    }
-    runtime::get().label_lists.get(handle).ok_or(Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no list of labels",
-    })
+    LISTS.get().named(
+        handle,
+        "the list of labels is NULL",
+        "this is no list of labels",
+    )
 }
 
 pub(crate) fn destroy_list(handle: usize) -> Outcome {
     list(handle)?;
-    runtime::get().label_lists.remove(handle);
+    LISTS.get().remove(handle);
     Ok(())
 }
 
 impl Label {
     /// A label has one place.
-    pub(crate) fn put(&self, graph: &Arc<Graph>, lane: usize, position: usize) -> Outcome {
+    pub(crate) fn put(&self, graph: &Arc<Activity>, lane: usize, position: usize) -> Outcome {
         let mut place = lock(&self.place);
         if place.is_set && place.graph.strong_count() != 0 {
             return fault(RT_PARAM_INVALID, "the label was set before");
@@ -103,9 +99,26 @@ impl Label {
     }
 
     /// Its place, if that is in this graph.
-    pub(crate) fn place_in(&self, graph: &Arc<Graph>) -> Option<Place> {
+    pub(crate) fn place_in(&self, graph: &Arc<Activity>) -> Option<Place> {
         let place = lock(&self.place).clone();
         let is_here = place.is_set && std::ptr::eq(place.graph.as_ptr(), Arc::as_ptr(graph));
         is_here.then_some(place)
+    }
+}
+
+/// Where to go: the label with the number that is in device memory when the turn comes.
+pub(crate) struct Switch {
+    pub(crate) address: usize,
+    pub(crate) labels: Vec<Arc<Label>>,
+}
+
+impl Switch {
+    /// Where to go now; nowhere when the label is not in this graph. An index beyond the last label
+    /// means the last one.
+    pub(crate) fn target(&self, graph: &Arc<Activity>) -> Option<Place> {
+        // SAFETY: whoever made it saw that the bytes are inside memory of ours, which stays mapped.
+        let index = unsafe { (self.address as *const u32).read_unaligned() } as usize;
+        let label = self.labels.get(index).or_else(|| self.labels.last())?;
+        label.place_in(graph)
     }
 }

@@ -5,7 +5,7 @@
 //! the modules below, which never call an exported symbol themselves, so that an interposer sees
 //! the program's calls only.
 //!
-//! Device time is computed, not measured: see `engine`.
+//! Device time is computed, not measured: see `engine`. ARCHITECTURE.md has the layers of the modules.
 #![expect(
     unsafe_code,
     reason = "a C library: raw pointers, mapped memory and callbacks"
@@ -13,10 +13,12 @@
 
 mod aclnn;
 mod aclop;
+mod boundary;
 mod callback;
 mod clock;
 mod code;
 mod context;
+mod current;
 mod device;
 mod engine;
 mod errors;
@@ -34,14 +36,17 @@ mod label;
 mod memory;
 mod mspti;
 mod observers;
+mod per_process;
 mod primitives;
+mod process;
 mod progress;
 mod rt;
-mod runtime;
+mod scatter;
 mod settings;
 mod signal;
 mod stream;
 mod stubs;
 mod sync;
+mod threads;
 mod truth;
 mod virtual_time;

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, fault};
-use crate::runtime;
+use crate::per_process::PerProcess;
 use crate::sync::lock;
 
 pub(crate) type DeviceFn = extern "C" fn(i32, u32, usize);
@@ -25,6 +25,12 @@ pub(crate) mod device_state {
 pub(crate) mod stream_state {
     pub(crate) const CREATE_POST: u32 = 1;
     pub(crate) const DESTROY_PRE: u32 = 2;
+}
+
+static OBSERVERS: PerProcess<Observers> = PerProcess::new(Observers::default);
+
+pub(crate) fn get() -> &'static Observers {
+    OBSERVERS.get()
 }
 
 #[derive(Default)]
@@ -79,10 +85,7 @@ pub(crate) fn observe_devices(
     callback: Option<DeviceFn>,
     data: usize,
 ) -> Outcome {
-    runtime::get()
-        .observers
-        .device
-        .register(name, callback, data)
+    OBSERVERS.get().device.register(name, callback, data)
 }
 
 pub(crate) fn observe_streams(
@@ -90,10 +93,7 @@ pub(crate) fn observe_streams(
     callback: Option<StreamFn>,
     data: usize,
 ) -> Outcome {
-    runtime::get()
-        .observers
-        .stream
-        .register(name, callback, data)
+    OBSERVERS.get().stream.register(name, callback, data)
 }
 
 pub(crate) fn observe_aborts(
@@ -101,32 +101,29 @@ pub(crate) fn observe_aborts(
     callback: Option<AbortFn>,
     data: usize,
 ) -> Outcome {
-    runtime::get()
-        .observers
-        .abort
-        .register(name, callback, data)
+    OBSERVERS.get().abort.register(name, callback, data)
 }
 
 pub(crate) fn device_changes(device: u32, state: u32) {
-    for (callback, data) in runtime::get().observers.device.all() {
+    for (callback, data) in OBSERVERS.get().device.all() {
         callback(device as i32, state, data);
     }
 }
 
 pub(crate) fn stream_changes(stream: usize, state: u32) {
-    for (callback, data) in runtime::get().observers.stream.all() {
+    for (callback, data) in OBSERVERS.get().stream.all() {
         callback(stream, state, data);
     }
 }
 
 pub(crate) fn device_aborts(device: u32, stage: u32, timeout_ms: u32) {
-    for (callback, data) in runtime::get().observers.abort.all() {
+    for (callback, data) in OBSERVERS.get().abort.all() {
         callback(device as i32, stage, timeout_ms, data);
     }
 }
 
 pub(crate) fn initialised() {
-    let callbacks = lock(&runtime::get().observers.at_init).clone();
+    let callbacks = lock(&OBSERVERS.get().at_init).clone();
     let config = c"";
     for (_, callback, data) in callbacks {
         callback(config.as_ptr() as usize, 0, data);
@@ -134,7 +131,7 @@ pub(crate) fn initialised() {
 }
 
 pub(crate) fn finalised() {
-    let callbacks = lock(&runtime::get().observers.at_finalise).clone();
+    let callbacks = lock(&OBSERVERS.get().at_finalise).clone();
     for (_, callback, data) in callbacks {
         callback(data);
     }

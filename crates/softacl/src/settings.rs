@@ -5,7 +5,14 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
 use crate::code::Outcome;
+use crate::per_process::PerProcess;
 use crate::sync::lock;
+
+static SETTINGS: PerProcess<Settings> = PerProcess::new(Settings::default);
+
+pub(crate) fn get() -> &'static Settings {
+    SETTINGS.get()
+}
 
 #[derive(Default)]
 pub(crate) struct Settings {
@@ -23,6 +30,8 @@ pub(crate) struct Settings {
     /// Options for compiling operators, by their number.
     pub(crate) compile_options: Mutex<HashMap<i32, String>>,
     pub(crate) op_timeout_ms: AtomicU64,
+    /// How long waits for events last that have no time of their own; 0 is for ever.
+    pub(crate) op_wait_timeout_s: AtomicU64,
     pub(crate) allocators: Mutex<HashMap<usize, [usize; 5]>>,
 }
 

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::code::{Code, Fault, RT_NOT_SUPPORTED};
 use crate::ffi::complain;
-use crate::{errors, runtime};
+use crate::{errors, process};
 
 /// What the collective libraries answer to say the same.
 const HCCL_NOT_SUPPORTED: Code = 5;
 
 /// Notes the refusal for the calling thread, and once on standard error for who asked for it.
 fn refuse(function: &str, code: Code, told: &AtomicBool) -> Code {
-    if runtime::get().options.verbose && !told.swap(true, Ordering::Relaxed) {
+    if process::options().verbose && !told.swap(true, Ordering::Relaxed) {
         complain(&format!("{function} is not supported ({code})"));
     }
     errors::note(

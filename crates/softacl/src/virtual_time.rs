@@ -11,13 +11,18 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::runtime;
-use crate::truth::CallEntry;
+use crate::per_process::PerProcess;
+use crate::truth::{CallEntry, Truth};
 
 /// What all clocks show at first: not zero, which means "never" for an event.
 const START_NS: u64 = 1_000_000_000;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
+/// What a call costs, and one that submits a task.
+static CALL_NS: AtomicU64 = AtomicU64::new(0);
+static SUBMIT_NS: AtomicU64 = AtomicU64::new(0);
+
+static UNSEEN: PerProcess<Unseen> = PerProcess::new(Unseen::new);
 
 /// How far the call is that a thread makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,7 +44,9 @@ thread_local! {
 }
 
 /// Makes virtual time begin, for the life of the process.
-pub(crate) fn turn_on() {
+pub(crate) fn turn_on(call_ns: u64, submit_ns: u64) {
+    CALL_NS.store(call_ns, Ordering::Relaxed);
+    SUBMIT_NS.store(submit_ns, Ordering::Relaxed);
     IS_ON.store(true, Ordering::Release);
 }
 
@@ -91,24 +98,24 @@ fn work(next: Stage) {
 }
 
 fn cost(stage: Stage) -> u64 {
-    let options = &runtime::get().options;
-    match stage {
-        Stage::Submitting => options.virtual_submit_ns.unwrap_or(options.virtual_ns),
-        _ => options.virtual_ns,
-    }
+    let cost = match stage {
+        Stage::Submitting => &SUBMIT_NS,
+        _ => &CALL_NS,
+    };
+    cost.load(Ordering::Relaxed)
 }
 
 /// A call, from its begin to its end. One half of its cost comes before what it does, the other half after it.
 pub(crate) struct Visit {
     function: &'static str,
     begin_ns: u64,
+    truth: Option<&'static Truth>,
     /// Of the call whose callback makes this one.
     outer: Stage,
 }
 
-pub(crate) fn enter(function: &'static str) -> Option<Visit> {
-    // The runtime has the options.
-    runtime::get();
+/// A call begins. Whether there is virtual time is known once the process has its options.
+pub(crate) fn enter(function: &'static str, truth: Option<&'static Truth>) -> Option<Visit> {
     if !is_on() {
         return None;
     }
@@ -118,6 +125,7 @@ pub(crate) fn enter(function: &'static str) -> Option<Visit> {
     Some(Visit {
         function,
         begin_ns,
+        truth,
         outer,
     })
 }
@@ -128,7 +136,7 @@ impl Drop for Visit {
         let cost = cost(stage());
         advance(cost - cost / 2);
         set_stage(self.outer);
-        let Some(truth) = &runtime::get().truth else {
+        let Some(truth) = self.truth else {
             return;
         };
         let number = CALLS.try_with(|calls| calls.replace(calls.get() + 1));
@@ -174,6 +182,18 @@ impl Ends {
     }
 }
 
+/// What the engine has been given in this process.
+pub(crate) fn unseen() -> &'static Unseen {
+    UNSEEN.get()
+}
+
+/// Returns when all is played that can be. No lock may be held that the engine takes.
+pub(crate) fn settle() {
+    if is_on() {
+        UNSEEN.get().wait();
+    }
+}
+
 /// Work that the engine has been given and has not looked at. Threads that want to know what is complete wait
 /// for it to be none.
 pub(crate) struct Unseen {
@@ -182,7 +202,7 @@ pub(crate) struct Unseen {
 }
 
 impl Unseen {
-    pub(crate) const fn new() -> Self {
+    const fn new() -> Self {
         Self {
             given: AtomicU64::new(0),
             seen: AtomicU64::new(0),
@@ -204,7 +224,7 @@ impl Unseen {
     }
 
     /// Returns when the engine has played all that it can.
-    pub(crate) fn wait(&self) {
+    fn wait(&self) {
         let given = self.given();
         while self.seen.load(Ordering::SeqCst) < given {
             std::thread::yield_now();

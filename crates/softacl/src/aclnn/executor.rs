@@ -10,10 +10,11 @@ use super::status::{INNER_NULL_POINTER, RUNTIME, null, refuse, require};
 use super::tensor::Tensor;
 use crate::code::{Code, Fault, Outcome, fault};
 use crate::engine::task::Operator;
-use crate::ffi::{self, Out, complain};
-use crate::memory::copy::transfer_ns;
+use crate::ffi::{Out, complain};
+use crate::memory::transfer::transfer_ns;
 use crate::memory::{Place, check_range, place_of};
-use crate::{errors, runtime, stream};
+use crate::stream::{access, launch};
+use crate::{boundary, errors, process};
 
 /// Temporaries in a workspace begin at multiples of this, and so must the workspace.
 pub(super) const WORKSPACE_ALIGN: u64 = 64;
@@ -59,7 +60,7 @@ pub(crate) struct Cost {
 
 impl Cost {
     fn duration_ns(self) -> u64 {
-        let options = &runtime::get().options;
+        let options = process::options();
         let compute = self.operations / (options.chip.tera_operations() * 1000);
         options
             .launch_ns
@@ -74,7 +75,7 @@ pub(super) fn first(
     executor: &Out<usize>,
     describe: &mut dyn FnMut(&mut Call) -> Outcome,
 ) -> Code {
-    ffi::call(function, || {
+    boundary::call(function, || {
         if workspace.is_null() || executor.is_null() {
             return null("workspaceSize or executor is NULL");
         }
@@ -94,7 +95,7 @@ pub(super) fn second(
     handle: usize,
     stream: usize,
 ) -> Code {
-    ffi::call(operator, || {
+    boundary::call(operator, || {
         launch(operator, workspace, workspace_size, handle, stream)
     })
 }
@@ -163,7 +164,7 @@ fn taken(operator: &'static str, handle: usize) -> Outcome<Arc<Executor>> {
 
 /// Programs often do not look at codes.
 fn tell(operator: &str, what: &str) {
-    if runtime::get().options.verbose {
+    if process::options().verbose {
         complain(&format!("{operator}: {what}"));
     }
 }
@@ -224,7 +225,7 @@ impl Executor {
     fn submit(&self, frame: &Arc<Frame>, stream: usize) -> Outcome {
         if self.steps.is_empty() {
             // Nothing to do for empty tensors, but a wrong stream is wrong all the same.
-            return stream::of_context(stream).map(drop);
+            return access::of_context(stream).map(drop);
         }
         self.steps.iter().try_for_each(|step| {
             let (effect, frame) = (Arc::clone(&step.effect), Arc::clone(frame));
@@ -233,7 +234,7 @@ impl Executor {
                 duration_ns: step.cost.duration_ns(),
                 effect: Box::new(move || effect(&frame)),
             };
-            stream::launch(stream, operator)
+            launch::operator(stream, operator)
         })
     }
 

@@ -20,7 +20,7 @@ macro_rules! made {
         #[unsafe(no_mangle)]
         pub(crate) extern "C" fn $name($($arg: $type),*) -> usize {
             let mut made = 0;
-            $crate::ffi::call(stringify!($name), || {
+            $crate::boundary::call(stringify!($name), || {
                 made = object::insert($body?)?;
                 Ok(())
             });

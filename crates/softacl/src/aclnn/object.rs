@@ -7,7 +7,10 @@ use super::executor::Executor;
 use super::status::{null, refuse, require};
 use super::tensor::Tensor;
 use crate::code::{Fault, Outcome, RT_OUT_OF_MEMORY};
-use crate::runtime;
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
+
+static OPERANDS: PerProcess<Registry<Object>> = PerProcess::new(|| Registry::new(Kind::Operand));
 
 pub(crate) enum Object {
     Tensor(Arc<Tensor>),
@@ -65,7 +68,7 @@ pub(crate) fn insert(object: Object) -> Outcome<usize> {
         why: "there are too many tensors, scalars, arrays and executors",
     };
     let mut made = 0;
-    let inserted = runtime::get().operands.insert_with(|handle| {
+    let inserted = OPERANDS.get().insert_with(|handle| {
         made = handle;
         object
     });
@@ -76,7 +79,7 @@ pub(crate) fn get(handle: usize, sort: Sort) -> Outcome<Arc<Object>> {
     if handle == 0 {
         return null("a pointer is NULL");
     }
-    match runtime::get().operands.get(handle) {
+    match OPERANDS.get().get(handle) {
         Some(object) if object.sort() == sort => Ok(object),
         _ => refuse("a pointer is not, or no longer, what the parameter asks for"),
     }
@@ -122,7 +125,7 @@ pub(crate) fn destroy(handle: usize, sort: Sort) -> Outcome {
         return Ok(());
     }
     let object = get(handle, sort)?;
-    let removed = runtime::get().operands.remove(handle).is_some();
+    let removed = OPERANDS.get().remove(handle).is_some();
     require(removed, "it was destroyed before")?;
     let (members, sort) = match &*object {
         Object::Tensors(items) => (items.as_slice(), Sort::Tensor),

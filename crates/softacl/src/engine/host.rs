@@ -4,11 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::code::{Outcome, RT_INTERNAL, fault};
-use crate::engine::spawn;
-use crate::engine::task::Token;
 use crate::ffi::Callback;
-use crate::stream::Stream;
 use crate::sync::lock;
+use crate::threads::spawn;
 use crate::virtual_time;
 
 /// Started at first use, ended with its context.
@@ -21,9 +19,9 @@ pub(crate) struct HostThread {
 /// A host function whose turn has come in its stream.
 pub(crate) struct Due {
     pub(crate) callback: Callback,
-    pub(crate) stream: Arc<Stream>,
-    pub(crate) token: Token,
     pub(crate) begin_ns: u64,
+    /// Tells the stream that it has returned.
+    pub(crate) done: Box<dyn FnOnce() + Send>,
 }
 
 #[derive(Default)]
@@ -68,7 +66,7 @@ impl HostThread {
             // Virtual time does not know in which order functions of several streams would come.
             virtual_time::set(due.begin_ns);
             due.callback.run();
-            due.stream.host_work_done(due.token);
+            (due.done)();
         }
     }
 

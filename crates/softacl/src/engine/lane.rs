@@ -1,27 +1,21 @@
-//! One stream's progress through its queue.
+//! The engine's side of a stream: how far it has come in its queue.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use crate::clock::mono;
-use crate::engine::replay::Run;
-use crate::engine::task::{Task, Token, Work};
-use crate::engine::{Player, now};
-use crate::mspti;
-use crate::stream::{Drop, Stream};
-use crate::sync::lock;
-use crate::truth::Entry;
-use crate::virtual_time;
+use super::task::{Task, Work};
+use crate::event::record::Record;
+use crate::graph::body::Replay;
+use crate::label::Place;
 
-/// The engine's side of a stream; only the engine thread locks it.
+/// Only the engine thread locks it.
 #[derive(Default)]
 pub(crate) struct Lane {
-    tasks: VecDeque<Task>,
-    previous_end: u64,
-    stage: Stage,
+    pub(super) tasks: VecDeque<Task>,
+    pub(super) previous_end: u64,
+    pub(super) stage: Stage,
     /// The progress of the first task when it is a replay.
-    run: Option<Run>,
+    pub(super) run: Option<Run>,
 }
 
 /// Where the first task of a lane stands.
@@ -54,144 +48,59 @@ pub(super) enum Step {
     },
 }
 
-impl Player {
-    /// Takes a stream as far as it can go now.
-    pub(super) fn advance(&mut self, stream: &Arc<Stream>) {
-        let mut lane = lock(&stream.lane);
-        let lane = &mut *lane;
-        match stream.take_drop_request() {
-            Drop::Nothing => {}
-            Drop::Current => self.drop_tasks(stream, lane, 1),
-            Drop::Everything => self.drop_tasks(stream, lane, usize::MAX),
+/// How far a replay has come.
+pub(crate) struct Run {
+    pub(super) lanes: Vec<Cursor>,
+    /// When each node ended.
+    pub(super) ends: Vec<Option<u64>>,
+}
+
+#[derive(Default)]
+pub(super) struct Cursor {
+    pub(super) next: usize,
+    pub(super) previous_end: u64,
+    pub(super) stage: Stage,
+    /// What the current node does, or waits for: fixed when its turn comes.
+    pub(super) work: Option<Arc<Work>>,
+    pub(super) awaited: Option<Arc<Record>>,
+}
+
+impl Run {
+    pub(super) fn new(replay: &Replay, begin: u64) -> Self {
+        let lanes = replay.body.lanes.iter().zip(&replay.body.heads);
+        let cursor = |(nodes, &starts): (&Vec<usize>, &bool)| Cursor {
+            next: if starts { 0 } else { nodes.len() },
+            previous_end: begin,
+            ..Cursor::default()
+        };
+        Self {
+            lanes: lanes.map(cursor).collect(),
+            ends: vec![None; replay.body.nodes.len()],
         }
-        let mut present = now();
-        loop {
-            if lane.tasks.is_empty() && !stream.refill(&mut lane.tasks) {
-                break;
-            }
-            let Some(task) = lane.tasks.front() else {
-                break;
-            };
-            let begin = match lane.stage {
-                Stage::Fresh => {
-                    let latency = self.runtime.options.submit_ns;
-                    lane.previous_end.max(task.submitted_ns + latency)
-                }
-                Stage::Ending { begin, .. } | Stage::Parked { begin } => begin,
-            };
-            let token = Token {
-                seq: task.seq,
-                node: None,
-            };
-            let step = match (&task.work, lane.stage) {
-                (_, Stage::Ending { begin, end }) => Step::Ends { begin, end },
-                (Work::Graph(replay), _) => {
-                    let run = lane.run.get_or_insert_with(|| Run::new(replay, begin));
-                    self.replay(replay, run, task.seq, stream, begin)
-                }
-                (work, Stage::Fresh) => self.start(work, token, stream, begin, present),
-                (work, Stage::Parked { .. }) => {
-                    self.look_again(work, token, stream, begin, present)
-                }
-            };
-            match step {
-                Step::Ends { begin, end } => {
-                    if end > present {
-                        present = now();
-                    }
-                    if end > present {
-                        lane.stage = Stage::Ending { begin, end };
-                        self.set_alarm(end, stream);
-                        break;
-                    }
-                    self.finish(stream, lane, begin, end);
-                }
-                Step::At(time) => {
-                    self.set_alarm(time, stream);
-                    break;
-                }
-                Step::Parked { begin } => {
-                    lane.stage = Stage::Parked { begin };
-                    break;
-                }
-                Step::ParkedUntil { begin, until } => {
-                    lane.stage = Stage::Parked { begin };
-                    self.set_alarm(until, stream);
-                    break;
-                }
-            }
-        }
-        stream.wake_sleepers();
     }
 
-    /// Publishes the first task as complete.
-    fn finish(&mut self, stream: &Arc<Stream>, lane: &mut Lane, begin: u64, end: u64) {
-        let Some(task) = lane.tasks.pop_front() else {
+    pub(super) fn is_over(&self, replay: &Replay) -> bool {
+        let mut lanes = self.lanes.iter().zip(&replay.body.lanes);
+        lanes.all(|(cursor, nodes)| cursor.next == nodes.len())
+    }
+
+    /// Goes on somewhere else: in the same lane, or in another one, which ends this one.
+    pub(super) fn jump(&mut self, replay: &Replay, from: usize, to: Option<Place>, end: u64) {
+        let Some(to) = to else {
             return;
         };
-        lane.stage = Stage::Fresh;
-        lane.run = None;
-        lane.previous_end = end;
-        self.log(stream, &task, begin, end);
-        self.runtime.mspti.ran(
-            &task.work,
-            mspti::Place::of(stream, task.correlation),
-            (begin, end),
-        );
-        self.publish(&task.work, end);
-        if let Work::Graph(replay) = &task.work {
-            replay.graph.ended_ns.fetch_max(end, Ordering::AcqRel);
+        if to.lane != from {
+            self.lanes[from].next = replay.body.lanes[from].len();
         }
-        let seq = task.seq;
-        // A replay is over before anybody can see that it is complete.
-        drop(task);
-        stream.complete(seq, end);
-    }
-
-    fn log(&self, stream: &Stream, task: &Task, begin: u64, end: u64) {
-        if let Some(truth) = &self.runtime.truth {
-            truth.add(&Entry {
-                device: stream.device.id,
-                stream_id: stream.id,
-                seq: task.seq - 1,
-                kind: task.work.kind(),
-                begin_ns: begin,
-                end_ns: end,
-                event: task.work.event(),
-                name: task.work.name(),
-            });
-        }
-    }
-
-    /// Throws away the first tasks. Dropped records count as reached now, so that other streams are
-    /// not stuck for ever.
-    fn drop_tasks(&mut self, stream: &Arc<Stream>, lane: &mut Lane, most: usize) {
-        let now = if virtual_time::is_on() {
-            lane.previous_end.max(1)
-        } else {
-            mono()
+        self.lanes[to.lane] = Cursor {
+            next: to.position,
+            previous_end: end,
+            ..Cursor::default()
         };
-        stream.refill(&mut lane.tasks);
-        let count = lane.tasks.len().min(most);
-        for task in lane.tasks.drain(..count) {
-            if let Work::Record(record) = &task.work {
-                record.drop_time();
-            }
-            if matches!(task.work, Work::Record(_) | Work::Free { .. }) {
-                self.publish(&task.work, now);
-            }
-            if let Work::Graph(replay) = &task.work {
-                self.abandon(replay, now);
-            }
-            let seq = task.seq;
-            drop(task);
-            stream.complete(seq, now);
-            // Dropping is the runtime's own doing.
-            stream.recycle_to(seq);
-        }
-        stream.forget_host_work();
-        lane.run = None;
-        lane.stage = Stage::Fresh;
-        lane.previous_end = lane.previous_end.max(now);
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        let ends = self.lanes.iter().map(|cursor| cursor.previous_end);
+        ends.max().unwrap_or(0)
     }
 }

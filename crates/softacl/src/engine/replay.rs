@@ -6,79 +6,21 @@
 
 use std::sync::Arc;
 
-use crate::engine::Player;
-use crate::engine::lane::{Stage, Step};
-use crate::engine::now;
-use crate::engine::steps::settle;
-use crate::engine::task::{Token, Work};
-use crate::event::Record;
-use crate::graph::{Action, Goal, Node, Replay};
-use crate::mspti;
+use super::lane::{Cursor, Run, Stage, Step};
+use super::player::{Player, now};
+use super::steps::settle;
+use super::task::Work;
+use crate::graph::body::{Action, Node, Replay};
 use crate::stream::Stream;
+use crate::stream::line::Token;
 use crate::truth::Entry;
-
-/// How far a replay has come.
-pub(crate) struct Run {
-    lanes: Vec<Cursor>,
-    /// When each node ended.
-    ends: Vec<Option<u64>>,
-}
-
-#[derive(Default)]
-struct Cursor {
-    next: usize,
-    previous_end: u64,
-    stage: Stage,
-    /// What the current node does, or waits for: fixed when its turn comes.
-    work: Option<Arc<Work>>,
-    awaited: Option<Arc<Record>>,
-}
+use crate::{mspti, process};
 
 /// What a lane reported.
 enum Progress {
     Moved,
     /// Nothing to do before this time, unless something that it waits for happens.
     Until(u64),
-}
-
-impl Run {
-    pub(super) fn new(replay: &Replay, begin: u64) -> Self {
-        let lanes = replay.body.lanes.iter().zip(&replay.body.heads);
-        let cursor = |(nodes, &starts): (&Vec<usize>, &bool)| Cursor {
-            next: if starts { 0 } else { nodes.len() },
-            previous_end: begin,
-            ..Cursor::default()
-        };
-        Self {
-            lanes: lanes.map(cursor).collect(),
-            ends: vec![None; replay.body.nodes.len()],
-        }
-    }
-
-    fn is_over(&self, replay: &Replay) -> bool {
-        let mut lanes = self.lanes.iter().zip(&replay.body.lanes);
-        lanes.all(|(cursor, nodes)| cursor.next == nodes.len())
-    }
-
-    /// Goes on somewhere else: in the same lane, or in another one, which ends this one.
-    fn jump(&mut self, replay: &Replay, from: usize, to: Option<Goal>, end: u64) {
-        let Some(to) = to else {
-            return;
-        };
-        if to.lane != from {
-            self.lanes[from].next = replay.body.lanes[from].len();
-        }
-        self.lanes[to.lane] = Cursor {
-            next: to.position,
-            previous_end: end,
-            ..Cursor::default()
-        };
-    }
-
-    fn end(&self) -> u64 {
-        let ends = self.lanes.iter().map(|cursor| cursor.previous_end);
-        ends.max().unwrap_or(0)
-    }
 }
 
 /// Where a node is played.
@@ -194,7 +136,7 @@ impl Player {
                 };
                 run.ends[index] = Some(end);
                 if let Action::Switch(switch) = &replay.body.nodes[index].action {
-                    run.jump(replay, lane, switch.target(&replay.graph), end);
+                    run.jump(replay, lane, switch.target(&replay.activity), end);
                 }
                 Some(Progress::Moved)
             }
@@ -241,12 +183,12 @@ impl Player {
             // A jump backwards must take time, or a loop would not let the engine go.
             Action::Switch(_) => Step::Ends {
                 begin,
-                end: begin + self.runtime.options.launch_ns.max(1),
+                end: begin + process::options().launch_ns.max(1),
             },
             Action::Wait { record, .. } => settle(ends[*record], 0, stream, begin, now),
             Action::ExternalWait(_) => match spot.replay.records.get(&spot.index) {
                 Some(record) => {
-                    record.notify(stream);
+                    record.notify(stream.handle);
                     settle(record.end_ns(), 0, stream, begin, now)
                 }
                 None => spot.instant(),
@@ -258,7 +200,7 @@ impl Player {
             Action::FlagRecord(_) | Action::FlagReset(_) => spot.instant(),
             Action::FlagWait(event) => {
                 let record = cursor.awaited.get_or_insert_with(|| event.flag_to_await());
-                record.notify(stream);
+                record.notify(stream.handle);
                 settle(record.end_ns(), 0, stream, begin, now)
             }
         }
@@ -273,8 +215,8 @@ impl Player {
             correlation: node.correlation,
         };
         let stream_id = place.stream_id;
-        let is_told = self.runtime.mspti.ran(work, place, (begin, end));
-        if let Some(truth) = self.runtime.truth.as_ref().filter(|_| is_told) {
+        let is_told = mspti::get().ran(work.activity(), place, (begin, end));
+        if let Some(truth) = process::truth().as_ref().filter(|_| is_told) {
             truth.add(&Entry {
                 device: spot.stream.device.id,
                 stream_id,
@@ -296,11 +238,11 @@ impl Player {
         match &spot.node().action {
             Action::ExternalRecord(_) => {
                 if let Some(record) = spot.replay.records.get(&spot.index) {
-                    self.wake(record.complete(end));
+                    self.wake(&record.complete(end));
                 }
             }
             Action::FlagRecord(event) => {
-                self.wake(event.raise_flag(spot.stream, spot.seq, end));
+                self.wake(&event.raise_flag(&spot.stream.line, spot.seq, end));
             }
             Action::FlagReset(event) => event.lower_flag(),
             _ => {}
@@ -313,7 +255,7 @@ impl Player {
             let is_own = matches!(replay.body.nodes[*index].action, Action::ExternalRecord(_));
             if is_own && record.end_ns().is_none() {
                 record.drop_time();
-                self.wake(record.complete(now));
+                self.wake(&record.complete(now));
             }
         }
     }

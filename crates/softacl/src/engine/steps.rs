@@ -2,14 +2,19 @@
 
 use std::sync::Arc;
 
+use super::host::Due;
+use super::inbox;
+use super::lane::Step;
+use super::player::{Player, seen};
+use super::task::Work;
 use crate::code::RT_WAIT_TIMEOUT;
-use crate::engine::lane::Step;
-use crate::engine::task::{Token, Work};
-use crate::engine::{Player, seen};
-use crate::hccl::Look;
+use crate::ffi::Callback;
+use crate::hccl::collective::Look;
 use crate::memory::{self, value};
+use crate::scatter::scatter;
 use crate::stream::Stream;
-use crate::virtual_time;
+use crate::stream::line::Token;
+use crate::{process, virtual_time};
 
 impl Player {
     /// Begins a task: performs its effect, or finds out what it has to wait for.
@@ -60,7 +65,7 @@ impl Player {
             | Work::Graph(_)
             | Work::Marker => Step::Ends { begin, end: begin },
             Work::Wait { record, .. } => {
-                record.notify(stream);
+                record.notify(stream.handle);
                 self.look_again(work, token, stream, begin, now)
             }
             Work::Pass(_)
@@ -85,11 +90,11 @@ impl Player {
                 Step::Parked { begin }
             }
             Work::HostFunction(callback) => {
-                stream.call_host(*callback, token, begin);
+                call_host(stream, *callback, token, begin);
                 Step::Parked { begin }
             }
             Work::Report(report) => {
-                let blocks = report.deliver(stream, token, begin);
+                let blocks = report.deliver(begin, returned(stream, token));
                 if blocks {
                     Step::Parked { begin }
                 } else {
@@ -113,7 +118,7 @@ impl Player {
                 settle(record.end_ns(), *timeout_ns, stream, begin, now)
             }
             Work::Pass(pass) => {
-                let since = pass.signal.pass(pass.condition, pass.clears, stream);
+                let since = pass.signal.pass(pass.condition, pass.clears, stream.handle);
                 settle(since, pass.timeout_ns, stream, begin, now)
             }
             Work::WaitValue(wait) if wait.is_over() => {
@@ -159,13 +164,13 @@ impl Player {
     /// Makes known what the end of a task brings about; who waited for it is looked at next.
     pub(super) fn publish(&mut self, work: &Work, end: u64) {
         match work {
-            Work::Record(record) => self.wake(record.complete(end)),
-            Work::Change { signal, change } => self.wake(signal.change(*change, end)),
+            Work::Record(record) => self.wake(&record.complete(end)),
+            Work::Change { signal, change } => self.wake(&signal.change(*change, end)),
             Work::WriteValue { address, value } => {
                 value::store(*address, *value);
                 self.values.insert(*address, end);
                 let polling = std::mem::take(&mut self.polling);
-                self.wake(polling);
+                self.ready.extend(polling.into_iter().rev());
             }
             Work::Patch(patches) => {
                 for patch in patches {
@@ -182,13 +187,13 @@ impl Player {
 
     /// What a record takes. The jitter follows from the task alone, so that a run can be repeated.
     fn record_duration_ns(&self, stream: &Stream, seq: u64) -> u64 {
-        let options = &self.runtime.options;
+        let options = process::options();
         options.record_ns + scatter(place(stream) ^ seq) % (options.record_jitter_ns + 1)
     }
 
     /// What a task takes with the noise of this run, which follows from its seed and the task.
     fn noisy(&self, duration_ns: u64, stream: &Stream, token: Token) -> u64 {
-        let options = &self.runtime.options;
+        let options = process::options();
         if options.noise_ppm == 0 {
             return duration_ns;
         }
@@ -205,24 +210,29 @@ impl Player {
             self.polling.push(Arc::clone(stream));
         }
     }
+}
 
-    /// The streams are taken in their order: the last entry of `ready` comes first.
-    pub(super) fn wake(&mut self, streams: Vec<Arc<Stream>>) {
-        self.ready.extend(streams.into_iter().rev());
-    }
+/// Has the context's helper thread run a host function.
+fn call_host(stream: &Arc<Stream>, callback: Callback, token: Token, begin_ns: u64) {
+    stream.host_thread.call(Due {
+        callback,
+        begin_ns,
+        done: returned(stream, token),
+    });
+}
+
+/// What is to be done when a host function has returned.
+fn returned(stream: &Arc<Stream>, token: Token) -> Box<dyn FnOnce() + Send> {
+    let stream = Arc::clone(stream);
+    Box::new(move || {
+        stream.host_work_done(token);
+        inbox::get().enqueue(&stream);
+    })
 }
 
 /// Tells streams apart.
-const fn place(stream: &Stream) -> u64 {
+fn place(stream: &Stream) -> u64 {
     (stream.device.physical as u64) << 56 | (stream.id as u64) << 32
-}
-
-/// A number that looks random: neighbours have nothing in common (the finaliser of splitmix64).
-pub(crate) const fn scatter(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
 }
 
 /// A wait that ends with what it waits for, or after its timeout. Timeout 0 waits for ever.

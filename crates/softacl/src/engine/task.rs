@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::callback::Report;
-use crate::event::Record;
+use crate::callback::report::Report;
+use crate::event::record::Record;
 use crate::ffi::Callback;
-use crate::graph::{Patch, Replay};
-use crate::hccl::Collective;
+use crate::graph::body::{Patch, Replay};
+use crate::hccl::collective::Collective;
 use crate::kernel::Launch;
-use crate::memory::copy::{Fill, Transfer};
 use crate::memory::reduce::Reduce;
+use crate::memory::transfer::{Fill, Transfer};
 use crate::memory::value::ValueWait;
+use crate::mspti::Activity;
+use crate::mspti::record::Kind;
 use crate::signal::{Change, Pass, Signal};
 
 /// One entry of a stream's queue.
@@ -21,13 +23,6 @@ pub(crate) struct Task {
     pub(crate) seq: u64,
     /// The call that submitted it, as msPTI numbers calls.
     pub(crate) correlation: u64,
-}
-
-/// Where a host function belongs: the task, and the node when the task is a replay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Token {
-    pub(crate) seq: u64,
-    pub(crate) node: Option<usize>,
 }
 
 /// An operation of an operator library: what it does to memory, and how long it takes the device.
@@ -128,7 +123,37 @@ impl Work {
     /// Identity and flags of the event behind a record or wait.
     pub(crate) fn event(&self) -> Option<(usize, u32)> {
         match self {
-            Self::Record(record) | Self::Wait { record, .. } => Some(record.event),
+            Self::Record(record) | Self::Wait { record, .. } => {
+                Some((record.event.handle, record.event.flags))
+            }
+            _ => None,
+        }
+    }
+
+    /// What it is to the hardware's log; waits and records leave nothing in it, nor do copies and fills.
+    pub(crate) fn activity(&self) -> Option<Activity<'_>> {
+        let kind = match self {
+            Self::Kernel(_) | Self::Operator(_) => Kind::Kernel,
+            Self::Collective(_) => Kind::Communication,
+            _ => return None,
+        };
+        Some(Activity {
+            kind,
+            name: self.name(),
+            has_parts: matches!(self, Self::Operator(_)),
+        })
+    }
+
+    /// What is told of the call that submitted it, and of how many bytes.
+    pub(crate) fn moved(&self) -> Option<(Kind, u64)> {
+        match self {
+            Self::Transfer { transfers, .. } => {
+                let sizes = transfers.iter();
+                let bytes = sizes.map(|it| (it.width * it.rows) as u64).sum();
+                Some((Kind::Memcpy, bytes))
+            }
+            Self::Reduce(_) => Some((Kind::Memcpy, 0)),
+            Self::Fill { .. } => Some((Kind::Memset, 0)),
             _ => None,
         }
     }

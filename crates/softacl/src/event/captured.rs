@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::{Class, Event, Record};
-use crate::code::{INVALID_PARAM, Outcome, RT_EVENT_CAPTURED, check, fault};
-use crate::graph::{self, Graph};
-use crate::runtime;
-use crate::stream::{self, Stream};
+use super::Event;
+use super::kind::Class;
+use super::record::Record;
+use crate::code::{Outcome, RT_EVENT_CAPTURED, check, fault};
+use crate::stream::line::Line;
 use crate::sync::lock;
 
 /// How an event is recorded and waited for: inside of graphs and streams, or across their borders.
@@ -40,6 +40,14 @@ impl Uses {
         Ok(())
     }
 
+    pub(super) fn record_externally(&self) -> Outcome {
+        use_as(&self.record, EXTERNAL)
+    }
+
+    pub(super) fn wait_externally(&self) -> Outcome {
+        use_as(&self.wait, EXTERNAL)
+    }
+
     pub(super) fn wait_plainly(&self, class: Class) -> Outcome {
         if class == Class::ExSync {
             use_as(&self.wait, PLAIN)?;
@@ -49,27 +57,23 @@ impl Uses {
 }
 
 impl Event {
-    /// The graph and the node of its latest record, while that graph is being captured.
-    pub(crate) fn capture(&self) -> Option<(Arc<Graph>, usize)> {
+    /// The handle of the graph and the node of its latest record, while that graph is being captured.
+    pub(crate) fn capture(&self) -> Option<(usize, usize)> {
         if !self.is_captured.load(Ordering::Acquire) {
             return None;
         }
-        lock(&self.state).capture.clone()
+        lock(&self.state).capture
     }
 
-    pub(crate) fn enter_capture(&self, graph: &Arc<Graph>, node: usize) {
-        lock(&self.state).capture = Some((Arc::clone(graph), node));
+    pub(crate) fn enter_capture(&self, graph: usize, node: usize) {
+        lock(&self.state).capture = Some((graph, node));
         self.is_captured.store(true, Ordering::Release);
     }
 
     /// The capture of this graph is over.
-    pub(crate) fn leave_capture(&self, graph: &Graph) {
+    pub(crate) fn leave_capture(&self, graph: usize) {
         let mut state = lock(&self.state);
-        if state
-            .capture
-            .as_ref()
-            .is_some_and(|(own, _)| std::ptr::eq(&raw const **own, graph))
-        {
+        if state.capture.is_some_and(|(own, _)| own == graph) {
             state.capture = None;
             self.is_captured.store(false, Ordering::Release);
         }
@@ -86,32 +90,13 @@ impl Event {
         self.latest().is_some()
     }
 
-    /// A record in a graph that is seen outside of it.
-    pub(crate) fn record_externally(self: &Arc<Self>, stream: usize) -> Outcome {
-        self.host_may_use()?;
-        let stream = stream::of_context(stream)?;
-        graph::events::check_external(self, &stream)?;
-        use_as(&self.uses.record, EXTERNAL)?;
-        graph::events::record_external(self, &stream)
-    }
-
-    /// A wait in a graph for a record from outside. It has no timeout; older samples say so with -1.
-    pub(crate) fn wait_externally(self: &Arc<Self>, stream: usize, timeout_s: u32) -> Outcome {
-        self.host_may_use()?;
-        let is_endless = timeout_s == 0 || timeout_s == u32::MAX && !runtime::get().options.strict;
-        if !is_endless {
-            return fault(INVALID_PARAM, "an external wait has no timeout");
-        }
-        let stream = stream::of_context(stream)?;
-        graph::events::check_external(self, &stream)?;
-        use_as(&self.uses.wait, EXTERNAL)?;
-        graph::events::wait_external(self, &stream)
-    }
-
     /// The record that a graph will make: the latest from now on.
     pub(crate) fn expect_record(&self) -> Arc<Record> {
         let mut state = lock(&self.state);
-        let record = state.expected.take().unwrap_or_else(|| Record::new(self));
+        let record = state
+            .expected
+            .take()
+            .unwrap_or_else(|| Record::new(self.name()));
         state.latest = Some(Arc::clone(&record));
         state.waits.clear();
         record
@@ -122,19 +107,18 @@ impl Event {
         let mut state = lock(&self.state);
         match &state.latest {
             Some(record) => Arc::clone(record),
-            None => Arc::clone(state.expected.get_or_insert_with(|| Record::new(self))),
+            None => Arc::clone(
+                state
+                    .expected
+                    .get_or_insert_with(|| Record::new(self.name())),
+            ),
         }
     }
 
     /// The device sets the event's flag. Called by the engine only.
-    pub(crate) fn raise_flag(
-        &self,
-        stream: &Arc<Stream>,
-        seq: u64,
-        end_ns: u64,
-    ) -> Vec<Arc<Stream>> {
+    pub(crate) fn raise_flag(&self, line: &Arc<Line>, seq: u64, end_ns: u64) -> Vec<usize> {
         let record = self.expect_record();
-        record.settle_place(stream, seq);
+        record.settle_place(line, seq);
         record.complete(end_ns)
     }
 

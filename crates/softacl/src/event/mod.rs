@@ -1,30 +1,25 @@
-//! Events: three ways to create them, and what each kind permits.
+//! Events: what they are made of. What calls do with them is in `calls`.
+
+pub(crate) mod calls;
+mod captured;
+pub(crate) mod kind;
+pub(crate) mod record;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
-use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_NO_EVENT, RT_NOT_SUPPORTED,
-    RT_PARAM_INVALID, RT_TIMESTAMP_INVALID, check, fault,
-};
-use crate::context::Context;
+use crate::code::{Outcome, check};
 use crate::device::{Device, Lease};
-use crate::engine::task::Work;
-use crate::graph::Graph;
-use crate::graph::events::{self as graph_events, Taken};
-use crate::runtime;
-use crate::stream::{self, Failures, Room, Stream};
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
+use crate::stream::failures::Failures;
+use crate::stream::line::Line;
 use crate::sync::lock;
-use softacl_options::Recycling;
-
-mod captured;
-mod kind;
-mod record;
-
 use captured::Uses;
-pub(crate) use kind::{Class, flag};
-pub(crate) use record::Record;
+use kind::Class;
+use record::{EventName, Record};
+
+static EVENTS: PerProcess<Registry<Event>> = PerProcess::new(|| Registry::new(Kind::Event));
 
 pub(crate) struct Event {
     pub(crate) handle: usize,
@@ -46,98 +41,33 @@ struct EventState {
     latest: Option<Arc<Record>>,
     /// What a wait issued before the first record is bound to.
     expected: Option<Arc<Record>>,
-    waits: Vec<(Arc<Stream>, u64)>,
-    /// The graph that is being captured and has the latest record, and the node of that.
-    capture: Option<(Arc<Graph>, usize)>,
-}
-
-const NO_ID: Fault = Fault {
-    code: RT_NO_EVENT,
-    why: "the device has no event left",
-};
-const UNSUPPORTED: Fault = Fault {
-    code: RT_NOT_SUPPORTED,
-    why: "events of this kind do not permit this call",
-};
-
-fn make(class: Class, flags: u32) -> Outcome<usize> {
-    let runtime = runtime::get();
-    let context: Arc<Context> = runtime.context()?;
-    let device = context.device;
-    let holds = matches!(class, Class::HeldSync | Class::External);
-    let held_id = if holds {
-        Some(device.event_lease().ok_or(NO_ID)?)
-    } else {
-        None
-    };
-    let event = runtime.events.insert_with(|handle| Event {
-        handle,
-        flags,
-        class,
-        device,
-        failures: Arc::clone(&context.failures),
-        held_id,
-        state: Mutex::default(),
-        is_captured: AtomicBool::new(false),
-        uses: Uses::default(),
-    });
-    event.map(|event| event.handle).ok_or(NO_ID)
-}
-
-pub(crate) fn create() -> Outcome<usize> {
-    make(Class::Default, flag::DEFAULT)
-}
-
-pub(crate) fn create_with_flag(flags: u32) -> Outcome<usize> {
-    let class = match flags {
-        flag::DEVICE_USE_ONLY => Class::DeviceUseOnly,
-        flag::EXTERNAL => Class::External,
-        _ => {
-            check(
-                flags != 0 && flags & !flag::MIX == 0,
-                "these event flags do not go together",
-            )?;
-            match flags {
-                _ if flags & flag::SYNC != 0 => Class::HeldSync,
-                _ if flags & flag::DEVICE_SYNC != 0 => Class::Default,
-                _ => Class::HeldPlain,
-            }
-        }
-    };
-    make(class, flags)
-}
-
-pub(crate) fn create_ex_with_flag(flags: u32) -> Outcome<usize> {
-    if flags == flag::IPC {
-        return make(Class::Ipc, flags);
-    }
-    check(
-        flags != 0 && flags & !flag::MIX == 0,
-        "these event flags do not go together",
-    )?;
-    let syncs = flags & (flag::SYNC | flag::DEVICE_SYNC) != 0;
-    make(if syncs { Class::ExSync } else { Class::ExPlain }, flags)
+    waits: Vec<(Arc<Line>, u64)>,
+    /// The handle of the graph that is being captured and has the latest record, and the node of that.
+    capture: Option<(usize, usize)>,
 }
 
 pub(crate) fn of(handle: usize) -> Outcome<Arc<Event>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the event is NULL");
-    }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no event",
-    };
-    runtime::get().events.get(handle).ok_or(UNKNOWN)
+    EVENTS
+        .get()
+        .named(handle, "the event is NULL", "this is no event")
 }
 
 /// The event object lives on while tasks refer to it; its handle is dead at once.
 pub(crate) fn destroy(handle: usize) -> Outcome {
     of(handle)?;
-    runtime::get().events.remove(handle);
+    EVENTS.get().remove(handle);
     Ok(())
 }
 
 impl Event {
+    /// How logs and graphs name it.
+    pub(crate) const fn name(&self) -> EventName {
+        EventName {
+            handle: self.handle,
+            flags: self.flags,
+        }
+    }
+
     fn host_may_use(&self) -> Outcome {
         check(
             self.class != Class::DeviceUseOnly,
@@ -148,287 +78,4 @@ impl Event {
     pub(crate) fn latest(&self) -> Option<Arc<Record>> {
         lock(&self.state).latest.clone()
     }
-
-    /// The state, and a place in the queue. The state is not locked while the queue is full.
-    fn with_room<'a>(
-        &'a self,
-        stream: &'a Arc<Stream>,
-    ) -> Outcome<(MutexGuard<'a, EventState>, Room<'a>)> {
-        loop {
-            let state = lock(&self.state);
-            if let Some(room) = stream.room()? {
-                return Ok((state, room));
-            }
-            drop(state);
-            stream.wait_for_room()?;
-        }
-    }
-
-    pub(crate) fn record(self: &Arc<Self>, stream: usize) -> Outcome {
-        self.host_may_use()?;
-        let stream = stream::of_context(stream)?;
-        self.uses.record_plainly(self.class)?;
-        if graph_events::record(self, &stream)? == Taken::Yes {
-            return Ok(());
-        }
-        let id = self.id_for_record()?;
-        let is_timed = self.flags & flag::TIME_LINE != 0;
-        if is_timed {
-            stream.wait_for_timeline();
-        }
-        let (mut state, room) = self.with_room(&stream)?;
-        let record = state.expected.take().unwrap_or_else(|| Record::new(self));
-        if let Some(id) = id {
-            let _ = record.id.set(id);
-        }
-        let task = Arc::clone(&record);
-        room.fill(|seq| {
-            let _ = task.place.set((Arc::clone(&stream), seq));
-            if is_timed {
-                stream.note_timed(seq);
-            }
-            Work::Record(task)
-        });
-        state.latest = Some(record);
-        state.waits.clear();
-        Ok(())
-    }
-
-    /// The id that a record takes; waits for one while the device still has work that holds some.
-    fn id_for_record(&self) -> Outcome<Option<Arc<Lease>>> {
-        if !self.class.takes_id_at_record() {
-            return Ok(self.held_id.clone());
-        }
-        loop {
-            if let Some(id) = self.device.event_lease() {
-                return Ok(Some(id));
-            }
-            if self.device.is_idle() {
-                // Nothing will free an id any more, except dropping our own older record.
-                lock(&self.state).latest = None;
-                return self.device.event_lease().map(Some).ok_or(NO_ID);
-            }
-            std::thread::sleep(Duration::from_micros(20));
-        }
-    }
-
-    /// Makes the stream wait for the latest record.
-    pub(crate) fn wait_in(self: &Arc<Self>, stream: usize, timeout_s: u64) -> Outcome {
-        self.host_may_use()?;
-        let stream = stream::of_context(stream)?;
-        if matches!(self.class, Class::HeldPlain | Class::ExPlain) {
-            return Err(UNSUPPORTED);
-        }
-        self.uses.wait_plainly(self.class)?;
-        if graph_events::wait(self, &stream)? == Taken::Yes {
-            return Ok(());
-        }
-        let (mut state, room) = self.with_room(&stream)?;
-        let record = match &state.latest {
-            Some(record) => Arc::clone(record),
-            None if !self.class.is_old() => return Ok(()),
-            None if self.class == Class::Default => {
-                return fault(RT_PARAM_INVALID, "the event was never recorded");
-            }
-            None => Arc::clone(state.expected.get_or_insert_with(|| Record::new(self))),
-        };
-        // Order inside a stream needs no wait.
-        if record
-            .place
-            .get()
-            .is_some_and(|(source, _)| Arc::ptr_eq(source, &stream))
-        {
-            return Ok(());
-        }
-        let timeout_ns = timeout_s.saturating_mul(1_000_000_000);
-        let seq = room.fill(|_| Work::Wait { record, timeout_ns });
-        state
-            .waits
-            .retain(|(stream, seq)| !stream.has_completed(*seq));
-        state.waits.push((Arc::clone(&stream), seq));
-        Ok(())
-    }
-
-    /// A task that takes the record back, in the order of the stream that waited for it.
-    pub(crate) fn reset_in(self: &Arc<Self>, stream: usize) -> Outcome {
-        self.host_may_use()?;
-        let stream = stream::of_context(stream)?;
-        match self.class {
-            // For the last one it is not defined, and samples do it.
-            Class::HeldSync | Class::External | Class::Default => {}
-            _ => return Err(UNSUPPORTED),
-        }
-        if graph_events::reset(self, &stream)? == Taken::Yes {
-            return Ok(());
-        }
-        let (mut state, room) = self.with_room(&stream)?;
-        room.fill(|_| Work::Marker);
-        if self.class != Class::Default {
-            state.latest = None;
-        }
-        Ok(())
-    }
-
-    /// `aclrtQueryEventStatus`: has the latest record been reached?
-    pub(crate) fn is_complete(&self) -> Outcome<bool> {
-        self.host_may_use()?;
-        self.refuse_while_captured()?;
-        if self.class == Class::External {
-            return Err(UNSUPPORTED);
-        }
-        self.failures.check()?;
-        let latest = self.latest();
-        match latest {
-            None => Ok(!self.class.is_old()),
-            Some(record) => self.is_reached(&record),
-        }
-    }
-
-    /// Completion that nobody has seen yet is not told while its time is missing: the runtime goes
-    /// and looks, and the next query finds it.
-    fn is_reached(&self, record: &Record) -> Outcome<bool> {
-        let Some(stream) = record.stream() else {
-            return Ok(false);
-        };
-        if record.is_recycled() {
-            return Ok(true);
-        }
-        let _inside = stream.look();
-        stream.check_context()?;
-        runtime::get().engine.settle();
-        if !record.has_ended() {
-            return Ok(false);
-        }
-        let comes_first = runtime::get().options.chip.recycling() == Recycling::Synchronisation;
-        if self.flags & flag::TIME_LINE == 0 || comes_first {
-            return Ok(true);
-        }
-        stream.seen_by_query();
-        Ok(false)
-    }
-
-    /// `aclrtQueryEvent`: is there no record under way?
-    pub(crate) fn has_no_pending_record(&self) -> Outcome<bool> {
-        self.host_may_use()?;
-        self.refuse_while_captured()?;
-        if !matches!(
-            self.class,
-            Class::Default | Class::HeldSync | Class::HeldPlain
-        ) {
-            return Err(UNSUPPORTED);
-        }
-        self.failures.check()?;
-        let latest = self.latest();
-        latest.map_or(Ok(true), |record| Self::is_known_to_be_reached(&record))
-    }
-
-    /// This query always looks. A thread that looks comes too late for the answer.
-    fn is_known_to_be_reached(record: &Record) -> Outcome<bool> {
-        let before = record.is_recycled();
-        let Some(stream) = record.stream().filter(|_| !before) else {
-            return Ok(before);
-        };
-        let _inside = stream.look();
-        stream.check_context()?;
-        stream.seen_by_query();
-        Ok(match runtime::get().options.chip.recycling() {
-            Recycling::Thread => false,
-            _ => record.is_recycled(),
-        })
-    }
-
-    /// `aclrtQueryEventWaitStatus`: have all waits been passed?
-    pub(crate) fn has_no_pending_wait(&self) -> Outcome<bool> {
-        self.host_may_use()?;
-        self.refuse_while_captured()?;
-        if !matches!(
-            self.class,
-            Class::Default | Class::HeldSync | Class::HeldPlain
-        ) {
-            return Err(UNSUPPORTED);
-        }
-        runtime::get().engine.settle();
-        let state = lock(&self.state);
-        Ok(state
-            .waits
-            .iter()
-            .all(|(stream, seq)| stream.has_completed(*seq)))
-    }
-
-    pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
-        // An event for the device only has nothing that the host could wait for.
-        if self.class == Class::DeviceUseOnly {
-            return Ok(());
-        }
-        self.refuse_while_captured()?;
-        if self.class == Class::External {
-            return Err(UNSUPPORTED);
-        }
-        self.latest().map_or(Ok(()), |record| record.wait(limit))
-    }
-
-    /// The device's clock at the latest record, in nanoseconds. Completed events without a
-    /// timeline have the time zero, as on the device, and so do records that were dropped.
-    pub(crate) fn device_time_ns(&self) -> Outcome<i64> {
-        self.host_may_use()?;
-        self.refuse_while_captured()?;
-        if matches!(self.class, Class::External | Class::Ipc) {
-            return Err(UNSUPPORTED);
-        }
-        let Some(record) = self.latest() else {
-            return fault(RT_INTERNAL, "the event was never recorded");
-        };
-        match record.end_ns() {
-            Some(end) if record.is_recycled() && record.has_ended() => {
-                let timed = self.flags & flag::TIME_LINE != 0 && !record.was_dropped();
-                Ok(if timed {
-                    self.device.clock.read(end)
-                } else {
-                    0
-                })
-            }
-            _ => fault(
-                RT_TIMESTAMP_INVALID,
-                "the time has not been seen to be ready",
-            ),
-        }
-    }
-
-    pub(crate) fn id(&self) -> Outcome<u32> {
-        if matches!(
-            self.class,
-            Class::Ipc | Class::External | Class::DeviceUseOnly
-        ) {
-            return Err(UNSUPPORTED);
-        }
-        // What takes an id with each record gives it back when that was reached.
-        let pending = self.latest().filter(|record| record.end_ns().is_none());
-        let recorded = if self.class == Class::ExSync {
-            pending.and_then(|record| record.id.get().cloned())
-        } else {
-            self.latest().and_then(|record| record.id.get().cloned())
-        };
-        let id = self.held_id.clone().or(recorded);
-        id.map(|lease| lease.id()).ok_or(Fault {
-            code: RT_INTERNAL,
-            why: "the event has no id now",
-        })
-    }
-}
-
-/// Milliseconds from one event to another, as a 32-bit float like the device library's.
-pub(crate) fn elapsed_ms(start: usize, end: usize) -> Outcome<f32> {
-    let (start, end) = (of(start)?, of(end)?);
-    let span = end.device_time_ns()? - start.device_time_ns()?;
-    let span = if runtime::get().options.chip.elapses_unsigned() {
-        span as u64 as f64
-    } else {
-        span as f64
-    };
-    Ok((span / 1e6) as f32)
-}
-
-/// The device's time at the record, in whole microseconds.
-pub(crate) fn timestamp_us(event: usize) -> Outcome<u64> {
-    Ok((of(event)?.device_time_ns()?.max(0) / 1000) as u64)
 }

@@ -2,32 +2,37 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
-use super::Event;
-use crate::code::{Outcome, RT_EVENT_SYNC_TIMEOUT, fault};
 use crate::device::Lease;
-use crate::stream::{Stream, Waited};
+use crate::stream::line::Line;
 use crate::sync::lock;
 use crate::virtual_time;
 
+/// Handle and flags of an event, which may be gone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventName {
+    pub(crate) handle: usize,
+    pub(crate) flags: u32,
+}
+
 /// One recording of an event. A wait is bound to the record that was the latest when it was issued.
 pub(crate) struct Record {
-    /// Identity and flags of the event, for the truth log.
-    pub(crate) event: (usize, u32),
-    /// The stream and the number of the record task in it; unset while only expected.
-    pub(super) place: OnceLock<(Arc<Stream>, u64)>,
+    /// Of the event, for the truth log.
+    pub(crate) event: EventName,
+    /// The line of its stream and the number of the record task in it; unset while only expected.
+    pub(super) place: OnceLock<(Arc<Line>, u64)>,
     pub(super) id: OnceLock<Arc<Lease>>,
     /// Host time at which it was reached; zero before.
     end_ns: AtomicU64,
     was_dropped: AtomicBool,
-    waiters: Mutex<Vec<Arc<Stream>>>,
+    /// Handles of the streams that wait for it.
+    waiters: Mutex<Vec<usize>>,
 }
 
 impl Record {
-    pub(super) fn new(event: &Event) -> Arc<Self> {
+    pub(super) fn new(event: EventName) -> Arc<Self> {
         Arc::new(Self {
-            event: (event.handle, event.flags),
+            event,
             place: OnceLock::new(),
             id: OnceLock::new(),
             end_ns: AtomicU64::new(0),
@@ -47,8 +52,8 @@ impl Record {
     }
 
     /// Where the task is that reaches it.
-    pub(crate) fn settle_place(&self, stream: &Arc<Stream>, seq: u64) {
-        let _ = self.place.set((Arc::clone(stream), seq));
+    pub(crate) fn settle_place(&self, line: &Arc<Line>, seq: u64) {
+        let _ = self.place.set((Arc::clone(line), seq));
     }
 
     pub(crate) fn end_ns(&self) -> Option<u64> {
@@ -56,17 +61,16 @@ impl Record {
     }
 
     /// Remembers a stream that waits for this record. Called by the engine only.
-    pub(crate) fn notify(&self, stream: &Arc<Stream>) {
+    pub(crate) fn notify(&self, stream: usize) {
         // Under the lock, so that a completion by another thread cannot be missed.
         let mut waiters = lock(&self.waiters);
-        let is_known = waiters.iter().any(|other| Arc::ptr_eq(other, stream));
-        if !is_known && self.end_ns().is_none() {
-            waiters.push(Arc::clone(stream));
+        if !waiters.contains(&stream) && self.end_ns().is_none() {
+            waiters.push(stream);
         }
     }
 
     /// Marks the record as reached and returns who waited: the engine has to look at these.
-    pub(crate) fn complete(&self, end_ns: u64) -> Vec<Arc<Stream>> {
+    pub(crate) fn complete(&self, end_ns: u64) -> Vec<usize> {
         self.end_ns.store(end_ns, Ordering::Release);
         std::mem::take(&mut lock(&self.waiters))
     }
@@ -80,34 +84,15 @@ impl Record {
         self.was_dropped.load(Ordering::Acquire)
     }
 
-    /// The stream that it is on, once its place is known.
-    pub(super) fn stream(&self) -> Option<&Arc<Stream>> {
-        self.place.get().map(|(stream, _)| stream)
+    /// The line of the stream that it is on, once its place is known.
+    pub(super) fn line(&self) -> Option<&Arc<Line>> {
+        self.place.get().map(|(line, _)| line)
     }
 
     /// Does the runtime know that it was reached?
     pub(super) fn is_recycled(&self) -> bool {
         self.place
             .get()
-            .is_some_and(|(stream, seq)| stream.is_recycled(*seq))
-    }
-
-    pub(super) fn wait(&self, limit: Option<Duration>) -> Outcome {
-        let Some((stream, seq)) = self.place.get() else {
-            return Ok(());
-        };
-        if self.is_recycled() && !virtual_time::is_on() {
-            return Ok(());
-        }
-        let waited = {
-            let _alone = stream.hold_synchronising();
-            stream.wait_for(*seq, limit)
-        };
-        stream.seen_by_wait();
-        match waited {
-            Waited::Done => Ok(()),
-            Waited::TimedOut => fault(RT_EVENT_SYNC_TIMEOUT, "the event is not complete yet"),
-            Waited::Aborted(code) => fault(code, "the event's stream was aborted"),
-        }
+            .is_some_and(|(line, seq)| line.is_recycled(*seq))
     }
 }

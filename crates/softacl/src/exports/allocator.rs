@@ -3,8 +3,9 @@
 use super::acl;
 use crate::code::{INVALID_PARAM, fault};
 use crate::ffi::Out;
+use crate::settings;
+use crate::stream::access;
 use crate::sync::lock;
-use crate::{runtime, stream};
 
 /// An allocator and its four functions.
 pub(crate) type Description = [usize; 5];
@@ -58,8 +59,8 @@ acl! {
 
     fn aclrtAllocatorRegister(stream: usize, description: Out<Description>) {
         let description = description.get()?;
-        let stream = stream::of_context(stream)?;
-        lock(&runtime::get().settings.allocators).insert(stream.handle, description);
+        let stream = access::of_context(stream)?;
+        lock(&settings::get().allocators).insert(stream.handle, description);
         Ok(())
     }
 
@@ -72,8 +73,8 @@ acl! {
         advise: Out<usize>,
         address: Out<usize>,
     ) {
-        let stream = stream::of_context(stream)?;
-        let found = lock(&runtime::get().settings.allocators).get(&stream.handle).copied();
+        let stream = access::of_context(stream)?;
+        let found = lock(&settings::get().allocators).get(&stream.handle).copied();
         let Some(found) = found else {
             return fault(INVALID_PARAM, "no allocator is registered for the stream");
         };
@@ -87,8 +88,8 @@ acl! {
     }
 
     fn aclrtAllocatorUnregister(stream: usize) {
-        let stream = stream::of_context(stream)?;
-        let known = lock(&runtime::get().settings.allocators).remove(&stream.handle);
+        let stream = access::of_context(stream)?;
+        let known = lock(&settings::get().allocators).remove(&stream.handle);
         match known {
             Some(_) => Ok(()),
             None => fault(INVALID_PARAM, "no allocator is registered for the stream"),

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use super::acl;
 use crate::code::{API_NOT_SUPPORTED, INVALID_PARAM, Outcome, fault};
 use crate::ffi::{Out, Text};
-use crate::runtime;
+use crate::settings;
 use crate::sync::lock;
 
 /// Options are numbered from 0 to this.
@@ -17,9 +17,7 @@ const JIT_COMPILE_DEFAULT: &str = "disable";
 
 /// What an option is set to, or is without having been set.
 fn value(option: i32) -> Option<String> {
-    let set = lock(&runtime::get().settings.compile_options)
-        .get(&option)
-        .cloned();
+    let set = lock(&settings::get().compile_options).get(&option).cloned();
     set.or_else(|| (option == JIT_COMPILE).then(|| JIT_COMPILE_DEFAULT.to_owned()))
 }
 
@@ -45,7 +43,7 @@ acl! {
         };
         let is_switch = matches!(value.as_str(), "enable" | "disable");
         check(option != JIT_COMPILE || is_switch, "the option is `enable` or `disable`")?;
-        lock(&runtime::get().settings.compile_options).insert(option, value);
+        lock(&settings::get().compile_options).insert(option, value);
         Ok(())
     }
 

@@ -1,26 +1,27 @@
 //! Contexts.
 
 use super::acl;
+use crate::context::calls;
+use crate::current;
 use crate::ffi::Out;
-use crate::{context, runtime};
 
 acl! {
     fn aclrtCreateContext(context: Out<usize>, device: i32) {
         context.check()?;
-        context.put(context::create(device)?)
+        context.put(calls::create(device)?)
     }
 
-    fn aclrtDestroyContext(context: usize) { context::destroy(context) }
+    fn aclrtDestroyContext(context: usize) { calls::destroy(context) }
 
-    fn aclrtSetCurrentContext(context: usize) { context::set_current(context) }
+    fn aclrtSetCurrentContext(context: usize) { calls::set_current(context) }
 
     fn aclrtGetCurrentContext(context: Out<usize>) {
         context.check()?;
-        runtime::get().with_context(|current| context.put(current.handle))
+        current::with(|current| context.put(current.handle))
     }
 
     fn aclrtCtxGetCurrentDefaultStream(stream: Out<usize>) {
         stream.check()?;
-        runtime::get().with_context(|context| stream.put(context.default_stream().handle))
+        current::with(|context| stream.put(context.default_stream().handle))
     }
 }

@@ -1,38 +1,40 @@
 //! Devices.
 
 use super::acl;
+use crate::context::{calls, held};
 use crate::ffi::Out;
-use crate::{device, runtime, stream};
+use crate::stream::access;
+use crate::{current, device};
 
 /// `ACL_HOST`: the program runs on the host of a card.
 const RUN_MODE_HOST: u32 = 1;
 
 acl! {
-    fn aclrtSetDevice(id: i32) { device::set(id) }
+    fn aclrtSetDevice(id: i32) { current::set_device(id) }
 
-    fn aclrtResetDevice(id: i32) { device::reset(id, false) }
+    fn aclrtResetDevice(id: i32) { calls::reset_device(id, false) }
 
-    fn aclrtResetDeviceForce(id: i32) { device::reset(id, true) }
+    fn aclrtResetDeviceForce(id: i32) { calls::reset_device(id, true) }
 
     fn aclrtGetDevice(id: Out<i32>) {
         id.check()?;
-        runtime::get().with_context(|context| id.put(context.device.id as i32))
+        current::with(|context| id.put(context.device.id as i32))
     }
 
-    fn aclrtGetDeviceCount(count: Out<u32>) { count.put(runtime::get().devices.len() as u32) }
+    fn aclrtGetDeviceCount(count: Out<u32>) { count.put(device::all().len() as u32) }
 
     fn aclrtGetRunMode(mode: Out<u32>) { mode.put(RUN_MODE_HOST) }
 
-    fn aclrtSynchronizeDevice() { runtime::get().context()?.synchronize_device(None) }
+    fn aclrtSynchronizeDevice() { current::context()?.synchronize_device(None) }
 
     fn aclrtSynchronizeDeviceWithTimeout(timeout_ms: i32) {
-        let limit = stream::timeout(timeout_ms)?;
-        runtime::get().context()?.synchronize_device(limit)
+        let limit = access::timeout(timeout_ms)?;
+        current::context()?.synchronize_device(limit)
     }
 
     fn aclrtGetPrimaryCtxState(id: i32, flags: Out<u32>, active: Out<i32>) {
-        let device = runtime::get().device(id)?;
-        active.put(i32::from(device.primary_is_active()))?;
+        let device = device::of(id)?;
+        active.put(i32::from(held::of(device).primary_is_active()))?;
         flags.put_if_wanted(0);
         Ok(())
     }

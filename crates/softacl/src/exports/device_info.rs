@@ -3,16 +3,15 @@
 use super::acl;
 use crate::code::{INVALID_PARAM, RT_PARAM_INVALID, RT_SYSPARAM_NOT_SET, check, fault};
 use crate::ffi::{Out, Text};
-use crate::runtime;
 use crate::sync::lock;
+use crate::{current, device, process, settings};
 
 const CUBE_CORES: u32 = 24;
 const VECTOR_CORES: u32 = 48;
 
 /// The number of a device's memory bytes and other attributes, as a 910B has them.
 fn attribute(id: u32, number: u32) -> Option<i64> {
-    let runtime = runtime::get();
-    let device = runtime.devices.get(id as usize)?;
+    let device = device::all().get(id as usize)?;
     Some(match number {
         1 => 6,
         101 | 102 => i64::from(CUBE_CORES),
@@ -31,7 +30,7 @@ fn attribute(id: u32, number: u32) -> Option<i64> {
 acl! {
     fn aclrtGetDeviceInfo(id: u32, attr: u32, value: Out<i64>) {
         value.check()?;
-        runtime::get().device(id as i32)?;
+        device::of(id as i32)?;
         match attribute(id, attr) {
             Some(found) => value.put(found),
             None => fault(RT_PARAM_INVALID, "this attribute is not known"),
@@ -40,7 +39,7 @@ acl! {
 
     fn aclGetDeviceCapability(id: u32, info: i32, value: Out<i64>) {
         value.check()?;
-        runtime::get().device(id as i32)?;
+        device::of(id as i32)?;
         let known = [Some(101), Some(201), Some(302)];
         let number = usize::try_from(info).ok().and_then(|at| known.get(at).copied().flatten());
         match number.and_then(|number| attribute(id, number)) {
@@ -51,45 +50,45 @@ acl! {
 
     fn aclrtGetDeviceCapability(id: i32, feature: u32, value: Out<i32>) {
         value.check()?;
-        runtime::get().device(id)?;
+        device::of(id)?;
         check(feature == 1 || feature == 21, "this feature is not known")?;
         value.put(0)
     }
 
     fn aclrtDeviceGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
-        runtime::get().context()?;
+        current::context()?;
         least.put_if_wanted(7);
         greatest.put_if_wanted(0);
         Ok(())
     }
 
     fn aclrtGetDeviceUtilizationRate(id: i32, rates: Out<[i32; 4]>) {
-        runtime::get().device(id)?;
+        device::of(id)?;
         rates.put([0; 4])
     }
 
     fn aclrtQueryDeviceStatus(id: i32, status: Out<u32>) {
-        runtime::get().device(id)?;
+        device::of(id)?;
         status.put(0)
     }
 
     fn aclrtGetDevicesTopo(id: u32, other: u32, link: Out<u64>) {
         /// All devices hang on the same switch.
         const HCCS: u64 = 1;
-        runtime::get().device(id as i32)?;
-        runtime::get().device(other as i32)?;
+        device::of(id as i32)?;
+        device::of(other as i32)?;
         link.put(HCCS)
     }
 
     fn aclrtDeviceGetUuid(id: i32, uuid: Out<[u8; 16]>) {
-        let device = runtime::get().device(id)?;
+        let device = device::of(id)?;
         let mut bytes = *b"softacl-device-0";
         bytes[15] = b'0'.wrapping_add(device.physical as u8);
         uuid.put(bytes)
     }
 
     fn aclrtDeviceGetPCIBusId(id: i32, name: Out<[u8; 13]>, len: i32) {
-        let device = runtime::get().device(id)?;
+        let device = device::of(id)?;
         name.check()?;
         check(len >= 13, "the buffer is too small")?;
         let mut bytes = *b"0000:00:00.0\0";
@@ -102,8 +101,7 @@ acl! {
     fn aclrtDeviceGetByPCIBusId(name: Text, id: Out<i32>) {
         let name = name.get()?;
         let bus = name.split(':').nth(1).and_then(|bus| u32::from_str_radix(bus, 16).ok());
-        let runtime = runtime::get();
-        let found = runtime.devices.iter().find(|device| Some(device.physical + 1) == bus);
+        let found = device::all().iter().find(|device| Some(device.physical + 1) == bus);
         match found {
             Some(device) => id.put(device.id as i32),
             None => fault(RT_PARAM_INVALID, "there is no device at this address"),
@@ -117,11 +115,11 @@ acl! {
     fn aclrtGetPhyDevIdByLogicDevId(logic: i32, physical: Out<i32>) { physical.put(known(logic)?) }
 
     fn aclrtGetLogicDevIdByUserDevId(user: i32, logic: Out<i32>) {
-        logic.put(runtime::get().device(user)?.physical as i32)
+        logic.put(device::of(user)?.physical as i32)
     }
 
     fn aclrtGetPhyDevIdByUserDevId(user: i32, physical: Out<i32>) {
-        physical.put(runtime::get().device(user)?.physical as i32)
+        physical.put(device::of(user)?.physical as i32)
     }
 
     fn aclrtGetUserDevIdByLogicDevId(logic: i32, user: Out<i32>) { user.put(user_of(logic)?) }
@@ -130,17 +128,16 @@ acl! {
 
     fn aclrtDeviceCanAccessPeer(can: Out<i32>, id: i32, peer: i32) {
         can.check()?;
-        runtime::get().device(id)?;
-        runtime::get().device(peer)?;
+        device::of(id)?;
+        device::of(peer)?;
         can.put(i32::from(id != peer))
     }
 
     fn aclrtDeviceEnablePeerAccess(peer: i32, flags: u32) {
-        let runtime = runtime::get();
-        let own = runtime.context()?.device.id as i32;
-        runtime.device(peer)?;
+        let own = current::context()?.device.id as i32;
+        device::of(peer)?;
         check(flags == 0 && peer != own, "flags are reserved, and a device is no peer of itself")?;
-        let mut peers = lock(&runtime.settings.peers);
+        let mut peers = lock(&settings::get().peers);
         if !peers.contains(&(own, peer)) {
             peers.push((own, peer));
         }
@@ -148,89 +145,87 @@ acl! {
     }
 
     fn aclrtDeviceDisablePeerAccess(peer: i32) {
-        let runtime = runtime::get();
-        let own = runtime.context()?.device.id as i32;
-        runtime.device(peer)?;
-        let mut peers = lock(&runtime.settings.peers);
+        let own = current::context()?.device.id as i32;
+        device::of(peer)?;
+        let mut peers = lock(&settings::get().peers);
         let before = peers.len();
         peers.retain(|&pair| pair != (own, peer));
         check(peers.len() < before, "peer access was not enabled")
     }
 
     fn aclrtDevicePeerAccessStatus(id: i32, peer: i32, status: Out<i32>) {
-        let runtime = runtime::get();
-        runtime.device(id)?;
-        runtime.device(peer)?;
-        status.put(i32::from(lock(&runtime.settings.peers).contains(&(id, peer))))
+        device::of(id)?;
+        device::of(peer)?;
+        status.put(i32::from(lock(&settings::get().peers).contains(&(id, peer))))
     }
 
     fn aclrtSetDeviceSatMode(mode: u32) {
         check(mode <= 1, "this mode does not exist")?;
-        *lock(&runtime::get().settings.saturation) = mode;
+        *lock(&settings::get().saturation) = mode;
         Ok(())
     }
 
-    fn aclrtGetDeviceSatMode(mode: Out<u32>) { mode.put(*lock(&runtime::get().settings.saturation)) }
+    fn aclrtGetDeviceSatMode(mode: Out<u32>) { mode.put(*lock(&settings::get().saturation)) }
 
     fn aclrtSetSysParamOpt(option: u32, value: i64) {
-        runtime::get().settings.params.set(u64::MAX, option, value)
+        settings::get().params.set(u64::MAX, option, value)
     }
 
     fn aclrtGetSysParamOpt(option: u32, value: Out<i64>) {
-        let set = runtime::get().settings.params.get(u64::MAX, option);
+        let set = settings::get().params.get(u64::MAX, option);
         value.put(set.unwrap_or(0))
     }
 
     fn aclrtCtxSetSysParamOpt(option: u32, value: i64) {
-        let context = runtime::get().context()?;
-        let params = &runtime::get().settings.params;
+        let context = current::context()?;
+        let params = &settings::get().params;
         params.set(context.handle as u64, option, value)?;
         // What is set for a context holds for threads without one as well.
         params.set(u64::MAX, option, value)
     }
 
     fn aclrtCtxGetSysParamOpt(option: u32, value: Out<i64>) {
-        param(runtime::get().context()?.handle as u64, option, &value)
+        param(current::context()?.handle as u64, option, &value)
     }
 
     fn aclrtDeviceSetLimit(limit: u32, value: usize) {
-        let device = runtime::get().context()?.device.id;
+        let device = current::context()?.device.id;
         check(limit <= 4, "this limit does not exist")?;
-        runtime::get().settings.device_limits.set(u64::from(device), limit, value as i64)
+        settings::get().device_limits.set(u64::from(device), limit, value as i64)
     }
 
     fn aclrtDeviceGetLimit(limit: u32, value: Out<usize>) {
         value.check()?;
-        let device = runtime::get().context()?.device.id;
+        let device = current::context()?.device.id;
         check(limit <= 4, "this limit does not exist")?;
-        let set = runtime::get().settings.device_limits.get(u64::from(device), limit);
+        let set = settings::get().device_limits.get(u64::from(device), limit);
         value.put(set.unwrap_or(32 << 10) as usize)
     }
 
     fn aclrtSetDeviceResLimit(id: i32, kind: u32, value: u32) {
-        let device = runtime::get().device(id)?.id;
+        let device = device::of(id)?.id;
         within(kind, value)?;
-        runtime::get().settings.cores.set(u64::from(device), kind, i64::from(value))
+        settings::get().cores.set(u64::from(device), kind, i64::from(value))
     }
 
     fn aclrtGetDeviceResLimit(id: i32, kind: u32, value: Out<u32>) {
         value.check()?;
-        let device = runtime::get().device(id)?.id;
+        let device = device::of(id)?.id;
         let all = cores(kind)?;
-        let set = runtime::get().settings.cores.get(u64::from(device), kind);
+        let set = settings::get().cores.get(u64::from(device), kind);
         value.put(set.map_or(all, |set| set as u32))
     }
 
     fn aclrtResetDeviceResLimit(id: i32) {
-        let device = runtime::get().device(id)?.id;
-        runtime::get().settings.cores.clear(u64::from(device));
+        let device = device::of(id)?.id;
+        settings::get().cores.clear(u64::from(device));
         Ok(())
     }
 }
 
 fn param(scope: u64, option: u32, value: &Out<i64>) -> crate::code::Outcome {
     value.check()?;
-    match runtime::get().settings.params.get(scope, option) {
+    match settings::get().params.get(scope, option) {
         Some(set) => value.put(set),
         None => fault(RT_SYSPARAM_NOT_SET, "the option was not set"),
     }
@@ -251,7 +246,7 @@ pub(super) fn within(kind: u32, value: u32) -> crate::code::Outcome {
 }
 
 fn known(physical: i32) -> crate::code::Outcome<i32> {
-    let count = runtime::get().options.devices as i32;
+    let count = process::options().devices as i32;
     if (0..count).contains(&physical) {
         return Ok(physical);
     }
@@ -262,9 +257,7 @@ fn known(physical: i32) -> crate::code::Outcome<i32> {
 }
 
 fn user_of(physical: i32) -> crate::code::Outcome<i32> {
-    let runtime = runtime::get();
-    let found = runtime
-        .devices
+    let found = device::all()
         .iter()
         .find(|device| device.physical as i32 == physical);
     found.map_or_else(

@@ -4,8 +4,10 @@ use std::sync::atomic::Ordering;
 
 use super::acl;
 use crate::code::{INVALID_PARAM, check, fault};
+use crate::event::calls as events;
 use crate::ffi::Out;
-use crate::{event, runtime, stream};
+use crate::stream::access;
+use crate::{current, event, settings};
 
 /// `aclrtEventRecordedStatus` counts the other way round than the other status enums.
 const RECORDED_NOT_READY: u32 = 0;
@@ -20,17 +22,17 @@ const EXTERNAL: u32 = 1;
 acl! {
     fn aclrtCreateEvent(event: Out<usize>) {
         event.check()?;
-        event.put(event::create()?)
+        event.put(events::create()?)
     }
 
     fn aclrtCreateEventWithFlag(event: Out<usize>, flags: u32) {
         event.check()?;
-        event.put(event::create_with_flag(flags)?)
+        event.put(events::create_with_flag(flags)?)
     }
 
     fn aclrtCreateEventExWithFlag(event: Out<usize>, flags: u32) {
         event.check()?;
-        event.put(event::create_ex_with_flag(flags)?)
+        event.put(events::create_ex_with_flag(flags)?)
     }
 
     fn aclrtDestroyEvent(event: usize) { event::destroy(event) }
@@ -40,7 +42,7 @@ acl! {
     fn aclrtResetEvent(event: usize, stream: usize) { event::of(event)?.reset_in(stream) }
 
     fn aclrtStreamWaitEvent(stream: usize, event: usize) {
-        let timeout_s = runtime::get().op_wait_timeout_s.load(Ordering::Relaxed);
+        let timeout_s = settings::get().op_wait_timeout_s.load(Ordering::Relaxed);
         event::of(event)?.wait_in(stream, timeout_s)
     }
 
@@ -50,7 +52,7 @@ acl! {
     }
 
     fn aclrtSetOpWaitTimeout(timeout_s: u32) {
-        runtime::get().op_wait_timeout_s.store(u64::from(timeout_s), Ordering::Relaxed);
+        settings::get().op_wait_timeout_s.store(u64::from(timeout_s), Ordering::Relaxed);
         Ok(())
     }
 
@@ -75,18 +77,18 @@ acl! {
     fn aclrtSynchronizeEvent(event: usize) { event::of(event)?.synchronize(None) }
 
     fn aclrtSynchronizeEventWithTimeout(event: usize, timeout_ms: i32) {
-        let limit = stream::timeout(timeout_ms)?;
+        let limit = access::timeout(timeout_ms)?;
         event::of(event)?.synchronize(limit)
     }
 
     fn aclrtEventElapsedTime(ms: Out<f32>, start: usize, end: usize) {
         ms.check()?;
-        ms.put(event::elapsed_ms(start, end)?)
+        ms.put(events::elapsed_ms(start, end)?)
     }
 
     fn aclrtEventGetTimestamp(event: usize, timestamp: Out<u64>) {
         timestamp.check()?;
-        timestamp.put(event::timestamp_us(event)?)
+        timestamp.put(events::timestamp_us(event)?)
     }
 
     fn aclrtGetEventId(event: usize, id: Out<u32>) {
@@ -96,7 +98,7 @@ acl! {
 
     fn aclrtGetEventAvailNum(count: Out<u32>) {
         count.check()?;
-        runtime::get().with_context(|context| count.put(context.device.events_left()))
+        current::with(|context| count.put(context.device.events_left()))
     }
 
     fn aclrtRecordEventWithFlag(event: usize, stream: usize, flag: u32) {

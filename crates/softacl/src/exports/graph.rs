@@ -5,7 +5,8 @@ use std::ffi::c_char;
 use super::acl;
 use crate::code::{INVALID_PARAM, Outcome, RT_STREAM_NOT_CAPTURED, check, fault};
 use crate::ffi::{Callback, In, Out, Text};
-use crate::graph::{self, TaskParams};
+use crate::graph::params::TaskParams;
+use crate::graph::{build, capture, debug, execute, group, introspect, lifetime, modes, params};
 
 type Function = Option<extern "C" fn(usize)>;
 
@@ -27,10 +28,10 @@ fn put_list(found: &[usize], list: &Out<usize>, length: &Out<u32>) -> Outcome {
 }
 
 acl! {
-    fn aclmdlRICaptureBegin(stream: usize, mode: u32) { graph::begin(stream, mode) }
+    fn aclmdlRICaptureBegin(stream: usize, mode: u32) { capture::begin(stream, mode) }
 
     fn aclmdlRICaptureEnd(stream: usize, model: Out<usize>) {
-        let ended = graph::end(stream, !model.is_null());
+        let ended = capture::end(stream, !model.is_null());
         // Where nothing was captured the result stays as it was.
         if ended.is_ok() || ended.is_err_and(|failed| failed.code != RT_STREAM_NOT_CAPTURED) {
             model.put_if_wanted(ended.unwrap_or(0));
@@ -42,86 +43,86 @@ acl! {
         if stream == 0 || (status.is_null() && model.is_null()) {
             return fault(INVALID_PARAM, "the stream or both results are NULL");
         }
-        let (found, graph) = graph::info(stream)?;
+        let (found, graph) = capture::info(stream)?;
         status.put_if_wanted(found);
         model.put_if_wanted(graph);
         Ok(())
     }
 
-    fn aclmdlRICaptureThreadExchangeMode(mode: Out<u32>) { graph::exchange(&mode) }
+    fn aclmdlRICaptureThreadExchangeMode(mode: Out<u32>) { modes::exchange(&mode) }
 
     fn aclmdlRICaptureToModelRIBegin(stream: usize, model: usize, mode: u32) {
-        graph::begin_into(stream, model, mode)
+        capture::begin_into(stream, model, mode)
     }
 
-    fn aclmdlRICaptureTaskGrpBegin(stream: usize) { graph::begin_group(stream) }
+    fn aclmdlRICaptureTaskGrpBegin(stream: usize) { group::begin_group(stream) }
 
     fn aclmdlRICaptureTaskGrpEnd(stream: usize, group: Out<usize>) {
         group.check()?;
-        let ended = graph::end_group(stream);
+        let ended = group::end_group(stream);
         group.put(*ended.as_ref().unwrap_or(&0))?;
         ended.map(drop)
     }
 
     fn aclmdlRICaptureTaskUpdateBegin(stream: usize, group: usize) {
-        graph::begin_update(stream, group)
+        group::begin_update(stream, group)
     }
 
-    fn aclmdlRICaptureTaskUpdateEnd(stream: usize) { graph::end_update(stream) }
+    fn aclmdlRICaptureTaskUpdateEnd(stream: usize) { group::end_update(stream) }
 
-    fn aclmdlRIExecuteAsync(model: usize, stream: usize) { graph::execute_async(model, stream) }
+    fn aclmdlRIExecuteAsync(model: usize, stream: usize) { execute::execute_async(model, stream) }
 
-    fn aclmdlRIExecute(model: usize, timeout_ms: i32) { graph::execute(model, timeout_ms) }
+    fn aclmdlRIExecute(model: usize, timeout_ms: i32) { execute::execute(model, timeout_ms) }
 
-    fn aclmdlRIDestroy(model: usize) { graph::destroy(model) }
+    fn aclmdlRIDestroy(model: usize) { lifetime::destroy(model) }
 
     fn aclmdlRIDestroyRegisterCallback(model: usize, function: Function, data: usize) {
         let function = some(function)?;
-        graph::of_context(model)?.add_callback(Callback { function, data })
+        lifetime::of_context(model)?.add_callback(Callback { function, data })
     }
 
     fn aclmdlRIDestroyUnregisterCallback(model: usize, function: Function) {
         let function = some(function)?;
-        graph::of_context(model)?.remove_callback(function)
+        lifetime::of_context(model)?.remove_callback(function)
     }
 
     fn aclmdlRIBuildBegin(model: Out<usize>, flags: u32) {
         model.check()?;
-        model.put(graph::build_begin(flags)?)
+        model.put(build::begin(flags)?)
     }
 
     fn aclmdlRIBindStream(model: usize, stream: usize, flags: u32) {
-        graph::bind(model, stream, flags)
+        build::bind(model, stream, flags)
     }
 
-    fn aclmdlRIEndTask(model: usize, stream: usize) { graph::end_task(model, stream) }
+    fn aclmdlRIEndTask(model: usize, stream: usize) { build::end_task(model, stream) }
 
     fn aclmdlRIBuildEnd(model: usize, reserved: usize) {
         check(reserved == 0, "the last argument is reserved")?;
-        graph::build_end(model)
+        build::end(model)
     }
 
-    fn aclmdlRIUnbindStream(model: usize, stream: usize) { graph::unbind(model, stream) }
+    fn aclmdlRIUnbindStream(model: usize, stream: usize) { build::unbind(model, stream) }
 
     fn aclmdlRIDebugJsonPrint(model: usize, path: Text, flags: u32) {
-        graph::write(model, path.optional(), flags)
+        debug::write(model, path.optional(), flags)
     }
 
-    fn aclmdlRIDebugPrint(model: usize) { graph::print(model) }
+    fn aclmdlRIDebugPrint(model: usize) { debug::print(model) }
 
     fn aclmdlRIGetId(model: usize, id: Out<u32>) {
         id.check()?;
-        id.put(graph::of_context(model)?.id)
+        id.put(lifetime::of_context(model)?.id)
     }
 
     fn aclmdlRISetName(model: usize, name: Text) {
-        graph::of_context(model)?.set_name(name.get()?);
+        lifetime::of_context(model)?.set_name(name.get()?);
         Ok(())
     }
 
     fn aclmdlRIGetName(model: usize, room: u32, name: Out<c_char>) {
         name.check()?;
-        let text = graph::of_context(model)?.name();
+        let text = lifetime::of_context(model)?.name();
         check(room as usize > text.len(), "the buffer is too small")?;
         name.put_text(&text);
         Ok(())
@@ -129,33 +130,33 @@ acl! {
 
     fn aclmdlRIGetStreams(model: usize, streams: Out<usize>, count: Out<u32>) {
         count.check()?;
-        put_list(&graph::stream_handles(model)?, &streams, &count)
+        put_list(&introspect::stream_handles(model)?, &streams, &count)
     }
 
     fn aclmdlRIGetTasksByStream(stream: usize, tasks: Out<usize>, count: Out<u32>) {
         count.check()?;
-        put_list(&graph::task_handles(stream)?, &tasks, &count)
+        put_list(&introspect::task_handles(stream)?, &tasks, &count)
     }
 
     fn aclmdlRITaskGetType(task: usize, kind: Out<u32>) {
         kind.check()?;
-        kind.put(graph::kind_of(task)?)
+        kind.put(introspect::kind_of(task)?)
     }
 
     fn aclmdlRITaskGetSeqId(task: usize, id: Out<u32>) {
         id.check()?;
-        id.put(graph::seq_of(task)?)
+        id.put(introspect::seq_of(task)?)
     }
 
     fn aclmdlRITaskGetParams(task: usize, params: Out<TaskParams>) {
-        graph::params_of(task, &params)
+        params::params_of(task, &params)
     }
 
     fn aclmdlRITaskSetParams(task: usize, params: In<TaskParams>) {
-        graph::set_params(task, &params)
+        params::set_params(task, &params)
     }
 
-    fn aclmdlRITaskDisable(task: usize) { graph::disable(task) }
+    fn aclmdlRITaskDisable(task: usize) { introspect::disable(task) }
 
-    fn aclmdlRIUpdate(model: usize) { graph::apply_changes(model) }
+    fn aclmdlRIUpdate(model: usize) { introspect::update(model) }
 }

@@ -7,7 +7,7 @@ use crate::clock::{now, spin_until};
 use crate::code::{Outcome, fault};
 use crate::device::Device;
 use crate::ffi::Out;
-use crate::runtime;
+use crate::{device, process};
 use softacl_options::Driver;
 
 /// `drvError_t`.
@@ -41,7 +41,7 @@ fn below(limit: u64) -> u64 {
 
 /// The host's time at which the driver reads a clock: its answer takes a while before and after that.
 fn moment_of_reading() -> u64 {
-    let options = &runtime::get().options;
+    let options = process::options();
     let lasts = options.driver_ns + below(options.driver_jitter_ns + 1);
     let begin = now();
     spin_until(begin + below(lasts + 1));
@@ -54,7 +54,7 @@ fn moment_of_reading() -> u64 {
 fn counter(device: &Device) -> i64 {
     let host_ns = moment_of_reading();
     let count = device.clock.count(host_ns);
-    if let Some(truth) = &runtime::get().truth {
+    if let Some(truth) = process::truth() {
         truth.add_reading(device.id, host_ns, count);
     }
     count
@@ -62,12 +62,11 @@ fn counter(device: &Device) -> i64 {
 
 /// Devices have the numbers of the machine here.
 fn answer(id: u32, module: i32, info: i32) -> Outcome<i64> {
-    let runtime = runtime::get();
-    let mut devices = runtime.devices.iter();
+    let mut devices = device::all().iter();
     let Some(device) = devices.find(|device| device.physical == id) else {
         return fault(INVALID_DEVICE, "there is no device with this number");
     };
-    match runtime.options.driver {
+    match process::options().driver {
         Driver::Tells => {}
         Driver::Unsupported => return fault(NOT_SUPPORTED, "the driver does not tell this"),
         Driver::Fails => return fault(NO_ACCESS, "the driver cannot reach the device"),
@@ -100,6 +99,6 @@ acl! {
         if count.is_null() {
             return fault(INVALID_VALUE, "the result is NULL");
         }
-        count.put(runtime::get().options.devices)
+        count.put(process::options().devices)
     }
 }

@@ -8,12 +8,13 @@ use super::acl;
 use crate::code::{Code, Outcome, SUCCESS, fault};
 use crate::engine::task::Work;
 use crate::ffi::{In, Out};
+use crate::hccl::collective::Collective;
 use crate::hccl::{
-    self, Collective, Communicator, Element, Message, PARA, PTR, Plan, ROOT_INFO_BYTES, RootInfo,
-    found, segment,
+    self, Communicator, Element, Message, PARA, PTR, Plan, ROOT_INFO_BYTES, RootInfo, found,
+    segment,
 };
 use crate::memory::{Place, check_range, place_of};
-use crate::stream;
+use crate::stream::access;
 
 /// `HcclCommConfig` up to what is looked at.
 #[repr(C)]
@@ -99,7 +100,7 @@ fn submit(
     stream: usize,
     plan: Plan,
 ) -> Outcome {
-    let stream = stream::of_context(stream)?;
+    let stream = access::of_context(stream)?;
     if stream.route.is_capturing() {
         return fault(hccl::NOT_SUPPORTED, "collectives cannot be captured");
     }
@@ -126,7 +127,7 @@ fn submit_messages(
     stream: usize,
     messages: Vec<Message>,
 ) -> Outcome {
-    let stream = stream::of_context(stream)?;
+    let stream = access::of_context(stream)?;
     if stream.route.is_capturing() {
         return fault(hccl::NOT_SUPPORTED, "messages cannot be captured");
     }

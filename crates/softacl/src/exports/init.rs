@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use super::acl;
 use crate::code::{Code, INVALID_PARAM};
 use crate::ffi::{Out, Text};
-use crate::{errors, guard, init};
+use crate::{errors, guard, init, process};
 
 acl! {
     fn aclInit(config: Text) { init::initialise(config.optional().as_deref()) }
@@ -55,5 +55,5 @@ pub(crate) extern "C" fn aclrtPeekAtLastError(level: u32) -> Code {
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn aclrtGetSocName() -> *const c_char {
-    crate::runtime::get().options.chip.soc_name().as_ptr()
+    process::options().chip.soc_name().as_ptr()
 }

@@ -7,6 +7,7 @@ use crate::code::{INVALID_PARAM, Outcome, check, fault};
 use crate::ffi::{In, Out, Text};
 use crate::kernel::{self, Arguments};
 use crate::memory::{check_range, place_of};
+use crate::stream::launch;
 
 /// Where an address has to be written, and where in the arguments that address points.
 #[repr(C)]
@@ -38,7 +39,7 @@ acl! {
     }
 
     fn aclrtLaunchKernel(function: usize, blocks: u32, args: usize, size: usize, stream: usize) {
-        kernel::launch(function, blocks, on_device(args, size)?, stream)
+        launch::kernel(function, blocks, on_device(args, size)?, stream)
     }
 
     fn aclrtLaunchKernelV2(
@@ -49,7 +50,7 @@ acl! {
         _config: usize,
         stream: usize,
     ) {
-        kernel::launch(function, blocks, on_device(args, size)?, stream)
+        launch::kernel(function, blocks, on_device(args, size)?, stream)
     }
 
     fn aclrtLaunchKernelWithHostArgs(
@@ -66,7 +67,7 @@ acl! {
         let holders = if holder_count == 0 { Vec::new() } else { holders.array(holder_count)? };
         let addresses: Vec<(u32, u32)> =
             holders.iter().map(|holder| (holder.address_at, holder.data_at)).collect();
-        kernel::launch(function, blocks, kernel::copied(&bytes, &addresses)?, stream)
+        launch::kernel(function, blocks, kernel::copied(&bytes, &addresses)?, stream)
     }
 
     fn aclrtLaunchKernelWithConfig(
@@ -78,7 +79,7 @@ acl! {
         _reserved: usize,
     ) {
         let arguments = kernel::with_arguments(args, |builder| builder.arguments())?;
-        kernel::launch(function, blocks, arguments, stream)
+        launch::kernel(function, blocks, arguments, stream)
     }
 
     fn aclrtKernelArgsInit(function: usize, args: Out<usize>) {

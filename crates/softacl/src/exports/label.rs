@@ -2,17 +2,18 @@
 
 use super::acl;
 use crate::ffi::{In, Out};
-use crate::{graph, label};
+use crate::graph::jump;
+use crate::label;
 
 acl! {
     fn aclrtCreateLabel(out: Out<usize>) {
         out.check()?;
-        out.put(label::create()?)
+        out.put(jump::create_label()?)
     }
 
     fn aclrtDestroyLabel(handle: usize) { label::destroy(handle) }
 
-    fn aclrtSetLabel(handle: usize, stream: usize) { graph::set_label(handle, stream) }
+    fn aclrtSetLabel(handle: usize, stream: usize) { jump::set_label(handle, stream) }
 
     fn aclrtCreateLabelList(labels: In<usize>, count: usize, out: Out<usize>) {
         out.check()?;
@@ -22,6 +23,6 @@ acl! {
     fn aclrtDestroyLabelList(list: usize) { label::destroy_list(list) }
 
     fn aclrtSwitchLabelByIndex(address: usize, count: u32, list: usize, stream: usize) {
-        graph::switch_label(address, count, list, stream)
+        jump::switch_label(address, count, list, stream)
     }
 }

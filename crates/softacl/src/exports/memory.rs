@@ -2,22 +2,24 @@
 
 use super::acl;
 use crate::ffi::Out;
-use crate::memory::copy::{self, Fill, Transfer};
-use crate::{memory, stream};
+use crate::memory;
+use crate::memory::transfer::{Fill, Transfer};
+use crate::memory::{allocate, copy};
+use crate::stream::access;
 
 acl! {
     fn [aclrtMalloc, aclrtMallocCached, aclrtMallocAlign32](
         address: Out<usize>, size: usize, policy: u32,
     ) {
         address.check()?;
-        address.put(memory::allocate_device(size, policy)?)
+        address.put(allocate::on_device(size, policy)?)
     }
 
     fn aclrtFree(address: usize) { memory::free_device(address) }
 
     fn aclrtMallocHost(address: Out<usize>, size: usize) {
         address.check()?;
-        address.put(memory::allocate_host(size)?)
+        address.put(allocate::on_host(size)?)
     }
 
     fn aclrtFreeHost(address: usize) { memory::free_host(address) }
@@ -35,7 +37,7 @@ acl! {
         stream: usize,
     ) {
         let transfer = Transfer::within(dst, room, src, len, kind)?;
-        copy::copy_async(transfer, &stream::of_context(stream)?)
+        copy::copy_async(transfer, &access::of_context(stream)?)
     }
 
     fn aclrtMemcpy2d(
@@ -62,7 +64,7 @@ acl! {
         stream: usize,
     ) {
         let transfer = Transfer { dst, src, dst_pitch, src_pitch, width, rows };
-        copy::copy_async(transfer.in_rows(kind)?, &stream::of_context(stream)?)
+        copy::copy_async(transfer.in_rows(kind)?, &access::of_context(stream)?)
     }
 
     fn aclrtMemset(dst: usize, room: usize, value: i32, len: usize) {
@@ -70,7 +72,7 @@ acl! {
     }
 
     fn aclrtMemsetAsync(dst: usize, room: usize, value: i32, len: usize, stream: usize) {
-        let stream = stream::of_context(stream)?;
+        let stream = access::of_context(stream)?;
         copy::fill_async(Fill::bytes(dst, room, value, len)?, &stream)
     }
 
@@ -79,7 +81,7 @@ acl! {
     }
 
     fn aclrtMemsetD32Async(dst: usize, room: usize, value: u32, count: usize, stream: usize) {
-        let stream = stream::of_context(stream)?;
+        let stream = access::of_context(stream)?;
         copy::fill_async(Fill::words(dst, room, value, count)?, &stream)
     }
 }

@@ -4,9 +4,11 @@ use super::acl;
 use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
 use crate::engine::task::Work;
 use crate::ffi::{In, Out};
-use crate::memory::copy::{self, Checked, Transfer};
-use crate::memory::reduce;
-use crate::{graph, memory, runtime, stream};
+use crate::graph::modes;
+use crate::memory::transfer::{Checked, Transfer};
+use crate::memory::{allocate, copy, submit};
+use crate::stream::access;
+use crate::{current, memory, process, stream};
 
 /// What `aclrtSetMemcpyDesc` writes into the program's descriptor.
 #[repr(C)]
@@ -28,7 +30,7 @@ acl! {
         stream: usize,
     ) {
         let transfer = Transfer { dst_pitch: room, ..Transfer::linear(dst, src, len) };
-        copy::copy_async(transfer, &stream::of_context(stream)?)
+        copy::copy_async(transfer, &access::of_context(stream)?)
     }
 
     fn aclrtMemcpyAsyncWithOffset(
@@ -44,7 +46,7 @@ acl! {
         // The addresses are read from memory of the device, which is memory of ours.
         let (dst, src) = (dst.get()?.wrapping_add(dst_offset), src.get()?.wrapping_add(src_offset));
         let transfer = Transfer { dst_pitch: room, ..Transfer::linear(dst, src, len) };
-        copy::copy_async(transfer, &stream::of_context(stream)?)
+        copy::copy_async(transfer, &access::of_context(stream)?)
     }
 
     fn aclrtGetMemcpyDescSize(_kind: u32, size: Out<usize>) { size.put(size_of::<Descriptor>()) }
@@ -63,7 +65,7 @@ acl! {
 
     fn aclrtMemcpyAsyncWithDesc(descriptor: In<Descriptor>, _kind: u32, stream: usize) {
         let Descriptor { src, dst, len, .. } = descriptor.get()?;
-        copy::copy_async(Transfer::linear(dst, src, len), &stream::of_context(stream)?)
+        copy::copy_async(Transfer::linear(dst, src, len), &access::of_context(stream)?)
     }
 
     fn aclrtMemcpyBatch(
@@ -131,7 +133,7 @@ acl! {
         stream: usize,
         _reserved: usize,
     ) {
-        reduce::submit(dst, src, bytes, kind, data_type, stream)
+        submit::reduction(dst, src, bytes, kind, data_type, stream)
     }
 
     fn aclrtMemManagedPrefetchAsync(
@@ -143,20 +145,20 @@ acl! {
     ) {
         check(flags == 0, "the flags are reserved")?;
         memory::check_range(address, size as usize, memory::place_of(address))?;
-        stream::of_context(stream)?.mark()
+        access::of_context(stream)?.mark()
     }
 
     fn aclrtMemPoolMallocAsync(address: Out<usize>, size: usize, pool: usize, stream: usize) {
         address.check()?;
         super::vmm::known(pool)?;
-        let stream = stream::of_context(stream)?;
+        let stream = access::of_context(stream)?;
         refuse_in_graphs(&stream)?;
-        address.put(memory::allocate_device(size, 0)?)?;
+        address.put(allocate::on_device(size, 0)?)?;
         stream.mark()
     }
 
     fn aclrtMemPoolFreeAsync(address: usize, stream: usize) {
-        let stream = stream::of_context(stream)?;
+        let stream = access::of_context(stream)?;
         refuse_in_graphs(&stream)?;
         let known = stream.device.memory.block_of(address, 1).is_some();
         check(known, "this is no device allocation")?;
@@ -181,7 +183,7 @@ pub(crate) fn batch(
     count: usize,
     failed_at: &Out<usize>,
 ) -> Outcome<Vec<Checked>> {
-    runtime::get().context()?;
+    current::context()?;
     check(count > 0, "the batch is empty")?;
     let (dsts, rooms) = (dsts.array(count)?, rooms.array(count)?);
     let (srcs, lens) = (srcs.array(count)?, lens.array(count)?);
@@ -212,13 +214,13 @@ pub(crate) fn batch_now(parts: &[Checked]) -> Outcome {
 }
 
 pub(crate) fn batch_async(parts: &[Checked], stream: usize) -> Outcome {
-    let stream = stream::of_context(stream)?;
+    let stream = access::of_context(stream)?;
     if parts.iter().any(Checked::touches_pageable) {
-        graph::permit_blocking_copy(&stream)?;
+        modes::permit_blocking_copy(&stream)?;
         stream.synchronize(None)?;
         return batch_now(parts);
     }
-    let options = &runtime::get().options;
+    let options = process::options();
     let latencies = options.copy_ns * (parts.len() as u64 - 1);
     // The parts of a batch share one latency.
     let total: u64 = parts.iter().map(|part| part.duration_ns(options)).sum();

@@ -5,8 +5,8 @@ use crate::code::{
     INVALID_PARAM, RT_ALREADY_REGISTERED, RT_NOT_REGISTERED, RT_PARAM_INVALID, check, fault,
 };
 use crate::ffi::Out;
-use crate::memory::{self, Place};
-use crate::runtime;
+use crate::memory::{self, Place, allocate};
+use crate::{current, device};
 
 const HOST: u32 = 0;
 const DEVICE: u32 = 1;
@@ -28,27 +28,27 @@ acl! {
         address: Out<usize>, size: usize, policy: u32, _config: usize,
     ) {
         address.check()?;
-        address.put(memory::allocate_device(size, policy)?)
+        address.put(allocate::on_device(size, policy)?)
     }
 
     fn aclrtMallocHostWithCfg(address: Out<usize>, size: u64, _config: usize) {
         address.check()?;
-        address.put(memory::allocate_host(size as usize)?)
+        address.put(allocate::on_host(size as usize)?)
     }
 
     fn aclrtMemAllocManaged(address: Out<usize>, size: u64, flag: u32) {
         address.check()?;
         check(flag == 1, "only ACL_RT_MEM_ATTACH_GLOBAL exists")?;
-        address.put(memory::allocate_managed(size as usize)?)
+        address.put(allocate::managed(size as usize)?)
     }
 
     fn aclrtFreeWithDevSync(address: usize) {
-        runtime::get().context()?.synchronize_device(None)?;
+        current::context()?.synchronize_device(None)?;
         memory::free_device(address)
     }
 
     fn aclrtFreeHostWithDevSync(address: usize) {
-        runtime::get().context()?.synchronize_device(None)?;
+        current::context()?.synchronize_device(None)?;
         memory::free_host(address)
     }
 
@@ -69,7 +69,7 @@ acl! {
         if address == 0 {
             return fault(INVALID_PARAM, "the pointer is NULL");
         }
-        if runtime::get().host_memory.unregister(address) {
+        if memory::host().unregister(address) {
             return Ok(());
         }
         fault(RT_NOT_REGISTERED, "the memory is not registered")
@@ -86,7 +86,7 @@ acl! {
         free.check()?;
         total.check()?;
         check(attr <= 17, "this kind of memory does not exist")?;
-        let arena = &runtime::get().context()?.device.memory;
+        let arena = &current::context()?.device.memory;
         total.put(arena.capacity())?;
         free.put(arena.capacity() - arena.used())
     }
@@ -106,7 +106,7 @@ acl! {
     }
 
     fn aclrtMemGetAddressRange(address: usize, base: Out<usize>, size: Out<usize>) {
-        let arenas = runtime::get().devices.iter().map(|device| &device.memory);
+        let arenas = device::all().iter().map(|device| &device.memory);
         let Some(block) = arenas.filter_map(|arena| arena.block_of(address, 1)).next() else {
             return fault(RT_PARAM_INVALID, "the address is in no device allocation");
         };
@@ -122,7 +122,7 @@ fn register(address: usize, size: u64) -> crate::code::Outcome {
     if address == 0 {
         return fault(INVALID_PARAM, "the pointer is NULL");
     }
-    runtime::get().context()?;
+    current::context()?;
     check(
         size > 0 && address.is_multiple_of(4096),
         "the range is empty or not aligned to a page",
@@ -130,7 +130,7 @@ fn register(address: usize, size: u64) -> crate::code::Outcome {
     let Some(_end) = address.checked_add(size as usize) else {
         return fault(RT_PARAM_INVALID, "the range is too long");
     };
-    if runtime::get().host_memory.register(address, size as usize) {
+    if memory::host().register(address, size as usize) {
         return Ok(());
     }
     fault(

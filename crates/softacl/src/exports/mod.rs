@@ -32,7 +32,7 @@ mod versions;
 mod virtual_time;
 mod vmm;
 
-/// Declares exported functions whose bodies yield an `Outcome`. Each is run by `ffi::call`. Names that do the same
+/// Declares exported functions whose bodies yield an `Outcome`. Each is run by `boundary::call`. Names that do the same
 /// share a body: `fn [one, other](…)`.
 macro_rules! acl {
     (@each [$($name:ident),+] $arguments:tt $body:block) => {
@@ -42,7 +42,7 @@ macro_rules! acl {
         // SAFETY: the name is AscendCL's; nothing else in this library defines it.
         #[unsafe(no_mangle)]
         pub(crate) extern "C" fn $name($($arg: $type),*) -> $crate::code::Code {
-            $crate::ffi::call(stringify!($name), || $body)
+            $crate::boundary::call(stringify!($name), || $body)
         }
     };
     ($(fn $names:tt $arguments:tt $body:block)*) => {

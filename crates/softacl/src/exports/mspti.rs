@@ -1,15 +1,15 @@
 //! msPTI (`libmspti.so`): the interface of the vendor's profiler. Its functions leave no error text behind.
 
 use crate::ffi::Out;
+use crate::mspti;
 use crate::mspti::record::Kind;
 use crate::mspti::{Callbacks, Complete, Mspti, Request, result};
-use crate::runtime;
 
 /// What the profiler gets as its handle.
 const SUBSCRIBER: usize = 1;
 
 fn mspti() -> &'static Mspti {
-    &runtime::get().mspti
+    mspti::get()
 }
 
 fn of_kind(code: i32, act: impl FnOnce(Kind) -> i32) -> i32 {

@@ -3,9 +3,10 @@
 use super::acl;
 use crate::code::{INVALID_PARAM, RT_NOT_SUPPORTED, RT_PARAM_INVALID, fault};
 use crate::ffi::{In, Out};
-use crate::memory::value;
+use crate::memory::submit;
+use crate::process;
 use crate::signal::{self, Change, Condition};
-use crate::{runtime, stream};
+use crate::stream::access;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -27,22 +28,22 @@ pub(crate) struct WaitInfo {
 acl! {
     fn aclrtCreateNotify(notify: Out<usize>, flags: u64) {
         notify.check()?;
-        notify.put(signal::create(&runtime::get().notifies, flags)?)
+        notify.put(signal::submit::create(signal::notifies(), flags)?)
     }
 
-    fn aclrtDestroyNotify(notify: usize) { signal::destroy(&runtime::get().notifies, notify) }
+    fn aclrtDestroyNotify(notify: usize) { signal::destroy(signal::notifies(), notify) }
 
     fn aclrtGetNotifyId(notify: usize, id: Out<u32>) {
         id.check()?;
-        id.put(signal::of(&runtime::get().notifies, notify)?.id())
+        id.put(signal::of(signal::notifies(), notify)?.id())
     }
 
     fn aclrtRecordNotify(notify: usize, stream: usize) {
-        signal::of(&runtime::get().notifies, notify)?.submit_change(Change::Set(1), stream)
+        signal::of(signal::notifies(), notify)?.submit_change(Change::Set(1), stream)
     }
 
     fn aclrtWaitAndResetNotify(notify: usize, stream: usize, timeout_s: u32) {
-        let notify = signal::of(&runtime::get().notifies, notify)?;
+        let notify = signal::of(signal::notifies(), notify)?;
         notify.submit_wait(Condition::Equal(1), true, timeout_s, stream)
     }
 
@@ -51,26 +52,26 @@ acl! {
             return fault(RT_PARAM_INVALID, "there is nothing to reset");
         }
         for handle in notifies.array(count)? {
-            signal::of(&runtime::get().notifies, handle)?.clear();
+            signal::of(signal::notifies(), handle)?.clear();
         }
         Ok(())
     }
 
     fn aclrtCntNotifyCreate(notify: Out<usize>, flags: u64) {
         notify.check()?;
-        if !runtime::get().options.chip.counts_notifies() {
+        if !process::options().chip.counts_notifies() {
             return fault(RT_NOT_SUPPORTED, "this card has no counting notifies");
         }
-        notify.put(signal::create(&runtime::get().counting_notifies, flags)?)
+        notify.put(signal::submit::create(signal::counting_notifies(), flags)?)
     }
 
     fn aclrtCntNotifyDestroy(notify: usize) {
-        signal::destroy(&runtime::get().counting_notifies, notify)
+        signal::destroy(signal::counting_notifies(), notify)
     }
 
     fn aclrtCntNotifyGetId(notify: usize, id: Out<u32>) {
         id.check()?;
-        id.put(signal::of(&runtime::get().counting_notifies, notify)?.id())
+        id.put(signal::of(signal::counting_notifies(), notify)?.id())
     }
 
     fn aclrtCntNotifyRecord(notify: usize, stream: usize, info: In<RecordInfo>) {
@@ -82,11 +83,11 @@ acl! {
             4 => Change::And(value),
             _ => return fault(RT_PARAM_INVALID, "this record mode does not exist"),
         };
-        signal::of(&runtime::get().counting_notifies, notify)?.submit_change(change, stream)
+        signal::of(signal::counting_notifies(), notify)?.submit_change(change, stream)
     }
 
     fn aclrtCntNotifyReset(notify: usize, stream: usize) {
-        signal::of(&runtime::get().counting_notifies, notify)?
+        signal::of(signal::counting_notifies(), notify)?
             .submit_change(Change::Set(0), stream)
     }
 
@@ -100,22 +101,22 @@ acl! {
             4 => Condition::Bits(value),
             _ => return fault(RT_PARAM_INVALID, "this wait mode does not exist"),
         };
-        signal::of(&runtime::get().counting_notifies, notify)?
+        signal::of(signal::counting_notifies(), notify)?
             .submit_wait(condition, clears != 0, timeout_s, stream)
     }
 
     fn aclrtValueWrite(address: usize, number: u64, flag: u32, stream: usize) {
-        value::submit_write(address, number, flag, stream)
+        submit::write(address, number, flag, stream)
     }
 
     fn aclrtValueWait(address: usize, number: u64, flag: u32, stream: usize) {
-        value::submit_wait(address, number, flag, stream)
+        submit::wait(address, number, flag, stream)
     }
 
     fn aclrtCmoAsync(address: usize, size: usize, kind: u32, stream: usize) {
         if address == 0 || size == 0 || kind > 3 {
             return fault(INVALID_PARAM, "the address, the size or the kind is wrong");
         }
-        stream::of_context(stream)?.mark()
+        access::of_context(stream)?.mark()
     }
 }

@@ -4,7 +4,6 @@ use super::acl;
 use crate::code::check;
 use crate::ffi::Text;
 use crate::observers::{self, AbortFn, DeviceFn, StreamFn};
-use crate::runtime;
 use crate::sync::lock;
 
 acl! {
@@ -21,7 +20,7 @@ acl! {
     }
 
     fn aclrtSetExceptionInfoCallback(callback: usize) {
-        let mut known = lock(&runtime::get().observers.exceptions);
+        let mut known = lock(&observers::get().exceptions);
         known.clear();
         known.extend((callback != 0).then_some(callback));
         Ok(())
@@ -29,12 +28,12 @@ acl! {
 
     fn aclrtExceptionInfoCallbackRegister(callback: usize) {
         check(callback != 0, "the function is NULL")?;
-        lock(&runtime::get().observers.exceptions).push(callback);
+        lock(&observers::get().exceptions).push(callback);
         Ok(())
     }
 
     fn aclrtExceptionInfoCallbackUnregister(callback: usize) {
-        let mut known = lock(&runtime::get().observers.exceptions);
+        let mut known = lock(&observers::get().exceptions);
         // One that is not registered is no mistake.
         if let Some(index) = known.iter().position(|&other| other == callback) {
             known.remove(index);

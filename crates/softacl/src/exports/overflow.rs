@@ -2,11 +2,12 @@
 
 use super::acl;
 use crate::code::Outcome;
-use crate::memory::copy::{self, Fill};
-use crate::stream;
+use crate::memory::copy;
+use crate::memory::transfer::Fill;
+use crate::stream::access;
 
 fn no_overflow(output: usize, size: usize, stream: usize) -> Outcome {
-    let stream = stream::of_context(stream)?;
+    let stream = access::of_context(stream)?;
     copy::fill_async(Fill::bytes(output, size, 0, size)?, &stream)
 }
 
@@ -24,10 +25,10 @@ acl! {
     }
 
     fn [aclrtResetOverflowStatus, aclrtResetFloatOverflowStatus](stream: usize) {
-        stream::of_context(stream)?.mark()
+        access::of_context(stream)?.mark()
     }
 
     fn aclrtNpuClearFloatOverFlowStatus(_mode: u32, stream: usize) {
-        stream::of_context(stream)?.mark()
+        access::of_context(stream)?.mark()
     }
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use super::acl;
 use crate::code::{Outcome, RT_STREAM_ABORT, check};
 use crate::ffi::{In, Out};
-use crate::{runtime, stream};
+use crate::stream::{access, last_task};
+use crate::{current, virtual_time};
 
 /// `aclrtStreamConfigHandle`.
 #[repr(C)]
@@ -22,7 +23,7 @@ pub(crate) fn create_as(stream: &Out<usize>, config: &In<StreamConfig>) -> Outco
     stream.check()?;
     let config = config.get()?;
     let flags = u32::try_from(config.flags).unwrap_or(u32::MAX);
-    stream.put(stream::create(flags, config.priority)?)
+    stream.put(access::create(flags, config.priority)?)
 }
 
 const STATUS_COMPLETE: u32 = 0;
@@ -31,12 +32,12 @@ const STATUS_NOT_READY: u32 = 1;
 acl! {
     fn aclrtCreateStream(stream: Out<usize>) {
         stream.check()?;
-        stream.put(stream::create(0, 0)?)
+        stream.put(access::create(0, 0)?)
     }
 
     fn aclrtCreateStreamWithConfig(stream: Out<usize>, priority: u32, flags: u32) {
         stream.check()?;
-        stream.put(stream::create(flags, priority)?)
+        stream.put(access::create(flags, priority)?)
     }
 
     fn aclrtCreateStreamV2(stream: Out<usize>, config: In<StreamConfig>) {
@@ -60,55 +61,55 @@ acl! {
         config.put(changed)
     }
 
-    fn aclrtDestroyStream(stream: usize) { stream::destroy(stream, false) }
+    fn aclrtDestroyStream(stream: usize) { access::destroy(stream, false) }
 
-    fn aclrtDestroyStreamForce(stream: usize) { stream::destroy(stream, true) }
+    fn aclrtDestroyStreamForce(stream: usize) { access::destroy(stream, true) }
 
     fn aclrtSynchronizeStream(stream: usize) {
-        let stream = stream::of_any_context(stream)?;
+        let stream = access::of_any_context(stream)?;
         stream.refuse_while_capturing()?;
         stream.synchronize(None)
     }
 
     fn aclrtSynchronizeStreamWithTimeout(stream: usize, timeout_ms: i32) {
-        let limit = stream::timeout(timeout_ms)?;
-        let stream = stream::of_any_context(stream)?;
+        let limit = access::timeout(timeout_ms)?;
+        let stream = access::of_any_context(stream)?;
         stream.refuse_while_capturing()?;
         stream.synchronize(limit)
     }
 
     fn aclrtStreamQuery(stream: usize, status: Out<u32>) {
         status.check()?;
-        let stream = stream::of_any_context(stream)?;
+        let stream = access::of_any_context(stream)?;
         stream.refuse_while_capturing()?;
-        runtime::get().engine.settle();
+        virtual_time::settle();
         let idle = stream.is_idle();
         status.put(if idle { STATUS_COMPLETE } else { STATUS_NOT_READY })
     }
 
     fn aclrtStreamGetId(stream: usize, id: Out<i32>) {
         id.check()?;
-        id.put(stream::of_any_context(stream)?.id)
+        id.put(access::of_any_context(stream)?.id)
     }
 
     fn aclrtStreamGetFlags(stream: usize, flags: Out<u32>) {
         flags.check()?;
-        flags.put(stream::of_any_context(stream)?.flags)
+        flags.put(access::of_any_context(stream)?.flags)
     }
 
     fn aclrtStreamGetPriority(stream: usize, priority: Out<u32>) {
         priority.check()?;
-        priority.put(stream::of_any_context(stream)?.priority.load(Ordering::Relaxed))
+        priority.put(access::of_any_context(stream)?.priority.load(Ordering::Relaxed))
     }
 
     fn aclrtGetStreamAvailableNum(count: Out<u32>) {
         count.check()?;
-        runtime::get().with_context(|context| count.put(context.device.stream_ids.left()))
+        current::with(|context| count.put(context.device.stream_ids.left()))
     }
 
     fn aclrtStreamAbort(stream: usize) {
         check(stream != 0, "a default stream cannot be aborted")?;
-        let stream = stream::of_context(stream)?;
+        let stream = access::of_context(stream)?;
         stream.refuse_while_capturing()?;
         stream.abort(Some(RT_STREAM_ABORT));
         Ok(())
@@ -116,7 +117,7 @@ acl! {
 
     fn aclrtGetThreadLastTaskId(task: Out<u32>) {
         task.check()?;
-        task.put(stream::last_task().0)
+        task.put(last_task::get().0)
     }
 }
 

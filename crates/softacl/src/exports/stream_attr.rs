@@ -5,9 +5,11 @@ use std::sync::atomic::Ordering;
 use super::acl;
 use super::device_info::{cores, within};
 use crate::code::{INVALID_PARAM, RT_PARAM_INVALID, check, fault};
+use crate::context::calls;
 use crate::ffi::{In, Out};
-use crate::stream::{self, FailureMode};
-use crate::{device, runtime};
+use crate::settings;
+use crate::stream::failures::FailureMode;
+use crate::stream::{access, line};
 
 const FAILURE_MODE: u32 = 1;
 const PRIORITY: u32 = 5;
@@ -15,11 +17,11 @@ const PRIORITY: u32 = 5;
 acl! {
     fn aclrtSetStreamFailureMode(stream: usize, mode: u64) {
         check(stream != 0, "a default stream has no failure mode of its own")?;
-        stream::of_context(stream)?.set_failure_mode(mode)
+        access::of_context(stream)?.set_failure_mode(mode)
     }
 
     fn aclrtSetStreamAttribute(stream: usize, attr: u32, value: In<u64>) {
-        let stream = stream::of_context(stream)?;
+        let stream = access::of_context(stream)?;
         let value = value.get()?;
         match attr {
             FAILURE_MODE => stream.set_failure_mode(value),
@@ -28,7 +30,7 @@ acl! {
                 Ok(())
             }
             2..=4 => {
-                let table = &runtime::get().settings.stream_attributes;
+                let table = &settings::get().stream_attributes;
                 table.set(stream.handle as u64, attr, i64::from(value as u32))
             }
             _ => fault(RT_PARAM_INVALID, "this attribute does not exist"),
@@ -37,12 +39,12 @@ acl! {
 
     fn aclrtGetStreamAttribute(stream: usize, attr: u32, value: Out<u64>) {
         value.check()?;
-        let stream = stream::of_any_context(stream)?;
+        let stream = access::of_any_context(stream)?;
         let found = match attr {
             FAILURE_MODE => u64::from(stream.failure_mode() == FailureMode::Stop),
             PRIORITY => u64::from(stream.priority.load(Ordering::Relaxed)),
             2..=4 => {
-                let table = &runtime::get().settings.stream_attributes;
+                let table = &settings::get().stream_attributes;
                 table.get(stream.handle as u64, attr).unwrap_or(0) as u64
             }
             _ => return fault(RT_PARAM_INVALID, "this attribute does not exist"),
@@ -54,57 +56,57 @@ acl! {
         if flag > 1 {
             return fault(INVALID_PARAM, "the switch is on or off");
         }
-        let stream = stream::of_context(stream)?;
-        let table = &runtime::get().settings.stream_attributes;
+        let stream = access::of_context(stream)?;
+        let table = &settings::get().stream_attributes;
         table.set(stream.handle as u64, 2, i64::from(flag))
     }
 
     fn aclrtGetStreamOverflowSwitch(stream: usize, flag: Out<u32>) {
         flag.check()?;
-        let stream = stream::of_context(stream)?;
-        let table = &runtime::get().settings.stream_attributes;
+        let stream = access::of_context(stream)?;
+        let table = &settings::get().stream_attributes;
         flag.put(table.get(stream.handle as u64, 2).unwrap_or(0) as u32)
     }
 
     fn aclrtSetStreamResLimit(stream: usize, kind: u32, value: u32) {
         within(kind, value)?;
-        let stream = stream::of_context(stream)?;
-        let table = &runtime::get().settings.stream_cores;
+        let stream = access::of_context(stream)?;
+        let table = &settings::get().stream_cores;
         table.set(stream.handle as u64, kind, i64::from(value))
     }
 
     fn aclrtGetStreamResLimit(stream: usize, kind: u32, value: Out<u32>) {
         value.check()?;
         let all = cores(kind)?;
-        let stream = stream::of_context(stream)?;
-        let set = runtime::get().settings.stream_cores.get(stream.handle as u64, kind);
+        let stream = access::of_context(stream)?;
+        let set = settings::get().stream_cores.get(stream.handle as u64, kind);
         value.put(set.map_or(all, |set| set as u32))
     }
 
     fn aclrtResetStreamResLimit(stream: usize) {
-        let stream = stream::of_context(stream)?;
-        runtime::get().settings.stream_cores.clear(stream.handle as u64);
+        let stream = access::of_context(stream)?;
+        settings::get().stream_cores.clear(stream.handle as u64);
         Ok(())
     }
 
     fn [aclrtUseStreamResInCurrentThread, aclrtUnuseStreamResInCurrentThread](stream: usize) {
-        stream::of_context(stream).map(drop)
+        access::of_context(stream).map(drop)
     }
 
     fn aclrtGetResInCurrentThread(kind: u32, value: Out<u32>) { value.put(cores(kind)?) }
 
     fn aclrtStreamStop(stream: usize) {
         check(stream != 0, "a default stream cannot be stopped")?;
-        stream::of_context(stream)?.stop_current();
+        access::of_context(stream)?.stop_current();
         Ok(())
     }
 
     fn aclrtPersistentTaskClean(stream: usize) {
-        let stream = stream::of_context(stream)?;
-        check(stream.flags & stream::flag::PERSISTENT != 0, "the stream keeps no tasks")
+        let stream = access::of_context(stream)?;
+        check(stream.flags & line::flag::PERSISTENT != 0, "the stream keeps no tasks")
     }
 
-    fn aclrtDeviceTaskAbort(id: i32, timeout_ms: u32) { device::abort_tasks(id, timeout_ms) }
+    fn aclrtDeviceTaskAbort(id: i32, timeout_ms: u32) { calls::abort_tasks(id, timeout_ms) }
 
     fn aclrtSetOpExecuteTimeOut(timeout_s: u32) { set_op_timeout(u64::from(timeout_s) * 1000) }
 
@@ -116,7 +118,7 @@ acl! {
     }
 
     fn aclrtGetOpExecuteTimeout(timeout_ms: Out<u32>) {
-        timeout_ms.put(runtime::get().settings.op_timeout_ms.load(Ordering::Relaxed) as u32)
+        timeout_ms.put(settings::get().op_timeout_ms.load(Ordering::Relaxed) as u32)
     }
 
     fn aclrtGetOpTimeOutInterval(interval_us: Out<u64>) { interval_us.put(1000) }
@@ -125,13 +127,12 @@ acl! {
         if data == 0 || len <= 0 {
             return fault(INVALID_PARAM, "there is no data");
         }
-        stream::of_context(stream)?.mark()
+        access::of_context(stream)?.mark()
     }
 }
 
 fn set_op_timeout(timeout_ms: u64) -> crate::code::Outcome {
-    runtime::get()
-        .settings
+    settings::get()
         .op_timeout_ms
         .store(timeout_ms, Ordering::Relaxed);
     Ok(())

@@ -6,8 +6,8 @@ use super::acl;
 use crate::code::{INVALID_PARAM, Outcome, check, fault};
 use crate::ffi::{Out, Text};
 use crate::observers::{FinaliseFn, InitFn};
-use crate::runtime;
 use crate::sync::lock;
+use crate::{observers, process};
 
 /// `aclCANNPackageVersion`: version, major, minor, release, patch, reserved.
 pub(crate) type PackageVersion = [u8; 512];
@@ -43,29 +43,29 @@ acl! {
 
     fn aclrtCheckArchCompatibility(soc: Text, compatible: Out<i32>) {
         // A model runs on all chips of a generation, which the name up to its last digit tells.
-        let own = runtime::get().options.chip.soc_name().to_string_lossy();
+        let own = process::options().chip.soc_name().to_string_lossy();
         let same = soc.get()?.starts_with(own.trim_end_matches(|c: char| c.is_ascii_digit()));
         compatible.put(i32::from(same))
     }
 
     fn aclInitCallbackRegister(kind: u32, function: Option<InitFn>, data: usize) {
-        observe(&runtime::get().observers.at_init, kind, function, data)
+        observe(&observers::get().at_init, kind, function, data)
     }
 
     fn aclInitCallbackUnRegister(kind: u32, function: Option<InitFn>) {
         let address = function.map_or(0, |function| function as usize);
-        forget(&runtime::get().observers.at_init, |&(other, known, _)| {
+        forget(&observers::get().at_init, |&(other, known, _)| {
             other == kind && known as usize == address
         })
     }
 
     fn aclFinalizeCallbackRegister(kind: u32, function: Option<FinaliseFn>, data: usize) {
-        observe(&runtime::get().observers.at_finalise, kind, function, data)
+        observe(&observers::get().at_finalise, kind, function, data)
     }
 
     fn aclFinalizeCallbackUnRegister(kind: u32, function: Option<FinaliseFn>) {
         let address = function.map_or(0, |function| function as usize);
-        forget(&runtime::get().observers.at_finalise, |&(other, known, _)| {
+        forget(&observers::get().at_finalise, |&(other, known, _)| {
             other == kind && known as usize == address
         })
     }

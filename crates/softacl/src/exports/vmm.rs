@@ -3,8 +3,12 @@
 use super::acl;
 use crate::code::{Fault, INVALID_PARAM, RT_INVALID_HANDLE, RT_OUT_OF_MEMORY, check, fault};
 use crate::ffi::{In, Out};
-use crate::memory::vmm;
-use crate::runtime;
+use crate::handles::{Kind, Registry};
+use crate::memory::{allocate, vmm};
+use crate::per_process::PerProcess;
+use crate::{current, settings};
+
+static POOLS: PerProcess<Registry<usize>> = PerProcess::new(|| Registry::new(Kind::Pool));
 
 /// `aclrtPhysicalMemProp`.
 #[repr(C)]
@@ -29,7 +33,7 @@ acl! {
         address.check()?;
         check(alignment == 0, "the alignment is reserved")?;
         check(flags <= 1, "the page type does not exist")?;
-        address.put(vmm::reserve(size)?)
+        address.put(allocate::addresses(size)?)
     }
 
     fn aclrtReleaseMemAddress(address: usize) { vmm::release(address) }
@@ -43,7 +47,7 @@ acl! {
         handle.check()?;
         properties.get()?;
         check(flags == 0, "the flags are reserved")?;
-        handle.put(vmm::create(size)?)
+        handle.put(allocate::physical(size)?)
     }
 
     fn aclrtFreePhysical(handle: usize) { vmm::free(handle) }
@@ -99,15 +103,15 @@ acl! {
     fn aclrtMemPoolCreate(pool: Out<usize>, properties: In<[u8; 56]>) {
         pool.check()?;
         properties.get()?;
-        runtime::get().context()?;
+        current::context()?;
         const NONE_LEFT: Fault = Fault { code: RT_OUT_OF_MEMORY, why: "no pool is left" };
-        pool.put(*runtime::get().pools.insert_with(|handle| handle).ok_or(NONE_LEFT)?)
+        pool.put(*POOLS.get().insert_with(|handle| handle).ok_or(NONE_LEFT)?)
     }
 
     fn aclrtMemPoolDestroy(pool: usize) {
         known(pool)?;
-        runtime::get().settings.pool_attributes.clear(pool as u64);
-        runtime::get().pools.remove(pool);
+        settings::get().pool_attributes.clear(pool as u64);
+        POOLS.get().remove(pool);
         Ok(())
     }
 
@@ -115,12 +119,12 @@ acl! {
 
     fn aclrtMemPoolSetAttr(pool: usize, attr: u32, value: In<u64>) {
         known(pool)?;
-        runtime::get().settings.pool_attributes.set(pool as u64, attr, value.get()? as i64)
+        settings::get().pool_attributes.set(pool as u64, attr, value.get()? as i64)
     }
 
     fn aclrtMemPoolGetAttr(pool: usize, attr: u32, value: Out<u64>) {
         known(pool)?;
-        let set = runtime::get().settings.pool_attributes.get(pool as u64, attr);
+        let set = settings::get().pool_attributes.get(pool as u64, attr);
         value.put(set.unwrap_or(0) as u64)
     }
 }
@@ -129,7 +133,7 @@ pub(super) fn known(pool: usize) -> crate::code::Outcome {
     if pool == 0 {
         return fault(INVALID_PARAM, "the pool is NULL");
     }
-    match runtime::get().pools.get(pool) {
+    match POOLS.get().get(pool) {
         Some(_) => Ok(()),
         None => fault(RT_INVALID_HANDLE, "this is no memory pool"),
     }

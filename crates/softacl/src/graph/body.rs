@@ -1,14 +1,30 @@
 //! What a complete graph consists of.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::jump::Switch;
+use super::activity::Activity;
 use crate::code::{Fault, Outcome, RT_INTERNAL};
 use crate::engine::task::Work;
 use crate::event::Event;
+use crate::event::record::{EventName, Record};
+use crate::handles::{Kind, Registry};
+use crate::label::Switch;
+use crate::mspti;
+use crate::per_process::PerProcess;
 use crate::sync::lock;
-use crate::{mspti, runtime};
+
+static GRAPH_TASKS: PerProcess<Registry<Arc<Node>>> =
+    PerProcess::new(|| Registry::new(Kind::GraphTask));
+
+/// The node that the program knows by a handle.
+pub(super) fn node(handle: usize) -> Outcome<Arc<Node>> {
+    let node = GRAPH_TASKS
+        .get()
+        .named(handle, "the task is NULL", "this is no task of a graph");
+    node.map(|node| Arc::clone(&*node))
+}
 
 /// The nodes, and for each lane their order in it.
 pub(crate) struct Body {
@@ -73,22 +89,6 @@ pub(crate) enum Action {
     Switch(Switch),
 }
 
-/// Handle and flags of an event, which may be gone.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EventName {
-    pub(crate) handle: usize,
-    pub(crate) flags: u32,
-}
-
-impl EventName {
-    pub(super) const fn of(event: &Event) -> Self {
-        Self {
-            handle: event.handle,
-            flags: event.flags,
-        }
-    }
-}
-
 impl Action {
     pub(super) fn task(work: Work) -> Self {
         Self::Task(Mutex::new(Arc::new(work)))
@@ -109,7 +109,7 @@ impl Action {
             | Self::ExternalWait(event)
             | Self::FlagRecord(event)
             | Self::FlagWait(event)
-            | Self::FlagReset(event) => Some(EventName::of(event)),
+            | Self::FlagReset(event) => Some(event.name()),
         }
     }
 }
@@ -160,7 +160,7 @@ impl Node {
             return Ok(*handle);
         }
         let mut own = 0;
-        let made = runtime::get().graph_tasks.insert_with(|handle| {
+        let made = GRAPH_TASKS.get().insert_with(|handle| {
             own = handle;
             Arc::clone(self)
         });
@@ -170,7 +170,27 @@ impl Node {
 
     pub(super) fn forget_handle(&self) {
         if let Some(handle) = self.handle.get() {
-            runtime::get().graph_tasks.remove(*handle);
+            GRAPH_TASKS.get().remove(*handle);
         }
+    }
+}
+
+/// The new work of one node.
+pub(crate) struct Patch {
+    pub(crate) node: Arc<Node>,
+    pub(crate) work: Arc<Work>,
+}
+
+/// One execution of a graph.
+pub(crate) struct Replay {
+    pub(crate) activity: Arc<Activity>,
+    pub(crate) body: Arc<Body>,
+    /// What the external records and waits of the graph are bound to, by node.
+    pub(crate) records: BTreeMap<usize, Arc<Record>>,
+}
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        self.activity.replays.fetch_sub(1, Ordering::AcqRel);
     }
 }

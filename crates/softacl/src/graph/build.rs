@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::body::Action;
+use super::lifetime;
 use super::route::{Seat, Target};
-use super::{Graph, Lane, Phase};
+use super::state::{Graph, Lane, Phase};
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, RT_STREAM_MODEL, check, fault};
+use crate::current;
 use crate::engine::task::Work;
-use crate::runtime;
-use crate::stream::{self, Stream, flag};
+use crate::stream::line::flag;
+use crate::stream::{Stream, access};
 use crate::sync::lock;
 
 /// The stream's tasks begin with the graph.
@@ -20,18 +22,18 @@ const COMPLETE: Outcome = fault(RT_PARAM_INVALID, "the graph is complete or was 
 
 pub(crate) fn begin(flags: u32) -> Outcome<usize> {
     check(flags == 0, "the flags are reserved")?;
-    runtime::get().with_context(|context| Ok(Graph::create(context, Phase::Building)?.handle))
+    current::with(|context| Ok(Graph::begin(context, Phase::Building)?.handle))
 }
 
 fn known(stream: usize) -> Outcome<Arc<Stream>> {
     if stream == 0 {
         return fault(INVALID_PARAM, "the stream is NULL");
     }
-    stream::of_context(stream)
+    access::of_context(stream)
 }
 
 pub(crate) fn bind(graph: usize, stream: usize, flags: u32) -> Outcome {
-    let graph = super::of_context(graph)?;
+    let graph = lifetime::of_context(graph)?;
     let stream = known(stream)?;
     check(
         flags == HEAD || flags == DEFAULT,
@@ -70,7 +72,7 @@ fn lane_of(graph: &Arc<Graph>, stream: &Stream) -> Outcome<usize> {
 
 /// Marks the end of the graph on a stream.
 pub(crate) fn end_task(graph: usize, stream: usize) -> Outcome {
-    let graph = super::of_context(graph)?;
+    let graph = lifetime::of_context(graph)?;
     let stream = known(stream)?;
     let lane = lane_of(&graph, &stream)?;
     let mut state = lock(&graph.state);
@@ -82,7 +84,7 @@ pub(crate) fn end_task(graph: usize, stream: usize) -> Outcome {
 }
 
 pub(crate) fn end(graph: usize) -> Outcome {
-    let graph = super::of_context(graph)?;
+    let graph = lifetime::of_context(graph)?;
     let mut state = lock(&graph.state);
     if state.phase != Phase::Building {
         return COMPLETE;
@@ -96,7 +98,7 @@ pub(crate) fn end(graph: usize) -> Outcome {
 }
 
 pub(crate) fn unbind(graph: usize, stream: usize) -> Outcome {
-    let graph = super::of_context(graph)?;
+    let graph = lifetime::of_context(graph)?;
     let stream = known(stream)?;
     let lane = lane_of(&graph, &stream)?;
     graph.wait_until_it_rests()?;

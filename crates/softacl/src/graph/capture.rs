@@ -1,54 +1,21 @@
 //! Captures: from a stream's first task to the check that every stream came back.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use super::body::Action;
 use super::modes::{RELAXED, this_thread};
 use super::route::{Seat, Target};
-use super::{Graph, GraphState, Lane, Phase, can_be_captured};
+use super::state::{self, Capture, Graph, GraphState, Lane, ORIGIN, Phase};
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_CAPTURE_INVALIDATED, RT_CAPTURE_UNMATCHED,
-    RT_CAPTURE_WRONG_THREAD, RT_INTERNAL, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_CAPTURED,
-    RT_STREAM_MODEL, RT_STREAM_NOT_CAPTURED, RT_STREAM_UNJOINED, RT_TASK_GROUP_STATUS, check,
-    fault,
+    INVALID_PARAM, Outcome, RT_CAPTURE_INVALIDATED, RT_CAPTURE_UNMATCHED, RT_CAPTURE_WRONG_THREAD,
+    RT_INTERNAL, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_CAPTURED, RT_STREAM_MODEL,
+    RT_STREAM_NOT_CAPTURED, RT_STREAM_UNJOINED, RT_TASK_GROUP_STATUS, check, fault,
 };
-use crate::event::Event;
-use crate::runtime;
-use crate::stream::{self, Stream, flag};
+use crate::current;
+use crate::stream::line::flag;
+use crate::stream::{Stream, access};
 use crate::sync::lock;
-
-/// The lane of the stream that began the capture.
-const ORIGIN: usize = 0;
-
-/// What is known only while a graph is captured.
-pub(super) struct Capture {
-    pub(super) thread: u64,
-    pub(super) mode: u32,
-    /// The events that have a captured record.
-    pub(super) events: Vec<Weak<Event>>,
-    /// Who waits for a record: by node.
-    pub(super) waited: HashMap<usize, Waited>,
-    /// It touched another capture. Nobody but its end tells.
-    pub(super) is_spoilt: bool,
-    /// A refused task of a group; the end of the group reports it.
-    pub(super) group_fault: Option<Fault>,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Waited {
-    pub(super) anywhere: bool,
-    /// By the origin, which is not the recording stream itself.
-    pub(super) at_origin: bool,
-}
-
-impl Capture {
-    pub(super) fn note_wait(&mut self, record: usize, from: usize, by: usize) {
-        let waited = self.waited.entry(record).or_default();
-        waited.anywhere = true;
-        waited.at_origin |= by == ORIGIN && from != ORIGIN;
-    }
-}
 
 impl Graph {
     /// Adds a stream to the capture: from now on its tasks become nodes.
@@ -57,8 +24,8 @@ impl Graph {
         state: &mut GraphState,
         stream: &Arc<Stream>,
     ) -> Outcome<Seat> {
-        let hidden = runtime::get().with_context(|context| {
-            Stream::create_hidden(context, flag::PERSISTENT, stream.priority())
+        let hidden = current::with(|context| {
+            Stream::create_hidden(&context.owner(), flag::PERSISTENT, stream.priority())
         })?;
         let seat = Seat {
             graph: Arc::clone(self),
@@ -71,31 +38,6 @@ impl Graph {
         let lane = Lane::new(Arc::clone(stream), hidden, true);
         state.lanes.push(lane);
         Ok(seat)
-    }
-
-    /// Lets streams and events go.
-    pub(super) fn finish_capture(&self, state: &mut GraphState) {
-        let Some(capture) = state.capture.take() else {
-            return;
-        };
-        for event in capture.events.iter().filter_map(Weak::upgrade) {
-            event.leave_capture(self);
-        }
-        for lane in &mut state.lanes {
-            if let Some(source) = lane.source.take() {
-                source.route.close();
-            }
-        }
-        if let Some(context) = runtime::get().contexts.get(self.context) {
-            context.count_capture(false);
-        }
-    }
-
-    /// Spoils the capture. It goes on as if nothing had happened, and its end fails.
-    pub(super) fn spoil(&self) {
-        if let Some(capture) = &mut lock(&self.state).capture {
-            capture.is_spoilt = true;
-        }
     }
 
     /// Is this capture good? Every stream that joined must have come back: its last task is a record
@@ -141,11 +83,11 @@ fn capturable(handle: usize) -> Outcome<Arc<Stream>> {
     if handle == 0 {
         return fault(INVALID_PARAM, "the stream is NULL");
     }
-    let stream = stream::of_any_context(handle)?;
+    let stream = access::of_any_context(handle)?;
     if !can_be_captured(&stream) {
         return fault(RT_INTERNAL, "streams of this kind cannot be captured");
     }
-    stream::of_context(handle)?;
+    access::of_context(handle)?;
     if stream.route.bound().is_some() || stream.is_hidden {
         return fault(RT_STREAM_MODEL, "the stream is bound to a graph");
     }
@@ -167,8 +109,8 @@ pub(crate) fn begin(stream: usize, mode: u32) -> Outcome {
         }
         Some(_) => return fault(RT_STREAM_CAPTURED, "the stream is capturing already"),
     }
-    runtime::get().with_context(|context| {
-        let graph = Graph::create(context, Phase::Capturing)?;
+    current::with(|context| {
+        let graph = Graph::begin(context, Phase::Capturing)?;
         let mut state = lock(&graph.state);
         let seated = graph.enlist(&mut state, &stream);
         if let Err(failed) = seated {
@@ -194,7 +136,7 @@ pub(crate) fn end(stream: usize, wants_result: bool) -> Outcome<usize> {
     if stream == 0 {
         return fault(INVALID_PARAM, "the stream is NULL");
     }
-    let known = stream::of_any_context(stream)?;
+    let known = access::of_any_context(stream)?;
     if known.route.is_capturing() {
         check(wants_result, "the result is NULL")?;
     }
@@ -247,7 +189,7 @@ pub(crate) fn info(stream: usize) -> Outcome<(u32, usize)> {
     const NONE: u32 = 0;
     const ACTIVE: u32 = 1;
     const INVALIDATED: u32 = 2;
-    let stream = stream::of_any_context(stream)?;
+    let stream = access::of_any_context(stream)?;
     let Some(seat) = stream.route.capture() else {
         return Ok((NONE, 0));
     };
@@ -259,7 +201,12 @@ pub(crate) fn info(stream: usize) -> Outcome<(u32, usize)> {
 /// Into a sub-graph, of which there are none: conditions are not supported.
 pub(crate) fn begin_into(stream: usize, graph: usize, mode: u32) -> Outcome {
     check(mode <= RELAXED, "this capture mode does not exist")?;
-    super::of(graph)?;
+    state::of(graph)?;
     capturable(stream)?;
     fault(RT_PARAM_INVALID, "the graph is no sub-graph")
+}
+
+/// Streams of these kinds cannot be captured.
+pub(super) fn can_be_captured(stream: &Stream) -> bool {
+    stream.flags & (flag::CPU_SCHEDULE | flag::DEVICE_USE_ONLY) == 0
 }

@@ -9,10 +9,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::body::{Action, Node};
-use super::{Graph, GraphState};
+use super::lifetime;
+use super::state::{Graph, GraphState};
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, fault};
 use crate::engine::task::Work;
 use crate::ffi::complain;
+use crate::process;
 use crate::sync::lock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +148,7 @@ impl Graph {
 
 /// Writes the graph to a file.
 pub(crate) fn write(graph: usize, path: Option<String>, flags: u32) -> Outcome {
-    let graph = super::of_context(graph)?;
+    let graph = lifetime::of_context(graph)?;
     let Some(path) = path else {
         return fault(INVALID_PARAM, "the path is NULL");
     };
@@ -162,8 +164,8 @@ pub(crate) fn write(graph: usize, path: Option<String>, flags: u32) -> Outcome {
 
 /// Writes the graph to the log, which is there on demand only.
 pub(crate) fn print(graph: usize) -> Outcome {
-    let graph = super::of_context(graph)?;
-    if crate::runtime::get().options.verbose {
+    let graph = lifetime::of_context(graph)?;
+    if process::options().verbose {
         complain(&graph.json(Detail::Verbose));
     }
     Ok(())

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use super::body::{Action, EventName};
+use super::body::Action;
+use super::capture::can_be_captured;
 use super::route::{Seat, Target};
-use super::{Graph, Phase, can_be_captured};
+use super::state::{self, Graph, GraphState, Phase};
 use crate::code::{
     Fault, Outcome, RT_CAPTURE_CONFLICT, RT_CAPTURE_DEPENDENCY, RT_CAPTURE_IMPLICIT,
     RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_NOT_SUPPORTED, RT_PARAM_INVALID,
     RT_STREAM_NOT_CAPTURED, RT_TASK_TYPE, check, fault,
 };
-use crate::event::{Class, Event, flag};
-use crate::runtime;
+use crate::event::Event;
+use crate::event::kind::{Class, flag};
+use crate::process;
 use crate::stream::Stream;
 use crate::sync::lock;
 
@@ -40,9 +42,15 @@ fn is_capturable(event: &Event) -> bool {
     match event.class {
         Class::ExSync => true,
         // The samples of 2025 do this; later versions refuse it.
-        Class::Default => !runtime::get().options.strict,
+        Class::Default => !process::options().strict,
         _ => false,
     }
+}
+
+/// The graph that is being captured and has the event's latest record, and the node of that.
+fn captured(event: &Event) -> Option<(Arc<Graph>, usize)> {
+    let (graph, node) = event.capture()?;
+    Some((state::find(graph)?, node))
 }
 
 pub(crate) fn record(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
@@ -64,7 +72,7 @@ pub(crate) fn record(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken>
 
 pub(crate) fn wait(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
     let target = stream.route.target();
-    if let Some((graph, record)) = event.capture() {
+    if let Some((graph, record)) = captured(event) {
         wait_for_captured(event, stream, target, &graph, record)?;
         return Ok(Taken::Yes);
     }
@@ -88,7 +96,7 @@ pub(crate) fn wait(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
 }
 
 pub(crate) fn reset(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
-    let captured = event.capture();
+    let captured = captured(event);
     if captured.is_some() && stream.is_default {
         return IMPLICIT.map(|()| Taken::No);
     }
@@ -99,7 +107,7 @@ pub(crate) fn reset(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> 
                 (Class::External, _) => seat.push(Action::FlagReset(Arc::clone(event)))?,
                 (Class::Default, Some((graph, record))) => {
                     seat.same_graph(&graph)?;
-                    let event = EventName::of(event);
+                    let event = event.name();
                     seat.push(Action::Reset { event, record })?;
                 }
                 _ => WRONG_KIND?,
@@ -162,7 +170,7 @@ fn wait_for_captured(
         (None, _) => return fault(RT_INTERNAL, "the capture cannot take another stream"),
     };
     let from = state.nodes[record].lane;
-    let event = EventName::of(event);
+    let event = event.name();
     state.push(seat.lane, Action::Wait { event, record });
     if let Some(capture) = &mut state.capture {
         capture.note_wait(record, from, seat.lane);
@@ -187,7 +195,7 @@ fn external(event: &Arc<Event>, stream: &Stream, action: Action) -> Outcome {
     let Some(seat) = stream.route.capture() else {
         return fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing");
     };
-    let used = |state: &super::GraphState| {
+    let used = |state: &GraphState| {
         state.nodes.iter().any(|node| {
             node.action.is_external()
                 && node
@@ -242,12 +250,12 @@ impl Seat {
         if state.phase != Phase::Capturing {
             return Err(INVALID);
         }
-        let name = EventName::of(event);
+        let name = event.name();
         let index = state.push(self.lane, Action::Record { event: name });
         if let Some(capture) = &mut state.capture {
             capture.events.push(Arc::downgrade(event));
         }
-        event.enter_capture(&self.graph, index);
+        event.enter_capture(self.graph.handle, index);
         Ok(())
     }
 

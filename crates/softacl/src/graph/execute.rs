@@ -4,32 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::body::{Action, Body};
-use super::{Graph, Phase};
+use super::body::{Action, Body, Replay};
+use super::lifetime;
+use super::state::{self, Graph, Phase};
 use crate::clock;
 use crate::code::{
     Outcome, RT_MODEL_CAPTURED, RT_MODEL_EXECUTE, RT_PARAM_INVALID, RT_STREAM_CAPTURED,
     RT_STREAM_SYNC_TIMEOUT, fault,
 };
+use crate::engine::inbox;
 use crate::engine::task::Work;
-use crate::event::Record;
-use crate::runtime;
-use crate::stream::{self, Stream, Waited, flag};
+use crate::event::record::Record;
+use crate::progress::Waited;
+use crate::stream::line::flag;
+use crate::stream::{Stream, access};
 use crate::sync::lock;
-
-/// One execution of a graph.
-pub(crate) struct Replay {
-    pub(crate) graph: Arc<Graph>,
-    pub(crate) body: Arc<Body>,
-    /// What the external records and waits of the graph are bound to, by node.
-    pub(crate) records: BTreeMap<usize, Arc<Record>>,
-}
-
-impl Drop for Replay {
-    fn drop(&mut self) {
-        self.graph.replays.fetch_sub(1, Ordering::AcqRel);
-    }
-}
 
 impl Graph {
     fn body(&self) -> Outcome<Arc<Body>> {
@@ -43,14 +32,14 @@ impl Graph {
 }
 
 fn replay(graph: usize, stream: &Arc<Stream>) -> Outcome<u64> {
-    let graph = super::of_context(graph)?;
+    let graph = lifetime::of_context(graph)?;
     let body = graph.body()?;
     if stream.flags & flag::PERSISTENT != 0 {
         return fault(RT_PARAM_INVALID, "graphs cannot execute on this stream");
     }
-    graph.replays.fetch_add(1, Ordering::AcqRel);
+    graph.activity.replays.fetch_add(1, Ordering::AcqRel);
     let mut replay = Replay {
-        graph,
+        activity: Arc::clone(&graph.activity),
         body,
         records: BTreeMap::new(),
     };
@@ -58,16 +47,14 @@ fn replay(graph: usize, stream: &Arc<Stream>) -> Outcome<u64> {
     let records = bind_records(&mut replay);
     let submitted = stream.submit(|seq| {
         for record in &records {
-            record.settle_place(stream, seq);
+            record.settle_place(&stream.line, seq);
         }
         Work::Graph(Box::new(replay))
     });
     if submitted.is_err() {
         // Nobody will reach these records; who waits for them must not wait for ever.
         for record in &records {
-            record.complete(clock::now()).iter().for_each(|waiting| {
-                runtime::get().engine.enqueue(waiting);
-            });
+            inbox::get().wake(&record.complete(clock::now()));
         }
     }
     submitted
@@ -98,8 +85,8 @@ fn bind_records(replay: &mut Replay) -> Vec<Arc<Record>> {
 }
 
 pub(crate) fn execute_async(graph: usize, stream: usize) -> Outcome {
-    super::of(graph)?;
-    let stream = stream::of_context(stream)?;
+    state::of(graph)?;
+    let stream = access::of_context(stream)?;
     if stream.route.is_capturing() {
         return fault(RT_STREAM_CAPTURED, "a graph cannot be part of a capture");
     }
@@ -108,9 +95,9 @@ pub(crate) fn execute_async(graph: usize, stream: usize) -> Outcome {
 
 /// Executes on the context's default stream and waits for it.
 pub(crate) fn execute(graph: usize, timeout_ms: i32) -> Outcome {
-    super::of(graph)?;
-    let limit = stream::timeout(timeout_ms)?;
-    let stream = stream::of_context(0)?;
+    state::of(graph)?;
+    let limit = access::timeout(timeout_ms)?;
+    let stream = access::of_context(0)?;
     let seq = replay(graph, &stream)?;
     match stream.wait_for(seq, limit) {
         Waited::Done => stream.take_error(),

@@ -3,77 +3,37 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::body::Node;
+use super::body::Patch;
 use super::route::{Seat, Target};
-use super::{GraphState, Phase};
+use super::state::Phase;
+use super::update::{Group, Update};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_INVALID_HANDLE,
-    RT_STREAM_CAPTURED, RT_STREAM_MODEL, RT_STREAM_NOT_CAPTURED, RT_TASK_GROUP_STATUS,
-    RT_TASK_TYPE, fault,
+    RT_STREAM_CAPTURED, RT_STREAM_MODEL, RT_STREAM_NOT_CAPTURED, RT_TASK_GROUP_STATUS, fault,
 };
 use crate::engine::task::Work;
-use crate::runtime;
-use crate::stream::{self, Stream};
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
+use crate::stream::{Stream, access};
 use crate::sync::lock;
 
-/// A complete task group.
-pub(crate) struct Group {
-    handle: usize,
-    nodes: Vec<Arc<Node>>,
-    is_updated: AtomicBool,
-}
+static TASK_GROUPS: PerProcess<Registry<Group>> =
+    PerProcess::new(|| Registry::new(Kind::TaskGroup));
 
-/// The new work of one node.
-pub(crate) struct Patch {
-    pub(crate) node: Arc<Node>,
-    pub(crate) work: Arc<Work>,
-}
-
-/// The brackets of an update, while they are open.
-pub(crate) struct Update {
-    group: Arc<Group>,
-    works: Mutex<Vec<Arc<Work>>>,
-    is_spoilt: AtomicBool,
-}
-
-const fn is_kernel(work: &Work) -> bool {
-    matches!(work, Work::Kernel(_) | Work::Operator(_))
-}
-
-const WRONG_TYPE: Fault = Fault {
-    code: RT_TASK_TYPE,
-    why: "a task group holds kernels only",
-};
-
-/// Refuses what cannot be in the lane's open group; the group is then useless.
-pub(super) fn admit(state: &mut GraphState, lane: usize, work: &Work) -> Outcome {
-    if state.lanes[lane].group.is_none() || is_kernel(work) {
-        return Ok(());
-    }
-    if let Some(capture) = &mut state.capture {
-        capture.group_fault = Some(WRONG_TYPE);
-        state.phase = Phase::Invalidated;
-    }
-    Err(WRONG_TYPE)
-}
-
-/// Notes a node as one of the lane's open group.
-pub(super) fn join(state: &mut GraphState, lane: usize, index: usize) {
-    let node = Arc::clone(&state.nodes[index]);
-    if let Some(group) = &mut state.lanes[lane].group {
-        group.push(node);
-    }
+/// A group's handle is dead from here on.
+pub(super) fn forget(handle: usize) {
+    TASK_GROUPS.get().remove(handle);
 }
 
 fn capturing(stream: usize) -> Outcome<(Arc<Stream>, Seat)> {
     if stream == 0 {
         return fault(INVALID_PARAM, "the stream is NULL");
     }
-    let known = stream::of_any_context(stream)?;
+    let known = access::of_any_context(stream)?;
     let Some(seat) = known.route.capture() else {
         return fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing");
     };
-    Ok((stream::of_context(stream)?, seat))
+    Ok((access::of_context(stream)?, seat))
 }
 
 pub(crate) fn begin_group(stream: usize) -> Outcome {
@@ -103,7 +63,7 @@ pub(crate) fn end_group(stream: usize) -> Outcome<usize> {
         code: RT_INTERNAL,
         why: "no task group is left",
     };
-    let made = runtime::get().task_groups.insert_with(|handle| Group {
+    let made = TASK_GROUPS.get().insert_with(|handle| Group {
         handle,
         nodes,
         is_updated: AtomicBool::new(false),
@@ -121,7 +81,7 @@ fn updatable(stream: usize) -> Outcome<Arc<Stream>> {
     if stream == 0 {
         return fault(INVALID_PARAM, "the stream is NULL");
     }
-    let known = stream::of_any_context(stream)?;
+    let known = access::of_any_context(stream)?;
     match known.route.target() {
         Some(Target::Capture(_)) => {
             return fault(RT_STREAM_CAPTURED, "the stream is capturing");
@@ -131,7 +91,7 @@ fn updatable(stream: usize) -> Outcome<Arc<Stream>> {
         }
         _ => {}
     }
-    stream::of_context(stream)
+    access::of_context(stream)
 }
 
 pub(crate) fn begin_update(stream: usize, group: usize) -> Outcome {
@@ -147,7 +107,7 @@ pub(crate) fn begin_update(stream: usize, group: usize) -> Outcome {
         RT_TASK_GROUP_STATUS,
         "the stream or the task group is being updated already",
     );
-    let group = runtime::get().task_groups.get(group).ok_or(UNKNOWN)?;
+    let group = TASK_GROUPS.get().get(group).ok_or(UNKNOWN)?;
     if stream.update_failed.load(Ordering::Acquire) {
         return fault(RT_STREAM_CAPTURED, "an update on this stream has failed");
     }
@@ -186,25 +146,4 @@ pub(crate) fn end_update(stream: usize) -> Outcome {
     let patches = nodes.zip(works).map(|(node, work)| Patch { node, work });
     let patches = patches.collect();
     stream.submit(|_| Work::Patch(patches)).map(drop)
-}
-
-impl Update {
-    pub(super) fn add(&self, work: Work) -> Outcome {
-        if !is_kernel(&work) {
-            self.spoil();
-            return Err(WRONG_TYPE);
-        }
-        let mut works = lock(&self.works);
-        if works.len() == self.group.nodes.len() {
-            self.spoil();
-            return fault(RT_INTERNAL, "the task group has no further task");
-        }
-        works.push(Arc::new(work));
-        Ok(())
-    }
-
-    /// The update cannot succeed any more.
-    pub(super) fn spoil(&self) {
-        self.is_spoilt.store(true, Ordering::Release);
-    }
 }

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use super::body::{Action, Node};
-use super::{Graph, Phase};
+use super::body::{self, Action, Node};
+use super::lifetime;
+use super::state::{Graph, Phase};
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_MODEL_EXECUTE, RT_MODEL_RUNNING,
+    INVALID_PARAM, Outcome, RT_MODEL_EXECUTE, RT_MODEL_RUNNING,
     RT_MODEL_UPDATE, RT_PARAM_INVALID, fault,
 };
+use crate::current;
 use crate::engine::task::Work;
-use crate::runtime;
-use crate::stream::{self, Stream};
+use crate::stream::{Stream, access};
 use crate::sync::lock;
 
 /// The streams that stand for the lanes of a graph.
 pub(crate) fn stream_handles(graph: usize) -> Outcome<Vec<usize>> {
-    let graph = super::of_context(graph)?;
+    let graph = lifetime::of_context(graph)?;
     let state = lock(&graph.state);
     Ok(state.lanes.iter().map(|lane| lane.stream.handle).collect())
 }
@@ -25,7 +26,7 @@ pub(crate) fn task_handles(stream: usize) -> Outcome<Vec<usize>> {
     if stream == 0 {
         return fault(INVALID_PARAM, "the stream is NULL");
     }
-    let stream = stream::of_context(stream)?;
+    let stream = access::of_context(stream)?;
     let Some((graph, lane)) = graph_of(&stream)? else {
         return fault(RT_PARAM_INVALID, "the stream belongs to no graph");
     };
@@ -38,7 +39,7 @@ fn graph_of(stream: &Arc<Stream>) -> Outcome<Option<(Arc<Graph>, usize)>> {
     if let Some(seat) = stream.route.bound() {
         return Ok(Some((seat.graph, seat.lane)));
     }
-    let graphs = runtime::get().with_context(|context| Ok(context.graphs()))?;
+    let graphs = current::with(|context| Ok(context.graphs()))?;
     Ok(graphs.into_iter().find_map(|graph| {
         let state = lock(&graph.state);
         let mut lanes = state.lanes.iter();
@@ -49,15 +50,7 @@ fn graph_of(stream: &Arc<Stream>) -> Outcome<Option<(Arc<Graph>, usize)>> {
 }
 
 pub(super) fn task(handle: usize) -> Outcome<Arc<Node>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the task is NULL");
-    }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no task of a graph",
-    };
-    let node = runtime::get().graph_tasks.get(handle).ok_or(UNKNOWN)?;
-    Ok(Arc::clone(&node))
+    body::node(handle)
 }
 
 /// `aclmdlRITaskType`.
@@ -86,7 +79,7 @@ pub(crate) fn seq_of(handle: usize) -> Outcome<u32> {
 
 /// A graph that is being captured or executed cannot be changed.
 pub(super) fn refuse_while_running(node: &Arc<Node>) -> Outcome {
-    let graphs = runtime::get().with_context(|context| Ok(context.graphs()))?;
+    let graphs = current::with(|context| Ok(context.graphs()))?;
     let owner = graphs.iter().find(|graph| {
         let state = lock(&graph.state);
         state.nodes.iter().any(|other| Arc::ptr_eq(other, node))
@@ -112,7 +105,7 @@ pub(crate) fn disable(handle: usize) -> Outcome {
 
 /// Applies the changes that were asked for since the last update.
 pub(crate) fn update(graph: usize) -> Outcome {
-    let graph = super::of_context(graph)?;
+    let graph = lifetime::of_context(graph)?;
     let state = lock(&graph.state);
     if state.phase != Phase::Ready {
         return fault(RT_MODEL_EXECUTE, "the graph is not complete");

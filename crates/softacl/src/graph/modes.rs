@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Graph;
+use super::state::Graph;
 use crate::code::{
     Code, Outcome, RT_CAPTURE_BLOCK_ASYNC, RT_CAPTURE_MODE, RT_PARAM_INVALID, check, fault,
 };
 use crate::context::Context;
+use crate::current;
 use crate::ffi::Out;
-use crate::runtime;
 use crate::stream::Stream;
 use crate::sync::lock;
 
@@ -39,7 +39,7 @@ pub(super) fn this_thread() -> u64 {
 pub(crate) fn exchange(mode: &Out<u32>) -> Outcome {
     let wanted = mode.get()?;
     check(wanted <= RELAXED, "this capture mode does not exist")?;
-    runtime::get().context()?;
+    current::context()?;
     let old = EXCHANGE_MODE.try_with(|own| own.replace(wanted));
     mode.put(old.unwrap_or(GLOBAL))
 }
@@ -68,7 +68,7 @@ fn permits_unsafe(context: &Context) -> bool {
 }
 
 fn permit(code: Code) -> Outcome {
-    runtime::get().with_context(|context| {
+    current::with(|context| {
         if permits_unsafe(context) {
             Ok(())
         } else {

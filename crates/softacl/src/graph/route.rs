@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::body::Action;
-use super::group::Update;
-use super::{Graph, Phase};
+use super::state::{Graph, Phase};
+use super::update::Update;
 use crate::code::{Outcome, RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_STREAM_MODEL, fault};
 use crate::engine::task::Work;
 use crate::sync::lock;
@@ -100,9 +100,9 @@ impl Seat {
             }
             Phase::Ready => return fault(RT_INTERNAL, "the graph is complete"),
         }
-        super::group::admit(&mut state, self.lane, &work)?;
+        state.admit(self.lane, &work)?;
         let index = state.push(self.lane, Action::task(work));
-        super::group::join(&mut state, self.lane, index);
+        state.join(self.lane, index);
         Ok(())
     }
 }

@@ -10,8 +10,8 @@ use super::region::{Pair, Side, Window};
 use super::{PARA, REMOTE, TIMEOUT};
 use crate::clock::mono;
 use crate::code::{Code, Outcome, SUCCESS};
-use crate::memory::copy::transfer_ns;
-use crate::runtime;
+use crate::memory::transfer::transfer_ns;
+use crate::process;
 use crate::sync::lock;
 
 /// What a stream's synchronisation gives for a peer that is gone, and for one that does not come.
@@ -320,7 +320,7 @@ fn pair(communicator: &Communicator, message: &Message) -> Pair {
 }
 
 fn duration_ns(traffic: u64) -> u64 {
-    let options = &runtime::get().options;
+    let options = process::options();
     options
         .hccl_ns
         .saturating_add(transfer_ns(traffic, options.hccl_mbps))

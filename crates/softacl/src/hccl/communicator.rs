@@ -9,8 +9,12 @@ use super::region::{MOST, Member, Pair, Place, Region, is_alive};
 use super::{NOT_SUPPORTED, PARA, REMOTE, TIMEOUT, seconds};
 use crate::clock::mono;
 use crate::code::{Code, Outcome, SUCCESS, fault};
-use crate::runtime;
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
 use crate::sync::lock;
+
+static COMMUNICATORS: PerProcess<Registry<Communicator>> =
+    PerProcess::new(|| Registry::new(Kind::Communicator));
 
 pub(crate) struct Communicator {
     pub(crate) rank: usize,
@@ -160,7 +164,7 @@ pub(crate) fn all_in_one(ranks: u32) -> Outcome<Vec<usize>> {
 
 fn insert(communicator: Communicator) -> Outcome<usize> {
     let mut made = 0;
-    let inserted = runtime::get().communicators.insert_with(|handle| {
+    let inserted = COMMUNICATORS.get().insert_with(|handle| {
         made = handle;
         communicator
     });
@@ -174,7 +178,7 @@ pub(crate) fn found(handle: usize) -> Outcome<Arc<Communicator>> {
     if handle == 0 {
         return fault(super::PTR, "the communicator is NULL");
     }
-    match runtime::get().communicators.get(handle) {
+    match COMMUNICATORS.get().get(handle) {
         Some(communicator) => Ok(communicator),
         None => fault(PARA, "this is no communicator"),
     }
@@ -184,7 +188,7 @@ pub(crate) fn found(handle: usize) -> Outcome<Arc<Communicator>> {
 pub(crate) fn destroy(handle: usize) -> Outcome {
     let communicator = found(handle)?;
     communicator.region.leave(communicator.rank);
-    runtime::get().communicators.remove(handle);
+    COMMUNICATORS.get().remove(handle);
     Ok(())
 }
 
@@ -251,7 +255,7 @@ impl Communicator {
 
     /// The same for all ranks of a group that is made for the same time.
     fn subgroup_key(&self, ranks: &[u32], id: u64) -> u64 {
-        let mixed = |key: u64, number: u64| crate::engine::scatter(key ^ number);
+        let mixed = |key: u64, number: u64| crate::scatter::scatter(key ^ number);
         let key = ranks
             .iter()
             .fold(mixed(1, id), |key, rank| mixed(key, u64::from(*rank)));

@@ -5,13 +5,12 @@
 //! computed time: that of the last one's arrival, and what the transfer takes. Nobody blocks: the engine looks
 //! again until all are there, a peer has died, or the time is up.
 
-mod collective;
-mod communicator;
+pub(crate) mod collective;
+pub(crate) mod communicator;
 mod element;
 mod plan;
 mod region;
 
-pub(crate) use collective::{Collective, Look};
 pub(crate) use communicator::{
     Communicator, ROOT_INFO_BYTES, RootInfo, all_in_one, by_root_info, create_sub, destroy, found,
     root_info,

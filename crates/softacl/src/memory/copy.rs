@@ -1,175 +1,15 @@
-//! Copies and fills: the checks, the synchronous forms and the tasks.
+//! Copies and fills: at once, and as tasks.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::transfer::{Fill, Transfer};
+use super::{Place, place_of};
 use crate::clock::{self, wait_until};
-use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
+use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
 use crate::engine::task::Work;
-use crate::memory::{Place, check_range, place_of};
+use crate::graph::modes;
 use crate::stream::Stream;
-use crate::{graph, runtime};
-use softacl_options::Options;
-
-/// Rows of bytes to move; a plain copy has one row.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Transfer {
-    pub(crate) dst: usize,
-    pub(crate) src: usize,
-    pub(crate) dst_pitch: usize,
-    pub(crate) src_pitch: usize,
-    pub(crate) width: usize,
-    pub(crate) rows: usize,
-}
-
-/// A transfer that passed its checks.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Checked {
-    pub(crate) transfer: Transfer,
-    from: Place,
-    to: Place,
-}
-
-impl Transfer {
-    pub(crate) const fn linear(dst: usize, src: usize, len: usize) -> Self {
-        Self {
-            dst,
-            src,
-            dst_pitch: len,
-            src_pitch: len,
-            width: len,
-            rows: 1,
-        }
-    }
-
-    /// Rows with pitches, as the 2D copies take them; what is wrong with them has a code of its own.
-    pub(crate) fn in_rows(self, kind: u32) -> Outcome<Self> {
-        const KINDS: RangeInclusive<u32> = 1..=4;
-        check_kind(kind, &KINDS)?;
-        if self.width == 0 || self.rows == 0 {
-            return fault(INVALID_PARAM, "the width or the height is 0");
-        }
-        if self.width > self.dst_pitch || self.width > self.src_pitch {
-            return fault(INVALID_PARAM, "the width exceeds a pitch");
-        }
-        Ok(self)
-    }
-
-    /// One row, of at most `room` bytes: the room is its pitch, so that a longer copy is refused.
-    pub(crate) fn within(
-        dst: usize,
-        room: usize,
-        src: usize,
-        len: usize,
-        kind: u32,
-    ) -> Outcome<Self> {
-        const KINDS: RangeInclusive<u32> = 0..=7;
-        check_kind(kind, &KINDS)?;
-        Ok(Self {
-            dst_pitch: room,
-            ..Self::linear(dst, src, len)
-        })
-    }
-
-    const fn extent(&self, pitch: usize) -> Option<usize> {
-        match (self.rows - 1).checked_mul(pitch) {
-            Some(lead) => lead.checked_add(self.width),
-            None => None,
-        }
-    }
-
-    /// Checks the arguments; the direction follows from the addresses, whatever the caller said.
-    pub(crate) fn checked(self) -> Outcome<Checked> {
-        if self.dst == 0 || self.src == 0 {
-            return fault(INVALID_PARAM, "source or destination is NULL");
-        }
-        check(self.width > 0 && self.rows > 0, "the length is 0")?;
-        let fits = self.width <= self.dst_pitch && self.width <= self.src_pitch;
-        check(fits, "the length exceeds the destination or a pitch")?;
-        let extents = self.extent(self.dst_pitch).zip(self.extent(self.src_pitch));
-        let Some((dst_len, src_len)) = extents else {
-            return fault(RT_PARAM_INVALID, "the length is too large");
-        };
-        let (to, from) = (place_of(self.dst), place_of(self.src));
-        check_range(self.dst, dst_len, to)?;
-        check_range(self.src, src_len, from)?;
-        Ok(Checked {
-            transfer: self,
-            from,
-            to,
-        })
-    }
-
-    /// Moves the bytes. Overlapping ranges are moved as if through a buffer.
-    pub(crate) fn run(&self) {
-        if self.rows == 1 && self.width == 8 && (self.dst | self.src).is_multiple_of(8) {
-            self.run_word();
-            return;
-        }
-        for row in 0..self.rows {
-            let dst = (self.dst + row * self.dst_pitch) as *mut u8;
-            let src = (self.src + row * self.src_pitch) as *const u8;
-            // SAFETY: ranges in our arenas were checked and stay mapped; others are the
-            // program's own, which it must keep valid until the task has run.
-            unsafe { std::ptr::copy(src, dst, self.width) };
-        }
-    }
-
-    /// A value wait may be looking at the word, so it is moved in one piece.
-    fn run_word(&self) {
-        // SAFETY: as in `run`, and both addresses are aligned to the word.
-        let (dst, src) = unsafe { (word_at(self.dst), word_at(self.src)) };
-        dst.store(src.load(Ordering::Acquire), Ordering::Release);
-    }
-}
-
-/// # Safety
-/// The address must be aligned to 8 bytes and valid for as long as the word is used.
-unsafe fn word_at<'a>(address: usize) -> &'a AtomicU64 {
-    // SAFETY: the caller promises it.
-    unsafe { AtomicU64::from_ptr(address as *mut u64) }
-}
-
-/// The kind of a copy is not used; in strict mode it must at least exist.
-fn check_kind(kind: u32, known: &RangeInclusive<u32>) -> Outcome {
-    if runtime::get().options.strict && !known.contains(&kind) {
-        return fault(INVALID_PARAM, "this kind of copy does not exist");
-    }
-    Ok(())
-}
-
-impl Checked {
-    pub(crate) fn touches_pageable(&self) -> bool {
-        self.from == Place::Pageable || self.to == Place::Pageable
-    }
-
-    /// From the host to a device or back, as batches require.
-    pub(crate) fn is_one_way(&self) -> bool {
-        self.from.is_host() != self.to.is_host()
-    }
-
-    fn is_host_to_host(&self) -> bool {
-        self.from.is_host() && self.to.is_host()
-    }
-
-    /// The documented duration: a fixed latency and the bytes over the bandwidth of the direction.
-    pub(crate) fn duration_ns(&self, options: &Options) -> u64 {
-        let bytes = (self.transfer.width * self.transfer.rows) as u64;
-        let mbps = match (self.from.is_host(), self.to.is_host()) {
-            (true, true) => return 0,
-            (true, false) => options.h2d_mbps,
-            (false, true) => options.d2h_mbps,
-            (false, false) => options.d2d_mbps,
-        };
-        options.copy_ns + transfer_ns(bytes, mbps)
-    }
-}
-
-/// Time for bytes at a rate in 10^6 bytes per second.
-pub(crate) const fn transfer_ns(bytes: u64, mbps: u64) -> u64 {
-    bytes.saturating_mul(1000) / mbps
-}
+use crate::{current, process};
 
 /// A copy in the calling thread, which neither uses nor waits for any stream.
 pub(crate) fn copy_now(transfer: Transfer) -> Outcome {
@@ -183,19 +23,18 @@ pub(crate) fn copy_now(transfer: Transfer) -> Outcome {
         transfer.run();
         return Ok(());
     }
-    graph::permit_unsafe()?;
+    modes::permit_unsafe()?;
     copy_at_once(transfer)
 }
 
 /// The copy itself, whatever is being captured.
 pub(crate) fn copy_at_once(transfer: Transfer) -> Outcome {
-    let runtime = runtime::get();
-    runtime.context()?;
+    current::context()?;
     let checked = transfer.checked()?;
     if transfer.dst != transfer.src {
         let begin = clock::now();
         transfer.run();
-        wait_until(begin + checked.duration_ns(&runtime.options));
+        wait_until(begin + checked.duration_ns(process::options()));
     }
     Ok(())
 }
@@ -203,7 +42,6 @@ pub(crate) fn copy_at_once(transfer: Transfer) -> Outcome {
 /// A copy as a task. With pageable host memory it is not asynchronous: it waits for the stream
 /// and then copies in the calling thread.
 pub(crate) fn copy_async(transfer: Transfer, stream: &Arc<Stream>) -> Outcome {
-    let runtime = runtime::get();
     let checked = transfer.checked()?;
     if checked.is_host_to_host() {
         return fault(
@@ -212,107 +50,38 @@ pub(crate) fn copy_async(transfer: Transfer, stream: &Arc<Stream>) -> Outcome {
         );
     }
     if checked.touches_pageable() {
-        graph::permit_blocking_copy(stream)?;
+        modes::permit_blocking_copy(stream)?;
         stream.synchronize(None)?;
         return copy_at_once(transfer);
     }
-    let duration_ns = checked.duration_ns(&runtime.options);
+    let duration_ns = checked.duration_ns(process::options());
     stream
         .submit(|_| Work::copy(transfer, duration_ns))
         .map(drop)
 }
 
-/// A pattern written over a range.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Fill {
-    dst: usize,
-    len: usize,
-    value: u32,
-    /// Bytes in the pattern: 1 or 4.
-    unit: usize,
-}
-
-impl Fill {
-    /// Fills bytes.
-    pub(crate) fn bytes(dst: usize, room: usize, value: i32, len: usize) -> Outcome<Self> {
-        check(len <= room, "the length exceeds the destination")?;
-        Self {
-            dst,
-            len,
-            value: value as u32,
-            unit: 1,
-        }
-        .checked()
-    }
-
-    /// Fills 32-bit words.
-    pub(crate) fn words(dst: usize, room: usize, value: u32, count: usize) -> Outcome<Self> {
-        let len = count.saturating_mul(4);
-        check(len <= room, "the length exceeds the destination")?;
-        check(
-            dst.is_multiple_of(4),
-            "the address is not aligned to 4 bytes",
-        )?;
-        Self {
-            dst,
-            len,
-            value,
-            unit: 4,
-        }
-        .checked()
-    }
-
-    fn checked(self) -> Outcome<Self> {
-        if self.dst == 0 {
-            return fault(INVALID_PARAM, "the destination is NULL");
-        }
-        if self.len == 0 {
-            return Ok(self);
-        }
-        check_range(self.dst, self.len, place_of(self.dst))?;
-        Ok(self)
-    }
-
-    pub(crate) fn duration_ns(&self, options: &Options) -> u64 {
-        options.memset_ns + transfer_ns(self.len as u64, options.memset_mbps)
-    }
-
-    pub(crate) fn run(&self) {
-        if self.unit == 1 {
-            // SAFETY: as in `Transfer::run`.
-            unsafe { std::ptr::write_bytes(self.dst as *mut u8, self.value as u8, self.len) };
-            return;
-        }
-        for index in 0..self.len / 4 {
-            // SAFETY: as in `Transfer::run`; the address was checked to be aligned.
-            unsafe { (self.dst as *mut u32).add(index).write(self.value) };
-        }
-    }
-}
-
 const NOT_OURS: Outcome = fault(RT_PARAM_INVALID, "the memory was not allocated through acl");
 
 pub(crate) fn fill_now(fill: Fill) -> Outcome {
-    let runtime = runtime::get();
-    runtime.context()?;
-    check(fill.len > 0, "the length is 0")?;
-    if runtime.options.strict && place_of(fill.dst) == Place::Pageable {
+    current::context()?;
+    check(!fill.is_empty(), "the length is 0")?;
+    if process::options().strict && fill.place() == Place::Pageable {
         return NOT_OURS;
     }
-    graph::permit_unsafe()?;
+    modes::permit_unsafe()?;
     let begin = clock::now();
     fill.run();
-    wait_until(begin + fill.duration_ns(&runtime.options));
+    wait_until(begin + fill.duration_ns(process::options()));
     Ok(())
 }
 
 /// Nothing to fill is no task.
 pub(crate) fn fill_async(fill: Fill, stream: &Arc<Stream>) -> Outcome {
-    if fill.len == 0 {
+    if fill.is_empty() {
         return Ok(());
     }
-    let duration_ns = fill.duration_ns(&runtime::get().options);
-    if place_of(fill.dst) == Place::Pageable {
+    let duration_ns = fill.duration_ns(process::options());
+    if fill.place() == Place::Pageable {
         return NOT_OURS;
     }
     stream.submit(|_| Work::fill(fill, duration_ns)).map(drop)

@@ -1,9 +1,12 @@
 //! Device and pinned host memory, and what kind of memory an address is.
 
-mod arena;
+pub(crate) mod allocate;
+pub(crate) mod arena;
 pub(crate) mod copy;
 pub(crate) mod random;
 pub(crate) mod reduce;
+pub(crate) mod submit;
+pub(crate) mod transfer;
 pub(crate) mod value;
 pub(crate) mod vmm;
 
@@ -11,17 +14,18 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check, fault,
-};
-use crate::runtime;
+use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, check, fault};
+use crate::{device, process};
 
-pub(crate) use arena::Arena;
+use crate::per_process::PerProcess;
+use arena::Arena;
 
-const NO_MEMORY: Fault = Fault {
-    code: RT_OUT_OF_MEMORY,
-    why: "no memory of this kind is left",
-};
+static HOST: PerProcess<HostMemory> =
+    PerProcess::new(|| HostMemory::new(process::options().memory));
+
+pub(crate) fn host() -> &'static HostMemory {
+    HOST.get()
+}
 
 /// Where an address lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,18 +95,16 @@ impl HostMemory {
 }
 
 pub(crate) fn place_of(address: usize) -> Place {
-    let runtime = runtime::get();
-    if let Some(device) = runtime
-        .devices
+    if let Some(device) = device::all()
         .iter()
         .find(|device| device.memory.contains(address))
     {
         return Place::Device(device.id);
     }
-    if let Some(device) = runtime.mappings.device_of(address) {
+    if let Some(device) = vmm::mappings().device_of(address) {
         return Place::Device(device);
     }
-    let host = &runtime.host_memory;
+    let host = host();
     if host.pinned.contains(address) || host.is_registered(address) {
         Place::Pinned
     } else {
@@ -112,14 +114,13 @@ pub(crate) fn place_of(address: usize) -> Place {
 
 /// Checks that a range which touches memory of ours lies inside one live allocation.
 pub(crate) fn check_range(address: usize, len: usize, place: Place) -> Outcome {
-    let runtime = runtime::get();
     let known = match place {
         Place::Device(id) => {
-            let memory = &runtime.devices[id as usize].memory;
-            memory.block_of(address, len).is_some() || runtime.mappings.cover(address, len)
+            let memory = &device::all()[id as usize].memory;
+            memory.block_of(address, len).is_some() || vmm::mappings().cover(address, len)
         }
-        Place::Pinned if runtime.host_memory.pinned.contains(address) => {
-            runtime.host_memory.pinned.block_of(address, len).is_some()
+        Place::Pinned if host().pinned.contains(address) => {
+            host().pinned.block_of(address, len).is_some()
         }
         _ => true,
     };
@@ -129,18 +130,8 @@ pub(crate) fn check_range(address: usize, len: usize, place: Place) -> Outcome {
 /// Marks allocations that host and device share.
 const MANAGED: u32 = u32::MAX;
 
-pub(crate) fn allocate_managed(size: usize) -> Outcome<usize> {
-    let context = runtime::get().context()?;
-    check(size > 0, "the size is 0")?;
-    context
-        .device
-        .memory
-        .allocate(size, MANAGED)
-        .ok_or(NO_MEMORY)
-}
-
 pub(crate) fn is_managed(address: usize) -> bool {
-    let mut arenas = runtime::get().devices.iter().map(|device| &device.memory);
+    let mut arenas = device::all().iter().map(|device| &device.memory);
     arenas.any(|arena| {
         arena
             .block_of(address, 1)
@@ -148,36 +139,11 @@ pub(crate) fn is_managed(address: usize) -> bool {
     })
 }
 
-const EMPTY: Outcome<usize> = fault(INVALID_PARAM, "the size is 0");
-
-/// Device memory on the current context's device.
-pub(crate) fn allocate_device(size: usize, policy: u32) -> Outcome<usize> {
-    const POLICY_BITS: u32 = 0x0010_1107;
-    if size == 0 {
-        return EMPTY;
-    }
-    let context = runtime::get().context()?;
-    check(
-        policy & !POLICY_BITS == 0,
-        "this allocation policy does not exist",
-    )?;
-    context
-        .device
-        .memory
-        .allocate(size, policy)
-        .ok_or(crate::code::Fault {
-            code: RT_OUT_OF_MEMORY,
-            why: "the device has no memory left",
-        })
-}
-
 pub(crate) fn free_device(address: usize) -> Outcome {
-    let runtime = runtime::get();
     if address == 0 {
         return fault(INVALID_PARAM, "the pointer is NULL");
     }
-    let freed = runtime
-        .devices
+    let freed = device::all()
         .iter()
         .any(|device| device.memory.release(address));
     if freed {
@@ -187,27 +153,11 @@ pub(crate) fn free_device(address: usize) -> Outcome {
     }
 }
 
-pub(crate) fn allocate_host(size: usize) -> Outcome<usize> {
-    if size == 0 {
-        return EMPTY;
-    }
-    let runtime = runtime::get();
-    runtime.context()?;
-    runtime
-        .host_memory
-        .pinned
-        .allocate(size, 0)
-        .ok_or(crate::code::Fault {
-            code: RT_OUT_OF_MEMORY,
-            why: "no pinned host memory is left",
-        })
-}
-
 pub(crate) fn free_host(address: usize) -> Outcome {
     if address == 0 {
         return fault(INVALID_PARAM, "the pointer is NULL");
     }
-    let freed = runtime::get().host_memory.pinned.release(address);
+    let freed = host().pinned.release(address);
     if freed {
         Ok(())
     } else {

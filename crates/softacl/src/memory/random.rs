@@ -5,9 +5,10 @@ use half::{bf16, f16};
 
 use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, check, fault};
 use crate::engine::task::Operator;
-use crate::memory::copy::transfer_ns;
+use crate::memory::transfer::transfer_ns;
 use crate::memory::{Place, check_range, place_of};
-use crate::{runtime, stream};
+use crate::process;
+use crate::stream::launch;
 
 /// `aclrtRandomParaInfo`: a number, or the address of one in device memory.
 #[repr(C)]
@@ -147,7 +148,7 @@ struct Source(u64);
 impl Source {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        crate::engine::scatter(self.0)
+        crate::scatter::scatter(self.0)
     }
 
     /// From 0 up to, and without, 1.
@@ -197,7 +198,7 @@ pub(crate) fn submit(info: &TaskInfo, stream: usize) -> Outcome {
         )?;
         check_range(address, len, place)?;
     }
-    let options = &runtime::get().options;
+    let options = process::options();
     let work = Work {
         info: *info,
         element,
@@ -209,7 +210,7 @@ pub(crate) fn submit(info: &TaskInfo, stream: usize) -> Outcome {
         duration_ns: options.launch_ns + transfer_ns(bytes as u64, options.d2d_mbps),
         effect: Box::new(move || work.run()),
     };
-    stream::launch(stream, operator)
+    launch::operator(stream, operator)
 }
 
 struct Work {

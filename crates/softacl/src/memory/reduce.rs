@@ -1,10 +1,9 @@
 //! `aclrtReduceAsync`: combines a source into a destination, element by element.
 
 use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, check, fault};
-use crate::engine::task::Work;
-use crate::memory::copy::transfer_ns;
+use crate::memory::transfer::transfer_ns;
 use crate::memory::{Place, check_range, place_of};
-use crate::{runtime, stream};
+use crate::process;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reduce {
@@ -77,14 +76,14 @@ impl Reduce {
     }
 }
 
-pub(crate) fn submit(
+/// Checks the arguments of a reduction.
+pub(crate) fn checked(
     dst: usize,
     src: usize,
     bytes: u64,
     kind: u32,
     data_type: i32,
-    stream: usize,
-) -> Outcome {
+) -> Outcome<Reduce> {
     if dst == 0 || src == 0 {
         return fault(INVALID_PARAM, "source or destination is NULL");
     }
@@ -114,16 +113,14 @@ pub(crate) fn submit(
         )?;
         check_range(address, bytes, place)?;
     }
-    let options = &runtime::get().options;
+    let options = process::options();
     let duration_ns = options.copy_ns + transfer_ns(bytes as u64, options.d2d_mbps);
-    let reduce = Reduce {
+    Ok(Reduce {
         dst,
         src,
         bytes,
         how,
         element,
         duration_ns,
-    };
-    let stream = stream::of_context(stream)?;
-    stream.submit(|_| Work::Reduce(Box::new(reduce))).map(drop)
+    })
 }

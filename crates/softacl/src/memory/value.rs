@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::code::{INVALID_PARAM, Outcome, check, fault};
-use crate::engine::task::Work;
 use crate::memory::{check_range, place_of};
-use crate::stream;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ValueWait {
@@ -85,19 +83,4 @@ pub(crate) fn store(address: usize, value: u64) {
         // waits for a value at such an address.
         unsafe { (address as *mut u64).write_unaligned(value) };
     }
-}
-
-pub(crate) fn submit_write(address: usize, value: u64, flag: u32, stream: usize) -> Outcome {
-    checked(address)?;
-    check(flag == 0, "this write flag does not exist")?;
-    let stream = stream::of_context(stream)?;
-    stream
-        .submit(|_| Work::WriteValue { address, value })
-        .map(drop)
-}
-
-pub(crate) fn submit_wait(address: usize, value: u64, flag: u32, stream: usize) -> Outcome {
-    let wait = ValueWait::checked(address, value, flag)?;
-    let stream = stream::of_context(stream)?;
-    stream.submit(|_| Work::WaitValue(wait)).map(drop)
 }

@@ -8,11 +8,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check,
+    Fault, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check,
     fault,
 };
-use crate::runtime;
+use crate::device::{self, Device};
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
 use crate::sync::lock;
+
+static MAPPINGS: PerProcess<Mappings> = PerProcess::new(Mappings::default);
+static PHYSICAL: PerProcess<Registry<Physical>> = PerProcess::new(|| Registry::new(Kind::Physical));
+
+pub(crate) fn mappings() -> &'static Mappings {
+    MAPPINGS.get()
+}
 
 /// Sizes are multiples of a huge page.
 pub(crate) const GRANULARITY: usize = 2 << 20;
@@ -27,7 +36,7 @@ pub(crate) struct Physical {
 /// Memory goes back to its device when neither the program nor a mapping holds it.
 impl Drop for Physical {
     fn drop(&mut self) {
-        let devices = &runtime::get().devices;
+        let devices = device::all();
         if let Some(device) = devices.get(self.device as usize) {
             device.memory.give_up(self.size);
         }
@@ -97,18 +106,19 @@ const NO_MEMORY: Fault = Fault {
     why: "no memory is left",
 };
 
-pub(crate) fn create(size: usize) -> Outcome<usize> {
+pub(super) fn check_size(size: usize) -> Outcome {
     check(
         size > 0 && size.is_multiple_of(GRANULARITY),
         "the size is not a multiple of the granularity",
-    )?;
-    let runtime = runtime::get();
-    let device = &runtime.context()?.device;
+    )
+}
+
+pub(super) fn create(size: usize, device: &'static Device) -> Outcome<usize> {
     let file = anonymous_file(size)?;
     if !device.memory.take(size) {
         return Err(NO_MEMORY);
     }
-    let made = runtime.physical.insert_with(|handle| Physical {
+    let made = PHYSICAL.get().insert_with(|handle| Physical {
         handle,
         file,
         size,
@@ -135,31 +145,28 @@ fn anonymous_file(size: usize) -> Outcome<OwnedFd> {
 }
 
 pub(crate) fn of(handle: usize) -> Outcome<Arc<Physical>> {
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no physical memory",
-    };
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the handle is NULL");
-    }
-    runtime::get().physical.get(handle).ok_or(UNKNOWN)
+    PHYSICAL
+        .get()
+        .named(handle, "the handle is NULL", "this is no physical memory")
 }
 
 /// The memory itself goes when nothing maps it any more.
 pub(crate) fn free(handle: usize) -> Outcome {
     of(handle)?;
-    runtime::get().physical.remove(handle);
+    PHYSICAL.get().remove(handle);
     Ok(())
 }
 
-/// Reserves addresses for at least so many bytes.
-pub(crate) fn reserve(size: usize) -> Outcome<usize> {
+/// How many bytes are reserved for at least so many.
+pub(super) fn rounded(size: usize) -> Outcome<usize> {
     check(size > 0, "the size is 0")?;
     let size = size.checked_next_multiple_of(GRANULARITY);
-    let size = size.ok_or(NO_ADDRESSES)?;
-    let runtime = runtime::get();
-    let device = runtime.context()?.device.id;
-    let mappings = &runtime.mappings;
+    size.ok_or(NO_ADDRESSES)
+}
+
+/// Reserves addresses of a device.
+pub(super) fn reserve(size: usize, device: u32) -> Outcome<usize> {
+    let mappings = mappings();
     let mut state = lock(&mappings.state);
     let start = match state.released.get_mut(&size).and_then(Vec::pop) {
         Some(start) => start,
@@ -186,7 +193,7 @@ fn addresses(size: usize) -> Outcome<usize> {
 }
 
 pub(crate) fn release(address: usize) -> Outcome {
-    let mappings = &runtime::get().mappings;
+    let mappings = mappings();
     let mut state = lock(&mappings.state);
     let Some(size) = state.reserved.get(&address).map(|room| room.size) else {
         return fault(RT_PARAM_INVALID, "the address was not reserved");
@@ -212,8 +219,7 @@ pub(crate) fn map(address: usize, size: usize, offset: usize, handle: usize) -> 
         "the size does not fit the memory",
     )?;
     check(offset == 0, "the offset is reserved")?;
-    let runtime = runtime::get();
-    let mut state = lock(&runtime.mappings.state);
+    let mut state = lock(&mappings().state);
     let room = state.reserved.range(..=address).next_back();
     let inside = room.is_some_and(|(start, room)| address + size <= start + room.size);
     check(
@@ -229,7 +235,7 @@ pub(crate) fn map(address: usize, size: usize, offset: usize, handle: usize) -> 
 }
 
 pub(crate) fn unmap(address: usize) -> Outcome {
-    let mut state = lock(&runtime::get().mappings.state);
+    let mut state = lock(&mappings().state);
     let Some((size, _)) = state.mapped.remove(&address) else {
         return fault(RT_PARAM_INVALID, "nothing is mapped at this address");
     };
@@ -244,7 +250,7 @@ fn empty(address: usize, size: usize) -> Outcome {
 
 /// The memory that is mapped at an address.
 pub(crate) fn mapped_at(address: usize) -> Outcome<usize> {
-    let state = lock(&runtime::get().mappings.state);
+    let state = lock(&mappings().state);
     let below = state.mapped.range(..=address).next_back();
     match below.filter(|(start, (size, _))| address < *start + size) {
         Some((_, (_, physical))) => Ok(physical.handle),

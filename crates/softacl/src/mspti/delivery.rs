@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::record::Item;
 use super::{Callbacks, Mspti, result};
 use crate::clock::mono;
-use crate::engine::spawn;
-use crate::runtime;
+use crate::process;
 use crate::sync::lock;
+use crate::threads::spawn;
 
 /// How often it is looked whether there are many, unless the profiler says otherwise.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -44,8 +44,7 @@ impl Mspti {
         let mut delivery = lock(&self.delivery);
         delivery.callbacks = Some(callbacks);
         if !delivery.runs {
-            let runtime = runtime::get();
-            let began = spawn("softacl-mspti", move || runtime.mspti.deliver());
+            let began = spawn("softacl-mspti", move || super::get().deliver());
             delivery.runs = began.is_some();
         }
         match delivery.runs {
@@ -108,7 +107,7 @@ impl Mspti {
 
 /// What is old enough to be handed over, in the order that was asked for.
 fn due(items: &mut VecDeque<Item>) -> Vec<Item> {
-    let options = &runtime::get().options;
+    let options = process::options();
     let since = mono().saturating_sub(options.mspti_late_ms * 1_000_000);
     let count = items.iter().take_while(|item| item.made <= since).count();
     let mut due: Vec<Item> = items.drain(..count).collect();

@@ -15,12 +15,17 @@ use std::sync::{Condvar, Mutex};
 
 use crate::clock::mono;
 use crate::device::Device;
-use crate::engine::task::Work;
-use crate::runtime;
-use crate::stream::Stream;
+use crate::per_process::PerProcess;
+use crate::process;
 use crate::sync::lock;
 use record::{Item, Kind};
 use softacl_options::Mspti as Answers;
+
+static MSPTI: PerProcess<Mspti> = PerProcess::new(Mspti::new);
+
+pub(crate) fn get() -> &'static Mspti {
+    MSPTI.get()
+}
 
 /// `msptiResult`.
 pub(crate) mod result {
@@ -75,8 +80,8 @@ impl Anchor {
         });
         let best = tries.min_by_key(|(width, _, _)| *width);
         let (_, host_ns, wall_ns) = best.unwrap_or_default();
-        let wall_ns = wall_ns + runtime::get().options.mspti_anchor_ns;
-        if let Some(truth) = &runtime::get().truth {
+        let wall_ns = wall_ns + process::options().mspti_anchor_ns;
+        if let Some(truth) = process::truth() {
             truth.add_log_clock(device.id, host_ns, wall_ns);
         }
         Self {
@@ -84,6 +89,14 @@ impl Anchor {
             wall_ns,
         }
     }
+}
+
+/// What ran.
+pub(crate) struct Activity<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) name: Option<&'a str>,
+    /// It is an operator, which may have several kernels.
+    pub(crate) has_parts: bool,
 }
 
 /// Where something ran.
@@ -94,17 +107,9 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) const fn of(stream: &Stream, correlation: u64) -> Self {
-        Self {
-            device: stream.device,
-            stream_id: stream.id,
-            correlation,
-        }
-    }
-
     /// With the number of one of the kernels of an operator.
     fn of_kernel(&self, part: u64) -> Self {
-        let options = &runtime::get().options;
+        let options = process::options();
         let correlation = match options.mspti_own_numbers {
             true => self.correlation * u64::from(options.mspti_kernels) + part,
             false => self.correlation,
@@ -126,7 +131,7 @@ thread_local! {
 /// An exported call begins; when, if somebody wants to know.
 #[inline]
 pub(crate) fn enter() -> Option<u64> {
-    if !runtime::get().mspti.is_active() {
+    if !get().is_active() {
         return None;
     }
     let _ = CALL.try_with(|call| call.set(0));
@@ -137,7 +142,7 @@ pub(crate) fn enter() -> Option<u64> {
 /// It returns. Calls that submitted nothing are not told.
 pub(crate) fn leave(function: &'static str, begin: u64) {
     let number = CALL.try_with(Cell::get).unwrap_or(0);
-    let mspti = &runtime::get().mspti;
+    let mspti = get();
     let end = mono();
     if number != 0 && mspti.wants(Kind::Api) {
         mspti.put(Item::api(mspti.name(function), number).called(begin, end));
@@ -148,20 +153,31 @@ pub(crate) fn leave(function: &'static str, begin: u64) {
     }
 }
 
-/// Work is put on a stream. Answers the number of the call that does.
-pub(crate) fn submitted(work: &Work, stream: &Stream) -> u64 {
-    let number = correlation();
-    if number != 0
-        && let Some(item) = Item::moving(work, &Place::of(stream, number))
+/// Work is put on a stream. Answers the number of the call that does. `moved` says what is copied or filled, and
+/// how many bytes.
+pub(crate) fn submitted(
+    device: &'static Device,
+    stream_id: i32,
+    moved: impl FnOnce() -> Option<(Kind, u64)>,
+) -> u64 {
+    let correlation = correlation();
+    if correlation != 0
+        && let Some((kind, bytes)) = moved()
     {
+        let place = Place {
+            device,
+            stream_id,
+            correlation,
+        };
+        let item = Item::moving(kind, bytes, &place);
         let _ = MOVED.try_with(|moved| moved.replace(Some(item)));
     }
-    number
+    correlation
 }
 
 /// The number of the call under way, the same for all that it submits; 0 while nobody wants to know.
 pub(crate) fn correlation() -> u64 {
-    let mspti = &runtime::get().mspti;
+    let mspti = get();
     if !mspti.is_active() {
         return 0;
     }
@@ -206,7 +222,7 @@ impl Mspti {
     }
 
     pub(crate) fn subscribe(&self) -> i32 {
-        let answers = runtime::get().options.mspti;
+        let answers = process::options().mspti;
         if answers == Answers::Broken {
             return result::INNER;
         }
@@ -222,7 +238,7 @@ impl Mspti {
     }
 
     pub(crate) fn enable(&self, kind: Kind) -> i32 {
-        let options = &runtime::get().options;
+        let options = process::options();
         let is_copy = matches!(kind, Kind::Memcpy | Kind::Memset | Kind::Memory);
         let needs_preload = kind == Kind::Hccl || is_copy && options.mspti == Answers::Preload;
         if needs_preload && !is_preloaded() {
@@ -270,34 +286,39 @@ impl Mspti {
     }
 
     /// Something ran. Answers whether anybody is told of it.
-    pub(crate) fn ran(&self, work: &Work, place: Place, (begin, end): (u64, u64)) -> bool {
+    pub(crate) fn ran(
+        &self,
+        activity: Option<Activity<'_>>,
+        place: Place,
+        (begin, end): (u64, u64),
+    ) -> bool {
         if !self.is_active() {
             return false;
         }
-        let Some(kind) = Kind::of(work).filter(|kind| self.wants(*kind)) else {
+        let Some(activity) = activity.filter(|it| self.wants(it.kind)) else {
             return false;
         };
-        let parts = match work {
-            Work::Operator(_) => u64::from(runtime::get().options.mspti_kernels),
-            _ => 1,
+        let parts = match activity.has_parts {
+            true => u64::from(process::options().mspti_kernels),
+            false => 1,
         };
         for part in 0..parts {
             let at = |part: u64| begin + (end - begin) * part / parts;
-            let name = match (work.name(), part) {
+            let name = match (activity.name, part) {
                 (None, _) => 0,
                 (Some(name), 0) => self.name(name),
                 (Some(name), _) => self.name(&format!("{name}_{}", part + 1)),
             };
             let times = [at(part), at(part + 1)].map(|ns| self.told_time(place.device, ns));
             let place = place.of_kernel(part);
-            self.put_device(Item::device(kind, &place, name, times));
+            self.put_device(Item::device(activity.kind, &place, name, times));
         }
         true
     }
 
     /// Puts a record of a device down, with the defects that were asked for.
     fn put_device(&self, mut item: Item) {
-        let options = &runtime::get().options;
+        let options = process::options();
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let is_nth = |step: u64| step != 0 && number.is_multiple_of(step);
         if is_nth(options.mspti_drop) {

@@ -3,7 +3,6 @@
 
 use super::Place;
 use crate::clock::mono;
-use crate::engine::task::Work;
 
 /// `msptiActivityKind`, as far as it is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,24 +40,6 @@ impl Kind {
     pub(crate) fn from_code(code: i32) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|kind| *kind as i32 == code)
-    }
-
-    /// What a task is to the hardware's log; waits and records leave nothing in it, nor do copies and fills.
-    pub(super) const fn of(work: &Work) -> Option<Self> {
-        match work {
-            Work::Kernel(_) | Work::Operator(_) => Some(Self::Kernel),
-            Work::Collective(_) => Some(Self::Communication),
-            _ => None,
-        }
-    }
-
-    /// What is told of the call that submitted it.
-    pub(super) const fn of_call(work: &Work) -> Option<Self> {
-        match work {
-            Work::Transfer { .. } | Work::Reduce(_) => Some(Self::Memcpy),
-            Work::Fill { .. } => Some(Self::Memset),
-            _ => None,
-        }
     }
 
     /// How many bytes a record of the kind takes; 0 for one that is never written.
@@ -101,19 +82,11 @@ impl Item {
     }
 
     /// A call that copies or fills, when it has submitted that. When it runs is not told.
-    pub(super) fn moving(work: &Work, place: &Place) -> Option<Self> {
-        let bytes = match work {
-            Work::Transfer { transfers, .. } => {
-                let sizes = transfers.iter();
-                sizes.map(|it| (it.width * it.rows) as u64).sum()
-            }
-            _ => 0,
-        };
-        let kind = Kind::of_call(work)?;
-        Some(Self {
+    pub(super) fn moving(kind: Kind, bytes: u64, place: &Place) -> Self {
+        Self {
             bytes,
             ..Self::device(kind, place, 0, [0, 0])
-        })
+        }
     }
 
     /// The same with the times of its call, on the wall clock.

@@ -2,10 +2,12 @@
 
 use super::rt;
 use crate::code::{RT_NOT_COMPLETE_EVENT, RT_NOT_SUPPORTED, check, fault};
+use crate::event::calls as events;
 use crate::ffi::{In, Out};
-use crate::memory::value;
+use crate::memory::submit;
 use crate::signal::{self, Change, Condition};
-use crate::{event, runtime, stream};
+use crate::stream::access;
+use crate::{device, event};
 
 /// `rtIpcEventHandle_t`, as it is passed.
 #[repr(C)]
@@ -28,30 +30,30 @@ rt! {
         if width != BITS_64 {
             return fault(RT_NOT_SUPPORTED, "values have 64 bits here");
         }
-        value::submit_write(address, In::<u64>::at(value).get()?, 0, stream)
+        submit::write(address, In::<u64>::at(value).get()?, 0, stream)
     }
 
     fn rtsValueWrite(address: usize, number: u64, flag: u32, stream: usize) {
-        value::submit_write(address, number, flag, stream)
+        submit::write(address, number, flag, stream)
     }
 
     fn rtsValueWait(address: usize, number: u64, flag: u32, stream: usize) {
-        value::submit_wait(address, number, flag, stream)
+        submit::wait(address, number, flag, stream)
     }
 
     fn rtEventCreate(out: Out<usize>) {
         out.check()?;
-        out.put(event::create()?)
+        out.put(events::create()?)
     }
 
     fn rtEventCreateWithFlag(out: Out<usize>, flags: u32) {
         out.check()?;
-        out.put(event::create_with_flag(flags)?)
+        out.put(events::create_with_flag(flags)?)
     }
 
     fn rtEventCreateExWithFlag(out: Out<usize>, flags: u32) {
         out.check()?;
-        out.put(event::create_ex_with_flag(flags)?)
+        out.put(events::create_ex_with_flag(flags)?)
     }
 
     fn rtEventDestroy(handle: usize) { event::destroy(handle) }
@@ -68,7 +70,7 @@ rt! {
     fn rtEventSynchronize(handle: usize) { event::of(handle)?.synchronize(None) }
 
     fn rtEventSynchronizeWithTimeout(handle: usize, timeout_ms: i32) {
-        let limit = stream::timeout(timeout_ms)?;
+        let limit = access::timeout(timeout_ms)?;
         event::of(handle)?.synchronize(limit)
     }
 
@@ -90,45 +92,45 @@ rt! {
 
     fn rtEventElapsedTime(ms: Out<f32>, start: usize, end: usize) {
         ms.check()?;
-        ms.put(event::elapsed_ms(start, end)?)
+        ms.put(events::elapsed_ms(start, end)?)
     }
 
     fn rtEventGetTimeStamp(timestamp: Out<u64>, handle: usize) {
         timestamp.check()?;
-        timestamp.put(event::timestamp_us(handle)?)
+        timestamp.put(events::timestamp_us(handle)?)
     }
 
     fn rtNotifyCreate(device: i32, out: Out<usize>) {
-        runtime::get().device(device)?;
+        device::of(device)?;
         out.check()?;
-        out.put(signal::create(&runtime::get().notifies, 0)?)
+        out.put(signal::submit::create(signal::notifies(), 0)?)
     }
 
     fn rtNotifyCreateWithFlag(device: i32, out: Out<usize>, flags: u32) {
-        runtime::get().device(device)?;
+        device::of(device)?;
         out.check()?;
-        out.put(signal::create(&runtime::get().notifies, u64::from(flags))?)
+        out.put(signal::submit::create(signal::notifies(), u64::from(flags))?)
     }
 
-    fn rtNotifyDestroy(handle: usize) { signal::destroy(&runtime::get().notifies, handle) }
+    fn rtNotifyDestroy(handle: usize) { signal::destroy(signal::notifies(), handle) }
 
     fn rtNotifyRecord(handle: usize, stream: usize) {
-        signal::of(&runtime::get().notifies, handle)?.submit_change(Change::Set(1), stream)
+        signal::of(signal::notifies(), handle)?.submit_change(Change::Set(1), stream)
     }
 
     fn rtNotifyWait(handle: usize, stream: usize) {
-        let notify = signal::of(&runtime::get().notifies, handle)?;
+        let notify = signal::of(signal::notifies(), handle)?;
         notify.submit_wait(Condition::Equal(1), true, 0, stream)
     }
 
     fn rtNotifyWaitWithTimeOut(handle: usize, stream: usize, timeout_s: u32) {
-        let notify = signal::of(&runtime::get().notifies, handle)?;
+        let notify = signal::of(signal::notifies(), handle)?;
         notify.submit_wait(Condition::Equal(1), true, timeout_s, stream)
     }
 
     fn rtNotifyReset(handle: usize) {
         check(handle != 0, "the notify is NULL")?;
-        signal::of(&runtime::get().notifies, handle)?.clear();
+        signal::of(signal::notifies(), handle)?.clear();
         Ok(())
     }
 }

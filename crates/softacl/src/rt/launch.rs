@@ -5,15 +5,16 @@ use super::rt;
 use crate::code::{Outcome, check};
 use crate::engine::task::Operator;
 use crate::ffi::{Callback, In, Out, Text};
-use crate::{callback, kernel, runtime, stream};
+use crate::stream::launch;
+use crate::{callback, kernel, process};
 
 fn launch(name: &'static str, stream: usize) -> Outcome {
     let operator = Operator {
         name,
-        duration_ns: runtime::get().options.launch_ns,
+        duration_ns: process::options().launch_ns,
         effect: Box::new(|| {}),
     };
-    stream::launch(stream, operator)
+    launch::operator(stream, operator)
 }
 
 /// `rtDevBinary_t`.

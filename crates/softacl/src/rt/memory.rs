@@ -4,8 +4,9 @@ use super::rt;
 use crate::code::Outcome;
 use crate::exports::memory_async::{batch, batch_now};
 use crate::ffi::{In, Out};
-use crate::memory::copy::{self, Fill, Transfer};
-use crate::{memory, runtime};
+use crate::memory::transfer::{Fill, Transfer};
+use crate::memory::{allocate, copy};
+use crate::{current, memory};
 
 fn linear(dst: usize, room: u64, src: usize, len: u64) -> Transfer {
     Transfer {
@@ -31,20 +32,20 @@ pub(super) fn in_rows(
 }
 
 fn synchronize() -> Outcome {
-    runtime::get().context()?.synchronize_device(None)
+    current::context()?.synchronize_device(None)
 }
 
 rt! {
     fn rtMalloc(address: Out<usize>, size: u64, _kind: u32, _module: u16) {
         address.check()?;
-        address.put(memory::allocate_device(size as usize, 0)?)
+        address.put(allocate::on_device(size as usize, 0)?)
     }
 
     fn rtFree(address: usize) { memory::free_device(address) }
 
     fn rtMallocHost(address: Out<usize>, size: u64, _module: u16) {
         address.check()?;
-        address.put(memory::allocate_host(size as usize)?)
+        address.put(allocate::on_host(size as usize)?)
     }
 
     fn rtFreeHost(address: usize) { memory::free_host(address) }

@@ -5,16 +5,16 @@ use super::rt;
 use crate::code::Outcome;
 use crate::exports::memory_async::{Descriptor, batch, batch_async};
 use crate::ffi::{In, Out};
-use crate::memory::copy::{self, Fill, Transfer};
-use crate::memory::reduce;
-use crate::stream;
+use crate::memory::transfer::{Fill, Transfer};
+use crate::memory::{copy, submit};
+use crate::stream::access;
 
 fn copy_async(dst: usize, room: u64, src: usize, len: u64, stream: usize) -> Outcome {
     let transfer = Transfer {
         dst_pitch: room as usize,
         ..Transfer::linear(dst, src, len as usize)
     };
-    copy::copy_async(transfer, &stream::of_context(stream)?)
+    copy::copy_async(transfer, &access::of_context(stream)?)
 }
 
 /// The addresses lie in a descriptor that `aclrtSetMemcpyDesc` has written.
@@ -96,7 +96,7 @@ rt! {
         stream: usize,
     ) {
         let rows = in_rows((dst, dst_pitch), (src, src_pitch), (width, rows));
-        copy::copy_async(rows.in_rows(kind)?, &stream::of_context(stream)?)
+        copy::copy_async(rows.in_rows(kind)?, &access::of_context(stream)?)
     }
 
     fn rtsMemcpyBatchAsync(
@@ -115,7 +115,7 @@ rt! {
     }
 
     fn rtMemsetAsync(dst: usize, room: u64, value: u32, len: u64, stream: usize) {
-        let stream = stream::of_context(stream)?;
+        let stream = access::of_context(stream)?;
         copy::fill_async(Fill::bytes(dst, room as usize, value as i32, len as usize)?, &stream)
     }
 
@@ -128,7 +128,7 @@ rt! {
         data_type: i32,
         stream: usize,
     ) {
-        reduce::submit(dst, src, len, kind, data_type, stream)
+        submit::reduction(dst, src, len, kind, data_type, stream)
     }
 
     fn [rtReduceAsyncV2, rtReduceAsyncWithCfgV2](
@@ -141,7 +141,7 @@ rt! {
         stream: usize,
         _overflow: usize,
     ) {
-        reduce::submit(dst, src, len, kind, data_type, stream)
+        submit::reduction(dst, src, len, kind, data_type, stream)
     }
 
     fn rtReduceAsyncWithCfg(
@@ -154,6 +154,6 @@ rt! {
         stream: usize,
         _quality: u32,
     ) {
-        reduce::submit(dst, src, len, kind, data_type, stream)
+        submit::reduction(dst, src, len, kind, data_type, stream)
     }
 }

@@ -3,7 +3,9 @@
 use super::rt;
 use crate::code::{Outcome, RT_NOT_SUPPORTED, fault};
 use crate::ffi::{Out, Text};
-use crate::{graph, label, stream};
+use crate::graph::{build, debug, execute, jump, lifetime};
+use crate::label;
+use crate::stream::access;
 
 /// What a card can do and this runtime cannot.
 fn missing() -> Outcome {
@@ -13,50 +15,50 @@ fn missing() -> Outcome {
 rt! {
     fn rtModelCreate(out: Out<usize>, flags: u32) {
         out.check()?;
-        out.put(graph::build_begin(flags)?)
+        out.put(build::begin(flags)?)
     }
 
     fn rtModelBindStream(model: usize, stream: usize, flags: u32) {
-        graph::bind(model, stream, flags)
+        build::bind(model, stream, flags)
     }
 
-    fn rtModelUnbindStream(model: usize, stream: usize) { graph::unbind(model, stream) }
+    fn rtModelUnbindStream(model: usize, stream: usize) { build::unbind(model, stream) }
 
-    fn rtEndGraph(model: usize, stream: usize) { graph::end_task(model, stream) }
+    fn rtEndGraph(model: usize, stream: usize) { build::end_task(model, stream) }
 
-    fn rtEndGraphEx(model: usize, stream: usize, _flags: u32) { graph::end_task(model, stream) }
+    fn rtEndGraphEx(model: usize, stream: usize, _flags: u32) { build::end_task(model, stream) }
 
-    fn rtModelLoadComplete(model: usize) { graph::build_end(model) }
+    fn rtModelLoadComplete(model: usize) { build::end(model) }
 
     fn rtModelExecute(model: usize, stream: usize, _flags: u32) {
-        graph::execute_async(model, stream)
+        execute::execute_async(model, stream)
     }
 
     fn rtModelExecuteSync(model: usize, stream: usize, _flags: u32, timeout_ms: i32) {
-        let limit = stream::timeout(timeout_ms)?;
-        graph::execute_async(model, stream)?;
-        stream::of_any_context(stream)?.synchronize(limit)
+        let limit = access::timeout(timeout_ms)?;
+        execute::execute_async(model, stream)?;
+        access::of_any_context(stream)?.synchronize(limit)
     }
 
-    fn rtModelDestroy(model: usize) { graph::destroy(model) }
+    fn rtModelDestroy(model: usize) { lifetime::destroy(model) }
 
     fn rtModelGetId(model: usize, id: Out<u32>) {
         id.check()?;
-        id.put(graph::of_context(model)?.id)
+        id.put(lifetime::of_context(model)?.id)
     }
 
     fn rtSetModelName(model: usize, name: Text) {
-        graph::of_context(model)?.set_name(name.get()?);
+        lifetime::of_context(model)?.set_name(name.get()?);
         Ok(())
     }
 
     fn rtModelDebugJsonPrint(model: usize, path: Text, flags: u32) {
-        graph::write(model, path.optional(), flags)
+        debug::write(model, path.optional(), flags)
     }
 
-    fn rtModelDebugDotPrint(model: usize) { graph::print(model) }
+    fn rtModelDebugDotPrint(model: usize) { debug::print(model) }
 
-    fn rtModelSetExtId(model: usize, _id: u32) { graph::of_context(model).map(drop) }
+    fn rtModelSetExtId(model: usize, _id: u32) { lifetime::of_context(model).map(drop) }
 
     fn rtModelAbort(_model: usize) { missing() }
 
@@ -90,17 +92,17 @@ rt! {
 
     fn rtLabelCreate(out: Out<usize>) {
         out.check()?;
-        out.put(label::create()?)
+        out.put(jump::create_label()?)
     }
 
     fn rtLabelCreateV2(out: Out<usize>, _model: usize) {
         out.check()?;
-        out.put(label::create()?)
+        out.put(jump::create_label()?)
     }
 
     fn rtLabelDestroy(label: usize) { label::destroy(label) }
 
-    fn rtLabelSet(label: usize, stream: usize) { graph::set_label(label, stream) }
+    fn rtLabelSet(label: usize, stream: usize) { jump::set_label(label, stream) }
 
     fn rtLabelListCpy(_labels: usize, _count: u32, _dst: usize, _room: u32) { missing() }
 }

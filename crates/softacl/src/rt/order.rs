@@ -3,15 +3,16 @@
 
 use super::rt;
 use crate::code::Outcome;
-use crate::memory::copy::{self, Fill};
-use crate::stream;
+use crate::memory::copy;
+use crate::memory::transfer::Fill;
+use crate::stream::access;
 
 fn mark(stream: usize) -> Outcome {
-    stream::of_context(stream)?.mark()
+    access::of_context(stream)?.mark()
 }
 
 fn no_overflow(output: usize, size: u64, stream: usize) -> Outcome {
-    let stream = stream::of_context(stream)?;
+    let stream = access::of_context(stream)?;
     copy::fill_async(
         Fill::bytes(output, size as usize, 0, size as usize)?,
         &stream,

@@ -4,19 +4,21 @@ use std::sync::atomic::Ordering;
 
 use super::rt;
 use crate::code::{Outcome, RT_NOT_COMPLETE, RT_STREAM_ABORT, check, fault};
+use crate::event;
 use crate::exports::stream::{StreamConfig, create_as};
 use crate::ffi::{In, Out};
-use crate::{event, graph, stream};
+use crate::graph::{capture, modes};
+use crate::stream::{access, last_task};
 
 fn create(out: &Out<usize>, priority: i32, flags: u32) -> Outcome {
     out.check()?;
     check(priority >= 0, "the priority is negative")?;
-    out.put(stream::create(flags, priority as u32)?)
+    out.put(access::create(flags, priority as u32)?)
 }
 
 fn synchronize(handle: usize, timeout_ms: i32) -> Outcome {
-    let limit = stream::timeout(timeout_ms)?;
-    let stream = stream::of_any_context(handle)?;
+    let limit = access::timeout(timeout_ms)?;
+    let stream = access::of_any_context(handle)?;
     stream.refuse_while_capturing()?;
     stream.synchronize(limit)
 }
@@ -40,35 +42,35 @@ rt! {
 
     fn rtStreamGetFlags(handle: usize, flags: Out<u32>) {
         flags.check()?;
-        flags.put(stream::of_any_context(handle)?.flags)
+        flags.put(access::of_any_context(handle)?.flags)
     }
 
     fn rtStreamGetPriority(handle: usize, priority: Out<u32>) {
         priority.check()?;
-        let stream = stream::of_any_context(handle)?;
+        let stream = access::of_any_context(handle)?;
         priority.put(stream.priority.load(Ordering::Relaxed))
     }
 
     fn rtSetStreamOverflowSwitch(handle: usize, flag: u32) {
         check(flag <= 1, "the switch is on or off")?;
-        stream::of_context(handle)?.mark()
+        access::of_context(handle)?.mark()
     }
 
     fn rtGetTaskIdAndStreamID(task: Out<u32>, stream: Out<u32>) {
         task.check()?;
         stream.check()?;
-        let (last, on) = stream::last_task();
+        let (last, on) = last_task::get();
         task.put(last)?;
         stream.put(on)
     }
 
-    fn rtStreamDestroy(handle: usize) { stream::destroy(handle, false) }
+    fn rtStreamDestroy(handle: usize) { access::destroy(handle, false) }
 
-    fn rtStreamDestroyForce(handle: usize) { stream::destroy(handle, true) }
+    fn rtStreamDestroyForce(handle: usize) { access::destroy(handle, true) }
 
     fn rtStreamAbort(handle: usize) {
         check(handle != 0, "a default stream cannot be aborted")?;
-        let stream = stream::of_context(handle)?;
+        let stream = access::of_context(handle)?;
         stream.refuse_while_capturing()?;
         stream.abort(Some(RT_STREAM_ABORT));
         Ok(())
@@ -81,7 +83,7 @@ rt! {
     }
 
     fn rtStreamQuery(handle: usize) {
-        let stream = stream::of_any_context(handle)?;
+        let stream = access::of_any_context(handle)?;
         stream.refuse_while_capturing()?;
         if stream.is_idle() {
             return Ok(());
@@ -91,7 +93,7 @@ rt! {
 
     fn rtGetStreamId(handle: usize, id: Out<i32>) {
         id.check()?;
-        id.put(stream::of_any_context(handle)?.id)
+        id.put(access::of_any_context(handle)?.id)
     }
 
     fn rtStreamWaitEvent(stream: usize, event: usize) { event::of(event)?.wait_in(stream, 0) }
@@ -100,20 +102,20 @@ rt! {
         event::of(event)?.wait_in(stream, u64::from(timeout_s))
     }
 
-    fn rtStreamBeginCapture(stream: usize, mode: u32) { graph::begin(stream, mode) }
+    fn rtStreamBeginCapture(stream: usize, mode: u32) { capture::begin(stream, mode) }
 
     fn rtStreamEndCapture(stream: usize, model: Out<usize>) {
-        let ended = graph::end(stream, !model.is_null())?;
+        let ended = capture::end(stream, !model.is_null())?;
         model.put_if_wanted(ended);
         Ok(())
     }
 
     fn rtStreamGetCaptureInfo(stream: usize, status: Out<u32>, model: Out<usize>) {
-        let (found, graph) = graph::info(stream)?;
+        let (found, graph) = capture::info(stream)?;
         status.put_if_wanted(found);
         model.put_if_wanted(graph);
         Ok(())
     }
 
-    fn rtThreadExchangeCaptureMode(mode: Out<u32>) { graph::exchange(&mode) }
+    fn rtThreadExchangeCaptureMode(mode: Out<u32>) { modes::exchange(&mode) }
 }

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::Stream;
+use super::{Stream, find};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_PARAM_INVALID, RT_STREAM_CONTEXT,
     RT_STREAM_MODEL, fault,
 };
-use crate::engine::task::{Operator, Work};
-use crate::{observers, runtime};
+use crate::{current, observers};
 
 const UNKNOWN: Fault = Fault {
     code: RT_INVALID_HANDLE,
@@ -19,12 +18,11 @@ const UNKNOWN: Fault = Fault {
 
 /// The stream for a call that submits: it must belong to the thread's current context.
 pub(crate) fn of_context(handle: usize) -> Outcome<Arc<Stream>> {
-    let runtime = runtime::get();
-    runtime.with_context(|context| {
+    current::with(|context| {
         if handle == 0 {
             return Ok(Arc::clone(context.default_stream()));
         }
-        let stream = runtime.streams.get(handle).ok_or(UNKNOWN)?;
+        let stream = find(handle).ok_or(UNKNOWN)?;
         if stream.context != context.handle {
             return fault(RT_STREAM_CONTEXT, "the stream belongs to another context");
         }
@@ -35,27 +33,15 @@ pub(crate) fn of_context(handle: usize) -> Outcome<Arc<Stream>> {
 /// The stream for a call that may look at streams of any context.
 pub(crate) fn of_any_context(handle: usize) -> Outcome<Arc<Stream>> {
     if handle == 0 {
-        return runtime::get().with_context(|context| Ok(Arc::clone(context.default_stream())));
+        return current::with(|context| Ok(Arc::clone(context.default_stream())));
     }
-    runtime::get().streams.get(handle).ok_or(UNKNOWN)
-}
-
-/// Submits an operation to a stream of the calling thread's context; NULL is the default stream.
-///
-/// This is all that an operator library needs to know of streams: when the stream captures, the
-/// operation becomes a node of its graph instead, and `Operator::effect` runs at every replay.
-/// Operations between the brackets of a task update replace the captured ones.
-pub(crate) fn launch(stream: usize, operator: Operator) -> Outcome {
-    let operator = Box::new(operator);
-    of_context(stream)?
-        .submit(|_| Work::Operator(operator))
-        .map(drop)
+    find(handle).ok_or(UNKNOWN)
 }
 
 /// Creates an explicit stream in the thread's current context.
 pub(crate) fn create(flags: u32, priority: u32) -> Outcome<usize> {
-    runtime::get().with_context(|context| {
-        let stream = Stream::create(context, flags, priority, false)?;
+    current::with(|context| {
+        let stream = Stream::create(&context.owner(), flags, priority, false)?;
         context.adopt(&stream);
         observers::stream_changes(stream.handle, observers::stream_state::CREATE_POST);
         Ok(stream.handle)
@@ -85,7 +71,7 @@ pub(crate) fn destroy(handle: usize, force: bool) -> Outcome {
         stream.wait_for(seq, None);
         stream.recycle_to(seq);
     }
-    runtime::get().with_context(|context| {
+    current::with(|context| {
         context.disown(handle);
         Ok(())
     })?;

@@ -7,7 +7,6 @@ use super::shapes::{coordinates, steps};
 use super::{Integers, List};
 use crate::aclnn::arrays;
 use crate::aclnn::call::Call;
-use crate::aclnn::data_type::DataType;
 use crate::aclnn::dense::{count, dimension};
 use crate::aclnn::formula::number;
 use crate::aclnn::object;
@@ -16,7 +15,7 @@ use crate::aclnn::operators::{In, Scalar, Written};
 use crate::aclnn::status::require;
 use crate::code::Outcome;
 use advanced::{indexed, put};
-use scatter::{Source, combine, rows_changed, scatter, scatter_value, scattered, target};
+use scatter::{Source, combine, rows_changed, scatter, scatter_value};
 
 /// An index that may count from the end.
 fn place(index: i64, length: usize) -> Option<usize> {

@@ -1,5 +1,4 @@
-//! Callbacks that run in threads of the program: `aclrtSubscribeReport` and its family, and the same
-//! for host functions.
+//! Which threads of the program run the callbacks of which streams, and what waits for them.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,13 +6,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::code::{
-    INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_REPORT_TIMEOUT,
-    RT_STREAM_NO_CALLBACK, RT_STREAM_SUBSCRIBE, RT_THREAD_SUBSCRIBE, fault,
+    INVALID_PARAM, Outcome, RT_REPORT_TIMEOUT, RT_STREAM_SUBSCRIBE, RT_THREAD_SUBSCRIBE, fault,
 };
-use crate::engine::task::{Token, Work};
 use crate::ffi::Callback;
-use crate::runtime;
-use crate::stream::{self, Stream};
+use crate::stream::line::Line;
 use crate::sync::lock;
 use crate::virtual_time;
 
@@ -31,7 +27,7 @@ struct Subscriptions {
 }
 
 /// What waits for one subscribed thread.
-struct Mailbox {
+pub(super) struct Mailbox {
     device: u32,
     due: Mutex<VecDeque<Due>>,
     arrived: Condvar,
@@ -41,36 +37,30 @@ struct Mailbox {
 /// A callback that may run, and where its task is.
 struct Due {
     report: Arc<Report>,
-    stream: Arc<Stream>,
-    token: Token,
     begin_ns: u64,
+    /// Tells the stream that it has returned.
+    done: Box<dyn FnOnce() + Send>,
 }
 
 /// A callback task.
 pub(crate) struct Report {
-    callback: Callback,
-    blocks: bool,
-    mailbox: Arc<Mailbox>,
+    pub(super) callback: Callback,
+    pub(super) blocks: bool,
+    pub(super) mailbox: Arc<Mailbox>,
 }
 
 impl Report {
     /// Hands the callback to its thread; tells whether the stream has to wait for it. Nobody processes
     /// it after the thread has unsubscribed.
-    pub(crate) fn deliver(
-        self: &Arc<Self>,
-        stream: &Arc<Stream>,
-        token: Token,
-        begin_ns: u64,
-    ) -> bool {
+    pub(crate) fn deliver(self: &Arc<Self>, begin_ns: u64, done: Box<dyn FnOnce() + Send>) -> bool {
         let mut waiting = lock(&self.mailbox.due);
         if self.mailbox.closed.load(Ordering::Acquire) {
             return false;
         }
         waiting.push_back(Due {
             report: Arc::clone(self),
-            stream: Arc::clone(stream),
-            token,
             begin_ns,
+            done,
         });
         drop(waiting);
         self.mailbox.arrived.notify_one();
@@ -79,15 +69,15 @@ impl Report {
 }
 
 impl Due {
-    fn finish(&self) {
+    fn finish(self) {
         if self.report.blocks {
-            self.stream.host_work_done(self.token);
+            (self.done)();
         }
     }
 }
 
 impl Reports {
-    fn subscribe(&self, thread: u64, stream: &Stream) -> Outcome {
+    pub(super) fn subscribe(&self, thread: u64, stream: &Line) -> Outcome {
         let mut state = lock(&self.state);
         if state.by_stream.contains_key(&stream.handle) {
             return fault(RT_STREAM_SUBSCRIBE, "a thread serves this stream already");
@@ -114,7 +104,7 @@ impl Reports {
 
     /// Ends a subscription. Callbacks that were not processed yet are dropped, and streams that
     /// wait for them go on.
-    fn unsubscribe(&self, thread: u64, stream: &Stream) -> Outcome {
+    pub(super) fn unsubscribe(&self, thread: u64, stream: &Line) -> Outcome {
         let mut state = lock(&self.state);
         if !state.by_thread.contains_key(&thread) {
             return fault(RT_THREAD_SUBSCRIBE, "the thread has not subscribed");
@@ -144,19 +134,19 @@ impl Reports {
         Ok(())
     }
 
-    fn serves(&self, stream: &Stream) -> bool {
+    pub(super) fn serves(&self, stream: &Line) -> bool {
         lock(&self.state).by_stream.contains_key(&stream.handle)
     }
 
     /// What waits for the thread that serves the stream.
-    fn mailbox(&self, stream: &Stream) -> Option<Arc<Mailbox>> {
+    pub(super) fn mailbox(&self, stream: &Line) -> Option<Arc<Mailbox>> {
         let state = lock(&self.state);
         let thread = state.by_stream.get(&stream.handle)?;
         state.by_thread.get(thread).cloned()
     }
 
     /// Runs the callbacks that are due in the calling thread; waits for the first one.
-    fn process(&self, timeout_ms: i32) -> Outcome {
+    pub(super) fn process(&self, timeout_ms: i32) -> Outcome {
         if timeout_ms < -1 || timeout_ms == 0 {
             return fault(INVALID_PARAM, "the timeout is neither -1 nor positive");
         }
@@ -200,109 +190,5 @@ impl Mailbox {
                 .0;
         }
         std::mem::take(&mut due)
-    }
-}
-
-/// The two families are kept apart: in strict mode a stream takes one of them.
-const MIXED: Outcome = fault(
-    RT_STREAM_SUBSCRIBE,
-    "the stream has callbacks or host functions of the other family",
-);
-
-pub(crate) fn subscribe(thread: u64, stream: usize) -> Outcome {
-    let runtime = runtime::get();
-    let stream = stream::of_context(stream)?;
-    if runtime.options.strict && stream.ran_host_functions.load(Ordering::Relaxed) {
-        return MIXED;
-    }
-    runtime.reports.subscribe(thread, &stream)
-}
-
-pub(crate) fn unsubscribe(thread: u64, stream: usize) -> Outcome {
-    let stream = stream::of_any_context(stream)?;
-    runtime::get().reports.unsubscribe(thread, &stream)
-}
-
-pub(crate) fn process(timeout_ms: i32) -> Outcome {
-    runtime::get().reports.process(timeout_ms)
-}
-
-pub(crate) fn launch(callback: Option<Callback>, block_type: u32, stream: usize) -> Outcome {
-    let Some(callback) = callback else {
-        return fault(RT_PARAM_INVALID, "the function is NULL");
-    };
-    if block_type > 1 {
-        return fault(INVALID_PARAM, "this block type does not exist");
-    }
-    let stream = stream::of_context(stream)?;
-    let Some(mailbox) = runtime::get().reports.mailbox(&stream) else {
-        if stream.ran_host_functions.load(Ordering::Relaxed) {
-            return MIXED;
-        }
-        return fault(
-            RT_STREAM_NO_CALLBACK,
-            "no thread has subscribed to the stream",
-        );
-    };
-    submit(callback, block_type == 1, mailbox, &stream)
-}
-
-fn submit(
-    callback: Callback,
-    blocks: bool,
-    mailbox: Arc<Mailbox>,
-    stream: &Arc<Stream>,
-) -> Outcome {
-    let report = Report {
-        callback,
-        blocks,
-        mailbox,
-    };
-    stream.submit(|_| Work::Report(Arc::new(report))).map(drop)
-}
-
-/// Devices of the generation that strict mode stands for do not let threads of the program run host
-/// functions.
-fn host_reports() -> Outcome<&'static Reports> {
-    let runtime = runtime::get();
-    if runtime.options.strict {
-        return fault(
-            RT_NOT_SUPPORTED,
-            "this device runs host functions in a thread of its own",
-        );
-    }
-    Ok(&runtime.host_reports)
-}
-
-pub(crate) fn subscribe_host(thread: u64, stream: usize) -> Outcome {
-    host_reports()?.subscribe(thread, &*stream::of_context(stream)?)
-}
-
-pub(crate) fn unsubscribe_host(thread: u64, stream: usize) -> Outcome {
-    host_reports()?.unsubscribe(thread, &*stream::of_any_context(stream)?)
-}
-
-pub(crate) fn process_host(timeout_ms: i32) -> Outcome {
-    host_reports()?.process(timeout_ms)
-}
-
-/// `aclrtLaunchHostFunc`: runs on the context's helper thread, or where a thread has subscribed to
-/// the stream's host functions; the stream waits for it.
-pub(crate) fn launch_host(callback: Option<Callback>, stream: usize) -> Outcome {
-    let Some(callback) = callback else {
-        return fault(RT_PARAM_INVALID, "the function is NULL");
-    };
-    let runtime = runtime::get();
-    let stream = stream::of_context(stream)?;
-    if runtime.options.strict && runtime.reports.serves(&stream) {
-        return MIXED;
-    }
-    stream.ran_host_functions.store(true, Ordering::Relaxed);
-    match runtime.host_reports.mailbox(&stream) {
-        Some(mailbox) => submit(callback, true, mailbox, &stream),
-        None => {
-            stream.begin_host()?;
-            stream.submit(|_| Work::HostFunction(callback)).map(drop)
-        }
     }
 }

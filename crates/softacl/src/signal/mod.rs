@@ -1,18 +1,30 @@
 //! Notifies and counting notifies: a number that tasks change and other tasks wait for.
 //!
+//! Submitting such tasks is in `submit`.
+//!
 //! A notify is a counter that is set to one and taken back by the wait that it let go.
+
+pub(crate) mod submit;
 
 use std::sync::{Arc, Mutex};
 
-use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_NO_NOTIFY, RT_PARAM_INVALID, check, fault,
-};
+use crate::code::{Outcome, check};
 use crate::device::Lease;
-use crate::engine::task::Work;
-use crate::handles::Registry;
-use crate::runtime;
-use crate::stream::{self, Stream};
+use crate::handles::{Kind, Registry};
+use crate::per_process::PerProcess;
 use crate::sync::lock;
+
+static COUNTING_NOTIFIES: PerProcess<Registry<Signal>> =
+    PerProcess::new(|| Registry::new(Kind::CountingNotify));
+static NOTIFIES: PerProcess<Registry<Signal>> = PerProcess::new(|| Registry::new(Kind::Notify));
+
+pub(crate) fn counting_notifies() -> &'static Registry<Signal> {
+    COUNTING_NOTIFIES.get()
+}
+
+pub(crate) fn notifies() -> &'static Registry<Signal> {
+    NOTIFIES.get()
+}
 
 pub(crate) struct Signal {
     pub(crate) handle: usize,
@@ -25,7 +37,8 @@ pub(crate) struct Signal {
 struct SignalState {
     value: u32,
     changed_ns: u64,
-    waiters: Vec<Arc<Stream>>,
+    /// Handles of the streams that wait for it.
+    waiters: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +74,7 @@ impl Condition {
 impl Signal {
     /// Applies a change at a device time; returns the streams that may go on now. Called by the
     /// engine only.
-    pub(crate) fn change(&self, change: Change, at_ns: u64) -> Vec<Arc<Stream>> {
+    pub(crate) fn change(&self, change: Change, at_ns: u64) -> Vec<usize> {
         let mut state = lock(&self.state);
         state.value = match change {
             Change::Set(value) => value,
@@ -75,12 +88,7 @@ impl Signal {
 
     /// When the condition holds, the time since when; takes the signal back if asked to. Otherwise
     /// the stream is told at the next change. Called by the engine only.
-    pub(crate) fn pass(
-        &self,
-        condition: Condition,
-        clears: bool,
-        stream: &Arc<Stream>,
-    ) -> Option<u64> {
+    pub(crate) fn pass(&self, condition: Condition, clears: bool, stream: usize) -> Option<u64> {
         let mut state = lock(&self.state);
         if condition.holds(state.value) {
             if clears {
@@ -88,12 +96,8 @@ impl Signal {
             }
             return Some(state.changed_ns);
         }
-        if !state
-            .waiters
-            .iter()
-            .any(|waiting| Arc::ptr_eq(waiting, stream))
-        {
-            state.waiters.push(Arc::clone(stream));
+        if !state.waiters.contains(&stream) {
+            state.waiters.push(stream);
         }
         None
     }
@@ -104,33 +108,6 @@ impl Signal {
 
     fn host_may_use(&self) -> Outcome {
         check(!self.device_use_only, "the notify is for the device only")
-    }
-
-    pub(crate) fn submit_change(self: &Arc<Self>, change: Change, stream: usize) -> Outcome {
-        self.host_may_use()?;
-        let signal = Arc::clone(self);
-        let stream = stream::of_context(stream)?;
-        stream.submit(|_| Work::Change { signal, change }).map(drop)
-    }
-
-    pub(crate) fn submit_wait(
-        self: &Arc<Self>,
-        condition: Condition,
-        clears: bool,
-        timeout_s: u32,
-        stream: usize,
-    ) -> Outcome {
-        self.host_may_use()?;
-        let signal = Arc::clone(self);
-        let stream = stream::of_context(stream)?;
-        let timeout_ns = u64::from(timeout_s) * 1_000_000_000;
-        let pass = Pass {
-            signal,
-            condition,
-            clears,
-            timeout_ns,
-        };
-        stream.submit(|_| Work::Pass(Box::new(pass))).map(drop)
     }
 
     /// Takes the signal back from the host.
@@ -147,34 +124,19 @@ pub(crate) struct Pass {
     pub(crate) timeout_ns: u64,
 }
 
-/// Creates a signal on the current device, in one of the two registries.
-pub(crate) fn create(registry: &Registry<Signal>, flags: u64) -> Outcome<usize> {
-    const NONE_LEFT: Fault = Fault {
-        code: RT_NO_NOTIFY,
-        why: "the device has no notify left",
-    };
-    if flags > 1 {
-        return fault(RT_PARAM_INVALID, "this notify flag does not exist");
-    }
-    let device = runtime::get().context()?.device;
-    let lease = Lease::take(&device.notify_ids).ok_or(NONE_LEFT)?;
+/// Makes a signal in one of the two registries.
+fn make(registry: &Registry<Signal>, lease: Arc<Lease>, device_use_only: bool) -> Option<usize> {
     let made = registry.insert_with(|handle| Signal {
         handle,
         lease,
-        device_use_only: flags == 1,
+        device_use_only,
         state: Mutex::default(),
     });
-    made.map(|signal| signal.handle).ok_or(NONE_LEFT)
+    made.map(|signal| signal.handle)
 }
 
 pub(crate) fn of(registry: &Registry<Signal>, handle: usize) -> Outcome<Arc<Signal>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the notify is NULL");
-    }
-    registry.get(handle).ok_or(Fault {
-        code: RT_INVALID_HANDLE,
-        why: "this is no notify",
-    })
+    registry.named(handle, "the notify is NULL", "this is no notify")
 }
 
 pub(crate) fn destroy(registry: &Registry<Signal>, handle: usize) -> Outcome {

@@ -1,18 +1,18 @@
-//! When the runtime learns that tasks are complete.
+//! What the runtime knows of completed tasks.
 //!
 //! A task's completion is one thing, the runtime's knowledge of it another: the time of an event is
 //! there only when its record was recycled. Nothing is recycled by itself. What makes the runtime look,
-//! and how far it looks then, differs by chip (`Recycling`).
+//! and how far it looks then, differs by chip (`Recycling`; `seen` has the rules).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use super::Stream;
+use super::line::Line;
 use crate::clock::{self, spin_until};
 use crate::sync::lock;
 use crate::truth::Entry;
-use crate::{runtime, virtual_time};
+use crate::{process, virtual_time};
 use softacl_options::Recycling;
 
 /// So many records with a time wait to be recycled, at most, besides those that are not complete.
@@ -31,7 +31,7 @@ pub(crate) struct Recycled {
 }
 
 /// A query that looks at a stream without keeping it alive.
-pub(crate) struct Look<'a>(&'a Stream);
+pub(crate) struct Look<'a>(&'a Line);
 
 impl Drop for Look<'_> {
     fn drop(&mut self) {
@@ -39,11 +39,11 @@ impl Drop for Look<'_> {
     }
 }
 
-fn recycling() -> Recycling {
-    runtime::get().options.chip.recycling()
+pub(super) fn recycling() -> Recycling {
+    process::options().chip.recycling()
 }
 
-impl Stream {
+impl Line {
     pub(crate) fn is_recycled(&self, seq: u64) -> bool {
         self.recycled.up_to.load(Ordering::Acquire) >= seq
     }
@@ -75,42 +75,9 @@ impl Stream {
         count as u64
     }
 
-    /// Somebody has waited for the stream, or for an event on it.
-    pub(crate) fn seen_by_wait(&self) {
-        let options = &runtime::get().options;
-        let begin = clock::now();
-        runtime::get().engine.settle();
-        let count = self.recycle();
-        match recycling() {
-            Recycling::Thread | Recycling::ThreadOrQuery => {
-                self.device.recycle();
-                // One interrupt and one wake-up, however many entries there are.
-                self.spend(begin, options.completion_ns * count.min(1), count);
-            }
-            Recycling::Caller => self.spend(begin, options.completion_ns * count.min(1), count),
-            Recycling::Synchronisation => self.spend(begin, options.readback_ns * count, count),
-        }
-    }
-
-    /// Somebody has asked about an event of the stream, and its record is not recycled.
-    pub(crate) fn seen_by_query(&self) {
-        runtime::get().engine.settle();
-        match recycling() {
-            Recycling::Thread => {
-                self.recycle();
-                self.device.recycle();
-            }
-            Recycling::ThreadOrQuery | Recycling::Caller => {
-                let _alone = self.hold_synchronising();
-                self.recycle();
-            }
-            Recycling::Synchronisation => self.read_back(),
-        }
-    }
-
     /// Does the submission of this task make the runtime look?
     pub(crate) fn is_due(&self, seq: u64) -> bool {
-        let every = runtime::get().options.recycle_every;
+        let every = process::options().recycle_every;
         // The engine would look, and it has no clock in virtual time.
         every != 0
             && seq.is_multiple_of(every)
@@ -118,20 +85,11 @@ impl Stream {
             && !virtual_time::is_on()
     }
 
-    /// A full queue makes the submitter look.
-    pub(crate) fn seen_by_submitter(&self) {
-        runtime::get().engine.settle();
-        self.recycle();
-        if matches!(recycling(), Recycling::Thread | Recycling::ThreadOrQuery) {
-            self.device.recycle();
-        }
-    }
-
     /// Recycles in the calling thread, which copies the time of each record.
-    fn read_back(&self) {
+    pub(super) fn read_back(&self) {
         let begin = clock::now();
         let count = self.recycle();
-        self.spend(begin, runtime::get().options.readback_ns * count, count);
+        self.spend(begin, process::options().readback_ns * count, count);
     }
 
     /// What a synchronisation holds, where a query would wait for it.
@@ -143,7 +101,7 @@ impl Stream {
     /// Waits for a place of the timeline, as the chips without STARS do: in the calling thread, which
     /// spins and recycles.
     pub(crate) fn wait_for_timeline(&self) {
-        let Some(slots) = runtime::get().options.chip.timeline_slots() else {
+        let Some(slots) = process::options().chip.timeline_slots() else {
             return;
         };
         while lock(&self.recycled.timed).len() >= slots {
@@ -160,7 +118,7 @@ impl Stream {
     pub(crate) fn look(&self) -> Look<'_> {
         self.recycled.queries.fetch_add(1, Ordering::AcqRel);
         let look = Look(self);
-        let lasts = runtime::get().options.query_ns;
+        let lasts = process::options().query_ns;
         if lasts != 0 {
             spin_until(clock::now() + lasts);
         }
@@ -173,13 +131,13 @@ impl Stream {
     }
 
     /// Keeps the calling thread busy, and tells so in the truth log.
-    fn spend(&self, begin: u64, cost_ns: u64, entries: u64) {
+    pub(super) fn spend(&self, begin: u64, cost_ns: u64, entries: u64) {
         if cost_ns == 0 {
             return;
         }
         let end = begin + cost_ns;
         spin_until(end);
-        if let Some(truth) = &runtime::get().truth {
+        if let Some(truth) = process::truth() {
             truth.add(&Entry {
                 device: self.device.id,
                 stream_id: self.id,

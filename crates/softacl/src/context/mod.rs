@@ -1,21 +1,24 @@
 //! Contexts: owners of streams; one is current in each thread.
 
+pub(crate) mod calls;
+pub(crate) mod held;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
-use crate::clock;
-use crate::code::{
-    Code, Fault, INVALID_PARAM, Outcome, RT_CONTEXT_NULL, RT_INTERNAL, RT_PARAM_INVALID,
-    RT_STREAM_CAPTURED, RT_STREAM_SYNC_TIMEOUT, fault,
-};
+use crate::code::{Fault, Outcome, RT_INTERNAL};
 use crate::device::Device;
-use crate::engine::HostThread;
-use crate::graph::Graph;
+use crate::engine::host::HostThread;
+use crate::graph::state::Graph;
+use crate::handles::{Kind, Registry};
 use crate::observers::{self, stream_state};
-use crate::runtime;
-use crate::stream::{Failures, Stream, flag};
+use crate::per_process::PerProcess;
+use crate::stream::Stream;
+use crate::stream::failures::Failures;
+use crate::stream::line::{Owner, flag};
 use crate::sync::lock;
+
+static CONTEXTS: PerProcess<Registry<Context>> = PerProcess::new(|| Registry::new(Kind::Context));
 
 pub(crate) struct Context {
     pub(crate) handle: usize,
@@ -33,8 +36,7 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn create(device: &'static Device, is_primary: bool) -> Outcome<Arc<Self>> {
-        let runtime = runtime::get();
-        let made = runtime.contexts.insert_with(|handle| Self {
+        let made = CONTEXTS.get().insert_with(|handle| Self {
             handle,
             device,
             is_primary,
@@ -53,7 +55,7 @@ impl Context {
         match context.make_own_streams() {
             Ok(()) => Ok(context),
             Err(failed) => {
-                runtime.contexts.remove(context.handle);
+                CONTEXTS.get().remove(context.handle);
                 Err(failed)
             }
         }
@@ -61,13 +63,24 @@ impl Context {
 
     /// The default stream; the default context of a device has another one, for the runtime's own use.
     fn make_own_streams(&self) -> Outcome {
-        let stream = Stream::create(self, flag::DEFAULT_STREAM, 0, true)?;
+        let stream = Stream::create(&self.owner(), flag::DEFAULT_STREAM, 0, true)?;
         if self.is_primary {
-            let internal = Stream::create_internal(self).inspect_err(|_| stream.retire())?;
+            let internal =
+                Stream::create_internal(&self.owner()).inspect_err(|_| stream.retire())?;
             self.adopt(&internal);
         }
         self.default_stream.get_or_init(|| stream);
         Ok(())
+    }
+
+    /// What its streams have of it.
+    pub(crate) fn owner(&self) -> Owner {
+        Owner {
+            device: self.device,
+            context: self.handle,
+            failures: Arc::clone(&self.failures),
+            host_thread: Arc::clone(&self.host_thread),
+        }
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -83,13 +96,6 @@ impl Context {
     pub(crate) fn announce(&self) {
         for stream in self.all_streams() {
             observers::stream_changes(stream.handle, stream_state::CREATE_POST);
-        }
-    }
-
-    /// Drops the tasks of all streams; waiting threads get the code.
-    pub(crate) fn abort(&self, code: Code) {
-        for stream in self.all_streams() {
-            stream.abort(Some(code));
         }
     }
 
@@ -129,15 +135,7 @@ impl Context {
         self.captures.load(Ordering::Acquire) != 0
     }
 
-    /// Waits for every stream of the context, none of which may be capturing.
-    pub(crate) fn synchronize_device(&self, limit: Option<Duration>) -> Outcome {
-        if self.has_captures() {
-            return fault(RT_STREAM_CAPTURED, "a stream of the context is capturing");
-        }
-        self.synchronize(limit)
-    }
-
-    fn all_streams(&self) -> Vec<Arc<Stream>> {
+    pub(super) fn all_streams(&self) -> Vec<Arc<Stream>> {
         let explicit = lock(&self.streams).clone();
         self.default_stream
             .get()
@@ -159,77 +157,9 @@ impl Context {
     pub(crate) fn is_idle(&self) -> bool {
         self.all_streams().iter().all(|stream| stream.is_idle())
     }
-
-    /// Waits for every stream of the context.
-    pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
-        let deadline = limit.map(|limit| clock::now().saturating_add(limit.as_nanos() as u64));
-        let mut outcome = Ok(());
-        for stream in self.all_streams() {
-            let left = deadline.map(|end| Duration::from_nanos(end.saturating_sub(clock::now())));
-            let one = stream.synchronize(left);
-            if one.is_err_and(|failed| failed.code == RT_STREAM_SYNC_TIMEOUT) {
-                return one;
-            }
-            outcome = outcome.and(one);
-        }
-        outcome
-    }
-
-    /// Ends the context: waits for its streams and takes them away.
-    pub(crate) fn release(&self) {
-        for graph in self.graphs() {
-            graph.end_with_context();
-        }
-        // What failed on the device has nobody to be reported to any more.
-        let _ = self.synchronize(None);
-        self.alive.store(false, Ordering::Release);
-        for stream in self.all_streams() {
-            stream.retire();
-        }
-        lock(&self.streams).clear();
-        self.host_thread.close();
-        runtime::get().contexts.remove(self.handle);
-    }
 }
 
-pub(crate) fn create(device: i32) -> Outcome<usize> {
-    let runtime = runtime::get();
-    runtime.require_usable()?;
-    let device = runtime.device(device)?;
-    let context = Context::create(device, false)?;
-    device.adopt(&context);
-    context.announce();
-    let handle = context.handle;
-    runtime.set_context(Some(context));
-    Ok(handle)
-}
-
-/// What is unknown is answered with the code that the call has for it.
-fn of(handle: usize, unknown: Code) -> Outcome<Arc<Context>> {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the context is NULL");
-    }
-    runtime::get().contexts.get(handle).ok_or(Fault {
-        code: unknown,
-        why: "this is no context",
-    })
-}
-
-pub(crate) fn destroy(handle: usize) -> Outcome {
-    let context = of(handle, RT_CONTEXT_NULL)?;
-    if context.is_primary {
-        return fault(
-            RT_PARAM_INVALID,
-            "a default context is destroyed by resetting its device",
-        );
-    }
-    context.release();
-    context.device.disown(handle);
-    Ok(())
-}
-
-pub(crate) fn set_current(handle: usize) -> Outcome {
-    let context = of(handle, RT_PARAM_INVALID)?;
-    runtime::get().set_context(Some(context));
-    Ok(())
+/// The context, if it has not ended.
+pub(crate) fn find(handle: usize) -> Option<Arc<Context>> {
+    CONTEXTS.get().get(handle)
 }

@@ -1,0 +1,162 @@
+//! One stream's progress through its queue.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::lane::{Lane, Run, Stage, Step};
+use super::player::{Player, now};
+use super::task::{Task, Work};
+use crate::clock::mono;
+use crate::stream::Stream;
+use crate::stream::line::Token;
+use crate::stream::waiting::Drop;
+use crate::sync::lock;
+use crate::truth::Entry;
+use crate::{mspti, process, virtual_time};
+
+impl Player {
+    /// Takes a stream as far as it can go now.
+    pub(super) fn advance(&mut self, stream: &Arc<Stream>) {
+        let mut lane = lock(&stream.lane);
+        let lane = &mut *lane;
+        self.begin_playing(stream);
+        match stream.take_drop_request() {
+            Drop::Nothing => {}
+            Drop::Current => self.drop_tasks(stream, lane, 1),
+            Drop::Everything => self.drop_tasks(stream, lane, usize::MAX),
+        }
+        let mut present = now();
+        loop {
+            if lane.tasks.is_empty() && !stream.refill(&mut lane.tasks) {
+                break;
+            }
+            let Some(task) = lane.tasks.front() else {
+                break;
+            };
+            let begin = match lane.stage {
+                Stage::Fresh => {
+                    let latency = process::options().submit_ns;
+                    lane.previous_end.max(task.submitted_ns + latency)
+                }
+                Stage::Ending { begin, .. } | Stage::Parked { begin } => begin,
+            };
+            let token = Token {
+                seq: task.seq,
+                node: None,
+            };
+            let step = match (&task.work, lane.stage) {
+                (_, Stage::Ending { begin, end }) => Step::Ends { begin, end },
+                (Work::Graph(replay), _) => {
+                    let run = lane.run.get_or_insert_with(|| Run::new(replay, begin));
+                    self.replay(replay, run, task.seq, stream, begin)
+                }
+                (work, Stage::Fresh) => self.start(work, token, stream, begin, present),
+                (work, Stage::Parked { .. }) => {
+                    self.look_again(work, token, stream, begin, present)
+                }
+            };
+            match step {
+                Step::Ends { begin, end } => {
+                    if end > present {
+                        present = now();
+                    }
+                    if end > present {
+                        lane.stage = Stage::Ending { begin, end };
+                        self.set_alarm(end, stream);
+                        break;
+                    }
+                    self.finish(stream, lane, begin, end);
+                }
+                Step::At(time) => {
+                    self.set_alarm(time, stream);
+                    break;
+                }
+                Step::Parked { begin } => {
+                    lane.stage = Stage::Parked { begin };
+                    break;
+                }
+                Step::ParkedUntil { begin, until } => {
+                    lane.stage = Stage::Parked { begin };
+                    self.set_alarm(until, stream);
+                    break;
+                }
+            }
+        }
+        if lane.tasks.is_empty() {
+            self.end_playing(stream);
+        }
+        stream.wake_sleepers();
+    }
+
+    /// Publishes the first task as complete.
+    fn finish(&mut self, stream: &Arc<Stream>, lane: &mut Lane, begin: u64, end: u64) {
+        let Some(task) = lane.tasks.pop_front() else {
+            return;
+        };
+        lane.stage = Stage::Fresh;
+        lane.run = None;
+        lane.previous_end = end;
+        self.log(stream, &task, begin, end);
+        let place = mspti::Place {
+            device: stream.device,
+            stream_id: stream.id,
+            correlation: task.correlation,
+        };
+        mspti::get().ran(task.work.activity(), place, (begin, end));
+        self.publish(&task.work, end);
+        if let Work::Graph(replay) = &task.work {
+            replay.activity.ended_ns.fetch_max(end, Ordering::AcqRel);
+        }
+        let seq = task.seq;
+        // A replay is over before anybody can see that it is complete.
+        drop(task);
+        stream.complete(seq, end);
+    }
+
+    fn log(&self, stream: &Stream, task: &Task, begin: u64, end: u64) {
+        if let Some(truth) = process::truth() {
+            truth.add(&Entry {
+                device: stream.device.id,
+                stream_id: stream.id,
+                seq: task.seq - 1,
+                kind: task.work.kind(),
+                begin_ns: begin,
+                end_ns: end,
+                event: task.work.event(),
+                name: task.work.name(),
+            });
+        }
+    }
+
+    /// Throws away the first tasks. Dropped records count as reached now, so that other streams are
+    /// not stuck for ever.
+    fn drop_tasks(&mut self, stream: &Arc<Stream>, lane: &mut Lane, most: usize) {
+        let now = if virtual_time::is_on() {
+            lane.previous_end.max(1)
+        } else {
+            mono()
+        };
+        stream.refill(&mut lane.tasks);
+        let count = lane.tasks.len().min(most);
+        for task in lane.tasks.drain(..count) {
+            if let Work::Record(record) = &task.work {
+                record.drop_time();
+            }
+            if matches!(task.work, Work::Record(_) | Work::Free { .. }) {
+                self.publish(&task.work, now);
+            }
+            if let Work::Graph(replay) = &task.work {
+                self.abandon(replay, now);
+            }
+            let seq = task.seq;
+            drop(task);
+            stream.complete(seq, now);
+            // Dropping is the runtime's own doing.
+            stream.recycle_to(seq);
+        }
+        stream.forget_host_work();
+        lane.run = None;
+        lane.stage = Stage::Fresh;
+        lane.previous_end = lane.previous_end.max(now);
+    }
+}

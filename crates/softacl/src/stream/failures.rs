@@ -1,0 +1,113 @@
+//! Failures of tasks.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+use super::line::Line;
+use crate::code::{Code, Outcome, SUCCESS, check, fault};
+use crate::sync::lock;
+use crate::{errors, guard};
+
+/// What the streams of a context share about failing tasks.
+#[derive(Default)]
+pub(crate) struct Failures {
+    stops: AtomicBool,
+    /// The failure after which nothing may be submitted any more.
+    stopped_by: AtomicI32,
+    /// What the device said of failures, until somebody who looks takes it along.
+    texts: Mutex<String>,
+}
+
+/// Texts beyond this are dropped.
+const MOST_TEXT: usize = 16 << 10;
+
+impl Failures {
+    fn tell(&self, text: &str) {
+        let mut texts = lock(&self.texts);
+        if texts.len() < MOST_TEXT {
+            texts.push_str(text);
+        }
+    }
+
+    /// As `Stream::check_context`.
+    pub(crate) fn check(&self) -> Outcome {
+        match self.stopped_by.load(Ordering::Acquire) {
+            SUCCESS => Ok(()),
+            code => {
+                self.hand_over("a query");
+                fault(code, "a task failed, and the context stops on failure")
+            }
+        }
+    }
+
+    /// Gives the texts to the calling thread: whoever looks first has them.
+    pub(super) fn hand_over(&self, function: &str) {
+        let texts = std::mem::take(&mut *lock(&self.texts));
+        if !texts.is_empty() {
+            guard::took_an_error(function);
+            errors::adopt(&texts);
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureMode {
+    Continue,
+    Stop,
+}
+
+impl Line {
+    /// The failure after which nothing may be submitted any more.
+    pub(super) fn stopped_by(&self) -> Code {
+        self.failures.stopped_by.load(Ordering::Acquire)
+    }
+
+    /// Reports what failed on the device since the last report.
+    pub(crate) fn take_error(&self) -> Outcome {
+        match self.error.swap(SUCCESS, Ordering::AcqRel) {
+            SUCCESS => Ok(()),
+            code => fault(code, "a task of the stream failed"),
+        }
+    }
+
+    /// Refuses when a task of the context failed and its streams stop then. Whoever asks gets the device's
+    /// texts.
+    pub(crate) fn check_context(&self) -> Outcome {
+        self.failures.check()
+    }
+
+    /// Notes that a task failed on the device; the next synchronisation reports it.
+    pub(crate) fn fail(&self, code: Code) {
+        self.error.store(code, Ordering::Release);
+        self.failures.tell(&format!(
+            "EZ9999: a task of the stream {} failed on the device ({code})\n",
+            self.id
+        ));
+        if self.failures.stops.load(Ordering::Acquire) {
+            self.failures.stopped_by.store(code, Ordering::Release);
+        }
+    }
+
+    /// May be called once per stream. Stopping is contagious within the context. Modes that do not exist
+    /// are accepted and mean nothing.
+    pub(crate) fn set_failure_mode(&self, mode: u64) -> Outcome {
+        if mode > 1 {
+            return Ok(());
+        }
+        let was_set = self.failure_mode_was_set.swap(true, Ordering::AcqRel);
+        check(!was_set, "the failure mode was set before")?;
+        if mode == 1 {
+            self.failures.stops.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn failure_mode(&self) -> FailureMode {
+        let stops = self.failures.stops.load(Ordering::Acquire);
+        if stops {
+            FailureMode::Stop
+        } else {
+            FailureMode::Continue
+        }
+    }
+}

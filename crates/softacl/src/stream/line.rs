@@ -1,0 +1,128 @@
+//! How far a stream has come: what records, events and threads that wait have to know of it.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::failures::Failures;
+use super::recycled::Recycled;
+use crate::clock;
+use crate::code::SUCCESS;
+use crate::device::Device;
+use crate::engine::host::HostThread;
+use crate::process;
+use crate::progress::Progress;
+use crate::sync::lock;
+use crate::virtual_time::{self, Ends};
+
+pub(crate) mod flag {
+    /// What default streams have.
+    pub(crate) const DEFAULT_STREAM: u32 = 0x3;
+    pub(crate) const PERSISTENT: u32 = 0x4;
+    pub(crate) const CPU_SCHEDULE: u32 = 0x10;
+    pub(crate) const DEVICE_USE_ONLY: u32 = 0x20;
+    /// Streams with one of these are not waited for by the host.
+    pub(crate) const NOT_AWAITED: u32 = PERSISTENT | CPU_SCHEDULE | DEVICE_USE_ONLY;
+}
+
+/// What streams have of the context that they are made in.
+pub(crate) struct Owner {
+    pub(crate) device: &'static Device,
+    /// Handle of the context.
+    pub(crate) context: usize,
+    pub(crate) failures: Arc<Failures>,
+    pub(crate) host_thread: Arc<HostThread>,
+}
+
+/// Where a host function belongs: the task, and the node when the task is a replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) seq: u64,
+    pub(crate) node: Option<usize>,
+}
+
+/// A stream without its tasks.
+pub(crate) struct Line {
+    pub(crate) handle: usize,
+    pub(crate) id: i32,
+    pub(crate) device: &'static Device,
+    /// Handle of the context it belongs to.
+    pub(crate) context: usize,
+    pub(crate) flags: u32,
+    pub(super) progress: Progress,
+    pub(super) submitted: AtomicU64,
+    /// In virtual time. A leaf among the locks.
+    pub(super) ends: Mutex<Ends>,
+    pub(super) recycled: Recycled,
+    pub(super) drop_request: AtomicU8,
+    pub(super) error: AtomicI32,
+    pub(super) failures: Arc<Failures>,
+    pub(super) failure_mode_was_set: AtomicBool,
+    /// Host functions that returned and were not seen to: which, and the host time.
+    host_done: Mutex<Vec<(Token, u64)>>,
+}
+
+impl Line {
+    pub(super) fn new(handle: usize, id: i32, flags: u32, owner: &Owner) -> Self {
+        Self {
+            handle,
+            id,
+            device: owner.device,
+            context: owner.context,
+            flags,
+            progress: Progress::new(),
+            submitted: AtomicU64::new(0),
+            ends: Mutex::default(),
+            recycled: Recycled::default(),
+            drop_request: AtomicU8::new(0),
+            error: AtomicI32::new(SUCCESS),
+            failures: Arc::clone(&owner.failures),
+            failure_mode_was_set: AtomicBool::new(false),
+            host_done: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn complete(&self, seq: u64, end_ns: u64) {
+        if virtual_time::is_on() {
+            let keep = 2 * process::options().queue as usize;
+            lock(&self.ends).push(end_ns, keep);
+        }
+        self.progress.complete(seq);
+    }
+
+    /// How many tasks are complete, as the calling thread can know.
+    pub(super) fn completed(&self) -> u64 {
+        if virtual_time::is_on() {
+            return lock(&self.ends).until(virtual_time::now());
+        }
+        self.progress.completed()
+    }
+
+    pub(crate) fn wake_sleepers(&self) {
+        self.progress.wake();
+    }
+
+    pub(crate) fn has_completed(&self, seq: u64) -> bool {
+        self.completed() >= seq
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.completed() >= self.submitted.load(Ordering::Acquire)
+    }
+
+    /// When this host function returned; told once.
+    pub(crate) fn host_work_end(&self, token: Token) -> Option<u64> {
+        let mut done = lock(&self.host_done);
+        let index = done.iter().position(|(known, _)| *known == token)?;
+        Some(done.swap_remove(index).1)
+    }
+
+    /// Forgets host functions of tasks that were dropped.
+    pub(crate) fn forget_host_work(&self) {
+        lock(&self.host_done).clear();
+    }
+
+    /// A host function has returned. The engine has to look at the stream.
+    pub(crate) fn host_work_done(&self, token: Token) {
+        lock(&self.host_done).push((token, clock::now()));
+    }
+}

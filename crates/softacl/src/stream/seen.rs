@@ -1,0 +1,51 @@
+//! What makes the runtime look which tasks are complete, and how far it looks.
+
+use super::line::Line;
+use super::recycled::recycling;
+use crate::context::held;
+use crate::{clock, process, virtual_time};
+use softacl_options::Recycling;
+
+impl Line {
+    /// Somebody has waited for the stream, or for an event on it.
+    pub(crate) fn seen_by_wait(&self) {
+        let options = process::options();
+        let begin = clock::now();
+        virtual_time::settle();
+        let count = self.recycle();
+        match recycling() {
+            Recycling::Thread | Recycling::ThreadOrQuery => {
+                held::of(self.device).recycle();
+                // One interrupt and one wake-up, however many entries there are.
+                self.spend(begin, options.completion_ns * count.min(1), count);
+            }
+            Recycling::Caller => self.spend(begin, options.completion_ns * count.min(1), count),
+            Recycling::Synchronisation => self.spend(begin, options.readback_ns * count, count),
+        }
+    }
+
+    /// Somebody has asked about an event of the stream, and its record is not recycled.
+    pub(crate) fn seen_by_query(&self) {
+        virtual_time::settle();
+        match recycling() {
+            Recycling::Thread => {
+                self.recycle();
+                held::of(self.device).recycle();
+            }
+            Recycling::ThreadOrQuery | Recycling::Caller => {
+                let _alone = self.hold_synchronising();
+                self.recycle();
+            }
+            Recycling::Synchronisation => self.read_back(),
+        }
+    }
+
+    /// A full queue makes the submitter look.
+    pub(crate) fn seen_by_submitter(&self) {
+        virtual_time::settle();
+        self.recycle();
+        if matches!(recycling(), Recycling::Thread | Recycling::ThreadOrQuery) {
+            held::of(self.device).recycle();
+        }
+    }
+}

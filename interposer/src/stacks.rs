@@ -2,7 +2,8 @@
 //!
 //! At the entry of a call the stack is walked by the unwind tables of the objects that its frames lie in. What
 //! the tables say of an address is kept as a [`rule`], so that a step is a look into a table and two reads.
-//! A stack is told once, with the numbers of its objects, and has a number: a hash of its frames.
+//! A stack is told once, with the numbers of its objects, and has a number: a hash of its frames. Where the thread
+//! runs Python, the frames of that are among them ([`python`]).
 //!
 //! Nothing here makes a system call or takes a lock once the addresses are known. What is new takes the lock
 //! that exceptions take as well (`dl_iterate_phdr`). In doubt the walk ends, with what there is.
@@ -11,8 +12,10 @@ mod bounds;
 mod cache;
 mod cursor;
 mod memory;
+mod merge;
 mod objects;
 mod program;
+mod python;
 mod rule;
 mod tables;
 mod walk;
@@ -20,17 +23,25 @@ mod walk;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::record::{Text, told};
+use ascend_trace_format::record::{MAX_LONG_TEXT, Text, told};
 
 use crate::errno::Errno;
 use crate::introduce::tell;
 use crate::loader;
 use crate::thread::ThreadState;
 use crate::{roomy, session};
-use cache::{RULES, TOLD};
+use cache::{NUMBERS, RULES, TOLD};
 use memory::Stack;
+use merge::{Merged, Places};
+use python::Chain;
 use rule::{Registers, Rule};
-use walk::{Frames, MOST_FRAMES};
+use walk::MOST_FRAMES;
+
+/// Words of a stack that one record has room for.
+const MOST_WORDS: usize = MAX_LONG_TEXT / 8;
+
+/// Frames that are enough to see whether a signal's handler makes the call.
+const LEAST_WALKED: usize = 16;
 
 /// So many frames of a stack are told; 0 for none.
 static MOST: AtomicU32 = AtomicU32::new(0);
@@ -64,30 +75,92 @@ fn number(state: &ThreadState) -> u64 {
     let process = session::process_key();
     // What was known of addresses may be wrong once an object was added.
     let seed = process ^ loader::walk::added_if_known().wrapping_mul(0xd6e8_feb8_6659_fd93);
-    let frames = walk::walk(
+    let seeds = (seed, process);
+    let mut frames = walk::walk(
         registers,
         &stack,
-        most,
+        most.max(LEAST_WALKED),
         loader::walk::is_own_address,
-        |registers| rule(state, registers, (seed, process)),
+        |registers| rule(state, registers, seeds),
+        |_| {},
     );
     if frames.words().is_empty() {
         return 0;
     }
+    frames.cut(most);
     let number = frames.hash();
-    if !TOLD.has(number ^ process) && tell_of(state, number, &frames) {
+    if let Some(chain) = python::chain(state, &stack, &frames, most) {
+        // The number of a stack is that of its content. This is by where that lies.
+        let key = walk::hash(&[number, chain.hash, seed]);
+        let known = NUMBERS.get(key);
+        if known != 0 && TOLD.has(known ^ process) {
+            return known;
+        }
+        if let Some(number) = tell_with(state, registers, &chain, seeds) {
+            NUMBERS.put(key, number);
+            return number;
+        }
+    }
+    if !TOLD.has(number ^ process) && tell_of(state, number, frames.words()) {
         TOLD.add(number ^ process);
     }
     number
 }
 
+/// Tells a stack with frames of Python; answers its number.
+#[cold]
+#[inline(never)]
+fn tell_with(
+    state: &ThreadState,
+    registers: Registers,
+    chain: &Chain,
+    seeds: (u64, u64),
+) -> Option<u64> {
+    let most = MOST.load(Relaxed) as usize;
+    // Found ahead: what is at work may not find them.
+    let stack = Stack::at(state, registers.sp);
+    state.at_work(|state| {
+        roomy::run(|| {
+            let mut places = Places::new();
+            let frames = walk::walk(
+                registers,
+                &stack,
+                most,
+                loader::walk::is_own_address,
+                |registers| rule_if_known(registers, seeds.0),
+                |place| places.push(place),
+            );
+            let mut merged = Merged::new();
+            let are_told = merged.fill(&frames, &places, chain, |part| {
+                chain.tell(state, most, part)
+            });
+            let number = walk::hash(merged.words());
+            let is_new = !TOLD.has(number ^ seeds.1);
+            if is_new && put(state, number, merged.words()) && are_told {
+                TOLD.add(number ^ seeds.1);
+            }
+            number
+        })
+    })
+}
+
 #[inline]
 fn rule(state: &ThreadState, registers: &Registers, seeds: (u64, u64)) -> Option<Rule> {
-    let key = ((registers.pc as u64) << 1 | u64::from(registers.is_exact)) ^ seeds.0;
+    let key = rule_key(registers, seeds.0);
     match RULES.get(key) {
         0 => find_rule(state, registers, key, seeds.1),
         known => Some(Rule::decode(known)),
     }
+}
+
+fn rule_if_known(registers: &Registers, seed: u64) -> Option<Rule> {
+    let known = RULES.get(rule_key(registers, seed));
+    (known != 0).then(|| Rule::decode(known))
+}
+
+#[inline]
+fn rule_key(registers: &Registers, seed: u64) -> u64 {
+    ((registers.pc as u64) << 1 | u64::from(registers.is_exact)) ^ seed
 }
 
 #[cold]
@@ -103,14 +176,24 @@ fn find_rule(state: &ThreadState, registers: &Registers, key: u64, process: u64)
 
 #[cold]
 #[inline(never)]
-fn tell_of(state: &ThreadState, number: u64, frames: &Frames) -> bool {
-    let mut room = [[0; 8]; MOST_FRAMES];
+fn tell_of(state: &ThreadState, number: u64, words: &[u64]) -> bool {
+    let is_told = state.at_work(|state| put(state, number, words));
+    is_told.unwrap_or(false)
+}
+
+/// To be called while the tracer is at work.
+fn put(state: &ThreadState, number: u64, words: &[u64]) -> bool {
+    let mut room = [[0; 8]; MOST_WORDS];
+    for (place, word) in room.iter_mut().zip(words) {
+        *place = word.to_ne_bytes();
+    }
+    let bytes = room.as_flattened().get(..size_of_val(words));
     let stack = told::Stack {
         id: number,
-        frames: Text::new(frames.bytes(&mut room)),
+        frames: Text::new(bytes.unwrap_or(&[])),
     };
     let mut is_told = false;
-    state.at_work(|state| state.record(|producer| is_told = tell(producer, &stack)));
+    state.record(|producer| is_told = tell(producer, &stack));
     is_told
 }
 
@@ -131,7 +214,7 @@ mod tests {
                 let address = registers.pc.wrapping_sub((!registers.is_exact).into());
                 objects::step_at(address).map(|step| Rule { step, object: 1 })
             };
-            let frames = walk::walk(registers, &stack, MOST_FRAMES, |_| false, rule);
+            let frames = walk::walk(registers, &stack, MOST_FRAMES, |_| false, rule, |_| {});
             let words = frames.words().iter();
             let addresses = words.map(|word| (word & ((1 << 48) - 1)) as usize);
             addresses.skip(1).collect()
@@ -182,7 +265,7 @@ mod tests {
                     pc: 1 << 20,
                     ..Registers::default()
                 };
-                walk::walk(registers, &stack, 100, |_| false, rule).hash()
+                walk::walk(registers, &stack, 100, |_| false, rule, |_| {}).hash()
             })
         };
         assert_eq!(number(&[1]), number(&[1]));

@@ -73,6 +73,8 @@ pub(crate) struct ThreadState {
     mapped: Cell<(usize, usize)>,
     /// Its own stack: begin and top, once they were looked for.
     pub(crate) stack_bounds: Cell<Option<(usize, usize)>>,
+    /// Whether this is the process's first thread, once somebody has asked.
+    pub(crate) is_first: Cell<Option<bool>>,
     channel: UnsafeCell<Channel>,
     /// The channel, for signal handlers.
     ledger: Cell<Option<Ledger>>,
@@ -135,6 +137,7 @@ thread_local! {
             unseen: Cell::new(0),
             mapped: Cell::new((0, 0)),
             stack_bounds: Cell::new(None),
+            is_first: Cell::new(None),
             channel: UnsafeCell::new(Channel::None),
             ledger: Cell::new(None),
             open: Cell::new(core::ptr::null()),

@@ -1,5 +1,7 @@
 //! `--stacks`: calls are shown with the lines that made them, from every kind of stack.
 
+mod python;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;

@@ -125,6 +125,27 @@ fn ranks_share_gradients_and_every_collective_computes() {
     }
 }
 
+/// Also launches that another thread makes, which runs no Python.
+#[test]
+fn calls_and_launches_are_shown_with_the_lines_of_the_program() {
+    let Some(python) = interpreter() else { return };
+    let file = source("examples/train.py");
+    let run_it = program(&python, &[&file, "--steps", "3", "--workers", "0"]);
+    let recording = run_it.options(&["--stacks"]).traced();
+    recording.outcome.clone().expect(0);
+    let tables = Tables::of(&recording);
+    let in_forward = "(Layer.forward)";
+    for name in ["aclnnAddmmGetWorkspaceSize", "aclnnAddmm"] {
+        let calls = tables.calls.iter().filter(|it| it.text("name") == name);
+        let sites: Vec<&str> = calls.map(|it| it.text("call_site")).collect();
+        let is_line = |it: &&&str| it.starts_with("examples/train.py:");
+        let lines = sites.iter().filter(is_line);
+        let forward = lines.filter(|it| it.ends_with(in_forward)).count();
+        // Six in each of three steps.
+        assert!(forward >= 12, "{name}: {sites:#?}");
+    }
+}
+
 #[test]
 fn the_example_learns() {
     let Some(python) = interpreter() else { return };

@@ -99,6 +99,10 @@ impl Decoder {
                 return Decoded::Learnt;
             }
             Record::Object(told) => Row::Object(stacks::object(&told, process)),
+            Record::Code(told) => match self.stacks.code(&told, process) {
+                Some(row) => Row::Code(row),
+                None => return Decoded::Learnt,
+            },
             Record::Stack(told) => match self.stacks.row(&told, process) {
                 Some(row) => Row::Stack(row),
                 None => return Decoded::Learnt,

@@ -4,71 +4,107 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use ascend_trace_format::record::{MAX_LONG_TEXT, Text, told};
-use ascend_trace_recording::rows::{ObjectRow, StackRow};
+use ascend_trace_recording::rows::{CodeRow, ObjectRow, StackRow};
 
 use super::decode::string;
 
 /// Where the number of a frame's object is in its word.
 const OBJECT_AT: u32 = 48;
-/// Different stacks of a recording that get numbers: a program that is not sound may tell any.
+/// A frame of Python: it has a line, and the number of its code above.
+const IS_PYTHON: u64 = 1 << 63;
+const LINE_BITS: u32 = 24;
+/// Different stacks of a recording that get numbers, and codes of Python: a program that is not sound may tell any.
 const MOST: usize = 1 << 22;
 
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
-    numbers: HashMap<(u32, u64), Noted>,
+    numbers: Numbers,
+    codes: Numbers,
 }
+
+/// Numbers from 1 of what a process has a hash for.
+#[derive(Debug, Default)]
+struct Numbers(HashMap<(u32, u64), Noted>);
 
 #[derive(Debug)]
 struct Noted {
     number: u32,
-    /// The file has its frames.
+    /// The file has what it is for.
     is_told: bool,
 }
 
-impl Stacks {
-    /// The number of a stack, from 1. Its frames may come later, or never.
-    pub(crate) fn number(&mut self, process: u32, id: u64) -> Option<u32> {
-        self.noted(process, id).map(|noted| noted.number)
-    }
-
+impl Numbers {
     fn noted(&mut self, process: u32, id: u64) -> Option<&mut Noted> {
-        let next = self.numbers.len() + 1;
+        let next = self.0.len() + 1;
         let key = (process, id);
-        if next > MOST && !self.numbers.contains_key(&key) {
+        if next > MOST && !self.0.contains_key(&key) {
             return None;
         }
-        let noted = self.numbers.entry(key).or_insert(Noted {
+        let noted = self.0.entry(key).or_insert(Noted {
             number: u32::try_from(next).unwrap_or(u32::MAX),
             is_told: false,
         });
         Some(noted)
     }
 
-    /// The row of a stack; `None` when the file has it.
-    pub(crate) fn row(&mut self, told: &told::Stack<'_>, process: u32) -> Option<StackRow> {
-        let noted = self.noted(process, told.id)?;
-        if std::mem::replace(&mut noted.is_told, true) {
-            return None;
-        }
-        Some(StackRow {
-            process,
-            stack: noted.number,
-            frames: frames(told.frames),
-        })
+    fn number(&mut self, process: u32, id: u64) -> Option<u32> {
+        self.noted(process, id).map(|noted| noted.number)
+    }
+
+    /// The number of what the file has not yet.
+    fn new_number(&mut self, process: u32, id: u64) -> Option<u32> {
+        let noted = self.noted(process, id)?;
+        let is_told = std::mem::replace(&mut noted.is_told, true);
+        (!is_told).then_some(noted.number)
     }
 }
 
-/// The frames as the file has them.
-fn frames(told: Text<'_, MAX_LONG_TEXT>) -> String {
-    let mut room = [0; MAX_LONG_TEXT];
-    let (words, _) = told.copy(&mut room).as_chunks();
-    let mut text = String::new();
-    for word in words.iter().map(|bytes| u64::from_ne_bytes(*bytes)) {
-        let (object, address) = (word >> OBJECT_AT, word & ((1 << OBJECT_AT) - 1));
-        let space = if text.is_empty() { "" } else { " " };
-        let _ = write!(text, "{space}{object}:{address:x}");
+impl Stacks {
+    /// The number of a stack, from 1. Its frames may come later, or never.
+    pub(crate) fn number(&mut self, process: u32, id: u64) -> Option<u32> {
+        self.numbers.number(process, id)
     }
-    text
+
+    /// The row of a stack; `None` when the file has it.
+    pub(crate) fn row(&mut self, told: &told::Stack<'_>, process: u32) -> Option<StackRow> {
+        Some(StackRow {
+            process,
+            stack: self.numbers.new_number(process, told.id)?,
+            frames: self.frames(told.frames, process),
+        })
+    }
+
+    /// The row of code of Python; `None` when the file has it.
+    pub(crate) fn code(&mut self, told: &told::Code<'_>, process: u32) -> Option<CodeRow> {
+        Some(CodeRow {
+            process,
+            code: self.codes.new_number(process, told.number)?,
+            function: string(told.function),
+            file: string(told.file),
+        })
+    }
+
+    /// The frames as the file has them.
+    fn frames(&mut self, told: Text<'_, MAX_LONG_TEXT>, process: u32) -> String {
+        let mut room = [0; MAX_LONG_TEXT];
+        let (words, _) = told.copy(&mut room).as_chunks();
+        let mut text = String::new();
+        for word in words.iter().map(|bytes| u64::from_ne_bytes(*bytes)) {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            let _ = if word & IS_PYTHON == 0 {
+                let (object, address) = (word >> OBJECT_AT, word & ((1 << OBJECT_AT) - 1));
+                write!(text, "{object}:{address:x}")
+            } else {
+                let line = word & ((1 << LINE_BITS) - 1);
+                let code = (word & !IS_PYTHON) >> LINE_BITS;
+                let code = self.codes.number(process, code).unwrap_or(0);
+                write!(text, "p{code}:{line}")
+            };
+        }
+        text
+    }
 }
 
 /// The row of an object.
@@ -114,6 +150,26 @@ mod tests {
         // Another process may have the same hash.
         assert_eq!(stacks.row(&told(77, &[]), 2).map(|row| row.stack), Some(2));
         assert_eq!(stacks.number(1, 77), Some(1));
+    }
+
+    #[test]
+    fn frames_of_python_have_lines_and_numbers_of_their_code() {
+        let mut stacks = Stacks::default();
+        let word = |code: u64, line: u64| IS_PYTHON | code << LINE_BITS | line;
+        let words = [word(0x7f_1234_5678, 42), 2 << OBJECT_AT | 0x10, word(9, 0)];
+        let bytes = words.map(u64::to_ne_bytes);
+        let row = stacks.row(&told(5, bytes.as_flattened()), 1).unwrap();
+        assert_eq!(row.frames, "p1:42 2:10 p2:0");
+        let code = told::Code {
+            number: 9,
+            function: Text::new(b"Net.forward"),
+            file: Text::new(b"/srv/net.py"),
+        };
+        let row = stacks.code(&code, 1).unwrap();
+        assert_eq!((row.process, row.code), (1, 2));
+        assert_eq!((&*row.function, &*row.file), ("Net.forward", "/srv/net.py"));
+        assert_eq!(stacks.code(&code, 1), None);
+        assert_eq!(stacks.code(&code, 2).map(|row| row.code), Some(3));
     }
 
     #[test]

@@ -120,6 +120,7 @@ impl TraceBuilder {
                 Arc::make_mut(&mut self.trace.names).add(process, row);
             }
             Row::Object(row) => Arc::make_mut(&mut self.trace.stacks).add_object(row),
+            Row::Code(row) => Arc::make_mut(&mut self.trace.stacks).add_code(row),
             Row::Stack(row) => Arc::make_mut(&mut self.trace.stacks).add_stack(row),
             Row::Range(row) => self.range_row(row),
             Row::Activity(row) => self.trace.entries.push(row),

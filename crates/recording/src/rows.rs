@@ -234,8 +234,20 @@ passed_on! { rows {
             stack: u32,
             /// its frames, innermost first, with a space between two. A frame is the number of its object, a
             /// colon, and the address in memory after the call in hexadecimal. Object 0 stands for code that was
-            /// made at run time
+            /// made at run time. A frame of Python is `p`, the number of its code, a colon, and its line, or 0
             frames: String,
+        }
+
+        /// Code of Python that frames of stacks are of.
+        Code CodeRow = b"PYCO", thing of 128 {
+            /// process
+            process: u32 as process,
+            /// its number in its process, from 1
+            code: u32,
+            /// qualified name of the function; before Python 3.11, its name
+            function: String,
+            /// source file, as the interpreter has it
+            file: String,
         }
     }
 

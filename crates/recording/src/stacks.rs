@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::rows::{ObjectRow, StackRow};
+use crate::rows::{CodeRow, ObjectRow, StackRow};
 
 /// Number of a stack in a recording.
 pub type StackId = NonZeroU32;
@@ -38,13 +38,19 @@ impl Frame {
             (None, Some(function)) if self.object.is_empty() => function.clone(),
             (None, Some(function)) => format!("{function} ({})", self.object),
             (None, None) if self.object.is_empty() => format!("{:#x}", self.address),
+            (None, None) if self.object == PYTHON => PYTHON.to_owned(),
             (None, None) => format!("{}+{:#x}", self.object, self.address),
         }
     }
 
-    /// Whether it lies in a library that programs call for their own ends: CANN, or PyTorch.
+    /// Whether it lies in a library that programs call for their own ends: CANN, PyTorch, what is installed for Python.
     fn is_library(&self) -> bool {
-        LIBRARIES.iter().any(|it| self.object.starts_with(it))
+        match &self.file {
+            Some(file) if self.object == PYTHON => {
+                PYTHON_LIBRARIES.iter().any(|it| file.contains(it))
+            }
+            _ => LIBRARIES.iter().any(|it| self.object.starts_with(it)),
+        }
     }
 }
 
@@ -67,6 +73,14 @@ pub const LIBRARIES: &[&str] = &[
     "libstdc++",
     "libtorch",
     "ld-linux",
+];
+
+/// The same for files of Python: parts of their paths.
+pub const PYTHON_LIBRARIES: &[&str] = &[
+    "/site-packages/",
+    "/dist-packages/",
+    "/lib/python3.",
+    "<frozen ",
 ];
 
 /// A file's name with the folder that it is in: enough to find it by.
@@ -105,11 +119,16 @@ impl CallSite {
     }
 }
 
-/// The innermost frame that is Python's, or else of no library; the innermost of all if there is none.
+/// The innermost frame that is Python's, if there is one in no library; or else of no library; the innermost of all if
+/// there is none.
 fn shown(frames: &[Frame]) -> usize {
-    let python = frames.iter().position(|it| it.object == PYTHON);
-    let own = frames.iter().position(|it| !it.is_library());
-    python.or(own).unwrap_or(0)
+    let is_python = |it: &Frame| it.object == PYTHON;
+    let programs = frames
+        .iter()
+        .position(|it| is_python(it) && !it.is_library());
+    let python = || frames.iter().position(is_python);
+    let own = || frames.iter().position(|it| !it.is_library());
+    programs.or_else(python).or_else(own).unwrap_or(0)
 }
 
 /// What stands for the object of a frame of Python.
@@ -144,6 +163,8 @@ impl Symbols for NoSymbols {
 pub(crate) struct Stacks {
     stacks: BTreeMap<u32, (u32, Arc<str>)>,
     objects: BTreeMap<(u32, u32), ObjectRow>,
+    /// Code of Python.
+    codes: BTreeMap<(u32, u32), CodeRow>,
     symbols: Arc<dyn Symbols>,
     /// Only sites that were found ahead are told: files are not read by who asks.
     is_ahead: bool,
@@ -156,6 +177,7 @@ impl Default for Stacks {
         Self {
             stacks: BTreeMap::new(),
             objects: BTreeMap::new(),
+            codes: BTreeMap::new(),
             symbols: Arc::new(NoSymbols),
             is_ahead: false,
             sites: Arc::default(),
@@ -173,6 +195,11 @@ impl Stacks {
         // Frames of it may have been shown without it.
         self.sites = Arc::default();
         self.objects.insert((row.process, row.object), row);
+    }
+
+    pub(crate) fn add_code(&mut self, row: CodeRow) {
+        self.sites = Arc::default();
+        self.codes.insert((row.process, row.code), row);
     }
 
     pub(crate) fn set_symbols(&mut self, symbols: Arc<dyn Symbols>, is_ahead: bool) {
@@ -204,6 +231,17 @@ impl Stacks {
         self.objects.values()
     }
 
+    /// Whether there are frames of Python at all.
+    pub(crate) fn has_codes(&self) -> bool {
+        !self.codes.is_empty()
+    }
+
+    /// Whether frames of Python are in a stack, as they were recorded.
+    pub(crate) fn has_python(&self, stack: StackId) -> bool {
+        let frames = self.stacks.get(&stack.get()).map(|(_, frames)| frames);
+        frames.is_some_and(|it| it.contains('p'))
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.stacks.is_empty()
     }
@@ -223,13 +261,36 @@ impl Stacks {
     fn find(&self, stack: StackId, pid: &impl Fn(u32) -> Option<u32>) -> Option<Arc<CallSite>> {
         let (process, frames) = self.stacks.get(&stack.get())?;
         let pid = pid(*process);
-        let frames = frames.split(' ').filter_map(address);
-        let frames =
-            frames.flat_map(|(object, address)| self.frames(*process, pid, object, address));
-        let site = Arc::new(CallSite::new(frames.collect()));
+        let words: Vec<Word> = frames.split(' ').filter_map(Word::parse).collect();
+        let has_python = words.iter().any(|it| matches!(it, Word::Python { .. }));
+        let frames = words.iter().flat_map(|word| {
+            let (is_recorded, frames) = match *word {
+                Word::Python { code, line } => (true, vec![self.python(*process, code, line)]),
+                Word::Native { object, address } => {
+                    (false, self.frames(*process, pid, object, address))
+                }
+            };
+            frames.into_iter().map(move |frame| (is_recorded, frame))
+        });
+        // What a map for `perf` says of Python is there twice.
+        let frames = frames
+            .filter(|(is_recorded, frame)| *is_recorded || !has_python || frame.object != PYTHON);
+        let frames = frames.map(|(_, frame)| frame).collect();
+        let site = Arc::new(CallSite::new(frames));
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         sites.insert(stack, Arc::clone(&site));
         Some(site)
+    }
+
+    fn python(&self, process: u32, code: u32, line: u32) -> Frame {
+        let code = self.codes.get(&(process, code));
+        Frame {
+            function: code.map(|it| it.function.clone()),
+            file: code.map(|it| it.file.clone()),
+            line: Some(line).filter(|line| *line != 0),
+            object: PYTHON.to_owned(),
+            address: 0,
+        }
     }
 
     fn frames(&self, process: u32, pid: Option<u32>, object: u32, address: u64) -> Vec<Frame> {
@@ -256,10 +317,29 @@ impl Stacks {
     }
 }
 
-/// A frame as the file has it: the number of its object, and its address.
-fn address(text: &str) -> Option<(u32, u64)> {
-    let (object, address) = text.split_once(':')?;
-    Some((object.parse().ok()?, u64::from_str_radix(address, 16).ok()?))
+/// A frame as the file has it.
+#[derive(Clone, Copy)]
+enum Word {
+    /// The number of its object, and its address.
+    Native { object: u32, address: u64 },
+    /// The number of its code, and its line.
+    Python { code: u32, line: u32 },
+}
+
+impl Word {
+    fn parse(text: &str) -> Option<Self> {
+        let (first, second) = text.split_once(':')?;
+        Some(match first.strip_prefix('p') {
+            Some(code) => Self::Python {
+                code: code.parse().ok()?,
+                line: second.parse().ok()?,
+            },
+            None => Self::Native {
+                object: first.parse().ok()?,
+                address: u64::from_str_radix(second, 16).ok()?,
+            },
+        })
+    }
 }
 
 #[cfg(test)]
@@ -347,6 +427,55 @@ mod tests {
         let mut stacks = stacks("1:1010 0:77");
         stacks.set_symbols(Arc::new(Known), false);
         assert_eq!(site(&stacks, 42).text(), "net.py (forward)");
+    }
+
+    #[test]
+    fn recorded_frames_of_python_need_no_files_and_replace_those_of_a_map() {
+        let mut stacks = stacks("1:1010 p7:42 0:77 p8:0 p9:3");
+        for (code, function) in [(7, "Net.forward"), (8, "<module>")] {
+            stacks.add_code(CodeRow {
+                process: 3,
+                code,
+                function: function.to_owned(),
+                file: "/srv/model/net.py".to_owned(),
+            });
+        }
+        let without = site(&stacks, 1);
+        assert_eq!(without.text(), "model/net.py:42 (Net.forward)");
+        let lines = [
+            "train+0x10",
+            "model/net.py:42 (Net.forward)",
+            "0x77",
+            "model/net.py (<module>)",
+            "python",
+        ];
+        assert_eq!(without.lines(), lines);
+        stacks.set_symbols(Arc::new(Known), false);
+        let with = site(&stacks, 42);
+        assert_eq!(with.text(), "model/net.py:42 (Net.forward)");
+        assert!(!with.lines().contains(&"net.py (forward)".to_owned()));
+    }
+
+    #[test]
+    fn code_that_is_installed_is_passed_over_for_the_programs() {
+        let frame = |file: &str| Frame {
+            file: Some(file.to_owned()),
+            line: Some(1),
+            object: PYTHON.to_owned(),
+            ..Frame::default()
+        };
+        let torch = frame("/v/lib/python3.11/site-packages/torch/nn/modules/linear.py");
+        let standard = frame("/usr/lib/python3.11/threading.py");
+        let program = frame("/srv/train.py");
+        let native = Frame::default();
+        let site = |frames: &[&Frame]| {
+            CallSite::new(frames.iter().map(|it| (*it).clone()).collect()).text()
+        };
+        assert_eq!(
+            site(&[&native, &torch, &program, &standard]),
+            "srv/train.py:1"
+        );
+        assert_eq!(site(&[&native, &torch, &standard]), "modules/linear.py:1");
     }
 
     #[test]

@@ -270,7 +270,19 @@ impl Trace {
 
     /// Where the program made a call, if its stack was recorded.
     pub fn call_site(&self, call: &Call) -> Option<Arc<CallSite>> {
-        self.site_of(call.stack?)
+        self.site_of(self.shown_stack(call)?)
+    }
+
+    /// The stack that shows where the program asked for a call. It is the call's own; or that of the call that planned
+    /// its operator, if that runs Python, and the call's own thread does not.
+    pub fn shown_stack(&self, call: &Call) -> Option<StackId> {
+        let own = call.stack?;
+        if !self.stacks.has_codes() || self.stacks.has_python(own) {
+            return Some(own);
+        }
+        let planned = self.planned(call).and_then(|id| self.call(id).stack);
+        let planned = planned.filter(|stack| self.stacks.has_python(*stack));
+        Some(planned.unwrap_or(own))
     }
 
     /// The frames of a stack.

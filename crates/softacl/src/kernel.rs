@@ -7,8 +7,8 @@ use std::ffi::{CString, c_void};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{
-    Fault, Outcome, RT_FILE_OPEN, RT_KERNEL_LOOKUP,
-    RT_NOT_SUPPORTED, RT_OUT_OF_MEMORY, check, fault,
+    Fault, Outcome, RT_FILE_OPEN, RT_KERNEL_LOOKUP, RT_NOT_SUPPORTED, RT_OUT_OF_MEMORY, check,
+    fault,
 };
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;

@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::code::{
-    Fault, Outcome, RT_INTERNAL, RT_PARAM_INVALID, check, fault,
-};
+use crate::code::{Fault, Outcome, RT_INTERNAL, RT_PARAM_INVALID, check, fault};
 use crate::graph::activity::Activity;
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;

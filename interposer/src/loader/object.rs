@@ -25,6 +25,7 @@ const DT_VERDEFNUM: u64 = 0x6fff_fffd;
 const DT_VERNEED: u64 = 0x6fff_fffe;
 const DT_VERNEEDNUM: u64 = 0x6fff_ffff;
 
+const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
 const STB_GLOBAL: u8 = 1;
 const STB_WEAK: u8 = 2;
@@ -71,11 +72,13 @@ pub(crate) struct Object<'a> {
     segments: &'a [Elf64_Phdr],
 }
 
-/// Which of the functions of one name is meant.
+/// Which of the symbols of one name is meant.
 #[derive(Clone, Copy)]
 enum Version {
     /// The one that plain references get.
     Current,
+    /// The same, but of data.
+    Data,
     /// The one with this value.
     At(usize),
     /// The one in the object's version of this number.
@@ -250,6 +253,23 @@ impl<'a> Object<'a> {
         let dynamic = self.dynamic()?;
         // SAFETY: the tables are those of a mapped object, laid out as its format says.
         let symbol = unsafe { dynamic.find(name.to_bytes(), Version::Current) }?;
+        Some(self.base.wrapping_add(symbol.st_value as usize))
+    }
+
+    /// As above, and how long it is.
+    pub(crate) fn function_extent(&self, name: &CStr) -> Option<(usize, usize)> {
+        let dynamic = self.dynamic()?;
+        // SAFETY: as in `function`.
+        let symbol = unsafe { dynamic.find(name.to_bytes(), Version::Current) }?;
+        let begin = self.base.wrapping_add(symbol.st_value as usize);
+        Some((begin, symbol.st_size as usize))
+    }
+
+    /// The data of this name that the object defines for others.
+    pub(crate) fn data(&self, name: &CStr) -> Option<usize> {
+        let dynamic = self.dynamic()?;
+        // SAFETY: as in `function`.
+        let symbol = unsafe { dynamic.find(name.to_bytes(), Version::Data) }?;
         Some(self.base.wrapping_add(symbol.st_value as usize))
     }
 
@@ -515,7 +535,7 @@ impl Dynamic {
         }
     }
 
-    /// The symbol `index`, if it is a function of this name that others get by a plain reference.
+    /// The symbol `index`, if it is a function, or data, of this name that others get as `version` says.
     ///
     /// # Safety
     /// As [`Dynamic::symbol`].
@@ -525,13 +545,17 @@ impl Dynamic {
             let symbol = self.symbol(index);
             let binding = symbol.st_info >> 4;
             let is_offered = matches!(binding, STB_GLOBAL | STB_WEAK | STB_UNIQUE);
-            let is_function = symbol.st_info & 15 == STT_FUNC;
+            let wanted = match version {
+                Version::Data => STT_OBJECT,
+                _ => STT_FUNC,
+            };
+            let is_right = symbol.st_info & 15 == wanted;
             let is_meant = match version {
-                Version::Current => !self.is_hidden(index),
+                Version::Current | Version::Data => !self.is_hidden(index),
                 Version::At(value) => symbol.st_value as usize == value,
                 Version::Numbered(number) => self.versions != 0 && self.version(index) == number,
             };
-            if symbol.st_shndx == 0 || !is_offered || !is_function || !is_meant {
+            if symbol.st_shndx == 0 || !is_offered || !is_right || !is_meant {
                 return None;
             }
             (self.name(symbol).to_bytes() == name).then_some(symbol)

@@ -14,6 +14,9 @@ pub(super) struct Rules([[AtomicU64; 2]; PLACES]);
 
 pub(super) static RULES: Rules = Rules([const { [const { AtomicU64::new(0) }; 2] }; PLACES]);
 
+/// Numbers of stacks with frames of Python, by where these lie.
+pub(super) static NUMBERS: Rules = Rules([const { [const { AtomicU64::new(0) }; 2] }; PLACES]);
+
 /// Mixes the bits of a word.
 #[inline]
 fn mixed(word: u64) -> u64 {

@@ -64,6 +64,14 @@ impl Stack {
         place > after && place.is_multiple_of(WORD) && self.reaches(place)
     }
 
+    /// What is in use of the thread's own stack, if the walk is on it.
+    pub(super) fn own_in_use(&self) -> (usize, usize) {
+        match self.is_own(self.low.get()) {
+            true => (self.low.get(), self.own.1),
+            false => (0, 0),
+        }
+    }
+
     /// The word at a place.
     #[inline]
     pub(super) fn word(&self, place: usize) -> Option<usize> {

@@ -7,7 +7,7 @@ use super::rule::{Base, Registers, Rule, Saved, Step};
 pub(crate) const MOST_FRAMES: usize = 100;
 /// Where the number of a frame's object is, in the frame's word.
 const OBJECT_AT: u32 = 48;
-const ADDRESS: usize = (1 << OBJECT_AT) - 1;
+pub(super) const ADDRESS: usize = (1 << OBJECT_AT) - 1;
 /// Frames of this library that come first, at most.
 const MOST_OWN: usize = 24;
 
@@ -15,6 +15,8 @@ const MOST_OWN: usize = 24;
 pub(super) struct Frames {
     words: [u64; MOST_FRAMES],
     count: usize,
+    /// One of them is of a signal's handler.
+    is_interrupted: bool,
 }
 
 impl Frames {
@@ -22,13 +24,18 @@ impl Frames {
         self.words.get(..self.count).unwrap_or(&[])
     }
 
-    /// Bytes of the words.
-    pub(super) fn bytes<'b>(&self, room: &'b mut [[u8; 8]; MOST_FRAMES]) -> &'b [u8] {
-        for (place, word) in room.iter_mut().zip(self.words()) {
-            *place = word.to_ne_bytes();
-        }
-        let length = size_of_val(self.words());
-        room.as_flattened().get(..length).unwrap_or(&[])
+    /// The addresses alone.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = usize> {
+        self.words().iter().map(|word| *word as usize & ADDRESS)
+    }
+
+    /// Leaves out what is beyond so many frames.
+    pub(super) fn cut(&mut self, most: usize) {
+        self.count = self.count.min(most);
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.is_interrupted
     }
 
     fn push(&mut self, word: u64) {
@@ -40,17 +47,23 @@ impl Frames {
 
     /// A number for the stack, never 0.
     pub(super) fn hash(&self) -> u64 {
-        let mut hash = 0x9e37_79b9_7f4a_7c15u64;
-        for word in self.words() {
-            hash = (hash ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
-            hash ^= hash >> 32;
-        }
-        hash.max(1)
+        hash(self.words())
     }
 }
 
+/// A number for the words of a stack, never 0.
+pub(super) fn hash(words: &[u64]) -> u64 {
+    let mut hash = 0x9e37_79b9_7f4a_7c15u64;
+    for word in words {
+        hash = (hash ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        hash ^= hash >> 32;
+    }
+    hash.max(1)
+}
+
 /// Walks from `registers` up, without the frames of this library that come first, until there are `most`.
-/// `rule` answers the rule of an address, and whether it is a return address.
+/// `rule` answers the rule of an address, and whether it is a return address. `seen` is called with the stack
+/// pointer of each frame.
 #[inline]
 pub(super) fn walk(
     mut registers: Registers,
@@ -58,10 +71,12 @@ pub(super) fn walk(
     most: usize,
     is_own: impl Fn(usize) -> bool,
     mut rule: impl FnMut(&Registers) -> Option<Rule>,
+    mut seen: impl FnMut(usize),
 ) -> Frames {
     let mut frames = Frames {
         words: [0; MOST_FRAMES],
         count: 0,
+        is_interrupted: false,
     };
     let most = most.min(MOST_FRAMES);
     for _ in 0..most + MOST_OWN {
@@ -71,7 +86,9 @@ pub(super) fn walk(
         let is_ours = frames.count == 0 && is_own(registers.pc);
         if !is_ours {
             frames.push(word(&registers, rule));
+            seen(registers.sp);
         }
+        frames.is_interrupted |= rule.step == Step::Signal;
         if frames.count == most {
             break;
         }

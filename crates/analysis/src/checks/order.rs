@@ -54,7 +54,7 @@ impl Note {
             begin: call.begin,
             end: call.end,
             depth: call.depth,
-            stack: call.stack,
+            stack: trace.shown_stack(call),
             is_wanted,
         }
     }

@@ -237,7 +237,9 @@ impl Site {
             name: trace.function(call.function).name.clone(),
             tid: trace.thread(call.thread).tid,
             begin_ns: call.begin,
-            at: call.stack.and_then(|stack| Place::of(trace, stack)),
+            at: trace
+                .shown_stack(call)
+                .and_then(|stack| Place::of(trace, stack)),
         }
     }
 }

@@ -260,7 +260,8 @@ passed_on! { records {
         /// A hash of the frames.
         id: u64,
         /// A word for each frame, innermost first: the address after its call, with the number of its
-        /// object in the upper 16 bits, or 0.
+        /// object in the upper 16 bits, or 0. With the highest bit set it is a frame of Python: the line
+        /// in the lower 24 bits, 0 for none, and the number of its code in the 39 bits above.
         frames: LongText<'a>,
     }
 
@@ -272,6 +273,14 @@ passed_on! { records {
         base: u64,
         build_id: Text<'a>,
         path: LongText<'a>,
+    }
+
+    /// Code of Python that frames are of.
+    Code<'a> = 24 {
+        /// A hash of its names.
+        number: u64,
+        function: Text<'a>,
+        file: LongText<'a>,
     }
 } }
 

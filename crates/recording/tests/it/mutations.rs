@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use ascend_trace_recording::file::{self, Writer};
 use ascend_trace_recording::rows::{
-    ActivityRow, CallRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, LogRow, LossRow,
-    NameRow, ObjectRow, ProcessEndRow, RangeRow, Row, StackRow, TablesRow,
+    ActivityRow, CallRow, CodeRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, LogRow,
+    LossRow, NameRow, ObjectRow, ProcessEndRow, RangeRow, Row, StackRow, TablesRow,
 };
 use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::bytes;
@@ -46,7 +46,7 @@ fn seed() -> Vec<u8> {
 }
 
 /// What a workload has nothing of.
-fn rare() -> [Row; 12] {
+fn rare() -> [Row; 13] {
     [
         Row::ProcessEnd(ProcessEndRow {
             process: 1,
@@ -73,7 +73,13 @@ fn rare() -> [Row; 12] {
         Row::Stack(StackRow {
             process: 1,
             stack: 1,
-            frames: "1:550000001234 0:7f00".to_owned(),
+            frames: "1:550000001234 0:7f00 p1:42".to_owned(),
+        }),
+        Row::Code(CodeRow {
+            process: 1,
+            code: 1,
+            function: "Net.forward".to_owned(),
+            file: "/srv/net.py".to_owned(),
         }),
         Row::Name(NameRow {
             process: 1,

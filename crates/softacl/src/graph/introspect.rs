@@ -6,8 +6,8 @@ use super::body::{self, Action, Node};
 use super::lifetime;
 use super::state::{Graph, Phase};
 use crate::code::{
-    INVALID_PARAM, Outcome, RT_MODEL_EXECUTE, RT_MODEL_RUNNING,
-    RT_MODEL_UPDATE, RT_PARAM_INVALID, fault,
+    INVALID_PARAM, Outcome, RT_MODEL_EXECUTE, RT_MODEL_RUNNING, RT_MODEL_UPDATE, RT_PARAM_INVALID,
+    fault,
 };
 use crate::current;
 use crate::engine::task::Work;

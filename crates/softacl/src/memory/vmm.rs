@@ -7,10 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::code::{
-    Fault, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check,
-    fault,
-};
+use crate::code::{Fault, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check, fault};
 use crate::device::{self, Device};
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;

@@ -128,8 +128,9 @@ impl<'a> Own<'a> {
                 it.end_ns = time(it.end_ns);
                 it.stack = it.stack.map(|own| self.stack(own, numbers));
             }
-            // Objects are counted in each process.
+            // Objects and codes are counted in each process.
             Row::Object(it) => it.process = self.process(it.process, numbers),
+            Row::Code(it) => it.process = self.process(it.process, numbers),
             Row::Stack(it) => {
                 it.process = self.process(it.process, numbers);
                 it.stack = self.stack(it.stack, numbers);

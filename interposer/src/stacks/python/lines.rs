@@ -139,6 +139,7 @@ for name, source in sources + [("odd", odd)]:
 "#;
 
     /// The interpreters that there are: `python3`, and those that `ASCEND_TRACE_PYTHONS` names.
+    #[expect(clippy::disallowed_methods, reason = "no program is traced here")]
     fn pythons() -> Vec<String> {
         let further = std::env::var("ASCEND_TRACE_PYTHONS").unwrap_or_default();
         let further = further.split(':').filter(|it| !it.is_empty());
@@ -155,6 +156,11 @@ for name, source in sources + [("odd", odd)]:
     }
 
     #[test]
+    #[expect(
+        clippy::disallowed_macros,
+        clippy::print_stderr,
+        reason = "what is skipped is told"
+    )]
     fn lines_are_those_that_interpreters_have() {
         for python in pythons() {
             let Ok(output) = Command::new(&python).args(["-c", SCRIPT]).output() else {

@@ -205,7 +205,7 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
         ),
         (
             "HcclCommInitRootInfoConfig",
-            "communicator=4 rank=2 ranks=0",
+            "communicator=4 identity=1 rank=2 ranks=0",
             "",
         ),
         ("aclrtMallocHostWithCfg", "host-allocated=0 size=1", ""),

@@ -13,8 +13,9 @@ use crate::{given, scalars};
 /// More than any tensor has dimensions.
 const MOST: u64 = 16;
 
-/// So much of a root info says whose it is: an address and an identifier. What follows is never set.
-const ROOT_INFO: usize = 256;
+/// A root info begins with an address (64 bytes), a port, a kind of network and an identifier (128 bytes), in all releases
+/// of the open library. Nobody sets most of what follows.
+const ROOT_INFO: usize = 64 + 4 + 4 + 128;
 
 /// What ends a list that is told in part.
 const REST: &str = ", …]";

@@ -275,16 +275,19 @@ impl Event {
         Ok(false)
     }
 
-    /// `aclrtQueryEvent`: is there no record under way?
-    pub(crate) fn has_no_pending_record(&self) -> Outcome<bool> {
+    /// The queries without a wait are for events of `aclrtCreateEvent` and `aclrtCreateEventWithFlag`.
+    fn can_be_asked(&self) -> Outcome {
         self.host_may_use()?;
         self.refuse_while_captured()?;
-        if !matches!(
-            self.class,
-            Class::Default | Class::HeldSync | Class::HeldPlain
-        ) {
-            return Err(UNSUPPORTED);
+        match self.class {
+            Class::Default | Class::HeldSync | Class::HeldPlain => Ok(()),
+            _ => Err(UNSUPPORTED),
         }
+    }
+
+    /// `aclrtQueryEvent`: is there no record under way?
+    pub(crate) fn has_no_pending_record(&self) -> Outcome<bool> {
+        self.can_be_asked()?;
         self.failures.check()?;
         let latest = self.latest();
         latest.map_or(Ok(true), |record| Self::is_known_to_be_reached(&record))
@@ -307,14 +310,7 @@ impl Event {
 
     /// `aclrtQueryEventWaitStatus`: have all waits been passed?
     pub(crate) fn has_no_pending_wait(&self) -> Outcome<bool> {
-        self.host_may_use()?;
-        self.refuse_while_captured()?;
-        if !matches!(
-            self.class,
-            Class::Default | Class::HeldSync | Class::HeldPlain
-        ) {
-            return Err(UNSUPPORTED);
-        }
+        self.can_be_asked()?;
         virtual_time::settle();
         let state = lock(&self.state);
         Ok(state

@@ -6,17 +6,20 @@
 -- together. `last_rank` was the last one most often, in `last_share` of the collectives. If no rank is late,
 -- each rank is the last one equally often.
 with taken as (
-    select run, host, rank, communicator, communicator_size, name, number, coalesce(bytes, 0) as bytes,
-           end_ns - begin_ns as length_ns
+    select run, host, rank, communicator, coalesce(communicator_identity, '') as identity, communicator_size,
+           name, number, coalesce(bytes, 0) as bytes, end_ns - begin_ns as length_ns
     from collectives
     where number is not null and name is not null and name <> ''
 ),
 placed as (
     select run, host, rank, name, bytes, communicator_size, length_ns,
-           min(length_ns) over (partition by run, communicator, communicator_size, name, number) as transfer_ns,
-           count(*) over (partition by run, communicator, communicator_size, name, number) as ranks,
+           min(length_ns) over (
+               partition by run, communicator, identity, communicator_size, name, number
+           ) as transfer_ns,
+           count(*) over (partition by run, communicator, identity, communicator_size, name, number) as ranks,
            row_number() over (
-               partition by run, communicator, communicator_size, name, number order by length_ns, host, rank
+               partition by run, communicator, identity, communicator_size, name, number
+               order by length_ns, host, rank
            ) as place
     from taken
 ),

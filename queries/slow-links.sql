@@ -8,7 +8,8 @@ with messages as (
            min(end_ns - begin_ns) / 1e3 as transfer_us
     from collectives
     where number is not null and from_rank is not null and to_rank is not null
-    group by run, communicator, communicator_size, from_rank, to_rank, number, coalesce(bytes, 0)
+    group by run, communicator, coalesce(communicator_identity, ''), communicator_size, from_rank, to_rank, number,
+             coalesce(bytes, 0)
 ),
 links as (
     select run, communicator_size, from_rank, to_rank, bytes, count(*) as messages,

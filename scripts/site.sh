@@ -10,6 +10,8 @@ site=$PWD/target/site
 rm -rf "$site"
 mkdir -p "$site/src"
 cp -r docs ./*.md "$site/src/"
+# Files that pages link to.
+cp -r --parents examples/perfetto.py contrib/grafana "$site/src/"
 
 title() { sed -n 's/^# //p' "$1" | head -1; }
 # The pages and their order are those of README's lists.

@@ -46,8 +46,18 @@ pub(crate) fn own_name() -> [u8; 16] {
 }
 
 pub(crate) fn thread_name(producer: &mut Producer, name: &[u8; 16]) {
-    let (tid, name) = (quiet::tid(), Text::new(until_nul(name)));
-    tell(producer, &told::Thread { tid, name });
+    let thread = told::Thread {
+        tid: quiet::tid(),
+        handle: own_handle(),
+        name: Text::new(until_nul(name)),
+    };
+    tell(producer, &thread);
+}
+
+/// How the program itself names the calling thread, as to the runtime when it subscribes for callbacks.
+pub(crate) fn own_handle() -> u64 {
+    // SAFETY: it only reads where the thread's block is.
+    unsafe { libc::pthread_self() as u64 }
 }
 
 /// A child is a process of its own.

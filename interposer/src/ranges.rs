@@ -11,7 +11,7 @@ use ascend_trace_format::record::{MAX_STRING, Text, told};
 use crate::clock::ticks;
 use crate::errno::Errno;
 use crate::thread::{self, ThreadState};
-use crate::{emit, paused, quiet, session};
+use crate::{emit, introduce, paused, quiet, session};
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -149,6 +149,7 @@ extern "C" fn ascend_trace_thread_name(name: *const c_char) {
             state,
             &told::Thread {
                 tid: thread::tid(),
+                handle: introduce::own_handle(),
                 name,
             },
         );

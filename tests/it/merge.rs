@@ -1,7 +1,7 @@
 //! `merge`: recordings of ranks on hosts with clocks of their own, as one.
 
 mod aligned;
-mod jobs;
+pub(crate) mod jobs;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -2,6 +2,8 @@
 //!
 //! The engine is behind the feature `query`. Without it, ASCEND_TRACE_WITH_QUERY can name a command that has it.
 
+mod cluster;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

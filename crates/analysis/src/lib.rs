@@ -43,6 +43,7 @@ mod repeated;
 pub mod stalls;
 pub mod stats;
 pub mod steps;
+mod subscriptions;
 pub mod whatif;
 pub mod window;
 

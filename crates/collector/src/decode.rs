@@ -272,6 +272,7 @@ fn thread(told: &told::Thread<'_>, origin: Origin) -> ThreadRow {
         thread: origin.thread,
         process: origin.process,
         tid: told.tid,
+        handle: told.handle,
         name: string(told.name),
     }
 }

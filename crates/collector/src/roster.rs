@@ -71,6 +71,7 @@ impl Roster {
             thread: origin.thread,
             process: origin.process,
             tid: info.tid,
+            handle: 0,
             name: String::new(),
         }));
         if let Some(place) = self.occupants.get_mut(channel) {

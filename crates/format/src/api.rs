@@ -106,6 +106,8 @@ coded_enum! {
         Pooled = 38 "pooled",
         /// What is the same at all ranks of a communicator, and at no other one's.
         Identity = 39 "identity",
+        /// The thread that is to run callbacks, as `pthread_self` names it.
+        Subscriber = 40 "subscriber",
     }
 }
 

@@ -91,6 +91,10 @@ coded_enum! {
         RangeBegin = 41 "range-begin",
         /// Ends the range that a `RangeBegin` answered.
         RangeEnd = 42 "range-end",
+        /// A thread of the program is to run the callbacks of a stream.
+        SubscribeReports = 43 "subscribe-reports",
+        /// Undoes `SubscribeReports`.
+        UnsubscribeReports = 44 "unsubscribe-reports",
         /// Takes kernels out of memory: their handles mean nothing any more.
         UnloadKernels = 50 "unload-kernels",
     }
@@ -288,6 +292,7 @@ impl Role {
             Self::AbortStream => changes(ON_STREAM),
             Self::GetDefaultStream => gives_stream(),
             Self::QueryStream | Self::GetStreamId => ON_STREAM,
+            Self::SubscribeReports | Self::UnsubscribeReports => ON_STREAM,
 
             Self::CreateEvent => changes(on_event(Gives)),
             Self::DestroyEvent => changes(on_event(Takes)),

@@ -304,6 +304,7 @@ impl TraceBuilder {
         self.trace.threads[id.index()] = Thread {
             process,
             tid: row.tid,
+            handle: row.handle,
             name: row.name,
         };
     }

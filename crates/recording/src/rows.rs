@@ -197,6 +197,8 @@ passed_on! { rows {
             tid: u32,
             /// name
             name: String,
+            /// what `pthread_self` returns in it; 0 where that is not known
+            handle: u64 as later,
         }
 
         /// What the program called something that it passes by handle or number: a kernel, a model, a

@@ -114,6 +114,8 @@ impl Process {
 pub struct Thread {
     pub process: ProcessId,
     pub tid: u32,
+    /// What `pthread_self` returns in it; 0 where that is not known.
+    pub handle: u64,
     pub name: String,
 }
 

@@ -73,6 +73,12 @@ impl Job {
     pub fn ahead(&self, rank: usize, truth: i64) -> i64 {
         Clock::of(self, self.host(rank)).reads(truth) - truth
     }
+
+    /// What the clock of rank 0 reads when that of another one reads this.
+    pub fn on_reference(&self, rank: usize, reading: i64) -> i64 {
+        let truth = Clock::of(self, self.host(rank)).at(reading);
+        Clock::of(self, self.host(0)).reads(truth)
+    }
 }
 
 /// The clock of a host.
@@ -93,6 +99,12 @@ impl Clock {
 
     fn reads(self, truth: i64) -> i64 {
         self.offset + truth + (truth as f64 * self.rate).round() as i64
+    }
+
+    /// The true time at which it reads this.
+    fn at(self, reading: i64) -> i64 {
+        let passed = (reading - self.offset) as f64;
+        (passed / (1.0 + self.rate)).round() as i64
     }
 }
 

@@ -40,6 +40,8 @@
 //!         | "create" "(" ( "s" N | EVENT ) ")" span    makes a stream or an event
 //!         | "destroy" "(" ( "s" N | EVENT ) ")" span   ends it
 //!         | "force" "(" "s" N ")" span                 ends a stream without waiting for its tasks
+//!         | "subscribe" "(" "s" N "," "t" N ")" span   the thread is to run the stream's callbacks
+//!         | "unsubscribe" "(" "s" N "," "t" N ")" span
 //!         | NAME [ numbers ] span                      any other function
 //!           … each followed by [ "of" "g" N ] [ "=" CODE ]
 //!

@@ -173,6 +173,7 @@ impl<S: FnMut(Row)> Run<S> {
                 thread,
                 process: 1,
                 tid: 4000 + thread,
+                handle: 0,
                 name: format!("worker{thread}"),
             }));
             (self.sink)(Row::Context(ContextRow {

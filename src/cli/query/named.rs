@@ -34,6 +34,7 @@ queries! {
     "slow-operations",
     "collectives",
     "slow-links",
+    "late-ends",
     "stall-causes",
     "critical-path",
     "changes",

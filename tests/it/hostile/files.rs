@@ -49,6 +49,7 @@ fn trace(folder: &TempDir) -> PathBuf {
         thread: 1,
         process: 1,
         tid: 11,
+        handle: 0,
         name: EVIL.to_owned(),
     };
     writer.push(Row::Thread(thread)).unwrap();
@@ -370,6 +371,7 @@ fn alike(processes: u32) -> Vec<u8> {
                 thread: number,
                 process: number,
                 tid: 10,
+                handle: 0,
                 name: String::new(),
             }),
             Row::Stream(StreamRow {

@@ -49,6 +49,7 @@ fn leading() -> Sink {
         thread: 1,
         process: 1,
         tid: 11,
+        handle: 0,
         name: "main".to_owned(),
     };
     writer.push(Row::Thread(thread)).unwrap();

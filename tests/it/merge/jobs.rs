@@ -15,14 +15,14 @@ use crate::support::process::finish;
 use crate::support::{Run, program, run, tool};
 
 /// The recordings of a job, one of each rank.
-pub(super) struct Recorded {
-    pub(super) folder: TempDir,
-    pub(super) files: Vec<PathBuf>,
+pub(crate) struct Recorded {
+    pub(crate) folder: TempDir,
+    pub(crate) files: Vec<PathBuf>,
     job: Job,
 }
 
 impl Recorded {
-    pub(super) fn new(job: Job) -> Self {
+    pub(crate) fn new(job: Job) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let tables = cluster::tables();
         let all = (0..job.all_ranks()).map(|rank| {
@@ -46,12 +46,17 @@ impl Recorded {
         Self { folder, files, job }
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
+    /// What the clock of rank 0 reads when that of another one reads this.
+    pub(crate) fn on_reference(&self, rank: usize, reading: i64) -> i64 {
+        self.job.on_reference(rank, reading)
+    }
+
     /// How far the clock of rank 0 is ahead of that of another one at the begin.
-    pub(super) fn apart(&self, rank: usize, truth: i64) -> i64 {
+    pub(crate) fn apart(&self, rank: usize, truth: i64) -> i64 {
         self.job.ahead(0, truth) - self.job.ahead(rank, truth)
     }
 }

@@ -1,29 +1,43 @@
 //! The program launched a callback, and no thread of the program processed reports. `aclrtLaunchCallback` runs the
 //! function on a thread that the program must provide. This thread subscribes to the stream's reports with
 //! `aclrtSubscribeReport`, and calls `aclrtProcessReport`. Without it, the callback never runs, and a stream that
-//! waits for the callback hangs.
+//! waits for the callback hangs. Another thread that processes reports does not help: it gets those of its own streams.
 //!
 //! Start such a thread before the first callback. Or use `aclrtLaunchHostFunc`, which needs none.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ascend_trace_format::api::{Part, Role, TaskKind};
 use ascend_trace_recording::{CallId, ProcessId, ThreadId};
 
 use super::super::{Check, Finding};
 use crate::Window;
+use crate::subscriptions::Subscriptions;
 
 /// What is known of a process.
 #[derive(Debug, Default)]
 struct Seen {
-    /// By thread: its first callback, and how many it launched.
-    launched: HashMap<ThreadId, Finding>,
-    processes_reports: bool,
+    /// By launching thread, and by how the program names the one that is subscribed to the stream: the first callback, and
+    /// how many there are.
+    launched: HashMap<(ThreadId, Option<u64>), Finding>,
+    /// How the program names the threads that processed reports; 0 is one whose name is not known.
+    reporters: HashSet<u64>,
+}
+
+impl Seen {
+    /// Whether a thread ran the callbacks of the streams that this one is subscribed to.
+    fn serves(&self, subscriber: Option<u64>) -> bool {
+        match subscriber {
+            Some(handle) => self.reporters.contains(&handle) || self.reporters.contains(&0),
+            None => !self.reporters.is_empty(),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
 pub(super) struct UnservedCallback {
     processes: HashMap<ProcessId, Seen>,
+    subscriptions: Subscriptions,
 }
 
 impl Check for UnservedCallback {
@@ -32,9 +46,12 @@ impl Check for UnservedCallback {
         for id in window.calls() {
             let call = trace.call(id);
             let function = trace.function(call.function);
-            let process = trace.thread(call.thread).process;
+            let thread = trace.thread(call.thread);
+            let process = thread.process;
+            self.subscriptions.note(trace, call);
             if function.role == Role::ProcessReport {
-                self.processes.entry(process).or_default().processes_reports = true;
+                let seen = self.processes.entry(process).or_default();
+                seen.reporters.insert(thread.handle);
                 continue;
             }
             let task = call.task.map(|task| trace.task(task));
@@ -45,8 +62,9 @@ impl Check for UnservedCallback {
             }
             let launched = &mut self.processes.entry(process).or_default().launched;
             let this = Finding::of_call(trace, id);
+            let subscriber = call.stream.and_then(|it| self.subscriptions.handle(it));
             launched
-                .entry(call.thread)
+                .entry((call.thread, subscriber))
                 .and_modify(|known| known.join(&this))
                 .or_insert(this);
         }
@@ -54,17 +72,27 @@ impl Check for UnservedCallback {
 
     fn findings(&mut self) -> Vec<Finding> {
         let processes = std::mem::take(&mut self.processes).into_values();
-        let unserved = processes.filter(|seen| !seen.processes_reports);
-        let found = unserved.flat_map(|seen| seen.launched.into_values());
-        found
-            .map(|finding| Finding {
-                what: format!(
-                    "{} launched callbacks, and no thread called aclrtProcessReport",
-                    finding.site.name
-                ),
-                advice: "process reports in a thread, or use aclrtLaunchHostFunc".to_owned(),
-                ..finding
-            })
-            .collect()
+        let found = processes.flat_map(|mut seen| {
+            let launched = std::mem::take(&mut seen.launched).into_iter();
+            let unserved = launched.filter(|((_, subscriber), _)| !seen.serves(*subscriber));
+            let nobody = seen.reporters.is_empty();
+            unserved.map(|(_, finding)| found(finding, nobody)).collect::<Vec<_>>()
+        });
+        found.collect()
+    }
+}
+
+fn found(finding: Finding, nobody: bool) -> Finding {
+    let missing = match nobody {
+        true => "no thread called",
+        false => "the thread that is subscribed to the stream did not call",
+    };
+    Finding {
+        what: format!(
+            "{} launched callbacks, and {missing} aclrtProcessReport",
+            finding.site.name
+        ),
+        advice: "process reports in a thread, or use aclrtLaunchHostFunc".to_owned(),
+        ..finding
     }
 }

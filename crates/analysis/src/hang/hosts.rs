@@ -10,6 +10,7 @@ use ascend_trace_recording::{
 
 use super::moved;
 use crate::dependencies::{device_failed, took_effect};
+use crate::subscriptions::{self, Subscriptions};
 
 /// Calls of a thread that the report lists.
 pub(super) const LAST: usize = 5;
@@ -120,6 +121,7 @@ pub(super) struct Hosts {
     failed: HashMap<ProcessId, Past>,
     /// Streams whose tasks were stopped.
     aborted: HashMap<StreamId, Past>,
+    subscriptions: Subscriptions,
 }
 
 impl Hosts {
@@ -136,6 +138,28 @@ impl Hosts {
 
     pub(super) fn failed(&self, process: ProcessId) -> Option<&Past> {
         self.failed.get(&process)
+    }
+
+    /// How the program names the thread that is to run the callbacks of a stream.
+    pub(super) fn subscriber(&self, stream: StreamId) -> Option<u64> {
+        self.subscriptions.handle(stream)
+    }
+
+    /// The threads that can run the callbacks of a stream: the one that is subscribed to it. Where that is not known,
+    /// those of the process that run callbacks.
+    pub(super) fn servers(&self, trace: &Trace, stream: StreamId) -> Vec<ThreadId> {
+        let process = trace.stream(stream).process;
+        if let Some(handle) = self.subscriber(stream) {
+            return subscriptions::named(trace, process, handle)
+                .into_iter()
+                .collect();
+        }
+        let mut servers = self.threads();
+        servers.retain(|it| {
+            let is_server = self.get(*it).is_some_and(|host| host.is_server(trace));
+            trace.thread(*it).process == process && is_server
+        });
+        servers
     }
 
     pub(super) fn aborted(&self, stream: StreamId) -> Option<&Past> {
@@ -156,6 +180,7 @@ impl Hosts {
             return;
         }
         let function = trace.function(call.function);
+        self.subscriptions.note(trace, call);
         let host = self.threads.entry(call.thread).or_default();
         let past = Past::of(trace, id);
         if function.role == Role::ProcessReport {

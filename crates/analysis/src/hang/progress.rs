@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_recording::{ProcessId, StreamId, Trace};
+use ascend_trace_recording::{StreamId, Trace};
 
 use super::events::EventKey;
 use super::queues::{Entry, Needs, Place, Queue};
@@ -109,10 +109,7 @@ impl<'a> Progress<'a> {
                 let set = self.state.signals.get(&place);
                 set.is_some_and(|set| self.is_past(*set))
             }
-            Needs::Reports => {
-                let process = self.trace.stream(place.stream).process;
-                self.serves(process)
-            }
+            Needs::Reports => self.is_served(place.stream),
             Needs::Ranks(comm, number) => self.has_met(comm, number),
         }
     }
@@ -130,12 +127,11 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Whether a thread of a process can run callbacks: one that did, and is in no other call.
-    fn serves(&self, process: ProcessId) -> bool {
+    /// Whether a thread can run the callbacks of a stream: one that did, and is in no other call.
+    fn is_served(&self, stream: StreamId) -> bool {
         let hosts = &self.state.hosts;
-        let own = hosts.threads().into_iter();
-        let mut own = own.filter(|it| self.trace.thread(*it).process == process);
-        own.any(|thread| {
+        let mut servers = hosts.servers(self.trace, stream).into_iter();
+        servers.any(|thread| {
             hosts
                 .get(thread)
                 .is_some_and(|host| host.is_server(self.trace) && !host.is_blocked(self.trace))

@@ -171,6 +171,20 @@ fn a_callback_without_a_thread_for_reports_is_found() {
     );
     let served = format!("{launched} | t2: aclrtProcessReport(100)[0..7us]");
     assert!(found(&served).is_empty());
+    let later = "s1: aclrtLaunchCallback(1,2,3)[1us..5us] by t1[2..3] aclrtLaunchCallback(1,2,3)[6us..7us] by t1[4..5]";
+    let own = |thread: &str| {
+        let subscribed = format!("t1: subscribe(s1,{thread})[0..1]");
+        found(&format!(
+            "{subscribed} | t2: aclrtProcessReport(100)[0..7us] | {later}"
+        ))
+    };
+    assert!(own("t2").is_empty());
+    assert_eq!(
+        own("t3"),
+        [
+            "unserved-callback 1001 2: aclrtLaunchCallback launched callbacks, and the thread that is subscribed to the stream did not call aclrtProcessReport"
+        ]
+    );
 }
 
 #[test]

@@ -189,6 +189,39 @@ fn a_callback_that_no_thread_runs() {
 }
 
 #[test]
+fn a_callback_whose_own_thread_does_not_run_it() {
+    let served = |by: &str| {
+        report(&format!(
+            "s1: aclrtLaunchCallback(1)[?] by t1[10us..11us] A[?] by t1[11us..12us]
+             t1: subscribe(s1,t2)[8us..9us] sync(s1)[13us..20s]
+             t3: aclrtProcessReport(100)[1us..20s]{by}"
+        ))
+    };
+    let what = |report: &Report| culprit(report).what.clone();
+    assert_eq!(
+        what(&served("")),
+        "the thread that subscribed to stream 1 has made no call"
+    );
+    let outside = served("\nt2: aclrtMalloc(64)[7us..8us]");
+    assert_eq!(
+        what(&outside),
+        "thread 1002 is subscribed to stream 1, and has not processed a report"
+    );
+    assert_eq!(
+        (culprit(&outside).subject.tid, culprit(&outside).certain),
+        (Some(1002), false)
+    );
+    // It waits for a stream that nothing holds up but the callback.
+    let itself = served("\nt2: sync(s1)[14us..20s]");
+    assert_eq!(culprit(&itself).kind, Kind::Cycle, "{itself:#?}");
+    // Nobody is subscribed any more: any thread may run it.
+    let text = "s1: aclrtLaunchCallback(1)[?] by t1[10us..11us] A[?] by t1[11us..12us]
+                t1: subscribe(s1,t2)[1us..2us] unsubscribe(s1,t2)[3us..4us] sync(s1)[13us..5s]
+                t3: aclrtProcessReport(100)[1us..5s]";
+    assert_eq!(report(text).verdict, Verdict::Quiet);
+}
+
+#[test]
 fn a_rank_that_does_not_come() {
     let text = "p1.t1: HcclCommInitRootInfo(2,0,1)[0..10us] | p2.t1: HcclCommInitRootInfo(2,1,1)[5us..10us]
                 p1.s1: HcclAllReduce(1,1024)[20us..21us] by t1[19us..20us] HcclAllReduce(1,1024)[?] by t1[30us..31us]

@@ -46,6 +46,7 @@ pub(crate) fn trace() -> Trace {
             thread: 0,
             process: 0,
             tid: 10,
+            handle: 0,
             name: "main".to_owned(),
         }),
     ];

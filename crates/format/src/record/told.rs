@@ -138,6 +138,8 @@ passed_on! { records {
     /// The thread has this name by now.
     Thread<'a> = 8 {
         tid: u32,
+        /// What `pthread_self` returns in it.
+        handle: u64,
         name: Text<'a>,
     }
 

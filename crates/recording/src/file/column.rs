@@ -322,6 +322,11 @@ impl<'a> Cursors<'a> {
         })
     }
 
+    /// Whether the table has a column of this number.
+    pub(crate) fn has(&self, column: usize) -> bool {
+        column < self.columns.len()
+    }
+
     /// Whether nothing is left of a column.
     pub(crate) fn is_at_end(&self, column: usize) -> bool {
         self.columns

@@ -22,7 +22,8 @@ pub struct ColumnText {
 /// Rows of class `thing` are kept in the index of a long file, where `figure` rows are only summed up. About
 /// so many bytes a row takes in memory, with what leads to it, but without its texts. With `remembering`
 /// before the fields, a type follows that knows what earlier rows of the chunk told. A field may be
-/// `as process`, the number of a process; or `as since(other)`, a difference to a field before it.
+/// `as process`, the number of a process; `as since(other)`, a difference to a field before it; or `as later`, which
+/// files of earlier writers do not have: such fields come last.
 macro_rules! row {
     (
         $(#[$meta:meta])* $row:ident = $kind:literal, $class:ident of $memory:literal
@@ -48,6 +49,7 @@ macro_rules! row {
                     kind: row!(@kind $type $(, $how)?),
                     what: concat!($($doc),*),
                 }),+];
+                const LEAST: usize = Self::COLUMNS.len() $(- row!(@later $($how)?))+;
                 const IS_THING: bool = row!(@class $class);
                 const MEMORY: u64 = $memory;
                 type Memory = row!(@memory $($remember)?);
@@ -66,22 +68,30 @@ macro_rules! row {
         };
     };
 
+    (@later later) => { 1 };
+    (@later $($other:ident)?) => { 0 };
     (@class thing) => { true };
     (@class figure) => { false };
     (@memory) => { () };
     (@memory $memory:ty) => { $memory };
     (@kind $type:ty, since) => { "signed" };
-    (@kind $type:ty $(, process)?) => { <$type as Value>::KIND };
+    (@kind $type:ty $(, process)? $(, later)?) => { <$type as Value>::KIND };
     (@put $columns:ident, $at:expr, $row:ident, $field:ident, since($base:ident)) => {
         $columns.put_signed($at, $row.$field.wrapping_sub($row.$base))
     };
-    (@put $columns:ident, $at:expr, $row:ident, $field:ident $(, process)?) => {
+    (@put $columns:ident, $at:expr, $row:ident, $field:ident $(, process)? $(, later)?) => {
         $row.$field.put($columns, $at)
     };
     (@take $cursors:ident, $at:expr, $type:ty, since($base:ident)) => {
         $cursors.take_signed($at).map(|it| $base.wrapping_add(it))
     };
     (@take $cursors:ident, $at:expr, $type:ty, process) => { $cursors.take_process($at) };
+    (@take $cursors:ident, $at:expr, $type:ty, later) => {
+        match $cursors.has($at) {
+            true => <$type as Value>::take($cursors, $at),
+            false => Some(<$type>::default()),
+        }
+    };
     (@take $cursors:ident, $at:expr, $type:ty) => { <$type as Value>::take($cursors, $at) };
 }
 

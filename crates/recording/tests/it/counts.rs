@@ -132,6 +132,7 @@ fn many_things() -> Archive {
         thread: 2,
         process: 1,
         tid: 20,
+        handle: 0,
         name: String::new(),
     }));
     for serial in 1..=EVENTS {

@@ -96,6 +96,7 @@ fn things() {
             thread,
             process: 1,
             tid,
+            handle: 0,
             name: name.into(),
         })
     };
@@ -377,6 +378,7 @@ fn the_example_in_the_document_is_the_file_it_describes() {
         thread: 3,
         process: 1,
         tid: 77,
+        handle: 0,
         name: "worker".into(),
     };
     assert_eq!(contents.rows, [Row::Thread(row)]);

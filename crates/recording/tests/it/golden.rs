@@ -92,6 +92,7 @@ fn things() -> Vec<Row> {
             thread,
             process,
             tid,
+            handle: 0,
             name: name.to_owned(),
         })
     };

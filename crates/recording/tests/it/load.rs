@@ -89,6 +89,7 @@ fn a_thing_may_be_mentioned_before_its_own_row_comes() {
         thread: 1,
         process: 4,
         tid: 55,
+        handle: 0,
         name: "main".into(),
     };
     let rows = [
@@ -115,6 +116,7 @@ fn the_same_serial_in_two_processes_is_two_streams() {
             thread,
             process,
             tid: 0,
+            handle: 0,
             name: String::new(),
         })
     };

@@ -41,6 +41,7 @@ impl Recorder {
             thread: THREAD,
             process: 1,
             tid: 77,
+            handle: 0,
             name: "waits".into(),
         }));
         Self {

@@ -163,6 +163,7 @@ fn thing() -> impl Strategy<Value = Row> {
             thread,
             process,
             tid,
+            handle: 0x7f00_0000_1700,
             name,
         })
     });
@@ -360,6 +361,7 @@ fn long_texts_are_cut_at_a_character() {
         thread: 1,
         process: 1,
         tid: 1,
+        handle: 0x7f00_0000_1700,
         name: format!("x{name}"),
     });
     let (session, tables) = workload::leading();

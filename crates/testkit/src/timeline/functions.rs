@@ -290,6 +290,20 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "blockType:enum@blocking fn:function userData:pointer stream:stream",
     ),
     (
+        "aclrtSubscribeReport",
+        "callback",
+        "subscribe-reports",
+        "",
+        "threadId:uint@subscriber stream:stream",
+    ),
+    (
+        "aclrtUnSubscribeReport",
+        "callback",
+        "unsubscribe-reports",
+        "",
+        "threadId:uint@subscriber stream:stream",
+    ),
+    (
         "aclrtProcessReport",
         "callback",
         "process-report",

@@ -144,6 +144,8 @@ impl<'a> Parser<'a> {
             "create" => self.life(CallWhat::CreateStream, CallWhat::CreateEvent)?,
             "destroy" => self.life(CallWhat::DestroyStream, CallWhat::DestroyEvent)?,
             "force" => CallWhat::ForceStream(self.stream()?),
+            "subscribe" => self.subscription(CallWhat::Subscribe)?,
+            "unsubscribe" => self.subscription(CallWhat::Unsubscribe)?,
             name => CallWhat::Other(name.to_owned(), self.numbers()?),
         };
         let (begin, end) = self.span()?;
@@ -160,12 +162,26 @@ impl<'a> Parser<'a> {
     /// The stream in parentheses.
     fn stream(&mut self) -> Result<u32, Mistake> {
         self.expect('(')?;
-        let offset = self.offset();
-        let name = self.name("a stream such as s1")?;
-        let stream = numbered(name, 's')
-            .ok_or_else(|| Mistake::new(offset, format!("a stream is s1 or s2, not {name}")))?;
+        let stream = self.stream_name()?;
         self.expect(')')?;
         Ok(stream)
+    }
+
+    fn stream_name(&mut self) -> Result<u32, Mistake> {
+        let offset = self.offset();
+        let name = self.name("a stream such as s1")?;
+        numbered(name, 's')
+            .ok_or_else(|| Mistake::new(offset, format!("a stream is s1 or s2, not {name}")))
+    }
+
+    /// The stream and the thread in parentheses.
+    fn subscription(&mut self, what: fn(u32, u32) -> CallWhat) -> Result<CallWhat, Mistake> {
+        self.expect('(')?;
+        let stream = self.stream_name()?;
+        self.expect(',')?;
+        let thread = self.thread()?;
+        self.expect(')')?;
+        Ok(what(stream, thread))
     }
 
     /// The graph that a task or call belongs to.

@@ -76,6 +76,7 @@ impl Writer<'_> {
                 thread: number,
                 process,
                 tid: 1000 * process + thread,
+                handle: thread_handle(thread),
                 name: format!("t{thread}"),
             }));
         }
@@ -211,12 +212,19 @@ impl Writer<'_> {
             CallWhat::CreateStream(number) => ("aclrtCreateStream", stream(number), None),
             CallWhat::DestroyStream(number) => ("aclrtDestroyStream", stream(number), None),
             CallWhat::ForceStream(number) => ("aclrtDestroyStreamForce", stream(number), None),
+            CallWhat::Subscribe(number, _) => ("aclrtSubscribeReport", stream(number), None),
+            CallWhat::Unsubscribe(number, _) => ("aclrtUnSubscribeReport", stream(number), None),
             CallWhat::CreateEvent(event) => ("aclrtCreateEvent", None, Some(event)),
             CallWhat::DestroyEvent(event) => ("aclrtDestroyEvent", None, Some(event)),
             CallWhat::Other(name, _) => (name.as_str(), None, None),
         };
+        let subscriber;
         let numbers = match what {
             CallWhat::Other(_, numbers) => numbers.as_slice(),
+            CallWhat::Subscribe(_, thread) | CallWhat::Unsubscribe(_, thread) => {
+                subscriber = [thread_handle(*thread)];
+                &subscriber
+            }
             _ => &[],
         };
         let event = event.map(|event| self.event(process, &event.name, generation));
@@ -379,6 +387,10 @@ fn context_of(device: u32) -> u32 {
 
 fn stream_handle(serial: u32) -> u64 {
     0x5000 + u64::from(serial)
+}
+
+fn thread_handle(number: u32) -> u64 {
+    0x7000 + u64::from(number)
 }
 
 fn event_handle(serial: u32) -> u64 {

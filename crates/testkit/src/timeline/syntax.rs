@@ -85,6 +85,9 @@ pub(super) enum CallWhat {
     CreateStream(u32),
     DestroyStream(u32),
     ForceStream(u32),
+    /// The stream, and the thread that is to run its callbacks.
+    Subscribe(u32, u32),
+    Unsubscribe(u32, u32),
     CreateEvent(EventRef),
     DestroyEvent(EventRef),
     SyncDevice,

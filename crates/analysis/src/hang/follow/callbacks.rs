@@ -3,8 +3,10 @@
 use ascend_trace_recording::{StreamId, ThreadId};
 
 use super::super::queues::Entry;
-use super::super::report::{Culprit, Kind};
+use super::super::report::{Culprit, Kind, Subject};
 use super::Follow;
+
+const ADVICE: &str = "process reports in a thread that does nothing else and waits for no stream";
 
 impl Follow<'_> {
     /// A stream has come to a callback.
@@ -13,57 +15,74 @@ impl Follow<'_> {
         let about = self.about_entry(stream, entry);
         let what = format!("{name} is held by a callback of {}", entry.name);
         self.link(about.clone(), what);
-        let process = self.trace.stream(stream).process;
         let hosts = &self.state.hosts;
-        let own = hosts.threads().into_iter();
-        let own = own.filter(|thread| self.trace.thread(*thread).process == process);
-        let servers: Vec<ThreadId> = own
-            .filter(|it| hosts.get(*it).is_some_and(|it| it.is_server(self.trace)))
-            .collect();
+        let servers = hosts.servers(self.trace, stream);
         let is_blocked = |thread: &ThreadId| {
             let host = hosts.get(*thread);
             host.is_some_and(|it| it.is_blocked(self.trace))
         };
-        let advice = "process reports in a thread that does nothing else and waits for no stream";
-        let (server, is_stuck) = match servers.as_slice() {
-            [] => {
-                let what = "no thread of the program processes reports".to_owned();
-                let certain = self.all_wait(process);
-                return Culprit {
-                    since_ns: Some(entry.begin),
-                    ..self.culprit((Kind::Callback, certain), about, what, advice.to_owned())
-                };
+        match servers
+            .iter()
+            .find(|it| !is_blocked(it))
+            .or(servers.first())
+        {
+            None => self.no_server(stream, entry, about),
+            Some(server) if is_blocked(server) => {
+                let thread = self.words.thread(*server);
+                self.link(
+                    self.words.about_thread(*server),
+                    format!("{thread}, which processes reports, waits itself"),
+                );
+                self.thread(*server)
             }
-            servers => match servers.iter().find(|it| !is_blocked(it)) {
-                Some(idle) => (*idle, false),
-                None => (servers[0], true),
-            },
-        };
-        let thread = self.words.thread(server);
-        let subject = self.words.about_thread(server);
-        if is_stuck {
-            self.link(
-                subject,
-                format!("{thread}, which processes reports, waits itself"),
-            );
-            return self.thread(server);
+            Some(server) => self.idle_server(stream, entry, *server),
         }
-        let waits = hosts.get(server).is_some_and(|it| !it.open.is_empty());
-        let last = hosts.get(server).and_then(|it| it.report);
-        let what = match (waits, last) {
-            (true, _) => format!(
+    }
+
+    /// No thread of the recording can run the callback.
+    fn no_server(&self, stream: StreamId, entry: &Entry, about: Subject) -> Culprit {
+        let what = match self.state.hosts.subscriber(stream) {
+            Some(_) => format!(
+                "the thread that subscribed to {} has made no call",
+                self.words.stream(stream)
+            ),
+            None => "no thread of the program processes reports".to_owned(),
+        };
+        let certain = self.all_wait(self.trace.stream(stream).process);
+        Culprit {
+            since_ns: Some(entry.begin),
+            ..self.culprit((Kind::Callback, certain), about, what, ADVICE.to_owned())
+        }
+    }
+
+    /// A thread should run the callback, and does not.
+    fn idle_server(&self, stream: StreamId, entry: &Entry, server: ThreadId) -> Culprit {
+        let (thread, name) = (self.words.thread(server), self.words.stream(stream));
+        let host = self.state.hosts.get(server);
+        let is_subscribed = self.state.hosts.subscriber(stream).is_some();
+        let waits = host.is_some_and(|it| !it.open.is_empty());
+        let what = match (waits, host.and_then(|it| it.report), is_subscribed) {
+            (true, _, true) => format!("{thread} is subscribed to {name}, and gets no report"),
+            (true, _, false) => format!(
                 "{thread} waits for reports, and the callback on {name} is not among those it gets"
             ),
-            (false, Some(last)) => format!(
+            (false, Some(last), _) => format!(
                 "{thread}, which processes reports, did so last {} ago",
                 self.words.ago(last.end)
             ),
-            (false, None) => format!("{thread} has not processed a report"),
+            (false, None, true) => {
+                format!("{thread} is subscribed to {name}, and has not processed a report")
+            }
+            (false, None, false) => format!("{thread} has not processed a report"),
         };
-        let advice = format!("subscribe that thread to the stream; {advice}");
+        let advice = match is_subscribed {
+            true => ADVICE.to_owned(),
+            false => format!("subscribe that thread to the stream; {ADVICE}"),
+        };
+        let about = self.words.about_thread(server);
         Culprit {
             since_ns: Some(entry.begin),
-            ..self.culprit((Kind::Callback, false), subject, what, advice)
+            ..self.culprit((Kind::Callback, false), about, what, advice)
         }
     }
 }

@@ -11,6 +11,7 @@ fn thread(thread: u32, process: u32, tid: u32, name: &str) -> Row {
         thread,
         process,
         tid,
+        handle: 0,
         name: name.into(),
     })
 }

@@ -3,7 +3,7 @@
 
 use core::fmt::{self, Write};
 
-use ascend_trace_format::api::{ArgKind, RetKind};
+use ascend_trace_format::api::{ArgKind, Part, RetKind};
 use ascend_trace_format::fnv;
 use ascend_trace_format::record::MAX_STRING;
 
@@ -16,6 +16,9 @@ const MOST: u64 = 16;
 /// A root info begins with an address (64 bytes), a port, a kind of network and an identifier (128 bytes), in all releases
 /// of the open library. Nobody sets most of what follows.
 const ROOT_INFO: usize = 64 + 4 + 4 + 128;
+
+/// What comes between the dimensions and the strides of a tensor.
+const STRIDES: &str = " strides ";
 
 /// What ends a list that is told in part.
 const REST: &str = ", …]";
@@ -51,16 +54,55 @@ pub(crate) fn of(record: &CallRecord<'_>) -> Option<List> {
     if arg.kind == ArgKind::Scalar {
         return scalar(*address as usize, count);
     }
-    let bytes = count.min(MOST) as usize * size_of::<i64>();
-    if !given::is_there(*address as usize, bytes) {
-        return None;
-    }
-    // SAFETY: the call has read so many numbers from the address, and succeeded.
-    let value = |index: u64| unsafe {
-        let place = (*address as usize as *const i64).wrapping_add(index as usize);
-        core::ptr::read_unaligned(place)
+    let numbers = Numbers::at(*address as usize, count)?;
+    let strides = function.part(Part::Strides);
+    let strides = strides.and_then(|at| call.args.get(usize::from(at)));
+    let strides = match strides {
+        // Without them, the elements lie one after another.
+        None | Some(0) => None,
+        Some(strides) => Some(Numbers::at(*strides as usize, count)?),
     };
-    Some(List::of((0..count.min(MOST)).map(value), count > MOST))
+    List::of_numbers(numbers, strides)
+}
+
+/// Numbers in the program's memory.
+#[derive(Clone, Copy)]
+struct Numbers {
+    address: usize,
+    count: u64,
+}
+
+impl Numbers {
+    /// To be made only of what a call that succeeded has read. `None` where no memory is.
+    fn at(address: usize, count: u64) -> Option<Self> {
+        let bytes = count.min(MOST) as usize * size_of::<i64>();
+        given::is_there(address, bytes).then_some(Self { address, count })
+    }
+
+    fn is_cut(self) -> bool {
+        self.count > MOST
+    }
+
+    fn iter(self) -> impl DoubleEndedIterator<Item = i64> {
+        (0..self.count.min(MOST) as usize).map(move |index| {
+            let place = (self.address as *const i64).wrapping_add(index);
+            // SAFETY: the memory is there, and the call has read so many numbers from it.
+            unsafe { core::ptr::read_unaligned(place) }
+        })
+    }
+}
+
+/// Whether elements with these strides lie one after another.
+fn are_plain(
+    dimensions: impl DoubleEndedIterator<Item = i64>,
+    strides: impl DoubleEndedIterator<Item = i64>,
+) -> bool {
+    let mut next: i64 = 1;
+    dimensions.rev().zip(strides.rev()).all(|(size, stride)| {
+        let plain = size == 1 || stride == next;
+        next = next.wrapping_mul(size);
+        plain || next == 0
+    })
 }
 
 /// The value at an address, of a data type.
@@ -99,6 +141,32 @@ impl List {
         }
     }
 
+    /// The dimensions of a tensor, and its strides where its elements do not lie one after another. `None` where not even
+    /// a part of the strides fits: such a tensor would look like another one.
+    fn of_numbers(dimensions: Numbers, strides: Option<Numbers>) -> Option<Self> {
+        let mut list = Self::of(dimensions.iter(), dimensions.is_cut());
+        let strides = strides.filter(|it| !are_plain(dimensions.iter(), it.iter()));
+        if let Some(strides) = strides {
+            let shown = Self::of(strides.iter(), strides.is_cut());
+            let before = list.length;
+            let fits = list.write_str(STRIDES).is_ok()
+                && shown.text().is_some_and(|text| list.append(text).is_some());
+            if !fits {
+                list.length = before;
+                list.write_str(STRIDES).ok()?;
+                list.append(REST.as_bytes())?;
+            }
+        }
+        Some(list)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Option<()> {
+        let end = self.length + bytes.len();
+        self.bytes.get_mut(self.length..end)?.copy_from_slice(bytes);
+        self.length = end;
+        Some(())
+    }
+
     /// A list, of which there may be more. What does not fit is left out.
     fn of(values: impl Iterator<Item = i64>, is_part: bool) -> Self {
         let mut list = Self::empty();
@@ -130,11 +198,7 @@ impl List {
 
 impl Write for List {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let end = self.length + text.len();
-        let place = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
-        place.copy_from_slice(text.as_bytes());
-        self.length = end;
-        Ok(())
+        self.append(text.as_bytes()).ok_or(fmt::Error)
     }
 }
 
@@ -145,6 +209,40 @@ mod tests {
     fn text(values: impl Iterator<Item = i64>, is_part: bool) -> String {
         let list = List::of(values, is_part);
         String::from_utf8(list.text().unwrap().to_vec()).unwrap()
+    }
+
+    fn tensor(dimensions: &[i64], strides: &[i64]) -> Option<String> {
+        let numbers = |of: &[i64]| Numbers {
+            address: of.as_ptr() as usize,
+            count: of.len() as u64,
+        };
+        let list = List::of_numbers(numbers(dimensions), Some(numbers(strides)))?;
+        Some(String::from_utf8(list.text().unwrap().to_vec()).unwrap())
+    }
+
+    #[test]
+    fn strides_are_told_where_they_say_something() {
+        let told = |dimensions: &[i64], strides: &[i64]| tensor(dimensions, strides).unwrap();
+        assert_eq!(told(&[4, 2], &[2, 1]), "[4, 2]");
+        assert_eq!(told(&[4, 2], &[1, 4]), "[4, 2] strides [1, 4]");
+        assert_eq!(told(&[4, 1, 3], &[3, 77, 1]), "[4, 1, 3]");
+        assert_eq!(told(&[0, 5], &[9, 9]), "[0, 5]");
+        assert_eq!(told(&[2, 5], &[0, 1]), "[2, 5] strides [0, 1]");
+        assert_eq!(told(&[], &[]), "[]");
+    }
+
+    #[test]
+    fn strides_that_do_not_fit_are_missed() {
+        for count in 1..=16 {
+            let (dimensions, strides) = (vec![i64::MAX; count], vec![i64::MIN; count]);
+            let Some(text) = tensor(&dimensions, &strides) else {
+                assert!(count > 4, "{count}");
+                continue;
+            };
+            assert!(text.len() <= MAX_STRING, "{text}");
+            assert!(text.contains(" strides ") && text.ends_with(']'), "{text}");
+            assert!(count < 4 || text.contains('…'), "{text}");
+        }
     }
 
     #[test]

@@ -49,10 +49,34 @@ const CORRECT: [&str; 17] = [
     "drained",
 ];
 
+/// The same of operators.
+const MISTAKES_OF_OPERATORS: [(&str, &str); 7] = [
+    ("input_not_waited_for", "data-race"),
+    ("output_not_waited_for", "data-race"),
+    ("one_operator_after_another", "data-race"),
+    ("in_place", "data-race"),
+    ("rows_that_overlap", "data-race"),
+    ("transposed_view", "data-race"),
+    ("freed_too_early", "freed-in-use"),
+];
+
+const CORRECT_OPERATORS: [&str; 5] = [
+    "ordered",
+    "two_readers",
+    "rows_apart",
+    "halves_apart",
+    "freed_after_a_sync",
+];
+
 /// A recording of a case. Without times as well, the order of the calls is there.
 #[track_caller]
 fn recorded(case: &str, options: &[&str]) -> Recording {
-    let run = Run::new(&program("races")).words(&[case]).options(options);
+    recorded_of("races", case, options)
+}
+
+#[track_caller]
+fn recorded_of(name: &str, case: &str, options: &[&str]) -> Recording {
+    let run = Run::new(&program(name)).words(&[case]).options(options);
     let recording = run.soft(SOFT).traced();
     let outcome = &recording.outcome;
     assert_eq!(outcome.status, 0, "{case}: {outcome}");
@@ -90,6 +114,18 @@ fn programs_without_a_mistake_give_no_finding() {
         let found = found(&recording.trace());
         let others = found.iter().filter(|it| *it != "pageable-copy");
         assert_eq!(others.count(), 0, "{case}: {found:?}");
+    }
+}
+
+#[test]
+fn the_memory_of_operators_is_known() {
+    for (case, id) in MISTAKES_OF_OPERATORS {
+        let recording = recorded_of("operator_races", case, &[]);
+        assert_eq!(found(&recording.trace()), [id], "{case}");
+    }
+    for case in CORRECT_OPERATORS {
+        let recording = recorded_of("operator_races", case, &[]);
+        assert_eq!(found(&recording.trace()), [""; 0], "{case}");
     }
 }
 

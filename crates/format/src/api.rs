@@ -108,6 +108,14 @@ coded_enum! {
         Identity = 39 "identity",
         /// The thread that is to run callbacks, as `pthread_self` names it.
         Subscriber = 40 "subscriber",
+        /// Memory of the device that an operand lies in.
+        Data = 41 "data",
+        /// Elements before the operand there.
+        Offset = 42 "offset",
+        /// How far the elements of each dimension lie apart.
+        Strides = 43 "strides",
+        /// In which order the dimensions lie in memory.
+        Layout = 44 "layout",
     }
 }
 

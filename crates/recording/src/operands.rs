@@ -13,6 +13,9 @@ use crate::trace::Trace;
 /// What the first of an operator's two calls is called, after the name of the second.
 const PLANNING: &str = "GetWorkspaceSize";
 
+/// What the name of an operator has that writes its first tensor.
+const IN_PLACE: &str = "Inplace";
+
 /// Words at the end of a planning call that are answers: the size of the workspace, the executor.
 const ANSWERS: usize = 2;
 
@@ -69,6 +72,8 @@ pub struct Operand<'t> {
     /// Dimensions of a tensor, or the numbers of an array, like `[4, 2]`; the value of a scalar.
     pub numbers: Option<&'t str>,
     count: Option<u64>,
+    /// The operator writes it. Of an operator that no table has, this is known only where its name says so.
+    pub is_written: bool,
 }
 
 impl Operands {
@@ -204,11 +209,12 @@ impl Trace {
             return self.operands_among(process, planned);
         }
         let function = self.function(planned.function);
-        let arguments = function.args.iter().zip(self.args(planned));
-        let handles = arguments.filter(|(arg, _)| arg.kind == ArgKind::Handle && !arg.out);
-        let known = handles.filter_map(|(arg, word)| {
+        let written = function.part(Part::Writes);
+        let arguments = function.args.iter().zip(self.args(planned)).enumerate();
+        let handles = arguments.filter(|(_, (arg, _))| arg.kind == ArgKind::Handle && !arg.out);
+        let known = handles.filter_map(|(place, (arg, word))| {
             let made = self.operands.made.find((process, *word), planned.begin)?;
-            Some(self.operand(&*arg.name, made))
+            Some(self.operand(&*arg.name, made, written == Some(place)))
         });
         known.collect()
     }
@@ -216,9 +222,10 @@ impl Trace {
     /// What the words of a call stand for that works on things which are not declared.
     fn operands_among(&self, process: ProcessId, planned: &Call) -> Vec<Operand<'_>> {
         let words = self.args(planned).iter().rev().skip(ANSWERS).rev();
+        let is_in_place = self.function(planned.function).name.contains(IN_PLACE);
         let made = words.enumerate().filter_map(|(place, word)| {
             let made = self.operands.made.find((process, *word), planned.begin)?;
-            Some(self.operand(format!("arg {place}"), made))
+            Some(self.operand(format!("arg {place}"), made, place == 0 && is_in_place))
         });
         made.collect()
     }
@@ -260,7 +267,12 @@ impl Trace {
         is_its.then_some(id)
     }
 
-    fn operand<'t>(&'t self, name: impl Into<Cow<'t, str>>, made: CallId) -> Operand<'t> {
+    fn operand<'t>(
+        &'t self,
+        name: impl Into<Cow<'t, str>>,
+        made: CallId,
+        is_written: bool,
+    ) -> Operand<'t> {
         let call = self.call(made);
         let function = self.function(call.function);
         let noun = function.name.strip_prefix("aclCreate").unwrap_or(TENSOR);
@@ -281,6 +293,7 @@ impl Trace {
             data_type,
             numbers: numbers.and_then(Option::as_deref),
             count: count.map(|(_, word)| *word),
+            is_written,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Two copies or fills use the same memory, at least one of them writes, and nothing puts them in order. They may
+//! Two tasks use the same memory, at least one of them writes, and nothing puts them in order. They may
 //! run at the same time or in the other order. The result is then right or wrong by chance: often right on an idle
 //! machine, and wrong once a week.
 //!
@@ -6,9 +6,15 @@
 //! `aclrtStreamWaitEvent` before the second one. For a copy that blocks, such as `aclrtMemcpy`, wait on the host
 //! instead, with `aclrtSynchronizeEvent` or `aclrtSynchronizeStream`: it waits for no stream.
 //!
-//! The check knows the memory of `aclrtMemcpy`, `aclrtMemset` and their asynchronous forms, except copies in rows
-//! and batches. It does not know what kernels and operators use, and no access of the host's own code. It reports
-//! nothing where the order cannot be known:
+//! The check knows the memory of:
+//!
+//! - `aclrtMemcpy`, `aclrtMemset` and their asynchronous forms, except copies in rows and batches;
+//! - the tensors and the scratch memory of `aclnn` operators. The tool knows of some operators which tensor they write, and of
+//!   `Inplace` operators that they write the first one. Other tensors count as read. Tensors with gaps between
+//!   their elements, tensors in blocked layouts and lists of tensors are left out.
+//!
+//! It does not know what other kernels use, and no access of the host's own code. It reports nothing where the order
+//! cannot be known:
 //!
 //! - after waits for notifies and values, and after callbacks, until the host waits for the stream;
 //! - in a process that lost calls, and across pauses of the recording;
@@ -17,6 +23,7 @@
 //! Calls of two threads count as ordered if one returned before the other began. A program that polls memory
 //! instead of asking the runtime has an order that the check does not see.
 
+use ascend_trace_format::api::Part;
 use ascend_trace_recording::units::bytes;
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
@@ -54,7 +61,10 @@ impl Check for DataRace {
                         [before.stream, after.stream],
                         [*before_writes, *after_writes],
                     );
-                    let verbs = [*before_writes, *after_writes].map(verb);
+                    let verbs = [
+                        verb(trace, before, *before_writes),
+                        verb(trace, after, *after_writes),
+                    ];
                     let finding = finding(trace, [before, after], verbs, *bytes);
                     let process = trace.thread(after.thread).process;
                     self.found.add(process, key, finding);
@@ -70,8 +80,14 @@ impl Check for DataRace {
     }
 }
 
-fn verb(writes: bool) -> &'static str {
-    if writes { "writes" } else { "reads" }
+fn verb(trace: &Trace, note: &Note, writes: bool) -> &'static str {
+    let is_operator = trace.function(note.function).part(Part::Executor).is_some();
+    match (writes, is_operator) {
+        (true, _) => "writes",
+        // Whether it only reads is not known of each.
+        (false, true) => "uses",
+        (false, false) => "reads",
+    }
 }
 
 fn finding(trace: &Trace, [before, after]: [&Note; 2], verbs: [&str; 2], shared: u64) -> Finding {

@@ -17,6 +17,7 @@ mod action;
 mod clock;
 mod memory;
 mod process;
+mod tensors;
 
 use std::collections::HashMap;
 

@@ -11,7 +11,7 @@ use ascend_trace_recording::{
     Call, CallId, Direction, EventId, Function, Generation, ProcessId, StreamId, Task, Trace,
 };
 
-use super::Note;
+use super::{Note, tensors};
 
 /// Return codes from here on are about what happened on the device.
 const DEVICE_ERRORS: i64 = 500_000;
@@ -58,7 +58,7 @@ pub(super) enum Act {
     Misses,
 }
 
-/// What a copy or a fill reads and writes.
+/// What a task reads and writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) reads: Option<Range<u64>>,
@@ -214,7 +214,13 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
             let number = task.map(|task| task.sequence);
             Act::Waits(stream, number, call.event)
         })),
-        Role::Task => acts.extend(task.and_then(|task| task_act(trace, function, call, task))),
+        Role::Task => {
+            acts.extend(task.and_then(|task| task_act(trace, function, call, task)));
+            if let Some(task) = task {
+                let memory = tensors::memory_of(trace, call, task).into_iter();
+                acts.extend(memory.map(|it| Act::Uses((task.stream, task.sequence), it)));
+            }
+        }
         Role::SyncEvent => acts.extend(call.event.map(Act::LearnsOf)),
         Role::QueryEvent => {
             let done = u64::from(!function.is(Said::ZeroWhenDone));
@@ -291,7 +297,7 @@ fn has_peers(trace: &Trace, stream: StreamId) -> bool {
 }
 
 /// What a copy or fill reads and writes; `None` where nothing is known of it.
-fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<Memory> {
+pub(super) fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<Memory> {
     let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
     let bytes = word(Part::Extent)?;
     let range = |part: Part| range(word(part)?, bytes);
@@ -307,7 +313,7 @@ fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<Memory> {
     (memory.reads.is_some() || memory.writes.is_some()).then_some(memory)
 }
 
-fn range(begin: u64, bytes: u64) -> Option<Range<u64>> {
+pub(super) fn range(begin: u64, bytes: u64) -> Option<Range<u64>> {
     let end = begin.saturating_add(bytes);
     (begin != 0 && begin < end).then_some(begin..end)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
+use super::adversary::Adversary;
 use super::inbox;
 use crate::clock::mono;
 use crate::context::held;
@@ -77,11 +78,13 @@ pub(super) struct Player {
     alarms: BinaryHeap<Reverse<Alarm>>,
     entries: u64,
     /// Streams that have tasks, by their handles.
-    playing: HashMap<usize, Arc<Stream>>,
+    pub(super) playing: HashMap<usize, Arc<Stream>>,
     /// When a task last wrote a value that others may wait for, by address.
     pub(super) values: HashMap<usize, u64>,
     /// Streams that wait for a value in memory, which anybody may write.
     pub(super) polling: Vec<Arc<Stream>>,
+    /// With `order=adversarial`.
+    pub(super) adversary: Option<Adversary>,
 }
 
 impl Player {
@@ -93,6 +96,7 @@ impl Player {
             playing: HashMap::new(),
             values: HashMap::new(),
             polling: Vec::new(),
+            adversary: Adversary::from_options(),
         }
     }
 
@@ -104,10 +108,16 @@ impl Player {
             let given = virtual_time::unseen().given();
             self.collect();
             if self.ready.is_empty() {
+                let chosen = self.choose();
+                self.ready.extend(chosen);
+            }
+            if self.ready.is_empty() {
+                // Those that were given had nothing to do.
+                virtual_time::unseen().played(given);
                 self.rest();
                 self.ready.append(&mut self.polling);
             }
-            while let Some(stream) = self.ready.pop() {
+            while let Some(stream) = self.ready.pop().or_else(|| self.choose()) {
                 self.advance(&stream);
             }
             virtual_time::unseen().played(given);
@@ -180,6 +190,9 @@ impl Player {
             .map_or(u64::MAX, |Reverse(alarm)| alarm.at);
         if !self.polling.is_empty() {
             next = next.min(mono() + POLL_NS);
+        }
+        if let Some(deadline) = self.adversary.as_ref().and_then(Adversary::deadline) {
+            next = next.min(deadline);
         }
         let linger_until = mono() + LINGER_NS;
         loop {

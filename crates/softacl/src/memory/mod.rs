@@ -51,7 +51,7 @@ pub(crate) struct HostMemory {
 impl HostMemory {
     pub(crate) fn new(capacity: u64) -> Self {
         Self {
-            pinned: Arena::new(capacity),
+            pinned: Arena::new(capacity).hostile(process::is_adversarial()),
             registered: RwLock::default(),
             registrations: AtomicUsize::new(0),
         }

@@ -152,13 +152,22 @@ pub(crate) fn run_command(
     env: &[(&str, &str)],
     limit: Duration,
 ) -> Option<Output> {
+    run_input(command.stdin(Stdio::null()), library, env, limit)
+}
+
+/// The same with an input of its own.
+pub(crate) fn run_input(
+    command: &mut Command,
+    library: &Path,
+    env: &[(&str, &str)],
+    limit: Duration,
+) -> Option<Output> {
     let mut child = command
         .env("LD_LIBRARY_PATH", library)
         .env_remove("SOFTACL")
         .env_remove("SOFTACL_TRUTH")
         .env_remove("ASCEND_RT_VISIBLE_DEVICES")
         .envs(env.iter().copied())
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

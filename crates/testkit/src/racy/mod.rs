@@ -9,5 +9,5 @@ mod program;
 
 pub use dice::Dice;
 pub use mistakes::{MISTAKES, Mistake};
-pub use order::{Conflict, conflicts};
+pub use order::{Conflict, changed_orders, conflicts};
 pub use program::{BLOCK, EVENTS, INPUT, INPUT_BYTES, OUTPUT, Op, STREAMS, correct, observed};

@@ -131,3 +131,46 @@ pub fn conflicts(ops: &[Op]) -> Vec<Conflict> {
     }
     all
 }
+
+/// Orders that the program allows, in which operations that conflict have changed places: the later one comes as
+/// early as it can, or the earlier one as late as it can, and all else is as written.
+pub fn changed_orders(ops: &[Op]) -> Vec<Vec<usize>> {
+    let before = predecessors(ops);
+    let mut orders = Vec::new();
+    for (early, late) in conflicts(ops) {
+        let is_early = |place: usize| before[late].has(place);
+        orders.push(with_first(ops.len(), late, is_early));
+        let is_other = |place: usize| place != early && !before[place].has(early);
+        orders.push(with_first(ops.len(), late, is_other));
+    }
+    orders
+}
+
+/// Some of those before an operation, then itself, then all others.
+fn with_first(count: usize, late: usize, is_first: impl Fn(usize) -> bool) -> Vec<usize> {
+    let (mut first, others): (Vec<usize>, Vec<usize>) =
+        (0..late).partition(|place| is_first(*place));
+    first.push(late);
+    first.extend(others);
+    first.extend(late + 1..count);
+    first
+}
+
+/// What comes before each operation in any order. The host does one thing after another.
+fn predecessors(ops: &[Op]) -> Vec<Set> {
+    let mut state = State::default();
+    let mut by_host = Set::default();
+    let mut all = Vec::new();
+    for (place, op) in ops.iter().enumerate() {
+        let of_stream = op.stream().map(|stream| &state.streams[stream]);
+        let mut before = of_stream.cloned().unwrap_or_default();
+        before.join(&state.host);
+        before.join(&by_host);
+        all.push(before);
+        state.push(*op);
+        if op.stream().is_none() {
+            by_host.add(place);
+        }
+    }
+    all
+}

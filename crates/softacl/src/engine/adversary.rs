@@ -10,6 +10,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::inbox;
 
 use super::lane::Stage;
 use super::player::Player;
@@ -123,6 +126,10 @@ impl Player {
             return None;
         }
         let mut heads: Vec<Head> = self.playing.values().filter_map(head).collect();
+        if !inbox::get().is_empty(Ordering::SeqCst) {
+            // Somebody may wait already, and what was submitted before that has to be known first.
+            return None;
+        }
         let is_prompt = |head: &&Head| {
             head.state == State::Held && !adversary.seed.starves(&head.stream, head.seq)
         };

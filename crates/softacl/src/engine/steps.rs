@@ -180,7 +180,7 @@ impl Player {
             }
             Work::Free { address } => {
                 // Freed twice by the program; the call that could say so has returned.
-                let _ = memory::free_device(*address);
+                let _ = memory::free_in_order(*address);
             }
             _ => {}
         }

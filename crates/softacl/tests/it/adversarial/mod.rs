@@ -26,15 +26,18 @@ const PATIENT: &str = "order_patience_ms=3600000";
 
 /// What each program computes, as the driver prints it.
 fn computed(name: &str, programs: &[Vec<Op>], options: &str) -> Vec<u64> {
+    computed_with(name, programs, &[("SOFTACL", options)])
+}
+
+fn computed_with(name: &str, programs: &[Vec<Op>], env: &[(&str, &str)]) -> Vec<u64> {
     let driver = compile(&programs_dir().join("tools/racy.c"));
     let input = scratch("adversarial").join(name);
     let texts: String = programs.iter().map(|ops| text(ops)).collect();
     std::fs::write(&input, texts).unwrap();
     let mut command = Command::new(driver);
     command.stdin(File::open(input).unwrap());
-    let env = [("SOFTACL", options)];
-    let output = run_input(&mut command, library_dir(), &env, LIMIT).unwrap();
-    assert!(output.status.success(), "{options}: {output:?}");
+    let output = run_input(&mut command, library_dir(), env, LIMIT).unwrap();
+    assert!(output.status.success(), "{env:?}: {output:?}");
     let said = String::from_utf8(output.stdout).unwrap();
     let lines = said.lines().filter(|line| !line.ends_with("checks"));
     let hashes: Vec<u64> = lines
@@ -42,6 +45,23 @@ fn computed(name: &str, programs: &[Vec<Op>], options: &str) -> Vec<u64> {
         .collect();
     assert_eq!(hashes.len(), programs.len());
     hashes
+}
+
+/// The same, with the lines of the truth log.
+fn logged(programs: &[Vec<Op>], options: &str) -> Vec<String> {
+    let log = scratch("adversarial").join(format!("truth-{}", std::process::id()));
+    let _ = std::fs::remove_file(&log);
+    computed_with(
+        "logged",
+        programs,
+        &[
+            ("SOFTACL", options),
+            ("SOFTACL_TRUTH", log.to_str().unwrap()),
+        ],
+    );
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let _ = std::fs::remove_file(log);
+    lines.lines().map(str::to_owned).collect()
 }
 
 fn adversarial(seed: u64) -> String {
@@ -154,6 +174,32 @@ fn a_seed_repeats_an_order() {
         let options = format!("{},virtual_ns=1000", adversarial(seed));
         let first = computed("repeated", &programs, &options);
         assert_eq!(computed("repeated", &programs, &options), first);
+    }
+}
+
+/// One task at a time: in the order in which they ended, none began before the one before it ended.
+#[test]
+fn the_truth_log_has_the_order_in_which_tasks_ran() {
+    let programs: Vec<Vec<Op>> = (0..10)
+        .map(|seed| observed(&mut Dice(seed), OPERATIONS))
+        .collect();
+    let number = |line: &str, name: &str| -> u64 {
+        let (_, rest) = line.split_once(&format!("\"{name}\":")).unwrap();
+        let end = rest.find([',', '}']).unwrap();
+        rest[..end].parse().unwrap()
+    };
+    for time in ["", ",virtual_ns=1000"] {
+        let lines = logged(&programs, &(adversarial(3) + time));
+        // A wait begins, and others run until it ends.
+        let moves = |line: &&String| line.contains("\"memcpy\"") || line.contains("\"memset\"");
+        let mut tasks = 0;
+        let mut last_end = 0;
+        for line in lines.iter().filter(moves) {
+            assert!(number(line, "begin_ns") >= last_end, "{line}");
+            last_end = number(line, "end_ns");
+            tasks += 1;
+        }
+        assert!(tasks > 100, "only {tasks}");
     }
 }
 

@@ -17,6 +17,7 @@
 
 mod advance;
 mod adversary;
+pub(crate) mod bell;
 pub(crate) mod host;
 pub(crate) mod inbox;
 pub(crate) mod lane;

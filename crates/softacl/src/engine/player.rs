@@ -7,7 +7,7 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use super::adversary::Adversary;
-use super::inbox;
+use super::{bell, inbox};
 use crate::clock::mono;
 use crate::context::held;
 use crate::stream::Stream;
@@ -126,6 +126,9 @@ impl Player {
 
     /// Takes the streams with new work and those whose time has come.
     fn collect(&mut self) {
+        if self.adversary.is_some() {
+            bell::get().answer();
+        }
         if !inbox::get().is_empty(Ordering::SeqCst) {
             let woken = inbox::get().take(&mut self.ready);
             self.wake(&woken);
@@ -194,9 +197,10 @@ impl Player {
         if let Some(deadline) = self.adversary.as_ref().and_then(Adversary::deadline) {
             next = next.min(deadline);
         }
+        let is_called = || self.adversary.is_some() && bell::get().has_rung();
         let linger_until = mono() + LINGER_NS;
         loop {
-            if !engine.is_empty(Ordering::Acquire) {
+            if !engine.is_empty(Ordering::Acquire) || is_called() {
                 return;
             }
             let now = mono();
@@ -207,7 +211,7 @@ impl Player {
             if now >= linger_until && left > SLEEP_AHEAD_NS {
                 process::flush_truth();
                 fence(Ordering::SeqCst);
-                if engine.is_empty(Ordering::SeqCst) {
+                if engine.is_empty(Ordering::SeqCst) && !is_called() {
                     let nap = left - SLEEP_AHEAD_NS / 2;
                     std::thread::park_timeout(Duration::from_nanos(nap));
                 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::line::Line;
-use crate::engine::inbox;
+use crate::engine::bell;
 use crate::{clock, process};
 
 /// So many queries of a stream may find something incomplete before they count as a wait: a program that
@@ -26,7 +26,7 @@ impl Line {
         if process::is_adversarial() && seq > self.demanded() {
             self.demand.at_ns.fetch_max(clock::now(), Ordering::AcqRel);
             self.expect(seq);
-            inbox::get().wake(&[self.handle]);
+            bell::get().ring();
         }
     }
 

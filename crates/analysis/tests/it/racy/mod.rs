@@ -82,6 +82,7 @@ struct Count {
     named: AtomicU64,
 }
 
+#[expect(clippy::print_stdout, reason = "the figures by kind of mistake")]
 fn check_spoiled(seeds: std::ops::Range<u64>, least: u64) {
     let counts: [Count; MISTAKES.len()] = Default::default();
     for_each(seeds, |seed| {

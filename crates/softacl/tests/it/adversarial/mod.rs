@@ -103,6 +103,7 @@ fn check_correct(name: &str, seeds: std::ops::Range<u64>, orders: std::ops::Rang
     }
 }
 
+#[expect(clippy::print_stdout, reason = "the figures by kind of mistake")]
 fn check_spoiled(name: &str, first: u64, count: usize, more: &str) {
     let (mistakes, programs): (Vec<Mistake>, Vec<Vec<Op>>) =
         all_spoiled(first, count).into_iter().unzip();

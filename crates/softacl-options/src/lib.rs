@@ -6,4 +6,4 @@ mod chip;
 mod options;
 
 pub use chip::{Chip, Recycling};
-pub use options::{Driver, Failure, KEYS, Mspti, Options, for_device};
+pub use options::{Driver, Failure, KEYS, Mspti, Options, Order, for_device};

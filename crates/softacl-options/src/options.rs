@@ -21,6 +21,15 @@ pub enum Driver {
     Fails,
 }
 
+/// Which of the tasks that could run next does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// That of their times: each as soon as it can.
+    Times,
+    /// An allowed one that is hostile to programs in which a dependency is missing.
+    Adversarial,
+}
+
 /// What msPTI answers to a profiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mspti {
@@ -101,6 +110,10 @@ pub struct Options {
     /// By how much a task may last longer or shorter, in parts per million, and which run it is.
     pub noise_ppm: u64,
     pub noise_seed: u64,
+    /// In which order tasks of different streams run; `noise_seed` says which one.
+    pub order: Order,
+    /// How long tasks may be delayed that nobody is known to wait for.
+    pub order_patience_ms: u64,
     /// Time is virtual, and a call costs so much of it; 0 is the host's time.
     pub virtual_ns: u64,
     /// The same for a call that submits a task, if it differs.
@@ -162,6 +175,8 @@ impl Options {
             mspti_own_numbers: false,
             noise_ppm: 0,
             noise_seed: 0,
+            order: Order::Times,
+            order_patience_ms: 50,
             virtual_ns: 0,
             virtual_submit_ns: None,
             fail: Vec::new(),
@@ -173,7 +188,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 46] = [
+pub const KEYS: [&str; 48] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -214,6 +229,8 @@ pub const KEYS: [&str; 46] = [
     "mspti_own_numbers",
     "noise_ppm",
     "noise_seed",
+    "order",
+    "order_patience_ms",
     "virtual_ns",
     "virtual_submit_ns",
     "fail",
@@ -288,6 +305,8 @@ impl Options {
             "mspti_own_numbers" => self.mspti_own_numbers = switch(key, value)?,
             "noise_ppm" => self.noise_ppm = number(key, value, 0, 1_000_000)?,
             "noise_seed" => self.noise_seed = number(key, value, 0, u64::MAX)?,
+            "order" => self.order = order(value)?,
+            "order_patience_ms" => self.order_patience_ms = number(key, value, 1, 3_600_000)?,
             "virtual_ns" => self.virtual_ns = number(key, value, 0, 1_000_000_000)?,
             "virtual_submit_ns" => {
                 self.virtual_submit_ns = Some(number(key, value, 0, 1_000_000_000)?);
@@ -331,6 +350,17 @@ fn driver(value: Option<&str>) -> Result<Driver, String> {
                 "option `driver` is one of tells, unsupported, fails, not {given}"
             ))
         }
+    }
+}
+
+fn order(value: Option<&str>) -> Result<Order, String> {
+    match value {
+        Some("times") => Ok(Order::Times),
+        Some("adversarial") => Ok(Order::Adversarial),
+        given => Err(format!(
+            "option `order` is times or adversarial, not {}",
+            given.unwrap_or("nothing")
+        )),
     }
 }
 
@@ -465,6 +495,7 @@ mod tests {
                 "chip" => "310p",
                 "driver" => "fails",
                 "mspti" => "busy",
+                "order" => "adversarial",
                 _ => "1",
             };
             assert!(Options::parse(&format!("{key}={value}")).is_ok(), "{key}");

@@ -62,7 +62,7 @@ impl Device {
                     .map_or(u64::from(options.chip.ticks_per_ms()), |_| 1),
                 nanoseconds: options.tick_ns.unwrap_or(1_000_000),
             },
-            memory: Arena::new(options.memory),
+            memory: Arena::new(options.memory).hostile(process::is_adversarial()),
             stream_ids: Numbers::new(options.streams),
             event_ids: Arc::new(Numbers::new(options.events)),
             notify_ids: Arc::new(Numbers::new(options.notifies)),

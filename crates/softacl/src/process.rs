@@ -7,7 +7,7 @@ use crate::ffi::complain;
 use crate::per_process::PerProcess;
 use crate::truth::Truth;
 use crate::virtual_time;
-use softacl_options::Options;
+use softacl_options::{Options, Order};
 
 struct Process {
     options: Options,
@@ -57,6 +57,11 @@ pub(crate) fn options() -> &'static Options {
 /// The same, if anybody has asked for them before.
 pub(crate) fn known_options() -> Option<&'static Options> {
     PROCESS.existing().map(|process| &process.options)
+}
+
+/// Is the order of tasks hostile to programs in which a dependency is missing?
+pub(crate) fn is_adversarial() -> bool {
+    options().order == Order::Adversarial
 }
 
 /// Why the options could not be read.

@@ -122,6 +122,7 @@ pub mod captures;
 pub mod cluster;
 pub mod compiled;
 pub mod oracle;
+pub mod racy;
 pub mod recording;
 pub mod scenario;
 mod timeline;

@@ -6,6 +6,9 @@
 //! `aclrtStreamWaitEvent` before the second one. For a copy that blocks, such as `aclrtMemcpy`, wait on the host
 //! instead, with `aclrtSynchronizeEvent` or `aclrtSynchronizeStream`: it waits for no stream.
 //!
+//! To see a wrong result of a suspected race, run the program with `--soft=order=adversarial` and some seeds, such as
+//! `--soft=order=adversarial,noise_seed=3`. SOFTACL.md has the option.
+//!
 //! The check knows the memory of:
 //!
 //! - `aclrtMemcpy`, `aclrtMemset` and their asynchronous forms, except copies in rows and batches;

@@ -2,20 +2,8 @@
 
 use ascend_trace_analysis::{Cause, Dependencies, Lane, Node, Root, Stall, Stalls};
 use ascend_trace_recording::{TaskId, Trace};
+pub(super) use ascend_trace_testkit::racy::Dice;
 use ascend_trace_testkit::timeline;
-
-/// Numbers that are the same in every run.
-pub(super) struct Dice(pub(super) u64);
-
-impl Dice {
-    pub(super) fn roll(&mut self, sides: u64) -> i64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % sides) as i64
-    }
-}
 
 const STREAMS: usize = 3;
 

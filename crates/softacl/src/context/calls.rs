@@ -33,7 +33,10 @@ impl Context {
     pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
         let deadline = limit.map(|limit| clock::now().saturating_add(limit.as_nanos() as u64));
         let mut outcome = Ok(());
-        for stream in self.all_streams() {
+        let streams = self.all_streams();
+        // It waits for all of them at once, in whichever order they come to an end.
+        streams.iter().for_each(|stream| stream.demand_all());
+        for stream in streams {
             let left = deadline.map(|end| Duration::from_nanos(end.saturating_sub(clock::now())));
             let one = stream.synchronize(left);
             if one.is_err_and(|failed| failed.code == RT_STREAM_SYNC_TIMEOUT) {

@@ -7,6 +7,7 @@ use super::lane::{Lane, Run, Stage, Step};
 use super::player::{Player, now};
 use super::task::{Task, Work};
 use crate::clock::mono;
+use crate::graph::body::Replay;
 use crate::stream::Stream;
 use crate::stream::line::Token;
 use crate::stream::waiting::Drop;
@@ -35,8 +36,11 @@ impl Player {
             };
             let begin = match lane.stage {
                 Stage::Fresh => {
+                    let Some(earliest) = self.permitted(stream, task) else {
+                        break;
+                    };
                     let latency = process::options().submit_ns;
-                    lane.previous_end.max(task.submitted_ns + latency)
+                    earliest.max(lane.previous_end.max(task.submitted_ns + latency))
                 }
                 Stage::Ending { begin, .. } | Stage::Parked { begin } => begin,
             };
@@ -47,7 +51,10 @@ impl Player {
             let step = match (&task.work, lane.stage) {
                 (_, Stage::Ending { begin, end }) => Step::Ends { begin, end },
                 (Work::Graph(replay), _) => {
-                    let run = lane.run.get_or_insert_with(|| Run::new(replay, begin));
+                    let order = || self.lane_order(stream, task.seq, replay);
+                    let run = lane
+                        .run
+                        .get_or_insert_with(|| Run::new(replay, begin, order()));
                     self.replay(replay, run, task.seq, stream, begin)
                 }
                 (work, Stage::Fresh) => self.start(work, token, stream, begin, present),
@@ -73,10 +80,15 @@ impl Player {
                 }
                 Step::Parked { begin } => {
                     lane.stage = Stage::Parked { begin };
+                    self.gives_way(stream);
                     break;
                 }
                 Step::ParkedUntil { begin, until } => {
                     lane.stage = Stage::Parked { begin };
+                    // A replay goes on by itself at that time.
+                    if lane.run.is_none() {
+                        self.gives_way(stream);
+                    }
                     self.set_alarm(until, stream);
                     break;
                 }
@@ -88,6 +100,27 @@ impl Player {
         stream.wake_sleepers();
     }
 
+    /// When the task may begin at the earliest; `None` as long as it may not.
+    fn permitted(&self, stream: &Stream, task: &Task) -> Option<u64> {
+        let Some(adversary) = &self.adversary else {
+            return Some(0);
+        };
+        adversary.permits(stream, task)
+    }
+
+    /// The order of the lanes of a replay, if it is not that of their times.
+    fn lane_order(&self, stream: &Stream, seq: u64, replay: &Replay) -> Option<Box<[usize]>> {
+        let seed = self.adversary.as_ref()?.seed();
+        Some(seed.lanes(stream, seq, replay.body.lanes.len()))
+    }
+
+    /// Other tasks may run while the first one of the stream waits.
+    fn gives_way(&mut self, stream: &Stream) {
+        if let Some(adversary) = &mut self.adversary {
+            adversary.leaves(stream);
+        }
+    }
+
     /// Publishes the first task as complete.
     fn finish(&mut self, stream: &Arc<Stream>, lane: &mut Lane, begin: u64, end: u64) {
         let Some(task) = lane.tasks.pop_front() else {
@@ -96,6 +129,9 @@ impl Player {
         lane.stage = Stage::Fresh;
         lane.run = None;
         lane.previous_end = end;
+        if let Some(adversary) = &mut self.adversary {
+            adversary.ended(stream, end);
+        }
         self.log(stream, &task, begin, end);
         let place = mspti::Place {
             device: stream.device,
@@ -155,6 +191,7 @@ impl Player {
             stream.recycle_to(seq);
         }
         stream.forget_host_work();
+        self.gives_way(stream);
         lane.run = None;
         lane.stage = Stage::Fresh;
         lane.previous_end = lane.previous_end.max(now);

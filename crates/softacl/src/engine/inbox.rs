@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 
+use super::bell;
 use crate::code::{Outcome, RT_INTERNAL, fault};
 use crate::per_process::PerProcess;
 use crate::stream::Stream;
@@ -100,6 +101,7 @@ impl Engine {
             let Some(thread) = thread else {
                 return fault(RT_INTERNAL, "the thread that runs tasks cannot be started");
             };
+            bell::get().hang(&thread);
             // Nobody else can have set it.
             let _ = self.thread.set(thread);
         }

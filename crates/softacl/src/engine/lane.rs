@@ -53,6 +53,9 @@ pub(crate) struct Run {
     pub(super) lanes: Vec<Cursor>,
     /// When each node ended.
     pub(super) ends: Vec<Option<u64>>,
+    /// One node runs at a time, of the first lane in this order that can go on.
+    order: Option<Box<[usize]>>,
+    last_end: u64,
 }
 
 #[derive(Default)]
@@ -66,7 +69,7 @@ pub(super) struct Cursor {
 }
 
 impl Run {
-    pub(super) fn new(replay: &Replay, begin: u64) -> Self {
+    pub(super) fn new(replay: &Replay, begin: u64, order: Option<Box<[usize]>>) -> Self {
         let lanes = replay.body.lanes.iter().zip(&replay.body.heads);
         let cursor = |(nodes, &starts): (&Vec<usize>, &bool)| Cursor {
             next: if starts { 0 } else { nodes.len() },
@@ -76,7 +79,32 @@ impl Run {
         Self {
             lanes: lanes.map(cursor).collect(),
             ends: vec![None; replay.body.nodes.len()],
+            order,
+            last_end: begin,
         }
+    }
+
+    /// The lane to look at in this place.
+    pub(super) fn lane(&self, place: usize) -> usize {
+        self.order.as_ref().map_or(place, |order| order[place])
+    }
+
+    pub(super) const fn is_serial(&self) -> bool {
+        self.order.is_some()
+    }
+
+    /// When the next node of a lane begins.
+    pub(super) fn next_begin(&self, lane: usize) -> u64 {
+        let previous = self.lanes[lane].previous_end;
+        match self.order {
+            Some(_) => previous.max(self.last_end),
+            None => previous,
+        }
+    }
+
+    pub(super) fn node_ended(&mut self, index: usize, end: u64) {
+        self.ends[index] = Some(end);
+        self.last_end = self.last_end.max(end);
     }
 
     pub(super) fn is_over(&self, replay: &Replay) -> bool {

@@ -13,13 +13,16 @@
 //!
 //! What a task is (`task`), a stream's progress in its queue (`lane`), the streams to look at (`inbox`) and the
 //! threads of host functions (`host`) are known to those who submit. Playing is above the contexts (`player`,
-//! `advance`, `steps`, `replay`).
+//! `advance`, `steps`, `replay`; `adversary` and `starved` with `order=adversarial`).
 
 mod advance;
+mod adversary;
+pub(crate) mod bell;
 pub(crate) mod host;
 pub(crate) mod inbox;
 pub(crate) mod lane;
 pub(crate) mod player;
 mod replay;
+mod starved;
 mod steps;
 pub(crate) mod task;

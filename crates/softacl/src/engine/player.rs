@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use super::inbox;
+use super::adversary::Adversary;
+use super::{bell, inbox};
 use crate::clock::mono;
 use crate::context::held;
 use crate::stream::Stream;
@@ -77,11 +78,13 @@ pub(super) struct Player {
     alarms: BinaryHeap<Reverse<Alarm>>,
     entries: u64,
     /// Streams that have tasks, by their handles.
-    playing: HashMap<usize, Arc<Stream>>,
+    pub(super) playing: HashMap<usize, Arc<Stream>>,
     /// When a task last wrote a value that others may wait for, by address.
     pub(super) values: HashMap<usize, u64>,
     /// Streams that wait for a value in memory, which anybody may write.
     pub(super) polling: Vec<Arc<Stream>>,
+    /// With `order=adversarial`.
+    pub(super) adversary: Option<Adversary>,
 }
 
 impl Player {
@@ -93,6 +96,7 @@ impl Player {
             playing: HashMap::new(),
             values: HashMap::new(),
             polling: Vec::new(),
+            adversary: Adversary::from_options(),
         }
     }
 
@@ -104,10 +108,16 @@ impl Player {
             let given = virtual_time::unseen().given();
             self.collect();
             if self.ready.is_empty() {
+                let chosen = self.choose();
+                self.ready.extend(chosen);
+            }
+            if self.ready.is_empty() {
+                // Those that were given had nothing to do.
+                virtual_time::unseen().played(given);
                 self.rest();
                 self.ready.append(&mut self.polling);
             }
-            while let Some(stream) = self.ready.pop() {
+            while let Some(stream) = self.ready.pop().or_else(|| self.choose()) {
                 self.advance(&stream);
             }
             virtual_time::unseen().played(given);
@@ -116,6 +126,9 @@ impl Player {
 
     /// Takes the streams with new work and those whose time has come.
     fn collect(&mut self) {
+        if self.adversary.is_some() {
+            bell::get().answer();
+        }
         if !inbox::get().is_empty(Ordering::SeqCst) {
             let woken = inbox::get().take(&mut self.ready);
             self.wake(&woken);
@@ -181,9 +194,13 @@ impl Player {
         if !self.polling.is_empty() {
             next = next.min(mono() + POLL_NS);
         }
+        if let Some(deadline) = self.adversary.as_ref().and_then(Adversary::deadline) {
+            next = next.min(deadline);
+        }
+        let is_called = || self.adversary.is_some() && bell::get().has_rung();
         let linger_until = mono() + LINGER_NS;
         loop {
-            if !engine.is_empty(Ordering::Acquire) {
+            if !engine.is_empty(Ordering::Acquire) || is_called() {
                 return;
             }
             let now = mono();
@@ -194,7 +211,7 @@ impl Player {
             if now >= linger_until && left > SLEEP_AHEAD_NS {
                 process::flush_truth();
                 fence(Ordering::SeqCst);
-                if engine.is_empty(Ordering::SeqCst) {
+                if engine.is_empty(Ordering::SeqCst) && !is_called() {
                     let nap = left - SLEEP_AHEAD_NS / 2;
                     std::thread::park_timeout(Duration::from_nanos(nap));
                 }

@@ -68,7 +68,8 @@ impl Player {
         while moved {
             moved = false;
             until = u64::MAX;
-            for lane in 0..run.lanes.len() {
+            for place in 0..run.lanes.len() {
+                let lane = run.lane(place);
                 loop {
                     match self.play_next(replay, run, lane, seq, stream) {
                         Some(Progress::Moved) => moved = true,
@@ -78,6 +79,9 @@ impl Player {
                         }
                         None => break,
                     }
+                }
+                if run.is_serial() && (moved || until != u64::MAX) {
+                    break;
                 }
             }
         }
@@ -100,10 +104,11 @@ impl Player {
         seq: u64,
         stream: &Arc<Stream>,
     ) -> Option<Progress> {
+        let fresh_begin = run.next_begin(lane);
         let cursor = &mut run.lanes[lane];
         let index = *replay.body.lanes[lane].get(cursor.next)?;
         let begin = match cursor.stage {
-            Stage::Fresh => cursor.previous_end,
+            Stage::Fresh => fresh_begin,
             Stage::Ending { begin, .. } | Stage::Parked { begin } => begin,
         };
         let spot = Spot {
@@ -134,7 +139,7 @@ impl Player {
                     previous_end: end,
                     ..Cursor::default()
                 };
-                run.ends[index] = Some(end);
+                run.node_ended(index, end);
                 if let Action::Switch(switch) = &replay.body.nodes[index].action {
                     run.jump(replay, lane, switch.target(&replay.activity), end);
                 }

@@ -6,6 +6,7 @@ use super::host::Due;
 use super::inbox;
 use super::lane::Step;
 use super::player::{Player, seen};
+use super::starved::place;
 use super::task::Work;
 use crate::code::RT_WAIT_TIMEOUT;
 use crate::ffi::Callback;
@@ -179,7 +180,7 @@ impl Player {
             }
             Work::Free { address } => {
                 // Freed twice by the program; the call that could say so has returned.
-                let _ = memory::free_device(*address);
+                let _ = memory::free_in_order(*address);
             }
             _ => {}
         }
@@ -228,11 +229,6 @@ fn returned(stream: &Arc<Stream>, token: Token) -> Box<dyn FnOnce() + Send> {
         stream.host_work_done(token);
         inbox::get().enqueue(&stream);
     })
-}
-
-/// Tells streams apart.
-fn place(stream: &Stream) -> u64 {
-    (stream.device.physical as u64) << 56 | (stream.id as u64) << 32
 }
 
 /// A wait that ends with what it waits for, or after its timeout. Timeout 0 waits for ever.

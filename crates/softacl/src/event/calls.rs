@@ -302,6 +302,9 @@ impl Event {
         let _inside = stream.look();
         stream.check_context()?;
         stream.seen_by_query();
+        if record.end_ns().is_none() {
+            record.asked_in_vain();
+        }
         Ok(match process::options().chip.recycling() {
             Recycling::Thread => false,
             _ => record.is_recycled(),
@@ -316,7 +319,7 @@ impl Event {
         Ok(state
             .waits
             .iter()
-            .all(|(line, seq)| line.has_completed(*seq)))
+            .all(|(line, seq)| line.is_found_complete(*seq)))
     }
 
     pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {

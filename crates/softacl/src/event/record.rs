@@ -41,14 +41,25 @@ impl Record {
         })
     }
 
-    /// Was it reached, as the calling thread can know?
+    /// Was it reached, as a query asks it and the calling thread can know?
     pub(super) fn has_ended(&self) -> bool {
         let last = if virtual_time::is_on() {
             virtual_time::now()
         } else {
             u64::MAX
         };
-        self.end_ns().is_some_and(|end| end <= last)
+        let ended = self.end_ns().is_some_and(|end| end <= last);
+        if !ended {
+            self.asked_in_vain();
+        }
+        ended
+    }
+
+    /// A query found that it was not reached.
+    pub(super) fn asked_in_vain(&self) {
+        if let Some((line, seq)) = self.place.get() {
+            line.asked_in_vain(*seq);
+        }
     }
 
     /// Where the task is that reaches it.
@@ -87,6 +98,11 @@ impl Record {
     /// The line of the stream that it is on, once its place is known.
     pub(super) fn line(&self) -> Option<&Arc<Line>> {
         self.place.get().map(|(line, _)| line)
+    }
+
+    /// The task that reaches it: the handle of its stream and its number there, once they are known.
+    pub(crate) fn task(&self) -> Option<(usize, u64)> {
+        self.place.get().map(|(line, seq)| (line.handle, *seq))
     }
 
     /// Does the runtime know that it was reached?

@@ -22,6 +22,8 @@ pub(crate) struct Arena {
     base: AtomicUsize,
     end: AtomicUsize,
     capacity: usize,
+    /// Freed memory is overwritten and handed out again at once, so that a late use of it shows.
+    is_hostile: bool,
     state: Mutex<ArenaState>,
 }
 
@@ -36,6 +38,8 @@ struct ArenaState {
     free: BTreeMap<usize, usize>,
     free_by_size: BTreeSet<(usize, usize)>,
     used: usize,
+    /// What was freed last, unless something was allocated since.
+    last_freed: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +56,13 @@ impl Arena {
             base: AtomicUsize::new(0),
             end: AtomicUsize::new(0),
             capacity: capacity as usize,
+            is_hostile: false,
             state: Mutex::default(),
         }
+    }
+
+    pub(crate) fn hostile(self, is_hostile: bool) -> Self {
+        Self { is_hostile, ..self }
     }
 
     pub(crate) const fn capacity(&self) -> usize {
@@ -102,7 +111,9 @@ impl Arena {
         if state.used.checked_add(span)? > self.capacity {
             return None;
         }
-        let start = match state.take_free(span) {
+        let again = state.last_freed.take().filter(|_| self.is_hostile);
+        let again = again.filter(|&start| state.take_free_at(start, span));
+        let start = match again.or_else(|| state.take_free(span)) {
             Some(start) => start,
             None => self.grow(&mut state, span)?,
         };
@@ -126,7 +137,10 @@ impl Arena {
             return false;
         };
         state.used -= block.span;
-        if block.span >= GIVE_BACK {
+        if self.is_hostile {
+            poison(block.start, block.span);
+            state.last_freed = Some(block.start);
+        } else if block.span >= GIVE_BACK {
             // Before the block can be handed out again, which needs the lock.
             give_back(block.start, block.span);
         }
@@ -166,6 +180,24 @@ impl ArenaState {
             self.add_free(start + span, size - span);
         }
         Some(start)
+    }
+
+    /// Takes free memory at this place; false when there is not as much.
+    fn take_free_at(&mut self, start: usize, span: usize) -> bool {
+        let Some((&begin, &size)) = self.free.range(..=start).next_back() else {
+            return false;
+        };
+        let (end, free_end) = (start + span, begin + size);
+        if end > free_end {
+            return false;
+        }
+        self.remove_free(begin, size);
+        for (from, to) in [(begin, start), (end, free_end)] {
+            if to > from {
+                self.add_free(from, to - from);
+            }
+        }
+        true
     }
 
     fn put_free(&mut self, mut start: usize, mut size: usize) {
@@ -216,6 +248,14 @@ fn make_usable(start: usize, size: usize) -> Option<()> {
     (result == 0).then_some(())
 }
 
+/// Overwrites memory that was freed. As a number of any kind, what is in it then is unlikely.
+fn poison(start: usize, size: usize) {
+    const POISON: u8 = 0xd5;
+    // SAFETY: the range lies in this arena's own reservation, is usable, and belongs to nobody now. A task that
+    // still uses it reads or writes bytes of no meaning, as the module says.
+    unsafe { std::ptr::write_bytes(start as *mut u8, POISON, size) };
+}
+
 fn give_back(start: usize, size: usize) {
     let first = start.div_ceil(PAGE) * PAGE;
     let last = (start + size) / PAGE * PAGE;
@@ -246,6 +286,21 @@ mod tests {
         assert_eq!(arena.allocate(3000, 0), Some(blocks[0]));
         assert!(arena.release(keep));
         assert!(!arena.release(keep));
+    }
+
+    #[test]
+    fn a_hostile_arena_overwrites_what_is_freed_and_hands_it_out_again() {
+        let arena = Arena::new(64 << 20).hostile(true);
+        let blocks: Vec<usize> = (0..4).map(|_| arena.allocate(1000, 0).unwrap()).collect();
+        for place in [0, 2, 1] {
+            // SAFETY: the block is allocated, and stays usable when it is freed.
+            let first = unsafe { &mut *(blocks[place] as *mut u8) };
+            *first = 1;
+            assert!(arena.release(blocks[place]));
+            assert_ne!(*first, 1);
+        }
+        assert_eq!(arena.allocate(1000, 0), Some(blocks[1]));
+        assert_eq!(arena.allocate(1000, 0), Some(blocks[0]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::transfer::{Fill, Transfer};
-use super::{Place, place_of};
+use super::{Place, host_uses_memory, place_of};
 use crate::clock::{self, wait_until};
 use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
 use crate::engine::task::Work;
@@ -32,6 +32,7 @@ pub(crate) fn copy_at_once(transfer: Transfer) -> Outcome {
     current::context()?;
     let checked = transfer.checked()?;
     if transfer.dst != transfer.src {
+        host_uses_memory();
         let begin = clock::now();
         transfer.run();
         wait_until(begin + checked.duration_ns(process::options()));
@@ -69,6 +70,7 @@ pub(crate) fn fill_now(fill: Fill) -> Outcome {
         return NOT_OURS;
     }
     modes::permit_unsafe()?;
+    host_uses_memory();
     let begin = clock::now();
     fill.run();
     wait_until(begin + fill.duration_ns(process::options()));

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, check, fault};
-use crate::{device, process};
+use crate::{device, process, virtual_time};
 
 use crate::per_process::PerProcess;
 use arena::Arena;
@@ -51,7 +51,7 @@ pub(crate) struct HostMemory {
 impl HostMemory {
     pub(crate) fn new(capacity: u64) -> Self {
         Self {
-            pinned: Arena::new(capacity),
+            pinned: Arena::new(capacity).hostile(process::is_adversarial()),
             registered: RwLock::default(),
             registrations: AtomicUsize::new(0),
         }
@@ -139,10 +139,24 @@ pub(crate) fn is_managed(address: usize) -> bool {
     })
 }
 
+/// The calling thread is about to use or free memory itself. With a hostile order in virtual time, the engine has
+/// played before that what does not wait: what a race brings about is then the same in each run.
+pub(crate) fn host_uses_memory() {
+    if process::is_adversarial() {
+        virtual_time::settle();
+    }
+}
+
 pub(crate) fn free_device(address: usize) -> Outcome {
     if address == 0 {
         return fault(INVALID_PARAM, "the pointer is NULL");
     }
+    host_uses_memory();
+    free_in_order(address)
+}
+
+/// The same as a task, which has its place in the order.
+pub(crate) fn free_in_order(address: usize) -> Outcome {
     let freed = device::all()
         .iter()
         .any(|device| device.memory.release(address));
@@ -157,6 +171,7 @@ pub(crate) fn free_host(address: usize) -> Outcome {
     if address == 0 {
         return fault(INVALID_PARAM, "the pointer is NULL");
     }
+    host_uses_memory();
     let freed = host().pinned.release(address);
     if freed {
         Ok(())

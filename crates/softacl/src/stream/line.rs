@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use super::demand::Demand;
 use super::failures::Failures;
 use super::recycled::Recycled;
 use crate::clock;
@@ -53,6 +54,7 @@ pub(crate) struct Line {
     /// In virtual time. A leaf among the locks.
     pub(super) ends: Mutex<Ends>,
     pub(super) recycled: Recycled,
+    pub(super) demand: Demand,
     pub(super) drop_request: AtomicU8,
     pub(super) error: AtomicI32,
     pub(super) failures: Arc<Failures>,
@@ -73,6 +75,7 @@ impl Line {
             submitted: AtomicU64::new(0),
             ends: Mutex::default(),
             recycled: Recycled::default(),
+            demand: Demand::default(),
             drop_request: AtomicU8::new(0),
             error: AtomicI32::new(SUCCESS),
             failures: Arc::clone(&owner.failures),
@@ -97,6 +100,10 @@ impl Line {
         self.progress.completed()
     }
 
+    pub(crate) fn submitted_so_far(&self) -> u64 {
+        self.submitted.load(Ordering::Acquire)
+    }
+
     pub(crate) fn wake_sleepers(&self) {
         self.progress.wake();
     }
@@ -105,8 +112,9 @@ impl Line {
         self.completed() >= seq
     }
 
+    /// As a query asks it.
     pub(crate) fn is_idle(&self) -> bool {
-        self.completed() >= self.submitted.load(Ordering::Acquire)
+        self.is_found_complete(self.submitted_so_far())
     }
 
     /// When this host function returned; told once.

@@ -3,6 +3,7 @@
 
 pub(crate) mod access;
 mod control;
+mod demand;
 pub(crate) mod failures;
 pub(crate) mod last_task;
 pub(crate) mod launch;

@@ -23,6 +23,7 @@ pub(crate) enum Drop {
 impl Line {
     /// Waits until the task is complete.
     pub(crate) fn wait_for(&self, seq: u64, limit: Option<Duration>) -> Waited {
+        self.demand(seq);
         if virtual_time::is_on() {
             return self.wait_virtually(seq, limit);
         }

@@ -1,6 +1,7 @@
 //! softacl's tests: C programs against the built library, and the library's documents.
 #![allow(clippy::unwrap_used, reason = "tests stop at the first surprise")]
 
+mod adversarial;
 mod conformance;
 mod load;
 mod meddler;

@@ -102,10 +102,13 @@ pub(crate) fn compile(source: &Path) -> PathBuf {
 #[track_caller]
 fn compile_now(source: &Path) -> PathBuf {
     let relative = source.strip_prefix(programs_dir()).unwrap();
-    let name = relative
-        .with_extension("")
-        .to_string_lossy()
-        .replace('/', "-");
+    compile_sources(relative, &[source.to_owned()])
+}
+
+/// Compiles a program of several files, under a name.
+#[track_caller]
+pub(crate) fn compile_sources(name: &Path, sources: &[PathBuf]) -> PathBuf {
+    let name = name.with_extension("").to_string_lossy().replace('/', "-");
     let binary = scratch("programs").join(name);
     let mut cc = Command::new("cc");
     cc.args([
@@ -116,7 +119,7 @@ fn compile_now(source: &Path) -> PathBuf {
         "-Werror",
         "-pthread",
     ])
-    .arg(source)
+    .args(sources)
     .arg(format!("-I{}", include_dir().display()))
     .arg(format!("-L{}", library_dir().display()))
     .args(["-lascendcl", "-ldl", "-lm"]);
@@ -152,13 +155,22 @@ pub(crate) fn run_command(
     env: &[(&str, &str)],
     limit: Duration,
 ) -> Option<Output> {
+    run_input(command.stdin(Stdio::null()), library, env, limit)
+}
+
+/// The same with an input of its own.
+pub(crate) fn run_input(
+    command: &mut Command,
+    library: &Path,
+    env: &[(&str, &str)],
+    limit: Duration,
+) -> Option<Output> {
     let mut child = command
         .env("LD_LIBRARY_PATH", library)
         .env_remove("SOFTACL")
         .env_remove("SOFTACL_TRUTH")
         .env_remove("ASCEND_RT_VISIBLE_DEVICES")
         .envs(env.iter().copied())
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -1,18 +1,18 @@
 //! Random programs that copy between streams: those without a mistake give no error, and a mistake in one is found
 //! and named.
 
-mod program;
+mod text;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ascend_trace_analysis::checks::{Finding, Findings, Severity};
 use ascend_trace_analysis::{Fold, Step, Window};
 use ascend_trace_recording::Archive;
+use ascend_trace_testkit::racy::{Conflict, Dice, MISTAKES, Mistake, Op, conflicts, correct};
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::{Timeline, timeline};
 
-use super::random::Dice;
-use program::{Conflict, Op, conflicts, correct, text};
+use text::text;
 
 const OPERATIONS: usize = 60;
 
@@ -22,78 +22,6 @@ fn errors(text: &str) -> Vec<Finding> {
     let mut found = Findings::default().of(&Window::whole(&trace));
     found.retain(|it| it.severity == Severity::Error);
     found
-}
-
-/// Makes one mistake in a program, of which something follows: a wait or a sync is missing, memory is freed too
-/// early, or a record is moved before what it is to be after.
-fn spoiled(ops: &[Op], dice: &mut Dice) -> Option<(Vec<Op>, &'static str)> {
-    for _ in 0..40 {
-        let place = dice.roll(ops.len() as u64) as usize;
-        let mut changed = ops.to_vec();
-        let what = match ops[place] {
-            op if op.orders() => {
-                changed.remove(place);
-                "a missing wait"
-            }
-            Op::Free(_) => {
-                let earlier = place.checked_sub(1 + dice.roll(6) as usize);
-                let Some(earlier) = earlier else { continue };
-                let op = changed.remove(place);
-                changed.insert(earlier, op);
-                "an early free"
-            }
-            Op::Record(..) => {
-                let earlier = place.checked_sub(1 + dice.roll(6) as usize);
-                let Some(earlier) = earlier else { continue };
-                // The order of the recordings stays.
-                let between = &ops[earlier..place];
-                if between.iter().any(|it| matches!(it, Op::Record(..))) {
-                    continue;
-                }
-                let op = changed.remove(place);
-                changed.insert(earlier, op);
-                "a moved record"
-            }
-            _ => continue,
-        };
-        if is_possible(&changed) && !conflicts(&changed).is_empty() {
-            return Some((changed, what));
-        }
-    }
-    None
-}
-
-/// Whether memory is used only while it is there, and only what was recorded is waited for.
-fn is_possible(ops: &[Op]) -> bool {
-    let mut recorded = [0; 4];
-    let mut live: Vec<u64> = Vec::new();
-    ops.iter().all(|op| match *op {
-        Op::Record(_, event) => {
-            recorded[event] += 1;
-            true
-        }
-        Op::Wait(_, event, number)
-        | Op::SyncEvent(event, number)
-        | Op::QueryEvent(event, number) => number <= recorded[event],
-        Op::Malloc(block) => {
-            live.push(block);
-            true
-        }
-        Op::Free(block) => {
-            let was = live.contains(&block);
-            live.retain(|it| *it != block);
-            was
-        }
-        Op::Copy(_, to, from, _) | Op::Blocking(to, from, _) => {
-            is_live(&live, to) && is_live(&live, from)
-        }
-        Op::Fill(_, to, _) => is_live(&live, to),
-        _ => true,
-    })
-}
-
-fn is_live(live: &[u64], address: u64) -> bool {
-    address >= 1 << 20 || live.contains(&(address / 256 * 256))
 }
 
 /// Whether a finding is one of the conflicts, by the calls that it names.
@@ -139,12 +67,26 @@ fn check_correct(seeds: std::ops::Range<u64>) {
     });
 }
 
-fn check_spoiled(seeds: std::ops::Range<u64>) {
-    let (all, named) = (AtomicU64::new(0), AtomicU64::new(0));
+/// A program with a mistake, whose kind follows from the seed.
+fn spoiled(seed: u64) -> Option<(Vec<Op>, Mistake)> {
+    let mut dice = Dice(seed);
+    let ops = correct(&mut dice, OPERATIONS);
+    let mistake = MISTAKES[seed as usize % MISTAKES.len()];
+    Some((mistake.inject(&ops, &mut dice)?, mistake))
+}
+
+/// How many programs with a kind of mistake there were, and in how many of them it was found.
+#[derive(Default)]
+struct Count {
+    all: AtomicU64,
+    named: AtomicU64,
+}
+
+#[expect(clippy::print_stdout, reason = "the figures by kind of mistake")]
+fn check_spoiled(seeds: std::ops::Range<u64>, least: u64) {
+    let counts: [Count; MISTAKES.len()] = Default::default();
     for_each(seeds, |seed| {
-        let mut dice = Dice(seed);
-        let ops = correct(&mut dice, OPERATIONS);
-        let Some((ops, what)) = spoiled(&ops, &mut dice) else {
+        let Some((ops, mistake)) = spoiled(seed) else {
             return;
         };
         let text = text(&ops);
@@ -153,14 +95,22 @@ fn check_spoiled(seeds: std::ops::Range<u64>) {
         for finding in &found {
             assert!(
                 is_named(finding, &expected, &ops),
-                "seed {seed}, {what}: {finding:#?}, not {expected:?}\n{text}"
+                "seed {seed}, {mistake:?}: {finding:#?}, not {expected:?}\n{text}"
             );
         }
-        all.fetch_add(1, Ordering::Relaxed);
-        named.fetch_add(u64::from(!found.is_empty()), Ordering::Relaxed);
+        let count = &counts[mistake as usize];
+        count.all.fetch_add(1, Ordering::Relaxed);
+        let is_found = u64::from(!found.is_empty());
+        count.named.fetch_add(is_found, Ordering::Relaxed);
     });
-    let (all, named) = (all.into_inner(), named.into_inner());
-    assert!(all > 200 && named * 100 >= all * 99, "{named} of {all}");
+    for (count, mistake) in counts.into_iter().zip(MISTAKES) {
+        let (all, named) = (count.all.into_inner(), count.named.into_inner());
+        println!("{mistake:?}: {named} of {all}");
+        assert!(
+            all >= least && named * 100 >= all * 99,
+            "{mistake:?}: {named} of {all}"
+        );
+    }
 }
 
 #[test]
@@ -170,7 +120,7 @@ fn random_programs_without_a_mistake_give_no_error() {
 
 #[test]
 fn a_mistake_in_a_random_program_is_found_and_named() {
-    check_spoiled(0..400);
+    check_spoiled(0..600, 60);
 }
 
 #[test]
@@ -182,7 +132,7 @@ fn many_random_programs_without_a_mistake_give_no_error() {
 #[test]
 #[ignore = "takes minutes"]
 fn a_mistake_in_many_random_programs_is_found_and_named() {
-    check_spoiled(1_000..6_000);
+    check_spoiled(1_000..7_000, 600);
 }
 
 /// What is found, wherever the recording is cut.
@@ -190,8 +140,7 @@ fn a_mistake_in_many_random_programs_is_found_and_named() {
 fn what_is_found_does_not_depend_on_where_a_recording_is_cut() {
     for_each(30_000..30_100, |seed| {
         let mut dice = Dice(seed);
-        let ops = correct(&mut dice, OPERATIONS);
-        let ops = spoiled(&ops, &mut dice).map_or(ops, |(ops, _)| ops);
+        let ops = spoiled(seed).map_or_else(|| correct(&mut dice, OPERATIONS), |(ops, _)| ops);
         let text = text(&ops);
         let timeline = Timeline::parse(&text).expect("a timeline");
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);

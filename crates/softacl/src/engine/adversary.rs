@@ -1,0 +1,230 @@
+//! `order=adversarial`: which stream's next task runs, when any of several could.
+//!
+//! One task runs at a time. A stream is either prompt, and runs its tasks as soon as its dependencies allow, or
+//! starved: its tasks run when somebody waits for them, directly or through other streams, and no prompt task
+//! can run any more. So work whose result nobody waits for is delayed as long as a program can notice it, and
+//! other work overtakes it. Tasks that run because somebody waits run in an order of the seed.
+//!
+//! A program may wait in a way that the runtime does not see: a callback for another one, a thread that looks at
+//! memory, another process. So starved tasks run after a while without one (`order_patience_ms`), too.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::inbox;
+
+use super::lane::Stage;
+use super::player::Player;
+use super::starved::Seed;
+use super::task::{Task, Work};
+use crate::clock::mono;
+use crate::process;
+use crate::stream::Stream;
+use crate::sync::lock;
+use crate::virtual_time;
+
+/// What the engine knows of the order.
+pub(super) struct Adversary {
+    seed: Seed,
+    /// The task that runs: the handle of its stream and its number.
+    running: Option<(usize, u64)>,
+    /// No task begins earlier.
+    begins_ns: u64,
+    /// Since when there have been starved tasks and none of them has run.
+    starving_since: Option<u64>,
+}
+
+/// The first task of a stream.
+struct Head {
+    stream: Arc<Stream>,
+    seq: u64,
+    submitted_ns: u64,
+    state: State,
+    /// Somebody waits for it.
+    is_needed: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It could run.
+    Held,
+    /// It waits for a task: the handle of its stream and its number.
+    Waits(usize, u64),
+    /// It waits for something that any task may bring about.
+    WaitsForAny,
+    /// It runs, or waits for the host.
+    Elsewhere,
+}
+
+impl Adversary {
+    pub(super) fn from_options() -> Option<Self> {
+        process::is_adversarial().then(|| Self {
+            seed: Seed(process::options().noise_seed),
+            running: None,
+            begins_ns: 0,
+            starving_since: None,
+        })
+    }
+
+    /// May the stream's first task begin? Then no earlier than answered.
+    pub(super) fn permits(&self, stream: &Stream, task: &Task) -> Option<u64> {
+        let own = (stream.handle, task.seq);
+        (self.running == Some(own)).then_some(self.begins_ns)
+    }
+
+    /// A task is complete.
+    pub(super) fn ended(&mut self, stream: &Stream, end_ns: u64) {
+        self.begins_ns = self.begins_ns.max(end_ns);
+        self.leaves(stream);
+    }
+
+    /// The stream's task waits, or is gone: another one may run.
+    pub(super) fn leaves(&mut self, stream: &Stream) {
+        self.running = self.running.filter(|(handle, _)| *handle != stream.handle);
+    }
+
+    /// When patience ends.
+    pub(super) fn deadline(&self) -> Option<u64> {
+        Some(self.starving_since? + patience_ns())
+    }
+
+    pub(super) const fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    fn run(&mut self, head: &Head) -> Arc<Stream> {
+        self.running = Some((head.stream.handle, head.seq));
+        Arc::clone(&head.stream)
+    }
+
+    /// A starved task runs, and not before somebody waited for it.
+    fn run_starved(&mut self, head: &Head, asked_ns: u64) -> Arc<Stream> {
+        let now = if virtual_time::is_on() {
+            asked_ns
+        } else {
+            mono()
+        };
+        self.begins_ns = self.begins_ns.max(now);
+        self.starving_since = None;
+        self.run(head)
+    }
+
+    /// Is it time to run what nobody is known to wait for?
+    fn loses_patience(&mut self) -> bool {
+        let now = mono();
+        let since = *self.starving_since.get_or_insert(now);
+        now >= since + patience_ns()
+    }
+}
+
+impl Player {
+    /// Lets the next task run, if none does; answers its stream.
+    pub(super) fn choose(&mut self) -> Option<Arc<Stream>> {
+        let adversary = self.adversary.as_mut()?;
+        if adversary.running.is_some() {
+            return None;
+        }
+        let mut heads: Vec<Head> = self.playing.values().filter_map(head).collect();
+        if !inbox::get().is_empty(Ordering::SeqCst) {
+            // Somebody may wait already, and what was submitted before that has to be known first.
+            return None;
+        }
+        let is_prompt = |head: &&Head| {
+            head.state == State::Held && !adversary.seed.starves(&head.stream, head.seq)
+        };
+        let place = |head: &&Head| (head.submitted_ns, head.stream.device.id, head.stream.id);
+        if let Some(head) = heads.iter().filter(is_prompt).min_by_key(place) {
+            return Some(adversary.run(head));
+        }
+        let asked_ns = mark_needed(&mut heads);
+        let seed = adversary.seed;
+        let first = |among: &dyn Fn(&Head) -> bool| {
+            let held = heads.iter().filter(|head| head.state == State::Held);
+            let among = held.filter(|head| among(head));
+            among.min_by_key(|head| seed.rank(&head.stream))
+        };
+        let needs_any = |head: &Head| head.is_needed && head.state == State::WaitsForAny;
+        let any = heads.iter().any(needs_any);
+        if let Some(head) = first(&|head| head.is_needed).or_else(|| first(&|_| any)) {
+            return Some(adversary.run_starved(head, asked_ns));
+        }
+        if first(&|_| true).is_none() {
+            adversary.starving_since = None;
+        } else if adversary.loses_patience() {
+            for head in &heads {
+                let stream = &head.stream;
+                stream.expect(stream.submitted_so_far());
+            }
+            return first(&|_| true).map(|head| adversary.run_starved(head, asked_ns));
+        }
+        None
+    }
+}
+
+fn patience_ns() -> u64 {
+    process::options().order_patience_ms * 1_000_000
+}
+
+/// The first task of the stream. In the lane of a stream that plays there is one.
+fn head(stream: &Arc<Stream>) -> Option<Head> {
+    let lane = lock(&stream.lane);
+    let task = lane.tasks.front()?;
+    let (state, has_timeout) = match lane.stage {
+        Stage::Fresh => (State::Held, false),
+        Stage::Ending { .. } => (State::Elsewhere, false),
+        Stage::Parked { .. } => awaited(&task.work),
+    };
+    Some(Head {
+        seq: task.seq,
+        submitted_ns: task.submitted_ns,
+        state,
+        // Its time runs.
+        is_needed: has_timeout || stream.demanded() >= task.seq,
+        stream: Arc::clone(stream),
+    })
+}
+
+/// What a task waits for, and whether it has a timeout.
+fn awaited(work: &Work) -> (State, bool) {
+    match work {
+        Work::Wait { record, timeout_ns } => {
+            let task = record.task();
+            let state = task.map_or(State::WaitsForAny, |(stream, seq)| {
+                State::Waits(stream, seq)
+            });
+            (state, *timeout_ns != 0)
+        }
+        Work::Pass(pass) => (State::WaitsForAny, pass.timeout_ns != 0),
+        Work::HostFunction(_) | Work::Report(_) => (State::Elsewhere, false),
+        _ => (State::WaitsForAny, false),
+    }
+}
+
+/// Marks what those wait for that somebody waits for. Answers when a thread last began to wait.
+fn mark_needed(heads: &mut [Head]) -> u64 {
+    let places: HashMap<usize, usize> = heads
+        .iter()
+        .enumerate()
+        .map(|(place, head)| (head.stream.handle, place))
+        .collect();
+    let mut left: Vec<usize> = (0..heads.len())
+        .filter(|place| heads[*place].is_needed)
+        .collect();
+    let asked = left.iter().map(|place| heads[*place].stream.demanded_at());
+    let asked_ns = asked.max().unwrap_or(0);
+    while let Some(place) = left.pop() {
+        let State::Waits(stream, seq) = heads[place].state else {
+            continue;
+        };
+        let Some(&place) = places.get(&stream) else {
+            continue;
+        };
+        let head = &mut heads[place];
+        if !head.is_needed && head.seq <= seq {
+            head.is_needed = true;
+            left.push(place);
+        }
+    }
+    asked_ns
+}

@@ -1,0 +1,156 @@
+//! Mistakes in programs: an order that a program needs is missing.
+
+use super::Dice;
+use super::order::{State, conflicts};
+use super::program::{BLOCK, EVENTS, INPUT, Op, STREAMS, random_part};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// A stream does not wait for another one.
+    DroppedWait,
+    /// An event is recorded before what it is to be after.
+    MovedRecord,
+    /// Memory is freed while tasks use it.
+    EarlyFree,
+    /// The host does not wait for what it uses the results of.
+    MissingJoin,
+    /// The host waits for another stream, or for one stream instead of the device.
+    NarrowedSync,
+    /// A task writes to memory that others still use.
+    ReusedBuffer,
+}
+
+pub const MISTAKES: [Mistake; 6] = [
+    Mistake::DroppedWait,
+    Mistake::MovedRecord,
+    Mistake::EarlyFree,
+    Mistake::MissingJoin,
+    Mistake::NarrowedSync,
+    Mistake::ReusedBuffer,
+];
+
+impl Mistake {
+    /// The program with one such mistake, after which operations conflict.
+    pub fn inject(self, ops: &[Op], dice: &mut Dice) -> Option<Vec<Op>> {
+        for _ in 0..200 {
+            let place = dice.roll(ops.len() as u64) as usize;
+            let changed = self.at(place, ops, dice);
+            let changed = changed.filter(|it| is_possible(it) && !conflicts(it).is_empty());
+            if changed.is_some() {
+                return changed;
+            }
+        }
+        None
+    }
+
+    fn at(self, place: usize, ops: &[Op], dice: &mut Dice) -> Option<Vec<Op>> {
+        let op = ops[place];
+        match (self, op) {
+            (Self::DroppedWait, Op::Wait(..)) => Some(without(place, ops)),
+            (
+                Self::MissingJoin,
+                Op::SyncStream(_) | Op::SyncEvent(..) | Op::QueryEvent(..) | Op::SyncDevice,
+            ) => Some(without(place, ops)),
+            (Self::MovedRecord, Op::Record(_, event)) => {
+                let earlier = place.checked_sub(1 + dice.roll(6) as usize)?;
+                let between = &ops[earlier..place];
+                // Whatever names the event means the same recording as before.
+                let is_free = between.iter().all(|it| it.event() != Some(event));
+                is_free.then(|| moved(place, earlier, ops))
+            }
+            (Self::EarlyFree, Op::Free(_)) => {
+                let earlier = place.checked_sub(1 + dice.roll(6) as usize)?;
+                Some(moved(place, earlier, ops))
+            }
+            (Self::NarrowedSync, Op::SyncDevice | Op::SyncStream(_)) => {
+                let other = Op::SyncStream(dice.roll(STREAMS as u64) as usize);
+                Some(replaced(place, other, ops))
+            }
+            (Self::ReusedBuffer, Op::Copy(..) | Op::Fill(..)) => {
+                let to = random_part(&live_at(place, ops), dice);
+                Some(replaced(place, op.to(to), ops))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Op {
+    fn event(self) -> Option<usize> {
+        match self {
+            Self::Record(_, event)
+            | Self::Wait(_, event, _)
+            | Self::SyncEvent(event, _)
+            | Self::QueryEvent(event, _) => Some(event),
+            _ => None,
+        }
+    }
+
+    /// The same to another destination.
+    fn to(self, to: u64) -> Self {
+        match self {
+            Self::Copy(stream, _, from, bytes) => Self::Copy(stream, to, from, bytes),
+            Self::Fill(stream, _, bytes) => Self::Fill(stream, to, bytes),
+            other => other,
+        }
+    }
+}
+
+fn without(place: usize, ops: &[Op]) -> Vec<Op> {
+    let mut changed = ops.to_vec();
+    changed.remove(place);
+    changed
+}
+
+fn moved(place: usize, to: usize, ops: &[Op]) -> Vec<Op> {
+    let mut changed = without(place, ops);
+    changed.insert(to, ops[place]);
+    changed
+}
+
+fn replaced(place: usize, by: Op, ops: &[Op]) -> Vec<Op> {
+    let mut changed = ops.to_vec();
+    changed[place] = by;
+    changed
+}
+
+/// The blocks that there are before an operation.
+fn live_at(place: usize, ops: &[Op]) -> Vec<u64> {
+    let mut state = State::default();
+    ops[..place].iter().for_each(|op| state.push(*op));
+    state.live
+}
+
+/// Whether memory is used only while it is there, and only what was recorded is waited for.
+fn is_possible(ops: &[Op]) -> bool {
+    let mut recorded = [0; EVENTS];
+    let mut live: Vec<u64> = Vec::new();
+    ops.iter().all(|op| match *op {
+        Op::Record(_, event) => {
+            recorded[event] += 1;
+            true
+        }
+        Op::Wait(_, event, number)
+        | Op::SyncEvent(event, number)
+        | Op::QueryEvent(event, number) => number <= recorded[event],
+        Op::Malloc(block) => {
+            let is_new = !live.contains(&block);
+            live.push(block);
+            is_new
+        }
+        Op::Free(block) => {
+            let was = live.contains(&block);
+            live.retain(|it| *it != block);
+            was
+        }
+        Op::Copy(_, to, from, _) | Op::Blocking(to, from, _) => {
+            is_live(&live, to) && is_live(&live, from)
+        }
+        Op::Fill(_, to, _) => is_live(&live, to),
+        _ => true,
+    })
+}
+
+fn is_live(live: &[u64], address: u64) -> bool {
+    address >= INPUT || live.contains(&(address / BLOCK * BLOCK))
+}

@@ -1,15 +1,15 @@
-//! Measures the analyses on a recording of any length:
+//! Measures the analyses on a recording of any length, one after another, each in a process of its own:
 //! `cargo run --release -p ascend-trace-analysis --example measure -- 10000000`.
 //!
-//! Prints what the whole costs at once and in windows, in processor time. With `windows` as a second word, only what
-//! reads a recording in windows is measured. Words after that name the measurements that are made.
+//! It prints processor time, and the most memory that the process occupied. Words after the number name the
+//! measurements that are made; `whole` is what a trace in memory costs at once.
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 use std::error::Error;
-use std::fmt::Display;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use ascend_trace_analysis::checks::Findings;
@@ -23,17 +23,136 @@ use ascend_trace_recording::rows::{Row, TablesRow};
 use ascend_trace_recording::{Archive, TraceBuilder};
 use ascend_trace_testkit::workload::{self, Workload};
 
-/// Tasks of one step of the workload.
-const TASKS_PER_STEP: u32 = 24;
+type Outcome<T> = Result<T, Box<dyn Error>>;
 
-fn main() {
-    let tasks = std::env::args().nth(1).and_then(|it| it.parse().ok());
-    let tasks: u32 = tasks.unwrap_or(1_000_000);
+/// A name, and what is done with a file.
+type Measurement = (&'static str, fn(&Path) -> Outcome<String>);
+
+/// A step on both threads: operators, and two copies, a record and a wait on each.
+const OPERATORS: u32 = 96;
+const TASKS_PER_STEP: u32 = 2 * (OPERATORS + 4);
+
+/// Says that a process is to make one measurement, of a file that is there.
+const OF_FILE: &str = "--file";
+
+/// What is measured of a recording that is read in windows, and its outcome in words.
+const MEASUREMENTS: [Measurement; 11] = [
+    ("reading", |file| windows(file, Needs::Calls)),
+    ("dependencies", |file| windows(file, Needs::Dependencies)),
+    ("stalls", |file| windows(file, Needs::All)),
+    ("stats", |file| {
+        let mut archive = open(file)?;
+        let span = archive.span();
+        let stats = Stats::of_archive(&mut archive, span, |_| true)?.ok_or("nobody gave up")?;
+        Ok(format!("{} causes", stats.stall_causes.len()))
+    }),
+    ("check", |file| {
+        let findings =
+            Findings::default().of_archive(&mut open(file)?, Step::default(), |_| true)?;
+        Ok(format!("{} findings", findings.unwrap_or_default().len()))
+    }),
+    ("steps", |file| {
+        let report = Report::of_archive(&mut open(file)?, Step::default(), Wanted::Repeated)?;
+        Ok(format!("{} steps", report.steps.len()))
+    }),
+    ("critical", |file| {
+        let mut archive = open(file)?;
+        let range = archive.span().unwrap_or_default();
+        let path = Critical::of_archive(&mut archive, Step::default(), range)?;
+        Ok(format!("{} pieces", path.segments.len()))
+    }),
+    ("what-if", |file| {
+        let changes = [Change::Launch { factor: 0.0 }];
+        let report = simulated(file)?.predict(&changes, vec![String::new()]);
+        Ok(format!("{} ns", report.makespan_ns))
+    }),
+    ("suggest", |file| {
+        let report = simulated(file)?.suggest();
+        Ok(format!("{} changes", report.predictions.len()))
+    }),
+    ("syncs", |file| {
+        let report = simulated(file)?.syncs();
+        Ok(format!("{} rows", report.syncs.len()))
+    }),
+    // The second recording is the first one, opened once more: twice as many tasks.
+    ("diff", |file| {
+        let mut archives = [open(file)?, open(file)?];
+        let both = archives.each_mut();
+        let diff = Diff::of_archives(both, Step::default(), Wanted::Repeated)?;
+        Ok(format!("{} pairs", diff.pairs.len()))
+    }),
+];
+
+fn main() -> Outcome<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, file, tasks, name] = words.as_slice()
+        && flag == OF_FILE
+    {
+        return measured(Path::new(file), tasks.parse()?, name);
+    }
+    let tasks: u32 = words.first().map_or(Ok(1_000_000), |it| it.parse())?;
+    let wanted = words.get(1..).unwrap_or_default();
     let steps = tasks.div_ceil(TASKS_PER_STEP);
-    if std::env::args().nth(2).as_deref() != Some("windows") {
+    if wanted.iter().any(|it| it == "whole") {
         whole(steps);
     }
-    in_windows(steps).expect("it reads back");
+    let file = std::env::temp_dir().join(format!("measure-{}.atrace", std::process::id()));
+    let measured = written(&file, steps).and_then(|()| each(&file, steps, wanted));
+    std::fs::remove_file(file)?;
+    measured
+}
+
+/// Has each measurement made by a process of its own, so that none finds memory that another one left.
+fn each(file: &Path, steps: u32, wanted: &[String]) -> Outcome<()> {
+    let tasks = steps * TASKS_PER_STEP;
+    let rows = open(file)?.rows();
+    println!("{tasks} tasks, {} calls", rows - u64::from(tasks));
+    println!("what            seconds  ns a task  M rows/s  peak MB  outcome");
+    let names = MEASUREMENTS.iter().map(|(name, _)| *name);
+    for name in names.filter(|name| wanted.is_empty() || wanted.iter().any(|it| it == name)) {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(OF_FILE).arg(file);
+        let status = command.args([&tasks.to_string(), name]).status()?;
+        if !status.success() {
+            return Err(format!("{name}: {status}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Prints what something took: processor time, and memory.
+fn measured(file: &Path, tasks: u32, name: &str) -> Outcome<()> {
+    let (_, work) = MEASUREMENTS
+        .iter()
+        .find(|it| it.0 == name)
+        .ok_or("there is no such measurement")?;
+    let rows = open(file)?.rows();
+    let start = worked();
+    let outcome = work(file)?;
+    let seconds = (worked() - start).as_secs_f64();
+    let each = seconds * 1e9 / f64::from(tasks);
+    let rate = rows as f64 / seconds / 1e6;
+    let peak = peak() >> 20;
+    println!("{name:<14} {seconds:>8.2} {each:>10.0} {rate:>9.2} {peak:>8}  {outcome}");
+    Ok(())
+}
+
+fn open(file: &Path) -> Outcome<Archive> {
+    Ok(Archive::open(file, |_, _| true)?)
+}
+
+fn windows(file: &Path, needs: Needs) -> Outcome<String> {
+    let mut archive = open(file)?;
+    let mut windows = Windows::of(&mut archive, Step::default(), needs);
+    let mut count = 0;
+    while windows.next(|_| ())?.is_some() {
+        count += 1;
+    }
+    Ok(format!("{count} windows"))
+}
+
+fn simulated(file: &Path) -> Outcome<WhatIf> {
+    Ok(WhatIf::of_archive(&mut open(file)?, Step::default())?)
 }
 
 /// The tables of the workload, with what its functions mean.
@@ -68,6 +187,8 @@ fn builder() -> TraceBuilder {
 fn run(steps: u32, sink: impl FnMut(Row)) {
     let workload = Workload {
         steps,
+        operators: OPERATORS,
+        repeats: true,
         ..Workload::default()
     };
     workload::run(workload, sink);
@@ -106,126 +227,28 @@ fn whole(steps: u32) {
     println!("together {summed:?}, {} MB", (after - before) >> 20);
 }
 
-/// The analyses of the same recording in a file, read in windows.
-fn in_windows(steps: u32) -> Result<(), Box<dyn Error>> {
-    let file = std::env::temp_dir().join(format!("measure-{}.atrace", std::process::id()));
-    let archive = written(&file, steps);
-    let measured = archive.and_then(|mut archive| {
-        let mut other = Archive::open(&file, |_, _| true)?;
-        of_windows(&mut archive, &mut other)
-    });
-    std::fs::remove_file(file)?;
-    measured
-}
-
-/// The second recording is the first one, opened once more.
-fn of_windows(archive: &mut Archive, other: &mut Archive) -> Result<(), Box<dyn Error>> {
-    let span = archive.span();
-    let range = span.unwrap_or_default();
-    let step = Step::default();
-    for (name, needs) in [
-        ("reading", Needs::Calls),
-        ("dependencies", Needs::Dependencies),
-        ("stalls", Needs::All),
-    ] {
-        measured(name, || {
-            let mut windows = Windows::of(archive, step, needs);
-            let mut count = 0;
-            while windows.next(|_| ())?.is_some() {
-                count += 1;
-            }
-            Ok(format!("{count} windows"))
-        })?;
-    }
-    measured("tables", || {
-        let stats = Stats::of_archive(archive, span, |_| true)?.ok_or("nobody gave up")?;
-        Ok(format!("{} causes", stats.stall_causes.len()))
-    })?;
-    measured("checks", || {
-        let findings = Findings::default().of_archive(archive, step, |_| true)?;
-        Ok(format!("{} findings", findings.unwrap_or_default().len()))
-    })?;
-    measured("steps", || {
-        let report = Report::of_archive(archive, step, Wanted::Repeated)?;
-        Ok(format!("{} steps", report.steps.len()))
-    })?;
-    measured("critical", || {
-        let path = Critical::of_archive(archive, step, range)?;
-        Ok(format!("{} pieces", path.segments.len()))
-    })?;
-    measured("predict", || {
-        let changes = [Change::Launch { factor: 0.0 }];
-        let report = WhatIf::of_archive(archive, step)?.predict(&changes, vec![String::new()]);
-        Ok(format!("{} ns", report.makespan_ns))
-    })?;
-    measured("suggest", || {
-        let report = WhatIf::of_archive(archive, step)?.suggest();
-        Ok(format!("{} changes", report.predictions.len()))
-    })?;
-    measured("syncs", || {
-        let report = WhatIf::of_archive(archive, step)?.syncs();
-        Ok(format!("{} rows", report.syncs.len()))
-    })?;
-    measured("diff", || {
-        let diff = Diff::of_archives([archive, other], step, Wanted::Repeated)?;
-        Ok(format!("{} pairs", diff.pairs.len()))
-    })
-}
-
-/// Prints what something took: processor time, and memory beyond what was occupied before.
-fn measured<T: Display>(
-    name: &str,
-    work: impl FnOnce() -> Result<T, Box<dyn Error>>,
-) -> Result<(), Box<dyn Error>> {
-    let mut wanted = std::env::args().skip(3).peekable();
-    if wanted.peek().is_some() && !wanted.any(|it| it == name) {
-        return Ok(());
-    }
-    let (before, start) = (renewed()?, worked());
-    let outcome = work()?;
-    println!(
-        "{name} {:.1?}, {} MB, {outcome}",
-        worked() - start,
-        peak().saturating_sub(before) >> 20
-    );
-    Ok(())
-}
-
-/// What is occupied now, from which on the peak counts again.
-fn renewed() -> Result<u64, Box<dyn Error>> {
-    std::fs::write("/proc/self/clear_refs", "5")?;
-    Ok(resident())
-}
-
-fn written(file: &Path, steps: u32) -> Result<Archive, Box<dyn Error>> {
+fn written(file: &Path, steps: u32) -> Outcome<()> {
     let session = workload::leading().0;
     let mut writer = Writer::create(BufWriter::new(File::create(file)?), &session, &tables())?;
-    let (mut rows, mut end, mut failed) = (0, None, Ok(()));
+    let (mut end, mut failed) = (None, Ok(()));
     run(steps, |row| {
-        rows += 1;
         let pushed = match row {
             Row::End(row) => {
                 end = Some(row);
                 Ok(())
             }
-            row => writer.push(row),
+            row => writer.push(&row),
         };
-        let flushed = match rows % 10_000 {
-            0 => writer.flush(),
-            _ => Ok(()),
-        };
-        if let (Ok(()), Err(error)) = (&failed, pushed.and(flushed)) {
+        if let (Ok(()), Err(error)) = (&failed, pushed) {
             failed = Err(error);
         }
     });
     failed?;
     writer.finish(end.ok_or("it has no end")?)?;
-    // What the trace in memory took is not counted for what is read of the file.
-    std::fs::write("/proc/self/clear_refs", "5")?;
-    Ok(Archive::open(file, |_, _| true)?)
+    Ok(())
 }
 
-/// The most bytes of memory that the process occupied since they were last reset.
+/// The most bytes of memory that the process occupied.
 fn peak() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -19,17 +19,18 @@ use crate::{Dependencies, Edge, Graphs, Lane, Node, Places, Stall, Stalls};
 /// How much of a recording is in memory at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Rows that are read at a time: calls, and times of tasks.
+    /// Rows that are read at a time: calls, and times of tasks. More where more than a few calls are kept.
     pub rows: u64,
     /// Calls before and after those of a window's part that are looked at with them.
     pub margin: usize,
 }
 
+/// Small windows are fast, since what is in them is passed over many times: they stay in the cache.
 impl Default for Step {
     fn default() -> Self {
         Self {
-            rows: 1 << 17,
-            margin: 1 << 14,
+            rows: 1 << 15,
+            margin: 1 << 12,
         }
     }
 }
@@ -40,6 +41,17 @@ impl Step {
         rows: u64::MAX,
         margin: 0,
     };
+
+    /// How much is read beside so many calls that are kept. They are passed over again in each window, so with many
+    /// of them, as of many threads, there are fewer windows.
+    fn beside(&self, kept: usize) -> u64 {
+        /// What any recording may keep.
+        const FEW: usize = 1 << 14;
+        match kept {
+            0..FEW => self.rows,
+            _ => self.rows.max(2 * kept as u64),
+        }
+    }
 }
 
 /// What an analysis looks at beside the calls and tasks of a window. What it does not need is not worked out, and empty:
@@ -334,7 +346,8 @@ impl<'a> Windows<'a> {
         if self.part.is_last {
             return Ok(None);
         }
-        self.replay.advance(self.step.rows)?;
+        let kept = self.replay.trace().calls().len();
+        self.replay.advance(self.step.beside(kept))?;
         let (trace, known) = (self.replay.trace(), self.replay.horizon());
         let past = &mut self.past;
         let keys = Keys::of(trace, std::mem::take(&mut past.keys));
@@ -385,6 +398,11 @@ pub trait Fold: Sized {
     /// Takes in the next window.
     fn take(&mut self, window: &Window<'_>);
 
+    /// Whether what comes next changes nothing: it is not read then.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// The answer, once there are no more.
     fn finish(self) -> Self::Answer;
 
@@ -413,6 +431,9 @@ pub trait Fold: Sized {
             if !keep_on(reached) {
                 return Ok(None);
             }
+            if self.is_done() {
+                break;
+            }
         }
         Ok(Some(self.finish()))
     }
@@ -428,8 +449,15 @@ fn first_moment(trace: &Trace, span: Option<TimeRange>) -> i64 {
 
 /// The moment in a range after which so many calls of the range begin, or its begin.
 fn margin(trace: &Trace, range: TimeRange, count: usize) -> i64 {
-    let begins = trace.calls().iter().map(|call| call.begin);
-    let mut begins: Vec<i64> = begins.filter(|it| range.owns(*it)).collect();
+    let mut begins = Vec::new();
+    for thread in (0..trace.threads().len() as u32).map(ThreadId) {
+        let calls = trace.thread_calls(thread);
+        let begin = |id: &CallId| trace.call(*id).begin;
+        let upto = calls.partition_point(|id| begin(id) < range.end);
+        // No thread has more of the last ones than there are.
+        let last = calls[..upto].iter().rev().take(count.max(1)).map(begin);
+        begins.extend(last.take_while(|it| *it >= range.begin));
+    }
     let Some(place) = begins.len().checked_sub(count.max(1)) else {
         return range.begin;
     };

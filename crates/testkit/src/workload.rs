@@ -45,6 +45,10 @@ pub struct Workload {
     pub drift_ppm: f64,
     /// Whether there is something for every kind of lane.
     pub everything: bool,
+    /// Operators of a step, on each thread.
+    pub operators: u32,
+    /// Whether each step launches the same operators, in the same order.
+    pub repeats: bool,
 }
 
 impl Default for Workload {
@@ -56,6 +60,8 @@ impl Default for Workload {
             clock_offset_ns: -7_000_000_000_000,
             drift_ppm: 31.0,
             everything: false,
+            operators: 8,
+            repeats: false,
         }
     }
 }
@@ -254,8 +260,8 @@ impl<S: FnMut(Row)> Run<S> {
                 ..Target::default()
             },
         );
-        for _ in 0..8 {
-            self.operator(thread);
+        for place in 0..self.workload.operators {
+            self.operator(thread, place);
         }
         copy(self, host + 64, buffer + 4096, 64, 2);
         if step.is_multiple_of(16) {
@@ -273,8 +279,12 @@ impl<S: FnMut(Row)> Run<S> {
         self.threads[thread as usize].now += self.workload.rest_ns;
     }
 
-    fn operator(&mut self, thread: u32) {
-        let which = self.below(OPERATORS.len() as i64) as u16;
+    fn operator(&mut self, thread: u32, place: u32) {
+        let count = OPERATORS.len() as i64;
+        let any = self.below(count);
+        // Spread by a multiple of the golden ratio: in a step nothing repeats.
+        let own = i64::from(place.wrapping_mul(0x9e37_79b9) >> 16) % count;
+        let which = if self.workload.repeats { own } else { any } as u16;
         let function = FIRST_OPERATOR + 2 * which;
         let tensor = 0x5566_0000_0000 + (self.below(64) as u64) * 0x90;
         let executor = 0x5577_0000_0000 + (self.below(8) as u64) * 0x400;

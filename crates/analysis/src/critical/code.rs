@@ -37,6 +37,53 @@ impl Code {
     }
 }
 
+/// Some of the calls and tasks, each with its place among them.
+#[derive(Debug, Default)]
+pub(super) struct Marked {
+    words: [Vec<Word>; 2],
+}
+
+/// Of 64 calls or tasks in a row, those that are marked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    bits: u64,
+    /// So many are marked before them.
+    before: u32,
+}
+
+impl Marked {
+    /// Marks one, and tells whether it was not yet.
+    pub(super) fn mark(&mut self, code: Code) -> bool {
+        let (kind, place) = code.place();
+        let words = &mut self.words[kind];
+        if words.len() <= place / 64 {
+            words.resize(place / 64 + 1, Word::default());
+        }
+        let (bits, bit) = (&mut words[place / 64].bits, 1 << (place % 64));
+        let is_new = *bits & bit == 0;
+        *bits |= bit;
+        is_new
+    }
+
+    /// Gives those that are marked their places.
+    pub(super) fn settle(&mut self) {
+        let mut before = 0;
+        for word in self.words.iter_mut().flatten() {
+            word.before = before;
+            before += word.bits.count_ones();
+        }
+    }
+
+    /// The place of one that is marked.
+    pub(super) fn place(&self, code: Code) -> Option<usize> {
+        let (kind, place) = code.place();
+        let word = self.words[kind].get(place / 64)?;
+        let bit = 1 << (place % 64);
+        let before = word.before + (word.bits & (bit - 1)).count_ones();
+        (word.bits & bit != 0).then_some(before as usize)
+    }
+}
+
 /// A value for each call and each task.
 #[derive(Debug)]
 pub(super) struct Table<T> {

@@ -10,6 +10,7 @@
 
 mod causes;
 mod code;
+mod owners;
 mod path;
 mod report;
 mod segment;

@@ -4,8 +4,9 @@ use ascend_trace_recording::{TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::causes::{Cause, Causes, Way, latest, of_ends, span};
-use super::code::{Code, Table};
-use super::segment::{Kind, Owner, Segment};
+use super::code::{Code, Marked, Table};
+use super::owners::{Own, Owners};
+use super::segment::{Kind, Segment};
 use crate::{Fold, Needs, Node, Window};
 
 /// What the end of a call or task waited for.
@@ -117,16 +118,15 @@ impl Links {
         known.tie |= tie;
     }
 
-    /// The path, from its end back.
-    fn walk(&self) -> Vec<(Code, Way)> {
+    /// The path, from its end back, and what is on it.
+    fn walk(&self) -> (Vec<(Code, Way)>, Marked) {
         let mut path = Vec::new();
-        let mut seen = Table::of(false);
+        let mut seen = Marked::default();
         let target = self.target();
         let mut next = target.map(|it| it.0);
         // What ends a call that goes on has not come yet.
         let mut is_early = target.is_some_and(|it| it.1);
-        while let Some(code) = next.filter(|it| *it != Code::NONE && !seen.get(*it)) {
-            seen.set(code, true);
+        while let Some(code) = next.filter(|it| *it != Code::NONE && seen.mark(*it)) {
             let end = self.ends.get(&code).filter(|_| !is_early);
             // What was there before it began held nobody, though by the bars it may have.
             let end = end.filter(|it| it.is_held);
@@ -138,7 +138,8 @@ impl Links {
             is_early = way.leaves_early();
             next = Some(cause);
         }
-        path
+        seen.settle();
+        (path, seen)
     }
 }
 
@@ -168,35 +169,35 @@ impl Fold for Links {
     }
 
     fn finish(self) -> Path {
-        let walked = self.walk();
+        let (walked, on) = self.walk();
         let goes_on = self.target().is_some_and(|it| it.1);
-        let mut is_on = Table::of(false);
-        walked.iter().for_each(|it| is_on.set(it.0, true));
         let mut ends = self.ends;
-        ends.retain(|code, _| is_on.get(*code));
+        ends.retain(|code, _| on.place(*code).is_some());
         Path {
             range: self.range,
             is_tied: self.is_tied && !goes_on,
             goes_on,
             ends,
+            facts: vec![None; walked.len()],
             walked,
-            is_on,
+            on,
             causes: Causes::default(),
-            facts: FxHashMap::default(),
+            owners: Owners::default(),
         }
     }
 }
 
-/// What is known of something on the path.
-#[derive(Clone, Debug)]
+/// What is known of something on the path: as little as can be, since there is one for most of what a program did.
+#[derive(Clone, Copy, Debug)]
 struct Fact {
     begin: i64,
     end: i64,
     /// When the cause of its begin was there, and whether another may have been the last.
     leave: i64,
     tie: bool,
-    /// Its own part, whose times are set as the path is told.
-    own: Segment,
+    /// Its own part.
+    kind: Kind,
+    own: Own,
 }
 
 /// The path, of which the second pass tells what is on it.
@@ -208,13 +209,20 @@ pub(super) struct Path {
     /// Its last part ends after the range.
     goes_on: bool,
     walked: Vec<(Code, Way)>,
-    is_on: Table<bool>,
+    on: Marked,
     ends: FxHashMap<Code, End>,
     causes: Causes,
-    facts: FxHashMap<Code, Fact>,
+    /// By place among what is on the path.
+    facts: Vec<Option<Fact>>,
+    owners: Owners,
 }
 
 impl Path {
+    fn fact(&self, code: Code) -> Option<&Fact> {
+        let place = self.on.place(code)?;
+        self.facts.get(place)?.as_ref()
+    }
+
     /// The pieces of it, from the first moment on.
     fn segments(&self) -> Vec<Segment> {
         let TimeRange {
@@ -230,18 +238,15 @@ impl Path {
             open |= tie;
             if !piece.is_empty() {
                 found.push(Segment {
-                    kind,
-                    begin_ns: piece.begin,
-                    end_ns: piece.end,
                     tie: std::mem::take(&mut open),
-                    ..fact.own.clone()
+                    ..self.owners.segment(fact.own, fact.begin, (kind, piece))
                 });
             }
         };
         let mut is_early = self.goes_on;
         let mut last = None;
         for (code, way) in &self.walked {
-            let Some(fact) = self.facts.get(code).filter(|_| moment > from) else {
+            let Some(fact) = self.fact(*code).filter(|_| moment > from) else {
                 break;
             };
             if last.is_none() {
@@ -256,13 +261,13 @@ impl Path {
                 None => fact.leave,
             };
             match way {
-                Way::Peer => push(fact, fact.own.kind, TimeRange::new(leave, moment), tie),
+                Way::Peer => push(fact, fact.kind, TimeRange::new(leave, moment), tie),
                 way if way.is_of_end() => {
                     push(fact, Kind::of_way(*way), TimeRange::new(leave, moment), tie);
                 }
                 way => {
                     let (begin, tie) = (fact.begin.min(moment), tie || fact.tie);
-                    push(fact, fact.own.kind, TimeRange::new(begin, moment), false);
+                    push(fact, fact.kind, TimeRange::new(begin, moment), false);
                     push(fact, Kind::of_way(*way), TimeRange::new(leave, begin), tie);
                 }
             }
@@ -283,11 +288,12 @@ impl Fold for Path {
     const NEEDS: Needs = Needs::Dependencies;
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
-        let (is_on, facts, range) = (&self.is_on, &mut self.facts, self.range);
+        let (on, facts, range) = (&self.on, &mut self.facts, self.range);
+        let owners = &mut self.owners;
         let target = self.walked.first().map(|it| it.0);
         self.causes.of_begins(window, &mut |node, causes| {
             let code = Code::of(trace, node);
-            let Some(ran) = span(trace, node).filter(|_| is_on.get(code)) else {
+            let Some((place, ran)) = on.place(code).zip(span(trace, node)) else {
                 return;
             };
             // All of a range where nothing goes on lies after what ended last.
@@ -300,48 +306,14 @@ impl Fold for Path {
                 end: ran.end,
                 leave: latest.map_or(i64::MIN, |it| it.0.leave),
                 tie: latest.is_some_and(|it| it.1.is_some()),
-                own: own(trace, node),
+                kind: Kind::of_own(trace, node),
+                own: owners.own(trace, node),
             };
-            facts.insert(code, fact);
+            facts[place] = Some(fact);
         });
     }
 
     fn finish(self) -> Vec<Segment> {
         self.segments()
-    }
-}
-
-fn own(trace: &Trace, node: Node) -> Segment {
-    let of = |process, name: &str| Segment {
-        kind: Kind::of_own(trace, node),
-        name: name.to_owned(),
-        begin_ns: 0,
-        end_ns: 0,
-        process: trace.process(process).serial,
-        tid: None,
-        device: None,
-        stream_id: None,
-        tie: false,
-        owner: Owner::of(trace, node),
-    };
-    match node {
-        Node::Call(id) => {
-            let call = trace.call(id);
-            let thread = trace.thread(call.thread);
-            let name = &trace.function(call.function).name;
-            Segment {
-                tid: Some(thread.tid),
-                ..of(thread.process, name)
-            }
-        }
-        Node::Task(id) => {
-            let task = trace.task(id);
-            let stream = trace.stream(task.stream);
-            Segment {
-                device: Some(stream.device),
-                stream_id: Some(stream.number()),
-                ..of(stream.process, trace.task_name(task))
-            }
-        }
     }
 }

@@ -102,31 +102,6 @@ pub enum Owner {
     },
 }
 
-impl Owner {
-    pub(super) fn of(trace: &Trace, node: Node) -> Self {
-        match node {
-            Node::Call(id) => {
-                let call = trace.call(id);
-                Self::Call {
-                    thread: call.thread,
-                    depth: call.depth,
-                    begin: call.begin,
-                }
-            }
-            Node::Task(id) => {
-                let task = trace.task(id);
-                let launched = trace.call(task.call).begin;
-                Self::Task {
-                    stream: task.stream,
-                    sequence: task.sequence,
-                    launched,
-                    begin: task.time.map_or(launched, |time| time.begin),
-                }
-            }
-        }
-    }
-}
-
 /// A piece of the path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Segment {

@@ -9,10 +9,9 @@ mod callbacks;
 mod signals;
 mod window;
 
-use std::collections::HashMap;
-
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, TimeRange, Trace};
+use rustc_hash::FxHashMap;
 
 use window::Blocks;
 
@@ -175,8 +174,8 @@ pub struct Visible {
 pub struct Dependencies {
     edges: Vec<Edge>,
     /// Newest edge of a node, and for every edge the next older one of the same node.
-    first_in: HashMap<Node, u32>,
-    first_out: HashMap<Node, u32>,
+    first_in: FxHashMap<Node, u32>,
+    first_out: FxHashMap<Node, u32>,
     next_in: Vec<Option<u32>>,
     next_out: Vec<Option<u32>>,
     counts: [usize; EdgeKind::ALL.len()],

@@ -37,9 +37,9 @@ impl Lives {
     }
 
     fn take_all(&mut self, trace: &Trace) {
-        let mut threads_last: HashMap<_, Moment> = HashMap::new();
+        let mut threads_last: Vec<Option<Moment>> = vec![None; trace.threads().len()];
         for (id, call) in (0..).map(CallId).zip(trace.calls()) {
-            threads_last.insert(call.thread, (call.end, id));
+            threads_last[call.thread.index()] = Some((call.end, id));
             let function = trace.function(call.function);
             if function.role.meaning().bounds_life
                 && (call.ret == 0 || function.ret != RetKind::Error)
@@ -47,8 +47,10 @@ impl Lives {
                 self.take(trace, call, id, function.role);
             }
         }
-        for (thread, moment) in threads_last {
-            let process = trace.thread(thread).process;
+        for (thread, moment) in trace.threads().iter().zip(threads_last) {
+            let (process, Some(moment)) = (thread.process, moment) else {
+                continue;
+            };
             let last = self.last.entry(process).or_insert(moment);
             *last = (*last).max(moment);
         }

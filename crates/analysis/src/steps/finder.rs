@@ -1,6 +1,6 @@
 //! Finds the steps of a recording, window by window.
 
-use ascend_trace_recording::{ProcessId, ThreadId};
+use ascend_trace_recording::{ProcessId, Thread, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::cuts::cuts;
@@ -20,6 +20,10 @@ pub struct Finder<'w> {
     /// Of how many ranges `named` was made.
     known: Option<usize>,
     named: Plan,
+    /// The named ones are all that there are.
+    is_told: bool,
+    /// Where what is recorded ends, as far as it has come.
+    end: i64,
     symbols: Symbols,
     threads: FxHashMap<ThreadId, (ProcessId, u32, Sequence)>,
 }
@@ -43,7 +47,17 @@ impl Fold for Finder<'_> {
             self.known = Some(trace.ranges().len());
             self.named = named(trace, &window.places, self.wanted);
         }
-        if matches!(self.wanted, Wanted::Those(_)) {
+        let is_named = |thread: &Thread| {
+            let process = trace.process(thread.process);
+            self.named.laps.contains_key(&process.serial)
+        };
+        self.end = trace.span().map_or(i64::MIN, |span| span.end);
+        self.is_told = match self.wanted {
+            Wanted::Those(_) => !self.named.goes_on(),
+            Wanted::Any => trace.threads().iter().all(is_named),
+            Wanted::Repeated => false,
+        };
+        if self.is_told || matches!(self.wanted, Wanted::Those(_)) {
             return;
         }
         for id in (0..trace.threads().len() as u32).map(ThreadId) {
@@ -60,8 +74,13 @@ impl Fold for Finder<'_> {
         }
     }
 
+    fn is_done(&self) -> bool {
+        self.is_told
+    }
+
     fn finish(self) -> Plan {
         let mut plan = self.named;
+        plan.end(self.end);
         let mut threads: Vec<_> = self.threads.into_iter().collect();
         // Of each process the thread that asked for most.
         threads.sort_by_key(|(id, (_, number, sequence))| {

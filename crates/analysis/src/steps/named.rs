@@ -65,7 +65,7 @@ fn picked(trace: &Trace, process: ProcessId, wanted: &dyn Fn(&Range) -> bool) ->
     own.sort_by_key(|it| it.begin);
     let is_marks = own.iter().all(|it| it.begin == it.end);
     let cuts = match is_marks {
-        true => between(&own, trace.span().map_or(i64::MIN, |span| span.end)),
+        true => between(&own),
         false => disjoint(own.into_iter().map(cut).collect()),
     };
     let lap = Lap {
@@ -76,9 +76,9 @@ fn picked(trace: &Trace, process: ProcessId, wanted: &dyn Fn(&Range) -> bool) ->
     (!lap.cuts.is_empty()).then_some(lap)
 }
 
-/// From each mark to the next, and from the last one to the end of what is recorded.
-fn between(marks: &[&Range], last: i64) -> Vec<Cut> {
-    let ends = marks.iter().skip(1).map(|it| it.begin).chain([last]);
+/// From each mark to the next, and from the last one to the end of what is recorded, which is not known yet.
+fn between(marks: &[&Range]) -> Vec<Cut> {
+    let ends = marks.iter().skip(1).map(|it| it.begin).chain([i64::MAX]);
     let cuts = marks.iter().zip(ends).map(|(mark, end)| Cut {
         begin: mark.begin,
         end,

@@ -67,4 +67,21 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         self.laps.is_empty()
     }
+
+    /// Whether a step lasts until the end of the recording, wherever that is.
+    pub(super) fn goes_on(&self) -> bool {
+        let mut last = self.laps.values().filter_map(|lap| lap.cuts.last());
+        last.any(|cut| cut.end == i64::MAX)
+    }
+
+    /// Ends such steps, now that it is known where the recording ends.
+    pub(super) fn end(&mut self, end: i64) {
+        self.laps.retain(|_, lap| {
+            if let Some(last) = lap.cuts.pop_if(|cut| cut.end == i64::MAX) {
+                let ended = Cut { end, ..last };
+                lap.cuts.extend(Some(ended).filter(|it| it.begin < end));
+            }
+            !lap.cuts.is_empty()
+        });
+    }
 }

@@ -26,7 +26,8 @@ impl Entry {
 /// Numbers for the names of what is asked for.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
-    numbers: FxHashMap<(bool, u32, String), u32>,
+    /// By whether they are waits, and by graph.
+    numbers: FxHashMap<(bool, u32), FxHashMap<String, u32>>,
     kinds: Vec<Kind>,
 }
 
@@ -47,12 +48,14 @@ impl Symbols {
     }
 
     fn number(&mut self, kind: Kind, graph: u32, name: &str) -> u32 {
-        let next = self.kinds.len() as u32;
-        let key = (kind == Kind::Wait, graph, name.to_owned());
-        let number = *self.numbers.entry(key).or_insert(next);
-        if number == next {
-            self.kinds.push(kind);
+        let numbers = self.numbers.entry((kind == Kind::Wait, graph));
+        let numbers = numbers.or_default();
+        if let Some(number) = numbers.get(name) {
+            return *number;
         }
+        let number = self.kinds.len() as u32;
+        numbers.insert(name.to_owned(), number);
+        self.kinds.push(kind);
         number
     }
 }

@@ -115,9 +115,10 @@ fn named(marks: &[(i64, i64)]) -> Vec<String> {
 fn marked(program: &Program) -> Timeline {
     let names = named(&program.marks);
     let marks = program.marks.iter().zip(&names);
-    let ranges: Vec<_> = marks
-        .map(|((begin, end), name)| (0, *begin, *end, name.as_str()))
-        .collect();
+    let ranges = marks.map(|((begin, end), name)| (0, *begin, *end, name.as_str()));
+    let begins = program.marks.iter();
+    let begins = begins.map(|(begin, _)| (0, *begin, *begin, "begin"));
+    let ranges: Vec<_> = ranges.chain(begins).collect();
     let timeline = Timeline::parse(&program.text).expect("a timeline");
     timeline.with_ranges(&ranges)
 }
@@ -261,7 +262,8 @@ fn what_is_told_of_steps_does_not_depend_on_where_a_recording_is_cut() {
         let timeline = marked(&training(&mut dice));
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
         let mut archive = Archive::from_bytes(file).expect("it reads back");
-        for wanted in [Wanted::Any, Wanted::Repeated] {
+        let is_mark = |range: &ascend_trace_recording::Range| range.begin == range.end;
+        for wanted in [Wanted::Any, Wanted::Repeated, Wanted::Those(&is_mark)] {
             let mut told = |step: Step| {
                 let report = Report::of_archive(&mut archive, step, wanted);
                 report.expect("it reads back")

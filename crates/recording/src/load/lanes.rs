@@ -48,8 +48,10 @@ fn settle<T: Copy, K: Ord>(lane: &mut [T], sorted: &mut usize, key: impl Fn(&T) 
     tail.sort_unstable_by_key(&key);
     if let Some(first) = tail.first().map(&key) {
         let keep = done.partition_point(|entry| key(entry) <= first);
-        // A stable sort merges the two sorted runs that it finds.
-        lane[keep..].sort_by_key(&key);
+        if keep < *sorted {
+            // A stable sort merges the two sorted runs that it finds.
+            lane[keep..].sort_by_key(&key);
+        }
     }
     *sorted = lane.len();
 }

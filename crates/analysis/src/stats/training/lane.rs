@@ -1,5 +1,7 @@
 //! The steps of one process on the way through a recording, and what its devices did in them.
 
+use std::cmp::Reverse;
+
 use ascend_trace_recording::{ProcessId, TimeRange, Trace};
 
 use super::step::StepStats;
@@ -44,7 +46,10 @@ pub(super) struct Lane {
     /// So many of them have been summed up.
     done: usize,
     loading: Intervals,
+    /// What may lie in the next step, and in others behind it.
     pieces: Vec<Piece>,
+    /// What has come since steps were summed up last.
+    fresh: Vec<Piece>,
     watched: Vec<i64>,
     details: Vec<Detail>,
 }
@@ -59,15 +64,16 @@ impl Lane {
             done: 0,
             loading,
             pieces: Vec::new(),
+            fresh: Vec::new(),
             watched: Vec::new(),
             details: Vec::new(),
         }
     }
 
     pub(super) fn add(&mut self, piece: Piece) {
-        let next = self.ahead.get(self.done).map_or(i64::MAX, |it| it.begin);
+        let next = self.next().map_or(i64::MAX, |it| it.begin);
         if !piece.range().is_empty() && piece.end > next {
-            self.pieces.push(piece);
+            self.fresh.push(piece);
         }
     }
 
@@ -93,9 +99,32 @@ impl Lane {
         self.details
     }
 
-    /// Sums up the next step, if it ends before a moment.
-    pub(super) fn settle(&mut self, trace: &Trace, id: ProcessId, until: i64) -> Option<StepStats> {
-        let step = self.ahead.get(self.done).filter(|it| it.end <= until)?;
+    /// Sums up the steps that end before a moment, and hands out what each of them was.
+    pub(super) fn settle(
+        &mut self,
+        trace: &Trace,
+        id: ProcessId,
+        until: i64,
+        take: &mut impl FnMut(StepStats),
+    ) {
+        // A window may have many steps: each looks only at what begins before its end.
+        let mut ahead = std::mem::take(&mut self.fresh);
+        ahead.sort_unstable_by_key(|piece| Reverse(piece.begin));
+        while let Some(end) = self.next().map(|step| step.end).filter(|it| *it <= until) {
+            while let Some(piece) = ahead.pop_if(|piece| piece.begin < end) {
+                self.pieces.push(piece);
+            }
+            self.settle_next(trace, id).into_iter().for_each(&mut *take);
+        }
+        self.fresh = ahead;
+    }
+
+    fn next(&self) -> Option<&Cut> {
+        self.ahead.get(self.done)
+    }
+
+    fn settle_next(&mut self, trace: &Trace, id: ProcessId) -> Option<StepStats> {
+        let step = self.next()?;
         let row = self.sum(trace, id, step);
         if self.watched.contains(&row.begin_ns) {
             let pieces = self.pieces.iter();
@@ -103,7 +132,7 @@ impl Lane {
             self.details.push(Detail::of(&row, inside));
         }
         self.done += 1;
-        let next = self.ahead.get(self.done).map_or(i64::MAX, |it| it.begin);
+        let next = self.next().map_or(i64::MAX, |it| it.begin);
         self.pieces.retain(|piece| piece.end > next);
         Some(row)
     }

@@ -166,9 +166,7 @@ impl Steps {
     /// Sums up the steps that end before a moment: nothing that begins before it will be taken in.
     fn settle(&mut self, trace: &Trace, until: i64) {
         for (process, lane) in &mut self.lanes {
-            while let Some(row) = lane.settle(trace, *process, until) {
-                self.rows.push(row);
-            }
+            lane.settle(trace, *process, until, &mut |row| self.rows.push(row));
         }
     }
 }

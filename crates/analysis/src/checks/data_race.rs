@@ -21,7 +21,8 @@
 //!
 //! - after waits for notifies and values, and after callbacks, until the host waits for the stream;
 //! - in a process that lost calls, and across pauses of the recording;
-//! - for tasks of graphs.
+//! - for tasks of graphs that wait for notifies, values, callbacks or other devices, and of graphs whose nodes are updated. A
+//!   replay of another graph uses what its tasks use.
 //!
 //! Calls of two threads count as ordered if one returned before the other began. A program that polls memory
 //! instead of asking the runtime has an order that the check does not see.

@@ -51,6 +51,8 @@ list! {
         "captures of graphs that failed, and why",
     "freed_in_use.rs" freed_in_use FreedInUse "freed-in-use" Error
         "memory that was given back while a task could still use it",
+    "freed_under_graph.rs" freed_under_graph FreedUnderGraph "freed-under-graph" Error
+        "replays of graphs after memory that they use was given back",
     "leak.rs" leak Leak "leak" Info
         "streams, events, contexts, graphs and memory that were not given back",
     "pageable_copy.rs" pageable_copy PageableCopy "pageable-copy" Warning

@@ -15,6 +15,7 @@
 
 mod action;
 mod clock;
+mod graphs;
 mod memory;
 mod process;
 mod tensors;
@@ -93,6 +94,8 @@ pub enum Fact {
         writes: bool,
         is_host: bool,
     },
+    /// A graph was replayed, and memory that it uses had been given back.
+    ReplaysFreed { by: Note, freed: Note },
     /// A stream was ended without its tasks.
     Dropped { by: Note, tasks: u64 },
     /// Nothing is certain about a process, or about any.

@@ -206,6 +206,13 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "modelRI:handle timeout:timeout",
     ),
     (
+        "aclmdlRICaptureTaskUpdateBegin",
+        "graph",
+        "update-begin",
+        "",
+        "stream:stream handle:handle",
+    ),
+    (
         "aclmdlRIDestroy",
         "graph",
         "destroy-graph",

@@ -35,7 +35,13 @@ pub(super) enum Act {
     WaitsForUnknown(StreamId, u32),
     /// The program runs code on its behalf, which may tell others.
     CallsBack(StreamId, u32),
-    Replays(StreamId, u32),
+    /// With the serial number of the graph, if it is known.
+    Replays(Place, Option<u32>),
+    /// A graph got a node that uses memory.
+    Captures(u32, Memory),
+    /// Nodes of graphs are replaced.
+    ChangesGraphs,
+    EndsGraph(u32),
     /// A graph waits inside for something that is not known.
     CapturesWait,
     Uses(Place, Memory),
@@ -201,7 +207,10 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
     let role = function.role;
     let stream = call.stream;
     match role {
-        _ if task.is_some_and(|task| !trace.runs(task)) => acts.extend(captured(task)),
+        _ if task.is_some_and(|task| !trace.runs(task)) => {
+            acts.extend(captured(task));
+            acts.extend(captured_memory(trace, call));
+        }
         Role::RecordEvent => {
             let place = task.map(|task| (task.stream, task.sequence));
             acts.extend(
@@ -216,7 +225,7 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
         })),
         Role::Task => {
             acts.extend(task.and_then(|task| task_act(trace, function, call, task)));
-            if let Some(task) = task {
+            if let Some(task) = task.filter(|it| it.kind == TaskKind::Kernel) {
                 let memory = tensors::memory_of(trace, call, task).into_iter();
                 acts.extend(memory.map(|it| Act::Uses((task.stream, task.sequence), it)));
             }
@@ -232,6 +241,8 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
             acts.extend(call.event.map(|it| Act::EndsEvent(it.event)));
         }
         Role::CreateStream => acts.extend(stream.map(Act::MakesStream)),
+        Role::UpdateBegin => acts.push(Act::ChangesGraphs),
+        Role::DestroyGraph => acts.extend(call.graph.map(|it| Act::EndsGraph(it.serial))),
         Role::DestroyStream => acts.extend(stream.map(Act::EndsStream)),
         Role::AbortStream => acts.extend(stream.map(Act::EndsStream)),
         _ => {
@@ -252,6 +263,23 @@ fn captured(task: Option<&Task>) -> Option<Act> {
         TaskKind::Notify | TaskKind::Value | TaskKind::HostFunc | TaskKind::Collective
     );
     waits.then_some(Act::CapturesWait)
+}
+
+/// The memory that a node uses.
+fn captured_memory(trace: &Trace, call: &Call) -> Vec<Act> {
+    let (Some(task), Some(graph)) = (call.task, call.graph) else {
+        return Vec::new();
+    };
+    let task = trace.task(task);
+    let memory = match task.kind {
+        TaskKind::Memcpy | TaskKind::Memset => {
+            let used = uses(trace, trace.function(call.function), call);
+            used.into_iter().collect()
+        }
+        _ => tensors::memory_of(trace, call, task),
+    };
+    let memory = memory.into_iter();
+    memory.map(|it| Act::Captures(graph.serial, it)).collect()
 }
 
 fn task_act(trace: &Trace, function: &Function, call: &Call, task: &Task) -> Option<Act> {
@@ -280,7 +308,7 @@ fn task_act(trace: &Trace, function: &Function, call: &Call, task: &Task) -> Opt
         TaskKind::Notify | TaskKind::Value if function.is(Said::Sets) => None,
         TaskKind::Notify | TaskKind::Value => Some(Act::WaitsForUnknown(place.0, place.1)),
         TaskKind::HostFunc => Some(Act::CallsBack(place.0, place.1)),
-        TaskKind::Graph => Some(Act::Replays(place.0, place.1)),
+        TaskKind::Graph => Some(Act::Replays(place, call.graph.map(|it| it.serial))),
         // It waits for tasks of other devices, which may be of this process.
         TaskKind::Collective => {
             has_peers(trace, task.stream).then_some(Act::WaitsForUnknown(place.0, place.1))

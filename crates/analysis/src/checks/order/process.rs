@@ -9,6 +9,7 @@ use ascend_trace_recording::{EventId, Generation, StreamId};
 
 use super::action::{Act, Action, Memory as Used, Place};
 use super::clock::{Clock, Host};
+use super::graphs::{Graph, Graphs};
 use super::memory::{Memory, Use};
 use super::{Fact, Note};
 
@@ -86,6 +87,7 @@ pub(super) struct Process {
     /// Where streams may wait for what was not recorded: those that were made since.
     made: Option<HashSet<StreamId>>,
     graphs_wait: bool,
+    graphs: Graphs,
     /// There were too many streams: nothing is said of the process.
     gave_up: bool,
 }
@@ -122,8 +124,10 @@ impl Process {
                 }
                 self.lose((stream, number));
             }
-            Act::Replays(stream, number) if self.graphs_wait => self.lose((stream, number)),
-            Act::Replays(..) => {}
+            Act::Replays(place, graph) => self.replay(place, graph, note, facts),
+            Act::Captures(graph, used) => self.graphs.capture(graph, used),
+            Act::ChangesGraphs => self.graphs.change(),
+            Act::EndsGraph(graph) => self.graphs.end(graph),
             Act::CapturesWait => self.graphs_wait = true,
             Act::Uses(place, used) => self.task_uses(place, &self.known(used), note, facts),
             Act::HostUses(used) => self.host_uses(&used, note, facts),
@@ -330,6 +334,24 @@ impl Process {
         self.memory.tidy(|it| it.position <= host.at(it.slot));
     }
 
+    /// A replay uses what its nodes use.
+    fn replay(&mut self, place: Place, serial: Option<u32>, note: Note, facts: &mut Vec<Fact>) {
+        let graph = serial.and_then(|serial| self.graphs.take(serial));
+        let freed = graph.as_ref().and_then(Graph::freed);
+        facts.extend(freed.map(|freed| Fact::ReplaysFreed { by: note, freed }));
+        if self.graphs_wait {
+            self.lose(place);
+        } else if freed.is_none() {
+            let uses = graph.iter().flat_map(Graph::uses);
+            for used in uses {
+                self.task_uses(place, &self.known(used.clone()), note, facts);
+            }
+        }
+        if let Some((serial, graph)) = serial.zip(graph) {
+            self.graphs.put(serial, graph);
+        }
+    }
+
     /// The host does it now: what was submitted before must be done.
     fn host_uses(&mut self, used: &Used, note: Note, facts: &mut Vec<Fact>) {
         let is_before = |it: &Use| it.position <= self.host.at(it.slot);
@@ -370,6 +392,7 @@ impl Process {
         let shared = shared.filter(|_| is_checked);
         facts.extend(shared.map(|it| Fact::freed(it, note, is_host)));
         self.memory.forget(&range);
+        self.graphs.free(&range, note);
     }
 
     fn end_stream(&mut self, stream: StreamId) {
@@ -404,6 +427,7 @@ impl Process {
         self.events.clear();
         self.looks.clear();
         self.allocations.clear();
+        self.graphs.change();
         self.made = Some(HashSet::new());
         for lane in self.lanes.values_mut() {
             lane.clock = Clock::default();

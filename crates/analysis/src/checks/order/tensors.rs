@@ -15,7 +15,7 @@ const CUT: char = '…';
 
 /// The memory of a task that runs an operator: each tensor, and the scratch memory.
 pub(super) fn memory_of(trace: &Trace, call: &Call, task: &Task) -> Vec<Memory> {
-    if task.kind != TaskKind::Kernel || !trace.runs(task) {
+    if task.kind != TaskKind::Kernel {
         return Vec::new();
     }
     let function = trace.function(call.function);

@@ -65,7 +65,24 @@ fn streams_in_a_cycle_are_named() {
 
 #[test]
 fn a_callback_that_nobody_runs_is_named() {
-    named_before_and_after("callback", "hangs", "callback");
+    let report = named_before_and_after("callback", "hangs", "callback");
+    let what = report["culprits"][0]["what"].as_str().unwrap();
+    assert!(
+        what.starts_with("the thread that subscribed to stream"),
+        "{what}"
+    );
+}
+
+#[test]
+fn a_thread_that_waits_for_its_own_callback_is_named() {
+    let report = named_before_and_after("callback-of-the-waiting-thread", "hangs", "cycle");
+    let chain = report["threads"][0]["chain"].as_array().unwrap().iter();
+    let what: Vec<_> = chain.filter_map(|it| it["what"].as_str()).collect();
+    assert!(
+        what.iter()
+            .any(|it| it.contains("which is subscribed to the stream, waits itself")),
+        "{what:?}"
+    );
 }
 
 #[test]

@@ -62,9 +62,28 @@ static void cycle(aclrtStream *streams)
 
 static void nothing(void *unused) { (void)unused; }
 
-static void callback(aclrtStream *streams)
+/* The thread that is subscribed waits for the stream itself. */
+static void callback_of_the_waiting_thread(aclrtStream *streams)
 {
     DO(aclrtSubscribeReport((uint64_t)pthread_self(), streams[0]));
+    DO(aclrtLaunchCallback(nothing, NULL, ACL_CALLBACK_BLOCK, streams[0]));
+    say();
+    aclrtSynchronizeStream(streams[0]);
+}
+
+static void *sleeping(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        pause();
+    }
+}
+
+static void callback(aclrtStream *streams)
+{
+    pthread_t thread;
+    require(pthread_create(&thread, NULL, sleeping, NULL) == 0, "a thread");
+    DO(aclrtSubscribeReport((uint64_t)thread, streams[0]));
     DO(aclrtLaunchCallback(nothing, NULL, ACL_CALLBACK_BLOCK, streams[0]));
     say();
     aclrtSynchronizeStream(streams[0]);
@@ -181,6 +200,8 @@ int main(int count, char **words)
         event(streams);
     } else if (strcmp(how, "cycle") == 0) {
         cycle(streams);
+    } else if (strcmp(how, "callback-of-the-waiting-thread") == 0) {
+        callback_of_the_waiting_thread(streams);
     } else if (strcmp(how, "callback") == 0) {
         callback(streams);
     } else if (strcmp(how, "rank") == 0) {

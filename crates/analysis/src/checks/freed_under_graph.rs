@@ -2,7 +2,7 @@
 //! does not keep the memory. Its tasks then read and write what belongs to somebody else.
 //!
 //! Keep the memory until the last replay of the graph. Or capture the graph again after you have allocated the memory
-//! anew, even if the address is the same.
+//! again, even if the address is the same.
 //!
 //! The page of `data-race` says which memory the check knows. Graphs whose nodes are updated are left out.
 

@@ -1,7 +1,7 @@
 //! The program launched a callback, and no thread of the program processed reports. `aclrtLaunchCallback` runs the
 //! function on a thread that the program must provide. This thread subscribes to the stream's reports with
 //! `aclrtSubscribeReport`, and calls `aclrtProcessReport`. Without it, the callback never runs, and a stream that
-//! waits for the callback hangs. Another thread that processes reports does not help: it gets those of its own streams.
+//! waits for the callback hangs. Another thread that processes reports does not help: it gets only the reports of streams that it subscribed to.
 //!
 //! Start such a thread before the first callback. Or use `aclrtLaunchHostFunc`, which needs none.
 

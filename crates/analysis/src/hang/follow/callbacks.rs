@@ -29,9 +29,13 @@ impl Follow<'_> {
             None => self.no_server(stream, entry, about),
             Some(server) if is_blocked(server) => {
                 let thread = self.words.thread(*server);
+                let role = match hosts.subscriber(stream) {
+                    Some(_) => "is subscribed to the stream",
+                    None => "processes reports",
+                };
                 self.link(
                     self.words.about_thread(*server),
-                    format!("{thread}, which processes reports, waits itself"),
+                    format!("{thread}, which {role}, waits itself"),
                 );
                 self.thread(*server)
             }

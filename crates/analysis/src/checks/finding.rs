@@ -109,3 +109,10 @@ impl Finding {
         }
     }
 }
+
+/// The order in which calls began.
+pub(super) fn began(trace: &Trace, id: CallId) -> (i64, u32, u32, u8) {
+    let call = trace.call(id);
+    let thread = trace.thread(call.thread);
+    (call.begin, thread.process.0, thread.tid, call.depth)
+}

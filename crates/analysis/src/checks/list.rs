@@ -37,6 +37,8 @@ macro_rules! list {
 }
 
 list! {
+    "call_in_callback.rs" call_in_callback CallInCallback "call-in-callback" Warning
+        "calls in a callback that may wait for the callback itself",
     "data_race.rs" data_race DataRace "data-race" Error
         "uses of the same memory that nothing puts in order",
     "destroyed_while_waited.rs" destroyed_while_waited DestroyedWhileWaited "destroyed-while-waited" Error
@@ -55,6 +57,8 @@ list! {
         "replays of graphs after memory that they use was given back",
     "leak.rs" leak Leak "leak" Info
         "streams, events, contexts, graphs and memory that were not given back",
+    "near_limit.rs" near_limit NearLimit "near-limit" Info
+        "many streams or events at a time, near the limit of a device",
     "pageable_copy.rs" pageable_copy PageableCopy "pageable-copy" Warning
         "asynchronous copies of pageable memory, which the host does itself",
     "recorded_while_waited.rs" recorded_while_waited RecordedWhileWaited "recorded-while-waited" Warning

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::units::count;
-use ascend_trace_recording::{CallId, ProcessId, Trace};
+use ascend_trace_recording::{CallId, ProcessId};
 
+use super::super::finding::began;
 use super::super::{Check, Finding};
 use crate::Window;
 
@@ -62,7 +63,7 @@ impl Check for ShortLived {
         let kind = |id: &CallId| Kind::of(trace.function(trace.call(*id).function).role);
         let mut calls: Vec<CallId> = window.calls().filter(|id| kind(id).is_some()).collect();
         // Calls of different threads come in any order.
-        calls.sort_by_key(|id| key(trace, *id));
+        calls.sort_by_key(|id| began(trace, *id));
         for id in calls.into_iter().filter(|id| wanted(*id)) {
             let call = trace.call(id);
             let Some((kind, makes)) = Kind::of(trace.function(call.function).role) else {
@@ -104,11 +105,4 @@ impl Check for ShortLived {
         });
         found.collect()
     }
-}
-
-/// The order in which calls began.
-fn key(trace: &Trace, id: CallId) -> (i64, u32, u32, u8) {
-    let call = trace.call(id);
-    let thread = trace.thread(call.thread);
-    (call.begin, thread.process.0, thread.tid, call.depth)
 }

@@ -188,6 +188,53 @@ fn a_callback_without_a_thread_for_reports_is_found() {
 }
 
 #[test]
+fn calls_in_a_callback_are_found() {
+    let run = |calls: &str| {
+        found(&format!(
+            "t1: subscribe(s1,t2)[0..1] | s1: aclrtLaunchCallback(1,2,3)[30us..40us] by t1[2us..3us]
+             t2: aclrtProcessReport(100)[10us..50us] {calls}"
+        ))
+    };
+    assert_eq!(
+        run(
+            "sync(s1)[31us..32us] aclrtMalloc(64,1000)[33us..34us] aclrtMalloc(64,2000)[35us..36us]"
+        ),
+        [
+            "call-in-callback 1002 2: aclrtMalloc was called in a callback",
+            "call-in-callback 1002 1: aclrtSynchronizeStream was called in a callback",
+        ]
+    );
+    assert!(run("aclrtGetDevice(0)[31us..32us] sync(s1)[51us..52us]").is_empty());
+}
+
+#[test]
+fn many_streams_at_a_time_are_found() {
+    let made = |from: u32, upto: u32| -> String {
+        (from..upto)
+            .map(|it| format!("t1: create(s{it})[{it}..{}]\n", it + 1))
+            .collect()
+    };
+    let with_most = |text: &str| {
+        let found = found(text);
+        found.into_iter().find(|it| it.starts_with("near-limit"))
+    };
+    assert_eq!(with_most(&made(1, 409)), None);
+    assert_eq!(
+        with_most(&made(1, 451)).as_deref(),
+        Some("near-limit 1001 42: the process had 450 streams at a time")
+    );
+    let gone: String = (1..301)
+        .map(|it| format!("t1: destroy(s{it})[{}..{}]\n", it + 500, it + 501))
+        .collect();
+    let later: String = (1_001..1_300)
+        .map(|it| format!("t1: create(s{it})[{it}..{}]\n", it + 1))
+        .collect();
+    assert_eq!(with_most(&format!("{}{gone}{later}", made(1, 401))), None);
+    let reset = "t1: aclrtResetDevice(0)[900..901]\n";
+    assert_eq!(with_most(&format!("{}{reset}{later}", made(1, 401))), None);
+}
+
+#[test]
 fn the_worst_findings_come_first() {
     let all = "t1: capture(s3)[0..1] of g1 end(s3)[10..11] of g1 =107025 | s3: A[captured] by t1[2..3] of g1
                s1: memcpy(4096)[host-copy] by t1[1us..6us] | t1: aclrtMalloc(64)[7us..8us]=207001";

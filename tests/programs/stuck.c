@@ -73,10 +73,10 @@ static void callback_of_the_waiting_thread(aclrtStream *streams)
 
 static void *sleeping(void *unused)
 {
-    (void)unused;
     for (;;) {
         pause();
     }
+    return unused;
 }
 
 static void callback(aclrtStream *streams)

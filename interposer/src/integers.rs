@@ -93,16 +93,16 @@ impl Numbers {
 }
 
 /// Whether elements with these strides lie one after another.
-fn are_plain(
-    dimensions: impl DoubleEndedIterator<Item = i64>,
-    strides: impl DoubleEndedIterator<Item = i64>,
-) -> bool {
+fn are_plain(dimensions: Numbers, strides: Numbers) -> bool {
     let mut next: i64 = 1;
-    dimensions.rev().zip(strides.rev()).all(|(size, stride)| {
-        let plain = size == 1 || stride == next;
-        next = next.wrapping_mul(size);
-        plain || next == 0
-    })
+    let mut pairs = dimensions.iter().rev().zip(strides.iter().rev());
+    let is_empty = dimensions.iter().any(|size| size == 0);
+    is_empty
+        || pairs.all(|(size, stride)| {
+            let is_next = size == 1 || stride == next;
+            next = next.wrapping_mul(size);
+            is_next
+        })
 }
 
 /// The value at an address, of a data type.
@@ -145,7 +145,7 @@ impl List {
     /// a part of the strides fits: such a tensor would look like another one.
     fn of_numbers(dimensions: Numbers, strides: Option<Numbers>) -> Option<Self> {
         let mut list = Self::of(dimensions.iter(), dimensions.is_cut());
-        let strides = strides.filter(|it| !are_plain(dimensions.iter(), it.iter()));
+        let strides = strides.filter(|it| !are_plain(dimensions, *it));
         if let Some(strides) = strides {
             let shown = Self::of(strides.iter(), strides.is_cut());
             let before = list.length;

@@ -7,7 +7,7 @@
 -- each rank is the last one equally often.
 with taken as (
     select run, host, rank, communicator, coalesce(communicator_identity, '') as identity, communicator_size,
-           name, number, coalesce(bytes, 0) as bytes, end_ns - begin_ns as length_ns
+           name, number, cast(coalesce(bytes, 0) as bigint) as bytes, end_ns - begin_ns as length_ns
     from collectives
     where number is not null and name is not null and name <> ''
 ),

@@ -7,7 +7,7 @@
 -- nothing. Hosts that are aligned by wall clock only are left out.
 with ended as (
     select c.run, c.host, c.rank, c.communicator, coalesce(c.communicator_identity, '') as identity,
-           c.communicator_size, c.name, coalesce(c.bytes, 0) as bytes, c.number,
+           c.communicator_size, c.name, cast(coalesce(c.bytes, 0) as bigint) as bytes, c.number,
            c.end_ns + k.offset_ns + cast(floor((c.end_ns - k.at_ns) * k.rate_ppb / 1e9) as bigint) as end_ns,
            k.bar_ns / 1e3 as bar_us
     from collectives c
@@ -23,7 +23,7 @@ usual as (
 ),
 compared as (
     select e.run, e.host, e.rank, e.name, e.bytes, e.communicator_size, e.bar_us,
-           (e.end_ns - u.end_ns) / 1e3 as late_us,
+           (e.end_ns - u.end_ns) / 1e3 as after_us,
            case when e.end_ns = u.last_ns then 1 else 0 end as is_last
     from ended e
     join usual u on e.run = u.run and e.communicator = u.communicator and e.identity = u.identity
@@ -31,7 +31,7 @@ compared as (
     where u.ranks > 1
 )
 select run, name, bytes, communicator_size, host, rank, count(*) as collectives,
-       median(late_us) as late_us, max(bar_us) as bar_us, sum(is_last) * 1e0 / count(*) as last_share
+       median(after_us) as late_us, max(bar_us) as bar_us, sum(is_last) * 1e0 / count(*) as last_share
 from compared
 group by run, name, bytes, communicator_size, host, rank
 order by round(late_us, 6) desc, run, name, bytes, communicator_size, host, rank

@@ -4,12 +4,12 @@
 -- transfer: the other end waited as well. `transfer_us` is the median, and `ratio` compares it with the median of all
 -- pairs of the same size. The slowest links come first.
 with messages as (
-    select run, communicator, communicator_size, from_rank, to_rank, number, coalesce(bytes, 0) as bytes,
+    select run, communicator, communicator_size, from_rank, to_rank, number, cast(coalesce(bytes, 0) as bigint) as bytes,
            min(end_ns - begin_ns) / 1e3 as transfer_us
     from collectives
     where number is not null and from_rank is not null and to_rank is not null
     group by run, communicator, coalesce(communicator_identity, ''), communicator_size, from_rank, to_rank, number,
-             coalesce(bytes, 0)
+             cast(coalesce(bytes, 0) as bigint)
 ),
 links as (
     select run, communicator_size, from_rank, to_rank, bytes, count(*) as messages,

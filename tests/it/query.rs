@@ -13,6 +13,7 @@ use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
 use serde_json::Value;
 
+use crate::merge::jobs::Recorded;
 use crate::support::{Outcome, Recording, Run, program, run, tool};
 
 /// What the queries of the product are in.
@@ -117,6 +118,16 @@ impl Fleet {
         let mut command = tool();
         command.args(["dataset", "add", "--run", run_name, "--to"]);
         run(command.arg(self.root()).arg(path)).expect(0);
+    }
+
+    /// A third run, of ranks that are on one clock.
+    fn with_cluster(self) -> Self {
+        let recorded = Recorded::new(cluster::small());
+        let mut command = tool();
+        command.args(["dataset", "add", "--run", "cluster", "--to"]);
+        run(command.arg(self.root()).args(&recorded.files)).expect(0);
+        run(tool().args(["dataset", "align"]).arg(self.root())).expect(0);
+        self
     }
 
     fn root(&self) -> PathBuf {
@@ -282,7 +293,7 @@ fn compare(engine_name: &str, module: &str) {
     if engine().is_none() {
         return;
     }
-    let fleet = Fleet::new();
+    let fleet = Fleet::new().with_cluster();
     let Some(answers) = others(engine_name, module, &fleet.root()) else {
         return;
     };
@@ -294,6 +305,10 @@ fn compare(engine_name: &str, module: &str) {
         let ours = listed(&rows(&fleet.root(), &[&name]).unwrap(), &columns);
         assert_eq!(ours.len(), theirs.len(), "{name}");
         filled += usize::from(!ours.is_empty());
+        assert!(
+            name != "late-ends" || !ours.is_empty(),
+            "no ends of collectives"
+        );
         let both = ordered(ours).into_iter().zip(ordered(theirs));
         for (row, (ours, theirs)) in both.enumerate() {
             for ((column, a), b) in columns.iter().zip(&ours).zip(&theirs) {

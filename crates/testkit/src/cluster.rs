@@ -1,7 +1,7 @@
 //! Recordings of the ranks of a made-up training job: hosts with clocks of their own, and steps that end with a
 //! collective of all ranks.
 //!
-//! A step of a rank is a kernel, a small, a large and a small all-reduce, and the call that waits for them. A collective moves
+//! A step of a rank is a kernel, a small, a large and a small all-gather, and the call that waits for them. A collective moves
 //! data once the last rank has come to it. Now and then a rank is late by chance, as ranks are.
 
 use ascend_trace_recording::rows::{
@@ -25,7 +25,7 @@ const CALL: i64 = 1_500;
 
 /// What every rank calls, once each: the rows of it are changed and used again.
 const PATTERN: &str = "t1: HcclCommInitRootInfo(2,0,7)[0..10] sync(s1)[50..90]
-    s1: MatMul[20..30] by t1[11..12] HcclAllReduce(7,1024)[30..40] by t1[13..14]";
+    s1: MatMul[20..30] by t1[11..12] HcclAllGather(7,1024,4)[30..40] by t1[13..14]";
 
 /// A job.
 #[derive(Clone, Copy, Debug)]
@@ -204,7 +204,7 @@ impl Pattern {
             _ => None,
         });
         let time = times.clone().next();
-        let collective = call("HcclAllReduce");
+        let collective = call("HcclAllGather");
         let mut small = collective.args.clone();
         // Communicator, elements, stream.
         if let Some(count) = small.get_mut(1) {

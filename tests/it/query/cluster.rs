@@ -10,6 +10,17 @@ use crate::support::{run, tool};
 const SLOW_RANK: usize = 37;
 const SLOW_HOST: usize = 5;
 
+/// Two hosts of two ranks, of which one is behind a slow link.
+pub(super) fn small() -> Job {
+    Job {
+        hosts: 2,
+        ranks: 2,
+        slow_rank: None,
+        slow_link: Some(1),
+        ..cluster(20)
+    }
+}
+
 fn cluster(steps: u32) -> Job {
     Job {
         hosts: 16,

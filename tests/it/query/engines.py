@@ -15,10 +15,11 @@ def duckdb_rows(dataset):
     import duckdb
 
     connection = duckdb.connect()
-    for table in tables(dataset):
+    for table, folders in tables(dataset).items():
+        types = ", ".join(f"'{name}': VARCHAR" for name in folders)
         connection.execute(
             f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{dataset}/{table}/**/*.parquet', "
-            "hive_partitioning = true, hive_types = {'run': VARCHAR, 'host': VARCHAR, 'rank': VARCHAR})"
+            f"hive_partitioning = true, hive_types = {{{types}}})"
         )
 
     def rows(sql):
@@ -74,7 +75,11 @@ def spark_rows(dataset):
 
 
 def tables(dataset):
-    return list(json.loads((pathlib.Path(dataset) / "_schema.json").read_text())["tables"])
+    """The tables, with the columns that are names of folders."""
+    dataset = pathlib.Path(dataset)
+    schema = json.loads((dataset / "_schema.json").read_text())
+    of_runs = [name for name in schema["tables_of_runs"] if (dataset / name).is_dir()]
+    return {name: ["run", "host", "rank"] for name in schema["tables"]} | {name: ["run", "host"] for name in of_runs}
 
 
 def plain(cell):

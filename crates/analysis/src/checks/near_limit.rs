@@ -10,7 +10,7 @@
 //!
 //! A recording does not have the chip's name. So the finding starts at 80 % of the least number of streams, and of the usual
 //! number of events. Default streams count as well, and so do streams that a framework keeps in pools. Events of
-//! `aclrtCreateEventExWithFlag` that only keep times do not count, and the check cannot tell them from others.
+//! `aclrtCreateEventExWithFlag` that only keep times do not count, and the check cannot distinguish them from others.
 //!
 //! Reuse streams and events, and destroy those that are no longer needed.
 

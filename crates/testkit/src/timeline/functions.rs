@@ -325,6 +325,13 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "comm:handle@communicator count:uint@count stream:stream",
     ),
     (
+        "HcclAllGather",
+        "hccl",
+        "task",
+        "collective",
+        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type stream:stream",
+    ),
+    (
         "HcclBroadcast",
         "hccl",
         "task",

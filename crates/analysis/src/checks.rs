@@ -6,6 +6,7 @@
 mod finding;
 mod grouping;
 mod list;
+mod lives;
 mod order;
 mod overlap;
 

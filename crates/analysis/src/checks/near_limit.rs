@@ -21,35 +21,17 @@ use ascend_trace_recording::units::count;
 use ascend_trace_recording::{CallId, ProcessId};
 
 use super::super::finding::began;
+use super::super::lives::Kind;
 use super::super::{Check, Finding};
 use crate::Window;
 
 const STREAMS: u64 = 512 * 8 / 10;
 const EVENTS: u64 = 65_536 * 8 / 10;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    Stream,
-    Event,
-}
-
-impl Kind {
-    /// What a call makes or destroys, and whether it makes it.
-    fn of(role: Role) -> Option<(Self, bool)> {
-        Some(match role {
-            Role::CreateStream => (Self::Stream, true),
-            Role::DestroyStream => (Self::Stream, false),
-            Role::CreateEvent => (Self::Event, true),
-            Role::DestroyEvent => (Self::Event, false),
-            _ => return None,
-        })
-    }
-
-    fn limit(self) -> u64 {
-        match self {
-            Self::Stream => STREAMS,
-            Self::Event => EVENTS,
-        }
+const fn limit(kind: Kind) -> u64 {
+    match kind {
+        Kind::Stream => STREAMS,
+        Kind::Event => EVENTS,
     }
 }
 
@@ -85,9 +67,11 @@ impl Check for NearLimit {
             }
             let process = trace.thread(call.thread).process;
             let Some((kind, makes)) = Kind::of(role(&id)) else {
-                self.live.retain(|key, _| {
-                    key.0 != process || (call.device.is_some() && key.1 != call.device)
-                });
+                let is_over = |key: &Key| {
+                    key.0 == process && (call.device.is_none() || key.1 == call.device)
+                };
+                let over = self.live.iter_mut().filter(|(key, _)| is_over(key));
+                over.for_each(|(_, live)| live.now = 0);
                 continue;
             };
             let live = self.live.entry((process, call.device, kind)).or_default();
@@ -100,7 +84,7 @@ impl Check for NearLimit {
                 continue;
             }
             live.most = live.now;
-            if live.most < kind.limit() || !wanted(id) {
+            if live.most < limit(kind) || !wanted(id) {
                 continue;
             }
             let this = Finding::of_call(trace, id);
@@ -114,10 +98,7 @@ impl Check for NearLimit {
     fn findings(&mut self) -> Vec<Finding> {
         let live = std::mem::take(&mut self.live).into_iter();
         let found = live.filter_map(|((_, _, kind), live)| {
-            let name = match kind {
-                Kind::Stream => "streams",
-                Kind::Event => "events",
-            };
+            let name = kind.name();
             Some(Finding {
                 what: format!("the process had {} {name} at a time", count(live.most)),
                 advice: format!("reuse {name}, and destroy those that are no longer needed"),

@@ -5,43 +5,16 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::Role;
 use ascend_trace_recording::units::count;
 use ascend_trace_recording::{CallId, ProcessId};
 
 use super::super::finding::began;
+use super::super::lives::Kind;
 use super::super::{Check, Finding};
 use crate::Window;
 
 /// Fewer are not worth a word.
 const LEAST: u64 = 64;
-
-/// What comes and goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    Stream,
-    Event,
-}
-
-impl Kind {
-    /// What a call makes or destroys, and whether it makes it.
-    fn of(role: Role) -> Option<(Self, bool)> {
-        Some(match role {
-            Role::CreateStream => (Self::Stream, true),
-            Role::DestroyStream => (Self::Stream, false),
-            Role::CreateEvent => (Self::Event, true),
-            Role::DestroyEvent => (Self::Event, false),
-            _ => return None,
-        })
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Stream => "streams",
-            Self::Event => "events",
-        }
-    }
-}
 
 /// The calls of one kind in a process.
 #[derive(Debug, Default)]

@@ -67,7 +67,7 @@ pub(super) struct Document<'c> {
     head: Head,
     #[serde(flatten)]
     path: &'c Critical,
-    segments: Vec<&'c Segment>,
+    segments: Vec<Segment>,
 }
 
 impl<'c> Document<'c> {
@@ -81,10 +81,8 @@ impl<'c> Document<'c> {
 }
 
 /// The longest pieces, by begin.
-fn longest(path: &Critical, most: usize) -> Vec<&Segment> {
-    let mut pieces: Vec<&Segment> = path.segments.iter().collect();
-    pieces.sort_by_key(|it| std::cmp::Reverse(it.length()));
-    pieces.truncate(most);
+fn longest(path: &Critical, most: usize) -> Vec<Segment> {
+    let mut pieces = path.segments.longest(most);
     pieces.sort_by_key(|it| it.begin_ns);
     pieces
 }

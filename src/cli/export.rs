@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 
-use ascend_trace_analysis::critical::{Critical, Segment};
+use ascend_trace_analysis::critical::{Critical, Segments};
 use ascend_trace_analysis::part::Streams;
 use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::steps::Report;
@@ -201,7 +201,7 @@ fn steps(
 }
 
 /// The critical path of a range.
-fn critical(archive: &mut Archive, range: TimeRange) -> anyhow::Result<Arc<[Segment]>> {
+fn critical(archive: &mut Archive, range: TimeRange) -> anyhow::Result<Arc<Segments>> {
     let path = Critical::of_archive(archive, Step::default(), range)?;
     Ok(path.segments.into())
 }

@@ -1,6 +1,7 @@
 //! The critical path on screen: of which range it is, and which pieces lie on which line.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use ascend_trace_analysis::critical::{Critical, Kind, Owner, Segment, Share};
 use ascend_trace_recording::TimeRange;
@@ -71,19 +72,19 @@ pub(crate) struct Piece {
 impl Known {
     pub(crate) fn new(path: Critical) -> Self {
         let mut lines: HashMap<TrackKey, Vec<Piece>> = HashMap::new();
-        for segment in &path.segments {
+        for segment in path.segments.iter() {
             let piece = Piece {
                 span: segment.range(),
                 tie: segment.tie,
             };
-            lines.entry(line(segment)).or_default().push(piece);
+            lines.entry(line(&segment)).or_default().push(piece);
         }
         Self {
             range: TimeRange::new(path.begin_ns, path.end_ns),
             pieces: path.segments.len() as u64,
             ties: path.ties,
             names: named(&path),
-            longest: longest(path.segments),
+            longest: path.segments.longest(LISTED),
             lines,
         }
     }
@@ -111,32 +112,24 @@ impl Along<'_> {
     }
 }
 
-/// The longest pieces; those that are equally long by begin.
-fn longest(mut pieces: Vec<Segment>) -> Vec<Segment> {
-    pieces.sort_by_key(|it| std::cmp::Reverse(it.length()));
-    pieces.truncate(LISTED);
-    pieces.shrink_to_fit();
-    pieces
-}
-
 /// Sums by name, each with its longest piece.
 fn named(path: &Critical) -> Vec<Named> {
-    let mut longest: HashMap<(Kind, &str), (u64, &Segment)> = HashMap::new();
-    for segment in &path.segments {
-        let key = (segment.kind, segment.name.as_str());
-        let (ties, known) = longest.entry(key).or_insert((0, segment));
+    let mut longest: HashMap<(Kind, Arc<str>), (u64, Segment)> = HashMap::new();
+    for segment in path.segments.iter() {
+        let key = (segment.kind, Arc::clone(&segment.name));
+        let (ties, known) = longest.entry(key).or_insert((0, segment.clone()));
         *ties += u64::from(segment.tie);
         if segment.length() > known.length() {
             *known = segment;
         }
     }
     let named = path.names.iter().take(LISTED).filter_map(|share| {
-        let key = (share.kind, share.name.as_deref()?);
-        let (ties, segment) = longest.get(&key)?;
+        let key = (share.kind, Arc::from(share.name.as_deref()?));
+        let (ties, segment) = longest.remove(&key)?;
         Some(Named {
             share: share.clone(),
-            ties: *ties,
-            longest: (*segment).clone(),
+            ties,
+            longest: segment,
         })
     });
     named.collect()

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ascend_trace_analysis::Needs;
-use ascend_trace_analysis::critical::Segment;
 use ascend_trace_recording::{ProcessId, Trace};
 use serde_json::{Value, json};
 
@@ -138,12 +137,10 @@ fn of_rank<'a>(source: &Source<'a>, wanted: Option<u64>) -> Source<'a> {
     let mut own = source.narrowed(|id| rank(trace, id) == wanted);
     // They are written with the last part.
     if source.part.is_last {
-        let is_own = |piece: &&Segment| {
-            let process = trace.process_numbered(piece.process);
+        own.critical = Arc::new(source.critical.of_processes(|process| {
+            let process = trace.process_numbered(process);
             process.and_then(|id| rank(trace, id)) == wanted
-        };
-        let pieces: Vec<Segment> = source.critical.iter().filter(is_own).cloned().collect();
-        own.critical = Arc::from(pieces);
+        }));
     }
     own
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use ascend_trace_analysis::critical::Segment;
+use ascend_trace_analysis::critical::Segments;
 use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::{Edge, Lane, Node, Stall, Window};
 use ascend_trace_recording::{Call, CallId, ProcessId, StreamId, TaskId, ThreadId, Trace};
@@ -20,7 +20,7 @@ pub struct Source<'a> {
     pub(crate) selection: Selection,
     pub(crate) constants: Constants<'a>,
     pub(crate) args: Args,
-    pub(crate) critical: Arc<[Segment]>,
+    pub(crate) critical: Arc<Segments>,
     pub(crate) steps: Option<Arc<[StepStats]>>,
     /// By function: what timelines file its calls under.
     host_categories: Arc<[String]>,

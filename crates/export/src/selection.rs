@@ -6,7 +6,7 @@ mod shown;
 
 use std::sync::Arc;
 
-use ascend_trace_analysis::critical::Segment;
+use ascend_trace_analysis::critical::Segments;
 use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::{Edge, Node, Stall};
 use ascend_trace_recording::{
@@ -27,7 +27,7 @@ pub struct Wanted {
     /// What the slices of timelines say; tables have all of it.
     pub args: Args,
     /// The critical path, if timelines are to have a track of it, and tables its pieces.
-    pub critical: Arc<[Segment]>,
+    pub critical: Arc<Segments>,
     /// The steps of tables, by begin; `None`: those that the program or its framework names.
     pub steps: Option<Arc<[StepStats]>>,
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Error;
 use chrono::{DateTime, Utc};
 
-use ascend_trace_analysis::critical::{Critical, Segment};
+use ascend_trace_analysis::critical::{Critical, Segments};
 use ascend_trace_analysis::steps;
 use ascend_trace_export::{Dataset, Sink, Step, StreamError, Wanted, stream};
 use ascend_trace_recording::Archive;
@@ -160,7 +160,7 @@ pub(super) fn export<'w>(
     }
 }
 
-fn critical(archive: &mut Archive) -> Result<Arc<[Segment]>, Trouble> {
+fn critical(archive: &mut Archive) -> Result<Arc<Segments>, Trouble> {
     let Some(span) = archive.span() else {
         return Ok(Arc::default());
     };

@@ -14,6 +14,8 @@ mod owners;
 mod path;
 mod report;
 mod segment;
+mod segments;
 
 pub use report::{Critical, Pass, Share};
 pub use segment::{Kind, Owner, Segment};
+pub use segments::Segments;

@@ -1,29 +1,39 @@
 //! What the pieces of a path belong to, in a few bytes each.
 
-use ascend_trace_recording::{TimeRange, Trace};
+use std::sync::Arc;
+
+use ascend_trace_recording::Trace;
 use rustc_hash::FxHashMap;
 
-use super::segment::{Kind, Owner, Segment};
+use super::segment::{Owner, Segment};
+use super::segments::Piece;
 use crate::{Lane, Node};
 
 /// A call or task on the path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Own {
+    pub(super) begin: i64,
     /// When its call began.
     launched: i64,
     /// The depth of a call, the sequence of a task.
     number: u32,
-    lane: u32,
-    name: u32,
+    label: Label,
 }
+
+/// A lane and a name, by number.
+#[derive(Clone, Copy, Debug)]
+struct Label(u32);
 
 /// Threads, streams and names, by number.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     lanes: Vec<Place>,
     lane_numbers: FxHashMap<Lane, u32>,
-    names: Vec<String>,
-    name_numbers: FxHashMap<String, u32>,
+    names: Vec<Arc<str>>,
+    name_numbers: FxHashMap<Arc<str>, u32>,
+    /// Lane and name.
+    labels: Vec<(u32, u32)>,
+    label_numbers: FxHashMap<(u32, u32), Label>,
 }
 
 /// A thread or stream, as pieces name it.
@@ -65,7 +75,7 @@ impl Place {
 
 impl Owners {
     /// What is kept of something on the path.
-    pub(super) fn own(&mut self, trace: &Trace, node: Node) -> Own {
+    pub(super) fn own(&mut self, trace: &Trace, node: Node, begin: i64) -> Own {
         let (call, lane, number, name) = match node {
             Node::Call(id) => {
                 let call = trace.call(id);
@@ -85,11 +95,20 @@ impl Owners {
             }
         };
         Own {
+            begin,
             launched: call.begin,
             number,
-            lane: self.lane(trace, lane),
-            name: self.name(name),
+            label: self.label(trace, lane, name),
         }
+    }
+
+    fn label(&mut self, trace: &Trace, lane: Lane, name: &str) -> Label {
+        let both = (self.lane(trace, lane), self.name(name));
+        let labels = &mut self.labels;
+        *self.label_numbers.entry(both).or_insert_with(|| {
+            labels.push(both);
+            Label(labels.len() as u32 - 1)
+        })
     }
 
     fn lane(&mut self, trace: &Trace, lane: Lane) -> u32 {
@@ -104,43 +123,45 @@ impl Owners {
         if let Some(number) = self.name_numbers.get(name) {
             return *number;
         }
-        let number = self.names.len() as u32;
-        self.names.push(name.to_owned());
-        self.name_numbers.insert(name.to_owned(), number);
+        let (number, name) = (self.names.len() as u32, Arc::<str>::from(name));
+        self.names.push(Arc::clone(&name));
+        self.name_numbers.insert(name, number);
         number
     }
 
-    /// A piece of the path that belongs to something which began at a moment.
-    pub(super) fn segment(
-        &self,
-        own: Own,
-        begin: i64,
-        (kind, piece): (Kind, TimeRange),
-    ) -> Segment {
-        let place = self.lanes[own.lane as usize];
+    /// A piece of the path that belongs to something.
+    pub(super) fn segment(&self, own: Own, piece: &Piece) -> Segment {
+        let (lane, name) = self.labels[own.label.0 as usize];
+        let place = self.lanes[lane as usize];
         Segment {
-            kind,
-            name: self.names[own.name as usize].clone(),
-            begin_ns: piece.begin,
-            end_ns: piece.end,
+            kind: piece.kind,
+            name: Arc::clone(&self.names[name as usize]),
+            begin_ns: piece.range.begin,
+            end_ns: piece.range.end,
             process: place.process,
             tid: place.tid,
             device: place.device,
             stream_id: place.stream_id,
-            tie: false,
+            tie: piece.tie,
             owner: match place.lane {
                 Lane::Thread(thread) => Owner::Call {
                     thread,
                     depth: own.number as u8,
-                    begin,
+                    begin: own.begin,
                 },
                 Lane::Stream(stream) => Owner::Task {
                     stream,
                     sequence: own.number,
                     launched: own.launched,
-                    begin,
+                    begin: own.begin,
                 },
             },
         }
+    }
+
+    /// The number of the process that a call or task is of.
+    pub(super) fn process(&self, own: Own) -> u32 {
+        let (lane, _) = self.labels[own.label.0 as usize];
+        self.lanes[lane as usize].process
     }
 }

@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 use super::causes::{Cause, Causes, Way, latest, of_ends, span};
 use super::code::{Code, Marked, Table};
 use super::owners::{Own, Owners};
-use super::segment::{Kind, Segment};
+use super::segment::Kind;
+use super::segments::{Piece, Segments};
 use crate::{Fold, Needs, Node, Window};
 
 /// What the end of a call or task waited for.
@@ -190,14 +191,13 @@ impl Fold for Links {
 /// What is known of something on the path: as little as can be, since there is one for most of what a program did.
 #[derive(Clone, Copy, Debug)]
 struct Fact {
-    begin: i64,
+    own: Own,
     end: i64,
     /// When the cause of its begin was there, and whether another may have been the last.
     leave: i64,
     tie: bool,
     /// Its own part.
     kind: Kind,
-    own: Own,
 }
 
 /// The path, of which the second pass tells what is on it.
@@ -218,13 +218,14 @@ pub(super) struct Path {
 }
 
 impl Path {
-    fn fact(&self, code: Code) -> Option<&Fact> {
+    /// The place of something among what is on the path, and what is known of it.
+    fn place(&self, code: Code) -> Option<(u32, &Fact)> {
         let place = self.on.place(code)?;
-        self.facts.get(place)?.as_ref()
+        Some((place as u32, self.facts.get(place)?.as_ref()?))
     }
 
-    /// The pieces of it, from the first moment on.
-    fn segments(&self) -> Vec<Segment> {
+    /// The pieces of it, from the last moment back.
+    fn pieces(&self) -> Vec<Piece> {
         let TimeRange {
             begin: from,
             end: until,
@@ -233,27 +234,31 @@ impl Path {
         let mut found = Vec::new();
         // A tie where no time passed is one of the piece before.
         let mut open = self.is_tied;
-        let mut push = |fact: &Fact, kind: Kind, piece: TimeRange, tie: bool| {
-            let piece = TimeRange::new(piece.begin.max(from), piece.end);
+        let mut push = |(owner, kind): (u32, Kind), piece: TimeRange, tie: bool| {
+            let range = TimeRange::new(piece.begin.max(from), piece.end);
             open |= tie;
-            if !piece.is_empty() {
-                found.push(Segment {
+            if !range.is_empty() {
+                found.push(Piece {
+                    range,
+                    owner,
+                    kind,
                     tie: std::mem::take(&mut open),
-                    ..self.owners.segment(fact.own, fact.begin, (kind, piece))
                 });
             }
         };
         let mut is_early = self.goes_on;
         let mut last = None;
         for (code, way) in &self.walked {
-            let Some(fact) = self.fact(*code).filter(|_| moment > from) else {
+            let known = self.place(*code).filter(|_| moment > from);
+            let Some((place, fact)) = known else {
                 break;
             };
             if last.is_none() {
-                push(fact, Kind::Edge, TimeRange::new(fact.end, until), false);
+                let piece = TimeRange::new(fact.end, until);
+                push((place, Kind::Edge), piece, false);
                 moment = fact.end.min(until);
             }
-            last = Some(fact);
+            last = Some(place);
             let end = self.ends.get(code).filter(|_| !is_early);
             let tie = end.is_some_and(|it| it.tie);
             let leave = match end.filter(|_| way.is_of_end()) {
@@ -261,29 +266,32 @@ impl Path {
                 None => fact.leave,
             };
             match way {
-                Way::Peer => push(fact, fact.kind, TimeRange::new(leave, moment), tie),
                 way if way.is_of_end() => {
-                    push(fact, Kind::of_way(*way), TimeRange::new(leave, moment), tie);
+                    let kind = match way {
+                        Way::Peer => fact.kind,
+                        way => Kind::of_way(*way),
+                    };
+                    push((place, kind), TimeRange::new(leave, moment), tie);
                 }
                 way => {
-                    let (begin, tie) = (fact.begin.min(moment), tie || fact.tie);
-                    push(fact, fact.kind, TimeRange::new(begin, moment), false);
-                    push(fact, Kind::of_way(*way), TimeRange::new(leave, begin), tie);
+                    let (begin, tie) = (fact.own.begin.min(moment), tie || fact.tie);
+                    push((place, fact.kind), TimeRange::new(begin, moment), false);
+                    let before = TimeRange::new(leave, begin);
+                    push((place, Kind::of_way(*way)), before, tie);
                 }
             }
             moment = leave.min(moment);
             is_early = way.leaves_early();
         }
-        if let Some(fact) = last.filter(|_| moment > from) {
-            push(fact, Kind::Edge, TimeRange::new(from, moment), false);
+        if let Some(place) = last.filter(|_| moment > from) {
+            push((place, Kind::Edge), TimeRange::new(from, moment), false);
         }
-        found.reverse();
         found
     }
 }
 
 impl Fold for Path {
-    type Answer = Vec<Segment>;
+    type Answer = Segments;
 
     const NEEDS: Needs = Needs::Dependencies;
     fn take(&mut self, window: &Window<'_>) {
@@ -302,18 +310,21 @@ impl Fold for Path {
             }
             let latest = latest(causes);
             let fact = Fact {
-                begin: ran.begin,
                 end: ran.end,
                 leave: latest.map_or(i64::MIN, |it| it.0.leave),
                 tie: latest.is_some_and(|it| it.1.is_some()),
                 kind: Kind::of_own(trace, node),
-                own: owners.own(trace, node),
+                own: owners.own(trace, node, ran.begin),
             };
             facts[place] = Some(fact);
         });
     }
 
-    fn finish(self) -> Vec<Segment> {
-        self.segments()
+    fn finish(self) -> Segments {
+        let mut pieces = self.pieces();
+        pieces.reverse();
+        let owners = self.facts.into_iter();
+        let owners = owners.map(|fact| fact.map(|it| it.own)).collect();
+        Segments::new(pieces, owners, self.owners)
     }
 }

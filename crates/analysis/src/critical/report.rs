@@ -1,12 +1,14 @@
 //! The critical path, summed up.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ascend_trace_recording::{Archive, OpenError, TimeRange};
 use serde::Serialize;
 
 use super::path::Links;
-use super::segment::{Kind, Segment};
+use super::segment::Kind;
+use super::segments::Segments;
 use crate::{Fold, Step, Window};
 
 /// Pieces of the path of one kind and name.
@@ -42,7 +44,7 @@ pub struct Critical {
     pub ties: u64,
     /// From the first moment to the last, without gaps.
     #[serde(skip)]
-    pub segments: Vec<Segment>,
+    pub segments: Segments,
 }
 
 impl Critical {
@@ -86,34 +88,46 @@ impl Critical {
         Ok(segments.map(|segments| Self::told(range, segments)))
     }
 
-    fn told(range: TimeRange, segments: Vec<Segment>) -> Self {
-        let shares = |key: &dyn Fn(&Segment) -> Option<String>| {
-            let mut sums: BTreeMap<(Kind, Option<String>), (u64, i64)> = BTreeMap::new();
-            for segment in &segments {
-                let sum = sums.entry((segment.kind, key(segment))).or_default();
-                *sum = (sum.0 + 1, sum.1 + segment.length());
-            }
-            let length = range.duration().max(1) as f64;
-            let shares = sums
-                .into_iter()
-                .map(|((kind, name), (count, total_ns))| Share {
-                    kind,
-                    name,
-                    count,
-                    total_ns,
-                    share: total_ns as f64 / length,
-                });
-            let mut shares: Vec<Share> = shares.collect();
-            shares.sort_by_key(|it| std::cmp::Reverse(it.total_ns));
-            shares
-        };
+    fn told(range: TimeRange, segments: Segments) -> Self {
+        let (mut names, mut kinds) = (Sums::new(), Sums::new());
+        let mut ties = 0;
+        for segment in segments.iter() {
+            let length = segment.length();
+            ties += u64::from(segment.tie);
+            count(&mut kinds, (segment.kind, None), length);
+            count(&mut names, (segment.kind, Some(segment.name)), length);
+        }
         Self {
             begin_ns: range.begin,
             end_ns: range.end,
-            kinds: shares(&|_| None),
-            names: shares(&|segment| Some(segment.name.clone())),
-            ties: segments.iter().filter(|it| it.tie).count() as u64,
+            kinds: shares(kinds, range),
+            names: shares(names, range),
+            ties,
             segments,
         }
     }
+}
+
+/// By kind and name: how many pieces, and their time.
+type Sums = BTreeMap<(Kind, Option<Arc<str>>), (u64, i64)>;
+
+fn count(sums: &mut Sums, key: (Kind, Option<Arc<str>>), length: i64) {
+    let (count, total) = sums.entry(key).or_default();
+    (*count, *total) = (*count + 1, *total + length);
+}
+
+/// Longest first.
+fn shares(sums: Sums, range: TimeRange) -> Vec<Share> {
+    let whole = range.duration().max(1) as f64;
+    let shares = sums.into_iter();
+    let shares = shares.map(|((kind, name), (count, total_ns))| Share {
+        kind,
+        name: name.map(|it| it.to_string()),
+        count,
+        total_ns,
+        share: total_ns as f64 / whole,
+    });
+    let mut shares: Vec<Share> = shares.collect();
+    shares.sort_by_key(|it| std::cmp::Reverse(it.total_ns));
+    shares
 }

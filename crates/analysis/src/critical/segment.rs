@@ -1,5 +1,7 @@
 //! The pieces of a critical path.
 
+use std::sync::Arc;
+
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{StreamId, ThreadId, TimeRange, Trace};
 use serde::Serialize;
@@ -107,7 +109,7 @@ pub enum Owner {
 pub struct Segment {
     pub kind: Kind,
     /// What was done, or what came next.
-    pub name: String,
+    pub name: Arc<str>,
     pub begin_ns: i64,
     pub end_ns: i64,
     /// Number of the process in the recording.

@@ -157,7 +157,7 @@ fn check(seeds: std::ops::Range<u64>) {
         let trace = timeline.trace();
         let found = Critical::of(&Window::whole(&trace), (0, length));
         let mut told: Vec<(i64, i64)> = Vec::new();
-        for segment in &found.segments {
+        for segment in found.segments.iter() {
             // What begins before a thread's first call is the program, too.
             assert!(
                 !matches!(

@@ -19,7 +19,7 @@ pub(super) fn write(
     write_label(output, track, "thread", CRITICAL_PATH, -1)?;
     for piece in source.critical.iter() {
         output.event(b'X', track, |members| {
-            members.named(&piece_name(piece), CRITICAL);
+            members.named(&piece_name(&piece), CRITICAL);
             members.lasting(piece.begin_ns, piece.end_ns);
         })?;
     }

@@ -24,7 +24,7 @@ pub(super) fn write(
     };
     for piece in source.critical.iter() {
         output.event(SLICE_BEGIN, place, piece.begin_ns, |event| {
-            event.named(&piece_name(piece), CRITICAL);
+            event.named(&piece_name(&piece), CRITICAL);
         })?;
         output.event(SLICE_END, place, piece.end_ns, |_| {})?;
     }

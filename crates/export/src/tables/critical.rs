@@ -10,7 +10,7 @@ use crate::Source;
 
 /// A piece, with what the recording says of its process.
 pub(super) struct Row<'s> {
-    piece: &'s Segment,
+    piece: Segment,
     pid: Option<u32>,
     rank: Option<u64>,
     step: Option<&'s str>,
@@ -27,7 +27,7 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
         Column::number("stream_id", |row, cell| cell.maybe(row.piece.stream_id)),
         // The words of docs/ANALYSIS.md.
         Column::word("kind", |row, cell| cell.put(row.piece.kind.name())),
-        Column::word("name", |row, cell| cell.put(row.piece.name.as_str())),
+        Column::word("name", |row, cell| cell.passing(&row.piece.name)),
         Column::number("begin_ns", |row, cell| cell.put(row.piece.begin_ns)),
         Column::number("end_ns", |row, cell| cell.put(row.piece.end_ns)),
         Column::number("length_ns", |row, cell| cell.put(row.piece.length())),
@@ -43,10 +43,10 @@ pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::R
         let process = trace.process_numbered(piece.process);
         let process = process.map(|id| trace.process(id));
         Row {
-            piece,
             pid: process.map(|it| it.pid),
             rank: process.and_then(|it| it.rank_number()),
-            step: step(steps, piece).map(|it| it.name.as_str()),
+            step: step(steps, &piece).map(|it| it.name.as_str()),
+            piece,
         }
     });
     write_table(writer, &columns(), rows)

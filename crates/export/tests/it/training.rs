@@ -1,5 +1,7 @@
 //! Steps of training loops: the table, and what their slices say.
 
+use std::sync::Arc;
+
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::steps::{Report, Wanted as Pattern};
 use ascend_trace_analysis::{Stats, Window, stats::StepStats};
@@ -108,7 +110,7 @@ fn tables_have_the_steps_and_the_path_that_are_handed_to_them() {
     assert_eq!(steps.len(), 4);
     assert!(path.segments.len() > 8, "{path:?}");
     let wanted = Wanted {
-        critical: path.segments.clone().into(),
+        critical: Arc::new(path.segments.clone()),
         steps: Some(steps.clone().into()),
         ..Wanted::default()
     };
@@ -118,10 +120,10 @@ fn tables_have_the_steps_and_the_path_that_are_handed_to_them() {
     assert!(both.eq(steps.iter().map(known)));
     let pieces = rows(&files, "critical.csv");
     assert_eq!(pieces.len(), path.segments.len());
-    for (row, piece) in pieces.iter().zip(&path.segments) {
+    for (row, piece) in pieces.iter().zip(path.segments.iter()) {
         let maybe = |it: Option<u32>| it.map_or_else(String::new, |it| it.to_string());
         assert_eq!(row["kind"], piece.kind.name());
-        assert_eq!(row["name"], piece.name);
+        assert_eq!(row["name"], *piece.name);
         assert_eq!(row["length_ns"], piece.length().to_string());
         assert_eq!(row["tid"], maybe(piece.tid));
         assert_eq!(row["device"], maybe(piece.device));

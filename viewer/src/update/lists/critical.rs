@@ -71,7 +71,7 @@ fn pieces(app: &App, world: World<'_>, known: &Known) -> Vec<Entry> {
             Cell::percent(it.length() as f64 / length),
             Cell::duration(it.length()),
             it.kind.name().into(),
-            it.name.clone().into(),
+            it.name.to_string().into(),
             if it.tie { "tie" } else { "" }.into(),
             names::lane(world.trace, line(it)).into(),
             Cell::number(moment(it.begin_ns.saturating_sub(start)), it.begin_ns),

@@ -1,0 +1,106 @@
+//! All pieces of a path, in as little memory as can be: a long recording has millions.
+
+use std::cmp::Reverse;
+use std::fmt;
+use std::sync::Arc;
+
+use ascend_trace_recording::TimeRange;
+
+use super::owners::{Own, Owners};
+use super::segment::{Kind, Segment};
+
+/// A piece of the path, and the place of what it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) range: TimeRange,
+    pub(super) owner: u32,
+    pub(super) kind: Kind,
+    pub(super) tie: bool,
+}
+
+/// The pieces of a path by begin. Each is made when it is asked for.
+#[derive(Clone, Default)]
+pub struct Segments {
+    pieces: Vec<Piece>,
+    on: Arc<On>,
+}
+
+/// What is on a path: nothing where what the file said of it could not be read.
+#[derive(Debug, Default)]
+struct On {
+    facts: Vec<Option<Own>>,
+    owners: Owners,
+}
+
+impl Segments {
+    /// The owner of each piece is the place of a fact that is there.
+    pub(super) fn new(pieces: Vec<Piece>, facts: Vec<Option<Own>>, owners: Owners) -> Self {
+        let on = Arc::new(On { facts, owners });
+        Self { pieces, on }
+    }
+
+    pub fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    fn own(&self, piece: &Piece) -> Option<Own> {
+        *self.on.facts.get(piece.owner as usize)?
+    }
+
+    fn segment(&self, piece: &Piece) -> Option<Segment> {
+        Some(self.on.owners.segment(self.own(piece)?, piece))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Segment> {
+        self.pieces.iter().filter_map(|it| self.segment(it))
+    }
+
+    /// At most so many, longest first; those that are equally long by begin.
+    pub fn longest(&self, most: usize) -> Vec<Segment> {
+        let mut places: Vec<u32> = (0..self.pieces.len() as u32).collect();
+        let key = |place: &u32| {
+            (
+                Reverse(self.pieces[*place as usize].range.duration()),
+                *place,
+            )
+        };
+        if most < places.len() {
+            places.select_nth_unstable_by_key(most, key);
+            places.truncate(most);
+        }
+        places.sort_unstable_by_key(key);
+        let pieces = places.iter().map(|place| &self.pieces[*place as usize]);
+        pieces.filter_map(|it| self.segment(it)).collect()
+    }
+
+    /// Those of some processes, by number.
+    #[must_use]
+    pub fn of_processes(&self, wanted: impl Fn(u32) -> bool) -> Self {
+        let is_wanted = |piece: &&Piece| {
+            let process = self.own(piece).map(|own| self.on.owners.process(own));
+            process.is_some_and(&wanted)
+        };
+        Self {
+            pieces: self.pieces.iter().filter(is_wanted).copied().collect(),
+            on: Arc::clone(&self.on),
+        }
+    }
+}
+
+impl Eq for Segments {}
+
+impl PartialEq for Segments {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl fmt::Debug for Segments {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.iter()).finish()
+    }
+}

@@ -266,6 +266,7 @@ impl Role {
     }
 
     /// What the role means.
+    #[inline]
     pub const fn meaning(self) -> Meaning {
         use Place::{Gives, Takes};
         match self {

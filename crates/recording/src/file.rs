@@ -26,7 +26,7 @@ mod writer;
 pub(crate) use self::chunk as kinds;
 pub(crate) use budget::Budget;
 pub use declare::ColumnText;
-pub(crate) use decode::Item;
+pub(crate) use decode::{Item, Sink};
 pub use encoder::{Batch, Encoder};
 /// The payload of a packed chunk, unpacked; `None` when it is not sound.
 pub fn unpack(payload: &[u8]) -> Option<Vec<u8>> {

@@ -99,7 +99,7 @@ impl TraceBuilder {
             Row::Context(row) => self.context_row(&row),
             Row::Stream(row) => self.stream_row(&row),
             Row::Event(row) => self.event_row(&row),
-            Row::Call(row) => self.call_row(row),
+            Row::Call(mut row) => self.apply_call(&mut row),
             Row::TaskTime(row) => self.task_time_row(row),
             Row::Anchor(row) => {
                 let process = self.process(row.process);
@@ -358,7 +358,8 @@ impl TraceBuilder {
         self.times.push_time(stream, row);
     }
 
-    fn call_row(&mut self, row: CallRow) {
+    /// Takes a call in, of which the room for its arguments is left.
+    pub(crate) fn apply_call(&mut self, row: &mut CallRow) {
         let thread = self.thread_of(row.thread);
         let process = self.trace.thread(thread).process;
         let device = row.device.map_or(0, u32::from);
@@ -390,8 +391,8 @@ impl TraceBuilder {
             graph: row.graph,
             ending: row.ending,
             stack: row.stack.and_then(StackId::new),
-            args: append(&mut self.trace.words, row.args),
-            strings: append(&mut self.trace.texts, row.strings),
+            args: append(&mut self.trace.words, &mut row.args),
+            strings: append(&mut self.trace.texts, &mut row.strings),
         };
         self.calls_span = TimeRange::around([self.calls_span, Some(call.range())]);
         self.trace.calls.push(call);
@@ -532,9 +533,10 @@ impl Trace {
     }
 }
 
-fn append<T>(all: &mut Vec<T>, some: Vec<T>) -> (u32, u8) {
+fn append<T>(all: &mut Vec<T>, some: &mut Vec<T>) -> (u32, u8) {
     let begin = all.len() as u32;
-    let count = some.len().min(usize::from(u8::MAX));
-    all.extend(some.into_iter().take(count));
+    some.truncate(usize::from(u8::MAX));
+    let count = some.len();
+    all.append(some);
     (begin, count as u8)
 }

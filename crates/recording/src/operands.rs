@@ -2,10 +2,11 @@
 //! by handle to the call that plans an operator; a second call submits what was planned.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
 
 use ascend_trace_format::api::{ArgKind, Fact, Part, RetKind, part_in};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::things::{Call, CallId, Function, ProcessId};
 use crate::trace::Trace;
@@ -44,9 +45,9 @@ type Key = (ProcessId, u64);
 /// What handles stood for, and from when on. They are used again.
 #[derive(Clone, Debug, Default)]
 struct History {
-    entries: HashMap<Key, Vec<(i64, Option<CallId>)>>,
+    entries: FxHashMap<Key, Vec<(i64, Option<CallId>)>>,
     /// Whose entries are not in order: those of another thread came later.
-    unsorted: HashSet<Key>,
+    unsorted: FxHashSet<Key>,
 }
 
 /// The calls that made operands, and those that planned operators.

@@ -15,7 +15,7 @@ use ascend_trace_format::record::Passed;
 use crate::file::budget::Budget;
 use crate::file::chunk::Kind;
 use crate::file::declare::{ColumnText, row};
-use crate::file::decode::{self, Item, Stop};
+use crate::file::decode::{self, Sink, Stop};
 use crate::file::encoder::{Batch, Pending};
 use crate::file::names::Given;
 use crate::file::table::Table;
@@ -100,7 +100,7 @@ macro_rules! kinds {
             kind: Kind,
             payload: &[u8],
             budget: &mut Budget,
-            sink: &mut impl FnMut(Item),
+            sink: &mut impl Sink,
         ) -> Result<(), Stop> {
             match kind {
                 $($row::KIND => decode::rows::<$row>(payload, budget, sink),)*

@@ -86,16 +86,19 @@ impl TimeRange {
     }
 
     /// The timestamps that both hold.
+    #[inline]
     pub fn intersection(self, other: Self) -> Self {
         Self::new(self.begin.max(other.begin), self.end.min(other.end))
     }
 
     /// The smallest range that holds both.
+    #[inline]
     pub fn hull(self, other: Self) -> Self {
         Self::new(self.begin.min(other.begin), self.end.max(other.end))
     }
 
     /// What passes before a timestamp and what passes from it on, as far as either is in the range.
+    #[inline]
     pub fn split_at(self, time: i64) -> (Self, Self) {
         let time = self.clamp(time);
         (Self::new(self.begin, time), Self::new(time, self.end))

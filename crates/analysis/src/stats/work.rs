@@ -120,7 +120,13 @@ impl Lane {
             Intervals::union_of(own.map(|it| it.range()))
         };
         let (copies, computes) = (of(true), of(false));
-        *pieces = pieces.iter().filter_map(|it| it.clip(after)).collect();
+        pieces.retain_mut(|piece| match piece.clip(after) {
+            Some(rest) => {
+                *piece = rest;
+                true
+            }
+            None => false,
+        });
         Self {
             device,
             busy: copies.union(&computes),

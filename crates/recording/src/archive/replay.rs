@@ -2,9 +2,9 @@
 //! need every row once and of the past only what the present depends on.
 
 use crate::file::index::Segment;
-use crate::file::{Budget, Item, OpenError, Table};
+use crate::file::{Budget, Item, OpenError, Sink, Table};
 use crate::load::TraceBuilder;
-use crate::rows::{RangeRow, Row, TaskTimeRow};
+use crate::rows::{CallRow, RangeRow, Row, TaskTimeRow};
 use crate::trace::{CallId, Trace};
 
 use super::Archive;
@@ -161,14 +161,7 @@ impl Replay<'_> {
         let archive = &mut *self.archive;
         let builder = &mut self.builder;
         let mut budget = Budget::segment(archive.parts.length()?, segment.rows());
-        let mut rows = 0;
-        let mut take = |item| match item {
-            Item::Row(row) => {
-                rows += 1;
-                builder.apply(row);
-            }
-            item => calls(item).for_each(|row| builder.apply(Row::Call(row))),
-        };
+        let mut take = Taking { builder, rows: 0 };
         let left = (self.position, segment.end());
         let mut warnings = Vec::new();
         let others = archive.layout.left().within(left);
@@ -180,6 +173,7 @@ impl Replay<'_> {
         let is_call = archive.layout.calls_of(segment);
         let wanted = |kind| kind == is_call || kind == TaskTimeRow::KIND;
         warnings.extend(archive.parts.range(bytes, wanted, &mut budget, &mut take)?);
+        let Taking { builder, rows } = take;
         if !warnings.is_empty() {
             builder.set_damaged();
         }
@@ -217,6 +211,29 @@ impl Replay<'_> {
     pub fn forget(&mut self, keep: &[bool]) {
         debug_assert_eq!(keep.len(), self.trace().calls().len());
         self.builder.retain(keep);
+    }
+}
+
+/// Takes the rows of a segment in.
+struct Taking<'b> {
+    builder: &'b mut TraceBuilder,
+    rows: u64,
+}
+
+impl Sink for Taking<'_> {
+    fn take(&mut self, item: Item) {
+        match item {
+            Item::Row(row) => {
+                self.rows += 1;
+                self.builder.apply(row);
+            }
+            item => calls(item).for_each(|row| self.builder.apply(Row::Call(row))),
+        }
+    }
+
+    fn call(&mut self, row: &mut CallRow) {
+        self.rows += 1;
+        self.builder.apply_call(row);
     }
 }
 

@@ -233,50 +233,62 @@ impl Table for CallRow {
     }
 
     fn take(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Self> {
-        let brief = Self::take_brief(cursors, &mut memory.brief)?;
-        Some(Self {
-            context: cursors.take_option(column::CONTEXT)?,
-            event: match cursors.take_option(column::EVENT)? {
-                Some(serial) => Some((serial, take_generation(serial, cursors, memory)?)),
-                None => None,
-            },
-            args: take_args(brief.function, cursors, memory)?,
-            strings: take_strings(cursors, memory)?,
-            ending: memory.endings.take(cursors)?,
-            stack: memory.stacks.take(cursors)?,
-            ..brief
-        })
+        let mut row = Self::default();
+        row.refill(cursors, memory)?;
+        Some(row)
     }
 }
 
 impl CallRow {
+    /// Becomes the next call.
+    pub(super) fn refill(
+        &mut self,
+        cursors: &mut Cursors<'_>,
+        memory: &mut CallMemory,
+    ) -> Option<()> {
+        self.refill_brief(cursors, &mut memory.brief)?;
+        self.context = cursors.take_option(column::CONTEXT)?;
+        self.event = match cursors.take_option(column::EVENT)? {
+            Some(serial) => Some((serial, take_generation(serial, cursors, memory)?)),
+            None => None,
+        };
+        take_args(self.function, &mut self.args, cursors, memory)?;
+        take_strings(&mut self.strings, cursors, memory)?;
+        self.ending = memory.endings.take(cursors)?;
+        self.stack = memory.stacks.take(cursors)?;
+        Some(())
+    }
+
     /// Takes a call without its context, event, arguments, texts, ending and stack: the index needs none of these.
     pub(super) fn take_brief(cursors: &mut Cursors<'_>, memory: &mut Brief) -> Option<Self> {
-        let thread = cursors.take_as(column::THREAD)?;
-        let end = memory.end(thread);
-        let begin_ns = end.wrapping_add(cursors.take_signed(column::BEGIN)?);
-        let end_ns = begin_ns.wrapping_add(cursors.take_signed(column::DURATION)?);
-        *end = end_ns;
-        let stream = cursors.take_option(column::STREAM)?;
-        Some(Self {
-            thread,
-            function: cursors.take_as(column::FUNCTION)?,
-            begin_ns,
-            end_ns,
-            ret: cursors.take_signed(column::RET)?,
-            depth: cursors.take_as(column::DEPTH)?,
-            device: match cursors.take_option(column::DEVICE)? {
-                Some(device) => Some(u8::try_from(device).ok()?),
-                None => None,
-            },
-            stream,
-            task: match cursors.take(column::TASK)? {
-                0 => None,
-                next => Some(take_task(next - 1, stream, cursors, memory)?),
-            },
-            graph: memory.graphs.take(cursors)?,
-            ..Self::default()
-        })
+        let mut row = Self::default();
+        row.refill_brief(cursors, memory)?;
+        Some(row)
+    }
+
+    #[inline]
+    fn refill_brief(&mut self, cursors: &mut Cursors<'_>, memory: &mut Brief) -> Option<()> {
+        self.thread = cursors.take_as(column::THREAD)?;
+        let end = memory.end(self.thread);
+        self.begin_ns = end.wrapping_add(cursors.take_signed(column::BEGIN)?);
+        self.end_ns = self
+            .begin_ns
+            .wrapping_add(cursors.take_signed(column::DURATION)?);
+        *end = self.end_ns;
+        self.stream = cursors.take_option(column::STREAM)?;
+        self.function = cursors.take_as(column::FUNCTION)?;
+        self.ret = cursors.take_signed(column::RET)?;
+        self.depth = cursors.take_as(column::DEPTH)?;
+        self.device = match cursors.take_option(column::DEVICE)? {
+            Some(device) => Some(u8::try_from(device).ok()?),
+            None => None,
+        };
+        self.task = match cursors.take(column::TASK)? {
+            0 => None,
+            next => Some(take_task(next - 1, self.stream, cursors, memory)?),
+        };
+        self.graph = memory.graphs.take(cursors)?;
+        Some(())
     }
 }
 
@@ -323,12 +335,14 @@ fn put_args(row: &CallRow, columns: &mut Columns, memory: &mut CallMemory) {
 
 fn take_args(
     function: u16,
+    args: &mut Vec<u64>,
     cursors: &mut Cursors<'_>,
     memory: &mut CallMemory,
-) -> Option<Vec<u64>> {
+) -> Option<()> {
     let count = usize::from(cursors.take_as::<u8>(column::ARG_COUNT)?);
     cursors.note(2 * count * size_of::<u64>());
-    let mut args = Vec::with_capacity(count);
+    args.clear();
+    args.reserve(count);
     for position in 0..count {
         let code = cursors.take(column::ARG_CODES)?;
         let last = *memory.arg(function, position);
@@ -344,7 +358,7 @@ fn take_args(
         *memory.arg(function, position) = arg;
         args.push(arg);
     }
-    Some(args)
+    Some(())
 }
 
 /// Where a word is remembered; one that shares its place displaces it.
@@ -372,12 +386,14 @@ fn put_strings(row: &CallRow, columns: &mut Columns, memory: &mut CallMemory) {
 }
 
 fn take_strings(
+    strings: &mut Vec<Option<Arc<str>>>,
     cursors: &mut Cursors<'_>,
     memory: &mut CallMemory,
-) -> Option<Vec<Option<Arc<str>>>> {
+) -> Option<()> {
     let count = usize::from(cursors.take_as::<u8>(column::STRING_COUNT)?);
     cursors.note(2 * count * size_of::<Option<Arc<str>>>());
-    let mut strings = Vec::with_capacity(count);
+    strings.clear();
+    strings.reserve(count);
     for _ in 0..count {
         strings.push(match cursors.take(column::STRINGS)? {
             0 => None,
@@ -391,7 +407,7 @@ fn take_strings(
             )),
         });
     }
-    Some(strings)
+    Some(())
 }
 
 impl GraphColumn {

@@ -4,6 +4,7 @@ use crate::TimeRange;
 use crate::rows::{CallRow, EndRow, Ending, RangeRow, Row, SessionRow, TablesRow};
 
 use super::budget::Budget;
+use super::call::CallMemory;
 use super::chunk::{self, Kind};
 use super::column::Cursors;
 use super::error::{Lost, OpenError, Warning};
@@ -18,6 +19,22 @@ pub(crate) enum Item {
     Row(Row),
     /// The calls that are under way, instead of those that earlier ones told.
     Open(Vec<CallRow>),
+}
+
+/// Whoever what a file holds is handed to.
+pub(crate) trait Sink {
+    fn take(&mut self, item: Item);
+
+    /// Most rows are calls, so that they need not be moved: whoever takes them leaves the room for their arguments.
+    fn call(&mut self, row: &mut CallRow) {
+        self.take(Item::Row(Row::Call(std::mem::take(row))));
+    }
+}
+
+impl<F: FnMut(Item)> Sink for F {
+    fn take(&mut self, item: Item) {
+        self(item);
+    }
 }
 
 /// Reads a file that comes in pieces of any size.
@@ -47,7 +64,7 @@ impl Decoder {
     pub(super) fn feed(
         &mut self,
         bytes: &[u8],
-        sink: &mut impl FnMut(Item),
+        sink: &mut impl Sink,
     ) -> Result<(), OpenError> {
         self.scanner.feed(bytes);
         self.budget.earn(bytes.len() as u64);
@@ -133,22 +150,23 @@ pub(super) fn decode(
     kind: Kind,
     payload: &[u8],
     budget: &mut Budget,
-    sink: &mut impl FnMut(Item),
+    sink: &mut impl Sink,
 ) -> Result<(), Stop> {
     match kind {
         chunk::SESSION => {
-            sink(Item::Session(json(payload, budget)?));
+            sink.take(Item::Session(json(payload, budget)?));
             Ok(())
         }
         chunk::TABLES => {
             let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
-            sink(Item::Tables(json(&plain, budget)?));
+            sink.take(Item::Tables(json(&plain, budget)?));
             Ok(())
         }
         chunk::OPEN => {
-            sink(Item::Open(open_calls(payload, budget)?));
+            sink.take(Item::Open(open_calls(payload, budget)?));
             Ok(())
         }
+        CallRow::KIND => calls(payload, budget, sink),
         _ => crate::rows::read(kind, payload, budget, sink),
     }
 }
@@ -156,7 +174,7 @@ pub(super) fn decode(
 /// Calls that are under way, which have no task and no result whatever the file says.
 fn open_calls(payload: &[u8], budget: &mut Budget) -> Result<Vec<CallRow>, Stop> {
     let mut open = Vec::new();
-    rows::<CallRow>(payload, budget, &mut |item| {
+    calls(payload, budget, &mut |item| {
         if let Item::Row(Row::Call(row)) = item {
             open.push(CallRow {
                 ret: 0,
@@ -201,7 +219,7 @@ fn table<T: Table>(plain: &[u8]) -> Result<Cursors<'_>, Stop> {
 pub(crate) fn rows<T: Table>(
     payload: &[u8],
     budget: &mut Budget,
-    sink: &mut impl FnMut(Item),
+    sink: &mut impl Sink,
 ) -> Result<(), Stop> {
     let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
     let mut cursors = table::<T>(&plain)?;
@@ -211,7 +229,24 @@ pub(crate) fn rows<T: Table>(
         if !budget.spend(T::MEMORY + cursors.noted()) {
             return Err(Stop::Excessive(read.into()));
         }
-        sink(Item::Row(row.into()));
+        sink.take(Item::Row(row.into()));
+    }
+    Ok(())
+}
+
+/// As [`rows`], of calls: each is read into the place of the one before.
+fn calls(payload: &[u8], budget: &mut Budget, sink: &mut impl Sink) -> Result<(), Stop> {
+    let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
+    let mut cursors = table::<CallRow>(&plain)?;
+    let mut memory = CallMemory::default();
+    let mut row = CallRow::default();
+    for read in 0..cursors.rows() {
+        row.refill(&mut cursors, &mut memory)
+            .ok_or(Stop::Senseless(read.into()))?;
+        if !budget.spend(CallRow::MEMORY + cursors.noted()) {
+            return Err(Stop::Excessive(read.into()));
+        }
+        sink.call(&mut row);
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::rows::EndRow;
 
 use super::budget::Budget;
 use super::chunk::{self, CHUNK_HEADER, FILE_HEADER, Header, Kind};
-use super::decode::{self, Item, Stop};
+use super::decode::{self, Sink, Stop};
 use super::error::{Lost, OpenError, Warning};
 use super::scan::{Piece, Scanner, kind_name};
 use super::table::{self, Table};
@@ -216,7 +216,7 @@ impl Parts {
         &self,
         found: &Found,
         budget: &mut Budget,
-        sink: &mut impl FnMut(Item),
+        sink: &mut impl Sink,
     ) -> io::Result<Option<Warning>> {
         self.look_into(found, |payload| {
             decode::decode(found.kind, payload, budget, sink)
@@ -250,7 +250,7 @@ impl Parts {
         (begin, end): (u64, u64),
         wanted: impl Fn(Kind) -> bool,
         budget: &mut Budget,
-        sink: &mut impl FnMut(Item),
+        sink: &mut impl Sink,
     ) -> io::Result<Vec<Warning>> {
         let mut warnings = Vec::new();
         let mut scanner = Scanner::within(begin);

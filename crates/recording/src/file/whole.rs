@@ -10,7 +10,7 @@ use crate::trace::Trace;
 
 use super::budget::Budget;
 use super::chunk::FILE_HEADER;
-use super::decode::{Decoder, Item};
+use super::decode::{Decoder, Item, Sink};
 use super::error::{OpenError, Warning};
 
 const READ_BYTES: usize = 1 << 18;
@@ -44,7 +44,7 @@ pub fn read(input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
 pub(super) fn read_items(
     mut input: impl Read,
     budget: Budget,
-    sink: &mut impl FnMut(Item),
+    sink: &mut impl Sink,
 ) -> Result<Vec<Warning>, OpenError> {
     let mut decoder = Decoder::new(budget);
     let mut room = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn pump(
     input: &mut impl Read,
     decoder: &mut Decoder,
     (room, size): (&mut Vec<u8>, usize),
-    sink: &mut impl FnMut(Item),
+    sink: &mut impl Sink,
 ) -> Result<usize, OpenError> {
     if room.len() < size {
         room.resize(size, 0);

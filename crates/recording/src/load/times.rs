@@ -146,19 +146,18 @@ impl Times {
         let mut fresh = Vec::new();
         for place in 0..self.waiting.len() {
             let stream = StreamId(place as u32);
-            let rows = std::mem::take(&mut self.waiting[place]);
-            let mut unmatched = Vec::new();
+            let mut rows = std::mem::take(&mut self.waiting[place]);
             let mut near = 0;
-            for row in rows {
-                match task_at(trace, stream, row.sequence, &mut near) {
-                    Some(task) => {
-                        self.accept(trace, task, &row);
-                        fresh.push(task);
-                    }
-                    None => unmatched.push(row),
+            // The room of those that leave is kept for those that come.
+            rows.retain(|row| {
+                let task = task_at(trace, stream, row.sequence, &mut near);
+                if let Some(task) = task {
+                    self.accept(trace, task, row);
+                    fresh.push(task);
                 }
-            }
-            self.waiting[place] = unmatched;
+                task.is_none()
+            });
+            self.waiting[place] = rows;
         }
         fresh
     }

@@ -88,14 +88,25 @@ impl Collect {
     /// Takes in one thing of a process.
     fn note(&mut self, process: u32, (kind, name): (Kind, &str), at: i64, time: Option<Measured>) {
         let name = self.names.number(kind, name);
+        self.add(process, name, at, time);
+    }
+
+    /// The same by number. Returns the step in which it was.
+    fn add(
+        &mut self,
+        process: u32,
+        name: u32,
+        at: i64,
+        time: Option<Measured>,
+    ) -> Option<(&mut Loop, u32)> {
         if self.is_whole() {
-            return self.single.entry(name).or_default().add(time);
+            self.single.entry(name).or_default().add(time);
+            return None;
         }
-        if let Some(own) = self.loops.get_mut(&process)
-            && let Some(step) = own.step(at)
-        {
-            own.steps.add(name, step, time);
-        }
+        let own = self.loops.get_mut(&process)?;
+        let step = own.step(at)?;
+        own.steps.add(name, step, time);
+        Some((own, step))
     }
 
     fn task(&mut self, trace: &Trace, id: TaskId) {
@@ -111,16 +122,16 @@ impl Collect {
             time: it.end - it.begin,
             error: it.local_error,
         });
-        let name = operation(trace, task);
-        self.note(process, (Kind::Operation, &name), at, measured);
-        let number = self.names.number(Kind::Operation, &name);
-        if let Some(own) = self.loops.get_mut(&process)
-            && let Some(step) = own.step(at).filter(|it| own.orders.looks_at(*it))
+        let name = self
+            .names
+            .number(Kind::Operation, &operation(trace, task));
+        if let Some((own, step)) = self.add(process, name, at, measured)
+            && own.orders.looks_at(step)
         {
             let place = (at, task.stream.0, task.sequence);
             let shape = || trace.shapes(call);
             let time = measured.map(|it| it.time);
-            own.orders.add(step, place, number, time, shape);
+            own.orders.add(step, place, name, time, shape);
         }
     }
 
@@ -135,7 +146,7 @@ impl Collect {
             return;
         };
         let from = own.cuts.partition_point(|it| it.end <= begin);
-        let cuts = own.cuts.iter().zip(0_u32..).skip(from);
+        let cuts = own.cuts[from..].iter().zip(from as u32..);
         for (cut, step) in cuts.take_while(|it| it.0.begin < end) {
             let time = cut.end.min(end) - cut.begin.max(begin);
             match begin >= cut.begin {

@@ -3,7 +3,7 @@
 
 mod frame;
 
-use ascend_trace_recording::{Trace, file};
+use ascend_trace_recording::{Archive, file};
 use libfuzzer_sys::fuzz_target;
 
 const KINDS: [&[u8; 4]; 18] = [
@@ -13,8 +13,10 @@ const KINDS: [&[u8; 4]; 18] = [
 ];
 
 fn read(bytes: &[u8]) {
-    if let Ok((contents, _)) = file::read(bytes) {
-        Trace::from_rows(contents.session, contents.tables, contents.rows);
+    // As rows, as for repacking, and as a recording in memory.
+    let _ = file::read(bytes);
+    if let Ok(mut archive) = Archive::from_bytes(bytes.to_vec()) {
+        let _ = archive.whole();
     }
 }
 

@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ascend_trace_analysis::stalls::IDLE_FLOOR_NS;
-use ascend_trace_recording::{CallId, Trace};
+use ascend_trace_recording::CallId;
 use ascend_trace_testkit::oracle;
 use ascend_trace_testkit::scenario::{Cause, Expected, SOFT, Scenario};
+use ascend_trace_testkit::whole::opened;
 
 use crate::support::compile::built;
 use crate::support::truth::Entry;
@@ -398,7 +399,7 @@ fn links(tables: &Tables) -> BTreeMap<i64, i64> {
 #[track_caller]
 fn check_waits(recording: &Recording) -> usize {
     let tables = Tables::of(recording);
-    let (trace, _) = Trace::open(recording.trace()).unwrap();
+    let (trace, _) = opened(recording.trace()).unwrap();
     let links = links(&tables);
     let has_losses = trace.losses().calls > 0;
     let waits = oracle::waits(&trace);

@@ -1,6 +1,7 @@
 //! What the tool says of its overhead must add up to what it did.
 
 use ascend_trace_recording::{Cost, ProcessId, ThreadId, Trace};
+use ascend_trace_testkit::whole::opened;
 use serde_json::Value;
 
 use crate::support::run::has_few_places;
@@ -13,7 +14,7 @@ fn info(recording: &Recording) -> Value {
 }
 
 fn open(recording: &Recording) -> Trace {
-    let (trace, warnings) = Trace::open(recording.trace()).unwrap();
+    let (trace, warnings) = opened(recording.trace()).unwrap();
     assert_eq!(warnings, []);
     trace
 }

@@ -5,6 +5,7 @@ use ascend_trace_format::api::AnchorSource;
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::file::Contents;
 use ascend_trace_recording::rows::{AnchorRow, Row};
+use ascend_trace_testkit::whole::from_rows;
 use serde_json::Value;
 
 use crate::support::accuracy::Accuracy;
@@ -117,7 +118,7 @@ fn readings_are_true_and_bars_narrower() {
             let is_kept =
                 |row: &&Row| with_driver || !matches!(row, Row::Anchor(row) if row.source != 0);
             let rows = contents.rows.iter().filter(is_kept).cloned();
-            Trace::from_rows(contents.session.clone(), contents.tables.clone(), rows)
+            from_rows(contents.session.clone(), contents.tables.clone(), rows)
         };
         let errors = |trace: &Trace| -> Vec<i64> {
             let times = trace.tasks().iter().filter_map(|task| task.time);

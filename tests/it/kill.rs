@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use ascend_trace_recording::Trace;
+use ascend_trace_testkit::whole::opened;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{Run, process::finish, program};
@@ -93,7 +94,7 @@ fn kill_once(program: &Path, threads: usize, after: Duration) {
     let outcome = finish(child).unwrap().expect(137);
 
     let words = counts(&counted);
-    let (trace, warnings) = Trace::open(folder.path().join("t.atrace")).unwrap();
+    let (trace, warnings) = opened(folder.path().join("t.atrace")).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     assert_eq!(trace.losses().others, 0);
     // Where nothing else of the machine is left for the recorder, a program that does nothing but call fills the memory

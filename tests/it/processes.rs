@@ -5,13 +5,14 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use ascend_trace_recording::Trace;
+use ascend_trace_testkit::whole::opened;
 
 use crate::support::process::{finish, write_executable};
 use crate::support::{Run, feed, program, run, tool};
 
 #[track_caller]
 fn open(path: &Path) -> Trace {
-    let (trace, warnings) = Trace::open(path).unwrap();
+    let (trace, warnings) = opened(path).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     trace
 }

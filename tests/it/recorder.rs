@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::file::{self, Lost};
+use ascend_trace_testkit::whole::opened;
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 
 use crate::support::process::finish;
@@ -73,7 +74,7 @@ fn counted(trace: &Trace) -> u64 {
 
 #[track_caller]
 fn open(path: &Path) -> Trace {
-    let (trace, warnings) = Trace::open(path).unwrap();
+    let (trace, warnings) = opened(path).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     trace
 }
@@ -138,7 +139,7 @@ fn a_program_outlives_the_tool() {
     // Far more than the memory holds, with nobody to read it.
     waiting.go();
     assert_eq!(waiting.rest(), format!("made {}\n", 2 * CALLS));
-    let (_, warnings) = Trace::open(folder.path().join("t.atrace")).unwrap();
+    let (_, warnings) = opened(folder.path().join("t.atrace")).unwrap();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert_eq!(warnings[0].lost, Lost::End);
 }

@@ -11,6 +11,7 @@ use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::StreamStats;
 use ascend_trace_recording::archive::Counts;
 use ascend_trace_recording::{Archive, StreamId, ThreadId, Trace};
+use ascend_trace_testkit::whole::opened;
 
 use crate::examples;
 use crate::support::Run;
@@ -112,7 +113,7 @@ fn left_open(readers: [&Trace; 2], stats: &StreamStats) -> i64 {
 }
 
 fn open(path: &Path) -> (Trace, Archive) {
-    let whole = Trace::open(path).unwrap().0;
+    let whole = opened(path).unwrap().0;
     (whole, Archive::open(path, |_, _| true).unwrap())
 }
 
@@ -142,7 +143,7 @@ fn while_it_grows(bytes: &[u8], path: &Path, what: &str) {
         same_info(&whole, archive, &format!("{what}, {place} bytes"));
     }
     let mut archive = followed.unwrap();
-    same_stats(&Trace::open(path).unwrap().0, &mut archive, what);
+    same_stats(&opened(path).unwrap().0, &mut archive, what);
 }
 
 /// Threads that the file has lost have their numbers in the order in which they are met.

@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::Row;
-use ascend_trace_recording::{Trace, TraceBuilder};
 use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::whole::GrowingRecording;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_viewer::{
     Derived, Extent, Log, Options, Overview, Progress, Recording, Source, run,
@@ -29,7 +30,7 @@ t2: query(s2)[800us..803us] query(s2)[900us..904us] query(s2)[1000us..1003us] sy
 /// Rows that become known as time goes by.
 struct Playback {
     rows: std::iter::Peekable<std::vec::IntoIter<Row>>,
-    builder: TraceBuilder,
+    builder: GrowingRecording,
     /// As of the last look.
     shown: Trace,
     overview: Overview,
@@ -135,7 +136,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let live = argument == "live";
     let mut source = Playback {
         rows: rows.into_iter().peekable(),
-        builder: TraceBuilder::new(session, tables),
+        builder: GrowingRecording::new(session, tables),
         shown: Trace::default(),
         overview: Overview::default(),
         has_more: false,

@@ -170,16 +170,16 @@ impl Ranges {
 
 #[cfg(test)]
 mod tests {
-    use ascend_trace_recording::TraceBuilder;
     use ascend_trace_recording::rows::{RangeRow, Row};
     use ascend_trace_testkit::Timeline;
+    use ascend_trace_testkit::whole::GrowingRecording;
     use proptest::prelude::*;
 
     use super::*;
 
     fn trace(ranges: &[(i64, i64)]) -> Trace {
         let timeline = Timeline::parse("t1: aclrtMalloc(64)[0..1us]").expect("a timeline");
-        let mut builder = TraceBuilder::new(timeline.session, timeline.tables);
+        let mut builder = GrowingRecording::new(timeline.session, timeline.tables);
         timeline.rows.into_iter().for_each(|row| builder.apply(row));
         for (begin, length) in ranges {
             builder.apply(Row::Range(RangeRow {

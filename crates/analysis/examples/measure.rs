@@ -18,9 +18,10 @@ use ascend_trace_analysis::diff::Diff;
 use ascend_trace_analysis::steps::{Report, Wanted};
 use ascend_trace_analysis::whatif::{Change, WhatIf};
 use ascend_trace_analysis::{Dependencies, Fold, Needs, Stalls, Stats, Step, Window, Windows};
+use ascend_trace_recording::Archive;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
-use ascend_trace_recording::{Archive, TraceBuilder};
+use ascend_trace_testkit::whole::GrowingRecording;
 use ascend_trace_testkit::workload::{self, Workload};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -180,8 +181,8 @@ fn tables() -> TablesRow {
     tables
 }
 
-fn builder() -> TraceBuilder {
-    TraceBuilder::new(workload::leading().0, tables())
+fn builder() -> GrowingRecording {
+    GrowingRecording::new(workload::leading().0, tables())
 }
 
 fn run(steps: u32, sink: impl FnMut(Row)) {

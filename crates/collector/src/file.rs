@@ -145,10 +145,10 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
+    use ascend_trace_testkit::whole::opened;
     use std::fs;
 
     use super::*;
-    use ascend_trace_recording::Trace;
     use ascend_trace_recording::rows::CallRow;
 
     fn create(path: &Path, force: bool) -> anyhow::Result<Recorder> {
@@ -178,7 +178,7 @@ mod tests {
         let message = create(&path, false).err().unwrap().to_string();
         assert!(message.contains("--force"), "{message}");
         create(&path, true).unwrap().finish(end()).unwrap();
-        assert_eq!(Trace::open(&path).unwrap().0.end(), Some((9, 3)));
+        assert_eq!(opened(&path).unwrap().0.end(), Some((9, 3)));
         assert!(create(root.path(), true).is_err(), "a folder");
     }
 
@@ -197,7 +197,7 @@ mod tests {
         let stored = file.finish(end()).unwrap();
         assert_eq!((stored.lost_calls, stored.lost_others), (0, 0));
         assert_eq!(stored.bytes, fs::metadata(&path).unwrap().len());
-        let (trace, warnings) = Trace::open(&path).unwrap();
+        let (trace, warnings) = opened(&path).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");
         assert_eq!(trace.calls().len(), 100_000);
     }

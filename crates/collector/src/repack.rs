@@ -93,10 +93,10 @@ fn is_plain(path: &Path, own: &Metadata) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use ascend_trace_testkit::whole::opened;
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use ascend_trace_recording::Trace;
     use ascend_trace_recording::file::Writer;
     use ascend_trace_recording::rows::{CallRow, EndRow, Row, SessionRow, TablesRow};
 
@@ -143,7 +143,7 @@ mod tests {
         let found = fs::metadata(&path).unwrap();
         assert_eq!((found.len(), found.mode() & 0o777), (length, 0o640));
         assert_eq!(own.metadata().unwrap().len(), written.bytes);
-        let (trace, warnings) = Trace::open(&path).unwrap();
+        let (trace, warnings) = opened(&path).unwrap();
         assert_eq!((trace.calls().len() as u64, warnings.len()), (BATCHES, 0));
         assert_eq!(names(folder.path()), ["x.atrace"]);
     }

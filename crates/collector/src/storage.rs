@@ -206,10 +206,10 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use ascend_trace_testkit::whole::opened;
     use std::path::Path;
 
     use super::*;
-    use ascend_trace_recording::Trace;
     use ascend_trace_recording::rows::{CallRow, SessionRow, TablesRow};
 
     fn calls(count: u64) -> Batch {
@@ -258,7 +258,7 @@ mod tests {
         store.rows(&encoder.seal());
         store.end(end());
         assert_eq!(store.stored.lost_calls, 7);
-        let (trace, warnings) = Trace::open(&path).unwrap();
+        let (trace, warnings) = opened(&path).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");
         assert_eq!(trace.calls().len(), 10);
         assert_eq!(trace.losses().calls, 7 + 5);

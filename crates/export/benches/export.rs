@@ -26,6 +26,7 @@ use std::time::Duration;
 use ascend_trace_export::{Chrome, Csv, Exporter, FORMATS, Layout, Sink, Source};
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{CallRow, Row};
+use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{Workload, leading, run};
 
 const TURNS: usize = 5;
@@ -146,7 +147,7 @@ fn trace(steps: u32, content: Content) -> Trace {
     };
     run(workload, |row| rows.extend(content.keep(row)));
     let (session, tables) = leading();
-    Trace::from_rows(session, tables, rows)
+    from_rows(session, tables, rows)
 }
 
 fn main() -> Result<()> {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::Row;
-use ascend_trace_recording::{Trace, TraceBuilder};
+use ascend_trace_testkit::whole::{GrowingRecording, opened};
 use ascend_trace_testkit::workload::{self, Workload};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,12 +52,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = folder.path().join("codec.atrace");
     std::fs::write(&path, &bytes)?;
     let start = Instant::now();
-    let (_, warnings) = Trace::open(&path)?;
+    let (_, warnings) = opened(&path)?;
     report("open", count, start.elapsed());
     assert!(warnings.is_empty(), "{warnings:?}");
 
     let start = Instant::now();
-    let mut builder = TraceBuilder::new(session, tables);
+    let mut builder = GrowingRecording::new(session, tables);
     for row in rows {
         builder.apply(row);
     }

@@ -253,19 +253,6 @@ pub(crate) fn place_near<T>(row: &[T], near: &mut usize, is_before: impl Fn(&T) 
     *near
 }
 
-/// How coarse the readings are, judged by a device's anchors.
-pub(crate) fn tick_of(readings: impl Iterator<Item = i64>) -> i64 {
-    let mut count = 0;
-    for reading in readings {
-        if reading % COARSE_TICK_NS != 0 {
-            return TICK_NS;
-        }
-        count += 1;
-    }
-    // A few round readings can be chance.
-    tick(count >= 4)
-}
-
 /// What a reading may be off by itself; coarse clocks tell whole microseconds.
 pub(crate) fn tick(is_coarse: bool) -> i64 {
     if is_coarse { COARSE_TICK_NS } else { TICK_NS }

@@ -1,7 +1,7 @@
 //! The trace: as rows in a file, and as a queryable whole in memory.
 //!
 //! [`mod@file`] is the codec of the `.atrace` file, [`rows`] what it stores, [`trace`] what readers
-//! work on, [`load`] how the one becomes the other, `clock` how device time becomes host time.
+//! work on, `load` how the one becomes the other, `clock` how device time becomes host time.
 
 pub mod archive;
 mod category;
@@ -12,7 +12,7 @@ mod direction;
 mod entries;
 pub mod file;
 mod graph_calls;
-pub mod load;
+mod load;
 pub mod loss;
 mod names;
 mod operands;
@@ -33,7 +33,6 @@ pub use direction::Direction;
 pub use entries::TaskPart;
 pub use file::{OpenError, Warning};
 pub use graph_calls::is_capture_code;
-pub use load::TraceBuilder;
 pub use loss::Loss;
 pub use operands::Operand;
 pub use rows::{Ending, GraphRef};

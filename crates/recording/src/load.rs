@@ -40,7 +40,7 @@ pub(crate) const NO_STREAM: u32 = u32::MAX;
 /// Rows may refer to things whose own row comes later, or never: such things are there from their
 /// first mention on, without their details.
 #[derive(Clone, Debug, Default)]
-pub struct TraceBuilder {
+pub(crate) struct TraceBuilder {
     trace: Trace,
     processes: Numbers,
     threads: Numbers,
@@ -49,8 +49,6 @@ pub struct TraceBuilder {
     lanes: Lanes,
     times: Times,
     calls_span: Option<TimeRange>,
-    /// The calls that are under way.
-    open: Vec<CallRow>,
 }
 
 /// Where the things of one process are.
@@ -62,13 +60,6 @@ struct Serials {
 }
 
 impl TraceBuilder {
-    pub fn new(session: SessionRow, tables: TablesRow) -> Self {
-        let mut builder = Self::default();
-        builder.set_session(session);
-        builder.set_tables(tables);
-        builder
-    }
-
     pub(crate) fn set_session(&mut self, session: SessionRow) {
         self.trace.session = session;
     }
@@ -87,7 +78,7 @@ impl TraceBuilder {
     }
 
     /// Takes one row in. Lists are in order and times are mapped only after [`Self::settle`].
-    pub fn apply(&mut self, row: Row) {
+    pub(crate) fn apply(&mut self, row: Row) {
         match row {
             Row::Process(row) => self.process_row(row),
             Row::ProcessEnd(row) => {
@@ -101,10 +92,6 @@ impl TraceBuilder {
             Row::Event(row) => self.event_row(&row),
             Row::Call(mut row) => self.apply_call(&mut row),
             Row::TaskTime(row) => self.task_time_row(row),
-            Row::Anchor(row) => {
-                let process = self.process(row.process);
-                self.times.push_anchor(process, row);
-            }
             Row::Loss(row) => {
                 let losses = &mut self.trace.losses;
                 losses.calls = losses.calls.saturating_add(row.calls);
@@ -132,6 +119,8 @@ impl TraceBuilder {
                 end_ns,
                 exit_status,
             }) => self.trace.end = Some((end_ns, exit_status)),
+            // The clocks are made of them by the index.
+            Row::Anchor(_) => {}
             row => self.trace.kept.push(row),
         }
     }
@@ -168,11 +157,11 @@ impl TraceBuilder {
     /// Puts what was applied since the last time in order and maps device times. The cost follows
     /// what is new, apart from passes over everything whose number grows with the logarithm of
     /// the trace's size.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         let ended = self.trace.end.is_some();
         self.lanes.settle(&mut self.trace);
         self.trace.operands.settle();
-        self.times.settle(&mut self.trace, ended);
+        self.times.settle(&mut self.trace);
         if ended {
             self.give_up_waiting();
         }
@@ -187,7 +176,7 @@ impl TraceBuilder {
         clocks: impl Iterator<Item = ((ProcessId, u32), Arc<Clock>)>,
         figures: Vec<DeviceClock>,
     ) {
-        self.times.fix(clocks);
+        self.times.set_clocks(clocks);
         self.trace.clocks = figures;
     }
 
@@ -258,12 +247,12 @@ impl TraceBuilder {
     }
 
     /// The trace as of the last [`Self::settle`].
-    pub fn trace(&self) -> &Trace {
+    pub(crate) fn trace(&self) -> &Trace {
         &self.trace
     }
 
     /// Settles and hands the trace out.
-    pub fn finish(mut self) -> Trace {
+    pub(crate) fn finish(mut self) -> Trace {
         self.settle();
         self.trace
     }
@@ -515,21 +504,6 @@ impl TraceBuilder {
             ..Event::default()
         });
         id
-    }
-}
-
-impl Trace {
-    /// The trace that these rows make.
-    pub fn from_rows(
-        session: SessionRow,
-        tables: TablesRow,
-        rows: impl IntoIterator<Item = Row>,
-    ) -> Self {
-        let mut builder = TraceBuilder::new(session, tables);
-        for row in rows {
-            builder.apply(row);
-        }
-        builder.finish()
     }
 }
 

@@ -126,6 +126,7 @@ pub mod racy;
 pub mod recording;
 pub mod scenario;
 mod timeline;
+pub mod whole;
 pub mod workload;
 
 pub use timeline::{Timeline, TimelineError, timeline};

@@ -6,6 +6,7 @@ mod rows;
 mod schedule;
 mod syntax;
 
+use crate::whole::from_rows;
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{RangeRow, Row, SessionRow, TablesRow};
 
@@ -65,7 +66,7 @@ impl Timeline {
 
     /// The trace that the rows make.
     pub fn trace(&self) -> Trace {
-        Trace::from_rows(
+        from_rows(
             self.session.clone(),
             self.tables.clone(),
             self.rows.iter().cloned(),

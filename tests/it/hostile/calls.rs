@@ -1,6 +1,7 @@
 //! Calls that do not begin and end in order.
 
-use ascend_trace_recording::{Ending, Trace};
+use ascend_trace_recording::Ending;
+use ascend_trace_testkit::whole::opened;
 
 use super::counts::{balanced, between};
 use crate::support::compile::{hostile, hostile_with};
@@ -29,7 +30,7 @@ fn jumps_out_of_handlers_silence_no_thread() {
     for stack in ["usual", "alternate"] {
         let recording = traced("handler_jump", &[stack]);
         let counts = between(&recording);
-        let (trace, _) = Trace::open(recording.trace()).unwrap();
+        let (trace, _) = opened(recording.trace()).unwrap();
         let calm: u64 = recording.number("calm");
         // A call that the last jump left may be found out only when the thread ends, after the calm ones.
         let mut calls: Vec<_> = trace.calls().iter().collect();
@@ -53,7 +54,7 @@ fn calls_that_are_left_are_recorded_as_that() {
     assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
     let counts = balanced(&recording);
     assert_eq!(counts.lost, 0);
-    let (trace, _) = Trace::open(recording.trace()).unwrap();
+    let (trace, _) = opened(recording.trace()).unwrap();
     let left = trace.calls().iter();
     let left = left.filter(|call| call.ending == Ending::Left);
     assert_eq!(left.clone().count() as u64, recording.number("left"));

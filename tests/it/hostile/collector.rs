@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use ascend_trace_recording::Trace;
+use ascend_trace_testkit::whole::opened;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -64,7 +65,7 @@ fn recorder(folder: &Path, options: &[&str], app: &Path, words: &[&str]) -> Comm
 
 #[track_caller]
 fn open(path: &Path) -> Trace {
-    let (trace, warnings) = Trace::open(path).unwrap();
+    let (trace, warnings) = opened(path).unwrap();
     assert!(warnings.is_empty(), "{path:?}: {warnings:?}");
     trace
 }

@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_recording::{StreamId, Trace};
+use ascend_trace_recording::StreamId;
+use ascend_trace_testkit::whole::opened;
 
 use super::counts::balanced;
 use crate::support::compile::hostile;
@@ -52,7 +53,7 @@ fn bounded(words: &[&str], devices: u32) -> (Recording, i64) {
 
 /// How many tasks of a recording have a time.
 fn timed(recording: &Recording) -> (usize, usize) {
-    let (trace, _) = Trace::open(recording.trace()).unwrap();
+    let (trace, _) = opened(recording.trace()).unwrap();
     let tasks = trace.tasks();
     (
         tasks.iter().filter(|task| task.time.is_some()).count(),
@@ -75,7 +76,7 @@ fn contexts_one_after_another_take_the_memory_of_one() {
 fn streams_and_events_whose_handles_go_from_thread_to_thread_are_told_apart() {
     const EACH: usize = 300;
     let (recording, _) = bounded(&["churn", &EACH.to_string()], 1);
-    let (trace, _) = Trace::open(recording.trace()).unwrap();
+    let (trace, _) = opened(recording.trace()).unwrap();
     let streams = (0..trace.streams().len() as u32).map(StreamId);
     let used: Vec<_> = streams
         .map(|id| trace.stream_tasks(id))

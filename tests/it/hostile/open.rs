@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use ascend_trace_recording::{Ending, Trace};
+use ascend_trace_recording::Ending;
+use ascend_trace_testkit::whole::opened;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ fn the_call_that_a_program_hangs_in_is_in_the_trace() {
     for (how, status) in [("killed", 128 + 9), ("exits", 3)] {
         let recording = Run::new(&hostile("hangs")).words(&[how]).traced();
         assert_eq!(recording.outcome.status, status, "{}", recording.outcome);
-        let (trace, _) = Trace::open(recording.trace()).unwrap();
+        let (trace, _) = opened(recording.trace()).unwrap();
         let open: Vec<_> = trace
             .calls()
             .iter()

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use ascend_trace_analysis::{Dependencies, Root, Stalls};
-use ascend_trace_recording::{TaskId, Trace};
+use ascend_trace_recording::TaskId;
+use ascend_trace_testkit::whole::opened;
 
 /// No stall names a task that had ended, beyond its error bar, before the stall began. Answers how many
 /// tasks are named.
 #[track_caller]
 pub(crate) fn nobody_was_over(path: &Path) -> usize {
-    let (trace, _) = Trace::open(path).unwrap();
+    let (trace, _) = opened(path).unwrap();
     let dependencies = Dependencies::of(&trace);
     let stalls = Stalls::with(&trace, &dependencies);
     let mut count = 0;

@@ -1,6 +1,7 @@
 //! What the cells of recordings show is what happened in their time, however closely one looks.
 
 use ascend_trace_recording::{TaskTime, TimeRange, Trace};
+use ascend_trace_testkit::whole::opened;
 use ascend_trace_viewer::shares::{STEPS, Shares, Shown};
 
 use super::demos;
@@ -104,7 +105,7 @@ fn check(name: &str, trace: &Trace) -> usize {
 #[test]
 fn every_cell_of_every_demo_is_as_full_as_its_time_at_every_zoom_level() {
     for (name, path) in demos() {
-        let (trace, warnings) = Trace::open(path).unwrap();
+        let (trace, warnings) = opened(path).unwrap();
         assert!(warnings.is_empty(), "{name}: {warnings:?}");
         let checked = check(name, &trace);
         assert!(checked > 5_000, "{name}: {checked}");

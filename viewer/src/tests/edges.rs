@@ -1,7 +1,7 @@
 //! Small terminals, odd traces.
 
-use ascend_trace_recording::{Trace, TraceBuilder};
 use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::whole::{GrowingRecording, from_rows};
 use ascend_trace_testkit::workload::{self, Workload};
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn a_terminal_that_is_too_small_says_so() {
 
 #[test]
 fn an_empty_trace_says_that_it_is_empty() {
-    let trace = Trace::from_rows(Default::default(), Default::default(), []);
+    let trace = from_rows(Default::default(), Default::default(), []);
     let mut player = Player::of(trace, SMALL);
     assert!(
         player
@@ -41,7 +41,7 @@ fn an_empty_trace_says_that_it_is_empty() {
     player.play("esc backspace pgup pgdn > <");
     assert!(player.picture().contains("lost 0"));
 
-    let mut ended = TraceBuilder::new(Default::default(), Default::default());
+    let mut ended = GrowingRecording::new(Default::default(), Default::default());
     ended.apply(ascend_trace_recording::rows::Row::End(Default::default()));
     let player = Player::of(ended.finish(), SMALL);
     assert!(
@@ -113,7 +113,7 @@ fn many_slices_in_one_cell_look_like_many() {
 #[test]
 fn losses_are_on_screen_at_every_size() {
     let (session, tables) = workload::leading();
-    let mut builder = TraceBuilder::new(session, tables);
+    let mut builder = GrowingRecording::new(session, tables);
     workload::run(
         Workload {
             steps: 2,

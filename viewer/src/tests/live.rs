@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::rows::{CallRow, Row};
-use ascend_trace_recording::{TimeRange, TraceBuilder};
 use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::whole::GrowingRecording;
 
 use crate::app::{FOLLOWED_NS, Follow};
 use crate::event::InputEvent;
@@ -16,7 +17,7 @@ use super::harness::{Lines, PIPELINE, Player, SMALL};
 /// A recording of which only the first rows are known.
 pub(super) struct Growing {
     pub(super) player: Player,
-    builder: TraceBuilder,
+    builder: GrowingRecording,
     pub(super) rows: std::vec::IntoIter<ascend_trace_recording::rows::Row>,
 }
 
@@ -29,7 +30,7 @@ impl Growing {
     pub(super) fn of(text: &str, missing: usize, size: (u16, u16)) -> Self {
         let timeline = Timeline::parse(text).expect("a timeline");
         let rows = timeline.rows.len() - missing.min(timeline.rows.len());
-        let builder = TraceBuilder::new(timeline.session, timeline.tables);
+        let builder = GrowingRecording::new(timeline.session, timeline.tables);
         let mut growing = Self {
             player: Player::of(builder.trace().clone(), size),
             builder,

@@ -1,8 +1,8 @@
 //! Lines of the tracer overhead and of losses.
 
-use ascend_trace_recording::TraceBuilder;
 use ascend_trace_recording::rows::{CostRow, LossRow, Row};
 use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::whole::GrowingRecording;
 
 use super::harness::{LARGE, Player, SMALL};
 
@@ -13,7 +13,7 @@ fn player(size: (u16, u16), losses: bool) -> Player {
                 t2: aclrtMalloc(64)[2us..3us] aclrtFree(64)[998us..1000us]
                 s1: A[100us..800us] by t1[10us..11us]";
     let timeline = Timeline::parse(text).expect("a timeline");
-    let mut builder = TraceBuilder::new(timeline.session, timeline.tables);
+    let mut builder = GrowingRecording::new(timeline.session, timeline.tables);
     let mut calls = 0;
     let mut threads = Vec::new();
     for row in timeline.rows {

@@ -1,8 +1,8 @@
 //! Ranges that the program named.
 
-use ascend_trace_recording::TraceBuilder;
 use ascend_trace_recording::rows::{RangeRow, Row};
 use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::whole::GrowingRecording;
 
 use crossterm::event::{MouseButton, MouseEventKind};
 
@@ -23,7 +23,7 @@ fn range(begin_us: i64, end_us: i64, name: &str) -> RangeRow {
 fn player(ranges: Vec<RangeRow>) -> Player {
     let text = "t1: aclrtMalloc(64)[0..900us]\ns1: A[100us..800us] by t1[10us..11us]";
     let timeline = Timeline::parse(text).expect("a timeline");
-    let mut builder = TraceBuilder::new(timeline.session, timeline.tables);
+    let mut builder = GrowingRecording::new(timeline.session, timeline.tables);
     let thread = timeline.rows.iter().find_map(|row| match row {
         Row::Thread(thread) => Some((thread.process, thread.thread)),
         _ => None,

@@ -1,8 +1,9 @@
 //! Calls that are under way.
 
+use ascend_trace_recording::CallId;
 use ascend_trace_recording::rows::{CallRow, Ending, Row};
-use ascend_trace_recording::{CallId, TraceBuilder};
 use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::whole::GrowingRecording;
 
 use crate::app::Selected;
 use crate::item::Item;
@@ -11,7 +12,7 @@ use super::harness::{Player, SMALL};
 
 /// A thread that has made a call, and has another one under way from 2 ms on.
 struct Hanging {
-    builder: TraceBuilder,
+    builder: GrowingRecording,
     player: Player,
     call: CallRow,
 }
@@ -25,7 +26,7 @@ impl Hanging {
             _ => None,
         });
         let first = calls.next().expect("a call");
-        let mut builder = TraceBuilder::new(timeline.session, timeline.tables);
+        let mut builder = GrowingRecording::new(timeline.session, timeline.tables);
         let rows = timeline.rows.into_iter();
         let rows = rows.filter(|row| !matches!(row, Row::End(_)));
         rows.for_each(|row| builder.apply(row));

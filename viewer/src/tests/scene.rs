@@ -1,8 +1,9 @@
 //! A recording of which every kind of lane has something: what pictures and the manual show.
 
+use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{CostRow, LossRow, RangeRow, Row};
-use ascend_trace_recording::{Trace, TraceBuilder};
 use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::whole::GrowingRecording;
 
 use super::harness::{PIPELINE, Player};
 
@@ -45,7 +46,7 @@ pub(super) fn running_scene() -> Trace {
 
 fn build(ended: bool) -> Trace {
     let timeline = Timeline::parse(&format!("{PIPELINE}{BESIDE}")).expect("a timeline");
-    let mut builder = TraceBuilder::new(timeline.session, timeline.tables);
+    let mut builder = GrowingRecording::new(timeline.session, timeline.tables);
     let (ends, rows): (Vec<Row>, Vec<Row>) =
         (timeline.rows.into_iter()).partition(|row| matches!(row, Row::End(_)));
     let thread = rows.iter().find_map(|row| match row {

@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use ascend_trace_recording::{TimeRange, Trace};
+use ascend_trace_recording::TimeRange;
+use ascend_trace_testkit::whole::opened;
 
 use crate::event::InputEvent;
 use crate::theme::{ColorMode, Ground, Theme};
@@ -55,7 +56,7 @@ fn statistics() {
 #[ignore = "draws the pictures that docs/screenshots/demo.sh asks for"]
 fn a_recording_as_it_is_first_seen() {
     let path = std::env::var_os("SCREENSHOT_OF").expect("SCREENSHOT_OF names a recording");
-    let (trace, _) = Trace::open(path).expect("it is a trace");
+    let (trace, _) = opened(path).expect("it is a trace");
     // The longest range in the second half of it, and a little of what is beside.
     let TimeRange { begin, end } = trace.span().expect("it is not empty");
     let later = trace

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use ascend_trace_recording::TraceBuilder;
+use ascend_trace_testkit::whole::GrowingRecording;
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
@@ -14,7 +14,7 @@ use crate::part::{Derived, Extent};
 fn frames_of_a_short_and_a_long_trace() {
     for steps in [50, 500, 5_000, 50_000] {
         let (session, tables) = workload::leading();
-        let mut builder = TraceBuilder::new(session, tables);
+        let mut builder = GrowingRecording::new(session, tables);
         let workload = Workload {
             steps,
             ..Workload::default()
@@ -47,7 +47,7 @@ fn frames_of_a_short_and_a_long_trace() {
 #[ignore = "measures, judges nothing"]
 fn taking_in_what_a_recording_gains() {
     let (session, tables) = workload::leading();
-    let mut builder = TraceBuilder::new(session, tables);
+    let mut builder = GrowingRecording::new(session, tables);
     let workload = Workload {
         steps: 10_000,
         everything: true,

@@ -122,9 +122,7 @@ impl Collect {
             time: it.end - it.begin,
             error: it.local_error,
         });
-        let name = self
-            .names
-            .number(Kind::Operation, &operation(trace, task));
+        let name = self.names.number(Kind::Operation, &operation(trace, task));
         if let Some((own, step)) = self.add(process, name, at, measured)
             && own.orders.looks_at(step)
         {

@@ -9,6 +9,7 @@ use ascend_trace_analysis::{Fold, Stall, Stats, Step, Window};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
 use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_testkit::whole::from_rows;
 
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
@@ -180,7 +181,7 @@ pub(super) fn training() -> (Vec<u8>, Trace) {
     let bytes = writer
         .finish(end.expect("it is in memory"))
         .expect("it is in memory");
-    let whole = Trace::from_rows(session, tables, all);
+    let whole = from_rows(session, tables, all);
     (bytes, whole)
 }
 

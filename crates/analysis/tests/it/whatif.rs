@@ -7,6 +7,7 @@ use ascend_trace_analysis::{Step, Window};
 use ascend_trace_recording::rows::{CostRow, Row};
 use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::recording::indexed;
+use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{Workload, leading, run};
 use ascend_trace_testkit::{Timeline, timeline};
 
@@ -260,7 +261,7 @@ fn the_error_holds_twice_what_recording_has_cost() {
     let plain = Timeline::parse(TWO_STREAMS).expect("a text");
     let with = |costs: &[Row]| {
         let rows = plain.rows.iter().cloned().chain(costs.iter().cloned());
-        let trace = Trace::from_rows(plain.session.clone(), plain.tables.clone(), rows);
+        let trace = from_rows(plain.session.clone(), plain.tables.clone(), rows);
         predicted(&trace, operation("A", 0.5))
     };
     let thread = plain.rows.iter().find_map(|row| match row {
@@ -293,7 +294,7 @@ fn the_unchanged_simulation_is_the_recording() {
             ..Workload::default()
         };
         run(workload, |row| rows.push(row));
-        let trace = Trace::from_rows(session, tables, rows);
+        let trace = from_rows(session, tables, rows);
         let report = predicted(&trace, Change::Copy { factor: 1.0 });
         assert!(report.makespan_ns > 1_000_000);
         let bar = trace

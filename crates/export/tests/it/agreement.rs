@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use ascend_trace_export::Csv;
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::Row;
+use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_testkit::{Timeline, timeline};
 
@@ -254,5 +255,5 @@ fn both_formats_hold_the_same_of_a_training_loop() {
         ..Workload::default()
     };
     workload::run(workload, |row| all.push(row));
-    check(&Trace::from_rows(session, tables, all), "a training loop");
+    check(&from_rows(session, tables, all), "a training loop");
 }

@@ -4,6 +4,7 @@ use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{
     CallRow, EndRow, FunctionRow, ProcessRow, Row, SessionRow, TablesRow, ThreadRow,
 };
+use ascend_trace_testkit::whole::from_rows;
 use serde_json::json;
 
 fn function(name: &str, pointer: &str, allocates: bool) -> FunctionRow {
@@ -76,5 +77,5 @@ pub(crate) fn trace() -> Trace {
             exit_status: 0,
         }),
     ]);
-    Trace::from_rows(SessionRow::default(), tables, rows)
+    from_rows(SessionRow::default(), tables, rows)
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use ascend_trace_export::{Args, Exporter, Kineto, Layout, Source, Step, Wanted, is_rank_file};
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::Row;
+use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_testkit::{Timeline, timeline};
 
@@ -182,7 +183,7 @@ fn every_example_keeps_the_rules_of_readers() {
         ..Workload::default()
     };
     workload::run(workload, |row| rows.push(row));
-    check(&Trace::from_rows(session, tables, rows), "a training loop");
+    check(&from_rows(session, tables, rows), "a training loop");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use ascend_trace_export::Perfetto;
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{SessionRow, TablesRow};
 use ascend_trace_testkit::timeline;
+use ascend_trace_testkit::whole::from_rows;
 
 use super::checker::{Imported, Slice};
 use super::chrome::{self, Key, chrome, is_mark};
@@ -96,7 +97,7 @@ fn snapshot(start_boottime_ns: i64) -> Vec<(u64, u64)> {
         start_boottime_ns,
         ..SessionRow::default()
     };
-    let trace = Trace::from_rows(session, TablesRow::default(), []);
+    let trace = from_rows(session, TablesRow::default(), []);
     let files = export(&Perfetto, &trace);
     let file = Message::parse(files.bytes(""));
     let snapshot = file.messages(1)[0].message(6).expect("a snapshot");

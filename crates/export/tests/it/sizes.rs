@@ -3,6 +3,7 @@
 use ascend_trace_export::{Args, Chrome, Exporter, Perfetto, Source, Wanted};
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{CallRow, Row};
+use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{self, Workload};
 use serde_json::Map;
 
@@ -27,7 +28,7 @@ fn training(tasks: bool, waits: bool) -> Trace {
         })),
         row => rows.push(row),
     });
-    Trace::from_rows(session, tables, rows)
+    from_rows(session, tables, rows)
 }
 
 fn bytes_of_a_slice(trace: &Trace, exporter: &dyn Exporter, args: Args) -> usize {

@@ -7,6 +7,7 @@ use ascend_trace_recording::rows::Row;
 use ascend_trace_recording::{Archive, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
+use ascend_trace_testkit::whole::opened;
 
 use super::checker::import;
 use super::memory::{export_file, export_some, export_source};
@@ -192,7 +193,7 @@ fn open(bytes: &[u8]) -> (Trace, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.atrace");
     std::fs::write(&path, bytes).expect("a file");
-    let (trace, warnings) = Trace::open(&path).expect("a trace");
+    let (trace, warnings) = opened(&path).expect("a trace");
     (trace, warnings.len())
 }
 

@@ -46,7 +46,7 @@ impl OpenCalls {
     ) -> Result<(), OpenError> {
         if ended {
             *self = Self::default();
-            reader.builder.set_open(Vec::new());
+            reader.builder.set_open(&[]);
         }
         let Some(found) = self.found.filter(|_| std::mem::take(&mut self.is_new)) else {
             return Ok(());
@@ -56,7 +56,7 @@ impl OpenCalls {
             open.extend(calls(item));
         })?;
         reader.warnings.extend(warning);
-        reader.builder.set_open(open);
+        reader.builder.set_open(&open);
         Ok(())
     }
 
@@ -73,7 +73,7 @@ impl OpenCalls {
         };
         let mut open = Vec::new();
         parts.items(&found, budget, &mut |item| open.extend(calls(item)))?;
-        builder.set_open(Vec::new());
+        builder.set_open(&[]);
         let payload = parts.unpacked(&found)?.unwrap_or_default();
         indexer.chunk(CallRow::KIND, found.offset, found.length, &payload);
         let (mut group, fine) = indexer.peek();

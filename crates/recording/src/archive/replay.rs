@@ -37,12 +37,27 @@ struct Ahead {
 }
 
 impl Archive {
+    /// All of the recording, in memory at once.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or makes no sense in so much memory.
+    pub fn whole(&mut self) -> Result<Trace, OpenError> {
+        let builder = self.builder.clone();
+        let mut replay = self.replay_with(builder);
+        while replay.advance(u64::MAX)? {}
+        Ok(replay.builder.finish())
+    }
+
     /// Reads the whole archive again, bit by bit.
     pub fn replay(&mut self) -> Replay<'_> {
-        let groups = self.layout.groups();
-        let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
         let mut builder = self.builder.clone();
         builder.set_forgetful();
+        self.replay_with(builder)
+    }
+
+    fn replay_with(&mut self, builder: TraceBuilder) -> Replay<'_> {
+        let groups = self.layout.groups();
+        let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
         Replay {
             ahead: ahead(&segments),
             archive: self,

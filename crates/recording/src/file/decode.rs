@@ -61,11 +61,7 @@ impl Decoder {
     }
 
     /// Takes the next bytes of the file and hands out what they complete.
-    pub(super) fn feed(
-        &mut self,
-        bytes: &[u8],
-        sink: &mut impl Sink,
-    ) -> Result<(), OpenError> {
+    pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<(), OpenError> {
         self.scanner.feed(bytes);
         self.budget.earn(bytes.len() as u64);
         while let Some(piece) = self.scanner.next()? {

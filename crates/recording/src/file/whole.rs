@@ -1,15 +1,10 @@
 //! Reads whole files, from begin to end.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
-use crate::load::TraceBuilder;
 use crate::rows::{CallRow, Row, SessionRow, TablesRow};
-use crate::trace::Trace;
 
 use super::budget::Budget;
-use super::chunk::FILE_HEADER;
 use super::decode::{Decoder, Item, Sink};
 use super::error::{OpenError, Warning};
 
@@ -74,30 +69,4 @@ pub(super) fn pump(
     };
     decoder.feed(&room[..count], sink)?;
     Ok(count)
-}
-
-impl Trace {
-    /// Reads a whole trace file into memory. What is damaged or missing is told of in the warnings.
-    pub fn open(path: impl AsRef<Path>) -> Result<(Self, Vec<Warning>), OpenError> {
-        let mut builder = TraceBuilder::default();
-        let (mut open, mut has_ended) = (Vec::new(), false);
-        let budget = Budget::whole().of(FILE_HEADER as u64);
-        let warnings = read_items(File::open(path)?, budget, &mut |item| match item {
-            Item::Session(session) => builder.set_session(session),
-            Item::Tables(tables) => builder.set_tables(tables),
-            Item::Row(row) => {
-                has_ended |= matches!(row, Row::End(_));
-                builder.apply(row);
-            }
-            Item::Open(calls) => open = calls,
-        })?;
-        if warnings.iter().any(Warning::is_damage) {
-            builder.set_damaged();
-        }
-        if !has_ended {
-            builder.set_open(open);
-            builder.close_open();
-        }
-        Ok((builder.finish(), warnings))
-    }
 }

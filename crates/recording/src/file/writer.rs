@@ -129,7 +129,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// The output, with everything that was flushed.
-    pub(super) fn into_inner(self) -> W {
+    pub fn into_inner(self) -> W {
         self.chunks.into_inner()
     }
 

@@ -101,7 +101,6 @@ impl TraceBuilder {
         }
         keep_arguments(trace);
         trace.retain_entries(&last);
-        self.times.retain(|id| of_task(id).is_some());
         self.lanes.restart(&self.trace);
     }
 }

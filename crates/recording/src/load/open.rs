@@ -1,11 +1,7 @@
 //! Calls that are under way. They are kept apart from all others, since what is known of them changes:
 //! when they return they are rows like any other.
 
-use std::collections::BTreeMap;
-
-use ascend_trace_format::record::Counter;
-
-use crate::rows::{CallRow, Row};
+use crate::rows::CallRow;
 use crate::stacks::StackId;
 use crate::trace::{Call, OPEN_WORDS};
 
@@ -13,32 +9,16 @@ use super::TraceBuilder;
 
 impl TraceBuilder {
     /// These calls are under way now, and no others.
-    pub fn set_open(&mut self, open: Vec<CallRow>) {
+    pub(crate) fn set_open(&mut self, open: &[CallRow]) {
         self.trace.open.clear();
         self.trace.open_words.clear();
-        for row in &open {
+        for row in open {
             let call = self.open_call(row);
             self.trace.open.push(call);
         }
         self.trace
             .open
             .sort_by_key(|call| (call.thread, call.depth, call.begin));
-        self.open = open;
-    }
-
-    /// No more is to be heard of the calls that are under way: they are calls that were open at the end.
-    pub fn close_open(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        self.set_open(Vec::new());
-        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-        for row in open {
-            *counts.entry(self.process_number(row.thread)).or_default() += 1;
-            self.apply(Row::Call(row));
-        }
-        for (process, count) in counts {
-            let key = (process, Counter::OpenCalls as u16);
-            *self.trace.counters.entry(key).or_default() += count;
-        }
     }
 
     /// The number in the file of the process that a thread of the file belongs to.

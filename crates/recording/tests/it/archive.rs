@@ -9,6 +9,7 @@ use ascend_trace_recording::rows::EndRow;
 use ascend_trace_recording::{
     Archive, Call, OpenError, StreamId, Summary, ThreadId, TimeRange, Trace,
 };
+use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload::{self, Workload};
 
 /// Long enough for two whole groups and a part of a third.
@@ -53,7 +54,7 @@ pub(crate) fn files() -> &'static Files {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("long.atrace");
         fs::write(&path, &bytes).unwrap();
-        let (whole, warnings) = Trace::open(&path).unwrap();
+        let (whole, warnings) = opened(&path).unwrap();
         assert_eq!(warnings, []);
         Files {
             _folder: folder,
@@ -430,7 +431,7 @@ fn a_short_file_opens_without_an_index_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("short.atrace");
     fs::write(&path, &bytes).unwrap();
-    let (whole, _) = Trace::open(&path).unwrap();
+    let (whole, _) = opened(&path).unwrap();
     let mut archive = open(&path);
     let window = archive.window(archive.span().unwrap(), 100_000).unwrap();
     assert_eq!(window.calls().len(), whole.calls().len());

@@ -9,6 +9,7 @@ use ascend_trace_recording::rows::{
 };
 use ascend_trace_recording::{Archive, ProcessId, Trace};
 use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload;
 
 use crate::archive::files;
@@ -221,7 +222,7 @@ fn told(batches: &[&[u64]]) -> (u64, u64) {
     let path = folder.path().join("counters.atrace");
     let bytes = writer.into_inner();
     std::fs::write(&path, &bytes).unwrap();
-    let (whole, warnings) = Trace::open(&path).unwrap();
+    let (whole, warnings) = opened(&path).unwrap();
     assert_eq!(warnings, []);
     let archive = Archive::from_bytes(bytes).unwrap();
     (whole.counter(INJECTED), archive.things().counter(INJECTED))

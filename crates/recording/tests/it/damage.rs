@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
+use ascend_trace_recording::Trace;
 use ascend_trace_recording::file::{self, Lost, OpenError};
 use ascend_trace_recording::rows::*;
-use ascend_trace_recording::{Trace, TraceBuilder};
 use ascend_trace_testkit::bytes::{self, Column, TraceBytes};
+use ascend_trace_testkit::whole::{GrowingRecording, from_rows};
 use ascend_trace_testkit::workload;
 use proptest::prelude::*;
 
@@ -40,11 +41,7 @@ fn chunks(bytes: &[u8]) -> Vec<(usize, [u8; 4])> {
 /// Reads a file's bytes into a trace as well: rows that make sense one by one may not together.
 fn load(bytes: &[u8]) -> Option<Trace> {
     let (contents, _) = file::read(bytes).ok()?;
-    Some(Trace::from_rows(
-        contents.session,
-        contents.tables,
-        contents.rows,
-    ))
+    Some(from_rows(contents.session, contents.tables, contents.rows))
 }
 
 /// What keeps its order in a file, by kind and stream. Of counters only the largest values are written.
@@ -270,7 +267,7 @@ proptest! {
         settle_at in 0..60_usize,
     ) {
         let (session, tables) = workload::leading();
-        let mut builder = TraceBuilder::new(session, tables);
+        let mut builder = GrowingRecording::new(session, tables);
         for (place, row) in rows.into_iter().enumerate() {
             builder.apply(row);
             if place == settle_at {

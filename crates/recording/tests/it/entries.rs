@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{ActivityRow, EndRow, Row, TaskTimeRow};
 use ascend_trace_recording::{Archive, TaskId, TimeRange, Trace};
+use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{self, Workload};
 
 /// Two parts of a task.
@@ -79,7 +80,7 @@ fn windows_have_the_entries_of_their_tasks_and_no_others() {
         let whole = {
             let (contents, warnings) = ascend_trace_recording::file::read(&bytes[..]).unwrap();
             assert_eq!(warnings, []);
-            Trace::from_rows(contents.session, contents.tables, contents.rows)
+            from_rows(contents.session, contents.tables, contents.rows)
         };
         let expected = told(&whole);
         assert!(expected.values().all(|parts| parts.len() == 2));

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use ascend_trace_recording::file::recognise;
 use ascend_trace_recording::rows::*;
-use ascend_trace_recording::{Archive, OpenError, Trace};
+use ascend_trace_recording::{Archive, OpenError};
+use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload;
 
 use crate::round_trip::{program, write};
@@ -47,7 +48,7 @@ fn a_growing_file_gives_what_the_finished_one_gives() {
         }
     }
     assert_eq!(archive.warnings(), []);
-    let (whole, warnings) = Trace::open(&path).unwrap();
+    let (whole, warnings) = opened(&path).unwrap();
     assert_eq!(warnings, []);
     let grown = archive.window((i64::MIN, i64::MAX), u64::MAX).unwrap();
     assert_eq!(grown.calls(), whole.calls());
@@ -104,7 +105,7 @@ fn a_recording_that_was_killed_is_read_to_its_last_whole_chunk() {
         .unwrap()
         - 4;
     fs::write(&path, &whole[..end + 11]).unwrap();
-    let (trace, warnings) = Trace::open(&path).unwrap();
+    let (trace, warnings) = opened(&path).unwrap();
     assert_eq!(trace.end(), None);
     let calls = program(5)
         .iter()
@@ -145,9 +146,9 @@ fn a_foreign_file_is_refused_at_once() {
     let path = folder.path().join("notes.txt");
     fs::write(&path, "these are notes").unwrap();
     assert!(matches!(recognise(&path), Err(OpenError::NotATrace)));
-    assert!(matches!(Trace::open(&path), Err(OpenError::NotATrace)));
+    assert!(matches!(opened(&path), Err(OpenError::NotATrace)));
     fs::write(&path, "").unwrap();
-    assert!(matches!(Trace::open(&path), Err(OpenError::Empty)));
-    let missing = Trace::open(folder.path().join("nothing")).unwrap_err();
+    assert!(matches!(opened(&path), Err(OpenError::Empty)));
+    let missing = opened(folder.path().join("nothing")).unwrap_err();
     assert!(matches!(missing, OpenError::Io(_)));
 }

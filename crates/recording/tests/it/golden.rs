@@ -7,9 +7,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use ascend_trace_format::version::FILE_VERSION;
+use ascend_trace_recording::Archive;
 use ascend_trace_recording::file::{self, Writer};
 use ascend_trace_recording::rows::*;
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_testkit::whole::opened;
 
 use crate::archive::chunks;
 use crate::round_trip::by_kind;
@@ -381,7 +382,7 @@ fn check(version: u32) {
     expected.push(Row::End(end()));
     assert_eq!(by_kind(&contents.rows), by_kind(&expected));
 
-    let (trace, warnings) = Trace::open(path(version)).unwrap();
+    let (trace, warnings) = opened(path(version)).unwrap();
     assert_eq!(warnings, []);
     assert_eq!(trace.calls().len(), 7);
     assert_eq!(trace.end(), Some((1_000_010_000, -1)));

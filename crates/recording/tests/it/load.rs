@@ -1,6 +1,7 @@
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::rows::*;
-use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange, Trace, TraceBuilder};
+use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange, Trace};
+use ascend_trace_testkit::whole::{GrowingRecording, from_rows};
 
 fn call(thread: u32, begin_ns: i64, end_ns: i64) -> CallRow {
     CallRow {
@@ -41,7 +42,7 @@ fn time(stream: u32, sequence: u32, begin: i64, end: i64) -> Row {
 }
 
 fn load(rows: impl IntoIterator<Item = Row>) -> Trace {
-    Trace::from_rows(SessionRow::default(), TablesRow::default(), rows)
+    from_rows(SessionRow::default(), TablesRow::default(), rows)
 }
 
 #[test]
@@ -158,10 +159,10 @@ fn an_untimed_task_says_why_and_a_task_without_news_is_lost_at_the_end() {
             record_open_ns: 0,
         }),
     ];
-    let mut builder = TraceBuilder::new(SessionRow::default(), TablesRow::default());
+    let mut builder = GrowingRecording::new(SessionRow::default(), TablesRow::default());
     rows.into_iter().for_each(|row| builder.apply(row));
     builder.settle();
-    let why = |builder: &TraceBuilder| -> Vec<_> {
+    let why = |builder: &GrowingRecording| -> Vec<_> {
         builder
             .trace()
             .tasks()

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{EndRow, LossRow, Row};
 use ascend_trace_recording::{Archive, Loss, ThreadId, TimeRange, Trace};
+use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload::{self, Workload};
 
 /// A file of several groups that tells of a loss every so many rows.
@@ -62,7 +63,7 @@ fn losses_are_told_by_thread_and_time_whole_or_by_index() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("losses.atrace");
     std::fs::write(&path, &bytes).unwrap();
-    let (whole, warnings) = Trace::open(&path).unwrap();
+    let (whole, warnings) = opened(&path).unwrap();
     assert_eq!(warnings, []);
     let archive = Archive::from_bytes(bytes).unwrap();
     let things = archive.things();

@@ -8,8 +8,9 @@ use ascend_trace_recording::rows::{
     ActivityRow, CallRow, CodeRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, LogRow,
     LossRow, NameRow, ObjectRow, ProcessEndRow, RangeRow, Row, StackRow, TablesRow,
 };
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::{Archive, TimeRange};
 use ascend_trace_testkit::bytes;
+use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{self, Workload};
 
 use crate::archive::chunks;
@@ -194,7 +195,7 @@ fn read(bytes: &[u8], deep: bool) {
     if let Ok((contents, _)) = file::read(bytes)
         && deep
     {
-        Trace::from_rows(contents.session, contents.tables, contents.rows);
+        from_rows(contents.session, contents.tables, contents.rows);
     }
     if deep && let Ok(mut archive) = Archive::from_bytes(bytes.to_vec()) {
         let span = archive.span().unwrap_or(TimeRange::new(0, 1));

@@ -8,6 +8,7 @@ use ascend_trace_format::record::Counter;
 use ascend_trace_recording::file::{ChunkWriter, Encoder, Writer};
 use ascend_trace_recording::rows::*;
 use ascend_trace_recording::{Archive, Ending, TimeRange, Trace};
+use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload;
 
 use crate::round_trip::{program, write};
@@ -128,7 +129,7 @@ fn a_file_without_an_end_ends_with_the_calls_that_were_under_way() {
     recorder.is_open(&[call(1_000, 7_000)]);
     recorder.push(&returned(&call(6_500, 6_600)));
     recorder.flush();
-    let (trace, _) = Trace::open(&path).unwrap();
+    let (trace, _) = opened(&path).unwrap();
     let ending = |call: &ascend_trace_recording::Call| (call.begin, call.end, call.ending);
     let endings: Vec<_> = trace.calls().iter().map(ending).collect();
     let expected = [
@@ -176,7 +177,7 @@ fn a_file_with_an_end_has_no_call_under_way() {
         exit_status: 0,
     }));
     recorder.flush();
-    let (trace, warnings) = Trace::open(&path).unwrap();
+    let (trace, warnings) = opened(&path).unwrap();
     assert_eq!(warnings, []);
     assert_eq!(trace.calls().len(), 1);
     assert!(trace.open_calls().is_empty());
@@ -193,7 +194,7 @@ fn long_files_with_an_index_are_no_exception() {
     let rows = program(600);
     let sound = write(&session, &tables, &rows);
     fs::write(&path, &sound).unwrap();
-    let calls = Trace::open(&path).unwrap().0.calls().len() as u64;
+    let calls = opened(&path).unwrap().0.calls().len() as u64;
     // Without an end, with indexes on the way, and chunks of open calls between all others.
     let file = File::create(&path).unwrap();
     let mut encoder = Encoder::new();
@@ -210,7 +211,7 @@ fn long_files_with_an_index_are_no_exception() {
     }
     writer.write(&encoder.seal()).unwrap();
     writer.into_inner().flush().unwrap();
-    let (whole, _) = Trace::open(&path).unwrap();
+    let (whole, _) = opened(&path).unwrap();
     assert_eq!(whole.calls().len() as u64, calls + 1);
     let mut archive = Archive::open(&path, |_, _| true).unwrap();
     assert_eq!(archive.counts().calls, calls);

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_recording::rows::*;
 use ascend_trace_recording::{Call, Trace};
+use ascend_trace_testkit::whole::from_rows;
 
 const CREATE: u16 = 0;
 const DESTROY: u16 = 1;
@@ -114,7 +115,7 @@ fn create(at: i64, handle: i64, data_type: u64, dims: &str) -> CallRow {
 
 fn load(rows: impl IntoIterator<Item = CallRow>) -> Trace {
     let rows = rows.into_iter().map(Row::Call);
-    Trace::from_rows(SessionRow::default(), tables(), rows)
+    from_rows(SessionRow::default(), tables(), rows)
 }
 
 /// The operands of the call that began at this moment.

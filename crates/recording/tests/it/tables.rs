@@ -3,6 +3,7 @@
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::*;
 use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_testkit::whole::from_rows;
 
 use crate::archive::chunks;
 use crate::round_trip::read;
@@ -63,7 +64,7 @@ fn they_have_their_names_however_the_file_is_read() {
     assert_eq!(contents.tables.functions[2], function("three"));
     let codes = &contents.tables.enumerations["aclError"];
     assert_eq!(codes.keys().copied().collect::<Vec<_>>(), [0, 7, 8, 9]);
-    let trace = Trace::from_rows(contents.session, contents.tables, contents.rows);
+    let trace = from_rows(contents.session, contents.tables, contents.rows);
     assert_eq!(names(&trace), ["one", "two", "three"]);
 
     let mut archive = Archive::from_bytes(file.clone()).unwrap();

@@ -6,12 +6,43 @@ use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::clock::Bound;
 
-/// Of the bounds within this much device time, the two that tell most are kept.
-const SLOT_NS: i64 = 10_000_000;
+/// Of the bounds within a slot of device time, the two that tell most are kept. Slots are this long at first, and
+/// twice as long whenever there are many: a short recording keeps what it knows, and a long one keeps little.
+const FIRST_SLOT: Slot = Slot { bits: 10 };
+/// They grow up to this.
+const LAST_SLOT: Slot = Slot { bits: 23 };
+/// So many are many.
+const MANY_SLOTS: usize = 128;
+/// Of a drift that is told by two anchors, these are so far apart.
+const APART_NS: i64 = 10_000_000;
 /// No drift is taken from comparisons that leave more of it open than this: it would choose the wrong bounds.
 const MOST_OPEN: f64 = 20e-6;
 /// Slots of one device in a group. More come from times that are no times.
 const MOST_SLOTS: usize = 8192;
+
+/// How long slots are: so many bits of a device time lie within one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot {
+    bits: u32,
+}
+
+impl Slot {
+    /// The number of the slot that a time lies in.
+    fn of(self, device: DeviceNs) -> i64 {
+        device.ns() >> self.bits
+    }
+
+    /// What has passed of it by then.
+    fn passed(self, device: DeviceNs) -> i64 {
+        device.ns() & ((1 << self.bits) - 1)
+    }
+
+    fn twice(self) -> Self {
+        Self {
+            bits: self.bits + 1,
+        }
+    }
+}
 
 /// The tightest bounds of a slot: the best lower and the best upper one.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +55,19 @@ struct Best {
 }
 
 impl Best {
+    /// Of a lower and an upper bound in the same slot.
+    fn of(low: Bound, high: Bound, slot: Slot, rate: f64) -> Self {
+        let offset = |host: HostNs, device: DeviceNs| {
+            host.offset_from(device) as f64 - rate * slot.passed(device) as f64
+        };
+        Self {
+            low,
+            low_offset: offset(low.earliest, low.device),
+            high,
+            high_offset: offset(high.latest, high.device),
+        }
+    }
+
     fn take(&mut self, other: &Self) {
         if other.low_offset > self.low_offset {
             (self.low, self.low_offset) = (other.low, other.low_offset);
@@ -35,8 +79,9 @@ impl Best {
 }
 
 /// Bounds on one device's clock.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct DeviceBounds {
+    slot: Slot,
     slots: BTreeMap<i64, Best>,
     /// The slot that the last bound went to: the next one mostly does too.
     current: Option<(i64, Best)>,
@@ -44,6 +89,18 @@ pub(crate) struct DeviceBounds {
     first: Option<(DeviceNs, f64, f64)>,
     /// Nanoseconds by which host minus device time changes per nanosecond.
     rate: f64,
+}
+
+impl Default for DeviceBounds {
+    fn default() -> Self {
+        Self {
+            slot: FIRST_SLOT,
+            slots: BTreeMap::new(),
+            current: None,
+            first: None,
+            rate: 0.0,
+        }
+    }
 }
 
 impl DeviceBounds {
@@ -58,7 +115,7 @@ impl DeviceBounds {
             self.first = Some(here);
         }
         let passed = here.0.since(first.0);
-        if passed > SLOT_NS && (half + first.2) / passed as f64 <= MOST_OPEN {
+        if passed > APART_NS && (half + first.2) / passed as f64 <= MOST_OPEN {
             self.rate = ((here.1 - first.1) / passed as f64).clamp(-200e-6, 200e-6);
         }
         self.add(bound);
@@ -68,21 +125,15 @@ impl DeviceBounds {
         if bound.earliest > bound.latest {
             return;
         }
-        let slot = bound.device.ns().div_euclid(SLOT_NS);
-        let drifted = self.rate * bound.device.ns().rem_euclid(SLOT_NS) as f64;
-        let offset = |host: HostNs| host.offset_from(bound.device) as f64 - drifted;
-        let best = Best {
-            low: *bound,
-            low_offset: offset(bound.earliest),
-            high: *bound,
-            high_offset: offset(bound.latest),
-        };
+        let slot = self.slot.of(bound.device);
+        if self.current.is_some_and(|(at, _)| at != slot) {
+            // Slots may be longer after that.
+            self.put_away();
+        }
+        let best = Best::of(*bound, *bound, self.slot, self.rate);
         match &mut self.current {
-            Some((at, known)) if *at == slot => known.take(&best),
-            _ => {
-                self.put_away();
-                self.current = Some((slot, best));
-            }
+            Some((_, known)) => known.take(&best),
+            None => self.current = Some((self.slot.of(bound.device), best)),
         }
     }
 
@@ -95,6 +146,21 @@ impl DeviceBounds {
         } else if self.slots.len() < MOST_SLOTS {
             self.slots.insert(slot, best);
         }
+        while self.slots.len() > MANY_SLOTS && self.slot != LAST_SLOT {
+            self.lengthen();
+        }
+    }
+
+    /// Makes slots twice as long. Those of what comes later stay so, too.
+    fn lengthen(&mut self) {
+        let slot = self.slot.twice();
+        let mut slots: BTreeMap<i64, Best> = BTreeMap::new();
+        for (place, best) in std::mem::take(&mut self.slots) {
+            let best = Best::of(best.low, best.high, slot, self.rate);
+            let known = slots.entry(place >> 1).or_insert(best);
+            known.take(&best);
+        }
+        (self.slot, self.slots) = (slot, slots);
     }
 
     /// The bounds that are worth keeping, in the order of their device times. What is known of the
@@ -116,21 +182,52 @@ impl DeviceBounds {
 mod tests {
     use super::*;
 
+    fn bound(device: i64, before: i64, after: i64) -> Bound {
+        Bound {
+            device: DeviceNs::new(device),
+            earliest: HostNs::new(device - before),
+            latest: HostNs::new(device + after),
+        }
+    }
+
     #[test]
     fn the_tightest_bounds_of_each_slot_stay() {
-        let mut bounds = DeviceBounds::default();
-        let bound = |device: i64, before: i64, after: i64| Bound {
-            device: DeviceNs::new(device),
-            earliest: HostNs::new(device + 1_000 - before),
-            latest: HostNs::new(device + 1_000 + after),
+        let mut bounds = DeviceBounds {
+            slot: LAST_SLOT,
+            ..DeviceBounds::default()
         };
         let wide = (0..100).map(|i| bound(i * 1_000, 5_000, 5_000));
         let tight = [bound(31_500, 10, 4_000), bound(41_500, 4_000, 20)];
-        let later = bound(SLOT_NS + 1, 7, 7);
+        let later = bound((1 << LAST_SLOT.bits) + 1, 7, 7);
         wide.chain(tight).for_each(|it| bounds.add(&it));
         bounds.add_anchor(&later);
         assert_eq!(bounds.take(), [tight[0], tight[1], later]);
         assert_eq!(bounds.take(), []);
+    }
+
+    #[test]
+    fn few_bounds_all_stay_and_of_many_the_tightest() {
+        let all = |count: i64, every: i64| -> Vec<Bound> {
+            // One in fifty is tight.
+            let width = |i: i64| if i % 50 == 7 { 10 } else { 5_000 };
+            (0..count)
+                .map(|i| bound(i * every, width(i), width(i)))
+                .collect()
+        };
+        let kept = |all: &[Bound]| {
+            let mut bounds = DeviceBounds::default();
+            all.iter().for_each(|it| bounds.add(it));
+            bounds.take()
+        };
+        let few = all(MANY_SLOTS as i64, 50_000);
+        assert_eq!(kept(&few), few);
+        let many = all(10_000, 50_000);
+        let kept = kept(&many);
+        assert!(kept.len() <= 2 * MANY_SLOTS + 2, "{}", kept.len());
+        let is_tight = |it: &Bound| it.latest.since(it.earliest) == 20;
+        // Slots of 4 ms have 84 bounds, so each but the last has a tight one.
+        let wide = kept.iter().filter(|it| !is_tight(it)).count();
+        assert!(wide <= 2, "{wide} of {}", kept.len());
     }
 
     #[test]

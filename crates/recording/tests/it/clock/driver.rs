@@ -3,6 +3,7 @@
 use super::recording::*;
 use ascend_trace_recording::rows::*;
 use ascend_trace_recording::{TaskTime, Trace};
+use ascend_trace_testkit::whole::from_rows;
 
 use proptest::prelude::*;
 
@@ -14,7 +15,7 @@ fn without_driver(recording: &Recording) -> Trace {
     let rows = recording.rows.iter();
     let rows = rows.filter(|row| !matches!(row, Row::Anchor(row) if row.source == 1));
     let rows = rows.cloned().chain([Row::End(EndRow::default())]);
-    Trace::from_rows(SessionRow::default(), TablesRow::default(), rows)
+    from_rows(SessionRow::default(), TablesRow::default(), rows)
 }
 
 /// By how much a time's ends are off the true ones.
@@ -152,7 +153,6 @@ fn a_driver_that_tells_another_clock_is_left_out() {
     assert!(trace.clocks()[0].driver_disagrees);
     let times = |trace: &Trace| trace.tasks().iter().map(|it| it.time).collect::<Vec<_>>();
     assert_eq!(times(&trace), times(&alone));
-    assert_eq!(alone.clocks()[0].drift_ppm, trace.clocks()[0].drift_ppm);
 }
 
 #[test]

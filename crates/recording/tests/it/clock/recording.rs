@@ -4,6 +4,7 @@ use ascend_trace_format::api::AnchorSource;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::*;
 use ascend_trace_recording::{Archive, TaskTime, Trace};
+use ascend_trace_testkit::whole::from_rows;
 
 pub(super) const SECOND: i64 = 1_000_000_000;
 pub(super) const TICK: i64 = 20;
@@ -183,7 +184,7 @@ impl Recording {
     pub(super) fn load(&self, ended: bool) -> Trace {
         let end = ended.then(|| Row::End(EndRow::default()));
         let rows = self.rows.iter().cloned().chain(end);
-        Trace::from_rows(SessionRow::default(), TablesRow::default(), rows)
+        from_rows(SessionRow::default(), TablesRow::default(), rows)
     }
 
     /// The trace of the ended recording as it is read from a file, whose index keeps what tells most.

@@ -3,6 +3,7 @@
 //! A check is a file of its own in `checks/`, and a line in the list below. The comment at the top of the file is its
 //! page in `docs/CHECKS.md`.
 
+mod ended;
 mod finding;
 mod grouping;
 mod list;

@@ -1,20 +1,27 @@
 //! A call returned an error. A program that ignores the error computes with missing data. A recording does not
 //! show whether the program looked at the code, so this is a warning.
 //!
-//! The check `failed-capture` reports calls that a capture refused.
+//! The check `failed-capture` reports calls that a capture refused, and `used-after-end` reports calls that failed because
+//! they used what had been ended.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ascend_trace_format::api::RetKind;
 use ascend_trace_recording::{CallId, Trace, is_capture_code};
 
+use super::super::ended::Ended;
 use super::super::grouping::Groups;
+use super::super::order::Fact;
 use super::super::{Check, Finding};
 use crate::Window;
 
 #[derive(Debug, Default)]
 pub(super) struct FailedCall {
     groups: Groups<i64>,
+    /// Calls that another check explains, unless calls are missing.
+    explained: Groups<i64>,
+    is_unsure: bool,
+    ended: Ended,
     /// The names of codes that were seen.
     names: HashMap<i64, String>,
 }
@@ -30,24 +37,40 @@ impl FailedCall {
 impl Check for FailedCall {
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
+        let uses = self.ended.take(window, wanted).into_iter();
+        let explained: HashSet<u32> = uses.map(|it| it.by.number).collect();
         for id in window.calls().filter(|id| wanted(*id)) {
             let call = trace.call(id);
             let has_code = trace.function(call.function).ret == RetKind::Error;
             let code = call.result().filter(|code| has_code && *code != 0);
             if let Some(code) = code.filter(|code| !is_capture_code(*code)) {
                 self.note_name(trace, code);
-                self.groups.add(trace, id, code, 0);
+                let groups = match explained.contains(&trace.call_number(id)) {
+                    true => &mut self.explained,
+                    false => &mut self.groups,
+                };
+                groups.add(trace, id, code, 0);
             }
         }
     }
 
+    fn judge(&mut self, _: &Trace, facts: &[Fact]) {
+        self.is_unsure |= facts.iter().any(|it| matches!(it, Fact::Unknown(_)));
+    }
+
     fn findings(&mut self) -> Vec<Finding> {
         let names = std::mem::take(&mut self.names);
-        std::mem::take(&mut self.groups).into_findings(|found, code, _| {
+        let words = |found: &Finding, code: i64, _| {
             let name = names.get(&code).map_or("", String::as_str);
             let what = format!("{} returned {code} {name}", found.site.name);
             let advice = "check what the call returns, and what was before the first of them";
             (what.trim_end().to_owned(), advice.to_owned())
-        })
+        };
+        let explained = std::mem::take(&mut self.explained);
+        let mut found = std::mem::take(&mut self.groups).into_findings(words);
+        if self.is_unsure {
+            found.extend(explained.into_findings(words));
+        }
+        found
     }
 }

@@ -65,12 +65,16 @@ list! {
         "events that were recorded again while a thread waited for them",
     "refused_in_capture.rs" refused_in_capture RefusedInCapture "refused-in-capture" Warning
         "calls that a capture refused, although the capture succeeded",
+    "shared_stream.rs" shared_stream SharedStream "shared-stream" Info
+        "submissions of two threads to one stream at the same time",
     "short_lived.rs" short_lived ShortLived "short-lived" Info
         "streams and events that are made again instead of being reused",
     "unrecorded_event.rs" unrecorded_event UnrecordedEvent "unrecorded-event" Error
         "waits for events that had not been recorded, which wait for nothing",
     "unserved_callback.rs" unserved_callback UnservedCallback "unserved-callback" Error
         "callbacks that no thread of the program could run",
+    "used_after_end.rs" used_after_end UsedAfterEnd "used-after-end" Error
+        "uses of streams, events and contexts that had been ended",
 }
 
 /// The comment at the top of a file.

@@ -17,6 +17,8 @@ mod cuttings;
 mod dependencies;
 /// Two recordings.
 mod diff;
+/// Uses of streams and devices after their end.
+mod ended;
 /// Captures, replays, and why captures fail.
 mod graphs;
 mod hang;
@@ -38,6 +40,7 @@ mod stats;
 /// Where steps are, and what the slowest had more of.
 mod steps;
 /// Steps, ranges, modules, and threads that plan for others.
+mod threads;
 mod training;
 /// Predictions.
 mod whatif;

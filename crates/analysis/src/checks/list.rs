@@ -63,8 +63,12 @@ list! {
         "asynchronous copies of pageable memory, which the host does itself",
     "recorded_while_waited.rs" recorded_while_waited RecordedWhileWaited "recorded-while-waited" Warning
         "events that were recorded again while a thread waited for them",
+    "recorded_without_reset.rs" recorded_without_reset RecordedWithoutReset "recorded-without-reset" Warning
+        "waits for events that were recorded again without a reset",
     "refused_in_capture.rs" refused_in_capture RefusedInCapture "refused-in-capture" Warning
         "calls that a capture refused, although the capture succeeded",
+    "reset_while_waited.rs" reset_while_waited ResetWhileWaited "reset-while-waited" Warning
+        "events that were reset while a stream could still wait for them",
     "shared_stream.rs" shared_stream SharedStream "shared-stream" Info
         "submissions of two threads to one stream at the same time",
     "short_lived.rs" short_lived ShortLived "short-lived" Info

@@ -16,6 +16,7 @@
 mod action;
 mod clock;
 mod graphs;
+mod held;
 mod memory;
 mod process;
 mod tensors;
@@ -98,6 +99,10 @@ pub enum Fact {
     ReplaysFreed { by: Note, freed: Note },
     /// A stream was ended without its tasks.
     Dropped { by: Note, tasks: u64 },
+    /// An event was reset that a stream may still wait for.
+    ResetEarly { by: Note, wait: Note },
+    /// A stream waited for a record of an event that an older one had set, and that nothing had reset.
+    WaitsForOld { by: Note, record: Note },
     /// Nothing is certain about a process, or about any.
     Unknown(Option<ProcessId>),
 }

@@ -33,6 +33,8 @@ mod races;
 mod racy;
 /// Who is to blame in random programs.
 mod random;
+/// Events that need resets.
+mod resets;
 /// Waits, gaps and blocking calls.
 mod stalls;
 /// Tables.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use ascend_trace_format::api::{ArgKind, RetKind, Role};
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{
-    Call, CallId, ContextId, EventId, Function, ProcessId, StreamId, ThreadId, Trace,
+    Call, CallId, EventId, Function, ProcessId, StreamId, ThreadId, Trace,
 };
 
 use super::order::Note;
@@ -63,7 +63,7 @@ enum Act {
     Works(Names),
     Makes(Names),
     Ends(Names),
-    EndsContext(ContextId, u64),
+    EndsContext(u64),
     EndsDevice(Option<u32>),
     Binds(Names),
     Misses,
@@ -81,7 +81,8 @@ struct Names {
 #[derive(Clone, Copy, Debug)]
 struct Live {
     stream: StreamId,
-    context: Option<ContextId>,
+    /// The handle of its context.
+    context: Option<u64>,
     device: u32,
 }
 
@@ -132,8 +133,8 @@ impl Ended {
                 }
             }
             Act::Ends(names) => self.end(process, names, note),
-            Act::EndsContext(context, handle) => {
-                self.end_streams(process, note, |it| it.context == Some(context));
+            Act::EndsContext(handle) => {
+                self.end_streams(process, note, |it| it.context == Some(handle));
                 self.put(process, Handle::Context(handle), Thing::Context, note);
                 self.unbound.insert(note.thread, note);
             }
@@ -185,7 +186,7 @@ impl Ended {
             let it = trace.stream(stream);
             let live = Live {
                 stream,
-                context: it.context,
+                context: it.context.map(|id| trace.context(id).handle),
                 device: it.device,
             };
             self.gone.remove(&(process, Handle::Stream(handle)));
@@ -266,11 +267,10 @@ fn act(trace: &Trace, call: &Call, function: &Function) -> Option<Act> {
         let is_unbound = code == Some(NO_CONTEXT);
         return (has_names || is_unbound).then_some(Act::Fails(names, is_unbound));
     }
-    let context = || Some((call.context?, names.context?));
     match function.role {
         Role::CreateStream | Role::CreateEvent | Role::CreateContext => Some(Act::Makes(names)),
         Role::DestroyStream | Role::DestroyEvent => Some(Act::Ends(names)),
-        Role::DestroyContext => context().map(|(id, handle)| Act::EndsContext(id, handle)),
+        Role::DestroyContext => names.context.map(Act::EndsContext),
         Role::ResetDevice => Some(Act::EndsDevice(device(trace, call, function))),
         Role::SetDevice | Role::SetContext => Some(Act::Binds(names)),
         _ => has_names.then_some(Act::Works(names)),

@@ -6,6 +6,7 @@
 mod ended;
 mod finding;
 mod grouping;
+mod hosted;
 mod list;
 mod lives;
 mod order;

@@ -1,8 +1,11 @@
 //! What threads do to each other's streams, and what runs in threads of the runtime.
 
 use ascend_trace_analysis::checks::{Finding, Findings};
-use ascend_trace_analysis::{Fold, Window};
-use ascend_trace_testkit::timeline;
+use ascend_trace_analysis::{Fold, Step, Window};
+use ascend_trace_recording::Archive;
+use ascend_trace_testkit::racy::Dice;
+use ascend_trace_testkit::recording::indexed;
+use ascend_trace_testkit::{Timeline, timeline};
 
 /// What a check finds in a timeline.
 fn found(check: &str, text: &str) -> Vec<Finding> {
@@ -89,4 +92,145 @@ fn submissions_that_overlap_are_counted() {
     let both = "s1: A[100..110] by t1[0..10] B[110..120] by t2[5..25] A[120..130] by t1[20..30]";
     let found = words("shared-stream", both);
     assert_eq!(found.len(), 2, "{found:?}");
+}
+
+/// Host functions that run for 10 µs, every 100 µs from 10 µs on. Thread 2 makes the calls that the case says for each of
+/// them, by its number and its begin.
+fn host_functions(count: i64, calls: impl Fn(i64, i64) -> String) -> String {
+    let mut text = String::from("t1: create(s1)[0..1]\n");
+    for number in 0..count {
+        let begin = 10_000 + 100_000 * number;
+        let launch = 1_000 * number + 10;
+        text += &format!(
+            "s1: aclrtLaunchHostFunc(1,2)[{begin}..{}] by t1[{launch}..{}]\n",
+            begin + 10_000,
+            launch + 5
+        );
+        let calls = calls(number, begin);
+        if !calls.is_empty() {
+            text += &format!("t2: {calls}\n");
+        }
+    }
+    text
+}
+
+/// A call of 1 µs that begins 2 µs after the function.
+fn inside(name: &str, begin: i64) -> String {
+    format!("{name}(64)[{}..{}]", begin + 2_000, begin + 3_000)
+}
+
+#[test]
+fn calls_in_host_functions_are_found() {
+    let text = host_functions(5, |_, begin| inside("aclrtMalloc", begin));
+    assert_eq!(
+        words("call-in-callback", &text),
+        ["1002 5: aclrtMalloc was called in a host function"]
+    );
+    // One of them makes the mistake, and all of them say whose thread it is.
+    let text = host_functions(5, |number, begin| match number {
+        3 => inside("aclrtMalloc", begin),
+        _ => inside("aclrtGetDevice", begin),
+    });
+    assert_eq!(
+        words("call-in-callback", &text),
+        ["1002 1: aclrtMalloc was called in a host function"]
+    );
+}
+
+#[test]
+fn calls_at_the_time_of_host_functions_may_be_the_programs() {
+    let malloc = |_: i64, begin: i64| inside("aclrtMalloc", begin);
+    let fine = |text: &str| {
+        let found = words("call-in-callback", text);
+        assert!(found.is_empty(), "{text}: {found:?}");
+    };
+    // There are few of them.
+    fine(&host_functions(4, malloc));
+    // The thread makes another call: before the first one, between them, and over the end of one.
+    let five = host_functions(5, malloc);
+    fine(&format!("t2: aclrtSetDevice(0)[2..3]\n{five}"));
+    fine(&format!("{five}t2: aclrtGetDevice(0)[50us..51us]"));
+    fine(&format!("{five}t2: aclrtGetDevice(0)[19us..21us]"));
+    fine(&format!("{five}t2: aclrtGetDevice(0)[900us..901us]"));
+    // Calls that never wait.
+    fine(&host_functions(5, |_, begin| {
+        inside("aclrtGetDevice", begin)
+    }));
+    // The calls of each function come from another thread.
+    let mut others = host_functions(5, |_, _| String::new());
+    for number in 0..5 {
+        let call = inside("aclrtMalloc", 10_000 + 100_000 * number);
+        others += &format!("t{}: {call}\n", number + 2);
+    }
+    fine(&others);
+    // A callback that a thread of the program runs.
+    fine(&five.replace("aclrtLaunchHostFunc(1,2)", "aclrtLaunchCallback(1,2,3)"));
+    // Nothing says when the functions ran.
+    let untimed = host_functions(5, malloc);
+    let untimed = untimed.lines().map(|line| match line.split_once('[') {
+        Some((before, _)) if line.starts_with("s1") => {
+            let by = line.split_once("by").expect("it has a launch call").1;
+            format!("{before}[not-harvested] by{by}\n")
+        }
+        _ => format!("{line}\n"),
+    });
+    fine(&untimed.collect::<String>());
+}
+
+/// Where a host function runs most of the time, calls of any thread lie in one.
+#[test]
+fn host_functions_without_pauses_say_nothing_of_threads() {
+    let text = |pause: i64| {
+        let mut text = String::from("t1: create(s1)[0..1]\n");
+        for number in 0..8 {
+            let begin = 10_000 + (10_000 + pause) * number;
+            text += &format!(
+                "s1: aclrtLaunchHostFunc(1,2)[{begin}..{}] by t1[{}..{}]\nt2: {}\n",
+                begin + 10_000,
+                10 * number + 10,
+                10 * number + 15,
+                inside("aclrtMalloc", begin)
+            );
+        }
+        text
+    };
+    assert_eq!(words("call-in-callback", &text(0)), [""; 0]);
+    assert_eq!(words("call-in-callback", &text(5_000)), [""; 0]);
+    assert_eq!(words("call-in-callback", &text(20_000)).len(), 1);
+}
+
+/// What is found, wherever the recording is cut.
+#[test]
+fn what_is_found_of_threads_does_not_depend_on_where_a_recording_is_cut() {
+    let mut dice = Dice(7);
+    let overlaps = "s1: A[100us..110us] by t1[0..10] B[110us..120us] by t2[5..25] A[120us..130us] by t1[20..30]
+                    s1: B[130us..140us] by t2[29..40] | t1: aclrtResetDevice(0)[50..51] aclrtMalloc(64)[60..61]=107002";
+    let hosted = host_functions(8, |number, begin| match number % 3 {
+        0 => format!(
+            "{} {}",
+            inside("aclrtMalloc", begin),
+            inside("aclrtFree", begin + 2_000)
+        ),
+        _ => inside("aclrtGetDevice", begin),
+    });
+    let mistaken = format!("{hosted}t2: aclrtGetDevice(0)[850us..851us]");
+    for text in [overlaps, &hosted, &mistaken] {
+        let timeline = Timeline::parse(text).expect("a timeline");
+        let file = indexed(3, &timeline.session, &timeline.tables, timeline.rows);
+        let mut archive = Archive::from_bytes(file).expect("it reads back");
+        let mut found = |step| {
+            let found = Findings::default().of_archive(&mut archive, step, |_| true);
+            found.expect("it reads back").expect("nobody gave up")
+        };
+        let whole = found(Step::WHOLE);
+        assert_eq!(whole.is_empty(), text == mistaken, "{text}");
+        for _ in 0..20 {
+            let (rows, margin) = (1 + dice.roll(12) as u64, 1 + dice.roll(6) as usize);
+            assert_eq!(
+                found(Step { rows, margin }),
+                whole,
+                "{rows} rows, margin {margin}\n{text}"
+            );
+        }
+    }
 }

@@ -10,19 +10,22 @@
 //!
 //! - each of its calls lies in the time of a host function, as far as the error bars allow;
 //! - calls lie in five host functions or more, beyond the error bars;
-//! - before these functions, no host function ran for as long as the functions took.
+//! - the pauses before these functions, in which no host function ran, are as long in sum as the functions.
 //!
-//! So mistakes in a few, very short or unmeasured host functions are not found, and a call that never returns is not found. A
-//! thread of the program that makes calls only while host functions run looks the same. What such a function waits for must
-//! not wait for the runtime either.
+//! So mistakes in a few, very short or unmeasured host functions are not found. A call that never returns is not found, and
+//! nothing is found in a process that lost calls or in a range of a recording.
+//!
+//! A thread of the program that makes calls only while host functions run looks the same. The finding is then
+//! not true.
 
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{Part, Waits};
-use ascend_trace_recording::{CallId, Function, ThreadId};
+use ascend_trace_recording::{CallId, Function, ThreadId, Trace};
 
 use super::super::grouping::Groups;
 use super::super::hosted::Hosted;
+use super::super::order::Fact;
 use super::super::{Check, Finding};
 use crate::Window;
 
@@ -56,6 +59,14 @@ impl Check for CallInCallback {
         }
         let counts = |id: CallId| may_wait(trace.function(trace.call(id).function)) && wanted(id);
         self.hosted.take(window, counts);
+    }
+
+    fn judge(&mut self, _: &Trace, facts: &[Fact]) {
+        for fact in facts {
+            if let Fact::Unknown(process) = fact {
+                self.hosted.doubt(*process);
+            }
+        }
     }
 
     fn findings(&mut self) -> Vec<Finding> {

@@ -3,7 +3,7 @@
 //! A handle means nothing after the end of what it named, until something is made that gets the same handle. Only calls
 //! that failed or did not return are looked at: a handle that works names something that is there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ascend_trace_format::api::{ArgKind, RetKind, Role};
 use ascend_trace_format::range::RangeKind;
@@ -11,7 +11,7 @@ use ascend_trace_recording::{
     Call, CallId, EventId, Function, ProcessId, StreamId, ThreadId, Trace,
 };
 
-use super::order::Note;
+use super::order::{Fact, Note};
 use crate::Window;
 
 /// Ended things that are remembered.
@@ -22,7 +22,7 @@ const NO_CONTEXT: i64 = 107_002;
 
 /// What can be ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Thing {
+pub enum Thing {
     Stream(StreamId),
     Event(EventId),
     Context,
@@ -39,11 +39,12 @@ enum Handle {
 }
 
 /// A call that used what another one had ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Use {
-    pub(super) by: Note,
-    pub(super) thing: Thing,
-    pub(super) ended: Note,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    pub by: Note,
+    pub thing: Thing,
+    /// The call that ended the thing.
+    pub ended: Note,
 }
 
 /// What a call does to things, with all that is needed of it: it may be gone when its time has come.
@@ -77,6 +78,15 @@ struct Names {
     context: Option<u64>,
 }
 
+impl Names {
+    fn handles(self) -> impl Iterator<Item = Handle> {
+        let stream = self.stream.map(|(_, handle)| Handle::Stream(handle));
+        let event = self.event.map(|(_, handle)| Handle::Event(handle));
+        let context = self.context.map(Handle::Context);
+        [stream, event, context].into_iter().flatten()
+    }
+}
+
 /// A stream that is there.
 #[derive(Clone, Copy, Debug)]
 struct Live {
@@ -97,16 +107,16 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Takes in the next window, and returns the calls of it that used what had ended.
+    /// Takes in the next window, and says which of its calls used what had ended.
     pub(super) fn take(
         &mut self,
         window: &Window<'_>,
         wanted: &dyn Fn(CallId) -> bool,
-    ) -> Vec<Use> {
+    ) -> Vec<Fact> {
         let trace = window.trace;
-        for id in window.calls() {
-            self.ahead.extend(steps(trace, id, wanted));
-        }
+        let steps = window.calls().filter_map(|id| step(trace, id, wanted));
+        let steps: Vec<Step> = steps.collect();
+        self.ahead.extend(self.that_matter(steps));
         self.ahead.extend(pauses(window));
         // Ends come before begins of the same time.
         self.ahead
@@ -118,7 +128,41 @@ impl Ended {
         };
         let steps: Vec<Step> = self.ahead.drain(..due).collect();
         let uses = steps.into_iter().filter_map(|step| self.step(trace, step));
-        uses.collect()
+        uses.map(Fact::UsedAfterEnd).collect()
+    }
+
+    /// Most calls work on what is known to be there, which changes nothing unless it ends around that time.
+    fn that_matter(&self, steps: Vec<Step>) -> Vec<Step> {
+        let is_many = |it: &Step| matches!(it.act, Act::EndsContext(_) | Act::EndsDevice(_));
+        let ahead = || self.ahead.iter().chain(&steps);
+        if ahead().any(is_many) {
+            return steps;
+        }
+        let ending = ahead().filter_map(|it| match it.act {
+            Act::Ends(names) => Some((it.process, names)),
+            _ => None,
+        });
+        let ending: HashSet<(ProcessId, Handle)> = ending
+            .flat_map(|(process, names)| names.handles().map(move |it| (process, it)))
+            .collect();
+        let matters = |it: &Step| {
+            let Act::Works(names) = it.act else {
+                return true;
+            };
+            let mut handles = names.handles().map(|handle| (it.process, handle));
+            let may_end = handles.any(|it| ending.contains(&it) || self.gone.contains_key(&it));
+            let is_known = |(stream, handle)| {
+                let live = self.live.get(&(it.process, handle));
+                live.is_some_and(|live| live.stream == stream)
+            };
+            may_end || !names.stream.is_none_or(is_known)
+        };
+        let matter: Vec<bool> = steps.iter().map(matters).collect();
+        let steps = steps.into_iter().zip(matter);
+        steps
+            .filter(|(_, matters)| *matters)
+            .map(|(step, _)| step)
+            .collect()
     }
 
     fn step(&mut self, trace: &Trace, step: Step) -> Option<Use> {
@@ -189,12 +233,9 @@ impl Ended {
                 context: it.context.map(|id| trace.context(id).handle),
                 device: it.device,
             };
-            self.gone.remove(&(process, Handle::Stream(handle)));
             self.live.insert((process, handle), live);
         }
-        let event = names.event.map(|(_, handle)| Handle::Event(handle));
-        let context = names.context.map(Handle::Context);
-        for handle in event.into_iter().chain(context) {
+        for handle in names.handles() {
             self.gone.remove(&(process, handle));
         }
     }
@@ -244,7 +285,7 @@ fn pauses(window: &Window<'_>) -> Vec<Step> {
     steps.collect()
 }
 
-fn steps(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<Step> {
+fn step(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<Step> {
     let call = trace.call(id);
     let function = trace.function(call.function);
     let note = Note::of(trace, id, wanted(id));

@@ -11,7 +11,6 @@ use std::collections::{HashMap, HashSet};
 use ascend_trace_format::api::{RetKind, Role};
 use ascend_trace_recording::{CallId, Trace, is_capture_code};
 
-use super::super::ended::Ended;
 use super::super::grouping::Groups;
 use super::super::order::Fact;
 use super::super::{Check, Finding};
@@ -28,7 +27,8 @@ pub(super) struct FailedCall {
     /// Calls that another check explains, unless calls are missing.
     explained: Groups<Key>,
     is_unsure: bool,
-    ended: Ended,
+    /// Those of the window, until it is known which of them have an explanation.
+    failed: Vec<(CallId, i64)>,
     /// The names of codes that were seen.
     names: HashMap<i64, String>,
 }
@@ -44,25 +44,31 @@ impl FailedCall {
 impl Check for FailedCall {
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
-        let uses = self.ended.take(window, wanted).into_iter();
-        let explained: HashSet<u32> = uses.map(|it| it.by.number).collect();
         for id in window.calls().filter(|id| wanted(*id)) {
             let call = trace.call(id);
             let has_code = trace.function(call.function).ret == RetKind::Error;
             let code = call.result().filter(|code| has_code && *code != 0);
             if let Some(code) = code.filter(|code| !is_capture_code(*code)) {
-                self.note_name(trace, code);
-                let groups = match explained.contains(&trace.call_number(id)) {
-                    true => &mut self.explained,
-                    false => &mut self.groups,
-                };
-                groups.add(trace, id, (code, captures_default(trace, id)), 0);
+                self.failed.push((id, code));
             }
         }
     }
 
-    fn judge(&mut self, _: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
         self.is_unsure |= facts.iter().any(|it| matches!(it, Fact::Unknown(_)));
+        let explained = facts.iter().filter_map(|it| match it {
+            Fact::UsedAfterEnd(it) => Some(it.by.number),
+            _ => None,
+        });
+        let explained: HashSet<u32> = explained.collect();
+        for (id, code) in std::mem::take(&mut self.failed) {
+            self.note_name(trace, code);
+            let groups = match explained.contains(&trace.call_number(id)) {
+                true => &mut self.explained,
+                false => &mut self.groups,
+            };
+            groups.add(trace, id, (code, captures_default(trace, id)), 0);
+        }
     }
 
     fn findings(&mut self) -> Vec<Finding> {

@@ -83,15 +83,23 @@ pub(super) struct Hosted {
     runs: HashMap<ProcessId, Runs>,
     /// `None` for threads that made calls at other times.
     threads: HashMap<ThreadId, Option<Guest>>,
-    found: HashMap<(ThreadId, FunctionId), Finding>,
+    found: HashMap<(ProcessId, ThreadId, FunctionId), Finding>,
+    /// Processes whose threads may have made calls that nobody saw, or all.
+    unknown: Vec<Option<ProcessId>>,
 }
 
 impl Hosted {
     /// Takes in a window, and keeps the calls of host functions that count.
     pub(super) fn take(&mut self, window: &Window<'_>, counts: impl Fn(CallId) -> bool) {
         let trace = window.trace;
+        if trace.has_past() || trace.has_future() {
+            self.doubt(None);
+        }
         self.note_runs(window);
         for thread in (0..trace.threads().len() as u32).map(ThreadId) {
+            if matches!(self.threads.get(&thread), Some(None)) {
+                continue;
+            }
             for id in window.thread_calls(thread) {
                 let call = trace.call(id);
                 if call.depth == 0 && self.is_in_function(trace, call) && counts(id) {
@@ -134,7 +142,8 @@ impl Hosted {
         let runs = runs.map_or(&[][..], |runs| &runs.open);
         if !runs.iter().any(|run| run.may_hold(call)) {
             *guest = None;
-            self.found.retain(|(thread, _), _| *thread != call.thread);
+            self.found
+                .retain(|(_, thread, _), _| *thread != call.thread);
             return false;
         }
         let Some(run) = runs.iter().find(|run| run.holds(call)) else {
@@ -146,7 +155,8 @@ impl Hosted {
 
     fn add(&mut self, trace: &Trace, id: CallId) {
         let call = trace.call(id);
-        let key = (call.thread, call.function);
+        let process = trace.thread(call.thread).process;
+        let key = (process, call.thread, call.function);
         let has_room = self.found.len() < MOST;
         let this = Finding::of_call(trace, id);
         match self.found.get_mut(&key) {
@@ -156,15 +166,24 @@ impl Hosted {
         }
     }
 
+    /// Calls of a process, or of any, are missing.
+    pub(super) fn doubt(&mut self, process: Option<ProcessId>) {
+        if !self.unknown.contains(&process) {
+            self.unknown.push(process);
+        }
+    }
+
     /// What was found in threads that are the runtime's.
     pub(super) fn findings(&mut self) -> Vec<Finding> {
         let threads = std::mem::take(&mut self.threads);
-        let is_proven = |thread: &ThreadId| {
-            let guest = threads.get(thread).and_then(Option::as_ref);
-            guest.is_some_and(Guest::is_proven)
+        let unknown = std::mem::take(&mut self.unknown);
+        let is_proven = |process: ProcessId, thread: ThreadId| {
+            let is_unknown = unknown.contains(&None) || unknown.contains(&Some(process));
+            let guest = threads.get(&thread).and_then(Option::as_ref);
+            !is_unknown && guest.is_some_and(Guest::is_proven)
         };
         let found = std::mem::take(&mut self.found).into_iter();
-        let found = found.filter(|((thread, _), _)| is_proven(thread));
+        let found = found.filter(|((process, thread, _), _)| is_proven(*process, *thread));
         found.map(|(_, finding)| finding).collect()
     }
 }

@@ -8,42 +8,32 @@
 //! context. A reset of a device does not end its events.
 
 use ascend_trace_format::api::Role;
-use ascend_trace_recording::{CallId, FunctionId, ThreadId, Trace};
+use ascend_trace_recording::{FunctionId, ThreadId, Trace};
 
-use super::super::ended::{Ended, Thing, Use};
 use super::super::grouping::Sorted;
 use super::super::order::Fact;
-use super::super::{Check, Finding};
-use crate::Window;
+use super::super::{Check, Finding, Thing, Use};
 
 /// What findings have in common: who used which kind of thing how, and by what it had ended.
 type Key = (ThreadId, [FunctionId; 2], &'static str);
 
 #[derive(Debug, Default)]
 pub(super) struct UsedAfterEnd {
-    ended: Ended,
     found: Sorted<Key>,
 }
 
 impl Check for UsedAfterEnd {
-    fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
-        let trace = window.trace;
-        let uses = self.ended.take(window, wanted).into_iter();
-        for it in uses.filter(|it| it.by.is_wanted) {
-            let process = trace.thread(it.by.thread).process;
-            let key = (
-                it.by.thread,
-                [it.by.function, it.ended.function],
-                kind(it.thing),
-            );
-            self.found.add(process, key, finding(trace, &it));
-        }
-    }
-
-    fn judge(&mut self, _: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
         for fact in facts {
-            if let Fact::Unknown(process) = fact {
-                self.found.doubt(*process);
+            match fact {
+                Fact::UsedAfterEnd(it) if it.by.is_wanted => {
+                    let process = trace.thread(it.by.thread).process;
+                    let functions = [it.by.function, it.ended.function];
+                    let key = (it.by.thread, functions, kind(it.thing));
+                    self.found.add(process, key, finding(trace, it));
+                }
+                Fact::Unknown(process) => self.found.doubt(*process),
+                _ => {}
             }
         }
     }

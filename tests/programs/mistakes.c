@@ -4,7 +4,7 @@
 
 #include "program.h"
 
-enum { BYTES = 64 * 1024, MANY = 4 * 1024 * 1024, ROUNDS = 8, SHORT_US = 300, LONG_US = 2000 };
+enum { BYTES = 64 * 1024, MANY = 4 * 1024 * 1024, ROUNDS = 8, SHORT_US = 300, LONG_US = 20 * 1000 };
 
 static aclrtContext context;
 static aclrtStream stream;

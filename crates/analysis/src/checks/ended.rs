@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ascend_trace_format::api::{ArgKind, RetKind, Role};
+use ascend_trace_format::api::{ArgKind, Place, RetKind, Role};
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{
     Call, CallId, EventId, Function, ProcessId, StreamId, ThreadId, Trace,
@@ -308,8 +308,11 @@ fn act(trace: &Trace, call: &Call, function: &Function) -> Option<Act> {
         let is_unbound = code == Some(NO_CONTEXT);
         return (has_names || is_unbound).then_some(Act::Fails(names, is_unbound));
     }
+    let meaning = function.role.meaning();
+    let gives = [meaning.stream, meaning.event, meaning.context].contains(&Place::Gives);
     match function.role {
-        Role::CreateStream | Role::CreateEvent | Role::CreateContext => Some(Act::Makes(names)),
+        // The others only look up what is there.
+        _ if gives && meaning.changes => Some(Act::Makes(names)),
         Role::DestroyStream | Role::DestroyEvent => Some(Act::Ends(names)),
         Role::DestroyContext => names.context.map(Act::EndsContext),
         Role::ResetDevice => Some(Act::EndsDevice(device(trace, call, function))),

@@ -3,7 +3,7 @@
 //! the two tasks runs first is a matter of chance.
 //!
 //! If the order matters, hold a lock around the calls, or give each thread a stream and put the streams in order with
-//! events. If each thread only needs the order of its own tasks, this is intended. Threads that pass `NULL` share the default
+//! events. If a thread only needs its own tasks in order, this is intended. Threads that pass `NULL` share the default
 //! stream of their context.
 //!
 //! The check compares the times of the calls. Threads that take turns give no finding, because the program may order them in

@@ -8,6 +8,9 @@
 //!
 //! The check compares the times of the calls. Threads that take turns give no finding, because the program may order them in
 //! a way that a recording does not show. Calls that returned an error do not count.
+//!
+//! To time tasks, the tool lets a submission wait a short time for one of another thread to the same stream. So short
+//! calls do not overlap in such a recording. Record with `--timing off` to see them.
 
 use std::collections::HashMap;
 

@@ -68,6 +68,26 @@ const CORRECT_OPERATORS: [&str; 5] = [
     "freed_after_a_sync",
 ];
 
+/// Mistakes with threads, host functions and ended things.
+const OTHER_MISTAKES: [(&str, &str); 7] = [
+    ("host_function_allocates", "call-in-callback"),
+    ("stream_after_reset", "used-after-end"),
+    ("memory_after_reset", "used-after-end"),
+    ("stream_after_destroy", "used-after-end"),
+    ("event_after_destroy", "used-after-end"),
+    ("context_after_destroy", "used-after-end"),
+    ("stream_after_its_context", "used-after-end"),
+];
+
+/// The programs nearest to them, and what fails in them for another reason.
+const OTHERS_WITHOUT: [(&str, &[&str]); 5] = [
+    ("host_function_asks", &[]),
+    ("host_function_wakes_a_thread", &[]),
+    ("made_again_after_reset", &[]),
+    ("reset_of_two_references", &["failed-call"]),
+    ("failed_for_another_reason", &["failed-call"]),
+];
+
 /// A recording of a case. Without times as well, the order of the calls is there.
 #[track_caller]
 fn recorded(case: &str, options: &[&str]) -> Recording {
@@ -91,11 +111,17 @@ fn check(trace: &Path, words: &[&str]) -> Outcome {
 /// The checks that found something at least as bad as a warning.
 #[track_caller]
 fn found(trace: &Path) -> Vec<String> {
+    found_where(trace, |it| it["severity"] != "info")
+}
+
+#[track_caller]
+fn found_where(trace: &Path, counts: impl Fn(&Value) -> bool) -> Vec<String> {
     let out = check(trace, &["--json"]).expect(0).out();
     let document: Value = serde_json::from_str(&out).unwrap();
     let findings = document["findings"].as_array().unwrap().iter();
-    let bad = findings.filter(|it| it["severity"] != "info");
-    let ids = bad.filter_map(|it| it["check"].as_str());
+    let ids = findings
+        .filter(|it| counts(it))
+        .filter_map(|it| it["check"].as_str());
     ids.map(str::to_owned).collect()
 }
 
@@ -126,6 +152,39 @@ fn the_memory_of_operators_is_known() {
     for case in CORRECT_OPERATORS {
         let recording = recorded_of("operator_races", case, &[]);
         assert_eq!(found(&recording.trace()), [""; 0], "{case}");
+    }
+}
+
+#[test]
+fn mistakes_with_threads_and_ended_things_are_found() {
+    for (case, id) in OTHER_MISTAKES {
+        let recording = recorded_of("mistakes", case, &[]);
+        let mut found = found(&recording.trace());
+        // An allocation and its end are two calls.
+        found.dedup();
+        assert_eq!(found, [id], "{case}");
+    }
+    for (case, expected) in OTHERS_WITHOUT {
+        let recording = recorded_of("mistakes", case, &[]);
+        assert_eq!(found(&recording.trace()), expected, "{case}");
+    }
+}
+
+#[test]
+fn the_default_stream_cannot_be_captured_and_a_finding_says_so() {
+    let recording = recorded_of("mistakes", "capture_of_the_default_stream", &[]);
+    let outcome = check(&recording.trace(), &[]).expect(0);
+    let said = "aclmdlRICaptureBegin returned 100000 ACL_ERROR_INVALID_PARAM: the default stream cannot be captured";
+    assert!(outcome.out().contains(said), "{outcome}");
+}
+
+/// A lock around the calls of two threads keeps them apart.
+#[test]
+fn two_threads_on_one_stream_are_found_unless_they_take_turns() {
+    for (case, expected) in [("threads_at_once", 1), ("threads_in_turn", 0)] {
+        let recording = recorded_of("mistakes", case, &[]);
+        let found = found_where(&recording.trace(), |it| it["check"] == "shared-stream");
+        assert_eq!(found.len(), expected, "{case}: {found:?}");
     }
 }
 

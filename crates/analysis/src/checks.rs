@@ -3,8 +3,10 @@
 //! A check is a file of its own in `checks/`, and a line in the list below. The comment at the top of the file is its
 //! page in `docs/CHECKS.md`.
 
+mod ended;
 mod finding;
 mod grouping;
+mod hosted;
 mod list;
 mod lives;
 mod order;
@@ -14,6 +16,8 @@ use ascend_trace_recording::{CallId, Trace};
 
 use crate::{Fold, Window};
 
+use ended::Ended;
+pub use ended::{Thing, Use};
 pub use finding::{Finding, Severity};
 pub use list::{Entry, all};
 use order::Order;
@@ -28,7 +32,7 @@ pub trait Check: Send {
         let _ = (window, wanted);
     }
 
-    /// Takes in what the order of the program's tasks says, after each window.
+    /// Takes in what the order of the program's tasks and calls says, after each window.
     fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
         let _ = (trace, facts);
     }
@@ -41,6 +45,7 @@ pub trait Check: Send {
 pub struct Findings {
     checks: Vec<Entry>,
     order: Order,
+    ended: Ended,
 }
 
 impl Default for Findings {
@@ -48,6 +53,7 @@ impl Default for Findings {
         Self {
             checks: all(),
             order: Order::default(),
+            ended: Ended::default(),
         }
     }
 }
@@ -62,7 +68,8 @@ impl std::fmt::Debug for Findings {
 impl Findings {
     /// Takes in what the next window has of some calls.
     pub fn take_those(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
-        let facts = self.order.take(window, wanted);
+        let mut facts = self.order.take(window, wanted);
+        facts.extend(self.ended.take(window, wanted));
         for entry in &mut self.checks {
             entry.check.take(window, wanted);
             entry.check.judge(window.trace, &facts);

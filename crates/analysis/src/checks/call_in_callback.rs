@@ -3,15 +3,29 @@
 //!
 //! Let the callback wake another thread of the program, and make the calls there.
 //!
-//! The check knows callbacks that a thread of the program runs in `aclrtProcessReport`. It does not know functions of
-//! `aclrtLaunchHostFunc`: a thread of the runtime runs them.
+//! The check knows callbacks that a thread of the program runs in `aclrtProcessReport`.
+//!
+//! Functions of `aclrtLaunchHostFunc` run in a thread of the runtime, and a recording does not say which one. The check takes a
+//! thread for that one under these conditions:
+//!
+//! - each of its calls lies in the time of a host function, as far as the error bars allow;
+//! - calls lie in five host functions or more, beyond the error bars;
+//! - the pauses before these functions, in which no host function ran, are as long in sum as the functions.
+//!
+//! So mistakes in a few, very short or unmeasured host functions are not found. A call that never returns is not found, and
+//! nothing is found in a process that lost calls or in a range of a recording.
+//!
+//! A thread of the program that makes calls only while host functions run looks the same. The finding is then
+//! not true.
 
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{Part, Waits};
-use ascend_trace_recording::{CallId, Function, ThreadId};
+use ascend_trace_recording::{CallId, Function, ThreadId, Trace};
 
 use super::super::grouping::Groups;
+use super::super::hosted::Hosted;
+use super::super::order::Fact;
 use super::super::{Check, Finding};
 use crate::Window;
 
@@ -20,6 +34,7 @@ pub(super) struct CallInCallback {
     /// By thread: until when its last call that ran callbacks lasted, and its depth.
     reports: HashMap<ThreadId, (i64, u8)>,
     groups: Groups<()>,
+    hosted: Hosted,
 }
 
 impl Check for CallInCallback {
@@ -42,14 +57,33 @@ impl Check for CallInCallback {
                 }
             }
         }
+        let counts = |id: CallId| may_wait(trace.function(trace.call(id).function)) && wanted(id);
+        self.hosted.take(window, counts);
+    }
+
+    fn judge(&mut self, _: &Trace, facts: &[Fact]) {
+        for fact in facts {
+            if let Fact::Unknown(process) = fact {
+                self.hosted.doubt(*process);
+            }
+        }
     }
 
     fn findings(&mut self) -> Vec<Finding> {
-        std::mem::take(&mut self.groups).into_findings(|found, (), _| {
+        let groups = std::mem::take(&mut self.groups);
+        let mut found = groups.into_findings(|found, (), _| {
             let what = format!("{} was called in a callback", found.site.name);
             let advice = "let the callback wake a thread of the program, and make the call there";
             (what, advice.to_owned())
-        })
+        });
+        let hosted = self.hosted.findings().into_iter();
+        found.extend(hosted.map(|found| Finding {
+            what: format!("{} was called in a host function", found.site.name),
+            advice: "let the function wake a thread of the program, and make the call there"
+                .to_owned(),
+            ..found
+        }));
+        found
     }
 }
 

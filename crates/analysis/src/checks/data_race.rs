@@ -16,8 +16,9 @@
 //!   `Inplace` operators that they write the first one. Other tensors count as read. Tensors with gaps between
 //!   their elements, tensors in blocked layouts and lists of tensors are left out.
 //!
-//! It does not know what other kernels use, and no access of the host's own code. It reports nothing where the order
-//! cannot be known:
+//! It does not know what other kernels use, such as those of `aclrtLaunchKernel` and `aclrtLaunchKernelWithConfig`. Their
+//! arguments lie in memory of the program, also those of `aclrtKernelArgsAppend`, and a recording has only the addresses of that
+//! memory. The check knows no access of the host's own code. It reports nothing where the order cannot be known:
 //!
 //! - after waits for notifies and values, and after callbacks, until the host waits for the stream;
 //! - in a process that lost calls, and across pauses of the recording;

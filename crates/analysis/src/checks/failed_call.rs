@@ -1,20 +1,34 @@
 //! A call returned an error. A program that ignores the error computes with missing data. A recording does not
 //! show whether the program looked at the code, so this is a warning.
 //!
-//! The check `failed-capture` reports calls that a capture refused.
+//! The finding has the reason where the code says little: the default stream cannot be captured.
+//!
+//! The check `failed-capture` reports calls that a capture refused, and `used-after-end` reports calls that failed because
+//! they used what had been ended.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use ascend_trace_format::api::RetKind;
+use ascend_trace_format::api::{RetKind, Role};
 use ascend_trace_recording::{CallId, Trace, is_capture_code};
 
 use super::super::grouping::Groups;
+use super::super::order::Fact;
 use super::super::{Check, Finding};
 use crate::Window;
 
+const ADVICE: &str = "check what the call returns, and what was before the first of them";
+
+/// What was returned, and whether the default stream was to be captured.
+type Key = (i64, bool);
+
 #[derive(Debug, Default)]
 pub(super) struct FailedCall {
-    groups: Groups<i64>,
+    groups: Groups<Key>,
+    /// Calls that another check explains, unless calls are missing.
+    explained: Groups<Key>,
+    is_unsure: bool,
+    /// Those of the window, until it is known which of them have an explanation.
+    failed: Vec<(CallId, i64)>,
     /// The names of codes that were seen.
     names: HashMap<i64, String>,
 }
@@ -35,19 +49,57 @@ impl Check for FailedCall {
             let has_code = trace.function(call.function).ret == RetKind::Error;
             let code = call.result().filter(|code| has_code && *code != 0);
             if let Some(code) = code.filter(|code| !is_capture_code(*code)) {
-                self.note_name(trace, code);
-                self.groups.add(trace, id, code, 0);
+                self.failed.push((id, code));
             }
+        }
+    }
+
+    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+        self.is_unsure |= facts.iter().any(|it| matches!(it, Fact::Unknown(_)));
+        let explained = facts.iter().filter_map(|it| match it {
+            Fact::UsedAfterEnd(it) => Some(it.by.number),
+            _ => None,
+        });
+        let explained: HashSet<u32> = explained.collect();
+        for (id, code) in std::mem::take(&mut self.failed) {
+            self.note_name(trace, code);
+            let groups = match explained.contains(&trace.call_number(id)) {
+                true => &mut self.explained,
+                false => &mut self.groups,
+            };
+            groups.add(trace, id, (code, captures_default(trace, id)), 0);
         }
     }
 
     fn findings(&mut self) -> Vec<Finding> {
         let names = std::mem::take(&mut self.names);
-        std::mem::take(&mut self.groups).into_findings(|found, code, _| {
+        let words = |found: &Finding, (code, captures_default): Key, _| {
             let name = names.get(&code).map_or("", String::as_str);
             let what = format!("{} returned {code} {name}", found.site.name);
-            let advice = "check what the call returns, and what was before the first of them";
-            (what.trim_end().to_owned(), advice.to_owned())
-        })
+            let what = what.trim_end();
+            match captures_default {
+                true => (
+                    format!("{what}: the default stream cannot be captured"),
+                    "capture another stream".to_owned(),
+                ),
+                false => (what.to_owned(), ADVICE.to_owned()),
+            }
+        };
+        let explained = std::mem::take(&mut self.explained);
+        let mut found = std::mem::take(&mut self.groups).into_findings(words);
+        if self.is_unsure {
+            found.extend(explained.into_findings(words));
+        }
+        found
     }
+}
+
+/// Whether a call was to capture the default stream.
+fn captures_default(trace: &Trace, id: CallId) -> bool {
+    let call = trace.call(id);
+    let function = trace.function(call.function);
+    let handle = function.stream.map(usize::from);
+    let handle = handle.and_then(|at| trace.args(call).get(at));
+    let is_default = call.stream.is_some_and(|it| trace.stream(it).is_default);
+    function.role == Role::CaptureBegin && (is_default || handle == Some(&0))
 }

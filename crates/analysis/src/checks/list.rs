@@ -63,14 +63,22 @@ list! {
         "asynchronous copies of pageable memory, which the host does itself",
     "recorded_while_waited.rs" recorded_while_waited RecordedWhileWaited "recorded-while-waited" Warning
         "events that were recorded again while a thread waited for them",
+    "recorded_without_reset.rs" recorded_without_reset RecordedWithoutReset "recorded-without-reset" Warning
+        "waits for events that were recorded again without a reset",
     "refused_in_capture.rs" refused_in_capture RefusedInCapture "refused-in-capture" Warning
         "calls that a capture refused, although the capture succeeded",
+    "reset_while_waited.rs" reset_while_waited ResetWhileWaited "reset-while-waited" Warning
+        "events that were reset while a stream could still wait for them",
+    "shared_stream.rs" shared_stream SharedStream "shared-stream" Info
+        "submissions of two threads to one stream at the same time",
     "short_lived.rs" short_lived ShortLived "short-lived" Info
         "streams and events that are made again instead of being reused",
     "unrecorded_event.rs" unrecorded_event UnrecordedEvent "unrecorded-event" Error
         "waits for events that had not been recorded, which wait for nothing",
     "unserved_callback.rs" unserved_callback UnservedCallback "unserved-callback" Error
         "callbacks that no thread of the program could run",
+    "used_after_end.rs" used_after_end UsedAfterEnd "used-after-end" Error
+        "uses of streams, events and contexts that had been ended",
 }
 
 /// The comment at the top of a file.

@@ -16,6 +16,7 @@
 mod action;
 mod clock;
 mod graphs;
+mod held;
 mod memory;
 mod process;
 mod tensors;
@@ -25,6 +26,7 @@ use std::collections::HashMap;
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{CallId, FunctionId, ProcessId, StackId, StreamId, ThreadId, Trace};
 
+use super::ended::Use;
 use crate::Window;
 pub(crate) use action::is_done;
 use action::{Act, Action, note_actions};
@@ -75,7 +77,7 @@ impl Note {
     }
 }
 
-/// Something that the order of a program's tasks says of it.
+/// Something that the order of a program's tasks and calls says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
     /// Nothing puts two uses of the same memory in order, one of which writes.
@@ -98,6 +100,12 @@ pub enum Fact {
     ReplaysFreed { by: Note, freed: Note },
     /// A stream was ended without its tasks.
     Dropped { by: Note, tasks: u64 },
+    /// An event was reset that a stream may still wait for.
+    ResetEarly { by: Note, wait: Note },
+    /// A stream waited for a record of an event that an older one had set, and that nothing had reset.
+    WaitsForOld { by: Note, record: Note },
+    /// A call failed, or did not return, and used what had been ended.
+    UsedAfterEnd(Use),
     /// Nothing is certain about a process, or about any.
     Unknown(Option<ProcessId>),
 }

@@ -79,6 +79,39 @@ fn a_call_that_a_capture_refused_is_found_where_the_capture_succeeded() {
 }
 
 #[test]
+fn the_default_stream_in_a_capture_is_found() {
+    let capture = |then: &str| {
+        found(&format!(
+            "t1: capture(s1)[0..1] of g1 end(s1)[10..11] of g1
+             s1: A[captured] by t1[2..3] of g1 rec(E)[captured] by t1[3..4] of g1
+             {then}"
+        ))
+    };
+    let words = capture("s0: wait(E)[captured] by t1[5..6] of g1 =107031");
+    let expected = "refused-in-capture 1001 1: aclrtStreamWaitEvent was refused during the capture of graph 1: it would \
+                    draw the default stream into the capture, which cannot be captured";
+    assert_eq!(words, [expected]);
+    // Its own work is no part of the capture.
+    assert_eq!(capture("s0: B[20..30] by t1[5..6]"), [""; 0]);
+
+    let begin = |stream: &str| {
+        found(&format!(
+            "s0: A[20..30] by t1[5..6] | t1: capture({stream})[0..1]=100000"
+        ))
+    };
+    assert_eq!(
+        begin("s0"),
+        [
+            "failed-call 1001 1: aclmdlRICaptureBegin returned 100000: the default stream cannot be captured"
+        ]
+    );
+    assert_eq!(
+        begin("s1"),
+        ["failed-call 1001 1: aclmdlRICaptureBegin returned 100000"]
+    );
+}
+
+#[test]
 fn a_device_sync_is_found_where_one_stream_was_busy() {
     let one =
         "s1: A[1us..9us] by t1[0..100] | s2: B[1us..2us] by t1[200..300] | t1: sync()[5us..10us]";

@@ -17,6 +17,8 @@ mod cuttings;
 mod dependencies;
 /// Two recordings.
 mod diff;
+/// Uses of streams and devices after their end.
+mod ended;
 /// Captures, replays, and why captures fail.
 mod graphs;
 mod hang;
@@ -31,6 +33,8 @@ mod races;
 mod racy;
 /// Who is to blame in random programs.
 mod random;
+/// Events that need resets.
+mod resets;
 /// Waits, gaps and blocking calls.
 mod stalls;
 /// Tables.
@@ -38,6 +42,7 @@ mod stats;
 /// Where steps are, and what the slowest had more of.
 mod steps;
 /// Steps, ranges, modules, and threads that plan for others.
+mod threads;
 mod training;
 /// Predictions.
 mod whatif;

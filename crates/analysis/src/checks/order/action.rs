@@ -11,6 +11,7 @@ use ascend_trace_recording::{
     Call, CallId, Direction, EventId, Function, Generation, ProcessId, StreamId, Task, Trace,
 };
 
+use super::held::{Held, HeldEvents};
 use super::{Note, tensors};
 
 /// Return codes from here on are about what happened on the device.
@@ -54,6 +55,8 @@ pub(super) enum Act {
     Renews(Range<u64>),
     Frees(u64, bool),
     EndsEvent(EventId),
+    /// It is about an event that stays done until it is reset.
+    Holds(EventId, Held),
     MakesStream(StreamId),
     EndsStream(StreamId),
     /// A stream ends without its tasks, the last of which has this number.
@@ -212,6 +215,7 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
             acts.extend(captured_memory(trace, call));
         }
         Role::RecordEvent => {
+            acts.extend(held(trace, call, Held::Records));
             let place = task.map(|task| (task.stream, task.sequence));
             acts.extend(
                 place
@@ -219,10 +223,14 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
                     .map(|(at, event)| Act::Records(at, event)),
             );
         }
-        Role::WaitEvent => acts.extend(stream.map(|stream| {
-            let number = task.map(|task| task.sequence);
-            Act::Waits(stream, number, call.event)
-        })),
+        Role::WaitEvent => {
+            // First: what the wait itself puts in order does not count for it.
+            acts.extend(held(trace, call, Held::Waits));
+            acts.extend(stream.map(|stream| {
+                let number = task.map(|task| task.sequence);
+                Act::Waits(stream, number, call.event)
+            }));
+        }
         Role::Task => {
             acts.extend(task.and_then(|task| task_act(trace, function, call, task)));
             if let Some(task) = task.filter(|it| it.kind == TaskKind::Kernel) {
@@ -238,6 +246,7 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
         }
         Role::BlockingCopy => acts.extend(uses(trace, function, call).map(Act::HostUses)),
         Role::ResetEvent | Role::DestroyEvent => {
+            acts.extend(held(trace, call, Held::Resets).filter(|_| role == Role::ResetEvent));
             acts.extend(call.event.map(|it| Act::EndsEvent(it.event)));
         }
         Role::CreateStream => acts.extend(stream.map(Act::MakesStream)),
@@ -254,6 +263,14 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
         }
     }
     acts
+}
+
+/// What a task does with an event that stays done until it is reset.
+fn held(trace: &Trace, call: &Call, act: fn(Place) -> Held) -> Option<Act> {
+    let event = call.event?.event;
+    let task = trace.task(call.task?);
+    HeldEvents::is_held(trace.event(event))
+        .then(|| Act::Holds(event, act((task.stream, task.sequence))))
 }
 
 /// What it means that a graph got a node.

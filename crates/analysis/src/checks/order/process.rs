@@ -10,6 +10,7 @@ use ascend_trace_recording::{EventId, Generation, StreamId};
 use super::action::{Act, Action, Memory as Used, Place};
 use super::clock::{Clock, Host};
 use super::graphs::{Graph, Graphs};
+use super::held::{At, Held, HeldEvents};
 use super::memory::{Memory, Use};
 use super::{Fact, Note};
 
@@ -88,6 +89,7 @@ pub(super) struct Process {
     made: Option<HashSet<StreamId>>,
     graphs_wait: bool,
     graphs: Graphs,
+    held: HeldEvents,
     /// There were too many streams: nothing is said of the process.
     gave_up: bool,
 }
@@ -135,7 +137,11 @@ impl Process {
             Act::Allocates(range, is_host) => self.allocate(range, is_host),
             Act::Renews(range) => self.memory.forget(&range),
             Act::Frees(address, is_checked) => self.free(address, is_checked, note, facts),
-            Act::EndsEvent(event) => drop(self.events.remove(&event)),
+            Act::EndsEvent(event) => {
+                self.events.remove(&event);
+                self.held.end(event);
+            }
+            Act::Holds(event, act) => self.hold(event, act, note, facts),
             Act::MakesStream(stream) => {
                 if let Some(made) = &mut self.made {
                     made.insert(stream);
@@ -274,6 +280,26 @@ impl Process {
                 self.lose((stream, u32::try_from(number).unwrap_or(u32::MAX)));
             }
         }
+    }
+
+    fn hold(&mut self, event: EventId, act: Held, note: Note, facts: &mut Vec<Fact>) {
+        let Some((slot, position)) = self.submitted(act.place()) else {
+            return;
+        };
+        let Some(lane) = self.lanes.get(&act.place().0) else {
+            return;
+        };
+        let (host, clock) = (&self.host, &lane.clock);
+        let is_unknown = lane.is_unknown(host) || clock.is_open;
+        let is_before = |it: &At| {
+            is_unknown || it.slot == slot || it.position <= host.at(it.slot).max(clock.at(it.slot))
+        };
+        let at = At {
+            slot,
+            position,
+            note,
+        };
+        facts.extend(self.held.take(event, act, at, is_before));
     }
 
     /// What comes before the tasks of a stream is not known from here on.
@@ -427,6 +453,7 @@ impl Process {
         self.events.clear();
         self.looks.clear();
         self.allocations.clear();
+        self.held.clear();
         self.graphs.change();
         self.made = Some(HashSet::new());
         for lane in self.lanes.values_mut() {

@@ -1,0 +1,346 @@
+//! What a program has ended, and the calls that used it later.
+//!
+//! A handle means nothing after the end of what it named, until something is made that gets the same handle. Only calls
+//! that failed or did not return are looked at: a handle that works names something that is there.
+
+use std::collections::{HashMap, HashSet};
+
+use ascend_trace_format::api::{ArgKind, Place, RetKind, Role};
+use ascend_trace_format::range::RangeKind;
+use ascend_trace_recording::{
+    Call, CallId, EventId, Function, ProcessId, StreamId, ThreadId, Trace,
+};
+
+use super::order::{Fact, Note};
+use crate::Window;
+
+/// Ended things that are remembered.
+const MOST: usize = 1 << 16;
+
+/// What calls return in a thread that is bound to nothing.
+const NO_CONTEXT: i64 = 107_002;
+
+/// What can be ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Thing {
+    Stream(StreamId),
+    Event(EventId),
+    Context,
+    /// What the thread was bound to.
+    Binding,
+}
+
+/// A thing by its handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Handle {
+    Stream(u64),
+    Event(u64),
+    Context(u64),
+}
+
+/// A call that used what another one had ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    pub by: Note,
+    pub thing: Thing,
+    /// The call that ended the thing.
+    pub ended: Note,
+}
+
+/// What a call does to things, with all that is needed of it: it may be gone when its time has come.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    at: i64,
+    is_begin: bool,
+    process: ProcessId,
+    note: Note,
+    act: Act,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Fails(Names, bool),
+    /// It worked, so what it named is there.
+    Works(Names),
+    Makes(Names),
+    Ends(Names),
+    EndsContext(u64),
+    EndsDevice(Option<u32>),
+    Binds(Names),
+    Misses,
+}
+
+/// The things that a call names.
+#[derive(Clone, Copy, Debug, Default)]
+struct Names {
+    stream: Option<(StreamId, u64)>,
+    event: Option<(EventId, u64)>,
+    context: Option<u64>,
+}
+
+impl Names {
+    fn handles(self) -> impl Iterator<Item = Handle> {
+        let stream = self.stream.map(|(_, handle)| Handle::Stream(handle));
+        let event = self.event.map(|(_, handle)| Handle::Event(handle));
+        let context = self.context.map(Handle::Context);
+        [stream, event, context].into_iter().flatten()
+    }
+}
+
+/// A stream that is there.
+#[derive(Clone, Copy, Debug)]
+struct Live {
+    stream: StreamId,
+    /// The handle of its context.
+    context: Option<u64>,
+    device: u32,
+}
+
+/// What has ended in each process.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    live: HashMap<(ProcessId, u64), Live>,
+    gone: HashMap<(ProcessId, Handle), (Thing, Note)>,
+    /// What ended the things that threads were bound to.
+    unbound: HashMap<ThreadId, Note>,
+    ahead: Vec<Step>,
+}
+
+impl Ended {
+    /// Takes in the next window, and says which of its calls used what had ended.
+    pub(super) fn take(
+        &mut self,
+        window: &Window<'_>,
+        wanted: &dyn Fn(CallId) -> bool,
+    ) -> Vec<Fact> {
+        let trace = window.trace;
+        let steps = window.calls().filter_map(|id| step(trace, id, wanted));
+        let steps: Vec<Step> = steps.collect();
+        self.ahead.extend(self.that_matter(steps));
+        self.ahead.extend(pauses(window));
+        // Ends come before begins of the same time.
+        self.ahead
+            .sort_by_key(|step| (step.at, step.is_begin, step.note.number));
+        let until = window.part.until;
+        let due = match window.part.is_last {
+            true => self.ahead.len(),
+            false => self.ahead.partition_point(|step| step.at < until),
+        };
+        let steps: Vec<Step> = self.ahead.drain(..due).collect();
+        let uses = steps.into_iter().filter_map(|step| self.step(trace, step));
+        uses.map(Fact::UsedAfterEnd).collect()
+    }
+
+    /// Most calls work on what is known to be there, which changes nothing unless it ends around that time.
+    fn that_matter(&self, steps: Vec<Step>) -> Vec<Step> {
+        let is_many = |it: &Step| matches!(it.act, Act::EndsContext(_) | Act::EndsDevice(_));
+        let ahead = || self.ahead.iter().chain(&steps);
+        if ahead().any(is_many) {
+            return steps;
+        }
+        let ending = ahead().filter_map(|it| match it.act {
+            Act::Ends(names) => Some((it.process, names)),
+            _ => None,
+        });
+        let ending: HashSet<(ProcessId, Handle)> = ending
+            .flat_map(|(process, names)| names.handles().map(move |it| (process, it)))
+            .collect();
+        let matters = |it: &Step| {
+            let Act::Works(names) = it.act else {
+                return true;
+            };
+            let mut handles = names.handles().map(|handle| (it.process, handle));
+            let may_end = handles.any(|it| ending.contains(&it) || self.gone.contains_key(&it));
+            let is_known = |(stream, handle)| {
+                let live = self.live.get(&(it.process, handle));
+                live.is_some_and(|live| live.stream == stream)
+            };
+            may_end || !names.stream.is_none_or(is_known)
+        };
+        let matter: Vec<bool> = steps.iter().map(matters).collect();
+        let steps = steps.into_iter().zip(matter);
+        steps
+            .filter(|(_, matters)| *matters)
+            .map(|(step, _)| step)
+            .collect()
+    }
+
+    fn step(&mut self, trace: &Trace, step: Step) -> Option<Use> {
+        let (process, note) = (step.process, step.note);
+        match step.act {
+            Act::Fails(names, is_unbound) => return self.used(process, note, names, is_unbound),
+            Act::Works(names) => self.are_there(trace, process, names),
+            Act::Makes(names) => {
+                self.are_there(trace, process, names);
+                if names.context.is_some() {
+                    self.unbound.remove(&note.thread);
+                }
+            }
+            Act::Ends(names) => self.end(process, names, note),
+            Act::EndsContext(handle) => {
+                self.end_streams(process, note, |it| it.context == Some(handle));
+                self.put(process, Handle::Context(handle), Thing::Context, note);
+                self.unbound.insert(note.thread, note);
+            }
+            Act::EndsDevice(device) => {
+                let is_of = |other: u32| device.is_none_or(|it| it == other);
+                self.end_streams(process, note, |it| is_of(it.device));
+                let contexts = trace.contexts().iter();
+                let own = contexts.filter(|it| it.process == process && is_of(it.device));
+                for context in own.filter(|it| it.is_default && it.handle != 0) {
+                    let handle = Handle::Context(context.handle);
+                    self.put(process, handle, Thing::Context, note);
+                }
+                self.unbound.insert(note.thread, note);
+            }
+            Act::Binds(names) => {
+                self.are_there(trace, process, names);
+                self.unbound.remove(&note.thread);
+            }
+            Act::Misses => {
+                self.gone.retain(|(of, _), _| *of != process);
+                self.unbound.clear();
+            }
+        }
+        None
+    }
+
+    fn used(&self, process: ProcessId, note: Note, names: Names, is_unbound: bool) -> Option<Use> {
+        let gone = |handle: Handle| self.gone.get(&(process, handle)).copied();
+        // What the tool took for the same stream or event as before has not ended.
+        let stream = names.stream.and_then(|(stream, handle)| {
+            gone(Handle::Stream(handle)).filter(|it| it.0 != Thing::Stream(stream))
+        });
+        let event = names.event.and_then(|(event, handle)| {
+            gone(Handle::Event(handle)).filter(|it| it.0 != Thing::Event(event))
+        });
+        let context = names.context.and_then(|it| gone(Handle::Context(it)));
+        let binding = self.unbound.get(&note.thread).filter(|_| is_unbound);
+        let binding = binding.map(|ended| (Thing::Binding, *ended));
+        let (thing, ended) = stream.or(event).or(context).or(binding)?;
+        Some(Use {
+            by: note,
+            thing,
+            ended,
+        })
+    }
+
+    fn are_there(&mut self, trace: &Trace, process: ProcessId, names: Names) {
+        if let Some((stream, handle)) = names.stream {
+            let it = trace.stream(stream);
+            let live = Live {
+                stream,
+                context: it.context.map(|id| trace.context(id).handle),
+                device: it.device,
+            };
+            self.live.insert((process, handle), live);
+        }
+        for handle in names.handles() {
+            self.gone.remove(&(process, handle));
+        }
+    }
+
+    fn end(&mut self, process: ProcessId, names: Names, note: Note) {
+        if let Some((stream, handle)) = names.stream {
+            self.live.remove(&(process, handle));
+            self.put(process, Handle::Stream(handle), Thing::Stream(stream), note);
+        }
+        if let Some((event, handle)) = names.event {
+            self.put(process, Handle::Event(handle), Thing::Event(event), note);
+        }
+    }
+
+    fn end_streams(&mut self, process: ProcessId, note: Note, is_ended: impl Fn(&Live) -> bool) {
+        let live = self.live.iter();
+        let ended = live.filter(|((of, _), it)| *of == process && is_ended(it));
+        let ended: Vec<(u64, StreamId)> = ended
+            .map(|((_, handle), it)| (*handle, it.stream))
+            .collect();
+        for (handle, stream) in ended {
+            self.live.remove(&(process, handle));
+            self.put(process, Handle::Stream(handle), Thing::Stream(stream), note);
+        }
+    }
+
+    fn put(&mut self, process: ProcessId, handle: Handle, thing: Thing, note: Note) {
+        if self.gone.len() >= MOST {
+            self.gone.clear();
+        }
+        self.gone.insert((process, handle), (thing, note));
+    }
+}
+
+/// What happens in a pause of the recording is not known.
+fn pauses(window: &Window<'_>) -> Vec<Step> {
+    let ranges = window.trace.ranges().iter();
+    let pauses = ranges.filter(|it| it.kind() == Some(RangeKind::Pause));
+    let pauses = pauses.filter(|it| window.part.holds(it.end));
+    let steps = pauses.map(|pause| Step {
+        at: pause.end,
+        is_begin: false,
+        process: window.trace.thread(pause.thread).process,
+        note: Note::default(),
+        act: Act::Misses,
+    });
+    steps.collect()
+}
+
+fn step(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<Step> {
+    let call = trace.call(id);
+    let function = trace.function(call.function);
+    let note = Note::of(trace, id, wanted(id));
+    let act = act(trace, call, function)?;
+    let is_begin = matches!(act, Act::Fails(..));
+    Some(Step {
+        at: if is_begin { note.begin } else { note.end },
+        is_begin,
+        process: trace.thread(call.thread).process,
+        note,
+        act,
+    })
+}
+
+fn act(trace: &Trace, call: &Call, function: &Function) -> Option<Act> {
+    let names = names(trace, call, function);
+    let has_names = names.stream.is_some() || names.event.is_some() || names.context.is_some();
+    let code = call.result().filter(|_| function.ret == RetKind::Error);
+    if call.result().is_none() || code.is_some_and(|code| code != 0) {
+        let is_unbound = code == Some(NO_CONTEXT);
+        return (has_names || is_unbound).then_some(Act::Fails(names, is_unbound));
+    }
+    let meaning = function.role.meaning();
+    let gives = [meaning.stream, meaning.event, meaning.context].contains(&Place::Gives);
+    match function.role {
+        // The others only look up what is there.
+        _ if gives && meaning.changes => Some(Act::Makes(names)),
+        Role::DestroyStream | Role::DestroyEvent => Some(Act::Ends(names)),
+        Role::DestroyContext => names.context.map(Act::EndsContext),
+        Role::ResetDevice => Some(Act::EndsDevice(device(trace, call, function))),
+        Role::SetDevice | Role::SetContext => Some(Act::Binds(names)),
+        _ => has_names.then_some(Act::Works(names)),
+    }
+}
+
+fn names(trace: &Trace, call: &Call, function: &Function) -> Names {
+    let stream = call.stream.map(|id| (id, trace.stream(id)));
+    let stream = stream.filter(|(_, it)| !it.is_default && it.handle != 0);
+    let event = call.event.map(|it| (it.event, trace.event(it.event)));
+    let context = argument(trace, call, function, ArgKind::Context);
+    Names {
+        stream: stream.map(|(id, it)| (id, it.handle)),
+        event: event.map(|(id, it)| (id, it.handle)).filter(|it| it.1 != 0),
+        context: context.filter(|handle| *handle != 0),
+    }
+}
+
+/// The device that a call is about.
+fn device(trace: &Trace, call: &Call, function: &Function) -> Option<u32> {
+    let named = argument(trace, call, function, ArgKind::Device);
+    let named = named.and_then(|it| u32::try_from(it).ok());
+    named.or(call.device.map(u32::from))
+}
+
+fn argument(trace: &Trace, call: &Call, function: &Function, kind: ArgKind) -> Option<u64> {
+    let at = function.args.iter().position(|it| it.kind == kind)?;
+    trace.args(call).get(at).copied()
+}

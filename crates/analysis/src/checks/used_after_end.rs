@@ -1,0 +1,83 @@
+//! A call used a stream, an event or a context that the program had ended before: by destroying it, by destroying its
+//! context, or by resetting its device. The same holds for calls that need a context after the thread reset its device. What the
+//! call was to do is missing. Some releases of the runtime do not check handles, and the program then crashes.
+//!
+//! Use things before they end. A device that was reset must be set again, and what belonged to it must be made again.
+//!
+//! The check looks at calls that returned an error or never returned. A handle that works counts as a new stream, event or
+//! context. A reset of a device does not end its events.
+
+use ascend_trace_format::api::Role;
+use ascend_trace_recording::{FunctionId, ThreadId, Trace};
+
+use super::super::grouping::Sorted;
+use super::super::order::Fact;
+use super::super::{Check, Finding, Thing, Use};
+
+/// What findings have in common: who used which kind of thing how, and by what it had ended.
+type Key = (ThreadId, [FunctionId; 2], &'static str);
+
+#[derive(Debug, Default)]
+pub(super) struct UsedAfterEnd {
+    found: Sorted<Key>,
+}
+
+impl Check for UsedAfterEnd {
+    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+        for fact in facts {
+            match fact {
+                Fact::UsedAfterEnd(it) if it.by.is_wanted => {
+                    let process = trace.thread(it.by.thread).process;
+                    let functions = [it.by.function, it.ended.function];
+                    let key = (it.by.thread, functions, kind(it.thing));
+                    self.found.add(process, key, finding(trace, it));
+                }
+                Fact::Unknown(process) => self.found.doubt(*process),
+                _ => {}
+            }
+        }
+    }
+
+    fn findings(&mut self) -> Vec<Finding> {
+        self.found.take()
+    }
+}
+
+fn kind(thing: Thing) -> &'static str {
+    match thing {
+        Thing::Stream(_) => "stream",
+        Thing::Event(_) => "event",
+        Thing::Context => "context",
+        Thing::Binding => "binding",
+    }
+}
+
+fn finding(trace: &Trace, it: &Use) -> Finding {
+    let name = &trace.function(it.by.function).name;
+    let ender = trace.function(it.ended.function);
+    let by = format!("{} (call {})", ender.name, it.ended.number);
+    let mut streams = Vec::new();
+    let what = match it.thing {
+        Thing::Stream(stream) => {
+            let number = trace.stream(stream).number();
+            streams.push(number);
+            format!("{name} used stream {number}, which {by} had ended")
+        }
+        Thing::Event(event) => {
+            let serial = trace.event(event).serial;
+            format!("{name} used event {serial}, which {by} had ended")
+        }
+        Thing::Context => format!("{name} used a context that {by} had ended"),
+        Thing::Binding => format!("{name} had no context: {by} had ended what the thread used"),
+    };
+    let advice = match ender.role {
+        Role::ResetDevice => "make the call before the reset, or set the device and make things again",
+        _ => "make the call before the end, or make another one",
+    };
+    Finding {
+        what,
+        advice: advice.to_owned(),
+        streams,
+        ..Finding::of_note(trace, &it.by)
+    }
+}

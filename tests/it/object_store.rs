@@ -62,6 +62,7 @@ impl Fleet {
         let mut tool = command().unwrap();
         tool.env("AWS_ENDPOINT", &self.server.address)
             .env("AWS_ALLOW_HTTP", "true")
+            .env("no_proxy", "127.0.0.1")
             .env("AWS_ACCESS_KEY_ID", "test")
             .env("AWS_SECRET_ACCESS_KEY", "secret-of-the-test");
         tool
@@ -232,6 +233,12 @@ fn a_place_with_other_objects_is_refused() {
         refused
             .err()
             .contains("s3://fleet/a/b has files, and is no dataset"),
+        "{refused}"
+    );
+    let mut whole = fleet.adding("s3://fleet", &[]);
+    let refused = run(&mut whole).expect(2);
+    assert!(
+        one_line(&refused).contains("s3://fleet has files"),
         "{refused}"
     );
     // What lies above and next to it does not matter.

@@ -4,8 +4,8 @@ use std::env;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::aws::AmazonS3Builder;
-use object_store::{ObjectStore, RetryConfig};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
 
 use crate::Fault;
 
@@ -50,7 +50,12 @@ impl Way {
     }
 
     pub(crate) fn connect(&self, bucket: &str) -> Result<Arc<dyn ObjectStore>, Fault> {
-        let builder = AmazonS3Builder::from_env();
+        let mut builder = AmazonS3Builder::from_env();
+        if env::var_os("AWS_TIMEOUT").is_none() {
+            // Many parts share the network.
+            let key = AmazonS3ConfigKey::Client(ClientConfigKey::Timeout);
+            builder = builder.with_config(key, "2 minutes");
+        }
         let store = builder.with_bucket_name(bucket).with_retry(self.retry());
         let store = store.build().map_err(|error| Fault::settings(&error))?;
         Ok(Arc::new(store))

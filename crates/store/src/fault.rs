@@ -68,8 +68,8 @@ impl Fault {
         }
         match error {
             E::PermissionDenied { .. } | E::Unauthenticated { .. } => Self::Denied(endpoint, text),
-            // Nothing was sent to the store: its place is asked for credentials first.
-            _ if !way.has_credentials => Self::NoCredentials,
+            // The machine was asked for credentials first, and has none. The store was asked nothing.
+            _ if !way.has_credentials && !is_said_by_store(&error) => Self::NoCredentials,
             _ if is_unreachable(&error) => Self::Unreachable(endpoint, text),
             _ => Self::Other(endpoint, text),
         }
@@ -84,6 +84,11 @@ impl From<Fault> for io::Error {
 
 fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     std::iter::successors(Some(error), |it| (*it).source())
+}
+
+/// Whether an error is in the words of a store.
+fn is_said_by_store(error: &object_store::Error) -> bool {
+    between(&error.to_string(), "Code").is_some()
 }
 
 fn is_unreachable(error: &object_store::Error) -> bool {
@@ -190,6 +195,8 @@ mod tests {
         );
         let text = Fault::of(error(), &way(false)).to_string();
         assert!(text.contains("set AWS_ACCESS_KEY_ID"), "{text}");
+        let text = Fault::of(generic(&body("InternalError")), &way(false)).to_string();
+        assert!(text.contains("has an error"), "{text}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A dataset in an object store. Files are written locally, and sent when they are finished.
 
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io::{self, Seek, Write};
 use std::sync::Arc;
 
 use ascend_trace_store::Bucket;
@@ -14,13 +14,31 @@ pub(super) fn open(url: &str) -> anyhow::Result<Bucket> {
 
 /// A local file without a name.
 fn unnamed() -> io::Result<File> {
-    tempfile::tempfile().map_err(|error| {
-        let place = std::env::temp_dir();
-        io::Error::other(format!(
-            "no place for a file in {}: {error}",
-            place.display()
-        ))
-    })
+    tempfile::tempfile().map_err(no_place)
+}
+
+fn no_place(error: io::Error) -> io::Error {
+    let place = std::env::temp_dir();
+    io::Error::other(format!(
+        "no place for a file in {}: {error}",
+        place.display()
+    ))
+}
+
+/// Writes to a local file. What goes wrong is not the store's fault.
+pub(super) struct Local(pub(super) Arc<File>);
+
+impl Write for Local {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            written => written.map_err(no_place),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Store for Bucket {
@@ -59,12 +77,12 @@ impl Store for Bucket {
     }
 
     fn publish(&self, files: &[(String, Draft)]) -> io::Result<()> {
-        let mut all = Vec::new();
-        for (name, draft) in files {
-            all.push((name.as_str(), draft.reader()?));
-        }
-        let all: Vec<(&str, &File)> = all.iter().map(|(name, file)| (*name, file)).collect();
-        Ok(self.upload(&all)?)
+        let files = files.iter().filter_map(|(name, draft)| match draft {
+            Draft::Unnamed(file) => Some((name.as_str(), &**file)),
+            // Those of a store are all without names.
+            Draft::Named(_) => None,
+        });
+        Ok(self.upload(&files.collect::<Vec<_>>())?)
     }
 
     fn claim(&self, manifest: &str) -> anyhow::Result<Box<dyn Claim + '_>> {

@@ -68,7 +68,7 @@ impl Draft {
         match self {
             Self::Named(path) => Ok(Box::new(File::create(path)?)),
             #[cfg(feature = "object-store")]
-            Self::Unnamed(file) => Ok(Box::new(Arc::clone(file))),
+            Self::Unnamed(file) => Ok(Box::new(super::bucket::Local(Arc::clone(file)))),
         }
     }
 

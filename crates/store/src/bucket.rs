@@ -18,7 +18,7 @@ use crate::upload::{Failed, upload};
 
 /// Files that are sent at the same time.
 const UPLOADS: usize = 4;
-/// Requests for the sizes of objects that are under way at the same time.
+/// Requests for small things that are under way at the same time.
 const LOOKS: usize = 16;
 
 /// All objects whose names begin with a prefix. Several threads may use it at the same time.
@@ -71,12 +71,23 @@ impl Bucket {
     /// # Errors
     /// When the store cannot be asked, as for all of these.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Fault> {
-        self.run(async {
-            match existing(self.store.get(&self.path(name)).await)? {
-                Some(object) => Ok(Some(object.bytes().await?.to_vec())),
-                None => Ok(None),
-            }
-        })
+        self.run(self.content(self.path(name)))
+    }
+
+    /// The contents of objects, in the order of the names.
+    ///
+    /// # Errors
+    /// When the store cannot be asked.
+    pub fn read_all(&self, names: &[&str]) -> Result<Vec<Option<Vec<u8>>>, Fault> {
+        let reads = names.iter().map(|name| self.content(self.path(name)));
+        self.run(stream::iter(reads).buffered(LOOKS).try_collect())
+    }
+
+    async fn content(&self, path: Path) -> Result<Option<Vec<u8>>, Error> {
+        match existing(self.store.get(&path).await)? {
+            Some(object) => Ok(Some(object.bytes().await?.to_vec())),
+            None => Ok(None),
+        }
     }
 
     /// Gives an object a content, all of it or nothing.
@@ -235,6 +246,8 @@ mod tests {
         bucket.write("a", b"two").unwrap();
         bucket.write("a", b"three").unwrap();
         assert_eq!(bucket.read("a").unwrap().unwrap(), b"three");
+        let all = bucket.read_all(&["b/c=1/d", "b", "a"]).unwrap();
+        assert_eq!(all, [Some(b"one".to_vec()), None, Some(b"three".to_vec())]);
         assert_eq!(bucket.list("").unwrap(), ["a", "b"]);
         assert_eq!(bucket.list("b").unwrap(), ["c=1"]);
         let sizes = bucket.sizes(&["a", "b", "b/c=1/d"]).unwrap();

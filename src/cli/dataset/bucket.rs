@@ -46,6 +46,14 @@ impl Store for Bucket {
         Ok(Self::read(self, name)?)
     }
 
+    fn read_all(&self, names: &[String]) -> io::Result<Vec<Vec<u8>>> {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Ok(Self::read_all(self, &names)?
+            .into_iter()
+            .flatten()
+            .collect())
+    }
+
     fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
         Ok(self.write(name, content)?)
     }

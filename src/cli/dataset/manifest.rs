@@ -89,8 +89,9 @@ impl Manifest {
         let names = store.list(FOLDER).with_context(cannot_read)?;
         let ids = names.iter().filter_map(|it| it.strip_suffix(".json"));
         let ids = ids.filter(|id| !id.starts_with('.'));
-        let all = ids.filter_map(|id| Self::read(store, id).transpose());
-        all.collect::<io::Result<_>>().with_context(cannot_read)
+        let texts = store.read_all(&ids.map(name).collect::<Vec<_>>());
+        let texts = texts.with_context(cannot_read)?;
+        Ok(texts.iter().filter_map(|it| parse(it)).collect())
     }
 
     /// Its files, each with its name. A manifest that names others than a dataset has, names none.

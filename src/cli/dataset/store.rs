@@ -14,6 +14,12 @@ pub(super) trait Store: Display + Sync {
     /// The content of a small file, if there is one.
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
 
+    /// The contents of small files, of those that are there.
+    fn read_all(&self, names: &[String]) -> io::Result<Vec<Vec<u8>>> {
+        let contents = names.iter().filter_map(|name| self.read(name).transpose());
+        contents.collect()
+    }
+
     /// Gives a small file a new content, all of it or nothing.
     fn replace(&self, name: &str, content: &[u8]) -> io::Result<()>;
 

@@ -168,7 +168,7 @@ impl<'a> Pending<'a> {
         let rival = self.rival().with_context(|| cannot_write(store))?;
         if let Some(rival) = rival.filter(|it| it != manifest) {
             // What it has written stays, and nothing else.
-            let _ = remove_others(store, &[manifest.clone()], &rival);
+            let _ = remove_others(store, std::slice::from_ref(manifest), &rival);
             bail!("another command adds this recording to {store}");
         }
         let finished =

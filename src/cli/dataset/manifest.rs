@@ -204,3 +204,84 @@ fn remove_others(store: &dyn Store, old: &[Manifest], new: &Manifest) -> io::Res
     }
     Ok(())
 }
+
+#[cfg(all(test, feature = "object-store"))]
+mod tests {
+    use ascend_trace_store::Bucket;
+
+    use super::*;
+
+    fn manifest(run: &str) -> Manifest {
+        let part = Part {
+            table: "tasks".to_owned(),
+            rank: "0".to_owned(),
+            rows: 1,
+            bytes: 3,
+        };
+        Manifest {
+            version: DATASET_VERSION,
+            tool: String::new(),
+            id: "1".to_owned(),
+            source: String::new(),
+            content: Content {
+                length: 0,
+                digest: String::new(),
+            },
+            run: run.to_owned(),
+            host: "h".to_owned(),
+            damage: Vec::new(),
+            ended: true,
+            lost: 0,
+            files: vec![part],
+        }
+    }
+
+    /// Adds a recording to a run. `meanwhile` happens before its file has its name.
+    fn add(store: &dyn Store, run: &str, meanwhile: impl FnOnce()) -> anyhow::Result<()> {
+        let manifest = manifest(run);
+        let pending = Pending::begin(store, "1")?;
+        pending.finish(&manifest, || {
+            meanwhile();
+            manifest
+                .parts()
+                .try_for_each(|(_, name)| store.replace(&name, b"abc"))
+        })
+    }
+
+    #[test]
+    fn of_two_commands_that_differ_one_is_refused_and_leaves_nothing() {
+        let store = Bucket::in_memory().unwrap();
+        let refused = add(&store, "one", || add(&store, "two", || ()).unwrap());
+        let text = refused.unwrap_err().to_string();
+        assert!(
+            text.contains("another command adds this recording"),
+            "{text}"
+        );
+        assert_eq!(Store::list(&store, "tasks").unwrap(), ["run=two"]);
+        assert_eq!(Store::list(&store, "_manifest").unwrap(), ["1.json"]);
+        let there = Manifest::read(&store, "1").unwrap();
+        assert_eq!(there, Some(manifest("two")));
+    }
+
+    #[test]
+    fn two_commands_that_do_the_same_both_succeed() {
+        let store = Bucket::in_memory().unwrap();
+        add(&store, "one", || add(&store, "one", || ()).unwrap()).unwrap();
+        // What is of another run goes, also when that was broken off.
+        let refused = add(&store, "two", || broken_off(&store));
+        assert!(refused.is_err());
+        add(&store, "three", || ()).unwrap();
+        assert_eq!(Store::list(&store, "tasks").unwrap(), ["run=three"]);
+    }
+
+    /// Another command notes a third run, and does not come further.
+    fn broken_off(store: &dyn Store) {
+        let mut claim = store.claim(&name("1")).unwrap();
+        let text = serde_json::to_vec(&manifest("four")).unwrap();
+        claim.note(&text).unwrap();
+        let parts = manifest("four");
+        for (_, name) in parts.parts() {
+            store.replace(&name, b"abc").unwrap();
+        }
+    }
+}

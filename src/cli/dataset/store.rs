@@ -129,3 +129,82 @@ fn bucket(url: &str) -> anyhow::Result<Box<dyn Store>> {
 fn bucket(url: &str) -> anyhow::Result<Box<dyn Store>> {
     Err(super::address::not_built(url))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(store: &dyn Store, name: &str, content: &[u8]) -> Draft {
+        let draft = store.draft(name).unwrap();
+        draft.writer().unwrap().write_all(content).unwrap();
+        draft.sync().unwrap();
+        draft
+    }
+
+    fn content(mut file: File) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut file, &mut bytes).unwrap();
+        bytes
+    }
+
+    /// What holds for each kind.
+    fn check(store: &dyn Store) {
+        let none = [""; 0];
+        assert_eq!(store.list("").unwrap(), none);
+        assert_eq!(store.read("a/b").unwrap(), None);
+        store.remove("a/b").unwrap();
+        store.replace("a/b", b"1").unwrap();
+        store.replace("a/b", b"two").unwrap();
+        assert_eq!(store.read("a/b").unwrap().unwrap(), b"two");
+        let names = ["a/b".to_owned(), "a/c".to_owned()];
+        assert_eq!(store.read_all(&names).unwrap(), [b"two"]);
+        // A file has its name when it is finished.
+        let name = "t/run=x/part.parquet";
+        let draft = written(store, name, b"table");
+        assert_eq!(content(draft.reader().unwrap()), b"table");
+        assert!(!store.has_all(&[(name.to_owned(), 5)]).unwrap());
+        store.publish(&[(name.to_owned(), draft)]).unwrap();
+        assert!(store.has_all(&[(name.to_owned(), 5)]).unwrap());
+        assert!(!store.has_all(&[(name.to_owned(), 4)]).unwrap());
+        assert_eq!(content(store.open(name).unwrap()), b"table");
+        assert_eq!(store.list("").unwrap(), ["a", "t"]);
+        assert_eq!(store.list("t").unwrap(), ["run=x"]);
+        // One that is discarded never has it.
+        written(store, "u/other.parquet", b"x").discard();
+        assert!(!store.has_all(&[("u/other.parquet".to_owned(), 1)]).unwrap());
+        claims(store);
+        store.remove(name).unwrap();
+        assert_eq!(store.read(name).unwrap(), None);
+    }
+
+    fn claims(store: &dyn Store) {
+        let manifest = "m/1.json";
+        let mut claim = store.claim(manifest).unwrap();
+        assert!(claim.noted().unwrap().is_none_or(|it| it.is_empty()));
+        claim.note(b"broken off").unwrap();
+        drop(claim);
+        assert_eq!(store.read(manifest).unwrap(), None);
+        let mut claim = store.claim(manifest).unwrap();
+        assert_eq!(claim.noted().unwrap().unwrap(), b"broken off");
+        claim.note(b"done").unwrap();
+        claim.settle(b"done").unwrap();
+        assert_eq!(store.read(manifest).unwrap().unwrap(), b"done");
+        assert_eq!(store.list("m").unwrap(), ["1.json"]);
+    }
+
+    #[test]
+    fn a_folder_is_a_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Folder::new(&folder.path().join("fleet"));
+        check(&store);
+        let _claim = store.claim("m/2.json").unwrap();
+        let refused = store.claim("m/2.json").err().unwrap().to_string();
+        assert!(refused.contains("another command"), "{refused}");
+    }
+
+    #[cfg(feature = "object-store")]
+    #[test]
+    fn a_bucket_is_a_store() {
+        check(&ascend_trace_store::Bucket::in_memory().unwrap());
+    }
+}

@@ -1,11 +1,16 @@
-//! `dataset`: Parquet tables of many recordings in one folder, for queries over all of them (docs/FLEET.md).
+//! `dataset`: Parquet tables of many recordings in one place, for queries over all of them (docs/FLEET.md).
 
 #[cfg(feature = "parquet")]
 mod add;
+mod address;
 #[cfg(feature = "parquet")]
 mod align;
+#[cfg(feature = "object-store")]
+mod bucket;
 #[cfg(feature = "parquet")]
 mod files;
+#[cfg(feature = "parquet")]
+mod folder;
 #[cfg(feature = "parquet")]
 mod identity;
 #[cfg(feature = "parquet")]
@@ -13,10 +18,14 @@ mod manifest;
 #[cfg(feature = "query")]
 mod one;
 mod place;
+#[cfg(feature = "query")]
+mod readable;
 #[cfg(feature = "parquet")]
 mod schema;
 #[cfg(feature = "parquet")]
 mod several;
+#[cfg(feature = "parquet")]
+mod store;
 
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
@@ -27,11 +36,12 @@ use crate::error::TROUBLE;
 use crate::output::say;
 use crate::quote::quoted;
 
+pub(crate) use address::url;
 #[cfg(feature = "query")]
 pub(crate) use one::write_tables;
 pub(crate) use place::run_name;
 #[cfg(feature = "query")]
-pub(crate) use schema::check_readable;
+pub(crate) use readable::Readable;
 
 #[derive(Debug, Args)]
 pub(crate) struct DatasetArgs {
@@ -49,8 +59,8 @@ pub(crate) enum Action {
 
 #[derive(Debug, Args)]
 pub(crate) struct AlignArgs {
-    /// The folder of the dataset
-    #[arg(value_name = "DIR")]
+    /// The folder of the dataset, or the URL of its place in an object store
+    #[arg(value_name = "DIR|URL")]
     pub(crate) dataset: PathBuf,
 
     /// Only this run [default: all runs of the dataset]
@@ -64,8 +74,9 @@ pub(crate) struct AddArgs {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The folder of the dataset. The command makes it if it does not exist
-    #[arg(long, value_name = "DIR")]
+    /// The folder of the dataset. The command makes it if it does not exist. Or the URL of a place in an
+    /// object store, such as s3://bucket/fleet (docs/FLEET.md)
+    #[arg(long, value_name = "DIR|URL")]
     pub(crate) to: PathBuf,
 
     /// The value of the column run. Give the ranks of one job the same name [default: the start time in
@@ -84,10 +95,7 @@ pub(crate) struct AddArgs {
 
 pub(crate) fn run(args: &DatasetArgs) -> anyhow::Result<u8> {
     match &args.action {
-        Action::Add(args) => {
-            prepare(&args.to)?;
-            add(args)
-        }
+        Action::Add(args) => add(args),
         Action::Align(args) => align(args),
     }
 }
@@ -104,23 +112,25 @@ fn align(args: &AlignArgs) -> anyhow::Result<u8> {
 
 /// Makes a dataset, or finds that one which exists takes what this tool writes.
 #[cfg(feature = "parquet")]
-pub(crate) fn prepare(root: &Path) -> anyhow::Result<()> {
-    schema::prepare(root)
+pub(crate) fn prepare(place: &Path) -> anyhow::Result<()> {
+    schema::prepare(&*store::open(place)?)
 }
 
 #[cfg(not(feature = "parquet"))]
-pub(crate) fn prepare(_root: &Path) -> anyhow::Result<()> {
+pub(crate) fn prepare(_place: &Path) -> anyhow::Result<()> {
     anyhow::bail!("this build writes no datasets: build it with the feature parquet")
 }
 
 #[cfg(feature = "parquet")]
 fn add(args: &AddArgs) -> anyhow::Result<u8> {
-    several::add(args)
+    let store = store::open(&args.to)?;
+    schema::prepare(&*store)?;
+    several::add(args, &*store)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn add(_args: &AddArgs) -> anyhow::Result<u8> {
-    Ok(0)
+fn add(args: &AddArgs) -> anyhow::Result<u8> {
+    prepare(&args.to).map(|()| 0)
 }
 
 /// Adds a recording that has just ended. What goes wrong is said, with the command that does it again.
@@ -132,7 +142,7 @@ pub(crate) fn add_recorded(file: &Path, root: &Path, run: Option<&str>) {
         jobs: None,
         strict: false,
     };
-    let status = match prepare(root).and_then(|()| add(&args)) {
+    let status = match add(&args) {
         Ok(status) => status,
         Err(error) => {
             say(format!("{error:#}"));

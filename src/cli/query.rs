@@ -17,11 +17,12 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 
 use super::args::STDIN;
+use super::dataset;
 use crate::output::print;
 
 #[derive(Debug, Args)]
 pub(crate) struct QueryArgs {
-    /// The folder of a dataset or a trace file (- is standard input), and SQL or the name of a query
+    /// The folder or the URL of a dataset, or a trace file (- is standard input), and SQL or the name of a query
     #[arg(value_name = "DIR|FILE QUERY", num_args = 0..=2)]
     pub(crate) words: Vec<OsString>,
 
@@ -109,6 +110,9 @@ fn existing(word: &OsStr) -> anyhow::Result<PathBuf> {
         return Ok(STDIN.into());
     }
     let path = Path::new(word);
+    if dataset::url(path).is_some() {
+        return Ok(path.to_owned());
+    }
     fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?;
     Ok(path.to_owned())
 }

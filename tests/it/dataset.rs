@@ -487,3 +487,42 @@ fn a_dataset_that_takes_no_recording_is_told_of_before_and_after() {
     let trace = dataset.folder.path().join("two.atrace");
     dataset.add(&[&trace], &[]).expect(0);
 }
+
+#[test]
+fn a_url_needs_a_build_with_object_stores() {
+    if cfg!(feature = "object-store") {
+        return;
+    }
+    let recording = recording("0");
+    let folder = tempfile::tempdir().unwrap();
+    let said = |words: &[&str], status| {
+        let mut command = tool();
+        command.current_dir(folder.path()).args(words);
+        let refused = run(&mut command).expect(status);
+        assert_eq!(refused.said().len(), 1, "{refused}");
+        refused.said().remove(0)
+    };
+    let trace = recording.trace();
+    let url = "s3://fleet/a";
+    for text in [
+        said(&["dataset", "add", trace.to_str().unwrap(), "--to", url], 2),
+        said(&["dataset", "align", url], 2),
+        said(
+            &["record", "--no-tui", "--dataset", url, "touch", "ran"],
+            125,
+        ),
+    ] {
+        assert!(text.starts_with(url), "{text}");
+        assert!(
+            text.contains("build it with --features object-store"),
+            "{text}"
+        );
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    // A folder of this name.
+    let mut command = tool();
+    command.current_dir(folder.path());
+    command.args(["dataset", "add", "--to", "./s3://fleet"]);
+    run(command.arg(&trace)).expect(0);
+    assert!(folder.path().join("s3:/fleet/_schema.json").exists());
+}

@@ -46,6 +46,8 @@ mod kill;
 mod merge;
 /// What Prometheus reads of a program while it is recorded.
 mod metrics;
+/// Datasets in object stores.
+mod object_store;
 /// One trace for a whole tree of processes.
 mod opening;
 mod pausing;

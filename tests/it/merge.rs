@@ -13,7 +13,7 @@ use crate::support::{Outcome, run, tool};
 use jobs::Recorded;
 
 /// A job of two hosts.
-const SMALL: Job = Job {
+pub(crate) const SMALL: Job = Job {
     hosts: 2,
     ranks: 2,
     steps: 60,

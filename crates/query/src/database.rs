@@ -10,7 +10,9 @@ use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
 };
 use datafusion::error::DataFusionError;
+use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::object_store::ObjectStore;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext, col, lit};
 use datafusion::sql::parser::Statement;
 use tokio::runtime::Runtime;
@@ -41,7 +43,7 @@ impl Database {
     pub fn new(limits: Limits) -> Result<Self, QueryError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(limits.threads.get())
-            .enable_time()
+            .enable_all()
             .build()
             .map_err(|error| QueryError(error.to_string()))?;
         let environment = RuntimeEnvBuilder::new()
@@ -53,6 +55,17 @@ impl Database {
             .with_information_schema(true);
         let session = SessionContext::new_with_config_rt(config, environment);
         Ok(Self { runtime, session })
+    }
+
+    /// Reads tables whose addresses begin with this URL from there.
+    ///
+    /// # Errors
+    ///
+    /// When it is no URL of a store.
+    pub fn with_store(&self, url: &str, store: Arc<dyn ObjectStore>) -> Result<(), QueryError> {
+        let url = ObjectStoreUrl::parse(url).map_err(QueryError::of)?;
+        self.session.register_object_store(url.as_ref(), store);
+        Ok(())
     }
 
     /// Adds a table: all Parquet files below a folder, whose subfolders give the values of the partition columns, which

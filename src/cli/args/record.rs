@@ -69,9 +69,9 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
     pub(crate) engine: EngineWord,
 
-    /// When the recording is complete, add it to the dataset in this folder, as `ascend-trace dataset add`
-    /// does
-    #[arg(long, value_name = "DIR")]
+    /// When the recording is complete, add it to the dataset in this folder or at this URL, as `ascend-trace
+    /// dataset add` does
+    #[arg(long, value_name = "DIR|URL")]
     pub(crate) dataset: Option<PathBuf>,
 
     /// With --dataset: the value of the column run. Give the ranks of one job the same name

@@ -1,6 +1,7 @@
 //! Adds one recording to a dataset.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,17 +14,18 @@ use ascend_trace_export::{Dataset, Sink, Step, StreamError, Wanted, stream};
 use ascend_trace_recording::Archive;
 use ascend_trace_recording::rows::SessionRow;
 
-use super::files::Files;
+use super::files::{Files, cannot_write};
 use super::identity::{self, Content};
 use super::manifest::{Manifest, Pending};
 use super::place::{Place, plain};
+use super::store::Store;
 use crate::cli::trace::{self, Condition};
 use crate::output::{detail, say, tell};
 use crate::table::count;
 
 /// Where recordings are added, and how.
 pub(super) struct Target<'a> {
-    pub(super) root: &'a Path,
+    pub(super) store: &'a dyn Store,
     pub(super) run: Option<&'a str>,
     pub(super) strict: bool,
     /// The recordings that are being added or have been, with their files.
@@ -68,8 +70,8 @@ impl Target<'_> {
             host: &host,
             id: &id,
         };
-        let there = Manifest::read(self.root, &id);
-        if let Some(there) = there.filter(|it| it.agrees(self.root, &content, place)) {
+        let there = self.there(&content, place);
+        if let Some(there) = there.map_err(|error| self.refused(error))? {
             tell(format!("{}: already there", file.display()));
             return Ok(Done {
                 is_new: false,
@@ -77,6 +79,18 @@ impl Target<'_> {
             });
         }
         self.write(&mut archive, (file, content), place)
+    }
+
+    /// What the dataset has of a recording, if it is all of it.
+    fn there(&self, content: &Content, place: Place<'_>) -> io::Result<Option<Manifest>> {
+        match Manifest::read(self.store, place.id)? {
+            Some(there) if there.agrees(self.store, content, place)? => Ok(Some(there)),
+            _ => Ok(None),
+        }
+    }
+
+    fn refused(&self, error: io::Error) -> Trouble {
+        Trouble::Dataset(Error::new(error).context(cannot_write(self.store)))
     }
 
     /// The file of the same recording that was there first.
@@ -91,10 +105,10 @@ impl Target<'_> {
         (file, content): (&Path, Content),
         place: Place<'_>,
     ) -> Result<Done, Trouble> {
-        let pending = Pending::begin(self.root, place.id).map_err(Trouble::Dataset)?;
-        let mut files = Files::new(self.root, place);
+        let pending = Pending::begin(self.store, place.id).map_err(Trouble::Dataset)?;
+        let mut files = Files::new(self.store, place);
         export(archive, None, &mut files, &mut |_, _| ())
-            .map_err(|trouble| trouble.of(file, self.root))?;
+            .map_err(|trouble| trouble.of(file, self.store))?;
         trace::check(archive, self.strict).map_err(Trouble::Recording)?;
         let condition = Condition::of_archive(archive);
         // What nobody may take for the whole, as `export` does.
@@ -120,12 +134,12 @@ impl Target<'_> {
 
 impl Trouble {
     /// The same with the names of what it is about.
-    fn of(self, file: &Path, root: &Path) -> Self {
+    fn of(self, file: &Path, store: &dyn Store) -> Self {
         match self {
             Self::Recording(error) => {
                 Self::Recording(error.context(format!("cannot read {}", file.display())))
             }
-            Self::Dataset(error) => Self::Dataset(error.context(super::files::cannot_write(root))),
+            Self::Dataset(error) => Self::Dataset(error.context(cannot_write(store))),
         }
     }
 }

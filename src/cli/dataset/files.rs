@@ -1,9 +1,7 @@
-//! Files of a dataset: readers see none that is not finished.
+//! Files of a recording while they are written: readers of a dataset see none that is not finished.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
@@ -11,100 +9,63 @@ use ascend_trace_export::{Sink, table_rows};
 
 use super::manifest::Part;
 use super::place::Place;
+use super::store::{Draft, Store};
 
 /// What is said of a dataset that takes no files.
-pub(super) fn cannot_write(root: &Path) -> String {
-    format!("cannot write the dataset {}", root.display())
-}
-
-/// Gives a file a new content, all of it or nothing.
-pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.new", std::process::id()));
-    let place = path.with_file_name(name);
-    let mut file = File::create(&place)?;
-    let written = file.write_all(content).and_then(|()| file.sync_all());
-    let renamed = written.and_then(|()| fs::rename(&place, path));
-    if renamed.is_err() {
-        // What is left of the attempt is of no use.
-        let _ = fs::remove_file(&place);
-    }
-    renamed?;
-    sync_folder_of(path)
-}
-
-/// Makes names that were given or taken in the folder of a file last.
-pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(folder) => File::open(folder)?.sync_all(),
-        None => Ok(()),
-    }
-}
-
-/// A file that is written.
-struct Unfinished {
-    table: String,
-    rank: String,
-    /// Its folder, from that of the dataset on.
-    folder: PathBuf,
+pub(super) fn cannot_write(store: &(impl Display + ?Sized)) -> String {
+    format!("cannot write the dataset {store}")
 }
 
 /// The files of one recording while they are written. Those that do not get their names are removed.
 pub(super) struct Files<'a> {
-    root: &'a Path,
+    store: &'a dyn Store,
     place: Place<'a>,
-    files: Vec<Unfinished>,
+    /// The table and the rank of each.
+    tables: Vec<(String, String)>,
+    /// The names in the dataset.
+    drafts: Vec<(String, Draft)>,
 }
 
 impl<'a> Files<'a> {
-    pub(super) fn new(root: &'a Path, place: Place<'a>) -> Self {
-        let files = Vec::new();
-        Self { root, place, files }
-    }
-
-    /// Where a file is until it is finished.
-    fn own(&self, file: &Unfinished) -> PathBuf {
-        self.root.join(&file.folder).join(self.place.unfinished())
+    pub(super) fn new(store: &'a dyn Store, place: Place<'a>) -> Self {
+        Self {
+            store,
+            place,
+            tables: Vec::new(),
+            drafts: Vec::new(),
+        }
     }
 
     /// What is written, once it is safe on the disk.
     pub(super) fn parts(&self) -> anyhow::Result<Vec<Part>> {
-        let part = |file: &Unfinished| {
-            let path = self.own(file);
-            let written = File::open(&path).and_then(|it| {
-                it.sync_all()?;
-                let bytes = it.metadata()?.len();
-                Ok((bytes, table_rows(it)?))
+        let files = self.tables.iter().zip(&self.drafts);
+        let part = |((table, rank), (_, draft)): (&(String, String), &(String, Draft))| {
+            let written = draft.sync().and_then(|()| {
+                let file = draft.reader()?;
+                let bytes = file.metadata()?.len();
+                Ok((bytes, table_rows(file)?))
             });
-            let (bytes, rows) = written.with_context(|| cannot_write(self.root))?;
-            let (table, rank) = (file.table.clone(), file.rank.clone());
+            let (bytes, rows) = written.with_context(|| cannot_write(self.store))?;
             Ok(Part {
-                table,
-                rank,
+                table: table.clone(),
+                rank: rank.clone(),
                 rows,
                 bytes,
             })
         };
-        self.files.iter().map(part).collect()
+        files.map(part).collect()
     }
 
     /// Gives the files the names by which readers find them.
     pub(super) fn name(&self) -> io::Result<()> {
-        for file in &self.files {
-            let path = self.root.join(&file.folder).join(self.place.file());
-            fs::rename(self.own(file), &path)?;
-            sync_folder_of(&path)?;
-        }
-        Ok(())
+        self.store.publish(&self.drafts)
     }
 }
 
 impl Drop for Files<'_> {
     fn drop(&mut self) {
-        for file in &self.files {
-            // Those that have their names are not there any more.
-            let _ = fs::remove_file(self.own(file));
+        for (_, draft) in &self.drafts {
+            draft.discard();
         }
     }
 }
@@ -115,14 +76,11 @@ impl<'w> Sink<'w> for Files<'_> {
         let (rank, table) = name.split_once('/').unwrap_or(("rank=none", name));
         let rank = rank.trim_start_matches("rank=");
         let table = table.trim_end_matches(".parquet");
-        let file = Unfinished {
-            table: table.to_owned(),
-            rank: rank.to_owned(),
-            folder: self.place.folder(table, rank),
-        };
-        fs::create_dir_all(self.root.join(&file.folder))?;
-        let opened = File::create(self.own(&file))?;
-        self.files.push(file);
-        Ok(Box::new(opened))
+        let name = self.place.file(table, rank);
+        let draft = self.store.draft(&name)?;
+        let writer = draft.writer()?;
+        self.tables.push((table.to_owned(), rank.to_owned()));
+        self.drafts.push((name, draft));
+        Ok(writer)
     }
 }

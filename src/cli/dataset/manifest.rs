@@ -1,19 +1,18 @@
 //! `_manifest/ID.json`: what a dataset has of a recording. It is written last: without it, there is nothing.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use ascend_trace_export::DATASET_VERSION;
 
-use super::files::{cannot_write, sync_folder_of};
+use super::files::cannot_write;
 use super::identity::Content;
 use super::place::{Place, is_plain};
+use super::store::{Claim, Store};
 use crate::cli::trace::Condition;
 
 const FOLDER: &str = "_manifest";
@@ -47,8 +46,8 @@ pub(super) struct Part {
     pub(super) bytes: u64,
 }
 
-fn path(root: &Path, id: &str) -> PathBuf {
-    root.join(FOLDER).join(format!("{id}.json"))
+fn name(id: &str) -> String {
+    format!("{FOLDER}/{id}.json")
 }
 
 fn parse(text: &[u8]) -> Option<Manifest> {
@@ -79,30 +78,24 @@ impl Manifest {
     }
 
     /// That of a recording, if the dataset has one.
-    pub(super) fn read(root: &Path, id: &str) -> Option<Self> {
-        parse(&fs::read(path(root, id)).ok()?)
+    pub(super) fn read(store: &dyn Store, id: &str) -> io::Result<Option<Self>> {
+        let text = store.read(&name(id))?;
+        Ok(text.and_then(|text| parse(&text)))
     }
 
     /// Those of all recordings of a dataset, by their names.
-    pub(super) fn all(root: &Path) -> anyhow::Result<Vec<Self>> {
-        let folder = root.join(FOLDER);
-        let mut names = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            entries => {
-                let entries = entries.with_context(|| format!("cannot read {}", folder.display()));
-                entries?.flatten().map(|it| it.file_name()).collect()
-            }
-        };
-        names.sort();
-        let ids = names
-            .iter()
-            .filter_map(|it| it.to_str()?.strip_suffix(".json"));
+    pub(super) fn all(store: &dyn Store) -> anyhow::Result<Vec<Self>> {
+        let cannot_read = || format!("cannot read {store}/{FOLDER}");
+        let names = store.list(FOLDER).with_context(cannot_read)?;
+        let ids = names.iter().filter_map(|it| it.strip_suffix(".json"));
         let ids = ids.filter(|id| !id.starts_with('.'));
-        Ok(ids.filter_map(|id| Self::read(root, id)).collect())
+        let texts = store.read_all(&ids.map(name).collect::<Vec<_>>());
+        let texts = texts.with_context(cannot_read)?;
+        Ok(texts.iter().filter_map(|it| parse(it)).collect())
     }
 
-    /// Its files, each with the table and the rank.
-    pub(super) fn tables(&self, root: &Path) -> impl Iterator<Item = (&str, &str, PathBuf)> {
+    /// Its files, each with its name. A manifest that names others than a dataset has, names none.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&Part, String)> {
         let place = Place {
             run: &self.run,
             host: &self.host,
@@ -111,10 +104,7 @@ impl Manifest {
         let common = [place.run, place.host, place.id].into_iter().all(is_plain);
         let files = self.files.iter();
         let own = files.filter(move |it| common && is_plain(&it.table) && is_plain(&it.rank));
-        own.map(move |it| {
-            let folder = root.join(place.folder(&it.table, &it.rank));
-            (&*it.table, &*it.rank, folder.join(place.file()))
-        })
+        own.map(move |it| (it, place.file(&it.table, &it.rank)))
     }
 
     pub(super) fn condition(&self) -> Condition {
@@ -130,71 +120,34 @@ impl Manifest {
     }
 
     /// Whether the dataset has all of this content, in this place.
-    pub(super) fn agrees(&self, root: &Path, content: &Content, place: Place<'_>) -> bool {
+    pub(super) fn agrees(
+        &self,
+        store: &dyn Store,
+        content: &Content,
+        place: Place<'_>,
+    ) -> io::Result<bool> {
         let is_same = self.version == DATASET_VERSION
             && self.content == *content
             && (&*self.run, &*self.host, &*self.id) == (place.run, place.host, place.id);
-        let is_whole = |(path, bytes): (PathBuf, u64)| {
-            fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() == bytes)
-        };
-        is_same && !self.files.is_empty() && self.paths(root).all(is_whole)
-    }
-
-    /// The files, and how long each is. A manifest that names others than a dataset has, names none.
-    fn paths(&self, root: &Path) -> impl Iterator<Item = (PathBuf, u64)> {
-        let place = Place {
-            run: &self.run,
-            host: &self.host,
-            id: &self.id,
-        };
-        let common = [place.run, place.host, place.id].into_iter().all(is_plain);
-        let files = self.files.iter();
-        let own = files.filter(move |it| common && is_plain(&it.table) && is_plain(&it.rank));
-        own.map(move |it| {
-            let folder = root.join(place.folder(&it.table, &it.rank));
-            (folder.join(place.file()), it.bytes)
-        })
+        if !is_same || self.files.is_empty() {
+            return Ok(false);
+        }
+        let files = self.parts().map(|(part, name)| (name, part.bytes));
+        store.has_all(&files.collect::<Vec<_>>())
     }
 }
 
-/// The manifest to be, which no other command can have at the same time.
+/// The manifest to be.
 pub(super) struct Pending<'a> {
-    root: &'a Path,
-    file: File,
-    path: PathBuf,
-    target: PathBuf,
-    /// Of attempts before: what they named may be there.
-    before: Vec<Manifest>,
-    /// It is of use to the next attempt.
-    is_kept: bool,
+    store: &'a dyn Store,
+    id: &'a str,
+    claim: Box<dyn Claim + 'a>,
 }
 
 impl<'a> Pending<'a> {
-    pub(super) fn begin(root: &'a Path, id: &str) -> anyhow::Result<Self> {
-        let target = path(root, id);
-        let path = target.with_file_name(format!(".{id}.json.new"));
-        let mut file = open(&path).with_context(|| cannot_write(root))?;
-        let opened = file.metadata().map(|it| it.ino());
-        let is_alone = file.try_lock().is_ok();
-        let named = fs::metadata(&path).map(|it| it.ino());
-        // Without its name it is one that another command has finished.
-        if !is_alone || opened.ok() != named.ok() {
-            bail!("another command adds this recording to {}", root.display());
-        }
-        let mut text = Vec::new();
-        file.read_to_end(&mut text)
-            .with_context(|| cannot_write(root))?;
-        let broken_off = parse(&text);
-        let is_kept = broken_off.is_some();
-        let before = broken_off.into_iter().chain(Manifest::read(root, id));
-        Ok(Self {
-            root,
-            file,
-            path,
-            target,
-            before: before.collect(),
-            is_kept,
-        })
+    pub(super) fn begin(store: &'a dyn Store, id: &'a str) -> anyhow::Result<Self> {
+        let claim = store.claim(&name(id))?;
+        Ok(Self { store, id, claim })
     }
 
     /// Notes what the files will be, then has them named, and makes this the manifest.
@@ -203,55 +156,132 @@ impl<'a> Pending<'a> {
         manifest: &Manifest,
         name_files: impl FnOnce() -> io::Result<()>,
     ) -> anyhow::Result<()> {
-        let root = self.root;
+        let store = self.store;
         let mut text = serde_json::to_vec_pretty(manifest)?;
         text.push(b'\n');
-        let finished = self.note(&text).and_then(|()| {
-            self.is_kept = true;
+        let named = self.before().and_then(|before| {
+            self.claim.note(&text)?;
             name_files()?;
-            self.remove_others(manifest)?;
-            fs::rename(&self.path, &self.target)?;
-            sync_folder_of(&self.target)
+            Ok(before)
         });
-        finished.with_context(|| cannot_write(root))
-    }
-
-    fn note(&mut self, text: &[u8]) -> io::Result<()> {
-        self.file.set_len(0)?;
-        self.file.rewind()?;
-        self.file.write_all(text)?;
-        self.file.sync_all()
-    }
-
-    /// Removes files of the recording that are not among its new ones.
-    fn remove_others(&self, manifest: &Manifest) -> io::Result<()> {
-        let new: HashSet<PathBuf> = manifest.paths(self.root).map(|it| it.0).collect();
-        let old = self.before.iter().filter(|it| it.id == manifest.id);
-        for (path, _) in old.flat_map(|it| it.paths(self.root)) {
-            if !new.contains(&path) {
-                match fs::remove_file(&path) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-            }
+        let before = named.with_context(|| cannot_write(store))?;
+        let rival = self.rival().with_context(|| cannot_write(store))?;
+        if let Some(rival) = rival.filter(|it| it != manifest) {
+            // What it has written stays, and nothing else.
+            let _ = remove_others(store, std::slice::from_ref(manifest), &rival);
+            bail!("another command adds this recording to {store}");
         }
-        Ok(())
+        let finished =
+            remove_others(store, &before, manifest).and_then(|()| self.claim.settle(&text));
+        finished.with_context(|| cannot_write(store))
     }
-}
 
-impl Drop for Pending<'_> {
-    fn drop(&mut self) {
-        if !self.is_kept {
-            let _ = fs::remove_file(&self.path);
+    /// What attempts before have noted or finished: their files may be there.
+    fn before(&self) -> io::Result<Vec<Manifest>> {
+        let noted = self.claim.noted()?.and_then(|text| parse(&text));
+        let there = Manifest::read(self.store, self.id)?;
+        let both = noted.into_iter().chain(there);
+        Ok(both.filter(|it| it.id == self.id).collect())
+    }
+
+    /// What is noted now, which is not our own if another command was so quick. When it has finished, its note is
+    /// gone.
+    fn rival(&self) -> io::Result<Option<Manifest>> {
+        match self.claim.noted()? {
+            Some(text) => Ok(parse(&text)),
+            None => Manifest::read(self.store, self.id),
         }
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+/// Removes files of a recording that are not among its new ones.
+fn remove_others(store: &dyn Store, old: &[Manifest], new: &Manifest) -> io::Result<()> {
+    let new: HashSet<String> = new.parts().map(|it| it.1).collect();
+    for (_, name) in old.iter().flat_map(Manifest::parts) {
+        if !new.contains(&name) {
+            store.remove(&name)?;
+        }
     }
-    let mut options = OpenOptions::new();
-    let options = options.read(true).write(true).create(true).truncate(false);
-    options.open(path)
+    Ok(())
+}
+
+#[cfg(all(test, feature = "object-store"))]
+mod tests {
+    use ascend_trace_store::Bucket;
+
+    use super::*;
+
+    fn manifest(run: &str) -> Manifest {
+        let part = Part {
+            table: "tasks".to_owned(),
+            rank: "0".to_owned(),
+            rows: 1,
+            bytes: 3,
+        };
+        Manifest {
+            version: DATASET_VERSION,
+            tool: String::new(),
+            id: "1".to_owned(),
+            source: String::new(),
+            content: Content {
+                length: 0,
+                digest: String::new(),
+            },
+            run: run.to_owned(),
+            host: "h".to_owned(),
+            damage: Vec::new(),
+            ended: true,
+            lost: 0,
+            files: vec![part],
+        }
+    }
+
+    /// Adds a recording to a run. `meanwhile` happens before its file has its name.
+    fn add(store: &dyn Store, run: &str, meanwhile: impl FnOnce()) -> anyhow::Result<()> {
+        let manifest = manifest(run);
+        let pending = Pending::begin(store, "1")?;
+        pending.finish(&manifest, || {
+            meanwhile();
+            manifest
+                .parts()
+                .try_for_each(|(_, name)| store.replace(&name, b"abc"))
+        })
+    }
+
+    #[test]
+    fn of_two_commands_that_differ_one_is_refused_and_leaves_nothing() {
+        let store = Bucket::in_memory().unwrap();
+        let refused = add(&store, "one", || add(&store, "two", || ()).unwrap());
+        let text = refused.unwrap_err().to_string();
+        assert!(
+            text.contains("another command adds this recording"),
+            "{text}"
+        );
+        assert_eq!(Store::list(&store, "tasks").unwrap(), ["run=two"]);
+        assert_eq!(Store::list(&store, "_manifest").unwrap(), ["1.json"]);
+        let there = Manifest::read(&store, "1").unwrap();
+        assert_eq!(there, Some(manifest("two")));
+    }
+
+    #[test]
+    fn two_commands_that_do_the_same_both_succeed() {
+        let store = Bucket::in_memory().unwrap();
+        add(&store, "one", || add(&store, "one", || ()).unwrap()).unwrap();
+        // What is of another run goes, also when that was broken off.
+        let refused = add(&store, "two", || broken_off(&store));
+        assert!(refused.is_err());
+        add(&store, "three", || ()).unwrap();
+        assert_eq!(Store::list(&store, "tasks").unwrap(), ["run=three"]);
+    }
+
+    /// Another command notes a third run, and does not come further.
+    fn broken_off(store: &dyn Store) {
+        let mut claim = store.claim(&name("1")).unwrap();
+        let text = serde_json::to_vec(&manifest("four")).unwrap();
+        claim.note(&text).unwrap();
+        let parts = manifest("four");
+        for (_, name) in parts.parts() {
+            store.replace(&name, b"abc").unwrap();
+        }
+    }
 }

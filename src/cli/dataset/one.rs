@@ -8,6 +8,7 @@ use ascend_trace_recording::Archive;
 
 use super::add::{self, Trouble};
 use super::files::Files;
+use super::folder::Folder;
 use super::place::{Place, plain};
 
 /// Writes the tables of these names into a folder.
@@ -24,7 +25,8 @@ pub(crate) fn write_tables(
         host: &host,
         id: "recording",
     };
-    let mut files = Files::new(root, place);
+    let folder = Folder::new(root);
+    let mut files = Files::new(&folder, place);
     add::export(archive, Some(tables), &mut files, progress).map_err(|trouble| match trouble {
         Trouble::Recording(error) => error.context("cannot read the recording"),
         Trouble::Dataset(error) => cannot_keep(error, root),

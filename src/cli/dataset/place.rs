@@ -1,8 +1,5 @@
 //! Where the files of a recording lie: a folder for each value of a partition column.
 
-#[cfg(feature = "parquet")]
-use std::path::PathBuf;
-
 /// Characters of a value.
 const LONGEST: usize = 120;
 
@@ -17,25 +14,10 @@ pub(super) struct Place<'a> {
 
 #[cfg(feature = "parquet")]
 impl Place<'_> {
-    /// The folder of a rank's files of a table, from that of the dataset on.
-    pub(super) fn folder(self, table: &str, rank: &str) -> PathBuf {
-        let folders = [
-            table.to_owned(),
-            format!("run={}", self.run),
-            format!("host={}", self.host),
-            format!("rank={rank}"),
-        ];
-        folders.iter().collect()
-    }
-
-    /// The name of each of its files.
-    pub(super) fn file(self) -> String {
-        format!("part-{}.parquet", self.id)
-    }
-
-    /// The name while it is written: readers take no file whose name begins with a dot.
-    pub(super) fn unfinished(self) -> String {
-        format!(".{}.new", self.file())
+    /// The name of a rank's file of a table.
+    pub(super) fn file(self, table: &str, rank: &str) -> String {
+        let Self { run, host, id } = self;
+        format!("{table}/run={run}/host={host}/rank={rank}/part-{id}.parquet")
     }
 }
 

@@ -1,20 +1,21 @@
 //! Adds recordings to a dataset, several at the same time.
 
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::AddArgs;
 use super::add::{Done, Target, Trouble};
+use super::store::Store;
 use crate::error::{INCOMPLETE, TROUBLE};
 use crate::output::{say, tell};
 
 /// Adds all files. Returns the status to end with.
-pub(super) fn add(args: &AddArgs) -> anyhow::Result<u8> {
+pub(super) fn add(args: &AddArgs, store: &dyn Store) -> anyhow::Result<u8> {
     let target = Target {
-        root: &args.to,
+        store,
         run: args.run.as_deref(),
         strict: args.strict,
         taken: Mutex::default(),
@@ -35,7 +36,7 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<u8> {
         work.run(&target);
     });
     let sums = work.sums.into_inner();
-    sums.unwrap_or_else(PoisonError::into_inner).end(&args.to)
+    sums.unwrap_or_else(PoisonError::into_inner).end(store)
 }
 
 fn jobs(args: &AddArgs) -> usize {
@@ -99,7 +100,7 @@ impl Sums {
         }
     }
 
-    fn end(self, root: &Path) -> anyhow::Result<u8> {
+    fn end(self, store: &dyn Store) -> anyhow::Result<u8> {
         if let Some(trouble) = self.trouble {
             return Err(trouble);
         }
@@ -108,10 +109,8 @@ impl Sums {
             failed => format!(", {failed} not added"),
         };
         tell(format!(
-            "dataset {}: {} added, {} there before{failed}",
-            root.display(),
-            self.added,
-            self.there
+            "dataset {store}: {} added, {} there before{failed}",
+            self.added, self.there
         ));
         Ok(match (self.failed, self.incomplete) {
             (0, 0) => 0,

@@ -13,8 +13,9 @@ use ascend_trace_query::{Database, Limits, QueryError, tables_of};
 use super::QueryArgs;
 use super::answer::{self, Form};
 use super::interrupt::{Interrupt, Interrupted};
+use crate::cli::dataset::{self, Readable};
 use crate::cli::export::progress::{Progress, Running};
-use crate::cli::{dataset, trace};
+use crate::cli::trace;
 
 /// The columns that are folders.
 const PARTITIONS: [&str; 3] = ["run", "host", "rank"];
@@ -24,14 +25,14 @@ const CLOCKS: &str = "clocks";
 
 pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Result<u8> {
     let interrupt = Interrupt::watch()?;
-    let is_dataset = data.is_dir();
+    let dataset = Readable::dataset(data)?;
+    let is_dataset = dataset.is_some();
     let is_known =
         |name: &str| dataset_tables().any(|table| table == name) || (is_dataset && name == CLOCKS);
     let mut tables: Vec<String> = tables_of(query).map_err(explained)?;
     tables.retain(|name| is_known(name));
-    if is_dataset {
-        dataset::check_readable(data)?;
-        ask(args, (data, &tables), query, &interrupt)?;
+    if let Some(dataset) = dataset {
+        ask(args, (&dataset, &tables), query, &interrupt)?;
         return Ok(0);
     }
     let place = std::env::temp_dir();
@@ -50,13 +51,14 @@ pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Resu
     trace::check(&mut archive, args.strict)?;
     trace::say_warnings(data, &archive);
     trace::say_losses(data, &archive);
-    ask(args, (folder.path(), &tables), query, &interrupt)?;
+    let written = Readable::folder(folder.path());
+    ask(args, (&written, &tables), query, &interrupt)?;
     Ok(trace::Condition::of_archive(&archive).status(args.strict))
 }
 
 fn ask(
     args: &QueryArgs,
-    (folder, tables): (&Path, &[String]),
+    (data, tables): (&Readable, &[String]),
     query: &str,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
@@ -66,17 +68,21 @@ fn ask(
         memory: (args.memory as usize) << 20,
     })
     .context("no threads for the query")?;
+    #[cfg(feature = "object-store")]
+    if let Some(connection) = data.store()? {
+        let added = database.with_store(&connection.url, connection.store);
+        added.context("cannot name the object store")?;
+    }
     for table in tables {
-        let place = folder.join(table);
-        if !place.is_dir() {
-            let shown = folder.display();
+        let Some(place) = data.place(table)? else {
+            let shown = data.shown();
             return Err(match table.as_str() {
                 CLOCKS => {
                     anyhow!("{shown} has no table clocks: ascend-trace dataset align writes it")
                 }
                 _ => anyhow!("{shown} has no rows: no recording was added to it"),
             });
-        }
+        };
         let partitions = match table.as_str() {
             CLOCKS => &PARTITIONS[..2],
             _ => &PARTITIONS[..],

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use ascend_trace_recording::{Archive, TimeRange};
+use ascend_trace_recording::{Archive, OpenError, TimeRange};
 use ascend_trace_testkit::bombs;
 use ascend_trace_testkit::whole::opened;
 

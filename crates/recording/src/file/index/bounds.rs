@@ -9,16 +9,15 @@ use crate::clock::Bound;
 /// Of the bounds within a slot of device time, the two that tell most are kept. Slots are this long at first, and
 /// twice as long whenever there are many: a short recording keeps what it knows, and a long one keeps little.
 const FIRST_SLOT: Slot = Slot { bits: 10 };
-/// They grow up to this.
-const LAST_SLOT: Slot = Slot { bits: 23 };
-/// So many are many.
+/// They stay this long, unless there are even more of them.
+const LONG_SLOT: Slot = Slot { bits: 23 };
+/// So many are many, and so many of slots that are long already.
 const MANY_SLOTS: usize = 128;
+const MANY_LONG_SLOTS: usize = 8192;
 /// Of a drift that is told by two anchors, these are so far apart.
 const APART_NS: i64 = 10_000_000;
 /// No drift is taken from comparisons that leave more of it open than this: it would choose the wrong bounds.
 const MOST_OPEN: f64 = 20e-6;
-/// Slots of one device in a group. More come from times that are no times.
-const MOST_SLOTS: usize = 8192;
 
 /// How long slots are: so many bits of a device time lie within one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +34,15 @@ impl Slot {
     /// What has passed of it by then.
     fn passed(self, device: DeviceNs) -> i64 {
         device.ns() & ((1 << self.bits) - 1)
+    }
+
+    /// More of them than this are too many.
+    fn many(self) -> usize {
+        if self.bits < LONG_SLOT.bits {
+            MANY_SLOTS
+        } else {
+            MANY_LONG_SLOTS
+        }
     }
 
     fn twice(self) -> Self {
@@ -143,10 +151,10 @@ impl DeviceBounds {
         };
         if let Some(known) = self.slots.get_mut(&slot) {
             known.take(&best);
-        } else if self.slots.len() < MOST_SLOTS {
+        } else {
             self.slots.insert(slot, best);
         }
-        while self.slots.len() > MANY_SLOTS && self.slot != LAST_SLOT {
+        while self.slots.len() > self.slot.many() {
             self.lengthen();
         }
     }
@@ -193,12 +201,12 @@ mod tests {
     #[test]
     fn the_tightest_bounds_of_each_slot_stay() {
         let mut bounds = DeviceBounds {
-            slot: LAST_SLOT,
+            slot: LONG_SLOT,
             ..DeviceBounds::default()
         };
         let wide = (0..100).map(|i| bound(i * 1_000, 5_000, 5_000));
         let tight = [bound(31_500, 10, 4_000), bound(41_500, 4_000, 20)];
-        let later = bound((1 << LAST_SLOT.bits) + 1, 7, 7);
+        let later = bound((1 << LONG_SLOT.bits) + 1, 7, 7);
         wide.chain(tight).for_each(|it| bounds.add(&it));
         bounds.add_anchor(&later);
         assert_eq!(bounds.take(), [tight[0], tight[1], later]);
@@ -231,6 +239,19 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_a_long_time_with_little_in_it_is_known_as_well_as_its_begin() {
+        let mut bounds = DeviceBounds::default();
+        let every = 20_000_000;
+        (0..100_000).for_each(|i| bounds.add(&bound(i * every, 10, 10)));
+        let kept = bounds.take();
+        let apart = kept.windows(2).map(|it| it[1].device.since(it[0].device));
+        assert!(kept.len() > MANY_LONG_SLOTS / 2, "{}", kept.len());
+        assert!(apart.max() < Some(1_000_000_000), "{}", kept.len());
+        let last = kept.last().map(|it| it.device.ns());
+        assert!(last > Some(99_900 * every), "{last:?}");
+    }
+
+    #[test]
     fn wild_times_take_no_room() {
         let mut bounds = DeviceBounds::default();
         for i in 0..100_000_i64 {
@@ -241,6 +262,6 @@ mod tests {
                 latest: HostNs::new(5),
             });
         }
-        assert!(bounds.take().len() <= 2 * MOST_SLOTS);
+        assert!(bounds.take().len() <= 2 * MANY_LONG_SLOTS);
     }
 }

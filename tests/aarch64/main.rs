@@ -84,24 +84,48 @@ fn tests_of(said: &str) -> Vec<(PathBuf, PathBuf)> {
         .collect()
 }
 
-fn run_tests(mut command: Command, words: &[&str]) {
-    command.args(words).current_dir(env!("CARGO_MANIFEST_DIR"));
-    let done = patience::run(&mut command).unwrap();
-    let said = String::from_utf8_lossy(&done.stdout);
-    if !done.status.success() {
-        let known = troubles::judge(&said).unwrap_or_else(|failed| {
-            let errors = String::from_utf8_lossy(&done.stderr);
-            panic!("{command:?}: {failed}{errors}")
-        });
-        for (name, why) in known {
-            eprintln!("{name} failed, which is known of the emulator: {why}");
+/// Runs a test program, which `command` starts. Tests of it that fail beside others are run again alone: with all of
+/// them at once, and other work beside them, an emulated program may wait for its turn longer than any real one.
+fn run_tests(command: &dyn Fn() -> Command, words: &[&str]) {
+    let (all, said) = ended(command(), words);
+    let (said, errors) = match said {
+        Ok(said) => {
+            // A filter that fits nothing would pass as well.
+            assert!(!said.contains("test result: ok. 0 passed"), "{said}");
+            let result = said.lines().find(|line| line.starts_with("test result"));
+            eprintln!("{all}: {}", result.unwrap_or_default());
+            return;
         }
-        return;
+        Err(said) => said,
+    };
+    let failures =
+        troubles::judge(&said).unwrap_or_else(|failed| panic!("{all}: {failed}{errors}"));
+    for (name, why) in failures.known {
+        eprintln!("{name} failed, which is known of the emulator: {why}");
     }
-    // A filter that fits nothing would pass as well.
-    assert!(!said.contains("test result: ok. 0 passed"), "{said}");
-    let result = said.lines().find(|line| line.starts_with("test result"));
-    eprintln!("{command:?}: {}", result.unwrap_or_default());
+    for name in failures.again {
+        let first = troubles::words_of(&said, name);
+        eprintln!("{name} failed beside others, once more alone: {first}");
+        if let (_, Err((again, errors))) = ended(command(), &["--exact", name]) {
+            panic!("{name} failed alone as well: {again}{errors}");
+        }
+    }
+}
+
+/// Output of a test program that succeeded; output and errors of one that did not.
+type Ended = Result<String, (String, String)>;
+
+/// A command in words, and how it ended.
+fn ended(mut command: Command, words: &[&str]) -> (String, Ended) {
+    let command = command.args(words).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let done = patience::run(command).unwrap();
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&done.stderr).into_owned();
+    let ended = match done.status.success() {
+        true => Ok(said),
+        false => Err((said, errors)),
+    };
+    (format!("{command:?}"), ended)
 }
 
 #[test]
@@ -120,7 +144,7 @@ fn shared_memory_and_the_librarys_own_parts_work() {
     let tests = tests_of(&built(&words));
     assert_eq!(tests.len(), packages.len());
     for (_, program) in tests {
-        run_tests(machine.command(&program), &[]);
+        run_tests(&|| machine.command(&program), &[]);
     }
 }
 
@@ -137,9 +161,12 @@ fn calls_are_caught_and_nothing_else_changes() {
     let (_, program) = tests.iter().find(|(source, _)| *source == own).unwrap();
     let left_out = LEFT_OUT.iter().flat_map(|name| ["--skip", name]);
     let words: Vec<&str> = MODULES.into_iter().chain(left_out).collect();
-    let mut command = machine.command(program);
-    command.env("ASCEND_TRACE_TEST_EMULATED", the_command());
-    run_tests(command, &words);
+    let command = || {
+        let mut command = machine.command(program);
+        command.env("ASCEND_TRACE_TEST_EMULATED", the_command());
+        command
+    };
+    run_tests(&command, &words);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::place::is_emulated;
 use super::process::{run, tool};
 use super::run::{Recording, has_few_places};
 
@@ -138,7 +139,9 @@ impl Tables {
         let untimed = self.untimed_but_for_the_card();
         let is_contended = |reason: &&str| ["contended", "no-event"].contains(reason);
         assert!(untimed.iter().all(is_contended), "{untimed:?}");
-        assert!(untimed.len() <= 2 + self.tasks.len() / 50, "{untimed:?}");
+        // In an emulator a thread has a lock in its hands for many times as long.
+        let of = if is_emulated() { 10 } else { 50 };
+        assert!(untimed.len() <= 2 + self.tasks.len() / of, "{untimed:?}");
     }
 
     /// Every process in the trace.

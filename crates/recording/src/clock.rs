@@ -87,11 +87,11 @@ impl Clock {
         }
     }
 
-    /// Takes in bounds that events tell and bounds that the driver tells, each in the order of their device times.
+    /// Takes in bounds that events tell and bounds that the driver tells, each in the order of their device times. They
+    /// count once the mapping is drawn.
     pub(crate) fn extend(&mut self, events: &[Bound], driver: &[Bound]) {
         self.events.extend(events);
         self.driver.extend(driver);
-        self.draw();
     }
 
     /// How often the clock has stepped against the host's, and how many bounds were mistakes.
@@ -112,7 +112,8 @@ impl Clock {
         self.draw();
     }
 
-    fn draw(&mut self) {
+    /// Draws the mapping by all that is known, which costs a pass over it.
+    pub(crate) fn draw(&mut self) {
         self.driver_agrees = true;
         if !self.driver.stretches.is_empty() && !self.events.stretches.is_empty() {
             let (events, driver) = (self.events.rates(), self.driver.rates());

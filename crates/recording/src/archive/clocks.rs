@@ -38,10 +38,12 @@ impl Clocks {
         if let Some(group) = tail {
             self.take(group, &totals);
         }
-        if layout.ended() {
-            self.final_fit = true;
-            let clocks = self.clocks.values_mut();
-            clocks.for_each(|clock| Arc::make_mut(clock).look_back());
+        self.final_fit = layout.ended();
+        for clock in self.clocks.values_mut().map(Arc::make_mut) {
+            match self.final_fit {
+                true => clock.look_back(),
+                false => clock.draw(),
+            }
         }
     }
 

@@ -75,6 +75,7 @@ fn no_latency_is_learnt_too_short() {
         let compared = Compared::random(seed);
         let mut clock = Clock::new(TICK);
         clock.extend(&compared.events, &compared.driver);
+        clock.draw();
         for looks_back in [false, true] {
             if looks_back {
                 clock.look_back();
@@ -142,6 +143,7 @@ fn tasks_on_idle_streams_are_within_their_bars() {
         for driver in [&[], &compared.driver[..]] {
             let mut clock = Clock::new(TICK);
             clock.extend(&compared.events, driver);
+            clock.draw();
             clock.look_back();
             let mut below = numbers(seed + 7_000);
             for _ in 0..40 {

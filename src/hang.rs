@@ -4,7 +4,7 @@ pub(crate) mod text;
 
 use ascend_trace_analysis::hang::Hangs;
 use ascend_trace_collector::clock;
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 
 /// The time on the host's clock, in nanoseconds: for recordings that go on. It must be read before the file is: what is
 /// recorded until then only makes the report later.
@@ -13,12 +13,12 @@ pub(crate) fn now() -> i64 {
 }
 
 /// Takes a recording in. `now` is given where a recorder of this host writes to it.
-pub(crate) fn fold(archive: &Archive, now: Option<i64>) -> Hangs {
-    Hangs::default().until(now.filter(|now| is_plausible(archive, *now)))
+pub(crate) fn fold(recording: &Recording, now: Option<i64>) -> Hangs {
+    Hangs::default().until(now.filter(|now| is_plausible(recording, *now)))
 }
 
 /// Whether a time fits the clock of a recording: the file may come from another host by a network.
-fn is_plausible(archive: &Archive, now: i64) -> bool {
-    let span = archive.span();
-    span.is_some_and(|span| now >= span.end) && archive.things().end().is_none()
+fn is_plausible(recording: &Recording, now: i64) -> bool {
+    let span = recording.span();
+    span.is_some_and(|span| now >= span.end) && recording.things().end().is_none()
 }

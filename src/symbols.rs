@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 use ascend_trace_recording::rows::ObjectRow;
 use ascend_trace_recording::stacks::{Frame, PYTHON, Symbols};
 use ascend_trace_symbols::{Found, Symbolizer, Trouble};
@@ -29,9 +29,9 @@ fn files() -> Arc<Files> {
 }
 
 /// Says of which files that stacks lie in this machine has none, or another one.
-pub(crate) fn say_missing(archive: &Archive) {
+pub(crate) fn say_missing(recording: &Recording) {
     let files = files();
-    let objects = archive.things().objects();
+    let objects = recording.things().objects();
     let mut told = std::collections::BTreeSet::new();
     for object in objects.filter(|it| it.path.starts_with('/')) {
         let Some(trouble) = files.0.trouble(Path::new(&object.path), &object.build_id) else {

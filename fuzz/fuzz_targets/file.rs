@@ -3,7 +3,7 @@
 
 mod frame;
 
-use ascend_trace_recording::{Archive, file};
+use ascend_trace_recording::{Recording, file};
 use libfuzzer_sys::fuzz_target;
 
 const KINDS: [&[u8; 4]; 18] = [
@@ -15,8 +15,8 @@ const KINDS: [&[u8; 4]; 18] = [
 fn read(bytes: &[u8]) {
     // As rows, as for repacking, and as a recording in memory.
     let _ = file::read(bytes);
-    if let Ok(mut archive) = Archive::from_bytes(bytes.to_vec()) {
-        let _ = archive.whole();
+    if let Ok(mut recording) = Recording::from_bytes(bytes.to_vec()) {
+        let _ = recording.whole();
     }
 }
 

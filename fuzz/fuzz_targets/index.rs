@@ -3,7 +3,7 @@
 
 mod frame;
 
-use ascend_trace_recording::{Archive, TimeRange};
+use ascend_trace_recording::{Recording, TimeRange};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -21,11 +21,11 @@ fuzz_target!(|data: &[u8]| {
     frame::append(&mut bytes, b"ROOT", &root);
     let end = [1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0];
     frame::append(&mut bytes, b"END ", &frame::packed(&end));
-    let Ok(mut archive) = Archive::from_bytes(bytes) else {
+    let Ok(mut recording) = Recording::from_bytes(bytes) else {
         return;
     };
-    let TimeRange { begin, end } = archive.span().unwrap_or(TimeRange::new(0, 1));
-    let _ = archive.summary((begin, end), 100);
-    let _ = archive.window((begin, end / 2), 1_000);
-    let _ = (archive.counts(), archive.final_warnings());
+    let TimeRange { begin, end } = recording.span().unwrap_or(TimeRange::new(0, 1));
+    let _ = recording.summary((begin, end), 100);
+    let _ = recording.window((begin, end / 2), 1_000);
+    let _ = (recording.counts(), recording.final_warnings());
 });

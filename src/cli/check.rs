@@ -30,13 +30,13 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let file = args.file.as_deref().context("no trace is named")?;
-    let mut archive = trace::open_any(file)?;
+    let mut recording = trace::open_any(file)?;
     let Told {
         answer: found,
         condition,
         begin,
-    } = trace::fold(file, &mut archive, Findings::default(), args.strict)?;
-    symbols::say_missing(&archive);
+    } = trace::fold(file, &mut recording, Findings::default(), args.strict)?;
+    symbols::say_missing(&recording);
     let known = match &args.suppress {
         Some(file) => Suppressions::read(file)?,
         None => Suppressions::default(),

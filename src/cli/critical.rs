@@ -23,27 +23,28 @@ const PIECES: usize = 10_000;
 
 pub(crate) fn run(args: &CriticalArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
-    let mut archive = trace::open_any(file)?;
+    let mut recording = trace::open_any(file)?;
     let context = || format!("cannot read {}", file.display());
     let range = match &args.step {
         Some(name) => {
-            let plan = Finder::new(Wanted::Any).of_archive(&mut archive, Step::default(), |_| true);
+            let plan =
+                Finder::new(Wanted::Any).of_recording(&mut recording, Step::default(), |_| true);
             Some(step(
                 &plan.with_context(context)?.unwrap_or_default(),
                 name,
             )?)
         }
-        None => args.range.unwrap_or_default().of(archive.span())?,
+        None => args.range.unwrap_or_default().of(recording.span())?,
     };
     let found = match range {
-        Some(range) => Critical::of_archive(&mut archive, Step::default(), range),
+        Some(range) => Critical::of_recording(&mut recording, Step::default(), range),
         None => Ok(Critical::default()),
     };
     let found = found.with_context(context)?;
-    trace::check(&mut archive, args.report.strict)?;
-    trace::say_warnings(file, &archive);
-    let condition = Condition::of_archive(&archive);
-    let begin = archive.span().map_or(0, |span| span.begin);
+    trace::check(&mut recording, args.report.strict)?;
+    trace::say_warnings(file, &recording);
+    let condition = Condition::of_recording(&recording);
+    let begin = recording.span().map_or(0, |span| span.begin);
     match args.report.json {
         true => print_json("critical", &Document::of(&found, &condition))?,
         false => print(&text(&found, begin))?,

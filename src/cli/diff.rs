@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use ascend_trace_analysis::Step;
 use ascend_trace_analysis::diff::{ALPHA, Diff};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 
 use super::args::{DiffArgs, STDIN};
 use super::by::By;
@@ -28,13 +28,13 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     }
     let (mut a, mut b) = (trace::open_any(&args.a)?, trace::open_any(&args.b)?);
     let by = By::new(args.by.as_deref(), args.repeated);
-    let found = by.with(|it| Diff::of_archives([&mut a, &mut b], Step::default(), it));
+    let found = by.with(|it| Diff::of_recordings([&mut a, &mut b], Step::default(), it));
     let found = found
         .with_context(|| format!("cannot read {} or {}", args.a.display(), args.b.display()))?;
     let sides = [(&args.a, &mut a), (&args.b, &mut b)];
     let mut conditions = Vec::new();
-    for (file, archive) in sides {
-        conditions.push(condition_of(file, archive, args.strict)?);
+    for (file, recording) in sides {
+        conditions.push(condition_of(file, recording, args.strict)?);
     }
     by.check(found.by_steps)?;
     let failed = failed(&found, &args.fail_if)?;
@@ -55,10 +55,10 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     })
 }
 
-fn condition_of(file: &Path, archive: &mut Archive, strict: bool) -> anyhow::Result<Condition> {
-    trace::check(archive, strict)?;
-    trace::say_warnings(file, archive);
-    Ok(Condition::of_archive(archive))
+fn condition_of(file: &Path, recording: &mut Recording, strict: bool) -> anyhow::Result<Condition> {
+    trace::check(recording, strict)?;
+    trace::say_warnings(file, recording);
+    Ok(Condition::of_recording(recording))
 }
 
 /// A condition of `--fail-if` that holds.

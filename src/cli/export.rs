@@ -24,7 +24,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use progress::Progress;
 
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::{Recording, TimeRange, Trace};
 
 use super::args::{ArgsWord, ExportArgs, FormatWord, STDIN};
 use super::by::By;
@@ -39,7 +39,7 @@ pub(super) fn into_unnamed(args: &ExportArgs, file: &mut File) -> anyhow::Result
     let mut job = Job::open(args, exporter, (only, amount))?;
     job.run(&mut Single::new(file))?;
     job.say_what_is_missing(args);
-    Ok(Condition::of_archive(&job.archive).status(args.strict))
+    Ok(Condition::of_recording(&job.recording).status(args.strict))
 }
 
 /// Stands for standard output.
@@ -76,14 +76,14 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
         Layout::File { .. } => to_file(&mut job, &output)?,
         layout => to_folder(&mut job, &output, layout)?,
     }
-    trace::check(&mut job.archive, args.strict)?;
+    trace::check(&mut job.recording, args.strict)?;
     job.say_what_is_missing(args);
-    Ok(Condition::of_archive(&job.archive).status(args.strict))
+    Ok(Condition::of_recording(&job.recording).status(args.strict))
 }
 
 /// An export of a file.
 struct Job {
-    archive: Archive,
+    recording: Recording,
     exporter: &'static dyn Exporter,
     wanted: Wanted,
     /// Whether anything was left to be written.
@@ -97,18 +97,18 @@ impl Job {
         (only, amount): (Only, Args),
     ) -> anyhow::Result<Self> {
         check_added(args, exporter)?;
-        let mut archive = trace::open_any(&args.file)?;
+        let mut recording = trace::open_any(&args.file)?;
         let range = match args.range {
-            Some(range) => range.of(archive.span())?,
+            Some(range) => range.of(recording.span())?,
             None => None,
         };
-        let critical = match (args.critical, range.or(archive.span())) {
-            (true, Some(range)) => critical(&mut archive, range)?,
+        let critical = match (args.critical, range.or(recording.span())) {
+            (true, Some(range)) => critical(&mut recording, range)?,
             _ => Arc::default(),
         };
-        let steps = steps(&mut archive, args, exporter)?;
+        let steps = steps(&mut recording, args, exporter)?;
         Ok(Self {
-            archive,
+            recording,
             exporter,
             wanted: Wanted {
                 range,
@@ -123,14 +123,14 @@ impl Job {
 
     fn run<'w>(&mut self, sink: &mut dyn Sink<'w>) -> anyhow::Result<()> {
         let range = self.wanted.range;
-        let part = trace::small_part(&mut self.archive, range, Streams::Active)?;
+        let part = trace::small_part(&mut self.recording, range, Streams::Active)?;
         let exported = match part {
             Some(trace) => self.of_part(&trace, sink),
             None => {
                 let mut progress = Progress::new("exporting", "M calls and tasks");
                 let told = &mut |done, all| progress.tell(done, all);
                 let what = (self.exporter, &self.wanted);
-                stream(&mut self.archive, what, Step::default(), sink, told)
+                stream(&mut self.recording, what, Step::default(), sink, told)
             }
         };
         self.has_any =
@@ -148,7 +148,7 @@ impl Job {
     /// Says what nobody may take for the whole: damage, that the recording goes on or was cut off,
     /// what was lost while it was made, and a selection that matches nothing.
     fn say_what_is_missing(&self, args: &ExportArgs) {
-        trace::say_warnings(&args.file, &self.archive);
+        trace::say_warnings(&args.file, &self.recording);
         if !self.has_any && !args.only.is_empty() {
             say(format!(
                 "nothing matches: --only {}",
@@ -157,7 +157,7 @@ impl Job {
         } else if !self.has_any {
             say("there is nothing in this range");
         }
-        trace::say_losses(&args.file, &self.archive);
+        trace::say_losses(&args.file, &self.recording);
     }
 }
 
@@ -183,7 +183,7 @@ fn wants_steps(args: &ExportArgs) -> bool {
 
 /// The steps of all of the recording, as the command of this name finds them.
 fn steps(
-    archive: &mut Archive,
+    recording: &mut Recording,
     args: &ExportArgs,
     exporter: &dyn Exporter,
 ) -> anyhow::Result<Option<Arc<[StepStats]>>> {
@@ -193,7 +193,7 @@ fn steps(
         return Ok(None);
     }
     let by = By::new(args.steps_by.as_deref(), false);
-    let report = by.with(|wanted| Report::of_archive(archive, Step::default(), wanted))?;
+    let report = by.with(|wanted| Report::of_recording(recording, Step::default(), wanted))?;
     if wants_steps(args) {
         by.check(!report.steps.is_empty())?;
     }
@@ -201,8 +201,8 @@ fn steps(
 }
 
 /// The critical path of a range.
-fn critical(archive: &mut Archive, range: TimeRange) -> anyhow::Result<Arc<Segments>> {
-    let path = Critical::of_archive(archive, Step::default(), range)?;
+fn critical(recording: &mut Recording, range: TimeRange) -> anyhow::Result<Arc<Segments>> {
+    let path = Critical::of_recording(recording, Step::default(), range)?;
     Ok(path.segments.into())
 }
 

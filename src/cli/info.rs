@@ -20,14 +20,14 @@ use document::{Document, Facts};
 use refused::Refused;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
-    let mut archive = trace::open_any(&args.file)?;
-    let facts = Facts::of(&mut archive)?;
+    let mut recording = trace::open_any(&args.file)?;
+    let facts = Facts::of(&mut recording)?;
     // How complete the file is, is what one asks here.
-    trace::check(&mut archive, true)?;
-    trace::say_warnings(&args.file, &archive);
-    let condition = Condition::of_archive(&archive);
+    trace::check(&mut recording, true)?;
+    trace::say_warnings(&args.file, &recording);
+    let condition = Condition::of_recording(&recording);
     let status = condition.status(args.strict);
-    let document = Document::of(archive.things(), facts, condition.damage);
+    let document = Document::of(recording.things(), facts, condition.damage);
     match args.json {
         true => print_json("info", &document)?,
         false => print(&text::text(&document))?,
@@ -38,11 +38,11 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
 /// The operators that a program asked for and no library has, each once: functions that it fetched, and operators that
 /// it called by name.
 pub(super) fn missing_operators(file: &Path) -> anyhow::Result<BTreeSet<String>> {
-    let mut archive = trace::open_any(file)?;
+    let mut recording = trace::open_any(file)?;
     let refused = Refused::default()
-        .of_archive(&mut archive, Step::default(), |_| true)
+        .of_recording(&mut recording, Step::default(), |_| true)
         .with_context(|| format!("cannot read {}", file.display()))?;
-    let coverage = coverage::of(archive.things());
+    let coverage = coverage::of(recording.things());
     let absent = coverage.iter().flat_map(Coverage::absent);
     let mut missing = operators(absent);
     missing.extend(refused.unwrap_or_default());

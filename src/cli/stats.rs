@@ -24,21 +24,21 @@ const ROWS: usize = 40;
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
-    let mut archive = trace::open_any(file)?;
-    let range = args.range.unwrap_or_default().of(archive.span())?;
-    let stats = Stats::of_archive(&mut archive, range, |_| true)
+    let mut recording = trace::open_any(file)?;
+    let range = args.range.unwrap_or_default().of(recording.span())?;
+    let stats = Stats::of_recording(&mut recording, range, |_| true)
         .with_context(|| format!("cannot read {}", file.display()))?
         .context("it was cancelled")?;
-    trace::check(&mut archive, args.report.strict)?;
-    trace::say_warnings(file, &archive);
-    symbols::say_missing(&archive);
-    let condition = Condition::of_archive(&archive);
+    trace::check(&mut recording, args.report.strict)?;
+    trace::say_warnings(file, &recording);
+    symbols::say_missing(&recording);
+    let condition = Condition::of_recording(&recording);
     match args.report.json {
         true => print_json("stats", &document(&stats, &condition)?)?,
         false => {
-            let things = archive.things();
+            let things = recording.things();
             let several = things.processes().len() > 1;
-            let text = text(&stats, &condition, (archive.span(), several));
+            let text = text(&stats, &condition, (recording.span(), several));
             print(&(text + &unusual_clocks(things)))?;
         }
     }

@@ -22,15 +22,15 @@ const DIFFERENCES: usize = 12;
 
 pub(crate) fn run(args: &StepsArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
-    let mut archive = trace::open_any(file)?;
+    let mut recording = trace::open_any(file)?;
     let by = By::new(args.by.as_deref(), args.repeated);
-    let report = by.with(|wanted| Report::of_archive(&mut archive, Step::default(), wanted));
+    let report = by.with(|wanted| Report::of_recording(&mut recording, Step::default(), wanted));
     let report = report.with_context(|| format!("cannot read {}", file.display()))?;
-    trace::check(&mut archive, args.report.strict)?;
-    trace::say_warnings(file, &archive);
-    let condition = Condition::of_archive(&archive);
+    trace::check(&mut recording, args.report.strict)?;
+    trace::say_warnings(file, &recording);
+    let condition = Condition::of_recording(&recording);
     by.check(!report.steps.is_empty())?;
-    let begin = archive.span().map_or(0, |span| span.begin);
+    let begin = recording.span().map_or(0, |span| span.begin);
     match args.report.json {
         true => print_json("steps", &Document::of(&report, &condition))?,
         false => print(&text(&report, begin, args.all))?,

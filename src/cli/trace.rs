@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use ascend_trace_analysis::part::{Streams, part_of};
 use ascend_trace_analysis::{Fold, Step};
-use ascend_trace_recording::{Archive, TimeRange, Trace, Warning};
+use ascend_trace_recording::{Recording, TimeRange, Trace, Warning};
 
 use crate::error::INCOMPLETE;
 use crate::output::say;
@@ -27,8 +27,8 @@ pub(crate) struct Condition {
 
 impl Condition {
     /// Of a recording as far as it has been read.
-    pub(crate) fn of_archive(archive: &Archive) -> Self {
-        Self::of(archive.things(), &archive.final_warnings())
+    pub(crate) fn of_recording(recording: &Recording) -> Self {
+        Self::of(recording.things(), &recording.final_warnings())
     }
 
     pub(crate) fn of(trace: &Trace, warnings: &[Warning]) -> Self {
@@ -76,26 +76,26 @@ const MOST_OF_PART: u64 = 400_000;
 /// A small part of a long recording, found by the index. `None` where the range holds much of it: then
 /// all of it is read from its begin.
 pub(crate) fn small_part(
-    archive: &mut Archive,
+    recording: &mut Recording,
     range: Option<TimeRange>,
     streams: Streams,
 ) -> anyhow::Result<Option<Trace>> {
     match range {
-        Some(range) => Ok(part_of(archive, range, streams, MOST_OF_PART)?),
+        Some(range) => Ok(part_of(recording, range, streams, MOST_OF_PART)?),
         None => Ok(None),
     }
 }
 
 /// Looks for damage in all of the file where that was asked for.
-pub(crate) fn check(archive: &mut Archive, strict: bool) -> anyhow::Result<()> {
+pub(crate) fn check(recording: &mut Recording, strict: bool) -> anyhow::Result<()> {
     match strict {
-        true => archive.check().context("cannot check the file"),
+        true => recording.check().context("cannot check the file"),
         false => Ok(()),
     }
 }
 
 /// Opens a recording, however long it is. What is damaged in it is known only of the parts that have been read.
-pub(crate) fn open_any(path: &Path) -> anyhow::Result<Archive> {
+pub(crate) fn open_any(path: &Path) -> anyhow::Result<Recording> {
     let context = || format!("cannot open {}", path.display());
     // What comes through a pipe can only be read once, from begin to end.
     let spool = match std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
@@ -110,16 +110,16 @@ pub(crate) fn open_any(path: &Path) -> anyhow::Result<Archive> {
 }
 
 /// As [`open_any`], of a file that is open already: it may have no name any more.
-pub(crate) fn open_held(file: &File) -> anyhow::Result<Archive> {
+pub(crate) fn open_held(file: &File) -> anyhow::Result<Recording> {
     opened(&descriptor_path(file))
 }
 
-fn opened(path: &Path) -> anyhow::Result<Archive> {
-    let mut archive = Archive::open(path, |_, _| true)?;
+fn opened(path: &Path) -> anyhow::Result<Recording> {
+    let mut recording = Recording::open(path, |_, _| true)?;
     // Of a recording that goes on this is what it is now.
-    archive.close()?;
-    archive.set_symbols(symbols::of_this_machine());
-    Ok(archive)
+    recording.close()?;
+    recording.set_symbols(symbols::of_this_machine());
+    Ok(recording)
 }
 
 /// What was found out about a recording.
@@ -133,26 +133,26 @@ pub(crate) struct Told<A> {
 /// Reads all of a recording, and says what is damaged or missing in it.
 pub(crate) fn fold<F: Fold>(
     path: &Path,
-    archive: &mut Archive,
+    recording: &mut Recording,
     fold: F,
     strict: bool,
 ) -> anyhow::Result<Told<F::Answer>> {
     let answer = fold
-        .of_archive(archive, Step::default(), |_| true)
+        .of_recording(recording, Step::default(), |_| true)
         .with_context(|| format!("cannot read {}", path.display()))?
         .context("it was cancelled")?;
-    check(archive, strict)?;
-    say_warnings(path, archive);
+    check(recording, strict)?;
+    say_warnings(path, recording);
     Ok(Told {
         answer,
-        condition: Condition::of_archive(archive),
-        begin: begin(archive),
+        condition: Condition::of_recording(recording),
+        begin: begin(recording),
     })
 }
 
 /// From where timestamps of a recording are counted.
-pub(crate) fn begin(archive: &Archive) -> i64 {
-    archive.span().map_or(0, |span| span.begin)
+pub(crate) fn begin(recording: &Recording) -> i64 {
+    recording.span().map_or(0, |span| span.begin)
 }
 
 /// What comes through a pipe, in a file without a name that is gone with this process: a trace is read
@@ -193,8 +193,8 @@ pub(crate) fn descriptor_path(file: &File) -> PathBuf {
 }
 
 /// Says what was lost while the file was recorded.
-pub(crate) fn say_losses(path: &Path, archive: &Archive) {
-    let losses = archive.things().losses();
+pub(crate) fn say_losses(path: &Path, recording: &Recording) {
+    let losses = recording.things().losses();
     if losses.calls + losses.others > 0 {
         say(format!(
             "{}: {} calls and {} other records were lost while recording",
@@ -206,8 +206,8 @@ pub(crate) fn say_losses(path: &Path, archive: &Archive) {
 }
 
 /// Says what of the file is damaged or missing.
-pub(crate) fn say_warnings(path: &Path, archive: &Archive) {
-    for warning in archive.final_warnings() {
+pub(crate) fn say_warnings(path: &Path, recording: &Recording) {
+    for warning in recording.final_warnings() {
         say(format!("{}: {warning}", path.display()));
     }
 }

@@ -20,22 +20,22 @@ use crate::table::{Rows, count};
 
 pub(crate) fn run(args: &WhatIfArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
-    let mut archive = trace::open_any(file)?;
-    let recording = WhatIf::of_archive(&mut archive, Step::default())
+    let mut recording = trace::open_any(file)?;
+    let simulated = WhatIf::of_recording(&mut recording, Step::default())
         .with_context(|| format!("cannot read {}", file.display()))?;
-    trace::check(&mut archive, args.report.strict)?;
-    trace::say_warnings(file, &archive);
-    let condition = Condition::of_archive(&archive);
+    trace::check(&mut recording, args.report.strict)?;
+    trace::say_warnings(file, &recording);
+    let condition = Condition::of_recording(&recording);
     let changes: Vec<_> = args
         .changes
         .iter()
-        .map(|it| it.resolve(&recording))
+        .map(|it| it.resolve(&simulated))
         .collect::<anyhow::Result<_>>()?;
     let words = args.changes.iter().map(Word::text).collect();
     let report = match changes.is_empty() {
-        _ if args.syncs => recording.syncs(),
-        true => recording.suggest(),
-        false => recording.predict(&changes, words),
+        _ if args.syncs => simulated.syncs(),
+        true => simulated.suggest(),
+        false => simulated.predict(&changes, words),
     };
     match args.report.json {
         true => print_json("what-if", &Document::of(&report, &condition))?,

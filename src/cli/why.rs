@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use ascend_trace_analysis::hang::{Late, Recorded, Report, late};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 
 use super::args::WhyArgs;
 use super::head::Document;
@@ -98,8 +98,8 @@ impl Why {
             Some(pid) => {
                 let recorded = recording_of(pid)?;
                 let now = Some(hang::now());
-                let archive = trace::open_held(&recorded.file)?;
-                Self::read(recorded.name, archive, now, strict)
+                let recording = trace::open_held(&recorded.file)?;
+                Self::read(recorded.name, recording, now, strict)
             }
             None => {
                 let now = is_held(asked).then(hang::now);
@@ -110,14 +110,14 @@ impl Why {
 
     fn read(
         file: PathBuf,
-        mut archive: Archive,
+        mut recording: Recording,
         now: Option<i64>,
         strict: bool,
     ) -> anyhow::Result<Self> {
-        let hangs = hang::fold(&archive, now);
-        let told = trace::fold(&file, &mut archive, hangs, strict)?;
-        symbols::say_missing(&archive);
-        let session = archive.things().session();
+        let hangs = hang::fold(&recording, now);
+        let told = trace::fold(&file, &mut recording, hangs, strict)?;
+        symbols::say_missing(&recording);
+        let session = recording.things().session();
         Ok(Self {
             file,
             told,

@@ -8,8 +8,8 @@ use anyhow::Context;
 use ascend_trace_analysis::dependencies::is_pending;
 use ascend_trace_analysis::{Class, Window};
 use ascend_trace_format::record::Counter;
-use ascend_trace_recording::archive::WindowError;
-use ascend_trace_recording::{Archive, Cost, ProcessId, StreamId, TimeRange, Trace};
+use ascend_trace_recording::recording::WindowError;
+use ascend_trace_recording::{Cost, ProcessId, Recording, StreamId, TimeRange, Trace};
 
 use super::families::Metric;
 use super::page::Summed;
@@ -30,7 +30,7 @@ const PATIENCE_NS: i64 = 30_000_000_000;
 
 /// A recording on its way into sums.
 pub(super) struct Reader {
-    archive: Archive,
+    recording: Recording,
     sums: Sums,
     /// Up to here everything is summed up; none before the first call.
     reached: Option<i64>,
@@ -40,9 +40,9 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn open(file: &File) -> anyhow::Result<Self> {
-        let archive = Archive::open(descriptor_path(file), |_, _| true);
+        let recording = Recording::open(descriptor_path(file), |_, _| true);
         Ok(Self {
-            archive: archive.context("cannot read the recording")?,
+            recording: recording.context("cannot read the recording")?,
             sums: Sums::default(),
             reached: None,
             unsummed_ns: 0,
@@ -51,18 +51,18 @@ impl Reader {
 
     /// Takes in what the file has gained.
     pub(super) fn poll(&mut self) -> anyhow::Result<()> {
-        let polled = self.archive.poll();
+        let polled = self.recording.poll();
         polled.map(drop).context("cannot read the recording")
     }
 
     /// Calls that the file has.
     pub(super) fn calls(&mut self) -> u64 {
-        self.archive.counts().calls
+        self.recording.counts().calls
     }
 
     /// The last moment of which the file tells.
     pub(super) fn last_moment(&self) -> i64 {
-        self.archive.span().map_or(i64::MIN, |it| it.end)
+        self.recording.span().map_or(i64::MIN, |it| it.end)
     }
 
     /// Sums up what happened up to a moment before which nothing is missing in the file. `tell` gets what is known after
@@ -72,7 +72,7 @@ impl Reader {
         known: i64,
         mut tell: impl FnMut(Summed),
     ) -> anyhow::Result<()> {
-        if let (None, Some(span)) = (self.reached, self.archive.span()) {
+        if let (None, Some(span)) = (self.reached, self.recording.span()) {
             self.reached = Some(span.begin - 1);
         }
         while let Some(from) = self.reached.filter(|it| *it < known) {
@@ -89,7 +89,9 @@ impl Reader {
 
     /// Sums up the rest of a recording that is complete.
     pub(super) fn finish(&mut self, tell: impl FnMut(Summed)) -> anyhow::Result<()> {
-        self.archive.close().context("cannot read the recording")?;
+        self.recording
+            .close()
+            .context("cannot read the recording")?;
         self.advance(self.last_moment().saturating_add(1), tell)
     }
 
@@ -120,7 +122,7 @@ impl Reader {
     /// The end of a range that holds few enough rows.
     fn fitting(&self, from: i64, known: i64) -> i64 {
         let mut until = known;
-        while until - from > SHORTEST_NS && self.archive.rows_in((from, until)) > ROWS {
+        while until - from > SHORTEST_NS && self.recording.rows_in((from, until)) > ROWS {
             until = from + (until - from) / 2;
         }
         until
@@ -133,7 +135,7 @@ impl Reader {
         let missing = self.sums.missing(&trace, range);
         let begin = missing.map_or(wide.begin, |it| it.saturating_sub(SHORTEST_NS));
         let wider = TimeRange::new(begin, wide.end);
-        if begin >= wide.begin || self.archive.rows_in(wider) > MOST / 2 {
+        if begin >= wide.begin || self.recording.rows_in(wider) > MOST / 2 {
             return Ok(trace);
         }
         match self.window(wider) {
@@ -143,26 +145,27 @@ impl Reader {
     }
 
     fn window(&mut self, range: TimeRange) -> Result<Trace, WindowError> {
-        let mut trace = self.archive.window_with_graphs(range, MOST)?;
+        let mut trace = self.recording.window_with_graphs(range, MOST)?;
         trace.mind_past();
         Ok(trace)
     }
 
     fn widened(&self, range: TimeRange) -> TimeRange {
-        let span = self.archive.span().unwrap_or(range);
+        let span = self.recording.span().unwrap_or(range);
         let mut step = SHORTEST_NS;
         let mut wide = range;
-        while wide.begin > span.begin && self.archive.rows_in((wide.begin, range.begin)) < MARGIN {
+        while wide.begin > span.begin && self.recording.rows_in((wide.begin, range.begin)) < MARGIN
+        {
             wide.begin = wide.begin.saturating_sub(step).max(span.begin);
             step = step.saturating_mul(2);
         }
         // Times that have come since are there, unless too much lies between.
         let lagging = self.sums.lagging().unwrap_or(wide.begin);
-        if lagging < wide.begin && self.archive.rows_in((lagging, wide.begin)) < 4 * MARGIN {
+        if lagging < wide.begin && self.recording.rows_in((lagging, wide.begin)) < 4 * MARGIN {
             wide.begin = lagging.saturating_sub(SHORTEST_NS);
         }
         step = SHORTEST_NS;
-        while wide.end < span.end && self.archive.rows_in((range.end, wide.end)) < MARGIN {
+        while wide.end < span.end && self.recording.rows_in((range.end, wide.end)) < MARGIN {
             wide.end = wide.end.saturating_add(step).min(span.end);
             step = step.saturating_mul(2);
         }
@@ -172,7 +175,7 @@ impl Reader {
     /// Sums up a range as far as it is known, and answers how far that is.
     fn take(&mut self, trace: &Trace, range: TimeRange, known: i64) -> i64 {
         let window = Window::whole(trace);
-        let pending = match self.archive.complete() {
+        let pending = match self.recording.complete() {
             true => Vec::new(),
             false => pending(&window),
         };
@@ -195,7 +198,7 @@ impl Reader {
     fn summed(&mut self, known: i64) -> Summed {
         let mut samples = Samples::default();
         self.show_counts(&mut samples);
-        let things = self.archive.things();
+        let things = self.recording.things();
         show_costs(&mut samples, things);
         self.sums.show(&mut samples, things);
         Summed {
@@ -206,8 +209,8 @@ impl Reader {
 
     /// What the index counts, which is all that the file has.
     fn show_counts(&mut self, samples: &mut Samples) {
-        let counts = self.archive.counts();
-        let things = self.archive.things();
+        let counts = self.recording.counts();
+        let things = self.recording.things();
         let none = Labels::new();
         for (thread, calls) in &counts.threads {
             let labels = process_labels(things, things.thread(*thread).process);

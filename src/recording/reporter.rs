@@ -214,10 +214,10 @@ impl Work {
             Some(at) => is_asked && at.elapsed() < PATIENCE,
         };
         let now = Some(hang::now());
-        let mut archive = trace::open_held(file)?;
-        let begin = trace::begin(&archive);
-        let hangs = hang::fold(&archive, now);
-        let report = hangs.of_archive(&mut archive, Step::default(), |_| goes_on());
+        let mut recording = trace::open_held(file)?;
+        let begin = trace::begin(&recording);
+        let hangs = hang::fold(&recording, now);
+        let report = hangs.of_recording(&mut recording, Step::default(), |_| goes_on());
         Ok(report
             .context("cannot read the recording")?
             .filter(|_| goes_on())

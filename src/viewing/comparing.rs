@@ -8,7 +8,7 @@ use anyhow::Context;
 use ascend_trace_analysis::diff::{Diff, paired};
 use ascend_trace_analysis::steps::{Finder, Plan};
 use ascend_trace_analysis::{Fold, Needs, Step, Windows};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 use ascend_trace_viewer::{Compared, Comparer};
 
 use super::pace::step_back;
@@ -66,7 +66,7 @@ fn compare(
     sender: &Sender<Compared>,
 ) -> anyhow::Result<()> {
     let open = |path: &PathBuf| {
-        let opened = Archive::open(path, |_, _| true);
+        let opened = Recording::open(path, |_, _| true);
         opened.with_context(|| format!("cannot read {}", path.display()))
     };
     let (mut a, mut b) = (open(&paths[0])?, open(&paths[1])?);
@@ -85,14 +85,14 @@ fn compare(
     Ok(())
 }
 
-fn plan(archive: &mut Archive, by: &By<'_>) -> anyhow::Result<Plan> {
-    let plan = by.with(|it| Finder::new(it).of_archive(archive, Step::default(), |_| true))?;
+fn plan(recording: &mut Recording, by: &By<'_>) -> anyhow::Result<Plan> {
+    let plan = by.with(|it| Finder::new(it).of_recording(recording, Step::default(), |_| true))?;
     Ok(plan.unwrap_or_default())
 }
 
 /// When the first task began, as far as tasks have times.
-fn first_task(archive: &mut Archive) -> anyhow::Result<Option<i64>> {
-    let mut windows = Windows::of(archive, Step::default(), Needs::Calls);
+fn first_task(recording: &mut Recording) -> anyhow::Result<Option<i64>> {
+    let mut windows = Windows::of(recording, Step::default(), Needs::Calls);
     loop {
         let found = windows.next(|window| {
             let tasks = window.trace.tasks().iter();

@@ -14,7 +14,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use ascend_trace_export::{Exporter, Single, Source, Step, Wanted, format, stream};
-use ascend_trace_recording::{Archive, TimeRange};
+use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_viewer::{self as viewer, News, Reached};
 
 use crate::symbols;
@@ -168,15 +168,15 @@ impl Job {
     }
 
     fn export(&self, writer: &mut dyn Write) -> anyhow::Result<()> {
-        let mut archive = Archive::open(&self.trace, |_, _| !self.is_stopped())?;
-        archive.close()?;
-        archive.set_symbols(symbols::of_this_machine());
+        let mut recording = Recording::open(&self.trace, |_, _| !self.is_stopped())?;
+        recording.close()?;
+        recording.set_symbols(symbols::of_this_machine());
         let sink = &mut Single::new(writer);
         let Some(range) = self.range else {
             let mut told = Instant::now();
             let step = Step::default();
             let what = (self.exporter, &Wanted::default());
-            stream(&mut archive, what, step, sink, &mut |done, all| {
+            stream(&mut recording, what, step, sink, &mut |done, all| {
                 if told.elapsed() > PAUSE {
                     told = Instant::now();
                     let reached = Reached::Part(done, all);
@@ -186,7 +186,7 @@ impl Job {
             return Ok(());
         };
         // What is on screen is read by itself, however long the recording is.
-        let trace = archive.window(range, MOST)?;
+        let trace = recording.window(range, MOST)?;
         let wanted = Wanted {
             range: Some(range),
             ..Wanted::default()

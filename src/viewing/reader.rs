@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ascend_trace_recording::archive::WindowError;
 use ascend_trace_recording::file::recognise;
-use ascend_trace_recording::{Archive, OpenError, Summary, TimeRange, Trace};
+use ascend_trace_recording::recording::WindowError;
+use ascend_trace_recording::{OpenError, Recording, Summary, TimeRange, Trace};
 use ascend_trace_viewer::{Derived, Extent, News, Overview, Quest};
 
 use super::loader::{Wish, Wishes};
@@ -83,11 +83,11 @@ impl Reader {
     }
 
     /// Whether the recording has ended, or stopped short, as it seems.
-    fn is_final(&self, archive: &Archive) -> bool {
-        archive.complete() || self.may_rest.as_deref().is_some_and(recorder::is_gone)
+    fn is_final(&self, recording: &Recording) -> bool {
+        recording.complete() || self.may_rest.as_deref().is_some_and(recorder::is_gone)
     }
 
-    fn open(&self, path: &Path) -> Result<Archive, OpenError> {
+    fn open(&self, path: &Path) -> Result<Recording, OpenError> {
         let mut told = Instant::now();
         // A recorder may not have written its first bytes yet.
         while !recognise(path)? {
@@ -96,20 +96,20 @@ impl Reader {
                 return Err(OpenError::Stopped);
             }
         }
-        let mut archive = Archive::open(path, |done, all| {
+        let mut recording = Recording::open(path, |done, all| {
             if told.elapsed() > TICK {
                 told = Instant::now();
                 self.mail.open().opening = Some((done, all));
             }
             !self.wishes.now().stop
         })?;
-        archive.set_symbols_ahead(symbols::of_this_machine());
-        archive.find_call_sites();
-        Ok(archive)
+        recording.set_symbols_ahead(symbols::of_this_machine());
+        recording.find_call_sites();
+        Ok(recording)
     }
 
     fn read(&self, path: &Path) -> Result<(), OpenError> {
-        let mut archive = match self.open(path) {
+        let mut recording = match self.open(path) {
             Err(OpenError::Stopped) => return Ok(()),
             opened => opened?,
         };
@@ -119,26 +119,26 @@ impl Reader {
             read: (Instant::now(), i64::MIN),
             has_news: false,
             grown: None,
-            is_final: self.is_final(&archive),
+            is_final: self.is_final(&recording),
             is_checked: false,
             whole: Arc::default(),
             near: Arc::default(),
             summed: Instant::now(),
             pause: Duration::ZERO,
         };
-        self.sum_up(&mut archive, &mut given)?;
-        self.begin(&mut archive, &mut given)?;
+        self.sum_up(&mut recording, &mut given)?;
+        self.begin(&mut recording, &mut given)?;
         let mut pace = Pace::new();
         let mut was_complete = false;
         let mut quest: Option<Box<Quest>> = None;
         loop {
-            self.mail.open().position = archive.position();
-            if archive.complete() && !was_complete {
+            self.mail.open().position = recording.position();
+            if recording.complete() && !was_complete {
                 was_complete = true;
-                let end = archive.things().end();
+                let end = recording.things().end();
                 self.mail.open().ended = Some(end.map(|(_, status)| status));
             }
-            let time = match (&quest, archive.complete()) {
+            let time = match (&quest, recording.complete()) {
                 (Some(_), _) => Duration::ZERO,
                 // What the view has given back has been freed.
                 (None, true) if self.mail.is_taken() => UNTIL_ASKED,
@@ -152,30 +152,30 @@ impl Reader {
                 return Ok(());
             }
             self.mail.free();
-            let is_due = !archive.complete() && pace.is_due() && self.mail.is_taken();
+            let is_due = !recording.complete() && pace.is_due() && self.mail.is_taken();
             if is_due {
                 pace.begin();
             }
-            let mut grown = is_due && archive.poll()?;
+            let mut grown = is_due && recording.poll()?;
             if grown {
-                archive.find_call_sites();
+                recording.find_call_sites();
             }
             given.grown = grown.then(Instant::now).or(given.grown);
             // What a growing recording left open is then looked at once more.
-            let is_final = self.is_final(&archive);
+            let is_final = self.is_final(&recording);
             grown |= is_final != std::mem::replace(&mut given.is_final, is_final);
-            if grown && (given.summed.elapsed() > given.pause || archive.complete()) {
-                self.sum_up(&mut archive, &mut given)?;
+            if grown && (given.summed.elapsed() > given.pause || recording.complete()) {
+                self.sum_up(&mut recording, &mut given)?;
             }
             match wish.range {
                 Some(range) if grown || wish != given.wish => {
-                    self.look(&mut archive, &mut given, range, grown)?;
+                    self.look(&mut recording, &mut given, range, grown)?;
                 }
-                None if grown => self.begin(&mut archive, &mut given)?,
+                None if grown => self.begin(&mut recording, &mut given)?,
                 _ => {}
             }
             if std::mem::take(&mut given.has_news) {
-                self.mail.open().overview = Some(overview(&mut archive, &given));
+                self.mail.open().overview = Some(overview(&mut recording, &given));
             }
             if is_due {
                 pace.end();
@@ -186,7 +186,7 @@ impl Reader {
             given.wish = wish;
             self.mail.open().answered = wish.number;
             if let Some(mut own) = quest.take() {
-                match self.pursue(&mut archive, &mut own, wish) {
+                match self.pursue(&mut recording, &mut own, wish) {
                     Ok(true) => self.mail.tell(News::Found(own)),
                     Ok(false) => quest = Some(own),
                     Err(WindowError::Open(error)) => return Err(error),
@@ -199,13 +199,13 @@ impl Reader {
     /// Goes on looking for something until it is found or the view wants something else.
     fn pursue(
         &self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         quest: &mut Quest,
         wish: Wish,
     ) -> Result<bool, WindowError> {
         let mut told: Option<Instant> = None;
         let number = quest.number();
-        quest.advance(archive, &mut |reached| {
+        quest.advance(recording, &mut |reached| {
             if told.is_none_or(|told| told.elapsed() > TICK) {
                 told = Some(Instant::now());
                 self.mail.tell(News::Reached(number, reached));
@@ -215,9 +215,9 @@ impl Reader {
     }
 
     /// Sums the whole recording up.
-    fn sum_up(&self, archive: &mut Archive, given: &mut Given) -> Result<(), OpenError> {
+    fn sum_up(&self, recording: &mut Recording, given: &mut Given) -> Result<(), OpenError> {
         let begin = Instant::now();
-        given.whole = Arc::new(archive.summary(TimeRange::EVERYTHING, WHOLE)?);
+        given.whole = Arc::new(recording.summary(TimeRange::EVERYTHING, WHOLE)?);
         given.summed = Instant::now();
         given.pause = begin.elapsed() * PATIENCE;
         given.has_news = true;
@@ -228,13 +228,13 @@ impl Reader {
     /// not too many.
     fn look(
         &self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         given: &mut Given,
         range: TimeRange,
         grown: bool,
     ) -> Result<(), OpenError> {
         let wide = widened(range);
-        let end = end_of(archive);
+        let end = end_of(recording);
         // What has been added since is not loaded.
         let known_until = match given.read.1 < end {
             true => given.read.1,
@@ -250,47 +250,47 @@ impl Reader {
         let is_late = is_settled && given.read.0.elapsed() < LATE_TICK;
         let is_new = grown && (given.is_final || !is_late);
         if is_new || !fits(&given.near) {
-            given.near = Arc::new(archive.summary(wide, NEAR)?);
+            given.near = Arc::new(recording.summary(wide, NEAR)?);
         }
         given.has_news = true;
         if !is_new && given.loaded.is_some_and(covered) {
             return Ok(());
         }
-        if self.give_whole(archive, given)? {
+        if self.give_whole(recording, given)? {
             return Ok(());
         }
         let most = most(given, is_settled);
         given.read = (Instant::now(), end);
         for wanted in [wide, range] {
-            let loaded = open_ended(wanted, archive.span());
-            if self.give_range(archive, given, (wanted, loaded), most)? {
+            let loaded = open_ended(wanted, recording.span());
+            if self.give_range(recording, given, (wanted, loaded), most)? {
                 return Ok(());
             }
         }
         let is_near = given.loaded.is_some_and(|known| known.shares_time(range));
         if is_new || !is_near {
-            self.give(archive, None, given)?;
+            self.give(recording, None, given)?;
         }
         Ok(())
     }
 
     /// Gives what there is to see before the view looks anywhere.
-    fn begin(&self, archive: &mut Archive, given: &mut Given) -> Result<(), OpenError> {
-        match self.give_whole(archive, given)? {
+    fn begin(&self, recording: &mut Recording, given: &mut Given) -> Result<(), OpenError> {
+        match self.give_whole(recording, given)? {
             true => Ok(()),
-            false => self.give(archive, None, given),
+            false => self.give(recording, None, given),
         }
     }
 
     /// Gives all of the recording, if there is not too much of it.
-    fn give_whole(&self, archive: &mut Archive, given: &mut Given) -> Result<bool, OpenError> {
+    fn give_whole(&self, recording: &mut Recording, given: &mut Given) -> Result<bool, OpenError> {
         let most = most(given, false);
-        if archive.rows() > most {
+        if recording.rows() > most {
             return Ok(false);
         }
-        given.read = (Instant::now(), end_of(archive));
+        given.read = (Instant::now(), end_of(recording));
         self.give_range(
-            archive,
+            recording,
             given,
             (TimeRange::EVERYTHING, TimeRange::EVERYTHING),
             most,
@@ -300,7 +300,7 @@ impl Reader {
     /// Gives what lies in a range, if there is not too much of it: then the second range is loaded.
     fn give_range(
         &self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         given: &mut Given,
         (wanted, loaded): (TimeRange, TimeRange),
         most: u64,
@@ -308,11 +308,11 @@ impl Reader {
         if loaded == TimeRange::EVERYTHING && given.is_final && !given.is_checked {
             // A window does not ask for all that is in a file.
             given.is_checked = true;
-            archive.check()?;
+            recording.check()?;
         }
-        match archive.window_with_graphs(wanted, most) {
+        match recording.window_with_graphs(wanted, most) {
             Ok(trace) => {
-                self.give(archive, Some((trace, loaded)), given)?;
+                self.give(recording, Some((trace, loaded)), given)?;
                 Ok(true)
             }
             Err(WindowError::TooMany(_)) => Ok(false),
@@ -323,7 +323,7 @@ impl Reader {
     /// Gives a range of the recording, or nothing but its things.
     fn give(
         &self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         part: Option<(Trace, TimeRange)>,
         given: &mut Given,
     ) -> Result<(), OpenError> {
@@ -333,15 +333,15 @@ impl Reader {
             is_whole: given.loaded == Some(TimeRange::EVERYTHING),
             is_final: given.is_final,
         };
-        let trace = part.map_or_else(|| archive.things().clone(), |(trace, _)| trace);
+        let trace = part.map_or_else(|| recording.things().clone(), |(trace, _)| trace);
         let derived = Derived::of(&trace, extent);
         let part = LoadedPart {
             trace,
             derived,
             loaded: given.loaded,
-            warnings: extent.is_whole.then(|| archive.final_warnings()),
+            warnings: extent.is_whole.then(|| recording.final_warnings()),
         };
-        let overview = overview(archive, given);
+        let overview = overview(recording, given);
         self.mail
             .give(part, |letters| letters.overview = Some(overview));
         Ok(())
@@ -349,8 +349,8 @@ impl Reader {
 }
 
 /// Where the recording ends, as far as it is known.
-fn end_of(archive: &Archive) -> i64 {
-    archive.span().map_or(i64::MIN, |span| span.end)
+fn end_of(recording: &Recording) -> i64 {
+    recording.span().map_or(i64::MIN, |span| span.end)
 }
 
 /// Calls and tasks that are read one by one.
@@ -363,10 +363,10 @@ fn most(given: &Given, is_settled: bool) -> u64 {
 }
 
 /// What is known of all of a recording.
-fn overview(archive: &mut Archive, given: &Given) -> Overview {
-    let counts = archive.counts();
+fn overview(recording: &mut Recording, given: &Given) -> Overview {
+    let counts = recording.counts();
     Overview {
-        span: archive.span(),
+        span: recording.span(),
         calls: counts.calls,
         tasks: counts.tasks,
         failed: counts.errors,
@@ -374,7 +374,7 @@ fn overview(archive: &mut Archive, given: &Given) -> Overview {
         whole: Arc::clone(&given.whole),
         near: Arc::clone(&given.near),
         loaded: None,
-        ranges_until: archive.ranges_until(),
+        ranges_until: recording.ranges_until(),
         opening: None,
     }
 }

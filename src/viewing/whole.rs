@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use anyhow::Context;
 
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 
 use crate::cli::trace::Condition;
 
@@ -57,8 +57,8 @@ fn length(file: &Path) -> anyhow::Result<u64> {
 fn check(file: &Path) -> anyhow::Result<Checked> {
     let context = || format!("cannot check {}", file.display());
     let bytes = length(file)?;
-    let mut archive = Archive::open(file, |_, _| true).with_context(context)?;
-    archive.check().with_context(context)?;
-    let condition = Condition::of(archive.things(), &archive.final_warnings());
+    let mut recording = Recording::open(file, |_, _| true).with_context(context)?;
+    recording.check().with_context(context)?;
+    let condition = Condition::of(recording.things(), &recording.final_warnings());
     Ok(Checked { bytes, condition })
 }

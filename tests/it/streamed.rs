@@ -9,8 +9,8 @@ use std::path::Path;
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::StreamStats;
-use ascend_trace_recording::archive::Counts;
-use ascend_trace_recording::{Archive, ThreadId, Trace};
+use ascend_trace_recording::recording::Counts;
+use ascend_trace_recording::{Recording, ThreadId, Trace};
 use ascend_trace_testkit::whole::opened;
 
 use crate::examples;
@@ -24,7 +24,7 @@ const CHUNK_HEADER: usize = 20;
 
 /// What `info` tells.
 #[track_caller]
-fn same_info(whole: &Trace, archive: &mut Archive, what: &str) {
+fn same_info(whole: &Trace, archive: &mut Recording, what: &str) {
     assert_eq!(archive.counts(), Counts::of(whole), "{what}");
     assert_eq!(archive.things().losses(), whole.losses(), "{what}");
     assert_eq!(archive.things().end(), whole.end(), "{what}");
@@ -37,10 +37,12 @@ fn same_info(whole: &Trace, archive: &mut Archive, what: &str) {
 
 /// What `stats` tells.
 #[track_caller]
-fn same_stats(whole: &Trace, archive: &mut Archive, what: &str) {
+fn same_stats(whole: &Trace, archive: &mut Recording, what: &str) {
     let mut expected = Stats::of(whole);
     let span = archive.span();
-    let mut found = Stats::of_archive(archive, span, |_| true).unwrap().unwrap();
+    let mut found = Stats::of_recording(archive, span, |_| true)
+        .unwrap()
+        .unwrap();
     for stats in [&mut found, &mut expected] {
         let place = |it: &StreamStats| (it.pid, it.device, it.stream_id);
         stats.streams.sort_by_key(place);
@@ -49,12 +51,7 @@ fn same_stats(whole: &Trace, archive: &mut Archive, what: &str) {
     assert_eq!(found.streams.len(), expected.streams.len(), "{what}");
     for (found, expected) in found.streams.iter().zip(&expected.streams) {
         assert_eq!(
-            (
-                found.stream_id,
-                found.tasks,
-                found.untimed,
-                found.busy_ns
-            ),
+            (found.stream_id, found.tasks, found.untimed, found.busy_ns),
             (
                 expected.stream_id,
                 expected.tasks,
@@ -78,8 +75,8 @@ fn same_stats(whole: &Trace, archive: &mut Archive, what: &str) {
 }
 
 /// A file that may still grow: a call that lasts long is under way then, and not among the calls.
-fn open(path: &Path) -> (Trace, Archive) {
-    let mut archive = Archive::open(path, |_, _| true).unwrap();
+fn open(path: &Path) -> (Trace, Recording) {
+    let mut archive = Recording::open(path, |_, _| true).unwrap();
     (archive.whole().unwrap(), archive)
 }
 
@@ -98,7 +95,7 @@ fn places(bytes: &[u8]) -> impl Iterator<Item = usize> {
 fn while_it_grows(bytes: &[u8], path: &Path, what: &str) {
     File::create(path).unwrap();
     let mut written = 0;
-    let mut followed: Option<Archive> = None;
+    let mut followed: Option<Recording> = None;
     for place in places(bytes).chain([bytes.len()]) {
         let mut file = OpenOptions::new().append(true).open(path).unwrap();
         file.write_all(&bytes[written..place]).unwrap();
@@ -131,7 +128,7 @@ fn anchors(bytes: &[u8]) -> impl Iterator<Item = usize> {
     .flatten()
 }
 
-/// What one reader makes do without, the other does. But an archive counts times whose tasks are lost
+/// What one reader makes do without, the other does. But a recording counts times whose tasks are lost
 /// with their calls, and not the events of which only the calls are left. And it has its clocks from the
 /// index, which knows the comparisons also where they are lost themselves.
 fn damaged(bytes: &[u8], path: &Path, what: &str) {

@@ -1,5 +1,5 @@
 //! What is looked for in all of a long recording, part by part, while the view goes on. The source
-//! lends its archive; a quest that has to wait goes on where it was.
+//! lends its recording; a quest that has to wait goes on where it was.
 
 mod blames;
 mod calls;
@@ -10,8 +10,8 @@ mod matches;
 mod stalls;
 mod sums;
 
-use ascend_trace_recording::archive::{Towards, WindowError};
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::recording::{Towards, WindowError};
+use ascend_trace_recording::{Recording, TimeRange, Trace};
 
 pub(crate) use blames::BlameQuest;
 pub(crate) use calls::CallsQuest;
@@ -165,18 +165,18 @@ impl Quest {
     /// When the file cannot be read.
     pub fn advance(
         &mut self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         match &mut self.kind {
-            Kind::Match(quest) => quest.advance(&mut self.course, archive, keep_on),
-            Kind::Stalls(quest) => quest.advance(&mut self.course, archive, keep_on),
-            Kind::Statistics(quest) => quest.advance(archive, keep_on),
-            Kind::Blames(quest) => quest.advance(archive, keep_on),
-            Kind::Findings(quest) => quest.advance(archive, keep_on),
-            Kind::Critical(quest) => quest.advance(archive, keep_on),
-            Kind::Calls(quest) => quest.advance(&mut self.course, archive, keep_on),
-            Kind::Slowest(quest) => quest.advance(&mut self.course, archive, keep_on),
+            Kind::Match(quest) => quest.advance(&mut self.course, recording, keep_on),
+            Kind::Stalls(quest) => quest.advance(&mut self.course, recording, keep_on),
+            Kind::Statistics(quest) => quest.advance(recording, keep_on),
+            Kind::Blames(quest) => quest.advance(recording, keep_on),
+            Kind::Findings(quest) => quest.advance(recording, keep_on),
+            Kind::Critical(quest) => quest.advance(recording, keep_on),
+            Kind::Calls(quest) => quest.advance(&mut self.course, recording, keep_on),
+            Kind::Slowest(quest) => quest.advance(&mut self.course, recording, keep_on),
         }
     }
 }

@@ -7,15 +7,15 @@
 use std::time::Instant;
 
 use ascend_trace_analysis::{Graphs, Stats};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("which file?")?;
     let begin = Instant::now();
-    let mut archive = Archive::open(&path, |_, _| true)?;
-    let calls = archive.graph_calls()?;
+    let mut recording = Recording::open(&path, |_, _| true)?;
+    let calls = recording.graph_calls()?;
     let graphs = Graphs::with_replays(&calls.trace, calls.replays.keys().copied());
-    let counts = archive.counts();
+    let counts = recording.counts();
     println!(
         "info: {} calls, {} tasks, {} graphs in {:.1?}",
         counts.calls,
@@ -25,8 +25,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     memory();
     let begin = Instant::now();
-    let span = archive.span();
-    let stats = Stats::of_archive(&mut archive, span, |_| true)?;
+    let span = recording.span();
+    let stats = Stats::of_recording(&mut recording, span, |_| true)?;
     let operations = stats.map_or(0, |stats| stats.operations.len());
     println!("stats: {operations} operations in {:.1?}", begin.elapsed());
     memory();

@@ -18,7 +18,7 @@ use ascend_trace_analysis::diff::Diff;
 use ascend_trace_analysis::steps::{Report, Wanted};
 use ascend_trace_analysis::whatif::{Change, WhatIf};
 use ascend_trace_analysis::{Dependencies, Fold, Needs, Stalls, Stats, Step, Window, Windows};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
 use ascend_trace_testkit::whole::GrowingRecording;
@@ -42,24 +42,24 @@ const MEASUREMENTS: [Measurement; 11] = [
     ("dependencies", |file| windows(file, Needs::Dependencies)),
     ("stalls", |file| windows(file, Needs::All)),
     ("stats", |file| {
-        let mut archive = open(file)?;
-        let span = archive.span();
-        let stats = Stats::of_archive(&mut archive, span, |_| true)?.ok_or("nobody gave up")?;
+        let mut recording = open(file)?;
+        let span = recording.span();
+        let stats = Stats::of_recording(&mut recording, span, |_| true)?.ok_or("nobody gave up")?;
         Ok(format!("{} causes", stats.stall_causes.len()))
     }),
     ("check", |file| {
         let findings =
-            Findings::default().of_archive(&mut open(file)?, Step::default(), |_| true)?;
+            Findings::default().of_recording(&mut open(file)?, Step::default(), |_| true)?;
         Ok(format!("{} findings", findings.unwrap_or_default().len()))
     }),
     ("steps", |file| {
-        let report = Report::of_archive(&mut open(file)?, Step::default(), Wanted::Repeated)?;
+        let report = Report::of_recording(&mut open(file)?, Step::default(), Wanted::Repeated)?;
         Ok(format!("{} steps", report.steps.len()))
     }),
     ("critical", |file| {
-        let mut archive = open(file)?;
-        let range = archive.span().unwrap_or_default();
-        let path = Critical::of_archive(&mut archive, Step::default(), range)?;
+        let mut recording = open(file)?;
+        let range = recording.span().unwrap_or_default();
+        let path = Critical::of_recording(&mut recording, Step::default(), range)?;
         Ok(format!("{} pieces", path.segments.len()))
     }),
     ("what-if", |file| {
@@ -77,9 +77,9 @@ const MEASUREMENTS: [Measurement; 11] = [
     }),
     // The second recording is the first one, opened once more: twice as many tasks.
     ("diff", |file| {
-        let mut archives = [open(file)?, open(file)?];
-        let both = archives.each_mut();
-        let diff = Diff::of_archives(both, Step::default(), Wanted::Repeated)?;
+        let mut recordings = [open(file)?, open(file)?];
+        let both = recordings.each_mut();
+        let diff = Diff::of_recordings(both, Step::default(), Wanted::Repeated)?;
         Ok(format!("{} pairs", diff.pairs.len()))
     }),
 ];
@@ -138,13 +138,13 @@ fn measured(file: &Path, tasks: u32, name: &str) -> Outcome<()> {
     Ok(())
 }
 
-fn open(file: &Path) -> Outcome<Archive> {
-    Ok(Archive::open(file, |_, _| true)?)
+fn open(file: &Path) -> Outcome<Recording> {
+    Ok(Recording::open(file, |_, _| true)?)
 }
 
 fn windows(file: &Path, needs: Needs) -> Outcome<String> {
-    let mut archive = open(file)?;
-    let mut windows = Windows::of(&mut archive, Step::default(), needs);
+    let mut recording = open(file)?;
+    let mut windows = Windows::of(&mut recording, Step::default(), needs);
     let mut count = 0;
     while windows.next(|_| ())?.is_some() {
         count += 1;
@@ -153,7 +153,7 @@ fn windows(file: &Path, needs: Needs) -> Outcome<String> {
 }
 
 fn simulated(file: &Path) -> Outcome<WhatIf> {
-    Ok(WhatIf::of_archive(&mut open(file)?, Step::default())?)
+    Ok(WhatIf::of_recording(&mut open(file)?, Step::default())?)
 }
 
 /// The tables of the workload, with what its functions mean.

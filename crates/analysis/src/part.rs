@@ -9,8 +9,8 @@
 use std::collections::HashSet;
 
 use ascend_trace_format::api::{Role, Waits};
-use ascend_trace_recording::archive::WindowError;
-use ascend_trace_recording::{Archive, OpenError, StreamId, TaskId, TimeRange, Trace};
+use ascend_trace_recording::recording::WindowError;
+use ascend_trace_recording::{OpenError, Recording, StreamId, TaskId, TimeRange, Trace};
 
 use crate::dependencies::runs;
 use crate::places::is_step;
@@ -46,34 +46,34 @@ struct Known {
 /// # Errors
 /// When the file cannot be read.
 pub fn part_of(
-    archive: &mut Archive,
+    recording: &mut Recording,
     asked: impl Into<TimeRange>,
     streams: Streams,
     most: u64,
 ) -> Result<Option<Trace>, OpenError> {
-    let Some(span) = archive.span() else {
+    let Some(span) = recording.span() else {
         return Ok(None);
     };
     let asked = asked.into();
-    let counts = archive.counts();
+    let counts = recording.counts();
     let used: Vec<StreamId> = counts
         .streams
         .iter()
         .filter(|it| it.1.0 > 0)
         .map(|it| *it.0)
         .collect();
-    let mut range = with_steps(archive.things(), asked);
+    let mut range = with_steps(recording.things(), asked);
     let mut wide = range;
     let mut step = range.duration().max(FIRST_NS);
     let mut enough = None;
     loop {
-        if archive.rows_in(range) > archive.rows() / 4 {
+        if recording.rows_in(range) > recording.rows() / 4 {
             return Ok(None);
         }
-        if archive.rows_in(wide) > most {
+        if recording.rows_in(wide) > most {
             return Ok(enough);
         }
-        let mut part = match archive.window_with_graphs(wide, most) {
+        let mut part = match recording.window_with_graphs(wide, most) {
             Ok(part) => part,
             // It is fuller than the index told.
             Err(WindowError::TooMany(_)) => return Ok(enough),

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ascend_trace_format::api::{Role, TaskKind};
-use ascend_trace_recording::archive::Keep;
+use ascend_trace_recording::recording::Keep;
 use ascend_trace_recording::{
     Call, CallId, EventId, Generation, StreamId, TaskId, ThreadId, Trace, is_capture_code,
 };

@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use ascend_trace_recording::archive::Replay;
+use ascend_trace_recording::recording::Replay;
 use ascend_trace_recording::{
-    Archive, CallId, OpenError, StreamId, TaskId, ThreadId, TimeRange, Trace,
+    CallId, OpenError, Recording, StreamId, TaskId, ThreadId, TimeRange, Trace,
 };
 
 use crate::past::{Keys, keep};
@@ -327,10 +327,10 @@ pub struct Windows<'a> {
 
 impl<'a> Windows<'a> {
     /// Of all of a recording, with as much of each window as is needed.
-    pub fn of(archive: &'a mut Archive, step: Step, needs: Needs) -> Self {
-        let begin = first_moment(archive.things(), archive.span());
+    pub fn of(recording: &'a mut Recording, step: Step, needs: Needs) -> Self {
+        let begin = first_moment(recording.things(), recording.span());
         Self {
-            replay: archive.replay(),
+            replay: recording.replay(),
             step,
             needs,
             part: RecordingPart::none(begin),
@@ -417,13 +417,13 @@ pub trait Fold: Sized {
     ///
     /// # Errors
     /// When the file cannot be read.
-    fn of_archive(
+    fn of_recording(
         mut self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         step: Step,
         mut keep_on: impl FnMut(i64) -> bool,
     ) -> Result<Option<Self::Answer>, OpenError> {
-        let mut windows = Windows::of(archive, step, Self::NEEDS);
+        let mut windows = Windows::of(recording, step, Self::NEEDS);
         while let Some(reached) = windows.next(|window| {
             self.take(window);
             window.part.until

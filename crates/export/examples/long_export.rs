@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ascend_trace_export::{Sink, Step, Wanted, format, stream};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 
 /// Files in a folder, or nowhere.
 struct Folder(Option<PathBuf>);
@@ -59,18 +59,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = (folder != "-").then(|| PathBuf::from(folder));
     folder.as_ref().map_or(Ok(()), fs::create_dir_all)?;
 
-    let mut archive = Archive::open(&file, |_, _| true)?;
+    let mut recording = Recording::open(&file, |_, _| true)?;
     let opened = peak()?;
     let begin = now();
     stream(
-        &mut archive,
+        &mut recording,
         (exporter, &wanted),
         step,
         &mut Folder(folder),
         &mut |_, _| {},
     )?;
     let passed = (now() - begin).as_secs_f64();
-    let rows = archive.rows();
+    let rows = recording.rows();
     println!(
         "{:9} {rows} calls and task times in {passed:.1} s, {:.2} M/s; {} MB at the most, {opened} MB \
          once opened",

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ascend_trace_analysis::{Step, Windows};
-use ascend_trace_recording::{Archive, OpenError};
+use ascend_trace_recording::{OpenError, Recording};
 
 use crate::part::Source;
 use crate::selection::Shown;
@@ -30,7 +30,7 @@ impl From<StreamError> for std::io::Error {
 /// streams there is anything has to be known before the first slice is written. Answers whether there was
 /// anything.
 pub fn stream<'w>(
-    archive: &mut Archive,
+    recording: &mut Recording,
     (exporter, wanted): (&dyn Exporter, &Wanted),
     step: Step,
     sink: &mut dyn Sink<'w>,
@@ -39,13 +39,13 @@ pub fn stream<'w>(
     let (mut shown, mut before) = (Shown::default(), 0);
     if !wanted.is_all() {
         let told = &mut |done, all| progress(done, 2 * all);
-        shown = Shown::find(archive, wanted, step.rows, told)?;
-        before = archive.rows();
+        shown = Shown::find(recording, wanted, step.rows, told)?;
+        before = recording.rows();
     }
     let has_any = wanted.is_all() || !shown.is_empty();
     let shown = Arc::new(shown);
     let mut pass = exporter.begin(sink)?;
-    let mut windows = Windows::of(archive, step, exporter.needs());
+    let mut windows = Windows::of(recording, step, exporter.needs());
     while let Some(written) = windows.next(|window| {
         let source = Source::of_window(window.clone(), (wanted, &shown));
         pass.step(&source, sink)

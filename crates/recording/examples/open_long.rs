@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use ascend_trace_recording::{Archive, TimeRange};
+use ascend_trace_recording::{Recording, TimeRange};
 
 /// What the viewer reads as single calls and tasks at most.
 const MOST: u64 = 200_000;
@@ -14,23 +14,27 @@ const MOST: u64 = 200_000;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("which file?")?;
     let begin = Instant::now();
-    let mut archive = Archive::open(&path, |_, _| true)?;
-    println!("opened {} rows in {:.1?}", archive.rows(), begin.elapsed());
+    let mut recording = Recording::open(&path, |_, _| true)?;
+    println!(
+        "opened {} rows in {:.1?}",
+        recording.rows(),
+        begin.elapsed()
+    );
     memory();
     let TimeRange {
         begin: first,
         end: last,
-    } = archive.span().ok_or("nothing in it")?;
+    } = recording.span().ok_or("nothing in it")?;
     let mut length = last - first;
     while length > 1_000 {
         let middle = first + (last - first) / 3;
         let range = (middle, middle + length);
         let begin = Instant::now();
-        let summary = archive.summary(range, 2048)?;
+        let summary = recording.summary(range, 2048)?;
         let lanes = summary.streams().count() + summary.threads().count();
         let summed = begin.elapsed();
         let begin = Instant::now();
-        let window = match archive.window(range, MOST) {
+        let window = match recording.window(range, MOST) {
             Ok(trace) => format!("{} calls in {:.1?}", trace.calls().len(), begin.elapsed()),
             Err(_) => "not read".to_owned(),
         };

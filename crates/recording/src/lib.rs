@@ -3,7 +3,6 @@
 //! [`mod@file`] is the codec of the `.atrace` file, [`rows`] what it stores, [`trace`] what readers
 //! work on, `load` how the one becomes the other, `clock` how device time becomes host time.
 
-pub mod archive;
 mod category;
 mod clock;
 pub mod cost;
@@ -16,6 +15,7 @@ mod load;
 pub mod loss;
 mod names;
 mod operands;
+pub mod recording;
 pub mod rows;
 pub mod stacks;
 pub mod summary;
@@ -25,7 +25,6 @@ mod time_range;
 pub mod trace;
 pub mod units;
 
-pub use archive::{Archive, Summary};
 pub use category::Category;
 pub use clock::hosts::{Aligned, Comparison, HostClock};
 pub use cost::{Cost, Costs};
@@ -35,6 +34,7 @@ pub use file::{OpenError, Warning};
 pub use graph_calls::is_capture_code;
 pub use loss::Loss;
 pub use operands::Operand;
+pub use recording::{Recording, Summary};
 pub use rows::{Ending, GraphRef};
 pub use stacks::{CallSite, StackId};
 pub use time_range::TimeRange;

@@ -56,7 +56,7 @@ pub struct Trace {
     pub(crate) losses: Losses,
     pub(crate) lost: LossSeries,
     pub(crate) counters: Counters,
-    /// Shared by all windows of an archive.
+    /// Shared by all windows of a recording.
     pub(crate) names: Arc<Names>,
     pub(crate) stacks: Arc<Stacks>,
     pub(crate) operands: Operands,

@@ -4,18 +4,18 @@ use std::path::Path;
 
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{CallRow, Row, SessionRow, TablesRow};
-use ascend_trace_recording::{Archive, OpenError, Trace, Warning};
+use ascend_trace_recording::{OpenError, Recording, Trace, Warning};
 
 /// Opens a file that nobody writes to any more. What is damaged or missing is among the warnings.
 ///
 /// # Errors
 /// When the file cannot be read.
 pub fn opened(path: impl AsRef<Path>) -> Result<(Trace, Vec<Warning>), OpenError> {
-    let mut archive = Archive::open(path, |_, _| true)?;
-    archive.close()?;
-    archive.check()?;
-    let trace = archive.whole()?;
-    Ok((trace, archive.final_warnings()))
+    let mut recording = Recording::open(path, |_, _| true)?;
+    recording.close()?;
+    recording.check()?;
+    let trace = recording.whole()?;
+    Ok((trace, recording.final_warnings()))
 }
 
 /// The trace that rows make when they are a file.
@@ -66,7 +66,7 @@ impl GrowingRecording {
     /// # Panics
     /// When that is no recording: a mistake of the caller's.
     pub fn settle(&mut self) {
-        self.trace = self.archive().whole().expect("it reads back");
+        self.trace = self.recording().whole().expect("it reads back");
     }
 
     /// What there was when it was looked at last.
@@ -80,12 +80,12 @@ impl GrowingRecording {
     /// When that is no recording: a mistake of the caller's.
     #[must_use]
     pub fn finish(self) -> Trace {
-        let mut archive = self.archive();
-        archive.close().expect("it reads back");
-        archive.whole().expect("it reads back")
+        let mut recording = self.recording();
+        recording.close().expect("it reads back");
+        recording.whole().expect("it reads back")
     }
 
-    fn archive(&self) -> Archive {
+    fn recording(&self) -> Recording {
         let writer = Writer::create(Vec::new(), &self.session, &self.tables);
         let mut writer = writer.expect("memory");
         let mut end = None;
@@ -100,6 +100,6 @@ impl GrowingRecording {
             Some(end) => writer.finish(end),
             None => writer.flush().map(|()| writer.into_inner()),
         };
-        Archive::from_bytes(bytes.expect("memory")).expect("it reads back")
+        Recording::from_bytes(bytes.expect("memory")).expect("it reads back")
     }
 }

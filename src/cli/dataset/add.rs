@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use ascend_trace_analysis::critical::{Critical, Segments};
 use ascend_trace_analysis::steps;
 use ascend_trace_export::{Dataset, Sink, Step, StreamError, Wanted, stream};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 use ascend_trace_recording::rows::SessionRow;
 
 use super::files::{Files, cannot_write};
@@ -50,8 +50,8 @@ pub(super) struct Done {
 impl Target<'_> {
     pub(super) fn add(&self, file: &Path) -> Result<Done, Trouble> {
         let content = Content::of(file).map_err(Trouble::Recording)?;
-        let mut archive = trace::open_any(file).map_err(Trouble::Recording)?;
-        let session = archive.things().session().clone();
+        let mut recording = trace::open_any(file).map_err(Trouble::Recording)?;
+        let session = recording.things().session().clone();
         let id = identity::id(&session, &content);
         if let Some(other) = self.other(&id, file) {
             let (file, other) = (file.display(), other.display());
@@ -78,7 +78,7 @@ impl Target<'_> {
                 status: there.condition().status(self.strict),
             });
         }
-        self.write(&mut archive, (file, content), place)
+        self.write(&mut recording, (file, content), place)
     }
 
     /// What the dataset has of a recording, if it is all of it.
@@ -101,19 +101,19 @@ impl Target<'_> {
 
     fn write(
         &self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         (file, content): (&Path, Content),
         place: Place<'_>,
     ) -> Result<Done, Trouble> {
         let pending = Pending::begin(self.store, place.id).map_err(Trouble::Dataset)?;
         let mut files = Files::new(self.store, place);
-        export(archive, None, &mut files, &mut |_, _| ())
+        export(recording, None, &mut files, &mut |_, _| ())
             .map_err(|trouble| trouble.of(file, self.store))?;
-        trace::check(archive, self.strict).map_err(Trouble::Recording)?;
-        let condition = Condition::of_archive(archive);
+        trace::check(recording, self.strict).map_err(Trouble::Recording)?;
+        let condition = Condition::of_recording(recording);
         // What nobody may take for the whole, as `export` does.
-        trace::say_warnings(file, archive);
-        trace::say_losses(file, archive);
+        trace::say_warnings(file, recording);
+        trace::say_losses(file, recording);
         let parts = files.parts().map_err(Trouble::Dataset)?;
         let manifest = Manifest::new(place, (file, content), &condition, parts);
         pending
@@ -146,7 +146,7 @@ impl Trouble {
 
 /// Writes the tables: what `export --format parquet --critical --steps` writes, or of it the tables of these names.
 pub(super) fn export<'w>(
-    archive: &mut Archive,
+    recording: &mut Recording,
     tables: Option<&[String]>,
     sink: &mut dyn Sink<'w>,
     progress: &mut dyn FnMut(u64, u64),
@@ -154,19 +154,19 @@ pub(super) fn export<'w>(
     let has = |name: &str| tables.is_none_or(|it| it.iter().any(|table| table == name));
     let mut wanted = Wanted::default();
     if has("critical") {
-        wanted.critical = critical(archive)?;
+        wanted.critical = critical(recording)?;
     }
     if has("steps") {
-        let report = steps::Report::of_archive(archive, Step::default(), steps::Wanted::Any);
+        let report = steps::Report::of_recording(recording, Step::default(), steps::Wanted::Any);
         let report = report.map_err(|error| Trouble::Recording(Error::new(error)))?;
         wanted.steps = Some(Arc::from(report.steps));
     }
-    let mut exporter = Dataset::of(archive.things());
+    let mut exporter = Dataset::of(recording.things());
     if let Some(tables) = tables {
         exporter = exporter.with_only(tables);
     }
     let what = (&exporter as _, &wanted);
-    match stream(archive, what, Step::default(), sink, progress) {
+    match stream(recording, what, Step::default(), sink, progress) {
         Ok(_) => Ok(()),
         Err(StreamError::Open(error)) => Err(Trouble::Recording(Error::new(error))),
         // Its text has the reason already.
@@ -174,11 +174,11 @@ pub(super) fn export<'w>(
     }
 }
 
-fn critical(archive: &mut Archive) -> Result<Arc<Segments>, Trouble> {
-    let Some(span) = archive.span() else {
+fn critical(recording: &mut Recording) -> Result<Arc<Segments>, Trouble> {
+    let Some(span) = recording.span() else {
         return Ok(Arc::default());
     };
-    let path = Critical::of_archive(archive, Step::default(), span);
+    let path = Critical::of_recording(recording, Step::default(), span);
     let path = path.map_err(|error| Trouble::Recording(Error::new(error)))?;
     Ok(path.segments.into())
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Error;
 
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 
 use super::add::{self, Trouble};
 use super::files::Files;
@@ -13,12 +13,12 @@ use super::place::{Place, plain};
 
 /// Writes the tables of these names into a folder.
 pub(crate) fn write_tables(
-    archive: &mut Archive,
+    recording: &mut Recording,
     root: &Path,
     tables: &[String],
     progress: &mut dyn FnMut(u64, u64),
 ) -> anyhow::Result<()> {
-    let session = archive.things().session().clone();
+    let session = recording.things().session().clone();
     let (run, host) = (add::run(&session), plain(&session.host));
     let place = Place {
         run: &run,
@@ -27,10 +27,12 @@ pub(crate) fn write_tables(
     };
     let folder = Folder::new(root);
     let mut files = Files::new(&folder, place);
-    add::export(archive, Some(tables), &mut files, progress).map_err(|trouble| match trouble {
-        Trouble::Recording(error) => error.context("cannot read the recording"),
-        Trouble::Dataset(error) => cannot_keep(error, root),
-    })?;
+    add::export(recording, Some(tables), &mut files, progress).map_err(
+        |trouble| match trouble {
+            Trouble::Recording(error) => error.context("cannot read the recording"),
+            Trouble::Dataset(error) => cannot_keep(error, root),
+        },
+    )?;
     files
         .name()
         .map_err(|error| cannot_keep(error.into(), root))

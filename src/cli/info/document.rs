@@ -8,9 +8,11 @@ use ascend_trace_analysis as analysis;
 use ascend_trace_analysis::graphs::Outcome;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{Counter, LogState};
-use ascend_trace_recording::archive::Counts;
+use ascend_trace_recording::recording::Counts;
 use ascend_trace_recording::rows::{LogRow, SessionRow};
-use ascend_trace_recording::{Archive, OpenError, ProcessId, StreamId, ThreadId, TimeRange, Trace};
+use ascend_trace_recording::{
+    OpenError, ProcessId, Recording, StreamId, ThreadId, TimeRange, Trace,
+};
 
 use super::coverage::{self, Coverage};
 
@@ -297,7 +299,7 @@ fn cost(trace: &Trace) -> Cost {
     }
 }
 
-/// What is counted, and what graphs there are: of a trace that is in memory, or of an archive.
+/// What is counted, and what graphs there are: of a trace that is in memory, or of a recording.
 pub(super) struct Facts {
     pub(super) span: Option<TimeRange>,
     pub(super) counts: Counts,
@@ -310,14 +312,14 @@ pub(super) struct Facts {
 const MOST_COMPARED: u64 = 1 << 20;
 
 /// Compares the sources of times, if there are two.
-fn compared(archive: &mut Archive) -> Vec<analysis::log::Comparison> {
-    if archive.things().session().timing != "both" {
+fn compared(recording: &mut Recording) -> Vec<analysis::log::Comparison> {
+    if recording.things().session().timing != "both" {
         return Vec::new();
     }
-    let Some(span) = archive.span() else {
+    let Some(span) = recording.span() else {
         return Vec::new();
     };
-    let whole = archive.window(
+    let whole = recording.window(
         TimeRange::new(span.begin, span.end.saturating_add(1)),
         MOST_COMPARED,
     );
@@ -338,14 +340,14 @@ impl Facts {
         }
     }
 
-    pub(super) fn of(archive: &mut Archive) -> Result<Self, OpenError> {
-        let calls = archive.graph_calls()?;
+    pub(super) fn of(recording: &mut Recording) -> Result<Self, OpenError> {
+        let calls = recording.graph_calls()?;
         let graphs = analysis::Graphs::with_replays(&calls.trace, calls.replays.keys().copied());
         Ok(Self {
-            span: archive.span(),
-            counts: archive.counts(),
+            span: recording.span(),
+            counts: recording.counts(),
             graphs: Graphs::of(&calls.trace, &graphs, calls.replays.values().sum()),
-            compared: compared(archive),
+            compared: compared(recording),
         })
     }
 }

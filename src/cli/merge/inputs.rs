@@ -81,8 +81,8 @@ fn refuse_copy(one: &Input, other: &Input) -> anyhow::Result<()> {
 }
 
 fn input(path: &Path) -> anyhow::Result<Input> {
-    let archive = trace::open_any(path)?;
-    let things = archive.things();
+    let recording = trace::open_any(path)?;
+    let things = recording.things();
     let session = things.session().clone();
     if !session.hosts.is_empty() {
         let shown = path.display();
@@ -105,8 +105,8 @@ fn input(path: &Path) -> anyhow::Result<Input> {
 /// Reads what alignment needs of each recording: one after another, so that one is in memory at a time.
 pub(super) fn collect(inputs: &mut [Input]) -> anyhow::Result<Vec<Recorded>> {
     let all = inputs.iter_mut().map(|input| {
-        let mut archive = trace::open_any(&input.path)?;
-        let collected = Collect::default().of_archive(&mut archive, Step::default(), |_| true);
+        let mut recording = trace::open_any(&input.path)?;
+        let collected = Collect::default().of_recording(&mut recording, Step::default(), |_| true);
         Ok(reading(collected, &input.path)?.unwrap_or_default())
     });
     all.collect()

@@ -40,20 +40,21 @@ pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Resu
         .prefix("ascend-trace-query-")
         .tempdir_in(&place);
     let folder = folder.with_context(|| format!("no place for tables in {}", place.display()))?;
-    let mut archive = trace::open_any(data)?;
+    let mut recording = trace::open_any(data)?;
     let mut progress = Progress::new("reading", "M calls and tasks");
-    let written = dataset::write_tables(&mut archive, folder.path(), &tables, &mut |done, all| {
-        progress.tell(done, all);
-    });
+    let written =
+        dataset::write_tables(&mut recording, folder.path(), &tables, &mut |done, all| {
+            progress.tell(done, all);
+        });
     drop(progress);
     interrupt.check()?;
     written?;
-    trace::check(&mut archive, args.strict)?;
-    trace::say_warnings(data, &archive);
-    trace::say_losses(data, &archive);
+    trace::check(&mut recording, args.strict)?;
+    trace::say_warnings(data, &recording);
+    trace::say_losses(data, &recording);
     let written = Readable::folder(folder.path());
     ask(args, (&written, &tables), query, &interrupt)?;
-    Ok(trace::Condition::of_archive(&archive).status(args.strict))
+    Ok(trace::Condition::of_recording(&recording).status(args.strict))
 }
 
 fn ask(

@@ -2,8 +2,8 @@
 
 use ascend_trace_analysis::stats::{Grouping, StallGroup, StallGroups};
 use ascend_trace_analysis::{Fold, Stall, Step};
-use ascend_trace_recording::archive::WindowError;
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::recording::WindowError;
+use ascend_trace_recording::{Recording, Trace};
 
 use crate::arrangement::Arrangement;
 use crate::blamed::is_grouped;
@@ -23,14 +23,14 @@ pub(crate) struct BlameQuest {
 impl BlameQuest {
     pub(super) fn advance(
         &mut self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         let grouping = Grouping::of_those(|trace: &Trace, stall: &Stall| {
             is_grouped(stall, self.least) && self.arrangement.wants(trace, track(stall.lane))
         });
         let told = |reached| keep_on(Reached::Moment(reached, false));
-        let groups = grouping.of_archive(archive, Step::default(), told)?;
+        let groups = grouping.of_recording(recording, Step::default(), told)?;
         self.groups = groups.map(StallGroups::rows);
         Ok(self.groups.is_some())
     }

@@ -1,8 +1,8 @@
 //! What a thread did in a range of a recording, summed up by nesting.
 
 use ascend_trace_analysis::calls::CallTree;
-use ascend_trace_recording::archive::{Answer, Towards, WindowError};
-use ascend_trace_recording::{Archive, ThreadId, TimeRange, Trace};
+use ascend_trace_recording::recording::{Answer, Towards, WindowError};
+use ascend_trace_recording::{Recording, ThreadId, TimeRange, Trace};
 
 use super::Course;
 use crate::job::Reached;
@@ -18,12 +18,12 @@ impl CallsQuest {
     pub(super) fn advance(
         &mut self,
         course: &mut Course,
-        archive: &mut Archive,
+        recording: &mut Recording,
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         let (mut next, mut is_over) = (course.next, false);
         let end = self.range.end;
-        let answer = archive.find(
+        let answer = recording.find(
             next,
             Towards::Later,
             |_| true,

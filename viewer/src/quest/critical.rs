@@ -2,8 +2,8 @@
 
 use ascend_trace_analysis::Step;
 use ascend_trace_analysis::critical::{Critical, Pass};
-use ascend_trace_recording::archive::WindowError;
-use ascend_trace_recording::{Archive, TimeRange};
+use ascend_trace_recording::recording::WindowError;
+use ascend_trace_recording::{Recording, TimeRange};
 
 use crate::critical::Known;
 use crate::job::Reached;
@@ -18,10 +18,10 @@ pub(crate) struct CriticalQuest {
 impl CriticalQuest {
     pub(super) fn advance(
         &mut self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
-        let whole = archive.span().unwrap_or_default();
+        let whole = recording.span().unwrap_or_default();
         let length = whole.duration().unsigned_abs();
         let told = |pass, reached: i64| {
             let before = match pass {
@@ -32,7 +32,7 @@ impl CriticalQuest {
             let (done, all) = (before.saturating_add(here), length.saturating_mul(2));
             keep_on(Reached::Part(done, all))
         };
-        let path = Critical::of_archive_while(archive, Step::default(), self.range, told)?;
+        let path = Critical::of_recording_while(recording, Step::default(), self.range, told)?;
         self.path = path.map(Known::new);
         Ok(self.path.is_some())
     }

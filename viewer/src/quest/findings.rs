@@ -2,8 +2,8 @@
 
 use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_analysis::{Fold, Step};
-use ascend_trace_recording::Archive;
-use ascend_trace_recording::archive::WindowError;
+use ascend_trace_recording::Recording;
+use ascend_trace_recording::recording::WindowError;
 
 use crate::job::Reached;
 
@@ -16,11 +16,11 @@ pub(crate) struct FindingsQuest {
 impl FindingsQuest {
     pub(super) fn advance(
         &mut self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         let told = |reached| keep_on(Reached::Moment(reached, false));
-        self.findings = Findings::default().of_archive(archive, Step::default(), told)?;
+        self.findings = Findings::default().of_recording(recording, Step::default(), told)?;
         Ok(self.findings.is_some())
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use ascend_trace_analysis::Cause;
-use ascend_trace_recording::archive::{Towards, WindowError};
-use ascend_trace_recording::{Archive, Category, StreamId, Summary, TimeRange, Trace};
+use ascend_trace_recording::recording::{Towards, WindowError};
+use ascend_trace_recording::{Category, Recording, StreamId, Summary, TimeRange, Trace};
 
 use crate::names;
 
@@ -28,12 +28,12 @@ pub(super) struct Gap {
 
 impl Gap {
     /// All that happened meanwhile, unless that is too much.
-    pub(super) fn read(&self, archive: &mut Archive) -> Result<Option<Trace>, WindowError> {
+    pub(super) fn read(&self, recording: &mut Recording) -> Result<Option<Trace>, WindowError> {
         let around = (
             self.begin.saturating_sub(SLACK),
             self.end.saturating_add(SLACK),
         );
-        match archive.window(around, MOST) {
+        match recording.window(around, MOST) {
             Ok(trace) => Ok(Some(trace)),
             Err(WindowError::TooMany(_)) => Ok(None),
             Err(error) => Err(error),
@@ -41,9 +41,12 @@ impl Gap {
     }
 
     /// The cause as far as the task tells that ended it, and who is to blame.
-    pub(super) fn ended_by(&self, archive: &mut Archive) -> Result<(Cause, String), WindowError> {
+    pub(super) fn ended_by(
+        &self,
+        recording: &mut Recording,
+    ) -> Result<(Cause, String), WindowError> {
         let end = (self.end.saturating_sub(1), self.end.saturating_add(SLACK));
-        let trace = archive.window(end, u64::MAX)?;
+        let trace = recording.window(end, u64::MAX)?;
         let tasks = trace.stream_tasks(self.stream).iter();
         let mut tasks = tasks.map(|id| trace.task(*id));
         let middle = self.begin.midpoint(self.end);
@@ -54,7 +57,7 @@ impl Gap {
             return Ok((Cause::Unknown, words));
         };
         let thread = names::thread(&trace, call.thread);
-        let sums = archive.summary((self.begin, self.end), ENTRIES)?;
+        let sums = recording.summary((self.begin, self.end), ENTRIES)?;
         let lane = sums.thread(call.thread, 0);
         let waited = lane.map_or(0, |lane| {
             lane.sums(self.begin, self.end).busy[Category::Sync.slot()]

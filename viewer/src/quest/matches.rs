@@ -1,7 +1,7 @@
 //! The next match of a question in all of a recording.
 
-use ascend_trace_recording::archive::{Answer, Towards, WindowError};
-use ascend_trace_recording::{Archive, FunctionId, TimeRange, Trace};
+use ascend_trace_recording::recording::{Answer, Towards, WindowError};
+use ascend_trace_recording::{FunctionId, Recording, TimeRange, Trace};
 
 use crate::search::{Match, Search, all_in};
 
@@ -18,16 +18,16 @@ impl MatchQuest {
     pub(super) fn advance(
         &mut self,
         course: &mut Course,
-        archive: &mut Archive,
+        recording: &mut Recording,
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
-        self.search.update(archive.things());
-        let ranges = self.search.ranges(archive.things());
+        self.search.update(recording.things());
+        let ranges = self.search.ranges(recording.things());
         loop {
             let (search, now) = (&self.search, *course);
             let mut is_round = false;
             let mut next = now.next;
-            let answer = archive.find_named(
+            let answer = recording.find_named(
                 now.next,
                 now.towards,
                 |function: FunctionId| search.may_match(function),

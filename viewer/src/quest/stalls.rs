@@ -3,8 +3,8 @@
 //! itself.
 
 use ascend_trace_analysis::{Blame, Cause, Dependencies, Lane, Nesting, Stall, Stalls};
-use ascend_trace_recording::archive::{Answer, Towards, WindowError};
-use ascend_trace_recording::{Archive, Summary, TimeRange, Trace};
+use ascend_trace_recording::recording::{Answer, Towards, WindowError};
+use ascend_trace_recording::{Recording, Summary, TimeRange, Trace};
 
 use crate::arrangement::Arrangement;
 use crate::blame::{self, Known};
@@ -116,13 +116,13 @@ impl StallQuest {
     pub(super) fn advance(
         &mut self,
         course: &mut Course,
-        archive: &mut Archive,
+        recording: &mut Recording,
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         loop {
             let now = *course;
             let mut next = now.next;
-            let answer = archive.find(
+            let answer = recording.find(
                 now.next,
                 now.towards,
                 |_| true,
@@ -139,7 +139,7 @@ impl StallQuest {
                 Answer::Found(found) => found,
             };
             for gap in gaps {
-                self.gap(archive, gap)?;
+                self.gap(recording, gap)?;
             }
             course.pass(range);
             if now.is_last(range) {
@@ -149,7 +149,7 @@ impl StallQuest {
             let is_found = is_next && !self.told.is_empty();
             // Towards earlier times, what begins later has been seen to its end.
             if is_found
-                && (now.towards == Towards::Earlier || !self.is_open(archive, course.next)?)
+                && (now.towards == Towards::Earlier || !self.is_open(recording, course.next)?)
             {
                 return Ok(true);
             }
@@ -159,8 +159,8 @@ impl StallQuest {
     /// Whether a stream may have become idle before the stall that was found, and gone on only behind
     /// what has been read. Where sums tell when it went on, that stretch is read at once: it may be
     /// longer than any part.
-    fn is_open(&mut self, archive: &mut Archive, next: i64) -> Result<bool, WindowError> {
-        let trace = archive.things();
+    fn is_open(&mut self, recording: &mut Recording, next: i64) -> Result<bool, WindowError> {
+        let trace = recording.things();
         let open = self.edges.before(next).filter(|(id, edge)| {
             let lane = Lane::Stream(*id);
             self.may_want(lane, *edge, next) && self.arrangement.wants(trace, track(lane))
@@ -169,7 +169,7 @@ impl StallQuest {
         if open.is_empty() {
             return Ok(false);
         }
-        let ahead = archive.summary((next, i64::MAX), gaps::ENTRIES)?;
+        let ahead = recording.summary((next, i64::MAX), gaps::ENTRIES)?;
         let mut is_open = false;
         for (stream, begin) in open {
             match gaps::resumed(&ahead, stream, begin) {
@@ -177,7 +177,7 @@ impl StallQuest {
                 gaps::Resumed::Never => self.edges.settle(stream),
                 gaps::Resumed::At(end) => {
                     self.edges.settle(stream);
-                    self.gap(archive, Gap { stream, begin, end })?;
+                    self.gap(recording, Gap { stream, begin, end })?;
                 }
             }
         }
@@ -203,16 +203,16 @@ impl StallQuest {
     }
 
     /// Reads and explains an idle stretch.
-    fn gap(&mut self, archive: &mut Archive, gap: Gap) -> Result<(), WindowError> {
+    fn gap(&mut self, recording: &mut Recording, gap: Gap) -> Result<(), WindowError> {
         let lane = Lane::Stream(gap.stream);
         let is_short = gap.end.saturating_sub(gap.begin) < self.least;
         if is_short || !self.may_want(lane, gap.begin, gap.end) {
             return Ok(());
         }
-        let Some(trace) = gap.read(archive)? else {
+        let Some(trace) = gap.read(recording)? else {
             // Only its end is read, which tells who ended it.
-            let is_wanted = self.arrangement.wants(archive.things(), track(lane));
-            let (cause, words) = gap.ended_by(archive)?;
+            let is_wanted = self.arrangement.wants(recording.things(), track(lane));
+            let (cause, words) = gap.ended_by(recording)?;
             // Whom to blame is not known then.
             if is_wanted && self.is_cause(cause) && self.blame.is_none() {
                 self.keep(Told {

@@ -1,8 +1,8 @@
 //! What a range of a recording holds in sum, and the slowest instance of something in it.
 
 use ascend_trace_analysis::Stats;
-use ascend_trace_recording::archive::{Answer, Towards, WindowError};
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::recording::{Answer, Towards, WindowError};
+use ascend_trace_recording::{Recording, TimeRange, Trace};
 
 use crate::item::Item;
 use crate::rank;
@@ -20,11 +20,11 @@ pub(crate) struct StatsQuest {
 impl StatsQuest {
     pub(super) fn advance(
         &mut self,
-        archive: &mut Archive,
+        recording: &mut Recording,
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         let told = |reached| keep_on(Reached::Moment(reached, false));
-        self.stats = Stats::of_archive(archive, Some(self.range), told)?;
+        self.stats = Stats::of_recording(recording, Some(self.range), told)?;
         Ok(self.stats.is_some())
     }
 }
@@ -42,13 +42,13 @@ impl SlowestQuest {
     pub(super) fn advance(
         &mut self,
         course: &mut Course,
-        archive: &mut Archive,
+        recording: &mut Recording,
         keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         let TimeRange { begin, end } = self.range;
         let mut next = course.next.max(begin);
         let mut is_over = false;
-        let answer = archive.find(
+        let answer = recording.find(
             next,
             Towards::Later,
             |_| true,

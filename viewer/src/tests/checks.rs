@@ -45,9 +45,9 @@ fn where_nothing_is_found_that_is_said() {
 
 #[test]
 fn all_of_a_long_recording_is_looked_through() {
-    let (mut player, mut archive) = quests::player();
+    let (mut player, mut recording) = quests::player();
     player.play("P");
-    quests::pursue_sums(&mut player, &mut archive);
+    quests::pursue_sums(&mut player, &mut recording);
     let kind = player.app.list.as_ref().map(|list| list.kind);
     assert_eq!(kind, Some(Kind::Findings));
     let found = entries(&player);
@@ -60,6 +60,6 @@ fn all_of_a_long_recording_is_looked_through() {
     player.play("P P");
     assert!(player.asked().is_none());
     player.play("enter");
-    super::parts::load(&mut player, &mut archive);
+    super::parts::load(&mut player, &mut recording);
     assert_ne!(player.selected(), "nothing");
 }

@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::Window;
 use ascend_trace_analysis::critical::Critical;
-use ascend_trace_recording::{Archive, TimeRange};
+use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_testkit::Timeline;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
@@ -246,14 +246,14 @@ fn nothing_recorded_has_no_path() {
     assert!(player.app.path.is_none() && player.app.list.is_none());
 }
 
-/// The path that the source finds in an archive is the one of the command.
+/// The path that the source finds in a recording is the one of the command.
 #[test]
 fn the_path_of_a_part_of_a_long_recording_is_that_of_the_command() {
-    let (mut player, mut archive): (Player, Archive) = quests::player();
+    let (mut player, mut recording): (Player, Recording) = quests::player();
     player.play("R");
-    quests::pursue_sums(&mut player, &mut archive);
+    quests::pursue_sums(&mut player, &mut recording);
     let range = known(&player).range;
-    let path = Critical::of_archive(&mut archive, Default::default(), range);
+    let path = Critical::of_recording(&mut recording, Default::default(), range);
     let path = path.expect("it is in memory");
     assert_eq!(known(&player).pieces, path.segments.len() as u64);
     assert!(path.segments.len() > 10);

@@ -208,14 +208,14 @@ fn a_click_selects_a_box() {
 
 #[test]
 fn a_window_that_is_not_loaded_is_read() {
-    let (mut player, mut archive) = quests::player();
+    let (mut player, mut recording) = quests::player();
     player.play("0 H");
     player.line_with("only of what is loaded, so far");
     let thread = flame(&player).thread;
-    quests::pursue_in_parts(&mut player, &mut archive);
+    quests::pursue_in_parts(&mut player, &mut recording);
     player.line_with("calls of thread");
     assert!(flame(&player).is_whole);
-    let (trace, ..) = quests::whole(&mut archive);
+    let (trace, ..) = quests::whole(&mut recording);
     let window = player.app.viewport.range();
     let expected = CallTree::of(&trace, thread, window);
     assert_eq!(
@@ -223,7 +223,7 @@ fn a_window_that_is_not_loaded_is_read() {
         expected.nodes()[0].inside_ns
     );
     player.play("down enter");
-    super::parts::load(&mut player, &mut archive);
+    super::parts::load(&mut player, &mut recording);
     let name = flame_name(&expected, &trace);
     assert!(
         player.selected().contains(&name),

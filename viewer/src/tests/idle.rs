@@ -5,7 +5,7 @@ use std::ops::Range;
 use ascend_trace_analysis::Lane;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::Row;
-use ascend_trace_recording::{Archive, StreamId};
+use ascend_trace_recording::{Recording, StreamId};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
@@ -19,7 +19,7 @@ const RESTING: u32 = 4;
 const RESTING_ID: StreamId = StreamId(2);
 
 /// A recording of so many steps of about 70 rows; during some of its calls one stream has nothing to do.
-fn archive(steps: u32, rest: &Range<u32>) -> Archive {
+fn recording(steps: u32, rest: &Range<u32>) -> Recording {
     let (session, tables) = workload::leading();
     let mut writer = Writer::create(Vec::new(), &session, &tables).expect("a file in memory");
     let workload = Workload {
@@ -56,27 +56,27 @@ fn archive(steps: u32, rest: &Range<u32>) -> Archive {
         writer.push(row).expect("it takes rows");
     });
     let bytes = writer.finish(Default::default()).expect("it ends");
-    Archive::from_bytes(bytes).expect("it reads back")
+    Recording::from_bytes(bytes).expect("it reads back")
 }
 
 /// A view of the moment before the stream comes to rest, and from when to when it rests.
-fn before_the_rest(archive: &mut Archive) -> (Player, (i64, i64)) {
-    let overview = overview(archive);
+fn before_the_rest(recording: &mut Recording) -> (Player, (i64, i64)) {
+    let overview = overview(recording);
     let lane = overview.whole.stream(RESTING_ID).expect("it has worked");
     let pairs = lane.entries().windows(2);
     let rests = pairs.map(|pair| (pair[0].end, pair[1].begin));
     let rest = rests.max_by_key(|rest| rest.1 - rest.0).expect("it rests");
-    let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
+    let mut player = Player::of_parts(recording.things().clone(), overview, LARGE);
     player.app.viewport = Viewport::new(rest.0 - 400_000, rest.0 + 400_000);
-    load(&mut player, archive);
+    load(&mut player, recording);
     (player, rest)
 }
 
 /// Goes to the next stall. Answers where it begins and who has it.
-fn next(player: &mut Player, archive: &mut Archive) -> (i64, Option<Lane>) {
+fn next(player: &mut Player, recording: &mut Recording) -> (i64, Option<Lane>) {
     player.play("n");
     if player.is_looking() {
-        pursue(player, archive);
+        pursue(player, recording);
     }
     match (player.app.selected_stall(&player.trace), player.app.away) {
         (Some(stall), _) => (stall.begin, Some(stall.lane)),
@@ -87,13 +87,13 @@ fn next(player: &mut Player, archive: &mut Archive) -> (i64, Option<Lane>) {
 
 #[test]
 fn an_idle_stretch_of_several_parts_is_the_next_stall_where_it_begins() {
-    let mut archive = archive(4_200, &(20_000..100_000));
-    let (mut player, (begin, end)) = before_the_rest(&mut archive);
-    let length = archive.rows_in((begin, end));
+    let mut recording = recording(4_200, &(20_000..100_000));
+    let (mut player, (begin, end)) = before_the_rest(&mut recording);
+    let length = recording.rows_in((begin, end));
     assert!(length > 120_000, "{length} rows are no more than a part");
-    let mut seen = vec![next(&mut player, &mut archive)];
+    let mut seen = vec![next(&mut player, &mut recording)];
     while seen.last().is_some_and(|last| last.0 <= begin + 1_000) {
-        seen.push(next(&mut player, &mut archive));
+        seen.push(next(&mut player, &mut recording));
         assert!(seen.len() < 200, "{seen:?}");
     }
     let is_it = |it: &&(i64, Option<Lane>)| {
@@ -101,7 +101,7 @@ fn an_idle_stretch_of_several_parts_is_the_next_stall_where_it_begins() {
     };
     assert_eq!(seen.iter().filter(is_it).count(), 1, "{begin}: {seen:?}");
     // Nothing else was passed over for it.
-    let (_, _, stalls) = whole(&mut archive);
+    let (_, _, stalls) = whole(&mut recording);
     let all = notable(&stalls);
     let first = all.iter().position(|it| (it.begin - seen[0].0).abs() < 100);
     for (stall, seen) in all[first.expect("a stall")..].iter().zip(&seen) {
@@ -111,18 +111,18 @@ fn an_idle_stretch_of_several_parts_is_the_next_stall_where_it_begins() {
 
 #[test]
 fn an_idle_stretch_that_is_too_long_to_be_read_is_told_by_its_end_and_then_passed() {
-    let mut archive = archive(9_000, &(10_000..290_000));
-    let (mut player, (begin, end)) = before_the_rest(&mut archive);
-    let length = archive.rows_in((begin, end));
+    let mut recording = recording(9_000, &(10_000..290_000));
+    let (mut player, (begin, end)) = before_the_rest(&mut recording);
+    let length = recording.rows_in((begin, end));
     assert!(length > 400_000, "{length} rows can be read at once");
     let mut seen = Vec::new();
     while !message(&player).contains("host late ← thread 4000 worker0") {
-        seen.push(next(&mut player, &mut archive).0);
+        seen.push(next(&mut player, &mut recording).0);
         assert!(seen.len() < 200, "{seen:?}");
     }
     let last = seen.last().copied().unwrap_or_default();
     assert!((last - begin).abs() < 1_000, "{begin}: {seen:?}");
     assert!(seen.is_sorted(), "{seen:?}");
-    let (after, lane) = next(&mut player, &mut archive);
+    let (after, lane) = next(&mut player, &mut recording);
     assert!((after, lane) > (last, Some(Lane::Stream(RESTING_ID))));
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ascend_trace_recording::file::{Batch, ChunkWriter, Encoder};
 use ascend_trace_recording::rows::Row;
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
@@ -52,12 +52,12 @@ fn generate(path: &Path, rows: u64) {
     packer.join().expect("the packer has ended well");
 }
 
-fn overview(archive: &mut Archive) -> Overview {
-    let counts = archive.counts();
-    let whole = archive.summary((i64::MIN, i64::MAX), ENTRIES);
+fn overview(recording: &mut Recording) -> Overview {
+    let counts = recording.counts();
+    let whole = recording.summary((i64::MIN, i64::MAX), ENTRIES);
     let whole = Arc::new(whole.expect("the file reads"));
     Overview {
-        span: archive.span(),
+        span: recording.span(),
         calls: counts.calls,
         tasks: counts.tasks,
         failed: counts.errors,
@@ -65,7 +65,7 @@ fn overview(archive: &mut Archive) -> Overview {
         near: Arc::clone(&whole),
         whole,
         loaded: None,
-        ranges_until: archive.ranges_until(),
+        ranges_until: recording.ranges_until(),
         opening: None,
     }
 }
@@ -86,16 +86,16 @@ fn forget_peak() {
 
 /// What the reading thread of the command does for a range: with as much on either side, if that is not
 /// too much. What it hands over, and how long that took.
-fn look(player: &mut Player, archive: &mut Archive) -> (LoadedPart, Duration) {
+fn look(player: &mut Player, recording: &mut Recording) -> (LoadedPart, Duration) {
     let begin = Instant::now();
     let range = player.app.viewport.range();
     let wide = range.widened(range.duration());
-    let near = Arc::new(archive.summary(wide, ENTRIES).expect("the file reads"));
+    let near = Arc::new(recording.summary(wide, ENTRIES).expect("the file reads"));
     player.overview.near = near;
     let loaded = [wide, range]
         .into_iter()
-        .find_map(|range| Some((archive.window_with_graphs(range, MOST).ok()?, Some(range))));
-    let (trace, range) = loaded.unwrap_or_else(|| (archive.things().clone(), None));
+        .find_map(|range| Some((recording.window_with_graphs(range, MOST).ok()?, Some(range))));
+    let (trace, range) = loaded.unwrap_or_else(|| (recording.things().clone(), None));
     let extent = Extent {
         is_whole: false,
         is_final: true,
@@ -165,7 +165,11 @@ impl Frames {
 
 /// Looks at places all over the recording; three frames each: before what is there has been read, with
 /// it being handed over, and with something selected.
-fn look_around(player: &mut Player, archive: &mut Archive, length: i64) -> (Frames, Vec<Duration>) {
+fn look_around(
+    player: &mut Player,
+    recording: &mut Recording,
+    length: i64,
+) -> (Frames, Vec<Duration>) {
     let TimeRange { begin, end } = player.app.span.expect("there is something");
     let (mut frames, mut looks) = (Frames::default(), Vec::new());
     for place in 0..PLACES as i64 {
@@ -173,7 +177,7 @@ fn look_around(player: &mut Player, archive: &mut Archive, length: i64) -> (Fram
         let from = begin + room / PLACES as i64 * place;
         player.app.viewport = Viewport::new(from, from + length);
         frames.draw(player);
-        let (part, took) = look(player, archive);
+        let (part, took) = look(player, recording);
         looks.push(took);
         frames.draw_after(player, |it| {
             it.take_derived(part.trace, part.derived, part.range)
@@ -193,20 +197,20 @@ fn measure(folder: &Path, rows: u64) {
     println!("\n{rows} rows written in {:.1?}", begin.elapsed());
     forget_peak();
     let begin = Instant::now();
-    let mut archive = Archive::open(&path, |_, _| true).expect("the file opens");
+    let mut recording = Recording::open(&path, |_, _| true).expect("the file opens");
     let opened = begin.elapsed();
-    let overview = overview(&mut archive);
-    let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
+    let overview = overview(&mut recording);
+    let mut player = Player::of_parts(recording.things().clone(), overview, LARGE);
     player.draw();
     let first = begin.elapsed();
     let size = std::fs::metadata(&path).map_or(0, |it| it.len()) >> 20;
-    let rows = archive.rows();
+    let rows = recording.rows();
     println!("{rows} rows, {size} MB: opened {opened:.1?}, first frame after {first:.1?}");
     let TimeRange { begin, end } = player.app.span.expect("there is something");
     let mut length = end - begin;
     let (mut all, mut looks, mut worst) = (Frames::default(), Vec::new(), Duration::ZERO);
     while length > MIN_LENGTH {
-        let (mut frames, mut times) = look_around(&mut player, &mut archive, length);
+        let (mut frames, mut times) = look_around(&mut player, &mut recording, length);
         println!(
             "{:>9} on screen: {}; reading {:.2?}",
             crate::text::duration(length),
@@ -234,11 +238,11 @@ fn what_is_measured_has_every_kind_of_lane() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("short.atrace");
     generate(&path, 100_000);
-    let mut archive = Archive::open(&path, |_, _| true).expect("the file opens");
-    let overview = overview(&mut archive);
-    let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
+    let mut recording = Recording::open(&path, |_, _| true).expect("the file opens");
+    let overview = overview(&mut recording);
+    let mut player = Player::of_parts(recording.things().clone(), overview, LARGE);
     player.play("W home");
-    let (part, _) = look(&mut player, &mut archive);
+    let (part, _) = look(&mut player, &mut recording);
     player.take_derived(part.trace, part.derived, part.range);
     let picture = player.picture();
     let lanes = [
@@ -262,14 +266,14 @@ fn nodes_of_a_graph_are_known_far_from_where_it_was_made() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("short.atrace");
     generate(&path, 100_000);
-    let mut archive = Archive::open(&path, |_, _| true).expect("the file opens");
-    let overview = overview(&mut archive);
-    let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
+    let mut recording = Recording::open(&path, |_, _| true).expect("the file opens");
+    let overview = overview(&mut recording);
+    let mut player = Player::of_parts(recording.things().clone(), overview, LARGE);
     let TimeRange { begin, end } = player.app.span.expect("a span");
     // Between the first and the second capture of each thread.
     let middle = begin + (end - begin) / 6;
     player.app.viewport = Viewport::new(middle, middle + 2_000_000);
-    let (part, _) = look(&mut player, &mut archive);
+    let (part, _) = look(&mut player, &mut recording);
     let captures = part.trace.calls().iter();
     let first = captures.map(|call| call.begin).min().expect("calls");
     assert!(
@@ -281,7 +285,7 @@ fn nodes_of_a_graph_are_known_far_from_where_it_was_made() {
     assert!(line.contains('⣀') && !line.contains('·'), "{line}");
     // A window that nobody looks at does without.
     let range = player.app.viewport.range();
-    let plain = archive.window(range, MOST).expect("it is short");
+    let plain = recording.window(range, MOST).expect("it is short");
     let first = plain.calls().iter().map(|call| call.begin).min();
     assert!(first.is_some_and(|first| first > begin + 10_000_000));
 }

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use ascend_trace_recording::archive::WindowError;
 use ascend_trace_recording::file::Writer;
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::recording::WindowError;
+use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
 use crate::app::Selected;
 use crate::overview::Overview;
 
-fn archive() -> Archive {
+fn recording() -> Recording {
     let (session, tables) = workload::leading();
     let mut writer = Writer::create(Vec::new(), &session, &tables).expect("a file in memory");
     let workload = Workload {
@@ -21,15 +21,15 @@ fn archive() -> Archive {
     };
     workload::run(workload, |row| writer.push(row).expect("it takes rows"));
     let bytes = writer.finish(Default::default()).expect("it ends");
-    Archive::from_bytes(bytes).expect("it reads back")
+    Recording::from_bytes(bytes).expect("it reads back")
 }
 
-pub(super) fn overview(archive: &mut Archive) -> Overview {
-    let counts = archive.counts();
-    let whole = archive.summary((i64::MIN, i64::MAX), 2_000);
+pub(super) fn overview(recording: &mut Recording) -> Overview {
+    let counts = recording.counts();
+    let whole = recording.summary((i64::MIN, i64::MAX), 2_000);
     let whole = Arc::new(whole.expect("it is in memory"));
     Overview {
-        span: archive.span(),
+        span: recording.span(),
         calls: counts.calls,
         tasks: counts.tasks,
         failed: counts.errors,
@@ -37,28 +37,28 @@ pub(super) fn overview(archive: &mut Archive) -> Overview {
         near: Arc::clone(&whole),
         whole,
         loaded: None,
-        ranges_until: archive.ranges_until(),
+        ranges_until: recording.ranges_until(),
         opening: None,
     }
 }
 
 /// A view without a part, and what it looks at.
-fn player() -> (Player, Archive) {
-    let mut archive = archive();
-    let overview = overview(&mut archive);
-    let things = archive.things().clone();
-    (Player::of_parts(things, overview, LARGE), archive)
+fn player() -> (Player, Recording) {
+    let mut recording = recording();
+    let overview = overview(&mut recording);
+    let things = recording.things().clone();
+    (Player::of_parts(things, overview, LARGE), recording)
 }
 
 fn shown(player: &Player) -> TimeRange {
     player.app.viewport.range()
 }
 
-pub(super) fn load(player: &mut Player, archive: &mut Archive) {
+pub(super) fn load(player: &mut Player, recording: &mut Recording) {
     let range = shown(player);
-    match archive.window(range, 400_000) {
+    match recording.window(range, 400_000) {
         Ok(trace) => player.take_part(trace, Some(range)),
-        Err(WindowError::TooMany(_)) => player.take_part(archive.things().clone(), None),
+        Err(WindowError::TooMany(_)) => player.take_part(recording.things().clone(), None),
         Err(error) => panic!("{error}"),
     }
 }
@@ -80,9 +80,9 @@ fn what_is_not_loaded_is_shown_summed_up() {
 
 #[test]
 fn sums_and_slices_give_the_same_picture_from_afar() {
-    let (mut player, mut archive) = player();
+    let (mut player, mut recording) = player();
     let summed_up = player.picture();
-    load(&mut player, &mut archive);
+    load(&mut player, &mut recording);
     let exact = player.picture();
     let status = player.line_with("tasks ");
     assert!(!status.contains("summed up"), "{status}");
@@ -107,27 +107,27 @@ fn sums_and_slices_give_the_same_picture_from_afar() {
 
 #[test]
 fn a_selection_survives_the_next_part_and_comes_back() {
-    let (mut player, mut archive) = player();
+    let (mut player, mut recording) = player();
     player.play("W W");
-    load(&mut player, &mut archive);
+    load(&mut player, &mut recording);
     player.play("right");
     let selected = player.selected();
     assert!(selected.starts_with("task"), "{selected}");
     // The next part holds it under another id.
     player.play("d");
-    load(&mut player, &mut archive);
+    load(&mut player, &mut recording);
     assert_eq!(player.selected(), selected);
     // Far away it is not there, and then it is again.
     let here = player.app.viewport;
     player.play("end");
-    load(&mut player, &mut archive);
+    load(&mut player, &mut recording);
     assert_eq!(player.selected(), "nothing");
     player.app.viewport = here;
-    load(&mut player, &mut archive);
+    load(&mut player, &mut recording);
     assert_eq!(player.selected(), selected);
     // Unless something else has been selected meanwhile.
     player.play("esc");
-    load(&mut player, &mut archive);
+    load(&mut player, &mut recording);
     assert_eq!(player.selected(), "nothing");
     assert_eq!(player.app.selected.and_then(Selected::item), None);
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use ascend_trace_analysis::{Dependencies, Stall, Stalls};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::Row;
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
@@ -18,9 +18,9 @@ use crate::quest::Quest;
 const FAILED: [usize; 3] = [9_000, 150_000, 280_000];
 
 /// About 600 000 rows: six parts, of which one is read at a time.
-fn archive() -> Archive {
+fn recording() -> Recording {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
-    Archive::from_bytes(BYTES.get_or_init(bytes).clone()).expect("it reads back")
+    Recording::from_bytes(BYTES.get_or_init(bytes).clone()).expect("it reads back")
 }
 
 fn bytes() -> Vec<u8> {
@@ -32,13 +32,13 @@ fn bytes() -> Vec<u8> {
 }
 
 /// With ranges that the program named, among others.
-fn archive_of_everything() -> Archive {
+fn recording_of_everything() -> Recording {
     let everything = Workload {
         steps: 6_000,
         everything: true,
         ..Workload::default()
     };
-    Archive::from_bytes(written(everything)).expect("it reads back")
+    Recording::from_bytes(written(everything)).expect("it reads back")
 }
 
 fn written(workload: Workload) -> Vec<u8> {
@@ -58,17 +58,17 @@ fn written(workload: Workload) -> Vec<u8> {
 }
 
 /// A view of the begin of it, zoomed in, with a part loaded.
-pub(super) fn player() -> (Player, Archive) {
-    player_of(archive())
+pub(super) fn player() -> (Player, Recording) {
+    player_of(recording())
 }
 
-fn player_of(mut archive: Archive) -> (Player, Archive) {
-    let overview = overview(&mut archive);
-    let things = archive.things().clone();
+fn player_of(mut recording: Recording) -> (Player, Recording) {
+    let overview = overview(&mut recording);
+    let things = recording.things().clone();
     let mut player = Player::of_parts(things, overview, LARGE);
     player.play("W W W home");
-    load(&mut player, &mut archive);
-    (player, archive)
+    load(&mut player, &mut recording);
+    (player, recording)
 }
 
 /// What the source was asked for.
@@ -78,13 +78,13 @@ fn asked(player: &mut Player) -> Box<Quest> {
 }
 
 /// Looks for what was asked for, with a pause after every part, and loads what is on screen then.
-pub(super) fn pursue(player: &mut Player, archive: &mut Archive) -> usize {
+pub(super) fn pursue(player: &mut Player, recording: &mut Recording) -> usize {
     let mut quest = asked(player);
     let number = quest.number;
     let mut pauses = 0;
     loop {
         let mut news = Vec::new();
-        let done = quest.advance(archive, &mut |it| {
+        let done = quest.advance(recording, &mut |it| {
             news.push(News::Reached(number, it));
             news.len() < 2
         });
@@ -97,24 +97,24 @@ pub(super) fn pursue(player: &mut Player, archive: &mut Archive) -> usize {
         assert!(pauses < 100, "it does not come to an end");
     }
     player.hear(News::Found(quest));
-    load(player, archive);
+    load(player, recording);
     pauses
 }
 
 /// The same for sums, which start over when they have to wait.
-pub(super) fn pursue_sums(player: &mut Player, archive: &mut Archive) {
+pub(super) fn pursue_sums(player: &mut Player, recording: &mut Recording) {
     let mut quest = asked(player);
-    let done = quest.advance(archive, &mut |_| true);
+    let done = quest.advance(recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
     player.hear(News::Found(quest));
 }
 
 /// Looks for what was asked for with a pause after every part.
-pub(super) fn pursue_in_parts(player: &mut Player, archive: &mut Archive) {
+pub(super) fn pursue_in_parts(player: &mut Player, recording: &mut Recording) {
     let mut quest = asked(player);
     let mut pauses = 0;
     while !quest
-        .advance(archive, &mut |_| {
+        .advance(recording, &mut |_| {
             pauses += 1;
             pauses % 2 == 0
         })
@@ -126,8 +126,10 @@ pub(super) fn pursue_in_parts(player: &mut Player, archive: &mut Archive) {
     player.hear(News::Found(quest));
 }
 
-pub(super) fn whole(archive: &mut Archive) -> (Trace, Dependencies, Stalls) {
-    let trace = archive.window((i64::MIN, i64::MAX), u64::MAX).expect("all");
+pub(super) fn whole(recording: &mut Recording) -> (Trace, Dependencies, Stalls) {
+    let trace = recording
+        .window((i64::MIN, i64::MAX), u64::MAX)
+        .expect("all");
     let dependencies = Dependencies::of(&trace);
     let stalls = Stalls::of_part(&trace, &dependencies, true);
     (trace, dependencies, stalls)
@@ -139,8 +141,8 @@ pub(super) fn message(player: &Player) -> String {
 
 #[test]
 fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
-    let (mut player, mut archive) = player();
-    let (trace, ..) = whole(&mut archive);
+    let (mut player, mut recording) = player();
+    let (trace, ..) = whole(&mut recording);
     let mut failed: Vec<i64> = trace
         .calls()
         .iter()
@@ -158,7 +160,7 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     assert!(player.line_with("looking for “!”").contains("esc: stop"));
     let mut pauses = 0;
     for begin in &failed {
-        pauses += pursue(&mut player, &mut archive);
+        pauses += pursue(&mut player, &mut recording);
         assert!(!player.is_looking());
         let selected = player.app.selected.expect("it is loaded and selected");
         assert_eq!(
@@ -176,7 +178,7 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     }
     assert!(pauses > 2, "it can be stopped after each part");
     // Past the last one it starts over, and says so.
-    pursue(&mut player, &mut archive);
+    pursue(&mut player, &mut recording);
     let selected = player.app.selected.expect("the first one again");
     assert_eq!(selected.span(&player.trace).begin, failed[0]);
     assert!(
@@ -185,7 +187,7 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
         message(&player)
     );
     player.play("<");
-    pursue(&mut player, &mut archive);
+    pursue(&mut player, &mut recording);
     let selected = player.app.selected.expect("the last one");
     assert_eq!(selected.span(&player.trace).begin, failed[2]);
     assert!(
@@ -194,15 +196,15 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
         message(&player)
     );
     player.play("<");
-    pursue(&mut player, &mut archive);
+    pursue(&mut player, &mut recording);
     let selected = player.app.selected.expect("the one before");
     assert_eq!(selected.span(&player.trace).begin, failed[1]);
 }
 
 #[test]
 fn a_range_far_behind_what_is_loaded_is_found_by_its_name() {
-    let (mut player, mut archive) = player_of(archive_of_everything());
-    let (trace, ..) = whole(&mut archive);
+    let (mut player, mut recording) = player_of(recording_of_everything());
+    let (trace, ..) = whole(&mut recording);
     let named = trace.ranges().iter().filter(|it| it.name == "step 5000");
     let mut begins: Vec<i64> = named.map(|it| it.begin).collect();
     begins.sort_unstable();
@@ -213,13 +215,13 @@ fn a_range_far_behind_what_is_loaded_is_found_by_its_name() {
     for begin in &begins {
         // The threads go through a step at about the same time.
         if player.is_looking() {
-            pauses += pursue(&mut player, &mut archive);
+            pauses += pursue(&mut player, &mut recording);
         }
         assert_eq!(player.selected(), format!("range step 5000 at {begin}"));
         player.play(">");
     }
     assert!(pauses > 0, "it lies in another part");
-    pursue(&mut player, &mut archive);
+    pursue(&mut player, &mut recording);
     assert_eq!(
         player.selected(),
         format!("range step 5000 at {}", begins[0])
@@ -229,10 +231,10 @@ fn a_range_far_behind_what_is_loaded_is_found_by_its_name() {
 
 #[test]
 fn a_search_for_what_is_nowhere_ends_and_says_so() {
-    let (mut player, mut archive) = player();
+    let (mut player, mut recording) = player();
     let before = player.app.viewport;
     player.play("/ >100s enter");
-    pursue(&mut player, &mut archive);
+    pursue(&mut player, &mut recording);
     assert!(
         message(&player).contains("nothing in all of the recording"),
         "{}",
@@ -243,7 +245,7 @@ fn a_search_for_what_is_nowhere_ends_and_says_so() {
 
 #[test]
 fn a_search_can_be_given_up_and_its_answer_then_counts_for_nothing() {
-    let (mut player, mut archive) = player();
+    let (mut player, mut recording) = player();
     player.play("/ ! enter");
     let mut quest = asked(&mut player);
     let before = (player.app.viewport, player.app.away);
@@ -254,7 +256,7 @@ fn a_search_can_be_given_up_and_its_answer_then_counts_for_nothing() {
         "{orders:?}"
     );
     assert!(message(&player).contains("stopped looking for “!”"));
-    let done = quest.advance(&mut archive, &mut |_| true);
+    let done = quest.advance(&mut recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
     player.hear(News::Found(quest));
     assert_eq!((player.app.viewport, player.app.away), before);
@@ -273,7 +275,7 @@ pub(super) fn notable(stalls: &Stalls) -> Vec<Stall> {
 
 #[test]
 fn the_longest_stalls_are_those_of_the_whole_recording() {
-    let (mut player, mut archive) = player();
+    let (mut player, mut recording) = player();
     player.play("i");
     let list = player
         .app
@@ -286,14 +288,14 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
         "{}",
         list.note
     );
-    pursue(&mut player, &mut archive);
+    pursue(&mut player, &mut recording);
     let list = player.app.list.as_ref().expect("the list is still open");
     assert!(
         list.note.contains("of all of the recording"),
         "{}",
         list.note
     );
-    let (_, _, stalls) = whole(&mut archive);
+    let (_, _, stalls) = whole(&mut recording);
     let worst = stalls.worst_where(50, Stall::is_notable);
     let longest = player.app.longest.as_ref().expect("they are kept");
     for (told, stall) in longest.stalls.iter().zip(worst) {
@@ -323,8 +325,8 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
 
 #[test]
 fn the_next_stall_is_looked_for_behind_what_is_loaded() {
-    let (mut player, mut archive) = player();
-    let (_, _, stalls) = whole(&mut archive);
+    let (mut player, mut recording) = player();
+    let (_, _, stalls) = whole(&mut recording);
     let all = notable(&stalls);
     player.play("n");
     let mut asked = 0;
@@ -332,7 +334,7 @@ fn the_next_stall_is_looked_for_behind_what_is_loaded() {
     while asked < 3 {
         if player.is_looking() {
             asked += 1;
-            pursue(&mut player, &mut archive);
+            pursue(&mut player, &mut recording);
         }
         let stall = player.app.selected_stall(&player.trace).expect("a stall");
         seen.push(stall.begin);
@@ -349,17 +351,17 @@ fn the_next_stall_is_looked_for_behind_what_is_loaded() {
 
 #[test]
 fn the_stall_before_is_looked_for_too() {
-    let (mut player, mut archive) = player();
-    let (_, _, stalls) = whole(&mut archive);
+    let (mut player, mut recording) = player();
+    let (_, _, stalls) = whole(&mut recording);
     player.play("end");
-    load(&mut player, &mut archive);
+    load(&mut player, &mut recording);
     player.play("N");
     let mut seen: Vec<i64> = Vec::new();
     let mut asked = 0;
     while asked < 2 {
         if player.is_looking() {
             asked += 1;
-            pursue(&mut player, &mut archive);
+            pursue(&mut player, &mut recording);
         }
         let stall = player.app.selected_stall(&player.trace).expect("a stall");
         seen.push(stall.begin);
@@ -376,12 +378,12 @@ fn the_stall_before_is_looked_for_too() {
 
 #[test]
 fn from_afar_a_search_begins_where_one_looks() {
-    let mut archive = archive();
-    let overview = overview(&mut archive);
-    let things = archive.things().clone();
+    let mut recording = recording();
+    let overview = overview(&mut recording);
+    let things = recording.things().clone();
     let mut player = Player::of_parts(things, overview, LARGE);
     player.play("n");
-    pursue(&mut player, &mut archive);
+    pursue(&mut player, &mut recording);
     assert!(
         player.app.selected_stall(&player.trace).is_some(),
         "{}",
@@ -402,9 +404,9 @@ fn from_afar_a_search_begins_where_one_looks() {
 
 #[test]
 fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
-    let mut archive = archive();
-    let overview = overview(&mut archive);
-    let things = archive.things().clone();
+    let mut recording = recording();
+    let overview = overview(&mut recording);
+    let things = recording.things().clone();
     let mut player = Player::of_parts(things, overview, LARGE);
     player.play("t");
     let list = player.app.list.as_ref().expect("the table is open at once");
@@ -416,15 +418,15 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     // It can be stopped between parts, and is made in one go.
     let mut quest = asked(&mut player);
     let mut left = 2;
-    let done = quest.advance(&mut archive, &mut |_| {
+    let done = quest.advance(&mut recording, &mut |_| {
         left -= 1;
         left > 0
     });
     assert!(!done.expect("it is in memory"));
-    let done = quest.advance(&mut archive, &mut |_| true);
+    let done = quest.advance(&mut recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
     player.hear(News::Found(quest));
-    let stats = ascend_trace_analysis::Stats::of(&whole(&mut archive).0);
+    let stats = ascend_trace_analysis::Stats::of(&whole(&mut recording).0);
     // The whole recording was summed up: the panel has it from now on.
     let overall = player.app.overall.as_ref().expect("it is known");
     let expected = crate::overall::Overall::of(&stats, None);
@@ -449,7 +451,7 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     }
     player.play("enter");
     assert!(player.line_with("looking for the slowest").contains(name));
-    pursue(&mut player, &mut archive);
+    pursue(&mut player, &mut recording);
     let selected = player.app.selected.expect("it is loaded and selected");
     let TimeRange { begin, end } = selected.span(&player.trace);
     assert!(

@@ -232,12 +232,12 @@ fn stalls_of_a_growing_recording_are_listed_as_they_come() {
 
 #[test]
 fn stalls_of_a_long_recording_keep_order_filter_and_row_when_all_are_known() {
-    let (mut player, mut archive) = super::quests::player();
+    let (mut player, mut recording) = super::quests::player();
     player.play("i > > / h o s t enter down");
     let row = current(&player);
     let sort = list(&player).sort;
     let mut quest: Box<Quest> = player.asked().expect("it is asked");
-    let done = quest.advance(&mut archive, &mut |_| true);
+    let done = quest.advance(&mut recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
     let loaded = list(&player).entries.len();
     player.hear(News::Found(quest));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ascend_trace_recording::{Archive, OpenError, TimeRange};
+use ascend_trace_recording::{OpenError, Recording, TimeRange};
 use serde::Serialize;
 
 use super::path::Links;
@@ -59,12 +59,12 @@ impl Critical {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn of_archive(
-        archive: &mut Archive,
+    pub fn of_recording(
+        recording: &mut Recording,
         step: Step,
         range: impl Into<TimeRange>,
     ) -> Result<Self, OpenError> {
-        let found = Self::of_archive_while(archive, step, range, |_, _| true)?;
+        let found = Self::of_recording_while(recording, step, range, |_, _| true)?;
         Ok(found.unwrap_or_default())
     }
 
@@ -73,18 +73,19 @@ impl Critical {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn of_archive_while(
-        archive: &mut Archive,
+    pub fn of_recording_while(
+        recording: &mut Recording,
         step: Step,
         range: impl Into<TimeRange>,
         mut keep_on: impl FnMut(Pass, i64) -> bool,
     ) -> Result<Option<Self>, OpenError> {
         let range = range.into();
         let links = Links::within(range);
-        let Some(path) = links.of_archive(archive, step, |it| keep_on(Pass::Causes, it))? else {
+        let Some(path) = links.of_recording(recording, step, |it| keep_on(Pass::Causes, it))?
+        else {
             return Ok(None);
         };
-        let segments = path.of_archive(archive, step, |it| keep_on(Pass::Pieces, it))?;
+        let segments = path.of_recording(recording, step, |it| keep_on(Pass::Pieces, it))?;
         Ok(segments.map(|segments| Self::told(range, segments)))
     }
 

@@ -1,6 +1,6 @@
 //! The comparison of two recordings.
 
-use ascend_trace_recording::{Archive, OpenError, Trace};
+use ascend_trace_recording::{OpenError, Recording, Trace};
 use serde::Serialize;
 
 use super::ALPHA;
@@ -54,14 +54,14 @@ impl Diff {
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub fn of_archives(
-        archives: [&mut Archive; 2],
+    pub fn of_recordings(
+        recordings: [&mut Recording; 2],
         step: Step,
         wanted: Wanted<'_>,
     ) -> Result<Self, OpenError> {
-        let [a, b] = archives;
-        let plan = |archive: &mut Archive| {
-            let plan = Finder::new(wanted).of_archive(archive, step, |_| true)?;
+        let [a, b] = recordings;
+        let plan = |recording: &mut Recording| {
+            let plan = Finder::new(wanted).of_recording(recording, step, |_| true)?;
             Ok::<_, OpenError>(plan.unwrap_or_default())
         };
         let plans = [plan(a)?, plan(b)?];
@@ -73,14 +73,14 @@ impl Diff {
     /// # Errors
     /// When a file cannot be read.
     pub fn of_plans(
-        archives: [&mut Archive; 2],
+        recordings: [&mut Recording; 2],
         step: Step,
         mut plans: [Plan; 2],
     ) -> Result<Self, OpenError> {
-        let [a, b] = archives;
+        let [a, b] = recordings;
         let summaries = summaries([a.things(), b.things()], &mut plans);
-        let groups = |archive: &mut Archive, plan: &Plan| {
-            let groups = Collect::of(plan).of_archive(archive, step, |_| true)?;
+        let groups = |recording: &mut Recording, plan: &Plan| {
+            let groups = Collect::of(plan).of_recording(recording, step, |_| true)?;
             Ok::<_, OpenError>(groups.unwrap_or_default())
         };
         let groups = [groups(a, &plans[0])?, groups(b, &plans[1])?];

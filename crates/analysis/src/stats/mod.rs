@@ -22,7 +22,7 @@ mod work;
 
 use ascend_trace_format::record::Counter;
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
-use ascend_trace_recording::{Archive, OpenError, TimeRange, Trace};
+use ascend_trace_recording::{OpenError, Recording, TimeRange, Trace};
 use serde::Serialize;
 
 use crate::part::{Streams, part_of};
@@ -201,19 +201,19 @@ impl Stats {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn of_archive(
-        archive: &mut Archive,
+    pub fn of_recording(
+        recording: &mut Recording,
         range: Option<TimeRange>,
         keep_on: impl FnMut(i64) -> bool,
     ) -> Result<Option<Self>, OpenError> {
-        let part = range.filter(|_| range != archive.span());
+        let part = range.filter(|_| range != recording.span());
         let narrow = match part {
-            Some(part) => part_of(archive, part, Streams::All, NARROW)?,
+            Some(part) => part_of(recording, part, Streams::All, NARROW)?,
             None => None,
         };
         match narrow {
             Some(trace) => Ok(Some(Self::within(&Window::whole(&trace), range))),
-            None => Tables::within(range).of_archive(archive, Step::default(), keep_on),
+            None => Tables::within(range).of_recording(recording, Step::default(), keep_on),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The steps of a recording: where they are, what they spent their time on, and what the slowest had more of.
 
-use ascend_trace_recording::{Archive, OpenError, Trace};
+use ascend_trace_recording::{OpenError, Recording, Trace};
 use serde::Serialize;
 
 use super::compare::{Comparison, Detail};
@@ -55,17 +55,17 @@ impl Report {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn of_archive(
-        archive: &mut Archive,
+    pub fn of_recording(
+        recording: &mut Recording,
         step: Step,
         wanted: Wanted<'_>,
     ) -> Result<Self, OpenError> {
-        let plan = Finder::new(wanted).of_archive(archive, step, |_| true)?;
+        let plan = Finder::new(wanted).of_recording(recording, step, |_| true)?;
         let plan = plan.unwrap_or_default();
         let summing = Summing(summed(&plan));
-        let steps = summing.of_archive(archive, step, |_| true)?;
+        let steps = summing.of_recording(recording, step, |_| true)?;
         let steps = steps.unwrap_or_default();
-        Ok(Self::told(archive.things(), &plan, steps))
+        Ok(Self::told(recording.things(), &plan, steps))
     }
 
     fn told(things: &Trace, plan: &Plan, steps: Steps) -> Self {
@@ -88,7 +88,7 @@ impl Report {
     }
 }
 
-/// The sums of the steps, for [`Fold::of_archive`].
+/// The sums of the steps, for [`Fold::of_recording`].
 struct Summing(Steps);
 
 impl Fold for Summing {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::api::Waits;
-use ascend_trace_recording::{Archive, OpenError};
+use ascend_trace_recording::{OpenError, Recording};
 use serde::Serialize;
 
 use super::change::{Change, Changes, Narrow};
@@ -65,8 +65,8 @@ impl WhatIf {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn of_archive(archive: &mut Archive, step: Step) -> Result<Self, OpenError> {
-        let facts = Collect::default().of_archive(archive, step, |_| true)?;
+    pub fn of_recording(recording: &mut Recording, step: Step) -> Result<Self, OpenError> {
+        let facts = Collect::default().of_recording(recording, step, |_| true)?;
         Ok(Self::with(facts.unwrap_or_default()))
     }
 

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
 use ascend_trace_analysis::{Stats, Window};
-use ascend_trace_recording::archive::{Answer, Towards};
-use ascend_trace_recording::{Archive, ThreadId, TimeRange, Trace};
+use ascend_trace_recording::recording::{Answer, Towards};
+use ascend_trace_recording::{Recording, ThreadId, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 
 use super::random::{Dice, program};
@@ -148,8 +148,8 @@ fn sums_are_those_of_the_call_statistics_of_any_window() {
 #[test]
 fn a_long_recording_is_summed_up_part_by_part() {
     let (bytes, whole) = super::cuttings::training();
-    let mut archive = Archive::from_bytes(bytes).expect("it reads back");
-    let span = archive.span().expect("a span");
+    let mut recording = Recording::from_bytes(bytes).expect("it reads back");
+    let span = recording.span().expect("a span");
     let third = span.duration() / 3;
     for window in [span, TimeRange::new(span.begin + third, span.end - third)] {
         for thread in (0..whole.threads().len() as u32).map(ThreadId) {
@@ -160,7 +160,7 @@ fn a_long_recording_is_summed_up_part_by_part() {
                 tree.add(trace, thread, window, own);
                 None::<()>
             };
-            let answer = archive.find(i64::MIN, Towards::Later, |_| true, |_| true, take);
+            let answer = recording.find(i64::MIN, Towards::Later, |_| true, |_| true, take);
             assert_eq!(answer.expect("it is in memory"), Answer::Nothing);
             tree.close();
             assert!(parts > 2, "{parts}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ascend_trace_analysis::critical::{Critical, Kind};
 use ascend_trace_analysis::{Step, Window};
-use ascend_trace_recording::{Archive, TimeRange};
+use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::{Timeline, timeline};
 
@@ -265,15 +265,15 @@ fn a_path_does_not_depend_on_where_a_recording_is_cut() {
         let text = super::programs::everything(&mut dice, 60);
         let timeline = Timeline::parse(&text).expect("a timeline");
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
-        let mut archive = Archive::from_bytes(file).expect("it reads back");
-        let TimeRange { begin, end } = archive.span().expect("it has calls");
+        let mut recording = Recording::from_bytes(file).expect("it reads back");
+        let TimeRange { begin, end } = recording.span().expect("it has calls");
         let length = (end - begin) as u64;
         let (one, other) = (begin + dice.roll(length), begin + dice.roll(length));
         // The whole, a part of it, and a range in which hardly anything ends.
         let part = (one.min(other), one.max(other) + 1);
         for range in [(begin, end), part, (one, one + 1)] {
             let mut path = |step: Step| {
-                let found = Critical::of_archive(&mut archive, step, range);
+                let found = Critical::of_recording(&mut recording, step, range);
                 found.expect("it reads back")
             };
             let whole = path(Step::WHOLE);

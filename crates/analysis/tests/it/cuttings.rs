@@ -8,7 +8,7 @@ use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
 use ascend_trace_analysis::{Fold, Stall, Stats, Step, Window};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::whole::from_rows;
 
 use ascend_trace_testkit::Timeline;
@@ -93,8 +93,8 @@ impl Fold for All {
     }
 }
 
-fn answers(archive: &mut Archive, step: Step) -> Answers {
-    let span = archive.span();
+fn answers(recording: &mut Recording, step: Step) -> Answers {
+    let span = recording.span();
     let part = span.map(|span| {
         let third = span.duration() / 3;
         TimeRange::new(span.begin + third, span.end - third)
@@ -108,7 +108,7 @@ fn answers(archive: &mut Archive, step: Step) -> Answers {
         // Much later, so that all that is pending is told.
         hangs: Hangs::default().until(span.map(|span| span.end + 1_000_000_000_000)),
     };
-    let answer = all.of_archive(archive, step, |_| true);
+    let answer = all.of_recording(recording, step, |_| true);
     answer.expect("it reads back").expect("nobody gave up")
 }
 
@@ -118,11 +118,11 @@ const CUTTINGS: usize = 5;
 /// Cuts a recording anywhere: how many rows are read at a time, and how many calls are looked at with them.
 #[track_caller]
 fn check(file: &[u8], dice: &mut Dice, what: &str) {
-    let mut archive = Archive::from_bytes(file.to_vec()).expect("it reads back");
-    let whole = answers(&mut archive, Step::WHOLE);
+    let mut recording = Recording::from_bytes(file.to_vec()).expect("it reads back");
+    let whole = answers(&mut recording, Step::WHOLE);
     for _ in 0..CUTTINGS {
         let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
-        let found = answers(&mut archive, Step { rows, margin });
+        let found = answers(&mut recording, Step { rows, margin });
         if found != whole {
             let difference = difference(&found, &whole);
             panic!("{rows} rows, margin {margin}:\n{difference}\n{what}");
@@ -265,18 +265,18 @@ fn answers_do_not_depend_on_where_a_long_recording_is_cut() {
 fn a_training_loop_has_the_same_tables_in_windows_as_at_once() {
     let (bytes, trace) = training();
     assert!(trace.calls().len() > 150_000);
-    let mut archive = Archive::from_bytes(bytes).expect("it reads back");
-    let whole = answers(&mut archive, Step::WHOLE);
+    let mut recording = Recording::from_bytes(bytes).expect("it reads back");
+    let whole = answers(&mut recording, Step::WHOLE);
     assert!(whole.stats.stall_causes.len() > 3);
     assert!(whole.part.operations.len() > 1);
-    assert_eq!(answers(&mut archive, Step::default()), whole);
+    assert_eq!(answers(&mut recording, Step::default()), whole);
 }
 
 #[test]
 fn an_analysis_can_be_given_up() {
-    let mut archive = Archive::from_bytes(training().0).expect("it reads back");
-    let (span, mut windows) = (archive.span(), 0);
-    let answer = Stats::of_archive(&mut archive, span, |_| {
+    let mut recording = Recording::from_bytes(training().0).expect("it reads back");
+    let (span, mut windows) = (recording.span(), 0);
+    let answer = Stats::of_recording(&mut recording, span, |_| {
         windows += 1;
         windows < 2
     });

@@ -4,7 +4,7 @@ use ascend_trace_analysis::Step;
 use ascend_trace_analysis::Window;
 use ascend_trace_analysis::diff::{Change, Diff, Kind, Verdict};
 use ascend_trace_analysis::steps::Wanted;
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
@@ -333,13 +333,13 @@ fn a_comparison_does_not_depend_on_where_recordings_are_cut() {
             training(seed, 12, &STEP),
             training(seed + 9, 14, &slower("Add", 30)),
         ];
-        let mut archives = runs.map(|it| {
+        let mut recordings = runs.map(|it| {
             let file = indexed(20, &it.session, &it.tables, it.rows);
-            Archive::from_bytes(file).expect("it reads back")
+            Recording::from_bytes(file).expect("it reads back")
         });
         let mut told = |step: Step| {
-            let [a, b] = &mut archives;
-            let found = Diff::of_archives([a, b], step, Wanted::Any);
+            let [a, b] = &mut recordings;
+            let found = Diff::of_recordings([a, b], step, Wanted::Any);
             found.expect("it reads back")
         };
         let whole = told(Step::WHOLE);

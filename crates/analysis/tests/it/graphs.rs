@@ -6,7 +6,7 @@
 use ascend_trace_analysis::Graphs;
 use ascend_trace_analysis::graphs::{Making, Outcome};
 use ascend_trace_recording::file::{ChunkWriter, Encoder};
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::timeline;
 
 /// Two streams that are joined into one graph, as far as the end of the capture.
@@ -246,7 +246,7 @@ fn told(trace: &Trace, graphs: &Graphs) -> Vec<(u32, Outcome, usize, Option<Stri
 }
 
 #[test]
-fn the_calls_that_an_archive_picks_out_tell_the_same_of_graphs() {
+fn the_calls_that_a_recording_picks_out_tell_the_same_of_graphs() {
     let unjoined = format!("{FORKED}\nt1: end(s1)[14..15] of g1 =107025");
     let texts = [
         FORKED.to_owned(),
@@ -267,8 +267,8 @@ fn the_calls_that_an_archive_picks_out_tell_the_same_of_graphs() {
             encoder.push(row);
             writer.write(&encoder.seal()).unwrap();
         }
-        let mut archive = Archive::from_bytes(writer.into_inner()).unwrap();
-        let calls = archive.graph_calls().unwrap();
+        let mut recording = Recording::from_bytes(writer.into_inner()).unwrap();
+        let calls = recording.graph_calls().unwrap();
         let some = Graphs::with_replays(&calls.trace, calls.replays.keys().copied());
         let whole = timeline.trace();
         let all = Graphs::of(&whole);

@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::steps::{Finder, Lap, Origin, Report, Wanted};
 use ascend_trace_analysis::{Fold, Step, Window};
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Recording, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
 
@@ -261,11 +261,11 @@ fn what_is_told_of_steps_does_not_depend_on_where_a_recording_is_cut() {
         let mut dice = Dice(seed);
         let timeline = marked(&training(&mut dice));
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
-        let mut archive = Archive::from_bytes(file).expect("it reads back");
+        let mut recording = Recording::from_bytes(file).expect("it reads back");
         let is_mark = |range: &ascend_trace_recording::Range| range.begin == range.end;
         for wanted in [Wanted::Any, Wanted::Repeated, Wanted::Those(&is_mark)] {
             let mut told = |step: Step| {
-                let report = Report::of_archive(&mut archive, step, wanted);
+                let report = Report::of_recording(&mut recording, step, wanted);
                 report.expect("it reads back")
             };
             let whole = told(Step::WHOLE);

@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_analysis::{Fold, Step, Window};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 use ascend_trace_recording::rows::{LossRow, Row};
 use ascend_trace_testkit::racy::Dice;
 use ascend_trace_testkit::recording::indexed;
@@ -234,9 +234,9 @@ fn what_is_found_of_threads_does_not_depend_on_where_a_recording_is_cut() {
     for text in [overlaps, &hosted, &mistaken] {
         let timeline = Timeline::parse(text).expect("a timeline");
         let file = indexed(3, &timeline.session, &timeline.tables, timeline.rows);
-        let mut archive = Archive::from_bytes(file).expect("it reads back");
+        let mut recording = Recording::from_bytes(file).expect("it reads back");
         let mut found = |step| {
-            let found = Findings::default().of_archive(&mut archive, step, |_| true);
+            let found = Findings::default().of_recording(&mut recording, step, |_| true);
             found.expect("it reads back").expect("nobody gave up")
         };
         let whole = found(Step::WHOLE);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ascend_trace_analysis::whatif::{Change, Narrow, Report, WhatIf};
 use ascend_trace_analysis::{Step, Window};
 use ascend_trace_recording::rows::{CostRow, Row};
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Recording, Trace};
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{Workload, leading, run};
@@ -361,9 +361,9 @@ fn a_prediction_does_not_depend_on_where_a_recording_is_cut() {
         let timeline =
             Timeline::parse(&program(&mut dice, 120, Played::default())).expect("a text");
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
-        let mut archive = Archive::from_bytes(file).expect("it reads back");
+        let mut recording = Recording::from_bytes(file).expect("it reads back");
         let mut told = |step: Step| {
-            let whatif = WhatIf::of_archive(&mut archive, step);
+            let whatif = WhatIf::of_recording(&mut recording, step);
             whatif.expect("it reads back").suggest()
         };
         let whole = told(Step::WHOLE);

@@ -1,7 +1,7 @@
 //! Of which threads and streams anything is shown: what has to be known of a whole recording before
 //! the first of it is written.
 
-use ascend_trace_recording::{Archive, OpenError, StreamId, ThreadId, Trace};
+use ascend_trace_recording::{OpenError, Recording, StreamId, ThreadId, Trace};
 
 use super::Wanted;
 
@@ -24,13 +24,13 @@ impl Shown {
 
     /// Reads a file through, about so many rows at a time.
     pub(crate) fn find(
-        archive: &mut Archive,
+        recording: &mut Recording,
         wanted: &Wanted,
         rows: u64,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Self, OpenError> {
         let mut shown = Self::default();
-        let mut replay = archive.replay();
+        let mut replay = recording.replay();
         loop {
             replay.advance(rows)?;
             let until = match replay.is_done() {

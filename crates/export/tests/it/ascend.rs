@@ -5,7 +5,7 @@ use std::process::Command;
 
 use ascend_trace_analysis::steps::{Report, Wanted as WantedSteps};
 use ascend_trace_export::{Ascend, Exporter, Layout, Step, Wanted};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 use ascend_trace_testkit::Timeline;
 use serde_json::Value;
 
@@ -27,9 +27,9 @@ fn recording() -> Vec<u8> {
 
 /// The export, as the command makes it: with the steps of the recording.
 fn exported(file: &[u8], step: Step) -> Memory {
-    let mut archive = Archive::from_bytes(file.to_vec()).expect("a recording");
+    let mut recording = Recording::from_bytes(file.to_vec()).expect("a recording");
     let report =
-        Report::of_archive(&mut archive, Step::default(), WantedSteps::Any).expect("steps");
+        Report::of_recording(&mut recording, Step::default(), WantedSteps::Any).expect("steps");
     let wanted = Wanted {
         steps: Some(report.steps.into()),
         ..Wanted::default()

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use ascend_trace_export::{Exporter, Sink, Source, Step, Wanted, stream};
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Recording, Trace};
 
 /// Files by name.
 #[derive(Debug, Default)]
@@ -79,9 +79,9 @@ pub(crate) fn export_some(
     wanted: &Wanted,
 ) -> Memory {
     let mut files = Files::default();
-    let mut archive = Archive::from_bytes(file.to_vec()).expect("a trace file");
+    let mut recording = Recording::from_bytes(file.to_vec()).expect("a trace file");
     let nothing = &mut |_, _| {};
     let what = (exporter, wanted);
-    stream(&mut archive, what, step, &mut files, nothing).expect("memory takes everything");
+    stream(&mut recording, what, step, &mut files, nothing).expect("memory takes everything");
     Memory::of(files)
 }

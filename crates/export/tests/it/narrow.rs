@@ -13,7 +13,7 @@ use ascend_trace_export::{Chrome, Csv, Exporter, Single, Source, Step, Wanted, s
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{EndRow, Row, SessionRow, TablesRow};
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::workload::{self, Workload};
 
@@ -74,9 +74,9 @@ fn is_of_peers(row: &str) -> bool {
 /// Holds a range against the whole file. Whether it was found by the index.
 #[track_caller]
 fn check(file: &[u8], range: TimeRange, what: &str) -> bool {
-    let mut archive = Archive::from_bytes(file.to_vec()).expect("a file");
-    let most = archive.rows();
-    let mut part = |streams| part_of(&mut archive, range, streams, most).expect("it can be read");
+    let mut recording = Recording::from_bytes(file.to_vec()).expect("a file");
+    let most = recording.rows();
+    let mut part = |streams| part_of(&mut recording, range, streams, most).expect("it can be read");
     let (Some(all), Some(part)) = (part(Streams::All), part(Streams::Active)) else {
         return false;
     };
@@ -96,7 +96,9 @@ fn check(file: &[u8], range: TimeRange, what: &str) -> bool {
         assert_eq!(missing, extra, "{what} {range:?}: {name}");
     }
     // With the clocks of the index, as the part has.
-    let whole = archive.window((i64::MIN, i64::MAX), u64::MAX).expect("all");
+    let whole = recording
+        .window((i64::MIN, i64::MAX), u64::MAX)
+        .expect("all");
     if !expected["stalls.csv"]
         .iter()
         .chain(&found["stalls.csv"])
@@ -159,8 +161,8 @@ fn workload_file(everything: bool) -> Vec<u8> {
 /// At the begin, in the middle, at the end and outside; how many were found by the index.
 #[track_caller]
 fn check_all(file: &[u8], length: i64, what: &str) -> usize {
-    let archive = Archive::from_bytes(file.to_vec()).expect("a file");
-    let TimeRange { begin, end } = archive.span().expect("something");
+    let recording = Recording::from_bytes(file.to_vec()).expect("a file");
+    let TimeRange { begin, end } = recording.span().expect("something");
     let places = (0..=8).map(|eighth| begin + (end - begin) / 8 * eighth);
     let inside = places.map(|from| TimeRange::new(from, (from + length).min(end)));
     let outside = [
@@ -240,19 +242,19 @@ fn a_narrow_range_of_a_long_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("long.atrace");
     write_long(&path, rows / 70);
-    let mut archive = Archive::open(&path, |_, _| true).expect("a file");
-    let rows = archive.rows();
-    let TimeRange { begin, end } = archive.span().expect("something");
+    let mut recording = Recording::open(&path, |_, _| true).expect("a file");
+    let rows = recording.rows();
+    let TimeRange { begin, end } = recording.span().expect("something");
     let middle = begin + (end - begin) / 2;
     let wanted = Wanted {
         range: Some(TimeRange::new(middle, middle + 2_000_000)),
         ..Wanted::default()
     };
-    drop(archive);
+    drop(recording);
     let start = Instant::now();
-    archive = Archive::open(&path, |_, _| true).expect("a file");
+    recording = Recording::open(&path, |_, _| true).expect("a file");
     let range = wanted.range.expect("a range");
-    let part = part_of(&mut archive, range, Streams::Active, 400_000).expect("it can be read");
+    let part = part_of(&mut recording, range, Streams::Active, 400_000).expect("it can be read");
     let part = part.expect("it is narrow");
     export_source(&Chrome, &Source::of(&part, &wanted));
     let narrow = start.elapsed();
@@ -261,7 +263,7 @@ fn a_narrow_range_of_a_long_file() {
     let mut sink = std::io::sink();
     let nothing = &mut |_, _| {};
     stream(
-        &mut archive,
+        &mut recording,
         what,
         Step::default(),
         &mut Single::new(&mut sink),

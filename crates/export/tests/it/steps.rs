@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ascend_trace_export::{Chrome, Csv, Source, Step, Wanted};
 use ascend_trace_recording::rows::Row;
-use ascend_trace_recording::{Archive, TimeRange, Trace};
+use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::whole::opened;
@@ -86,8 +86,8 @@ fn examples_are_the_same_a_few_rows_at_a_time() {
     for text in [tools::EXAMPLE, graphs::EXAMPLE, selection::EXAMPLE] {
         let timeline = Timeline::parse(text).expect("a timeline");
         let file = indexed(4, &timeline.session, &timeline.tables, timeline.rows);
-        let mut archive = Archive::from_bytes(file.clone()).expect("a file");
-        let mut replay = archive.replay();
+        let mut recording = Recording::from_bytes(file.clone()).expect("a file");
+        let mut replay = recording.replay();
         replay.advance(1).expect("rows");
         assert!(!replay.is_done(), "there are several steps");
         check_tables(&file, &Wanted::default());
@@ -125,7 +125,7 @@ fn times_that_contradict_each_other_are_the_same_in_tiny_steps() {
 #[test]
 fn what_is_wanted_of_a_file_is_the_same_in_tiny_steps() {
     let file = workload_file(120);
-    let span = Archive::from_bytes(file.clone()).expect("a file").span();
+    let span = Recording::from_bytes(file.clone()).expect("a file").span();
     let TimeRange { begin, end } = span.expect("a span");
     let at = |part: i64| begin + (end - begin) / 100 * part;
     let all = [
@@ -161,9 +161,9 @@ fn what_is_wanted_of_graphs_and_random_traces_is_the_same_in_tiny_steps() {
 #[test]
 fn a_file_gives_what_the_trace_in_memory_gives() {
     let file = workload_file(40);
-    let mut archive = Archive::from_bytes(file.clone()).expect("a file");
-    let span = archive.span().expect("a span");
-    let mut replay = archive.replay();
+    let mut recording = Recording::from_bytes(file.clone()).expect("a file");
+    let span = recording.span().expect("a span");
+    let mut replay = recording.replay();
     replay.advance(u64::MAX).expect("rows");
     let middle = (span.begin + span.end) / 2;
     let half = wanted(Some(TimeRange::new(middle, span.end)), &["device=1"]);
@@ -205,12 +205,12 @@ fn export_sound(bytes: &[u8]) -> (Tables, usize) {
     assert_eq!(imported.other["complete"], false);
     let calls = found["calls.csv"].len() - 1;
     assert_eq!(imported.other["calls"], calls);
-    let mut archive = Archive::from_bytes(bytes.to_vec()).expect("a file");
-    let mut replay = archive.replay();
+    let mut recording = Recording::from_bytes(bytes.to_vec()).expect("a file");
+    let mut replay = recording.replay();
     while !replay.is_done() {
         replay.advance(1).expect("rows");
     }
-    (found, archive.final_warnings().len())
+    (found, recording.final_warnings().len())
 }
 
 #[test]
@@ -253,13 +253,13 @@ fn of_a_damaged_file_what_is_sound_is_exported_and_the_damage_is_told() {
         lost += all - calls.len();
         let imported = import(export_file(&Chrome, &damaged, SMALL).text(""));
         assert_eq!(imported.other["calls"], calls.len() - 1);
-        let mut archive = Archive::from_bytes(damaged.clone()).expect("a file");
-        let mut replay = archive.replay();
+        let mut recording = Recording::from_bytes(damaged.clone()).expect("a file");
+        let mut replay = recording.replay();
         while !replay.is_done() {
             replay.advance(1).expect("rows");
         }
         // An index that is damaged is made anew: no row is missing then.
-        let is_told = !archive.final_warnings().is_empty();
+        let is_told = !recording.final_warnings().is_empty();
         assert!(is_told || calls.len() == all, "{place}");
         let (trace, said) = open(&damaged);
         assert_eq!(trace.calls().len(), calls.len() - 1, "{place}");

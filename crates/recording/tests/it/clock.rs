@@ -5,7 +5,7 @@ use proptest::prelude::*;
 mod driver;
 mod recording;
 
-use recording::{DeviceClock, Recording, SECOND, TICK};
+use recording::{DeviceClock, KnownRecording, SECOND, TICK};
 
 fn off_by((time, truth): &(TaskTime, (i64, i64))) -> i64 {
     (time.begin - truth.0).abs().max((time.end - truth.1).abs())
@@ -32,7 +32,7 @@ proptest! {
         preempted in 0..100_i64,
         ended in any::<bool>(),
     ) {
-        let mut recording = Recording::new(DeviceClock::steady(offset, drift), seed);
+        let mut recording = KnownRecording::new(DeviceClock::steady(offset, drift), seed);
         let mut now = start;
         for _ in 0..anchors {
             now += recording.random.below(pace);
@@ -60,7 +60,7 @@ proptest! {
         band in 500_i64..30_000,
         ended in any::<bool>(),
     ) {
-        let mut recording = Recording::new(DeviceClock::steady(5 * SECOND, drift), seed);
+        let mut recording = KnownRecording::new(DeviceClock::steady(5 * SECOND, drift), seed);
         let mut now = SECOND;
         for _ in 0..anchors {
             now += recording.random.below(pace);
@@ -94,7 +94,7 @@ proptest! {
         far in 1..100_i64,
     ) {
         let drift = if is_slow { -200.0 - beyond } else { 200.0 + beyond };
-        let mut recording = Recording::new(DeviceClock::steady(5 * SECOND, drift), seed);
+        let mut recording = KnownRecording::new(DeviceClock::steady(5 * SECOND, drift), seed);
         recording.anchor(SECOND, band);
         // Far enough for the clock to be fast, or slow, by a quarter of what is to be allowed for.
         let open = 1.1 * 2.0 * (band + 2 * TICK) as f64;
@@ -119,7 +119,7 @@ proptest! {
         seed in any::<u64>(),
         tasks in 1..60_i64,
     ) {
-        let mut recording = Recording::new(DeviceClock::steady(5 * SECOND, drift), seed);
+        let mut recording = KnownRecording::new(DeviceClock::steady(5 * SECOND, drift), seed);
         let mut now = 10 * SECOND;
         for _ in 0..tasks {
             now += recording.random.below(10_000_000);
@@ -136,7 +136,7 @@ proptest! {
 
 #[test]
 fn an_hour_with_few_anchors_stays_within_their_bands() {
-    let mut recording = Recording::new(DeviceClock::steady(123_456_789, 87.0), 7);
+    let mut recording = KnownRecording::new(DeviceClock::steady(123_456_789, 87.0), 7);
     for at in 0..3600 {
         recording.anchor(at * SECOND, 10_000);
         recording.task(
@@ -157,7 +157,7 @@ fn an_hour_with_few_anchors_stays_within_their_bands() {
 
 #[test]
 fn many_anchors_make_the_clock_known_much_better_than_each_of_them() {
-    let mut recording = Recording::new(DeviceClock::steady(123_456_789, -87.0), 7);
+    let mut recording = KnownRecording::new(DeviceClock::steady(123_456_789, -87.0), 7);
     for at in 0..3000 {
         recording.anchor(at * SECOND / 50, 10_000);
         recording.task(
@@ -179,7 +179,7 @@ fn a_drift_that_swings_is_followed() {
         swing_ppm: 3.0,
         ..DeviceClock::steady(-55, -40.0)
     };
-    let mut recording = Recording::new(clock, 3);
+    let mut recording = KnownRecording::new(clock, 3);
     for at in 0..18_000 {
         let now = at * SECOND / 100;
         recording.anchor(now, 8_000);
@@ -205,7 +205,7 @@ fn the_error_grows_where_there_are_no_anchors() {
         swing_ppm: 2.0,
         ..DeviceClock::steady(0, 10.0)
     };
-    let mut recording = Recording::new(clock, 9);
+    let mut recording = KnownRecording::new(clock, 9);
     for group in [0, 20, 40, 60] {
         for at in 0..200 {
             recording.anchor(group * SECOND + at * SECOND / 100, 1_000);
@@ -238,7 +238,7 @@ fn the_error_grows_where_there_are_no_anchors() {
 
 #[test]
 fn later_anchors_sharpen_earlier_times_when_the_recording_has_ended() {
-    let mut recording = Recording::new(DeviceClock::steady(0, 10.0), 9);
+    let mut recording = KnownRecording::new(DeviceClock::steady(0, 10.0), 9);
     for at in 0..4 {
         recording.anchor(at * SECOND, 500_000);
         recording.task(at * SECOND + 600_000, at * SECOND + 700_000, SECOND, SECOND);
@@ -262,8 +262,8 @@ fn later_anchors_sharpen_earlier_times_when_the_recording_has_ended() {
 #[test]
 fn wide_anchors_change_nothing() {
     let tight = |with_wide: bool| {
-        let mut recording = Recording::new(DeviceClock::steady(99, 50.0), 11);
-        let mut wide = Recording::new(recording.clock, 12);
+        let mut recording = KnownRecording::new(DeviceClock::steady(99, 50.0), 11);
+        let mut wide = KnownRecording::new(recording.clock, 12);
         for at in 0..200 {
             recording.anchor(at * SECOND / 50, 4_000);
             wide.anchor(at * SECOND / 50 + SECOND / 100, 3_000_000);
@@ -299,7 +299,7 @@ fn wide_anchors_change_nothing() {
 #[test]
 fn durations_and_distances_on_a_device_are_exact_to_two_ticks() {
     for drift in [-100.0, 0.0, 100.0] {
-        let mut recording = Recording::new(DeviceClock::steady(1 << 50, drift), 5);
+        let mut recording = KnownRecording::new(DeviceClock::steady(1 << 50, drift), 5);
         for at in 0..500 {
             recording.anchor(at * 10_000_000, 6_000);
         }
@@ -322,7 +322,7 @@ fn a_clock_that_tells_whole_microseconds_is_noticed() {
         tick: 1_000,
         ..DeviceClock::steady(77, 20.0)
     };
-    let mut recording = Recording::new(clock, 21);
+    let mut recording = KnownRecording::new(clock, 21);
     for at in 0..300 {
         recording.anchor(at * 5_000_000, 300);
         recording.task(
@@ -340,7 +340,7 @@ fn a_clock_that_tells_whole_microseconds_is_noticed() {
 
 #[test]
 fn a_clock_that_jumps_ahead_is_picked_up_again() {
-    let mut recording = Recording::new(DeviceClock::steady(0, 10.0), 2);
+    let mut recording = KnownRecording::new(DeviceClock::steady(0, 10.0), 2);
     for at in 0..100 {
         recording.anchor(at * 10_000_000, 5_000);
     }
@@ -361,7 +361,7 @@ fn a_clock_that_jumps_ahead_is_picked_up_again() {
 }
 
 /// Anchors and a task now and then, for a second of the host from `from` on.
-fn a_second(recording: &mut Recording, from: i64) {
+fn a_second(recording: &mut KnownRecording, from: i64) {
     for at in 0..100 {
         recording.anchor(from + at * 10_000_000, 5_000);
         if at % 10 == 5 {
@@ -372,7 +372,7 @@ fn a_second(recording: &mut Recording, from: i64) {
 }
 
 #[track_caller]
-fn all_are_within(recording: &Recording, error: i64) {
+fn all_are_within(recording: &KnownRecording, error: i64) {
     for judged in recording.judged() {
         assert!(off_by(&judged) <= judged.0.error, "{judged:?}");
         assert!(judged.0.error <= error, "{judged:?}");
@@ -382,7 +382,7 @@ fn all_are_within(recording: &Recording, error: i64) {
 #[test]
 fn a_host_that_was_suspended_is_a_step_and_no_mistake() {
     const HOUR: i64 = 3_600 * SECOND;
-    let mut recording = Recording::new(DeviceClock::steady(77 * SECOND, -60.0), 5);
+    let mut recording = KnownRecording::new(DeviceClock::steady(77 * SECOND, -60.0), 5);
     a_second(&mut recording, SECOND);
     // The host's clock stood still meanwhile, the device's did not.
     recording.clock.offset += HOUR;
@@ -399,7 +399,7 @@ fn a_host_that_was_suspended_is_a_step_and_no_mistake() {
 #[test]
 fn a_task_during_which_the_host_was_suspended_has_a_bar_that_says_so() {
     const MINUTE: i64 = 60 * SECOND;
-    let mut recording = Recording::new(DeviceClock::steady(0, 20.0), 6);
+    let mut recording = KnownRecording::new(DeviceClock::steady(0, 20.0), 6);
     a_second(&mut recording, SECOND);
     recording.task(2 * SECOND, 2 * SECOND + 3_000_000, 2_000, 50_000);
     let Some(Row::TaskTime(time)) = recording.rows.last_mut() else {
@@ -417,7 +417,7 @@ fn a_task_during_which_the_host_was_suspended_has_a_bar_that_says_so() {
 
 #[test]
 fn comparisons_that_contradict_all_others_are_left_out_and_counted() {
-    let mut recording = Recording::new(DeviceClock::steady(0, 30.0), 7);
+    let mut recording = KnownRecording::new(DeviceClock::steady(0, 30.0), 7);
     a_second(&mut recording, SECOND);
     recording.clock.offset += 40_000_000;
     recording.anchor(2 * SECOND, 5_000);
@@ -432,7 +432,7 @@ fn comparisons_that_contradict_all_others_are_left_out_and_counted() {
 /// be as wide as that.
 #[test]
 fn a_device_that_starts_anew_has_bars_that_say_so() {
-    let mut recording = Recording::new(DeviceClock::steady(1_000 * SECOND, 10.0), 8);
+    let mut recording = KnownRecording::new(DeviceClock::steady(1_000 * SECOND, 10.0), 8);
     a_second(&mut recording, SECOND);
     // Its clock counts from the start of its processor.
     recording.clock.offset = -2 * SECOND;
@@ -444,7 +444,7 @@ fn a_device_that_starts_anew_has_bars_that_say_so() {
 
 #[test]
 fn a_task_does_not_start_before_its_launch_call() {
-    let mut recording = Recording::new(DeviceClock::steady(0, 0.0), 2);
+    let mut recording = KnownRecording::new(DeviceClock::steady(0, 0.0), 2);
     for at in 0..100 {
         recording.anchor(at * 1_000, 40);
     }
@@ -457,7 +457,7 @@ fn a_task_does_not_start_before_its_launch_call() {
 
 #[test]
 fn a_drift_that_nothing_supports_is_not_known() {
-    let mut recording = Recording::new(DeviceClock::steady(SECOND, 0.0), 3);
+    let mut recording = KnownRecording::new(DeviceClock::steady(SECOND, 0.0), 3);
     for count in 1..=3 {
         recording.anchor(count * 100_000, 10_000);
         let begin = count * 100_000 + 20_000;
@@ -470,7 +470,7 @@ fn a_drift_that_nothing_supports_is_not_known() {
 /// Two comparisons a millisecond apart leave a rate of 2,000 ppm open, which no clock has.
 #[test]
 fn comparisons_that_tell_nothing_of_the_rate_leave_no_more_open_than_clocks_do() {
-    let mut recording = Recording::new(DeviceClock::steady(SECOND, 30.0), 5);
+    let mut recording = KnownRecording::new(DeviceClock::steady(SECOND, 30.0), 5);
     recording.anchor(SECOND, 1_000);
     recording.anchor(SECOND + 1_000_000, 1_000);
     let begin = SECOND + 20_000_000;

@@ -1,18 +1,18 @@
-//! What an archive counts is what the whole trace counts, wherever it knows it from.
+//! What a recording counts is what the whole trace counts, wherever it knows it from.
 
 use std::collections::BTreeMap;
 
-use ascend_trace_recording::archive::Counts;
 use ascend_trace_recording::file::{ChunkWriter, Encoder, Writer};
+use ascend_trace_recording::recording::Counts;
 use ascend_trace_recording::rows::{
     CallRow, CounterRow, EndRow, EventRow, NameRow, ProcessRow, RangeRow, Row, ThreadRow,
 };
-use ascend_trace_recording::{Archive, ProcessId, Trace};
+use ascend_trace_recording::{ProcessId, Recording, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload;
 
-use crate::archive::files;
+use crate::windows::files;
 
 const TIMELINE: &str = "
     t1: capture(s1)[0..1] of g1
@@ -25,7 +25,7 @@ const TIMELINE: &str = "
     s2: A[95..99] rec(E)
     s1: wait(E)";
 
-fn indexed(timeline: &Timeline, every: u64) -> Archive {
+fn indexed(timeline: &Timeline, every: u64) -> Recording {
     let writer = ChunkWriter::create(Vec::new(), &timeline.session, &timeline.tables).unwrap();
     let mut writer = writer.with_index_every(every);
     let mut encoder = Encoder::new();
@@ -33,7 +33,7 @@ fn indexed(timeline: &Timeline, every: u64) -> Archive {
         encoder.push(row);
         writer.write(&encoder.seal()).unwrap();
     }
-    Archive::from_bytes(writer.into_inner()).unwrap()
+    Recording::from_bytes(writer.into_inner()).unwrap()
 }
 
 /// The graphs' replays, by process and serial.
@@ -56,9 +56,9 @@ fn counts_and_graphs_are_those_of_the_whole_trace() {
     let expected = Counts::of(&whole);
     assert!(expected.nested > 0 && expected.errors > 0 && expected.untimed.len() > 1);
     for every in [1, 3, 1000] {
-        let mut archive = indexed(&timeline, every);
-        assert_eq!(archive.counts(), expected);
-        let graphs = archive.graph_calls().unwrap();
+        let mut recording = indexed(&timeline, every);
+        assert_eq!(recording.counts(), expected);
+        let graphs = recording.graph_calls().unwrap();
         assert_eq!(graphs.replays, replays(&whole));
         assert_eq!(graphs.replays.values().sum::<u64>(), 3);
         // The others: two captures with their ends, and two nodes.
@@ -81,8 +81,8 @@ fn graphs_of_an_index_that_does_not_tell_of_them_are_read() {
         end_ns: 200,
         exit_status: 0,
     };
-    let mut archive = Archive::from_bytes(writer.finish(end).unwrap()).unwrap();
-    let graphs = archive.graph_calls().unwrap();
+    let mut recording = Recording::from_bytes(writer.finish(end).unwrap()).unwrap();
+    let graphs = recording.graph_calls().unwrap();
     assert_eq!(graphs.replays, replays(&timeline.trace()));
     assert_eq!(graphs.trace.calls().len(), 6);
 }
@@ -90,9 +90,9 @@ fn graphs_of_an_index_that_does_not_tell_of_them_are_read() {
 #[test]
 fn a_long_file_counts_as_its_whole_trace_does() {
     let files = files();
-    let mut archive = Archive::from_bytes(files.bytes.clone()).unwrap();
-    assert_eq!(archive.counts(), Counts::of(&files.whole));
-    assert!(archive.graph_calls().unwrap().trace.calls().is_empty());
+    let mut recording = Recording::from_bytes(files.bytes.clone()).unwrap();
+    assert_eq!(recording.counts(), Counts::of(&files.whole));
+    assert!(recording.graph_calls().unwrap().trace.calls().is_empty());
 }
 
 const EVENTS: u32 = 200_000;
@@ -110,7 +110,7 @@ fn range(begin_ns: i64, end_ns: i64, name: &str) -> Row {
 }
 
 /// More events and ranges than are kept, and calls at the very end that use the first and the last.
-fn many_things() -> Archive {
+fn many_things() -> Recording {
     let (session, tables) = workload::leading();
     let mut writer = Writer::create(Vec::new(), &session, &tables).unwrap();
     let mut rows = 0;
@@ -169,19 +169,19 @@ fn many_things() -> Archive {
         end_ns: RANGES * 10,
         exit_status: 0,
     };
-    Archive::from_bytes(writer.finish(end).unwrap()).unwrap()
+    Recording::from_bytes(writer.finish(end).unwrap()).unwrap()
 }
 
 #[test]
 fn windows_know_their_events_and_ranges_however_many_there_are() {
-    let mut archive = many_things();
-    let counts = archive.counts();
+    let mut recording = many_things();
+    let counts = recording.counts();
     assert_eq!(counts.events, u64::from(EVENTS));
     assert_eq!(counts.ranges, RANGES as u64 + 1);
-    assert!(archive.things().events().len() < 150_000);
-    assert!(archive.things().ranges().len() < 150_000);
+    assert!(recording.things().events().len() < 150_000);
+    assert!(recording.things().ranges().len() < 150_000);
     let end = RANGES * 10;
-    let window = archive.window((end - 200, end), 1000).unwrap();
+    let window = recording.window((end - 200, end), 1000).unwrap();
     assert_eq!(window.calls().len(), 2);
     for call in window.calls() {
         let event = window.event(call.event.unwrap().event);
@@ -224,8 +224,11 @@ fn told(batches: &[&[u64]]) -> (u64, u64) {
     std::fs::write(&path, &bytes).unwrap();
     let (whole, warnings) = opened(&path).unwrap();
     assert_eq!(warnings, []);
-    let archive = Archive::from_bytes(bytes).unwrap();
-    (whole.counter(INJECTED), archive.things().counter(INJECTED))
+    let recording = Recording::from_bytes(bytes).unwrap();
+    (
+        whole.counter(INJECTED),
+        recording.things().counter(INJECTED),
+    )
 }
 
 const INJECTED: u16 = 1;

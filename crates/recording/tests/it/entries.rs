@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{ActivityRow, EndRow, Row, TaskTimeRow};
-use ascend_trace_recording::{Archive, TaskId, TimeRange, Trace};
+use ascend_trace_recording::{Recording, TaskId, TimeRange, Trace};
 use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{self, Workload};
 
@@ -84,13 +84,15 @@ fn windows_have_the_entries_of_their_tasks_and_no_others() {
         };
         let expected = told(&whole);
         assert!(expected.values().all(|parts| parts.len() == 2));
-        let mut archive = Archive::from_bytes(bytes).unwrap();
-        assert_eq!(archive.things().entries(0).len(), 0, "none are kept");
-        let TimeRange { begin, end } = archive.span().unwrap();
+        let mut recording = Recording::from_bytes(bytes).unwrap();
+        assert_eq!(recording.things().entries(0).len(), 0, "none are kept");
+        let TimeRange { begin, end } = recording.span().unwrap();
         let mut seen = 0;
         for part in 0..7 {
             let at = |part: i64| begin + (end - begin) * part / 7;
-            let window = archive.window((at(part), at(part + 1)), u64::MAX).unwrap();
+            let window = recording
+                .window((at(part), at(part + 1)), u64::MAX)
+                .unwrap();
             let own = told(&window);
             assert!(own.len() < expected.len());
             for (key, parts) in &own {
@@ -110,8 +112,8 @@ fn windows_have_the_entries_of_their_tasks_and_no_others() {
 #[test]
 fn a_pass_over_a_file_meets_each_entry_once_and_forgets_it() {
     for late in [0, 700] {
-        let mut archive = Archive::from_bytes(file(1_500, late, 4_000)).unwrap();
-        let mut replay = archive.replay();
+        let mut recording = Recording::from_bytes(file(1_500, late, 4_000)).unwrap();
+        let mut replay = recording.replay();
         let (mut next, mut most, mut whole) = (0, 0, 0);
         while replay.advance(4_000).unwrap() {
             let entries = replay.trace().entries(next);

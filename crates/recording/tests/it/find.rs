@@ -1,9 +1,9 @@
 use std::collections::HashSet;
 
-use ascend_trace_recording::archive::{Answer, Towards};
-use ascend_trace_recording::{Archive, FunctionId, TimeRange, Trace};
+use ascend_trace_recording::recording::{Answer, Towards};
+use ascend_trace_recording::{FunctionId, Recording, TimeRange, Trace};
 
-use crate::archive::{chunks, files, open};
+use crate::windows::{chunks, files, open};
 
 fn function(trace: &Trace, name: &str) -> FunctionId {
     let place = trace.functions().iter().position(|it| it.name == name);
@@ -19,9 +19,9 @@ fn begins(trace: &Trace, wanted: FunctionId, range: TimeRange) -> Vec<i64> {
     begins
 }
 
-fn next(archive: &mut Archive, name: &str, from: i64, towards: Towards) -> Option<i64> {
-    let wanted = function(archive.things(), name);
-    let answer = archive.find(
+fn next(recording: &mut Recording, name: &str, from: i64, towards: Towards) -> Option<i64> {
+    let wanted = function(recording.things(), name);
+    let answer = recording.find(
         from,
         towards,
         |it| it == wanted,
@@ -40,7 +40,7 @@ fn next(archive: &mut Archive, name: &str, from: i64, towards: Towards) -> Optio
 #[test]
 fn the_next_and_the_last_call_are_those_of_the_whole_trace() {
     let files = files();
-    let mut archive = open(&files.path);
+    let mut recording = open(&files.path);
     let TimeRange { begin, end } = files.whole.span().unwrap();
     let wanted = function(&files.whole, "aclrtMalloc");
     let all = begins(&files.whole, wanted, TimeRange::EVERYTHING);
@@ -48,14 +48,14 @@ fn the_next_and_the_last_call_are_those_of_the_whole_trace() {
         let from = begin + (end - begin) / 10 * part;
         let later = all.iter().find(|it| **it >= from).copied();
         let earlier = all.iter().rfind(|it| **it <= from).copied();
-        let mut found = |towards| next(&mut archive, "aclrtMalloc", from, towards);
+        let mut found = |towards| next(&mut recording, "aclrtMalloc", from, towards);
         assert_eq!(found(Towards::Later), later);
         assert_eq!(found(Towards::Earlier), earlier);
     }
     // From each match on to the one after it, and back.
     for two in all.windows(2).step_by(197) {
-        let later = next(&mut archive, "aclrtMalloc", two[0] + 1, Towards::Later);
-        let earlier = next(&mut archive, "aclrtMalloc", two[1] - 1, Towards::Earlier);
+        let later = next(&mut recording, "aclrtMalloc", two[0] + 1, Towards::Later);
+        let earlier = next(&mut recording, "aclrtMalloc", two[1] - 1, Towards::Earlier);
         assert_eq!((later, earlier), (Some(two[1]), Some(two[0])));
     }
 }
@@ -63,7 +63,7 @@ fn the_next_and_the_last_call_are_those_of_the_whole_trace() {
 #[test]
 fn every_task_begins_in_the_range_of_exactly_one_part() {
     let files = files();
-    let mut archive = open(&files.path);
+    let mut recording = open(&files.path);
     for towards in [Towards::Later, Towards::Earlier] {
         let from = match towards {
             Towards::Later => i64::MIN,
@@ -71,7 +71,7 @@ fn every_task_begins_in_the_range_of_exactly_one_part() {
         };
         let mut seen = HashSet::new();
         let mut ranges = Vec::new();
-        let answer = archive.find(
+        let answer = recording.find(
             from,
             towards,
             |_| true,
@@ -101,10 +101,10 @@ fn every_task_begins_in_the_range_of_exactly_one_part() {
 
 #[test]
 fn a_search_stops_when_it_is_told_to() {
-    let mut archive = open(&files().path);
+    let mut recording = open(&files().path);
     let mut reached = Vec::new();
     let mut looked = 0;
-    let answer = archive.find(
+    let answer = recording.find(
         i64::MIN,
         Towards::Later,
         |_| true,
@@ -130,12 +130,12 @@ fn what_no_call_can_match_is_not_read() {
             bytes[end - 1] ^= 1;
         }
     }
-    let mut archive = Archive::from_bytes(bytes).unwrap();
+    let mut recording = Recording::from_bytes(bytes).unwrap();
     let look = |_: &Trace, _| None::<()>;
-    let none = archive.find(i64::MIN, Towards::Later, |_| false, |_| true, look);
+    let none = recording.find(i64::MIN, Towards::Later, |_| false, |_| true, look);
     assert_eq!(none.unwrap(), Answer::Nothing);
-    assert_eq!(archive.warnings(), []);
-    let any = archive.find(i64::MIN, Towards::Later, |_| true, |_| true, look);
+    assert_eq!(recording.warnings(), []);
+    let any = recording.find(i64::MIN, Towards::Later, |_| true, |_| true, look);
     assert_eq!(any.unwrap(), Answer::Nothing);
-    assert!(!archive.warnings().is_empty());
+    assert!(!recording.warnings().is_empty());
 }

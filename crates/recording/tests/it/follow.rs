@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ascend_trace_recording::file::recognise;
 use ascend_trace_recording::rows::*;
-use ascend_trace_recording::{Archive, OpenError};
+use ascend_trace_recording::{OpenError, Recording};
 use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload;
 
@@ -15,8 +15,8 @@ fn file(steps: u32) -> Vec<u8> {
     write(&session, &tables, &program(steps))
 }
 
-fn open(path: &Path) -> Archive {
-    Archive::open(path, |_, _| true).unwrap()
+fn open(path: &Path) -> Recording {
+    Recording::open(path, |_, _| true).unwrap()
 }
 
 #[test]
@@ -36,21 +36,21 @@ fn a_growing_file_gives_what_the_finished_one_gives() {
     let (piece, mut rest) = rest.split_at(4);
     out.write_all(piece).unwrap();
     assert!(recognise(&path).unwrap());
-    let mut archive = open(&path);
+    let mut recording = open(&path);
     for size in [1, 30, 1000].into_iter().chain(std::iter::repeat(7001)) {
         let (piece, after) = rest.split_at(size.min(rest.len()));
         out.write_all(piece).unwrap();
         rest = after;
-        archive.poll().unwrap();
-        assert_eq!(archive.complete(), rest.is_empty());
+        recording.poll().unwrap();
+        assert_eq!(recording.complete(), rest.is_empty());
         if rest.is_empty() {
             break;
         }
     }
-    assert_eq!(archive.warnings(), []);
+    assert_eq!(recording.warnings(), []);
     let (whole, warnings) = opened(&path).unwrap();
     assert_eq!(warnings, []);
-    let grown = archive.window((i64::MIN, i64::MAX), u64::MAX).unwrap();
+    let grown = recording.window((i64::MIN, i64::MAX), u64::MAX).unwrap();
     assert_eq!(grown.calls(), whole.calls());
     assert_eq!(grown.tasks().len(), whole.tasks().len());
     for (grown, whole) in grown.tasks().iter().zip(whole.tasks()) {
@@ -75,7 +75,7 @@ fn lists_are_in_order_after_every_poll() {
     let path = folder.path().join("growing.atrace");
     let (head, rest) = bytes.split_at(16);
     fs::write(&path, head).unwrap();
-    let mut archive = open(&path);
+    let mut recording = open(&path);
     for piece in rest.chunks(900) {
         OpenOptions::new()
             .append(true)
@@ -83,8 +83,8 @@ fn lists_are_in_order_after_every_poll() {
             .unwrap()
             .write_all(piece)
             .unwrap();
-        archive.poll().unwrap();
-        let trace = archive.window((i64::MIN, i64::MAX), u64::MAX).unwrap();
+        recording.poll().unwrap();
+        let trace = recording.window((i64::MIN, i64::MAX), u64::MAX).unwrap();
         for (stream, _) in trace.streams().iter().enumerate() {
             let lane = trace.stream_tasks(ascend_trace_recording::StreamId(stream as u32));
             let ends: Vec<_> = lane.iter().filter_map(|id| trace.task(*id).time).collect();
@@ -130,14 +130,14 @@ fn a_file_that_becomes_shorter_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replaced.atrace");
     fs::write(&path, file(2)).unwrap();
-    let mut archive = open(&path);
+    let mut recording = open(&path);
     File::options()
         .write(true)
         .open(&path)
         .unwrap()
         .set_len(40)
         .unwrap();
-    assert!(matches!(archive.poll(), Err(OpenError::Shrunk)));
+    assert!(matches!(recording.poll(), Err(OpenError::Shrunk)));
 }
 
 #[test]

@@ -7,13 +7,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use ascend_trace_format::version::FILE_VERSION;
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 use ascend_trace_recording::file::{self, Writer};
 use ascend_trace_recording::rows::*;
 use ascend_trace_testkit::whole::opened;
 
-use crate::archive::chunks;
 use crate::round_trip::by_kind;
+use crate::windows::chunks;
 
 fn path(version: u32) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/v{version}.atrace"))
@@ -390,10 +390,10 @@ fn check(version: u32) {
     assert_eq!(timed.count(), 2);
     assert_eq!(trace.functions()[3].name, "aclrtSetDevice");
 
-    let mut archive = Archive::open(path(version), |_, _| true).unwrap();
-    assert_eq!(archive.final_warnings(), []);
-    assert_eq!(archive.counts().calls, trace.calls().len() as u64);
-    let window = archive.window(archive.span().unwrap(), 100).unwrap();
+    let mut recording = Recording::open(path(version), |_, _| true).unwrap();
+    assert_eq!(recording.final_warnings(), []);
+    assert_eq!(recording.counts().calls, trace.calls().len() as u64);
+    let window = recording.window(recording.span().unwrap(), 100).unwrap();
     assert_eq!(window.calls().len(), trace.calls().len());
     assert_eq!(window.losses(), trace.losses());
 }

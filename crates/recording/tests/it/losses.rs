@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{EndRow, LossRow, Row};
-use ascend_trace_recording::{Archive, Loss, ThreadId, TimeRange, Trace};
+use ascend_trace_recording::{Loss, Recording, ThreadId, TimeRange, Trace};
 use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload::{self, Workload};
 
@@ -65,8 +65,8 @@ fn losses_are_told_by_thread_and_time_whole_or_by_index() {
     std::fs::write(&path, &bytes).unwrap();
     let (whole, warnings) = opened(&path).unwrap();
     assert_eq!(warnings, []);
-    let archive = Archive::from_bytes(bytes).unwrap();
-    let things = archive.things();
+    let recording = Recording::from_bytes(bytes).unwrap();
+    let things = recording.things();
     assert!(whole.lost().len() > 20);
     let total = |trace: &Trace| trace.lost().iter().map(|loss| loss.calls).sum::<u64>();
     assert_eq!(total(&whole), whole.losses().calls);

@@ -5,11 +5,9 @@
     reason = "a test's helpers may panic like the test"
 )]
 
-/// Long files, read where they are looked at.
-mod archive;
 /// Mapped device times are true within the error they come with.
 mod clock;
-/// What an archive counts.
+/// What a recording counts.
 mod counts;
 /// Files that are cut, damaged or made to do harm.
 mod damage;
@@ -40,3 +38,5 @@ mod repack;
 mod round_trip;
 /// Functions that a file tells of when they are first called.
 mod tables;
+/// Long files, read where they are looked at.
+mod windows;

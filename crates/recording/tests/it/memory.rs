@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use ascend_trace_recording::{Archive, OpenError, TimeRange};
+use ascend_trace_recording::{OpenError, Recording, TimeRange};
 use ascend_trace_testkit::bombs;
 use ascend_trace_testkit::whole::opened;
 
@@ -50,22 +50,22 @@ fn in_little_memory() {
 
 /// Only what the index tells.
 fn look(path: &Path) {
-    let mut archive = Archive::open(path, |_, _| true).unwrap();
-    let _ = archive.summary((i64::MIN, i64::MAX), 50);
-    let _ = archive.counts();
+    let mut recording = Recording::open(path, |_, _| true).unwrap();
+    let _ = recording.summary((i64::MIN, i64::MAX), 50);
+    let _ = recording.counts();
 }
 
 /// In every way that commands do.
 fn read(path: &Path) {
-    if let Ok(mut archive) = Archive::open(path, |_, _| true) {
-        let _ = archive.summary((i64::MIN, i64::MAX), 50);
-        let _ = archive.counts();
-        let span = archive.span().unwrap_or(TimeRange::new(0, 1));
-        let _ = archive.window(span, 100_000);
-        for part in archive.parts(100_000) {
+    if let Ok(mut recording) = Recording::open(path, |_, _| true) {
+        let _ = recording.summary((i64::MIN, i64::MAX), 50);
+        let _ = recording.counts();
+        let span = recording.span().unwrap_or(TimeRange::new(0, 1));
+        let _ = recording.window(span, 100_000);
+        for part in recording.parts(100_000) {
             let _ = part;
         }
-        let mut replay = archive.replay();
+        let mut replay = recording.replay();
         while matches!(replay.advance(50_000), Ok(true)) {
             let keep = vec![false; replay.trace().calls().len()];
             replay.forget(&keep);

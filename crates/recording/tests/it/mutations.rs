@@ -8,12 +8,12 @@ use ascend_trace_recording::rows::{
     ActivityRow, CallRow, CodeRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, LogRow,
     LossRow, NameRow, ObjectRow, ProcessEndRow, RangeRow, Row, StackRow, TablesRow,
 };
-use ascend_trace_recording::{Archive, TimeRange};
+use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_testkit::bytes;
 use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{self, Workload};
 
-use crate::archive::chunks;
+use crate::windows::chunks;
 
 /// A small file with every kind of chunk, index and all.
 fn seed() -> Vec<u8> {
@@ -197,17 +197,17 @@ fn read(bytes: &[u8], deep: bool) {
     {
         from_rows(contents.session, contents.tables, contents.rows);
     }
-    if deep && let Ok(mut archive) = Archive::from_bytes(bytes.to_vec()) {
-        let span = archive.span().unwrap_or(TimeRange::new(0, 1));
+    if deep && let Ok(mut recording) = Recording::from_bytes(bytes.to_vec()) {
+        let span = recording.span().unwrap_or(TimeRange::new(0, 1));
         let middle = span.begin / 2 + span.end / 2;
-        let _ = archive.summary((i64::MIN, i64::MAX), 50);
-        let _ = archive.summary((middle, span.end), 50);
-        let _ = archive.window((span.begin, middle), 5_000);
-        let _ = (archive.counts(), archive.final_warnings());
+        let _ = recording.summary((i64::MIN, i64::MAX), 50);
+        let _ = recording.summary((middle, span.end), 50);
+        let _ = recording.window((span.begin, middle), 5_000);
+        let _ = (recording.counts(), recording.final_warnings());
         // With the calls that were under way, where there is no end.
-        let _ = archive.close();
-        let _ = archive.window((middle, span.end), 5_000);
-        let _ = archive.counts();
+        let _ = recording.close();
+        let _ = recording.window((middle, span.end), 5_000);
+        let _ = recording.counts();
     }
 }
 
@@ -322,16 +322,16 @@ fn damage_behind_the_checksums_of_a_whole_file_is_survived() {
 #[test]
 fn damage_that_an_index_hides_is_found_by_a_check() {
     let mut bytes = seed();
-    let mut sound = Archive::from_bytes(bytes.clone()).unwrap();
+    let mut sound = Recording::from_bytes(bytes.clone()).unwrap();
     sound.check().unwrap();
     assert_eq!(sound.final_warnings(), []);
     let calls = chunks(&bytes).into_iter().find(|it| &it.2 == b"CALL");
     bytes[calls.unwrap().1 - 1] ^= 1;
-    let mut archive = Archive::from_bytes(bytes).unwrap();
-    assert!(!archive.things().is_damaged());
-    archive.check().unwrap();
-    assert_eq!(archive.final_warnings().len(), 1);
-    assert!(archive.things().is_damaged() && !archive.things().is_complete());
+    let mut recording = Recording::from_bytes(bytes).unwrap();
+    assert!(!recording.things().is_damaged());
+    recording.check().unwrap();
+    assert_eq!(recording.final_warnings().len(), 1);
+    assert!(recording.things().is_damaged() && !recording.things().is_complete());
 }
 
 #[test]
@@ -339,18 +339,18 @@ fn a_file_with_an_index_may_be_cut_at_any_byte() {
     let seed = seed();
     let mut last = 0;
     for cut in 16..seed.len() {
-        let mut archive = Archive::from_bytes(seed[..cut].to_vec()).unwrap();
+        let mut recording = Recording::from_bytes(seed[..cut].to_vec()).unwrap();
         // Whatever is there of the index, what the chunks hold is known.
-        let rows = archive.rows();
+        let rows = recording.rows();
         assert!(rows >= last, "cut at {cut}: {rows} after {last}");
         last = rows;
-        let span = archive.span().unwrap_or(TimeRange::new(0, 1));
-        let window = archive.window(span, 5_000).unwrap();
-        let counts = archive.counts();
+        let span = recording.span().unwrap_or(TimeRange::new(0, 1));
+        let window = recording.window(span, 5_000).unwrap();
+        let counts = recording.counts();
         assert_eq!(window.calls().len() as u64, counts.calls, "cut at {cut}");
-        assert!(!archive.final_warnings().is_empty(), "cut at {cut}");
+        assert!(!recording.final_warnings().is_empty(), "cut at {cut}");
     }
-    assert_eq!(Archive::from_bytes(seed).unwrap().final_warnings(), []);
+    assert_eq!(Recording::from_bytes(seed).unwrap().final_warnings(), []);
 }
 
 /// A little of everything, for a process with little memory.

@@ -7,7 +7,7 @@ use std::path::Path;
 use ascend_trace_format::record::Counter;
 use ascend_trace_recording::file::{ChunkWriter, Encoder, Writer};
 use ascend_trace_recording::rows::*;
-use ascend_trace_recording::{Archive, Ending, TimeRange, Trace};
+use ascend_trace_recording::{Ending, Recording, TimeRange, Trace};
 use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload;
 
@@ -77,11 +77,11 @@ fn a_call_is_told_of_while_it_lasts_and_is_like_any_other_when_it_has_returned()
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("open.atrace");
     let mut recorder = Recorder::create(&path);
-    let mut archive = Archive::open(&path, |_, _| true).unwrap();
+    let mut recording = Recording::open(&path, |_, _| true).unwrap();
     let mut then = |check: &dyn Fn(&Trace, usize)| {
-        archive.poll().unwrap();
-        let calls = archive.counts().calls as usize;
-        check(archive.things(), calls);
+        recording.poll().unwrap();
+        let calls = recording.counts().calls as usize;
+        check(recording.things(), calls);
     };
     recorder.push(&returned(&call(100, 200)));
     recorder.is_open(&[call(1_000, 5_000)]);
@@ -103,7 +103,7 @@ fn a_call_is_told_of_while_it_lasts_and_is_like_any_other_when_it_has_returned()
         assert_eq!(trace.open_calls().len(), 1);
         assert_eq!(trace.open_calls()[0].end, 9_000);
     });
-    let opened = Archive::open(&path, |_, _| true).unwrap();
+    let opened = Recording::open(&path, |_, _| true).unwrap();
     assert_eq!(opened.span(), Some(TimeRange::new(100, 9_000)));
     recorder.push(&returned(&call(1_000, 10_000)));
     recorder.is_open(&[]);
@@ -142,24 +142,24 @@ fn a_file_without_an_end_ends_with_the_calls_that_were_under_way() {
     assert!(trace.open_calls().is_empty());
     assert_eq!(counted(&trace), 1);
     // The same by the index, in windows, sums and counts.
-    let mut archive = Archive::open(&path, |_, _| true).unwrap();
-    archive.close().unwrap();
-    assert_eq!(archive.counts().calls, 4);
-    assert_eq!(archive.span(), Some(TimeRange::new(100, 7_000)));
-    assert_eq!(counted(archive.things()), 1);
-    assert!(archive.things().open_calls().is_empty());
-    let window = archive.window((6_700, 6_800), 100).unwrap();
+    let mut recording = Recording::open(&path, |_, _| true).unwrap();
+    recording.close().unwrap();
+    assert_eq!(recording.counts().calls, 4);
+    assert_eq!(recording.span(), Some(TimeRange::new(100, 7_000)));
+    assert_eq!(counted(recording.things()), 1);
+    assert!(recording.things().open_calls().is_empty());
+    let window = recording.window((6_700, 6_800), 100).unwrap();
     assert_eq!(window.calls().len(), 1);
     assert_eq!(ending(&window.calls()[0]), expected[3]);
     assert_eq!(window.args(&window.calls()[0]), [7, 8, 9]);
     let number = window.call_number(ascend_trace_recording::CallId(0));
     assert_eq!(number, 3, "as in the whole trace");
-    let whole = archive.window((0, 10_000), 100).unwrap();
+    let whole = recording.window((0, 10_000), 100).unwrap();
     assert_eq!(whole.calls().len(), 4);
-    let summary = archive.summary((i64::MIN, i64::MAX), 64).unwrap();
+    let summary = recording.summary((i64::MIN, i64::MAX), 64).unwrap();
     let busy: u64 = summary.threads().map(|it| it.2.sums(0, 10_000).count).sum();
     assert_eq!(busy, 4);
-    let mut replay = archive.replay();
+    let mut replay = recording.replay();
     while replay.advance(1).unwrap() {}
     assert_eq!(replay.trace().calls().len(), 4);
 }
@@ -181,9 +181,9 @@ fn a_file_with_an_end_has_no_call_under_way() {
     assert_eq!(warnings, []);
     assert_eq!(trace.calls().len(), 1);
     assert!(trace.open_calls().is_empty());
-    let mut archive = Archive::open(&path, |_, _| true).unwrap();
-    archive.close().unwrap();
-    assert_eq!(archive.counts().calls, 1);
+    let mut recording = Recording::open(&path, |_, _| true).unwrap();
+    recording.close().unwrap();
+    assert_eq!(recording.counts().calls, 1);
 }
 
 #[test]
@@ -213,16 +213,16 @@ fn long_files_with_an_index_are_no_exception() {
     writer.into_inner().flush().unwrap();
     let (whole, _) = opened(&path).unwrap();
     assert_eq!(whole.calls().len() as u64, calls + 1);
-    let mut archive = Archive::open(&path, |_, _| true).unwrap();
-    assert_eq!(archive.counts().calls, calls);
-    assert_eq!(archive.things().open_calls().len(), 1);
-    archive.close().unwrap();
-    assert_eq!(archive.counts().calls, calls + 1);
+    let mut recording = Recording::open(&path, |_, _| true).unwrap();
+    assert_eq!(recording.counts().calls, calls);
+    assert_eq!(recording.things().open_calls().len(), 1);
+    recording.close().unwrap();
+    assert_eq!(recording.counts().calls, calls + 1);
     assert_eq!(
-        archive.rows(),
+        recording.rows(),
         whole.calls().len() as u64 + whole.tasks().len() as u64
     );
-    let all = archive.window((i64::MIN, i64::MAX), u64::MAX).unwrap();
+    let all = recording.window((i64::MIN, i64::MAX), u64::MAX).unwrap();
     assert_eq!(all.calls().len() as u64, calls + 1);
     let open = all.calls().iter().filter(|it| it.ending == Ending::Open);
     assert_eq!(open.count(), 1);

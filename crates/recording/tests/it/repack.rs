@@ -4,8 +4,8 @@ use ascend_trace_recording::file::{Writer, repack};
 use ascend_trace_recording::rows::{EndRow, TablesRow};
 use ascend_trace_testkit::workload;
 
-use crate::archive::chunks;
 use crate::round_trip::{by_kind, program, read};
+use crate::windows::chunks;
 
 /// A recording that was flushed again and again, with each function told when it is first needed.
 fn in_small_chunks() -> Vec<u8> {

@@ -2,11 +2,11 @@
 
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::*;
-use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_recording::{Recording, Trace};
 use ascend_trace_testkit::whole::from_rows;
 
-use crate::archive::chunks;
 use crate::round_trip::read;
+use crate::windows::chunks;
 
 fn function(name: &str) -> FunctionRow {
     FunctionRow {
@@ -67,14 +67,14 @@ fn they_have_their_names_however_the_file_is_read() {
     let trace = from_rows(contents.session, contents.tables, contents.rows);
     assert_eq!(names(&trace), ["one", "two", "three"]);
 
-    let mut archive = Archive::from_bytes(file.clone()).unwrap();
-    assert_eq!(names(archive.things()), ["one", "two", "three"]);
-    let window = archive.window((1002, 1002), 10).unwrap();
+    let mut recording = Recording::from_bytes(file.clone()).unwrap();
+    assert_eq!(names(recording.things()), ["one", "two", "three"]);
+    let window = recording.window((1002, 1002), 10).unwrap();
     assert_eq!(names(&window), ["one", "two", "three"]);
 
     // Without the list of indexes, which is only in a file that has ended.
     let (root, ..) = *chunks(&file).iter().find(|it| it.2 == *b"ROOT").unwrap();
-    let growing = Archive::from_bytes(file[..root].to_vec()).unwrap();
+    let growing = Recording::from_bytes(file[..root].to_vec()).unwrap();
     assert_eq!(names(growing.things()), ["one", "two", "three"]);
 }
 
@@ -88,6 +88,6 @@ fn one_that_is_lost_leaves_the_others_their_names() {
     assert_eq!(warnings.len(), 1);
     assert_eq!(contents.tables.functions[1], FunctionRow::default());
     assert_eq!(contents.tables.functions[2], function("three"));
-    let archive = Archive::from_bytes(file).unwrap();
-    assert_eq!(names(archive.things()), ["one", "function 1", "three"]);
+    let recording = Recording::from_bytes(file).unwrap();
+    assert_eq!(names(recording.things()), ["one", "function 1", "three"]);
 }

@@ -1,7 +1,7 @@
 //! Steps of training loops, summed up window by window.
 //!
 //! Where they are is known before the first window: from ranges, of which all are
-//! ([`ascend_trace_recording::archive::Replay`]), or from a plan that was made before. So a task finds its step wherever a
+//! ([`ascend_trace_recording::recording::Replay`]), or from a plan that was made before. So a task finds its step wherever a
 //! recording is cut.
 
 use std::collections::BTreeMap;

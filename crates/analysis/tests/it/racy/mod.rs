@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ascend_trace_analysis::checks::{Finding, Findings, Severity};
 use ascend_trace_analysis::{Fold, Step, Window};
-use ascend_trace_recording::Archive;
+use ascend_trace_recording::Recording;
 use ascend_trace_testkit::racy::{Conflict, Dice, MISTAKES, Mistake, Op, conflicts, correct};
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::{Timeline, timeline};
@@ -144,9 +144,9 @@ fn what_is_found_does_not_depend_on_where_a_recording_is_cut() {
         let text = text(&ops);
         let timeline = Timeline::parse(&text).expect("a timeline");
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
-        let mut archive = Archive::from_bytes(file).expect("it reads back");
+        let mut recording = Recording::from_bytes(file).expect("it reads back");
         let mut found = |step| {
-            let found = Findings::default().of_archive(&mut archive, step, |_| true);
+            let found = Findings::default().of_recording(&mut recording, step, |_| true);
             found.expect("it reads back").expect("nobody gave up")
         };
         let whole = found(Step::WHOLE);

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 const LATENCY: i64 = 3_000;
 
 /// The same recording without what the driver told.
-fn without_driver(recording: &Recording) -> Trace {
+fn without_driver(recording: &KnownRecording) -> Trace {
     let rows = recording.rows.iter();
     let rows = rows.filter(|row| !matches!(row, Row::Anchor(row) if row.source == 1));
     let rows = rows.cloned().chain([Row::End(EndRow::default())]);
@@ -40,8 +40,8 @@ struct Plan {
 }
 
 /// Tasks on an idle stream, with an event on it now and then and the driver's readings.
-fn idle(clock: DeviceClock, phase: i64, seed: u64, plan: Plan) -> Recording {
-    let mut recording = Recording::new(clock, seed);
+fn idle(clock: DeviceClock, phase: i64, seed: u64, plan: Plan) -> KnownRecording {
+    let mut recording = KnownRecording::new(clock, seed);
     recording.phase = phase;
     let mut driver = SECOND;
     let mut now = SECOND;

@@ -3,7 +3,7 @@
 use ascend_trace_format::api::AnchorSource;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::*;
-use ascend_trace_recording::{Archive, TaskTime, Trace};
+use ascend_trace_recording::{Recording, TaskTime, Trace};
 use ascend_trace_testkit::whole::from_rows;
 
 pub(super) const SECOND: i64 = 1_000_000_000;
@@ -50,7 +50,7 @@ impl Random {
 }
 
 /// A recording of one stream whose true times are known.
-pub(super) struct Recording {
+pub(super) struct KnownRecording {
     pub(super) clock: DeviceClock,
     pub(super) phase: i64,
     pub(super) random: Random,
@@ -58,7 +58,7 @@ pub(super) struct Recording {
     pub(super) truth: Vec<(i64, i64)>,
 }
 
-impl Recording {
+impl KnownRecording {
     pub(super) fn new(clock: DeviceClock, seed: u64) -> Self {
         Self {
             clock,
@@ -195,8 +195,8 @@ impl Recording {
             writer.push(row.clone()).unwrap();
         }
         let bytes = writer.finish(EndRow::default()).unwrap();
-        let mut archive = Archive::from_bytes(bytes).unwrap();
-        archive.window((i64::MIN, i64::MAX), u64::MAX).unwrap()
+        let mut recording = Recording::from_bytes(bytes).unwrap();
+        recording.window((i64::MIN, i64::MAX), u64::MAX).unwrap()
     }
 
     /// The tasks' mapped times with their true ones.

@@ -1,6 +1,6 @@
 //! An index made by hand from the document: what it tells is taken, without a look at the rows.
 
-use ascend_trace_recording::{Archive, ThreadId, TimeRange, file};
+use ascend_trace_recording::{Recording, ThreadId, TimeRange, file};
 use ascend_trace_testkit::bytes::{self, Column, TraceBytes};
 
 use Column as C;
@@ -93,20 +93,20 @@ fn an_index_made_from_the_document_is_taken() {
         .chunk(b"INDX", &bytes::packed(&index(group, summary)))
         .chunk(b"ROOT", &root)
         .table(b"END ", 1, &[C::signed(&[99]), C::signed(&[0])]);
-    let mut archive = Archive::from_bytes(file.into_bytes()).unwrap();
-    assert_eq!(archive.final_warnings(), []);
+    let mut recording = Recording::from_bytes(file.into_bytes()).unwrap();
+    assert_eq!(recording.final_warnings(), []);
     assert_eq!(
-        (archive.rows(), archive.span()),
+        (recording.rows(), recording.span()),
         (11, Some(TimeRange::new(1_000, 1_110)))
     );
-    let counts = archive.counts();
+    let counts = recording.counts();
     assert_eq!((counts.calls, counts.nested), (7, 2));
     assert_eq!((counts.tasks, counts.timed), (4, 3));
     assert_eq!(counts.threads[&ThreadId(0)], 7);
     assert_eq!(counts.functions[9], 7);
-    let losses = archive.things().losses();
+    let losses = recording.things().losses();
     assert_eq!((losses.calls, losses.others), (5, 6));
-    let summary = archive.summary((0, 2_000), 100).unwrap();
+    let summary = recording.summary((0, 2_000), 100).unwrap();
     let lane = summary.thread(ThreadId(0), 0).unwrap();
     let all = lane.sums(0, 2_000);
     assert_eq!(all.count, 7);

@@ -1,27 +1,27 @@
-//! A whole archive as a sequence of windows: for exports and sums that need every row once.
+//! A whole recording as a sequence of windows: for exports and sums that need every row once.
 
 use crate::TimeRange;
 use crate::trace::{Call, Trace};
 
-use super::{Archive, WindowError};
+use super::{Recording, WindowError};
 
-/// One window of a sequence that covers an archive.
+/// One window of a sequence that covers a recording.
 #[derive(Debug)]
-pub struct ArchivePart {
+pub struct LoadedPart {
     pub trace: Trace,
     /// Calls that begin in `range`, its end not included, belong to this part, and so do the tasks that they
     /// launched; what else the trace holds belongs to others.
     pub range: TimeRange,
 }
 
-impl ArchivePart {
+impl LoadedPart {
     /// Whether a call of the trace belongs to this part.
     pub fn owns(&self, call: &Call) -> bool {
         self.range.owns(call.begin)
     }
 }
 
-impl Archive {
+impl Recording {
     /// The moments at which parts of about so many rows begin, and the end.
     pub(super) fn cuts(&self, rows: u64) -> Vec<i64> {
         let mut begins: Vec<(i64, u64)> = self
@@ -45,9 +45,9 @@ impl Archive {
         cuts
     }
 
-    /// The whole archive in parts of about so many rows, in the order of time. Every call is owned
+    /// The whole recording in parts of about so many rows, in the order of time. Every call is owned
     /// by exactly one part.
-    pub fn parts(&mut self, rows: u64) -> impl Iterator<Item = Result<ArchivePart, WindowError>> {
+    pub fn parts(&mut self, rows: u64) -> impl Iterator<Item = Result<LoadedPart, WindowError>> {
         let cuts = self.cuts(rows.max(1));
         let ranges: Vec<TimeRange> = cuts
             .windows(2)
@@ -56,7 +56,7 @@ impl Archive {
         ranges.into_iter().map(move |range| {
             // What is asked for here is wanted whatever it takes.
             let trace = self.window(TimeRange::new(range.begin, range.end - 1), u64::MAX)?;
-            Ok(ArchivePart { trace, range })
+            Ok(LoadedPart { trace, range })
         })
     }
 }

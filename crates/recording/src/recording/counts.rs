@@ -1,4 +1,4 @@
-//! What an archive's index counts.
+//! What a recording's index counts.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::load::TraceBuilder;
 use crate::rows::{EventRow, RangeRow};
 use crate::trace::{StreamId, ThreadId, Trace};
 
-use super::Archive;
+use super::Recording;
 
 /// Counts over a whole file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Counts {
     }
 }
 
-impl Archive {
+impl Recording {
     /// Counts over the whole file.
     pub fn counts(&mut self) -> Counts {
         let totals = self.layout.totals();

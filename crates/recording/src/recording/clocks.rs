@@ -1,4 +1,4 @@
-//! The clocks of an archive's devices, from what its groups say about them.
+//! The clocks of a recording's devices, from what its groups say about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

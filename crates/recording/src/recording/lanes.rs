@@ -12,7 +12,7 @@ use crate::file::{OpenError, Parts, kinds};
 use crate::summary::{Entry, LaneBuilder, LaneSummary};
 use crate::trace::{StreamId, ThreadId};
 
-use super::Archive;
+use super::Recording;
 use super::window::overlap;
 
 /// Groups whose fine lanes are read for one summary. A wider range makes do with the coarse ones.
@@ -49,7 +49,7 @@ impl Summary {
     }
 }
 
-impl Archive {
+impl Recording {
     /// Sums up what lanes did in a range, in no more than about `entries` entries per lane.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The graphs of an archive: the calls that made them, and how often they were replayed.
+//! The graphs of a recording: the calls that made them, and how often they were replayed.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::rows::Row;
 use crate::trace::{ProcessId, Trace};
 
-use super::Archive;
+use super::Recording;
 use super::open::calls;
 
-/// All that an archive tells of graphs.
+/// All that a recording tells of graphs.
 #[derive(Debug)]
 pub struct GraphCalls {
     /// The calls that made, changed or ended graphs, became their nodes, or were refused because of
@@ -22,7 +22,7 @@ pub struct GraphCalls {
     pub replays: BTreeMap<(ProcessId, u32), u64>,
 }
 
-impl Archive {
+impl Recording {
     /// The calls that have to do with graphs. Only the parts of the file that have any are read.
     ///
     /// # Errors

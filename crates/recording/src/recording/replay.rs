@@ -1,4 +1,4 @@
-//! A whole archive read once, in the order of the file, as a trace that forgets: for exports, which
+//! A whole recording read once, in the order of the file, as a trace that forgets: for exports, which
 //! need every row once and of the past only what the present depends on.
 
 use crate::file::index::Segment;
@@ -7,13 +7,13 @@ use crate::load::TraceBuilder;
 use crate::rows::{CallRow, RangeRow, Row, TaskTimeRow};
 use crate::trace::{CallId, Trace};
 
-use super::Archive;
+use super::Recording;
 use super::open::calls;
 
 /// A file on its way through memory.
 #[derive(Debug)]
 pub struct Replay<'a> {
-    archive: &'a mut Archive,
+    recording: &'a mut Recording,
     builder: TraceBuilder,
     segments: Vec<Segment>,
     /// By segment, and for the end of the file: what may still come from there on.
@@ -36,7 +36,7 @@ struct Ahead {
     launch: u64,
 }
 
-impl Archive {
+impl Recording {
     /// All of the recording, in memory at once.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Archive {
         Ok(replay.builder.finish())
     }
 
-    /// Reads the whole archive again, bit by bit.
+    /// Reads the whole recording again, bit by bit.
     pub fn replay(&mut self) -> Replay<'_> {
         let mut builder = self.builder.clone();
         builder.set_forgetful();
@@ -60,7 +60,7 @@ impl Archive {
         let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
         Replay {
             ahead: ahead(&segments),
-            archive: self,
+            recording: self,
             builder,
             segments,
             next: 0,
@@ -101,7 +101,7 @@ impl Replay<'_> {
         }
         let until = self.rows_done.saturating_add(rows.max(1));
         let begin = self.next;
-        let limit = Budget::most_held(self.archive.parts.length()?);
+        let limit = Budget::most_held(self.recording.parts.length()?);
         let mut read = 0;
         while self.rows_done < until
             && read < rows.max(1)
@@ -122,24 +122,24 @@ impl Replay<'_> {
 
     /// Reads what the hardware's log has of the tasks so far: it may lie far behind them.
     fn read_entries(&mut self, limit: u64) -> Result<(), OpenError> {
-        let archive = &mut *self.archive;
-        let length = archive.parts.length()?;
+        let recording = &mut *self.recording;
+        let length = recording.parts.length()?;
         let before = match self.next == self.segments.len() {
             true => u64::MAX,
             false => self.position,
         };
         let mut warnings = Vec::new();
-        self.next_entries = archive.layout.entries().take_in_order(
+        self.next_entries = recording.layout.entries().take_in_order(
             self.next_entries,
             before,
-            (&archive.parts, length),
+            (&recording.parts, length),
             &mut self.builder,
             &mut warnings,
         )?;
         if !warnings.is_empty() {
             self.builder.set_damaged();
         }
-        archive.warn(warnings);
+        recording.warn(warnings);
         match self.builder.rows_memory() > limit {
             true => Err(OpenError::TooMuch),
             false => Ok(()),
@@ -149,10 +149,10 @@ impl Replay<'_> {
     /// Reads all ranges. They end after what is in them, and are not forgotten: so whoever looks at a call
     /// knows of those around it.
     fn read_ranges(&mut self) -> Result<(), OpenError> {
-        let archive = &mut *self.archive;
+        let recording = &mut *self.recording;
         let builder = &mut self.builder;
-        let left = archive.layout.left();
-        let length = archive.parts.length()?;
+        let left = recording.layout.left();
+        let length = recording.parts.length()?;
         let mut budget = Budget::window(length, left.rows(RangeRow::KIND));
         let mut warnings = Vec::new();
         let chunks = left.within((0, u64::MAX));
@@ -162,37 +162,41 @@ impl Replay<'_> {
                     builder.apply(row);
                 }
             };
-            warnings.extend(archive.parts.items(found, &mut budget, &mut take)?);
+            warnings.extend(recording.parts.items(found, &mut budget, &mut take)?);
         }
         if !warnings.is_empty() {
             builder.set_damaged();
         }
-        archive.warn(warnings);
+        recording.warn(warnings);
         Ok(())
     }
 
     /// Reads a segment, and tells how many rows that were.
     fn read(&mut self, segment: &Segment) -> Result<u64, OpenError> {
-        let archive = &mut *self.archive;
+        let recording = &mut *self.recording;
         let builder = &mut self.builder;
-        let mut budget = Budget::segment(archive.parts.length()?, segment.rows());
+        let mut budget = Budget::segment(recording.parts.length()?, segment.rows());
         let mut take = Taking { builder, rows: 0 };
         let left = (self.position, segment.end());
         let mut warnings = Vec::new();
-        let others = archive.layout.left().within(left);
+        let others = recording.layout.left().within(left);
         for found in others.filter(|found| !found.is(RangeRow::KIND)) {
-            warnings.extend(archive.parts.items(found, &mut budget, &mut take)?);
+            warnings.extend(recording.parts.items(found, &mut budget, &mut take)?);
         }
         self.position = self.position.max(segment.end());
         let bytes = (segment.offset, segment.end());
-        let is_call = archive.layout.calls_of(segment);
+        let is_call = recording.layout.calls_of(segment);
         let wanted = |kind| kind == is_call || kind == TaskTimeRow::KIND;
-        warnings.extend(archive.parts.range(bytes, wanted, &mut budget, &mut take)?);
+        warnings.extend(
+            recording
+                .parts
+                .range(bytes, wanted, &mut budget, &mut take)?,
+        );
         let Taking { builder, rows } = take;
         if !warnings.is_empty() {
             builder.set_damaged();
         }
-        archive.warn(warnings);
+        recording.warn(warnings);
         Ok(rows)
     }
 
@@ -208,7 +212,7 @@ impl Replay<'_> {
 
     /// Rows that have been read, and all there are.
     pub fn progress(&self) -> (u64, u64) {
-        (self.rows_done, self.archive.rows())
+        (self.rows_done, self.recording.rows())
     }
 
     /// All calls that begin before this moment are known, and whatever will be known of their tasks.

@@ -3,11 +3,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use ascend_trace_recording::archive::WindowError;
 use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::rows::EndRow;
 use ascend_trace_recording::{
-    Archive, Call, OpenError, StreamId, Summary, ThreadId, TimeRange, Trace,
+    Call, OpenError, Recording, StreamId, Summary, ThreadId, TimeRange, Trace,
 };
 use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload::{self, Workload};
@@ -65,8 +65,8 @@ pub(crate) fn files() -> &'static Files {
     })
 }
 
-pub(crate) fn open(path: &Path) -> Archive {
-    Archive::open(path, |_, _| true).unwrap()
+pub(crate) fn open(path: &Path) -> Recording {
+    Recording::open(path, |_, _| true).unwrap()
 }
 
 /// Where each chunk of a sound file begins and ends, and its kind.
@@ -169,20 +169,20 @@ fn summed(summary: &Summary, range: (i64, i64)) -> (Sums, Sums) {
 #[test]
 fn the_index_tells_what_the_rows_tell() {
     let files = files();
-    let mut archive = open(&files.path);
+    let mut recording = open(&files.path);
     let whole = &files.whole;
-    assert!(archive.complete());
-    assert_eq!(archive.warnings(), []);
-    assert_eq!(archive.final_warnings(), []);
+    assert!(recording.complete());
+    assert_eq!(recording.warnings(), []);
+    assert_eq!(recording.final_warnings(), []);
     let tasks = whole.tasks().len();
-    assert_eq!(archive.rows(), (whole.calls().len() + tasks) as u64);
-    let TimeRange { begin, end } = archive.span().unwrap();
+    assert_eq!(recording.rows(), (whole.calls().len() + tasks) as u64);
+    let TimeRange { begin, end } = recording.span().unwrap();
     let TimeRange {
         begin: first,
         end: last,
     } = whole.span().unwrap();
     assert!((begin - first).abs() < 5_000 && (end - last).abs() < 5_000);
-    let things = archive.things();
+    let things = recording.things();
     assert_eq!(things.processes(), whole.processes());
     assert_eq!(things.threads(), whole.threads());
     assert_eq!(things.streams(), whole.streams());
@@ -200,7 +200,7 @@ fn the_index_tells_what_the_rows_tell() {
     }
     assert_eq!(things.clocks().len(), whole.clocks().len());
 
-    let counts = archive.counts();
+    let counts = recording.counts();
     assert_eq!(counts.calls, whole.calls().len() as u64);
     assert_eq!((counts.tasks, counts.timed), (tasks as u64, tasks as u64));
     assert_eq!((counts.nested, counts.errors), (0, 0));
@@ -219,13 +219,13 @@ fn the_index_tells_what_the_rows_tell() {
 #[test]
 fn a_window_holds_what_has_a_part_in_its_range() {
     let files = files();
-    let mut archive = open(&files.path);
-    let TimeRange { begin, end } = archive.span().unwrap();
+    let mut recording = open(&files.path);
+    let TimeRange { begin, end } = recording.span().unwrap();
     let length = 8_000_000;
     for part in [0, 1, 3, 7, 10] {
         let from = begin + (end - begin - length) / 10 * part;
         let range = (from, from + length);
-        let window = archive.window(range, 100_000).unwrap();
+        let window = recording.window(range, 100_000).unwrap();
         assert!(window.calls().len() < 60_000, "{}", window.calls().len());
         same_in(range, &window, &files.whole);
         assert_eq!(window.streams(), files.whole.streams());
@@ -235,21 +235,21 @@ fn a_window_holds_what_has_a_part_in_its_range() {
 
 #[test]
 fn a_window_that_would_be_too_large_is_refused() {
-    let mut archive = open(&files().path);
-    let all = archive.span().unwrap();
-    assert!(archive.rows_in(all) > 1_000_000);
-    let refused = archive.window(all, 100_000);
+    let mut recording = open(&files().path);
+    let all = recording.span().unwrap();
+    assert!(recording.rows_in(all) > 1_000_000);
+    let refused = recording.window(all, 100_000);
     assert!(matches!(refused, Err(WindowError::TooMany(100_000))));
 }
 
 #[test]
 fn summaries_lose_no_slice_at_any_resolution() {
     let files = files();
-    let mut archive = open(&files.path);
+    let mut recording = open(&files.path);
     let all = (i64::MIN, i64::MAX);
     let whole = &files.whole;
     for entries in [20, 500, 100_000] {
-        let summary = archive.summary(all, entries).unwrap();
+        let summary = recording.summary(all, entries).unwrap();
         let (streams, threads) = summed(&summary, all);
         assert_eq!(streams.len(), 4);
         for ((stream, _), (count, busy)) in streams {
@@ -273,10 +273,10 @@ fn summaries_lose_no_slice_at_any_resolution() {
 #[test]
 fn a_part_of_a_summary_tells_that_part() {
     let files = files();
-    let mut archive = open(&files.path);
-    let TimeRange { begin, end } = archive.span().unwrap();
+    let mut recording = open(&files.path);
+    let TimeRange { begin, end } = recording.span().unwrap();
     let range = (begin + (end - begin) / 3, begin + (end - begin) / 2);
-    let summary = archive.summary(range, 2_000).unwrap();
+    let summary = recording.summary(range, 2_000).unwrap();
     let whole = &files.whole;
     for (id, lane) in summary.streams() {
         let sums = lane.sums(range.0, range.1);
@@ -292,11 +292,11 @@ fn a_part_of_a_summary_tells_that_part() {
 #[test]
 fn parts_own_every_call_once() {
     let files = files();
-    let mut archive = open(&files.path);
+    let mut recording = open(&files.path);
     let mut calls = 0;
     let mut tasks = 0;
     let mut parts = 0;
-    for part in archive.parts(100_000) {
+    for part in recording.parts(100_000) {
         let part = part.unwrap();
         let own = part.trace.calls().iter().filter(|call| part.owns(call));
         let own: Vec<_> = own.collect();
@@ -318,19 +318,19 @@ fn tells_the_same(bytes: &[u8], name: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
-    let mut archive = open(&path);
+    let mut recording = open(&path);
     let whole = &files.whole;
     assert_eq!(
-        archive.rows(),
+        recording.rows(),
         (whole.calls().len() + whole.tasks().len()) as u64
     );
-    let TimeRange { begin, end } = archive.span().unwrap();
+    let TimeRange { begin, end } = recording.span().unwrap();
     let from = begin + (end - begin) / 10 * 9;
     for range in [(begin, begin + 4_000_000), (from, from + 4_000_000)] {
-        let window = archive.window(range, 100_000).unwrap();
+        let window = recording.window(range, 100_000).unwrap();
         same_in(range, &window, whole);
     }
-    let summary = archive.summary((i64::MIN, i64::MAX), 500).unwrap();
+    let summary = recording.summary((i64::MIN, i64::MAX), 500).unwrap();
     let (_, threads) = summed(&summary, (i64::MIN, i64::MAX));
     for ((thread, _), (count, _)) in threads {
         let calls = whole.thread_calls(ThreadId(thread)).len();
@@ -350,18 +350,22 @@ fn opening_reads_no_calls_and_damage_is_told_of_where_it_is_looked_at() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.atrace");
     fs::write(&path, &bytes).unwrap();
-    let mut archive = open(&path);
-    assert_eq!(archive.rows(), open(&files.path).rows());
-    let summary = archive.summary((i64::MIN, i64::MAX), 500).unwrap();
+    let mut recording = open(&path);
+    assert_eq!(recording.rows(), open(&files.path).rows());
+    let summary = recording.summary((i64::MIN, i64::MAX), 500).unwrap();
     assert_eq!(summed(&summary, (i64::MIN, i64::MAX)).1.len(), 2);
-    assert_eq!(archive.warnings(), []);
-    let TimeRange { begin, .. } = archive.span().unwrap();
-    let window = archive.window((begin, begin + 1_000_000), 100_000).unwrap();
+    assert_eq!(recording.warnings(), []);
+    let TimeRange { begin, .. } = recording.span().unwrap();
+    let window = recording
+        .window((begin, begin + 1_000_000), 100_000)
+        .unwrap();
     assert!(window.calls().is_empty());
-    let warnings = archive.warnings().len();
+    let warnings = recording.warnings().len();
     assert!(warnings > 0);
-    archive.window((begin, begin + 1_000_000), 100_000).unwrap();
-    assert_eq!(archive.warnings().len(), warnings);
+    recording
+        .window((begin, begin + 1_000_000), 100_000)
+        .unwrap();
+    assert_eq!(recording.warnings().len(), warnings);
 }
 
 #[test]
@@ -394,31 +398,31 @@ fn a_growing_file_is_taken_in_as_it_grows() {
     let path = folder.path().join("growing.atrace");
     fs::write(&path, &bytes[..9]).unwrap();
     assert!(matches!(
-        Archive::open(&path, |_, _| true),
+        Recording::open(&path, |_, _| true),
         Err(OpenError::Short(9))
     ));
     fs::write(&path, &bytes[..5_000]).unwrap();
-    let mut archive = open(&path);
-    let mut rows = archive.rows();
+    let mut recording = open(&path);
+    let mut rows = recording.rows();
     let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
     for piece in bytes[5_000..].chunks(700_001) {
         std::io::Write::write_all(&mut file, piece).unwrap();
-        assert!(archive.poll().unwrap());
-        assert!(!archive.poll().unwrap());
-        assert!(archive.rows() >= rows);
-        rows = archive.rows();
+        assert!(recording.poll().unwrap());
+        assert!(!recording.poll().unwrap());
+        assert!(recording.rows() >= rows);
+        rows = recording.rows();
         // The newest calls are there.
-        let TimeRange { end, .. } = archive.span().unwrap();
-        let window = archive.window((end - 100_000, end), 100_000).unwrap();
+        let TimeRange { end, .. } = recording.span().unwrap();
+        let window = recording.window((end - 100_000, end), 100_000).unwrap();
         assert!(!window.calls().is_empty() || !window.tasks().is_empty());
     }
     let whole = &files().whole;
     assert_eq!(rows, (whole.calls().len() + whole.tasks().len()) as u64);
-    assert!(archive.complete());
-    let TimeRange { begin, end } = archive.span().unwrap();
+    assert!(recording.complete());
+    let TimeRange { begin, end } = recording.span().unwrap();
     let middle = begin + (end - begin) / 2;
     let range = (middle, middle + 4_000_000);
-    let window = archive.window(range, 100_000).unwrap();
+    let window = recording.window(range, 100_000).unwrap();
     same_in(range, &window, whole);
 }
 
@@ -432,8 +436,10 @@ fn a_short_file_opens_without_an_index_too() {
     let path = folder.path().join("short.atrace");
     fs::write(&path, &bytes).unwrap();
     let (whole, _) = opened(&path).unwrap();
-    let mut archive = open(&path);
-    let window = archive.window(archive.span().unwrap(), 100_000).unwrap();
+    let mut recording = open(&path);
+    let window = recording
+        .window(recording.span().unwrap(), 100_000)
+        .unwrap();
     assert_eq!(window.calls().len(), whole.calls().len());
     assert_eq!(window.tasks().len(), whole.tasks().len());
 }
@@ -445,7 +451,7 @@ fn reading_can_be_stopped() {
     let path = folder.path().join("bare.atrace");
     fs::write(&path, &bare).unwrap();
     let mut seen = Vec::new();
-    let stopped = Archive::open(&path, |done, all| {
+    let stopped = Recording::open(&path, |done, all| {
         seen.push((done, all));
         seen.len() < 10
     });

@@ -1,4 +1,4 @@
-//! Looks for something along the time of an archive, part by part.
+//! Looks for something along the time of a recording, part by part.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::file::index::{Group, Segment};
 use crate::trace::{FunctionId, Trace};
 
 use super::window::overlap;
-use super::{Archive, WindowError};
+use super::{Recording, WindowError};
 
 /// Rows of a part, about: many enough that reading them outweighs setting out, few enough that a
 /// search that is given up stops at once.
@@ -39,10 +39,10 @@ impl<T> Answer<T> {
     }
 }
 
-impl Archive {
+impl Recording {
     /// Looks for something from the moment `from` on, towards the end or the begin of the recording.
     ///
-    /// The archive is read part by part, in that order; parts do not overlap and leave nothing out.
+    /// The recording is read part by part, in that order; parts do not overlap and leave nothing out.
     /// `look` gets each part as a trace with the range of it that counts, both moments included: it
     /// answers with the first match (the last one towards earlier times) among what *begins* in the
     /// range, and the search ends. A task with a time counts by its begin, one without by its
@@ -67,8 +67,8 @@ impl Archive {
         self.find_named(from, towards, may_match, None, keep_on, look)
     }
 
-    /// As [`Archive::find`], for ranges that the program named as well: parts in which one of `named`
-    /// begins are read, and those that may hold ranges that [`Archive::things`] lacks. `named` has the
+    /// As [`Recording::find`], for ranges that the program named as well: parts in which one of `named`
+    /// begins are read, and those that may hold ranges that [`Recording::things`] lacks. `named` has the
     /// begins of those ranges of it that can be a match; with `None`, no range is looked for.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! A trace file of any size: opened by its index, read where it is looked at.
 //!
-//! An [`Archive`] knows the things of a recording, what its lanes did in sum, its clocks and its
-//! counts. [`Archive::window`] reads a range of time into a [`Trace`]; [`Archive::summary`] sums
+//! A [`Recording`] knows the things of a recording, what its lanes did in sum, its clocks and its
+//! counts. [`Recording::window`] reads a range of time into a [`Trace`]; [`Recording::summary`] sums
 //! lanes up over any range. Neither takes more memory for a longer file. Ids of processes, threads,
 //! streams, contexts and functions are the same in every window; those of calls, tasks and events
 //! that are mentioned only there belong to the window.
@@ -37,13 +37,13 @@ pub use counts::Counts;
 pub use find::{Answer, Towards};
 pub use graphs::GraphCalls;
 pub use lanes::Summary;
-pub use parts::ArchivePart;
+pub use parts::LoadedPart;
 pub use replay::{Keep, Replay};
 pub use window::WindowError;
 
 /// A trace file, read where it is looked at.
 #[derive(Debug)]
-pub struct Archive {
+pub struct Recording {
     parts: Parts,
     layout: Layout,
     /// The things, the clocks and the counts; no calls.
@@ -55,7 +55,7 @@ pub struct Archive {
     losses_until: u64,
 }
 
-impl Archive {
+impl Recording {
     /// Opens a file by its index. What no index covers is read and summed up, which takes a while
     /// for a long file; `progress` is told how many of the file's bytes are done, and stops that
     /// by answering false.
@@ -66,7 +66,7 @@ impl Archive {
         Self::from_parts(Parts::new(File::open(path)?)?, &mut progress)
     }
 
-    /// As [`Archive::open`], for a file that is in memory.
+    /// As [`Recording::open`], for a file that is in memory.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, OpenError> {
         Self::from_parts(Parts::new(bytes)?, &mut |_, _| true)
     }
@@ -75,7 +75,7 @@ impl Archive {
         parts: Parts,
         progress: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<Self, OpenError> {
-        let mut archive = Self {
+        let mut recording = Self {
             parts,
             layout: Layout::new(),
             builder: TraceBuilder::default(),
@@ -84,8 +84,8 @@ impl Archive {
             warnings: Vec::new(),
             losses_until: 0,
         };
-        archive.advance(progress)?;
-        Ok(archive)
+        recording.advance(progress)?;
+        Ok(recording)
     }
 
     /// Takes in what the file has gained. Tells whether that was anything.
@@ -162,7 +162,7 @@ impl Archive {
         self.span
     }
 
-    /// From when on [`Archive::things`] may lack ranges that the program named, because there are too
+    /// From when on [`Recording::things`] may lack ranges that the program named, because there are too
     /// many; windows have them.
     pub fn ranges_until(&self) -> Option<i64> {
         self.layout.left().first_range()

@@ -4,9 +4,9 @@ use crate::file::index::{Group, Segment};
 use crate::file::{Budget, Item, OpenError, Table};
 use crate::rows::{LossRow, Row};
 
-use super::Archive;
+use super::Recording;
 
-impl Archive {
+impl Recording {
     /// Reads what groups tell of losses that has not been read yet. Only the headers of other chunks
     /// are looked at.
     pub(super) fn note_losses(&mut self) -> Result<(), OpenError> {

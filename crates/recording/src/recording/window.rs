@@ -1,4 +1,4 @@
-//! A range of an archive becomes a trace.
+//! A range of a recording becomes a trace.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,7 +12,7 @@ use crate::load::{NO_STREAM, TraceBuilder};
 use crate::rows::{CallRow, Row, TaskTimeRow};
 use crate::trace::{ProcessId, Trace};
 
-use super::Archive;
+use super::Recording;
 use super::open::calls;
 
 /// Rows that are decoded for each row that may be kept: launches may lie far before their tasks.
@@ -69,7 +69,7 @@ fn share(rows: u32, span: Option<TimeRange>, range: TimeRange) -> f64 {
     f64::from(rows) * (part / span.duration().max(1) as f64).min(1.0)
 }
 
-impl Archive {
+impl Recording {
     /// About how many calls and task times a range holds.
     pub fn rows_in(&self, range: impl Into<TimeRange>) -> u64 {
         let range = range.into();
@@ -91,7 +91,7 @@ impl Archive {
         self.read(range.into(), most, BTreeSet::new())
     }
 
-    /// As [`Archive::window`], and the calls that made the graphs that are replayed there, unless they lie
+    /// As [`Recording::window`], and the calls that made the graphs that are replayed there, unless they lie
     /// scattered far before it: these few parts of the file are read for them.
     ///
     /// # Errors

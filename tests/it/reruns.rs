@@ -11,7 +11,7 @@ mod script;
 use judge::{Judge, Judged, verdict};
 
 /// Random programs of a usual run of the tests.
-const RANDOM: u64 = 12;
+const RANDOM: u64 = 40;
 
 fn random(seeds: impl Iterator<Item = u64>) -> Vec<Judged> {
     let judged = seeds.map(|seed| Judge::new().judge(&random::pair(seed)));

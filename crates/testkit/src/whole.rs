@@ -90,9 +90,17 @@ impl GrowingRecording {
         let mut writer = writer.expect("memory");
         let mut end = None;
         for row in &self.rows {
+            // Something was lost after the calls before it, and before those that come.
+            let is_place = matches!(row, Row::Loss(_));
+            if is_place {
+                writer.flush().expect("memory");
+            }
             match row {
                 Row::End(row) => end = Some(row.clone()),
                 row => writer.push(row).expect("memory"),
+            }
+            if is_place {
+                writer.flush().expect("memory");
             }
         }
         writer.set_open(self.open.clone());

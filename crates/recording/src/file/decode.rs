@@ -4,7 +4,6 @@ use crate::TimeRange;
 use crate::rows::{CallRow, EndRow, Ending, RangeRow, Row, SessionRow, TablesRow};
 
 use super::budget::Budget;
-use super::call::CallMemory;
 use super::chunk::{self, Kind};
 use super::column::Cursors;
 use super::error::{Lost, OpenError, Warning};
@@ -234,7 +233,7 @@ pub(crate) fn rows<T: Table>(
 fn calls(payload: &[u8], budget: &mut Budget, sink: &mut impl Sink) -> Result<(), Stop> {
     let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
     let mut cursors = table::<CallRow>(&plain)?;
-    let mut memory = CallMemory::default();
+    let mut memory = <CallRow as Table>::Memory::default();
     let mut row = CallRow::default();
     for read in 0..cursors.rows() {
         row.refill(&mut cursors, &mut memory)

@@ -1,5 +1,6 @@
 //! When records were lost, by where the file tells of it.
 
+use crate::TimeRange;
 use crate::file::index::{Group, Segment};
 use crate::file::{Budget, Item, OpenError, Table};
 use crate::rows::{LossRow, Row};
@@ -44,11 +45,17 @@ impl Recording {
     }
 }
 
-/// The last moment that a group tells of before a place in the file.
+/// About the moment at which a place in the file was written: calls are written as they end.
 fn known_by(group: &Group, offset: u64) -> i64 {
-    let before = group.segments.iter().filter(|it| it.offset <= offset);
-    let end = |segment: &Segment| segment.call_span.map(|span| span.end);
-    let known = before.filter_map(end).max();
-    let known = known.or_else(|| group.segments.iter().find_map(end));
-    known.unwrap_or(0)
+    let spans = group.segments.iter();
+    let spans = spans.filter_map(|it| Some((it, it.call_span?)));
+    let before = spans.clone().filter(|(it, _)| it.offset <= offset);
+    let passed = |(segment, span): (&Segment, TimeRange)| {
+        let share = (offset - segment.offset) as f64 / segment.length.max(1) as f64;
+        let passed = (span.duration() as f64 * share.min(1.0)) as i64;
+        span.begin.saturating_add(passed)
+    };
+    let known = before.map(passed).max();
+    let first = || spans.map(|(_, span)| span.begin).next();
+    known.or_else(first).unwrap_or(0)
 }

@@ -276,12 +276,12 @@ mod tests {
 
     /// Another command notes a third run, and does not come further.
     fn broken_off(store: &dyn Store) {
-        let mut claim = store.claim(&name("1")).unwrap();
-        let text = serde_json::to_vec(&manifest("four")).unwrap();
-        claim.note(&text).unwrap();
+        let mut claim = store.claim(&name("1")).expect("memory");
+        let text = serde_json::to_vec(&manifest("four")).expect("memory");
+        claim.note(&text).expect("memory");
         let parts = manifest("four");
         for (_, name) in parts.parts() {
-            store.replace(&name, b"abc").unwrap();
+            store.replace(&name, b"abc").expect("memory");
         }
     }
 }

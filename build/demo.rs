@@ -20,7 +20,8 @@ pub(crate) fn build(out: &Path, library: &Path) -> Result<PathBuf, Box<dyn Error
     let program = out.join("ascend-trace-demo");
     let folder = library.parent().ok_or("the runtime has no folder")?;
     let mut compiler = Command::new(compiler());
-    compiler.args(["-std=c11", "-O2", "-Wall", "-Iinclude", "-o"]);
+    // Debug information names the folder of the build, and some compilers add it unasked.
+    compiler.args(["-std=c11", "-O2", "-Wall", "-s", "-Iinclude", "-o"]);
     compiler.arg(&program);
     compiler.args(SOURCES.map(|source| Path::new("examples/demo").join(source)));
     compiler.arg("-L").arg(folder).args(["-lascendcl", "-lm"]);

@@ -3,7 +3,8 @@
 #   scripts/package.sh [ARCH] [PROFILE]      ARCH: x86_64, aarch64; PROFILE: release, dev
 # In target/packages/ARCH: a wheel, a .tar.gz, a .deb and an .rpm where dpkg-deb and rpmbuild are, the list of components
 # (CycloneDX), and their checksums.
-# The same sources make the same files: their dates are that of the commit. Set SOURCE_DATE_EPOCH for another one.
+# The same sources make the same files, in any folder: their dates are that of the commit. Set SOURCE_DATE_EPOCH for
+# another one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 arch=${1:-$(uname -m)} profile=${2:-release}
@@ -28,6 +29,8 @@ tools=$PWD/target/packages/tools
 }
 PATH=$tools/bin:$PATH CARGO_TARGET_DIR=$PWD/target/packages/build \
     maturin build --locked --features query --profile "$profile" --zig --target "$target" --compatibility manylinux_2_17 --out "$out"
+
+"$tools/bin/python" scripts/wheel_without_paths.py "$out"/*.whl "$PWD"
 
 # All packages have the program of the wheel.
 "$tools/bin/python" -m zipfile -e "$out"/*.whl "$stage/wheel"

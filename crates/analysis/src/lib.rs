@@ -44,6 +44,7 @@ pub mod stalls;
 pub mod stats;
 pub mod steps;
 mod subscriptions;
+mod together;
 pub mod whatif;
 pub mod window;
 
@@ -58,6 +59,7 @@ pub use stalls::{
     Stall, Stalls, Why,
 };
 pub use stats::Stats;
+pub use together::steps_and_path;
 pub use window::{Fold, Needs, RecordingPart, Step, Window, Windows};
 
 use ascend_trace_recording::{Task, Trace};

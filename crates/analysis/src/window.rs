@@ -66,6 +66,17 @@ pub enum Needs {
     All,
 }
 
+impl Needs {
+    /// What both need.
+    const fn and(self, other: Self) -> Self {
+        if self as u8 >= other as u8 {
+            self
+        } else {
+            other
+        }
+    }
+}
+
 /// Which part of a recording belongs to a window; see [`crate::past`] for the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordingPart {
@@ -436,6 +447,26 @@ pub trait Fold: Sized {
             }
         }
         Ok(Some(self.finish()))
+    }
+}
+
+/// Two analyses that go through a recording together.
+impl<A: Fold, B: Fold> Fold for (A, B) {
+    type Answer = (A::Answer, B::Answer);
+
+    const NEEDS: Needs = A::NEEDS.and(B::NEEDS);
+
+    fn take(&mut self, window: &Window<'_>) {
+        self.0.take(window);
+        self.1.take(window);
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_done() && self.1.is_done()
+    }
+
+    fn finish(self) -> Self::Answer {
+        (self.0.finish(), self.1.finish())
     }
 }
 

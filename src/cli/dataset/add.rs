@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Error;
 use chrono::{DateTime, Utc};
 
-use ascend_trace_analysis::critical::{Critical, Segments};
-use ascend_trace_analysis::steps;
+use ascend_trace_analysis::critical::Critical;
+use ascend_trace_analysis::{steps, steps_and_path};
 use ascend_trace_export::{Dataset, Sink, Step, StreamError, Wanted, stream};
-use ascend_trace_recording::Recording;
 use ascend_trace_recording::rows::SessionRow;
+use ascend_trace_recording::{OpenError, Recording, TimeRange};
 
 use super::files::{Files, cannot_write};
 use super::identity::{self, Content};
@@ -153,14 +153,11 @@ pub(super) fn export<'w>(
 ) -> Result<(), Trouble> {
     let has = |name: &str| tables.is_none_or(|it| it.iter().any(|table| table == name));
     let mut wanted = Wanted::default();
-    if has("critical") {
-        wanted.critical = critical(recording)?;
-    }
-    if has("steps") {
-        let report = steps::Report::of_recording(recording, Step::default(), steps::Wanted::Any);
-        let report = report.map_err(|error| Trouble::Recording(Error::new(error)))?;
-        wanted.steps = Some(Arc::from(report.steps));
-    }
+    let path = recording.span().filter(|_| has("critical"));
+    let (report, path) = analysed(recording, path, has("steps"))
+        .map_err(|error| Trouble::Recording(Error::new(error)))?;
+    wanted.steps = report.map(|it| Arc::from(it.steps));
+    wanted.critical = Arc::new(path.segments);
     let mut exporter = Dataset::of(recording.things());
     if let Some(tables) = tables {
         exporter = exporter.with_only(tables);
@@ -174,13 +171,25 @@ pub(super) fn export<'w>(
     }
 }
 
-fn critical(recording: &mut Recording) -> Result<Arc<Segments>, Trouble> {
-    let Some(span) = recording.span() else {
-        return Ok(Arc::default());
-    };
-    let path = Critical::of_recording(recording, Step::default(), span);
-    let path = path.map_err(|error| Trouble::Recording(Error::new(error)))?;
-    Ok(path.segments.into())
+/// The steps, if they are wanted, and the critical path of a range.
+fn analysed(
+    recording: &mut Recording,
+    path: Option<TimeRange>,
+    has_steps: bool,
+) -> Result<(Option<steps::Report>, Critical), OpenError> {
+    let (step, any) = (Step::default(), steps::Wanted::Any);
+    Ok(match (path, has_steps) {
+        (Some(range), true) => {
+            let (report, path) = steps_and_path(recording, step, any, range)?;
+            (Some(report), path)
+        }
+        (Some(range), false) => (None, Critical::of_recording(recording, step, range)?),
+        (None, true) => {
+            let report = steps::Report::of_recording(recording, step, any)?;
+            (Some(report), Critical::default())
+        }
+        (None, false) => Default::default(),
+    })
 }
 
 /// The name of a run that was given none: when it began, and the program.

@@ -16,6 +16,7 @@ mod report;
 mod segment;
 mod segments;
 
+pub(crate) use path::Links;
 pub use report::{Critical, Pass, Share};
 pub use segment::{Kind, Owner, Segment};
 pub use segments::Segments;

@@ -21,7 +21,7 @@ struct End {
 
 /// The causes of everything.
 #[derive(Debug)]
-pub(super) struct Links {
+pub(crate) struct Links {
     range: TimeRange,
     begins: Table<Code>,
     ways: Table<Way>,
@@ -37,7 +37,7 @@ pub(super) struct Links {
 
 impl Links {
     /// With the path to what ended last in a range.
-    pub(super) fn within(range: TimeRange) -> Self {
+    pub(crate) fn within(range: TimeRange) -> Self {
         Self {
             range,
             begins: Table::of(Code::NONE),
@@ -202,7 +202,7 @@ struct Fact {
 
 /// The path, of which the second pass tells what is on it.
 #[derive(Debug)]
-pub(super) struct Path {
+pub(crate) struct Path {
     range: TimeRange,
     /// Something else ended last as well.
     is_tied: bool,

@@ -89,7 +89,7 @@ impl Critical {
         Ok(segments.map(|segments| Self::told(range, segments)))
     }
 
-    fn told(range: TimeRange, segments: Segments) -> Self {
+    pub(crate) fn told(range: TimeRange, segments: Segments) -> Self {
         let (mut names, mut kinds) = (Sums::new(), Sums::new());
         let mut ties = 0;
         for segment in segments.iter() {

@@ -24,4 +24,5 @@ pub use finder::Finder;
 pub use named::Wanted;
 pub(crate) use named::named;
 pub use plan::{Cut, Lap, Origin, Plan};
+pub(crate) use report::Summing;
 pub use report::{Report, StepSums};

@@ -62,13 +62,13 @@ impl Report {
     ) -> Result<Self, OpenError> {
         let plan = Finder::new(wanted).of_recording(recording, step, |_| true)?;
         let plan = plan.unwrap_or_default();
-        let summing = Summing(summed(&plan));
+        let summing = Summing::planned(&plan);
         let steps = summing.of_recording(recording, step, |_| true)?;
         let steps = steps.unwrap_or_default();
         Ok(Self::told(recording.things(), &plan, steps))
     }
 
-    fn told(things: &Trace, plan: &Plan, steps: Steps) -> Self {
+    pub(crate) fn told(things: &Trace, plan: &Plan, steps: Steps) -> Self {
         let (rows, details, names) = steps.into_parts();
         let laps = plan.laps.iter();
         let processes = laps.clone().filter_map(|(it, lap)| sums(things, *it, lap));
@@ -89,7 +89,13 @@ impl Report {
 }
 
 /// The sums of the steps, for [`Fold::of_recording`].
-struct Summing(Steps);
+pub(crate) struct Summing(Steps);
+
+impl Summing {
+    pub(crate) fn planned(plan: &Plan) -> Self {
+        Self(summed(plan))
+    }
+}
 
 impl Fold for Summing {
     type Answer = Steps;

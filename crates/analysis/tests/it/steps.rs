@@ -1,7 +1,8 @@
 //! Steps: those that are found are those that the program marked.
 
+use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::steps::{Finder, Lap, Origin, Report, Wanted};
-use ascend_trace_analysis::{Fold, Step, Window};
+use ascend_trace_analysis::{Fold, Step, Window, steps_and_path};
 use ascend_trace_recording::{Recording, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
@@ -275,5 +276,27 @@ fn what_is_told_of_steps_does_not_depend_on_where_a_recording_is_cut() {
                 assert_eq!(told(Step { rows, margin }), whole, "seed {seed}");
             }
         }
+    }
+}
+
+#[test]
+fn steps_and_the_path_are_the_same_when_they_are_found_together() {
+    let timeline = marked(&training(&mut Dice(3)));
+    let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
+    let mut recording = Recording::from_bytes(file).expect("it reads back");
+    let range = recording.span().expect("it has calls");
+    for step in [
+        Step::WHOLE,
+        Step {
+            rows: 40,
+            margin: 5,
+        },
+    ] {
+        let report = Report::of_recording(&mut recording, step, Wanted::Any);
+        let path = Critical::of_recording(&mut recording, step, range);
+        let alone = (report.expect("it reads back"), path.expect("it reads back"));
+        assert!(!alone.0.steps.is_empty() && !alone.1.segments.is_empty());
+        let both = steps_and_path(&mut recording, step, Wanted::Any, range);
+        assert_eq!(both.expect("it reads back"), alone);
     }
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::support::files::files_below;
 use crate::support::{CsvRow, Outcome, Recording, Run, program, run, tool};
 
 const TABLES: [&str; 13] = [
@@ -58,20 +59,7 @@ impl Dataset {
 
     /// All files by their path in the dataset, with their content.
     fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let mut found = BTreeMap::new();
-        let mut folders = vec![self.root()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap().flatten() {
-                let path = entry.path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else {
-                    let name = path.strip_prefix(self.root()).unwrap().to_str().unwrap();
-                    found.insert(name.to_owned(), fs::read(&path).unwrap());
-                }
-            }
-        }
-        found
+        files_below(&self.root())
     }
 
     /// Which file each path is, and when it was written.

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::merge::SMALL;
 use crate::merge::jobs::Recorded;
+use crate::support::files::files_below;
 use crate::support::{Outcome, run, tool};
 use server::{Server, until};
 
@@ -88,38 +89,20 @@ impl Fleet {
     fn in_folder(&self, options: &[&str]) -> BTreeMap<String, Vec<u8>> {
         let folder = self.recorded.path("folder");
         run(&mut self.adding(folder.to_str().unwrap(), options)).expect(0);
-        contents(&folder)
+        files_below(&folder)
     }
 
     fn objects(&self) -> BTreeMap<String, Vec<u8>> {
         let folder = tempfile::tempdir().unwrap();
         self.server
             .ask(&format!("copy a/b {}", folder.path().display()));
-        contents(folder.path())
+        files_below(folder.path())
     }
 
     fn manifests(&self) -> Vec<String> {
         let names = self.objects().into_keys();
         names.filter(|it| it.starts_with("_manifest/")).collect()
     }
-}
-
-/// All files by their path in a folder.
-fn contents(root: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(root).unwrap().to_str().unwrap();
-                found.insert(name.to_owned(), fs::read(&path).unwrap());
-            }
-        }
-    }
-    found
 }
 
 /// The names that differ.
@@ -365,7 +348,7 @@ fn clocks_are_aligned_in_the_store_and_queries_read_from_it() {
     }
     let objects = fleet.objects();
     assert!(objects.keys().any(|it| it.starts_with("clocks/")));
-    assert_same(&objects, &contents(&folder));
+    assert_same(&objects, &files_below(&folder));
     run(fleet.tool().args(["dataset", "align", URL])).expect(0);
     assert_same(&fleet.objects(), &objects);
     let missing = run(fleet.tool().args(["dataset", "align", "s3://fleet/x"])).expect(2);

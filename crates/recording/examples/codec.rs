@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::Row;
-use ascend_trace_testkit::whole::{GrowingRecording, opened};
+use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload::{self, Workload};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,19 +52,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = folder.path().join("codec.atrace");
     std::fs::write(&path, &bytes)?;
     let start = Instant::now();
-    let (_, warnings) = opened(&path)?;
+    let (trace, warnings) = opened(&path)?;
     report("open", count, start.elapsed());
     assert!(warnings.is_empty(), "{warnings:?}");
 
-    let start = Instant::now();
-    let mut builder = GrowingRecording::new(session, tables);
-    for row in rows {
-        builder.apply(row);
-    }
-    report("apply", count, start.elapsed());
-    let start = Instant::now();
-    let trace = builder.finish();
-    report("settle", count, start.elapsed());
     let timed = trace
         .tasks()
         .iter()

@@ -3,6 +3,7 @@
 pub(crate) mod accuracy;
 pub(crate) mod chrome;
 pub(crate) mod compile;
+pub(crate) mod files;
 pub(crate) mod hanging;
 pub(crate) mod named;
 pub(crate) mod place;

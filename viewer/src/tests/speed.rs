@@ -7,7 +7,6 @@ use ascend_trace_testkit::whole::GrowingRecording;
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
-use crate::part::{Derived, Extent};
 
 #[test]
 #[ignore = "measures, judges nothing"]
@@ -40,42 +39,4 @@ fn frames_of_a_short_and_a_long_trace() {
             frames[15]
         );
     }
-}
-
-/// What it takes to keep a growing trace up to date, and to hand it over.
-#[test]
-#[ignore = "measures, judges nothing"]
-fn taking_in_what_a_recording_gains() {
-    let (session, tables) = workload::leading();
-    let mut builder = GrowingRecording::new(session, tables);
-    let workload = Workload {
-        steps: 10_000,
-        everything: true,
-        ..Workload::default()
-    };
-    let mut rows = Vec::new();
-    workload::run(workload, |row| rows.push(row));
-    let extent = Extent {
-        is_whole: true,
-        is_final: false,
-    };
-    for piece in rows.chunks(50_000) {
-        let piece = piece.to_vec();
-        let taken = timed(|| piece.into_iter().for_each(|row| builder.apply(row)));
-        let settled = timed(|| builder.settle());
-        let mut made = None;
-        let derived = timed(|| made = Some(Derived::of(builder.trace(), extent)));
-        let dropped = timed(|| drop(made));
-        let items = builder.trace().calls().len() + builder.trace().tasks().len();
-        println!(
-            "{items} items: rows {taken:.1?}, settled {settled:.1?}, derived {derived:.1?}, \
-             dropped {dropped:.1?}"
-        );
-    }
-}
-
-fn timed(what: impl FnOnce()) -> Duration {
-    let begin = Instant::now();
-    what();
-    begin.elapsed()
 }

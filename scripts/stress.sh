@@ -4,20 +4,27 @@
 #   scripts/stress.sh [RUNS [FILTER…]]       RUNS of each surrounding below; without it 20, 3 and 3
 #   SURROUNDINGS="busy one many"             which of them: busy loops beside, one processor, many threads
 #   LOOPS=8                                  busy loops beside
+#   COPIES=1                                 runs at a time, which are then in each other's way as well
 #   LIMIT=7200                               seconds after which a run counts as hanging
 #
-# FILTER goes to `cargo test`, as `--test it terminal`. Logs stay in target/stress. The status is 1 if a test failed.
+# FILTER goes to `cargo test`, as `--test it terminal`. Logs stay in target/stress. The status is 1 if a test failed or was
+# skipped for a reason that .ci/allowed-skips does not have.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 runs=${1:-}
 [ $# -gt 0 ] && shift
-logs=target/stress
+logs=$PWD/target/stress
 mkdir -p "$logs"
 export CARGO_TERM_COLOR=never RUST_BACKTRACE=1
 
 loops=()
 stop_loops() { [ "${#loops[@]}" -eq 0 ] || kill "${loops[@]}" 2>/dev/null; loops=(); }
-trap stop_loops EXIT
+# What runs of the tests are under way end with this script.
+stop_all() {
+    for run in $(jobs -p); do pkill -P "$run" 2>/dev/null; done
+    stop_loops
+}
+trap stop_all EXIT
 trap 'exit 130' INT TERM
 
 start_loops() {
@@ -30,27 +37,43 @@ start_loops() {
 # The tests that a log says failed, and test programs that ended without a result.
 failed_in() { grep -oE '^test .* \.\.\. FAILED|^error: test failed.*|signal: [0-9]+.*' "$1" | sort -u; }
 
+# One run, which leaves a file NAME-RUN.passed if it passed.
+run_once() {
+    local name=$1 run=$2 count=$3 log="$logs/$1-$2.log" begin=$SECONDS
+    shift 3
+    rm -f "${log%.log}.passed"
+    if .ci/limited "${LIMIT:-7200}" "$log" "$@" >"$log.limit" && .ci/skips "$log" >>"$log.limit"; then
+        touch "${log%.log}.passed"
+        printf '%s %d of %d: passed, %d s\n' "$name" "$run" "$count" $((SECONDS - begin))
+    else
+        printf '%s %d of %d: FAILED, %d s, %s\n' "$name" "$run" "$count" $((SECONDS - begin)) "$log"
+        { failed_in "$log"; grep 'NOT ALLOWED' "$log.limit"; } | sed 's/^/    /'
+        cat "$log.limit" >>"$log"
+    fi
+}
+
 bad=0
 surround() {
-    local name=$1 count=$2 passed=0
+    local name=$1 count=$2 passed running=()
     shift 2
     for run in $(seq "$count"); do
-        local log="$logs/$name-$run.log" begin=$SECONDS
-        if .ci/limited "${LIMIT:-7200}" "$log" "$@" >"$log.limit"; then
-            passed=$((passed + 1))
-            printf '%s %d of %d: passed, %d s\n' "$name" "$run" "$count" $((SECONDS - begin))
-        else
-            bad=1
-            printf '%s %d of %d: FAILED, %d s, %s\n' "$name" "$run" "$count" $((SECONDS - begin)) "$log"
-            failed_in "$log" | sed 's/^/    /'
-            cat "$log.limit" >>"$log"
+        if [ "${#running[@]}" -ge "${COPIES:-1}" ]; then
+            wait -n -p ended "${running[@]}"
+            running=($(printf '%s\n' "${running[@]}" | grep -vx "$ended"))
         fi
+        run_once "$name" "$run" "$count" "$@" &
+        running+=($!)
     done
+    wait "${running[@]}"
+    passed=$(find "$logs" -name "$name-*.passed" | wc -l)
+    [ "$passed" -eq "$count" ] || bad=1
     printf '== %s: %d of %d passed\n' "$name" "$passed" "$count"
 }
 
-tests=(cargo test --locked --no-fail-fast "$@")
-if ! "${tests[@]}" --no-run >"$logs/build.log" 2>&1; then
+rm -f "$logs"/*.passed
+# What a test skips it tells on its output, which is shown for those that pass as well.
+tests=(cargo test --locked --no-fail-fast "$@" -- --show-output)
+if ! cargo test --locked "$@" --no-run >"$logs/build.log" 2>&1; then
     tail -20 "$logs/build.log"
     exit 1
 fi

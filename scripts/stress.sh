@@ -4,7 +4,8 @@
 #   scripts/stress.sh [RUNS [FILTER…]]       RUNS of each surrounding below; without it 20, 3 and 3
 #   SURROUNDINGS="busy one many"             which of them: busy loops beside, one processor, many threads
 #   LOOPS=8                                  busy loops beside
-#   COPIES=1                                 runs at a time, which are then in each other's way as well
+#   COPIES=1                                 runs at a time, which are then in each other's way as well (as root: each
+#                                            has a copy of the folder with the programs that tests share)
 #   LIMIT=7200                               seconds after which a run counts as hanging
 #
 # FILTER goes to `cargo test`, as `--test it terminal`. Logs stay in target/stress. The status is 1 if a test failed or was
@@ -37,12 +38,25 @@ start_loops() {
 # The tests that a log says failed, and test programs that ended without a result.
 failed_in() { grep -oE '^test .* \.\.\. FAILED|^error: test failed.*|signal: [0-9]+.*' "$1" | sort -u; }
 
+# Runs a command that has the folder of shared programs for itself.
+alone() {
+    local copy=$1
+    shift
+    [ "${COPIES:-1}" -gt 1 ] || { "$@"; return; }
+    mkdir -p target/tmp
+    rm -rf "$copy" && cp -a target/tmp "$copy"
+    unshare --mount sh -c 'mount --bind "$1" target/tmp && shift && exec "$@"' sh "$copy" "$@"
+    local status=$?
+    rm -rf "$copy"
+    return "$status"
+}
+
 # One run, which leaves a file NAME-RUN.passed if it passed.
 run_once() {
     local name=$1 run=$2 count=$3 log="$logs/$1-$2.log" begin=$SECONDS
     shift 3
     rm -f "${log%.log}.passed"
-    if .ci/limited "${LIMIT:-7200}" "$log" "$@" >"$log.limit" && .ci/skips "$log" >>"$log.limit"; then
+    if alone "${log%.log}.tmp" .ci/limited "${LIMIT:-7200}" "$log" "$@" >"$log.limit" && .ci/skips "$log" >>"$log.limit"; then
         touch "${log%.log}.passed"
         printf '%s %d of %d: passed, %d s\n' "$name" "$run" "$count" $((SECONDS - begin))
     else

@@ -173,10 +173,11 @@ fn of_two_recorded_programs_the_late_one_is_named() {
         ranks.map(|it| it["rank"].clone()).collect::<Vec<_>>(),
         [0, 1]
     );
-    let waited = jobs::waits_by_peer(&merged, folder.path());
-    let [first, late] = [0, 1].map(|it| waited.get(&it).copied().unwrap_or(0));
-    // It comes 4 ms late in each step. A busy machine may hold up the other one as well, now and then.
-    assert!(late > first, "{waited:?}");
+    // It comes 4 ms late in each step. A busy machine may hold up the other one for longer: then that one is late.
+    let found = jobs::named_and_late(&merged, folder.path());
+    assert!(found.iter().all(|(named, late)| named == late), "{found:?}");
+    let all = found.iter().filter(|(named, _)| *named == 1).count();
+    assert!(all >= 5, "{found:?}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ static void settle(void)
 
 /* ---- Host functions ---- */
 
-static sem_t wanted;
+static sem_t wanted, ready;
 
 static void allocate(void *unused)
 {
@@ -81,9 +81,11 @@ static void host_function_asks(void)
     launch_many(ask);
 }
 
+/* Its first call is made while no host function runs. */
 static void *allocate_when_woken(void *unused)
 {
     DO(aclrtSetCurrentContext(context));
+    sem_post(&ready);
     for (int i = 0; i < ROUNDS; i++) {
         void *memory;
 
@@ -100,7 +102,10 @@ static void host_function_wakes_a_thread(void)
     pthread_t thread;
 
     require(sem_init(&wanted, 0, 0) == 0, "a semaphore");
+    require(sem_init(&ready, 0, 0) == 0, "a semaphore");
     require(pthread_create(&thread, NULL, allocate_when_woken, NULL) == 0, "a thread starts");
+    while (sem_wait(&ready) != 0) {
+    }
     launch_many(wake);
     pthread_join(thread, NULL);
 }

@@ -153,6 +153,35 @@ pub(super) fn waits_by_peer(file: &Path, folder: &Path) -> BTreeMap<u64, i64> {
     waits
 }
 
+/// For each wait in a collective of two: the rank that is named as late, and the one whose part began last.
+///
+/// Left out where the error bars of both parts overlap.
+pub(super) fn named_and_late(file: &Path, folder: &Path) -> Vec<(u64, u64)> {
+    let stalls = csv(file, folder, "stalls.csv", &[]);
+    let parts = csv(file, folder, "collectives.csv", &[]);
+    let number = |row: &BTreeMap<String, String>, name: &str| row[name].parse::<i64>().unwrap_or(0);
+    let mut found = Vec::new();
+    for row in stalls.iter().filter(|it| it["cause"] == "collective-peer") {
+        let own = parts.iter().find(|part| {
+            let around = number(part, "begin_ns") - number(part, "err_ns")..=number(part, "end_ns");
+            part["process"] == row["process"] && around.contains(&number(row, "begin_ns"))
+        });
+        let own = own.expect("a wait is in a collective");
+        let other = parts
+            .iter()
+            .find(|part| part["number"] == own["number"] && part["process"] != own["process"])
+            .expect("the other rank has it as well");
+        let error = number(own, "err_ns") + number(other, "err_ns");
+        let lead = number(other, "begin_ns") - number(own, "begin_ns");
+        let late = if lead > 0 { other } else { own };
+        if lead.abs() > error {
+            let named = number(row, "culprit_process") as u64 - 1;
+            found.push((named, late["rank"].parse().unwrap()));
+        }
+    }
+    found
+}
+
 /// The place among the steps of its process of the one that took longest.
 pub(super) fn slowest_step(steps: &Value) -> usize {
     let steps = steps["steps"].as_array().unwrap();

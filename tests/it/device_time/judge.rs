@@ -32,7 +32,8 @@ impl Spread {
 pub(super) struct Result {
     pub(super) tasks: usize,
     pub(super) untimed: BTreeMap<String, usize>,
-    /// Where the stream had a queue: lengths, and distances between begins.
+    /// Where the stream had a queue: lengths, and distances between begins, beyond what the clock's bars leave open of its
+    /// rate from one comparison of the clocks to the next.
     pub(super) lengths: Spread,
     pub(super) steps: Spread,
     /// The same beyond what bars leave open: of the clock's rate, and of each task on its device.
@@ -89,6 +90,8 @@ pub(super) struct Point<'t> {
 /// Why tasks have no time on cards whose streams take few events.
 pub(super) const REASONS: [&str; 2] = ["queue-full", "not-sampled"];
 const MOST_RATE_OPEN: f64 = 400e-6;
+/// How far comparisons of clocks lie apart at least that a mapping is drawn through.
+const COMPARED_NS: f64 = 10_000_000.0;
 /// The clock's bar on a machine that has nothing else to do is below this and three quarters of the submit
 /// latency.
 const SHARP_BAND_NS: i64 = 2000;
@@ -177,6 +180,9 @@ pub(super) fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
             result.inside += usize::from(off.0.abs() <= bar && off.1.abs() <= bar);
             let length = truth.end - truth.begin;
             let apart = ((end - begin) - length).abs();
+            let rate = (2.0 * band as f64 / COMPARED_NS).min(MOST_RATE_OPEN);
+            let beyond_rate =
+                |off: i64, length: i64| (off.abs() - (length as f64 * rate) as i64).max(0);
             let open = 2 * task.number("err_device_ns");
             result.inside_device += usize::from(apart <= open);
             if apart > open {
@@ -187,13 +193,13 @@ pub(super) fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
             if begun_busy {
                 result.busy_begins.0.push(off.0.abs());
                 if ended_busy {
-                    result.lengths.0.push(apart);
+                    result.lengths.0.push(beyond_rate(apart, length));
                     result.blunt_lengths.0.push(beyond(apart, length, open));
                 }
                 if let Some((traced, true_begin, bar)) = last {
                     let distance = truth.begin - true_begin;
                     let off = (begin - traced) - distance;
-                    result.steps.0.push(off.abs());
+                    result.steps.0.push(beyond_rate(off, distance));
                     result
                         .blunt_steps
                         .0

@@ -21,7 +21,7 @@ use crate::errno::Errno;
 use crate::objects::StreamEntry;
 use crate::thread::duties::watch_exit;
 use crate::timing::{api, harvester, submit};
-use crate::{emit, quiet, real, roomy, session, until_exit};
+use crate::{emit, quiet, real, roomy, session, thread, until_exit};
 
 const LIBRARY: &CStr = c"libmspti.so";
 /// `MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED`.
@@ -35,7 +35,12 @@ const OFF: u8 = 3;
 /// none are taken from then on.
 const GAVE_WAY: u8 = 4;
 
+/// Half milliseconds that a thread waits at most for another one to begin the log.
+const MOST_PAUSES: u32 = 2000;
+
 static STATE: AtomicU8 = AtomicU8::new(UNTRIED);
+/// The thread that begins it, or has begun it.
+static TRIED_BY: AtomicU32 = AtomicU32::new(0);
 /// A bit for each kind of entries that there are.
 static KINDS: AtomicU32 = AtomicU32::new(0);
 static SUBSCRIBER: AtomicUsize = AtomicUsize::new(0);
@@ -65,14 +70,14 @@ struct Refusal {
 
 /// The program is about to use a device.
 pub(crate) fn begin() {
-    if !session::wants_log() || STATE.load(Acquire) != UNTRIED || !quiet::is_allowed() {
+    let state = STATE.load(Acquire);
+    if !session::wants_log() || !matches!(state, UNTRIED | TRYING) || !quiet::is_allowed() {
         return;
     }
-    if STATE
-        .compare_exchange(UNTRIED, TRYING, AcqRel, Acquire)
-        .is_err()
-    {
-        return;
+    match STATE.compare_exchange(UNTRIED, TRYING, AcqRel, Acquire) {
+        Ok(_) => TRIED_BY.store(thread::tid(), Release),
+        Err(TRYING) => return await_another(),
+        Err(_) => return,
     }
     let _errno = Errno::save();
     let answer = roomy::run(|| until_exit::call(subscribe)).unwrap_or(Err(Refusal {
@@ -97,6 +102,23 @@ pub(crate) fn begin() {
             emit::from_inside(&told(state, code, 0));
             STATE.store(OFF, Release);
         }
+    }
+}
+
+/// Another thread is beginning the log. What this one submits before that is in no log, so it waits as for the runtime's
+/// own setup; not for ever, since this thread may have the lock of the loader that the other one needs.
+#[cold]
+fn await_another() {
+    if TRIED_BY.load(Acquire) == thread::tid() {
+        // A handler of a signal has interrupted it.
+        return;
+    }
+    let _errno = Errno::save();
+    for _ in 0..MOST_PAUSES {
+        if STATE.load(Acquire) != TRYING {
+            return;
+        }
+        quiet::pause();
     }
 }
 

@@ -8,6 +8,7 @@ use super::lane::Step;
 use super::player::{Player, seen};
 use super::starved::place;
 use super::task::Work;
+use super::trouble;
 use crate::code::RT_WAIT_TIMEOUT;
 use crate::ffi::Callback;
 use crate::hccl::collective::Look;
@@ -52,7 +53,7 @@ impl Player {
                 lasting(launch.duration_ns())
             }
             Work::Operator(operator) => {
-                (operator.effect)();
+                trouble::perform(operator, stream);
                 lasting(operator.duration_ns)
             }
             Work::Record(_) => Step::Ends {

@@ -3,7 +3,8 @@
 use super::named::Arguments;
 use crate::aclnn::call::Call;
 use crate::aclnn::operand::Operand;
-use crate::aclnn::status::{refuse, require};
+use crate::aclnn::operators::{In, Written};
+use crate::aclnn::status::refuse;
 use crate::code::Outcome;
 
 /// A matrix, its rows one behind the other.
@@ -198,15 +199,11 @@ fn matrix(x: &Operand) -> Outcome<[usize; 2]> {
 /// Adds the task that makes parts of each matrix of a batch; the parts are as large as the outputs have room for.
 fn each(
     call: &mut Call,
-    all: &Arguments<'_>,
+    x: Operand,
+    outputs: Vec<Operand>,
     parts: impl Fn(Matrix) -> Vec<Vec<f64>> + Send + Sync + 'static,
 ) -> Outcome {
-    let x = call.input(all.input(0))?;
     let [rows, columns] = matrix(&x)?;
-    let mut outputs = Vec::new();
-    for handle in &all.outputs {
-        outputs.push(call.output(*handle)?);
-    }
     let count = outputs.len();
     let operations = 4 * (x.elements() * rows.min(columns)) as u64;
     call.dense(
@@ -232,8 +229,12 @@ fn each(
 
 pub(super) fn qr(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let is_full = all.attributes.integer("full_matrices", 0) != 0;
-    require(all.outputs.len() == 2, "there are not two outputs")?;
-    each(call, all, move |given| {
+    let x = call.input(all.input(0))?;
+    let &[first, second] = &all.outputs[..] else {
+        return refuse("there are not two outputs");
+    };
+    let outputs = vec![call.output(first)?, call.output(second)?];
+    each(call, x, outputs, move |given| {
         let [orthogonal, triangle] = orthogonal(&given);
         let kept = match is_full {
             true => given.rows,
@@ -245,12 +246,18 @@ pub(super) fn qr(call: &mut Call, all: &Arguments<'_>) -> Outcome {
 }
 
 pub(super) fn svd(call: &mut Call, all: &Arguments<'_>) -> Outcome {
-    require(all.outputs.len() == 3, "there are not three outputs")?;
-    let mut widths = [0; 2];
-    for (width, handle) in widths.iter_mut().zip(&all.outputs[1..]) {
-        [_, *width] = matrix(&call.output(*handle)?)?;
-    }
-    each(call, all, move |given| {
+    let &[values, left, right] = &all.outputs[..] else {
+        return refuse("there are not three outputs");
+    };
+    by_singular_values(call, all.input(0), [values, left, right])
+}
+
+/// The shapes of the outputs tell how many columns the matrices on both sides have.
+fn by_singular_values(call: &mut Call, x: usize, [values, left, right]: [usize; 3]) -> Outcome {
+    let (x, values) = (call.input(x)?, call.output(values)?);
+    let (left, right) = (call.output(left)?, call.output(right)?);
+    let widths = [matrix(&left)?[1], matrix(&right)?[1]];
+    each(call, x, vec![values, left, right], move |given| {
         let is_wide = given.columns > given.rows;
         let tall = if is_wide { given.transposed() } else { given };
         let (values, [left, right]) = singular(&tall);
@@ -261,4 +268,17 @@ pub(super) fn svd(call: &mut Call, all: &Arguments<'_>) -> Outcome {
         let [left, right] = both;
         vec![values, left, right]
     })
+}
+
+operators! {
+    aclnnSvd |call, x: In, _full: bool, wants_sides: bool, values: Written, left: Written, right: Written| {
+        if wants_sides {
+            return by_singular_values(call, x, [values, left, right]);
+        }
+        let (x, values) = (call.input(x)?, call.output(values)?);
+        each(call, x, vec![values], |given| {
+            let is_wide = given.columns > given.rows;
+            vec![singular(&if is_wide { given.transposed() } else { given }).0]
+        })
+    };
 }

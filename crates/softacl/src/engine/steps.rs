@@ -9,7 +9,7 @@ use super::player::{Player, seen};
 use super::starved::place;
 use super::task::Work;
 use super::trouble;
-use crate::code::RT_WAIT_TIMEOUT;
+use crate::code::{RT_VECTOR_CORE, RT_WAIT_TIMEOUT};
 use crate::ffi::Callback;
 use crate::hccl::collective::Look;
 use crate::memory::{self, value};
@@ -53,7 +53,9 @@ impl Player {
                 lasting(launch.duration_ns())
             }
             Work::Operator(operator) => {
-                trouble::perform(operator, stream);
+                if let Some(text) = trouble::perform(&operator.effect) {
+                    stream.fail_by(RT_VECTOR_CORE, &format!(": {}: {text}", operator.name));
+                }
                 lasting(operator.duration_ns)
             }
             Work::Record(_) => Step::Ends {

@@ -3,10 +3,6 @@
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::task::Operator;
-use crate::code::RT_VECTOR_CORE;
-use crate::stream::Stream;
-
 thread_local! {
     /// The first trouble of the task that runs.
     static NOTED: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -24,12 +20,11 @@ fn note(text: impl FnOnce() -> String) {
     });
 }
 
-/// Performs the effect. A fault in it must not end the engine: all streams would wait for ever.
-pub(super) fn perform(operator: &Operator, stream: &Stream) {
-    if catch_unwind(AssertUnwindSafe(&operator.effect)).is_err() {
+/// Performs a task's effect, and tells what went wrong. A fault in it must not end the engine: all streams would wait
+/// for ever.
+pub(super) fn perform(effect: &dyn Fn()) -> Option<String> {
+    if catch_unwind(AssertUnwindSafe(effect)).is_err() {
         note(|| "softacl panicked; please report it".to_owned());
     }
-    if let Some(text) = NOTED.take() {
-        stream.fail_by(RT_VECTOR_CORE, &format!(": {}: {text}", operator.name));
-    }
+    NOTED.take()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::named::Arguments;
+use super::arguments::Arguments;
 use crate::aclnn::call::Call;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::status::refuse;

@@ -1,6 +1,6 @@
 //! Matrices as products of others: orthogonal times triangular (`Qr`), and by singular values (`Svd`).
 
-use super::named::Arguments;
+use super::arguments::Arguments;
 use crate::aclnn::call::Call;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::operators::{In, Written};

@@ -216,7 +216,7 @@ operators! {
 
 /// For each row, how much each class that belongs to it is ahead of each that does not; the targets' row of classes ends
 /// with a negative number. The second output tells which classes are targets.
-pub(super) fn multilabel_margin(call: &mut Call, all: &super::named::Arguments<'_>) -> Outcome {
+pub(super) fn multilabel_margin(call: &mut Call, all: &super::arguments::Arguments<'_>) -> Outcome {
     let (x, target) = (call.input(all.input(0))?, call.input(all.input(1))?);
     let out = call.output(all.output())?;
     let is_target = call.output(all.outputs.get(1).copied().unwrap_or(0))?;

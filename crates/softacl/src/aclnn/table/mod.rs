@@ -3,6 +3,7 @@
 
 mod algebra;
 mod alignment;
+mod arguments;
 mod attention;
 mod bags;
 mod convolution;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::arguments::Arguments;
 use super::convolution::{self, Given};
 use super::functions::larger;
 use super::indices::scatter_elements;
@@ -21,15 +22,6 @@ use crate::aclnn::tensor::{Layout, Tensor};
 use crate::aclnn::view::View;
 use crate::aclop::{Attributes, Operand};
 use crate::code::Outcome;
-
-/// What one operator does: handles of its tensors, those that the host holds as numbers, and attributes.
-pub(super) struct Arguments<'a> {
-    pub(super) inputs: Vec<usize>,
-    /// The numbers of each input that lies in the host's memory.
-    pub(super) host: Vec<Vec<i64>>,
-    pub(super) outputs: Vec<usize>,
-    pub(super) attributes: &'a Attributes,
-}
 
 type Describe = fn(&mut Call, &Arguments<'_>) -> Outcome;
 
@@ -477,15 +469,6 @@ fn matrix_product(call: &mut Call, all: &Arguments<'_>) -> Outcome {
 }
 
 impl Arguments<'_> {
-    /// An input's handle; 0 where there is none.
-    pub(super) fn input(&self, index: usize) -> usize {
-        self.inputs.get(index).copied().unwrap_or(0)
-    }
-
-    pub(super) fn output(&self) -> usize {
-        self.outputs.first().copied().unwrap_or(0)
-    }
-
     /// The power of a norm; the largest and the smallest integer stand for infinities.
     fn power(&self) -> f64 {
         match self.attributes.float("p") {

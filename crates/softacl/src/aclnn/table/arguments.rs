@@ -1,6 +1,6 @@
 //! What operators that are called by name are told.
 
-use crate::aclop::Attributes;
+use crate::aclop::attributes::Attributes;
 
 /// Handles of an operator's tensors, those that the host holds as numbers, and attributes.
 pub(super) struct Arguments<'a> {

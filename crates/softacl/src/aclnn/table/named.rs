@@ -20,7 +20,8 @@ use crate::aclnn::operand::Operand as Values;
 use crate::aclnn::status::require;
 use crate::aclnn::tensor::{Layout, Tensor};
 use crate::aclnn::view::View;
-use crate::aclop::{Attributes, Operand};
+use crate::aclop::Operand;
+use crate::aclop::attributes::Attributes;
 use crate::code::Outcome;
 
 type Describe = fn(&mut Call, &Arguments<'_>) -> Outcome;

@@ -245,6 +245,10 @@ case("clamp", lambda x: x.clamp(-1, 1), near(5, 5), dtypes=FLOAT + [torch.int64,
 case("clamp min", lambda x: x.clamp(min=0), near(5, 5), dtypes=FLOAT + [torch.int64])
 case("clamp max", lambda x: x.clamp(max=0.5), near(5, 5))
 case("clamp tensors", lambda x, a: torch.clamp(x, -a.abs(), a.abs()), near(5, 5), near(5, grad=False), dtypes=WIDE, grad=False)
+case("clamp least of a tensor", lambda x, a: torch.clamp(x, min=a), near(5, 5), near(5), dtypes=WIDE + I64, grad=False)
+case("clamp most of a tensor", lambda x, a: torch.clamp(x, max=a), near(5, 5), near(5, 1), dtypes=WIDE + I64, grad=False)
+case("angle", torch.angle, near(4, 4), dtypes=F32, grad=False)
+case("logspace", lambda x: torch.logspace(-1, 2, 7, base=3, device=x.device) + x, near(7), dtypes=F32, grad=False)
 case("addcmul", lambda x, a, b: torch.addcmul(x, a, b, value=0.5), near(4, 4), near(4, 4), near(4, 4))
 case("addcdiv", lambda x, a, b: torch.addcdiv(x, a, b, value=0.5), near(4, 4), near(4, 4), near(4, 4, **POSITIVE))
 case("lerp", torch.lerp, near(4, 4), near(4, 4), near(4, 4), dtypes=WIDE)
@@ -380,6 +384,9 @@ ROWS = near(3, 4, low=0, high=5, dtype=torch.int64)
 case("index_select", lambda x, i: x.index_select(0, i), near(6, 4), near(5, low=0, high=5, dtype=torch.int64), dtypes=NUMBER)
 case("gather", lambda x, i: x.gather(0, i), near(6, 4), ROWS, dtypes=FLOAT + [torch.int64])
 case("scatter", lambda x, i, s: x.scatter(1, i.argsort(1), s), near(6, 4), near(6, 4, dtype=torch.float32, grad=False), near(6, 4), dtypes=WIDE)
+case("gather of a number", lambda x: x.gather(0, torch.zeros(1, dtype=torch.int64, device=x.device)), near())
+case("unfold of a number", lambda x: x.unfold(0, 1, 1), near())
+case("unpool 3d", lambda x: F.max_unpool3d(x, torch.tensor([3, 7], device=x.device).view(1, 2, 1, 1, 1), 2), near(1, 2, 1, 1, 1), dtypes=F32)
 case("scatter number", lambda x, i: x.scatter(0, i, 1.5), near(6, 4), ROWS, dtypes=FLOAT, grad=False)
 case("scatter_add", lambda x, i, s: x.scatter_add(0, i, s), near(6, 4), ROWS, near(3, 4))
 case("index_add", lambda x, i, s: x.index_add(0, i, s, alpha=2), near(6, 4), near(5, low=0, high=5, dtype=torch.int64), near(5, 4))
@@ -443,6 +450,11 @@ case("bce logits weighted", lambda x, t, w, p: F.binary_cross_entropy_with_logit
 case("cross_entropy ignored", lambda x, t: F.cross_entropy(x, t, ignore_index=2), near(6, 5), CLASSES, dtypes=WIDE)
 case("cross_entropy smoothed", lambda x, t: F.cross_entropy(x, t, label_smoothing=0.1), near(6, 5), CLASSES, dtypes=WIDE)
 case("cross_entropy images", lambda x, t: F.cross_entropy(x, t), near(2, 5, 3, 4), near(2, 3, 4, low=0, high=4, dtype=torch.int64), dtypes=F32)
+for reduction in ("none", "mean", "sum"):
+    case(f"ctc_loss {reduction}", lambda x, r=reduction: F.ctc_loss(x.log_softmax(-1), torch.tensor([[1, 2, 2], [3, 1, 0]], device=x.device), (7, 6), (3, 2), reduction=r), near(7, 2, 5), dtypes=F32)
+    case(f"multilabel_margin_loss {reduction}", lambda x, r=reduction: F.multilabel_margin_loss(x, torch.tensor([[0, 2, -1, 0], [3, -1, 1, 1]], device=x.device), reduction=r), near(2, 4), dtypes=F32, grad=False)
+case("ctc_loss behind each other", lambda x: F.ctc_loss(x.log_softmax(-1), torch.tensor([1, 2, 2, 3, 1], device=x.device), (7, 6), (3, 2), blank=4), near(7, 2, 5), dtypes=F32)
+case("ctc_loss without a way", lambda x: F.ctc_loss(x.log_softmax(-1), torch.tensor([[1, 1, 1]], device=x.device), (2,), (3,), zero_infinity=True), near(3, 1, 5), dtypes=F32)
 case("margin losses", lambda a, b: F.margin_ranking_loss(a, b, torch.ones_like(a)), near(6), near(6), dtypes=F32)
 
 # Norms.
@@ -495,6 +507,24 @@ for padding in ("zeros", "border", "reflection"):
         case(f"grid_sample {words}", lambda x, g, words=words: F.grid_sample(x, g, **words), near(2, 3, 5, 4), near(2, 3, 3, 2, low=-1.4, high=1.4), dtypes=F32)
 case("grid_sample nearest", lambda x, g: F.grid_sample(x, g, mode="nearest", align_corners=False), near(2, 3, 5, 4), near(2, 3, 3, 2, **UNIT, grad=False), dtypes=F32)
 case("affine_grid", lambda t: (F.affine_grid(t, (2, 3, 4, 5), align_corners=False), F.affine_grid(t, (2, 3, 4, 5), align_corners=True)), near(2, 2, 3), dtypes=F32)
+
+# Matrices. The signs of singular vectors may differ, so their product is compared.
+for shape in ((3, 4), (5, 3), (2, 4, 4)):
+    for mode in ("reduced", "complete"):
+        case(f"qr {shape} {mode}", lambda x, mode=mode: torch.linalg.qr(x, mode=mode), near(*shape), dtypes=F32, grad=False)
+    case(f"singular values {shape}", torch.linalg.svdvals, near(*shape), dtypes=F32, grad=False)
+    for full in (False, True):
+        def product(x, full=full):
+            left, values, right = torch.linalg.svd(x, full_matrices=full)
+            count = values.shape[-1]
+            return left[..., :count] * values[..., None, :] @ right[..., :count, :], left.mT @ left, right @ right.mT
+
+        case(f"svd {shape} {full}", product, near(*shape), dtypes=F32, grad=False)
+for power in (0.5, 1.5, 3):
+    case(f"vector_norm {power}", lambda x, p=power: torch.linalg.vector_norm(x, p, dim=1), near(4, 3, low=0.25), dtypes=F32)
+    case(f"pairwise_distance {power}", lambda a, b, p=power: F.pairwise_distance(a, b, p), near(4, 3, low=1.0), near(4, 3, high=0.5), dtypes=F32)
+for power in (0, 1, 2, math.inf):
+    case(f"pdist {power}", lambda x, p=power: torch.pdist(x, p), near(4, 3), dtypes=F32, grad=False)
 
 # Layers with a state.
 STATE = [near(6, 4, 3), near(1, 4, 5), near(1, 4, 5)]

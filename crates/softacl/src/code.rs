@@ -55,6 +55,7 @@ pub(crate) const RT_TASK_TYPE: Code = 507_009;
 pub(crate) const RT_MODEL_EXECUTE: Code = 507_011;
 pub(crate) const RT_REPORT_TIMEOUT: Code = 507_012;
 pub(crate) const RT_KERNEL_LOOKUP: Code = 507_027;
+pub(crate) const RT_VECTOR_CORE: Code = 507_035;
 pub(crate) const RT_STREAM_SYNC_TIMEOUT: Code = 507_046;
 pub(crate) const RT_EVENT_SYNC_TIMEOUT: Code = 507_047;
 

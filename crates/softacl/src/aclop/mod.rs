@@ -1,22 +1,15 @@
 //! Operators by name, with their attributes: an older way than `aclnn`, which clients fall back to.
 
+pub(crate) mod attributes;
+
+use attributes::Attributes;
+
 use crate::code::{API_NOT_SUPPORTED, Outcome, fault};
 use crate::errors;
 use crate::exports::tensor_desc::TensorDesc;
 #[cfg(feature = "operators")]
 use crate::ffi::In;
 use crate::ffi::complain;
-
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Attribute {
-    Integers(Vec<i64>),
-    Floats(Vec<f32>),
-    Text(String),
-}
-
-/// What an operator is told besides its tensors, by name.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Attributes(Vec<(String, Attribute)>);
 
 /// A tensor of an operator, and where its data lie.
 #[cfg_attr(
@@ -26,52 +19,6 @@ pub(crate) struct Attributes(Vec<(String, Attribute)>);
 pub(crate) struct Operand {
     pub(crate) desc: TensorDesc,
     pub(crate) data: usize,
-}
-
-impl Attributes {
-    pub(crate) fn set(&mut self, name: String, value: Attribute) {
-        self.0.retain(|(known, _)| *known != name);
-        self.0.push((name, value));
-    }
-
-    #[cfg(feature = "operators")]
-    fn get(&self, name: &str) -> Option<&Attribute> {
-        self.0
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value)
-    }
-
-    /// Some integers, or none.
-    #[cfg(feature = "operators")]
-    pub(crate) fn integers(&self, name: &str) -> Vec<i64> {
-        match self.get(name) {
-            Some(Attribute::Integers(values)) => values.clone(),
-            _ => Vec::new(),
-        }
-    }
-
-    #[cfg(feature = "operators")]
-    pub(crate) fn integer(&self, name: &str, otherwise: i64) -> i64 {
-        self.integers(name).first().copied().unwrap_or(otherwise)
-    }
-
-    #[cfg(feature = "operators")]
-    pub(crate) fn float(&self, name: &str) -> f64 {
-        match self.get(name) {
-            Some(Attribute::Floats(values)) => values.first().copied().unwrap_or(0.0).into(),
-            _ => 0.0,
-        }
-    }
-
-    /// A text, or none.
-    #[cfg(feature = "operators")]
-    pub(crate) fn text(&self, name: &str) -> &str {
-        match self.get(name) {
-            Some(Attribute::Text(text)) => text,
-            _ => "",
-        }
-    }
 }
 
 #[cfg(feature = "operators")]

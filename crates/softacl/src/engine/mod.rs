@@ -13,7 +13,7 @@
 //!
 //! What a task is (`task`), a stream's progress in its queue (`lane`), the streams to look at (`inbox`) and the
 //! threads of host functions (`host`) are known to those who submit. Playing is above the contexts (`player`,
-//! `advance`, `steps`, `replay`; `adversary` and `starved` with `order=adversarial`).
+//! `advance`, `steps`, `replay`, `trouble`; `adversary` and `starved` with `order=adversarial`).
 
 mod advance;
 mod adversary;
@@ -26,3 +26,4 @@ mod replay;
 mod starved;
 mod steps;
 pub(crate) mod task;
+pub(crate) mod trouble;

@@ -8,7 +8,8 @@ use super::lane::Step;
 use super::player::{Player, seen};
 use super::starved::place;
 use super::task::Work;
-use crate::code::RT_WAIT_TIMEOUT;
+use super::trouble;
+use crate::code::{RT_VECTOR_CORE, RT_WAIT_TIMEOUT};
 use crate::ffi::Callback;
 use crate::hccl::collective::Look;
 use crate::memory::{self, value};
@@ -52,7 +53,9 @@ impl Player {
                 lasting(launch.duration_ns())
             }
             Work::Operator(operator) => {
-                (operator.effect)();
+                if let Some(text) = trouble::perform(&operator.effect) {
+                    stream.fail_by(RT_VECTOR_CORE, &format!(": {}: {text}", operator.name));
+                }
                 lasting(operator.duration_ns)
             }
             Work::Record(_) => Step::Ends {

@@ -4,7 +4,8 @@ use super::acl;
 use super::base::DataBuffer;
 use super::tensor_desc::TensorDesc;
 use crate::aclop;
-use crate::aclop::{Attribute, Attributes, Operand};
+use crate::aclop::Operand;
+use crate::aclop::attributes::{Attribute, Attributes};
 use crate::code::{INVALID_PARAM, Outcome, fault};
 use crate::ffi::{In, Out, Text};
 

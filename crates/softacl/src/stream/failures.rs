@@ -78,9 +78,14 @@ impl Line {
 
     /// Notes that a task failed on the device; the next synchronisation reports it.
     pub(crate) fn fail(&self, code: Code) {
+        self.fail_by(code, "");
+    }
+
+    /// As `fail`, with more to say.
+    pub(crate) fn fail_by(&self, code: Code, more: &str) {
         self.error.store(code, Ordering::Release);
         self.failures.tell(&format!(
-            "EZ9999: a task of the stream {} failed on the device ({code})\n",
+            "EZ9999: a task of the stream {} failed on the device ({code}){more}\n",
             self.id
         ));
         if self.failures.stops.load(Ordering::Acquire) {

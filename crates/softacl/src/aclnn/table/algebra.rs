@@ -145,6 +145,33 @@ pub(super) fn distances(
     )
 }
 
+/// Distances of each row of a matrix from each later one.
+pub(super) fn distances_of_pairs(call: &mut Call, x: Operand, power: f64, out: Operand) -> Outcome {
+    let &[rows, width] = x.shape() else {
+        return crate::aclnn::status::refuse("the tensor is no matrix");
+    };
+    let pairs = rows * rows.saturating_sub(1) / 2;
+    require(
+        out.elements() == pairs,
+        "the output has not an element for each pair",
+    )?;
+    let operations = 3 * (pairs * width) as u64;
+    call.dense(
+        vec![x],
+        vec![out],
+        operations,
+        move |values: &[Vec<f64>]| {
+            let row = |row: usize| &values[0][row * width..][..width];
+            let apart = |(a, b): (usize, usize)| {
+                let gaps = row(a).iter().zip(row(b)).map(|(a, b)| a - b);
+                length(gaps, power)
+            };
+            let all = (0..rows).flat_map(|a| (a + 1..rows).map(move |b| (a, b)));
+            vec![all.map(apart).collect()]
+        },
+    )
+}
+
 /// Parts along one dimension that are longer than allowed are shortened.
 fn shortened(
     call: &mut Call,

@@ -1,7 +1,7 @@
 //! GRU with gradients, as clients call it by name. Gates stand in the order reset, update, new; the reset gate acts on
 //! what the hidden state gives, bias included.
 
-use super::named::Arguments;
+use super::arguments::Arguments;
 use super::recurrent::{Lengths, add, add_outer, add_product, add_transposed, sigmoid};
 use crate::aclnn::call::Call;
 use crate::aclnn::operand::Operand;

@@ -13,18 +13,42 @@ use crate::aclnn::object;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::operators::{In, Scalar, Written};
 use crate::aclnn::status::require;
+use crate::aclnn::view::View;
 use crate::code::Outcome;
+use crate::engine::trouble;
 use advanced::{indexed, put};
-use scatter::{Source, combine, rows_changed, scatter, scatter_value};
+use scatter::{Source, combine, rows_changed, scatter, scatter_value, scattered};
 
-/// An index that may count from the end.
+/// As `aclnnScatter`; the output lies in order, and may have another shape with as many elements.
+pub(super) fn scatter_elements(
+    call: &mut Call,
+    [x, index, source]: [usize; 3],
+    along: i64,
+    out: usize,
+) -> Outcome {
+    let (x, index, source) = (call.input(x)?, call.input(index)?, call.input(source)?);
+    let out = call.output(out)?;
+    require(
+        x.elements() == out.elements(),
+        "the output's shape is not the input's",
+    )?;
+    let view = View::contiguous(out.view.kind, out.view.address, x.shape());
+    let out = out.seen(view);
+    scattered(call, &x, along, &index, Source::Tensor(source), 0, &out)
+}
+
+/// The place that an index names, counted from the end if it is negative. Without one, the task has failed.
 fn place(index: i64, length: usize) -> Option<usize> {
-    let index = if index < 0 {
+    let counted = if index < 0 {
         index + length as i64
     } else {
         index
     };
-    usize::try_from(index).ok().filter(|it| *it < length)
+    let place = usize::try_from(counted).ok().filter(|it| *it < length);
+    if place.is_none() {
+        trouble::outside(index, length);
+    }
+    place
 }
 
 /// Two lengths around a dimension: of those before it, and of those behind it.
@@ -127,7 +151,8 @@ operators! {
                 let place = place(values[1][number], length)?;
                 let at = coordinates(number, &shape);
                 let at = at.iter().enumerate();
-                let element = at.map(|(dimension, at)| distances[dimension] * if dimension == along { place } else { *at }).sum::<usize>();
+                let distance = |dimension: usize| distances.get(dimension).copied().unwrap_or(0);
+                let element = at.map(|(dimension, at)| distance(dimension) * if dimension == along { place } else { *at }).sum::<usize>();
                 values[0].get(element).copied()
             };
             vec![(0..elements).map(|number| each(number).unwrap_or(0)).collect()]

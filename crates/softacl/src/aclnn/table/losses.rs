@@ -11,6 +11,7 @@ use crate::aclnn::operators::{In, Written};
 use crate::aclnn::status::{refuse, require};
 use crate::aclnn::view::broadcast_shape;
 use crate::code::Outcome;
+use crate::engine::trouble;
 
 const MEAN: i64 = 1;
 
@@ -213,6 +214,52 @@ operators! {
     };
 }
 
+/// For each row, how much each class that belongs to it is ahead of each that does not; the targets' row of classes ends
+/// with a negative number. The second output tells which classes are targets.
+pub(super) fn multilabel_margin(call: &mut Call, all: &super::arguments::Arguments<'_>) -> Outcome {
+    let (x, target) = (call.input(all.input(0))?, call.input(all.input(1))?);
+    let out = call.output(all.output())?;
+    let is_target = call.output(all.outputs.get(1).copied().unwrap_or(0))?;
+    require(
+        x.shape() == target.shape(),
+        "the target's shape is not the input's",
+    )?;
+    let classes = x.shape().last().copied().unwrap_or(1).max(1);
+    let reduction = all.attributes.text("reduction").to_owned();
+    call.dense(
+        vec![x, target],
+        vec![out, is_target],
+        0,
+        move |values: &[Vec<f64>]| {
+            let rows = values[0].chunks(classes).zip(values[1].chunks(classes));
+            let (losses, marks): (Vec<f64>, Vec<Vec<f64>>) =
+                rows.map(|(x, target)| behind(x, target)).unzip();
+            let losses = match reduction.as_str() {
+                "none" => losses,
+                "sum" => vec![losses.iter().sum()],
+                _ => vec![losses.iter().sum::<f64>() / losses.len().max(1) as f64],
+            };
+            vec![losses, marks.concat()]
+        },
+    )
+}
+
+/// The loss of a row, and which of its classes are targets.
+fn behind(x: &[f64], target: &[f64]) -> (f64, Vec<f64>) {
+    let named = target.iter().take_while(|it| **it >= 0.0);
+    let named: Vec<usize> = named
+        .map(|it| *it as usize)
+        .filter(|it| *it < x.len())
+        .collect();
+    let mut marks = vec![0.0; x.len()];
+    named.iter().for_each(|it| marks[*it] = 1.0);
+    let others = || x.iter().zip(&marks).filter(|(_, mark)| **mark == 0.0);
+    let gaps = named
+        .iter()
+        .flat_map(|it| others().map(|(other, _)| (1.0 - x[*it] + other).max(0.0)));
+    (gaps.sum::<f64>() / x.len() as f64, marks)
+}
+
 /// Where the class of a target lies: the input is a batch of classes of places, one class of them without a batch.
 #[derive(Clone, Copy)]
 struct Classes {
@@ -241,12 +288,16 @@ impl Classes {
 
     /// The number of the input's element for a target, and the class; none where the target is to be ignored.
     fn element(self, index: usize, target: f64) -> Option<(usize, usize)> {
-        let class = usize::try_from(target as i64)
-            .ok()
-            .filter(|it| *it < self.classes)?;
         if target as i64 == self.ignored {
             return None;
         }
+        let class = usize::try_from(target as i64)
+            .ok()
+            .filter(|it| *it < self.classes);
+        if class.is_none() {
+            trouble::outside(target as i64, self.classes);
+        }
+        let class = class?;
         let (batch, place) = (index / self.places, index % self.places);
         Some(((batch * self.classes + class) * self.places + place, class))
     }

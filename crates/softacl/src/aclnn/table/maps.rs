@@ -310,6 +310,11 @@ operators! {
     aclnnXLogYScalarSelf |call, scalar: Scalar, x: In, out: Written| with(call, [x, scalar, out], |s| {
         float(move |[x]| x_log_y(s.float, x))
     });
+    aclnnAngleV2 |call, x: In, out: Written| {
+        let (x, out) = (call.input(x)?, call.output(out)?);
+        let formula = float(|[x]| if x.is_nan() { x } else if x < 0.0 { std::f64::consts::PI } else { 0.0 });
+        call.each(formula, [&x], &out)
+    };
     aclnnClamp |call, x: In, least: Scalar, most: Scalar, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
         let (least, most) = (call.maybe(least, &[&x])?, call.maybe(most, &[&x])?);
@@ -327,13 +332,22 @@ operators! {
         call.each(suited(formula, &given), [&x], &out)
     };
     aclnnClampTensor |call, x: In, least: In, most: In, out: Written| {
-        let (x, least, most) = (call.input(x)?, call.input(least)?, call.input(most)?);
+        let (x, least, most) = (call.input(x)?, call.optional(least)?, call.optional(most)?);
         let out = call.output(out)?;
-        let formula = number(
-            |[x, least, most]| smaller(larger(x, least), most),
-            |[x, least, most]: [i64; 3]| x.max(least).min(most),
-        );
-        call.each(formula, [&x, &least, &most], &out)
+        let above = number(|[x, least]| larger(x, least), |[x, least]: [i64; 2]| x.max(least));
+        let below = number(|[x, most]| smaller(x, most), |[x, most]: [i64; 2]| x.min(most));
+        match (least, most) {
+            (Some(least), Some(most)) => {
+                let formula = number(
+                    |[x, least, most]| smaller(larger(x, least), most),
+                    |[x, least, most]: [i64; 3]| x.max(least).min(most),
+                );
+                call.each(formula, [&x, &least, &most], &out)
+            }
+            (Some(least), None) => call.each(above, [&x, &least], &out),
+            (None, Some(most)) => call.each(below, [&x, &most], &out),
+            (None, None) => crate::aclnn::status::null("a clamp has no bound"),
+        }
     };
     aclnnHardtanh |call, x: In, least: Scalar, most: Scalar, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);

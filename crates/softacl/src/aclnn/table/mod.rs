@@ -2,9 +2,12 @@
 //! them. In-place variants stand beside those with an output.
 
 mod algebra;
+mod alignment;
+mod arguments;
 mod attention;
 mod bags;
 mod convolution;
+mod decompositions;
 mod functions;
 mod gated;
 mod gradients;

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use super::arguments::Arguments;
 use super::convolution::{self, Given};
 use super::functions::larger;
+use super::indices::scatter_elements;
 use super::norms::channels_first;
 use super::pooling::{self, Divisor};
-use super::{algebra, gated, recurrent, shapes, sync_norms};
+use super::reductions::norm;
+use super::{algebra, alignment, decompositions, gated, losses, recurrent, shapes, sync_norms};
 use crate::aclnn::call::Call;
 use crate::aclnn::dense::{dimension, dimensions};
 use crate::aclnn::executor;
@@ -17,17 +20,9 @@ use crate::aclnn::operand::Operand as Values;
 use crate::aclnn::status::require;
 use crate::aclnn::tensor::{Layout, Tensor};
 use crate::aclnn::view::View;
-use crate::aclop::{Attributes, Operand};
+use crate::aclop::Operand;
+use crate::aclop::attributes::Attributes;
 use crate::code::Outcome;
-
-/// What one operator does: handles of its tensors, those that the host holds as numbers, and attributes.
-pub(super) struct Arguments<'a> {
-    inputs: Vec<usize>,
-    /// The numbers of each input that lies in the host's memory.
-    host: Vec<Vec<i64>>,
-    pub(super) outputs: Vec<usize>,
-    pub(super) attributes: &'a Attributes,
-}
 
 type Describe = fn(&mut Call, &Arguments<'_>) -> Outcome;
 
@@ -55,6 +50,8 @@ const KNOWN: &[(&str, Describe)] = &[
     ("BNTrainingReduceGrad", normal_gradient),
     ("BNTrainingUpdate", trained_normal),
     ("BNTrainingUpdateGrad", normal_sums),
+    ("CTCLossV2", alignment::loss),
+    ("CTCLossV2Grad", alignment::loss_gradient),
     ("Cast", same),
     ("Cdist", |call, all| {
         let (a, b) = (call.input(all.input(0))?, call.input(all.input(1))?);
@@ -136,6 +133,26 @@ const KNOWN: &[(&str, Describe)] = &[
             &out,
         )
     }),
+    ("LogSpaceD", logarithmic),
+    ("LpNormReduceV2", |call, all| {
+        let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+        let along = dimensions(&all.attributes.integers("axes"), x.rank())?;
+        let power = all.power();
+        call.reduce(&x, &along, vec![out], move |row: &[f64], out| {
+            out[0] = match power {
+                power if power == 0.0 || power.is_infinite() => norm(row, power),
+                power => row.iter().map(|it| it.abs().powf(power)).sum(),
+            }
+        })
+    }),
+    ("LpNormUpdateV2", |call, all| {
+        let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+        let power = match all.power() {
+            power if power == 0.0 || power.is_infinite() => 1.0,
+            power => power.recip(),
+        };
+        call.each(float(move |[x]| x.powf(power)), [&x], &out)
+    }),
     ("MatMul", matrix_product),
     ("MatMulV2", matrix_product),
     ("MaxPoolGradWithArgmaxV1", |call, all| {
@@ -170,6 +187,12 @@ const KNOWN: &[(&str, Describe)] = &[
             number(|[a, b]| a * b, |[a, b]: [i64; 2]| a.wrapping_mul(b)),
         )
     }),
+    ("MultilabelMarginLoss", losses::multilabel_margin),
+    ("Pdist", |call, all| {
+        let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+        algebra::distances_of_pairs(call, x, all.attributes.float("p"), out)
+    }),
+    ("Qr", decompositions::qr),
     ("RealDiv", |call, all| two(call, all, float(|[a, b]| a / b))),
     ("ReluGrad", |call, all| {
         two(
@@ -198,6 +221,10 @@ const KNOWN: &[(&str, Describe)] = &[
         let along = all.host.first().map_or(&[][..], Vec::as_slice);
         shapes::flipped(call, &x, along, &out)
     }),
+    ("ScatterElements", |call, all| {
+        let axis = all.attributes.integer("axis", 0);
+        scatter_elements(call, [0, 1, 2].map(|it| all.input(it)), axis, all.output())
+    }),
     ("Sub", |call, all| {
         two(
             call,
@@ -209,6 +236,7 @@ const KNOWN: &[(&str, Describe)] = &[
         "SyncBatchNormBackwardElemt",
         sync_norms::gradient_by_element,
     ),
+    ("Svd", decompositions::svd),
     ("SyncBatchNormBackwardReduce", sync_norms::gradient_sums),
     ("SyncBatchNormGatherStats", sync_norms::gathered_sums),
     ("TransData", same),
@@ -406,6 +434,19 @@ fn normal_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     )
 }
 
+/// Powers of a base whose exponents have the same distance; the input counts from 0.
+fn logarithmic(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+    let [start, end, base] = ["start", "end", "base"].map(|it| all.attributes.float(it));
+    let steps = all.attributes.integer("steps", 1) - 1;
+    let step = (end - start) / (steps.max(1) as f64);
+    call.each(
+        float(move |[number]| base.powf(start + step * number)),
+        [&x],
+        &out,
+    )
+}
+
 /// A product of two matrices, each of which may be turned, plus a vector.
 fn matrix_product(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let turned = |call: &mut Call, index: usize, name: &str| {
@@ -429,13 +470,13 @@ fn matrix_product(call: &mut Call, all: &Arguments<'_>) -> Outcome {
 }
 
 impl Arguments<'_> {
-    /// An input's handle; 0 where there is none.
-    pub(super) fn input(&self, index: usize) -> usize {
-        self.inputs.get(index).copied().unwrap_or(0)
-    }
-
-    pub(super) fn output(&self) -> usize {
-        self.outputs.first().copied().unwrap_or(0)
+    /// The power of a norm; the largest and the smallest integer stand for infinities.
+    fn power(&self) -> f64 {
+        match self.attributes.float("p") {
+            power if power >= f64::from(i32::MAX) => f64::INFINITY,
+            power if power <= f64::from(i32::MIN) => f64::NEG_INFINITY,
+            power => power,
+        }
     }
 
     fn groups(&self) -> i64 {

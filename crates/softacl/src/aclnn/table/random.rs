@@ -105,6 +105,14 @@ fn whole(
     })
 }
 
+/// An input as it broadcasts to the output.
+fn stretched(x: Operand, out: &Operand) -> Outcome<Operand> {
+    match x.view.clone().broadcast(out.shape()) {
+        Some(view) => Ok(x.seen(view)),
+        None => crate::aclnn::status::refuse("an input does not broadcast to the output"),
+    }
+}
+
 /// The inputs' elements at an index; a single one stands for all.
 fn at(values: &[f64], index: usize) -> f64 {
     values[if values.len() == 1 { 0 } else { index }]
@@ -214,6 +222,7 @@ operators! {
     aclnnNormalTensorFloat |call, mean: In, deviation: f32, seed: i64, offset: i64, out: Written| {
         let (mean, out) = (call.input(mean)?, call.output(out)?);
         let deviation = f64::from(deviation);
+        let mean = stretched(mean, &out)?;
         made(call, Seed::given(seed, offset), vec![mean], out, move |index, source, values| {
             at(&values[0], index) + deviation * source.normal(index)
         })
@@ -221,13 +230,15 @@ operators! {
     aclnnNormalFloatTensor |call, mean: f32, deviation: In, seed: i64, offset: i64, out: Written| {
         let (deviation, out) = (call.input(deviation)?, call.output(out)?);
         let mean = f64::from(mean);
+        let deviation = stretched(deviation, &out)?;
         made(call, Seed::given(seed, offset), vec![deviation], out, move |index, source, values| {
             mean + at(&values[0], index) * source.normal(index)
         })
     };
     aclnnNormalTensorTensor |call, mean: In, deviation: In, seed: i64, offset: i64, out: Written| {
         let (mean, deviation, out) = (call.input(mean)?, call.input(deviation)?, call.output(out)?);
-        made(call, Seed::given(seed, offset), vec![mean, deviation], out, |index, source, values| {
+        let inputs = vec![stretched(mean, &out)?, stretched(deviation, &out)?];
+        made(call, Seed::given(seed, offset), inputs, out, |index, source, values| {
             at(&values[0], index) + at(&values[1], index) * source.normal(index)
         })
     };

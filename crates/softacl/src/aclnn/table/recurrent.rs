@@ -1,7 +1,7 @@
 //! Layers that carry a state from one moment to the next, with gradients: LSTM, as clients call it by name.
 //! Gates stand in the order input, forget, cell, output.
 
-use super::named::Arguments;
+use super::arguments::Arguments;
 use crate::aclnn::call::Call;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::status::require;

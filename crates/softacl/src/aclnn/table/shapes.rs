@@ -506,9 +506,9 @@ operators! {
                 let (within, place) = at.split_last().map_or((0, &[][..]), |(within, place)| (*within, place));
                 let first: usize = place.iter().enumerate().map(|(dimension, at)| {
                     let at = if dimension == along { at * step } else { *at };
-                    at * distances[dimension]
+                    at * distances.get(dimension).copied().unwrap_or(0)
                 }).sum();
-                sums[first + within * distances[along]] += grad;
+                sums[first + within * distances.get(along).copied().unwrap_or(1)] += grad;
             }
             vec![sums]
         })

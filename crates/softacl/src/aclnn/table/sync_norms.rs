@@ -1,6 +1,6 @@
 //! Batch norm of batches that several devices share, in parts: statistics of each part, and what follows from all.
 
-use super::named::Arguments;
+use super::arguments::Arguments;
 use super::norms::{channels_first, partly};
 use super::{Maybe, Wanted};
 use crate::aclnn::call::Call;

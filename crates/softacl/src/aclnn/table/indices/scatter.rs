@@ -74,7 +74,8 @@ pub(super) fn scattered(
         let each = at.iter().enumerate();
         Some(
             each.map(|(dimension, at)| {
-                distances[dimension] * if dimension == along { place } else { *at }
+                distances.get(dimension).copied().unwrap_or(0)
+                    * if dimension == along { place } else { *at }
             })
             .sum(),
         )

@@ -72,8 +72,8 @@ fn the_tools_own_cost_adds_up_thread_by_thread() {
 
 #[test]
 fn recording_alone_has_a_cost_too() {
-    let recording = Run::new(&program("threads")).options(&["--timing", "off"]);
-    let recording = recording.compared();
+    let run = Run::new(&program("burst")).words(&["4", "500"]);
+    let recording = run.options(&["--timing", "off"]).compared();
     let (trace, info) = (open(&recording), info(&recording));
     let total = trace.costs().total();
     assert_eq!((total.tasks, total.events, total.timing_ns), (0, 0, 0));

@@ -98,8 +98,9 @@ impl Served {
         last
     }
 
-    /// The recorder passes it on to the program.
+    /// The recorder passes it on to the program, which is there to take it.
     fn signal(&self, signal: Signal) {
+        self.until("out", "works");
         kill_process(Pid::from_child(self.recorder.as_ref().unwrap()), signal).unwrap();
     }
 
@@ -230,7 +231,7 @@ fn metrics_of_a_running_program_rise_to_what_stats_tells() {
     assert_eq!(outcome.status, 7, "{outcome}");
     assert_eq!(
         std::fs::read_to_string(folder.path().join("out")).unwrap(),
-        "rests\nends\n"
+        "works\nrests\nends\n"
     );
     let expected = stats(&folder.path().join("t.atrace"));
     for (name, value) in sums(&last) {

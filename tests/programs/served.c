@@ -64,6 +64,7 @@ int main(void)
 
     signal(SIGUSR1, take);
     signal(SIGUSR2, take);
+    say("works");
     DO(aclInit(NULL));
     DO(aclrtSetDevice(0));
     for (int i = 0; i < 3; i++) {

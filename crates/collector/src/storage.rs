@@ -30,6 +30,16 @@ pub(super) struct Output {
     truncates: bool,
 }
 
+/// A batch that is in the file: what comes last is given back where the end has no room.
+#[derive(Debug)]
+struct Kept {
+    /// Bytes of the file before it.
+    before: u64,
+    calls: u64,
+    others: u64,
+    lost: LossRow,
+}
+
 impl Output {
     /// `owned`: the file is ours from its first byte.
     pub(super) fn new(file: File, owned: bool) -> Self {
@@ -39,6 +49,14 @@ impl Output {
             sound: 0,
             truncates: owned && is_regular,
         }
+    }
+
+    /// Shortens the file to its first bytes, of those that were written whole.
+    fn shorten(&mut self, bytes: u64) -> io::Result<()> {
+        self.file.set_len(bytes)?;
+        self.file.seek(SeekFrom::Start(bytes))?;
+        self.sound = bytes;
+        Ok(())
     }
 }
 
@@ -52,12 +70,7 @@ impl Write for Output {
         match &written {
             Ok(()) => self.sound += bytes.len() as u64,
             // If this fails too, readers skip the torn end.
-            Err(_) if self.truncates => {
-                let _ = self
-                    .file
-                    .set_len(self.sound)
-                    .and_then(|()| self.file.seek(SeekFrom::Start(self.sound)));
-            }
+            Err(_) if self.truncates => drop(self.shorten(self.sound)),
             Err(_) => {}
         }
         written
@@ -105,6 +118,7 @@ impl Storage {
             has_failed: false,
             stored: Stored::default(),
             unsaid: LossRow::default(),
+            last: None,
         };
         let thread = std::thread::Builder::new()
             .name("writer".into())
@@ -136,6 +150,8 @@ struct Store {
     stored: Stored,
     /// Losses that the file could not be told of.
     unsaid: LossRow,
+    /// The last batch in the file.
+    last: Option<Kept>,
 }
 
 impl Store {
@@ -143,7 +159,7 @@ impl Store {
         for message in messages {
             match message {
                 Message::Rows(batch) => self.rows(&batch),
-                Message::End(end) => self.end(end),
+                Message::End(end) => self.end(&end),
             }
         }
         let output = self.writer.into_inner();
@@ -159,8 +175,15 @@ impl Store {
 
     fn rows(&mut self, batch: &Batch) {
         if !self.has_failed {
+            let before = self.writer.output().sound;
             match self.writer.write(batch) {
                 Ok(()) => {
+                    self.last = Some(Kept {
+                        before,
+                        calls: batch.calls(),
+                        others: batch.others(),
+                        lost: batch.lost(),
+                    });
                     self.written.rows += batch.calls() + batch.others();
                     self.written.batches += 1;
                     return;
@@ -174,8 +197,20 @@ impl Store {
         self.stored.lost_others += batch.others();
     }
 
-    /// After a failure the file says at its end what is missing, if there is room for that.
-    fn end(&mut self, end: EndRow) {
+    /// After a failure the file says at its end what is missing. What it lacks room for takes that of the last batch.
+    fn end(&mut self, end: &EndRow) {
+        let written = self.writer.write(&self.last_rows(end));
+        let Err(error) = written else { return };
+        if !self.has_failed {
+            self.give_up(&error);
+        }
+        if self.give_back() {
+            // There is nobody left to tell.
+            let _ = self.writer.write(&self.last_rows(end));
+        }
+    }
+
+    fn last_rows(&self, end: &EndRow) -> Batch {
         let mut last = Encoder::new();
         if self.has_failed {
             let mut lost = LossRow {
@@ -187,12 +222,27 @@ impl Store {
             lost.add(&self.unsaid);
             last.push(&Row::Loss(lost));
         }
-        last.push(&Row::End(end));
-        if let Err(error) = self.writer.write(&last.seal())
-            && !self.has_failed
+        last.push(&Row::End(end.clone()));
+        last.seal()
+    }
+
+    /// Takes the last batch out of the file: its rows are lost.
+    fn give_back(&mut self) -> bool {
+        let output = self.writer.output();
+        let Some(last) = self.last.take().filter(|_| output.truncates) else {
+            return false;
+        };
+        if self
+            .writer
+            .shorten(|output| output.shorten(last.before))
+            .is_err()
         {
-            self.give_up(&error);
+            return false;
         }
+        self.unsaid.add(&last.lost);
+        self.stored.lost_calls += last.calls;
+        self.stored.lost_others += last.others;
+        true
     }
 
     fn give_up(&mut self, error: &io::Error) {
@@ -232,19 +282,44 @@ mod tests {
         ChunkWriter::create(output, &SessionRow::default(), &TablesRow::default()).unwrap()
     }
 
-    #[test]
-    fn what_is_not_stored_is_counted_and_said_in_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.atrace");
-        let mut store = Store {
-            writer: writer(&path),
+    fn store(path: &Path) -> Store {
+        Store {
+            writer: writer(path),
             path: None,
             say: |_| {},
             written: Written::default(),
             has_failed: false,
             stored: Stored::default(),
             unsaid: LossRow::default(),
-        };
+            last: None,
+        }
+    }
+
+    #[test]
+    fn where_the_end_has_no_room_it_takes_that_of_the_last_batch() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.atrace");
+        let mut store = store(&path);
+        store.rows(&calls(10));
+        store.rows(&calls(7));
+        store.has_failed = true;
+        store.rows(&calls(5));
+        assert!(store.give_back());
+        assert!(!store.give_back(), "once is enough");
+        store.end(&end());
+        assert_eq!(store.stored.lost_calls, 7 + 5);
+        let (trace, warnings) = opened(&path).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(trace.calls().len(), 10);
+        assert_eq!(trace.losses().calls, 7 + 5);
+        assert_eq!(trace.end(), Some((9, 3)));
+    }
+
+    #[test]
+    fn what_is_not_stored_is_counted_and_said_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.atrace");
+        let mut store = store(&path);
         store.rows(&calls(10));
         store.has_failed = true;
         store.rows(&calls(7));
@@ -256,7 +331,7 @@ mod tests {
             times: 2,
         }));
         store.rows(&encoder.seal());
-        store.end(end());
+        store.end(&end());
         assert_eq!(store.stored.lost_calls, 7);
         let (trace, warnings) = opened(&path).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");

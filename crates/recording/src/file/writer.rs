@@ -74,6 +74,17 @@ impl<W: Write> ChunkWriter<W> {
         self.out.flush()
     }
 
+    /// Where it writes to.
+    pub fn output(&self) -> &W {
+        &self.out
+    }
+
+    /// Has chunks at the end of the output taken out: the file gets no index.
+    pub fn shorten<T>(&mut self, by: impl FnOnce(&mut W) -> T) -> T {
+        self.index.give_up();
+        by(&mut self.out)
+    }
+
     /// Where in the file the next chunk of the batch begins.
     fn place(&self) -> u64 {
         self.written + self.bytes.len() as u64

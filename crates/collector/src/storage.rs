@@ -295,6 +295,16 @@ mod tests {
         }
     }
 
+    /// It has ten calls, and says that twelve are missing.
+    #[track_caller]
+    fn is_whole(path: &Path) {
+        let (trace, warnings) = opened(path).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(trace.calls().len(), 10);
+        assert_eq!(trace.losses().calls, 12);
+        assert_eq!(trace.end(), Some((9, 3)));
+    }
+
     #[test]
     fn where_the_end_has_no_room_it_takes_that_of_the_last_batch() {
         let folder = tempfile::tempdir().unwrap();
@@ -308,11 +318,7 @@ mod tests {
         assert!(!store.give_back(), "once is enough");
         store.end(&end());
         assert_eq!(store.stored.lost_calls, 7 + 5);
-        let (trace, warnings) = opened(&path).unwrap();
-        assert!(warnings.is_empty(), "{warnings:?}");
-        assert_eq!(trace.calls().len(), 10);
-        assert_eq!(trace.losses().calls, 7 + 5);
-        assert_eq!(trace.end(), Some((9, 3)));
+        is_whole(&path);
     }
 
     #[test]
@@ -333,11 +339,7 @@ mod tests {
         store.rows(&encoder.seal());
         store.end(&end());
         assert_eq!(store.stored.lost_calls, 7);
-        let (trace, warnings) = opened(&path).unwrap();
-        assert!(warnings.is_empty(), "{warnings:?}");
-        assert_eq!(trace.calls().len(), 10);
-        assert_eq!(trace.losses().calls, 7 + 5);
-        assert_eq!(trace.end(), Some((9, 3)));
+        is_whole(&path);
     }
 
     #[test]

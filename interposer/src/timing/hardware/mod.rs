@@ -10,7 +10,7 @@ mod others;
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize};
 
 use ascend_trace_format::api::{TaskKind, Untimed};
 use ascend_trace_format::record::{ActivityKind, LogState, told};
@@ -41,6 +41,8 @@ const MOST_PAUSES: u32 = 2000;
 static STATE: AtomicU8 = AtomicU8::new(UNTRIED);
 /// The thread that begins it, or has begun it.
 static TRIED_BY: AtomicU32 = AtomicU32::new(0);
+/// A thread has waited for it in vain: no other one does.
+static IS_AWAITED_IN_VAIN: AtomicBool = AtomicBool::new(false);
 /// A bit for each kind of entries that there are.
 static KINDS: AtomicU32 = AtomicU32::new(0);
 static SUBSCRIBER: AtomicUsize = AtomicUsize::new(0);
@@ -109,8 +111,8 @@ pub(crate) fn begin() {
 /// own setup; not for ever, since this thread may have the lock of the loader that the other one needs.
 #[cold]
 fn await_another() {
-    if TRIED_BY.load(Acquire) == thread::tid() {
-        // A handler of a signal has interrupted it.
+    // A handler of a signal may have interrupted the thread that begins it.
+    if IS_AWAITED_IN_VAIN.load(Relaxed) || TRIED_BY.load(Acquire) == thread::tid() {
         return;
     }
     let _errno = Errno::save();
@@ -120,6 +122,7 @@ fn await_another() {
         }
         quiet::pause();
     }
+    IS_AWAITED_IN_VAIN.store(true, Relaxed);
 }
 
 /// Loads msPTI and has it tell what it can. Answers the kinds that it tells.
@@ -288,6 +291,7 @@ fn ask_for_all() {
 /// A child has its own runtime, and whatever was subscribed was so for its parent.
 pub(crate) fn forget() {
     STATE.store(UNTRIED, Relaxed);
+    IS_AWAITED_IN_VAIN.store(false, Relaxed);
     KINDS.store(0, Relaxed);
     SUBSCRIBER.store(0, Relaxed);
     buffers::forget();

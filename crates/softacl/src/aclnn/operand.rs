@@ -23,6 +23,18 @@ impl Operand {
             view,
         }
     }
+
+    /// As many elements in another shape: they lie in order, so that they need not have the same coordinates.
+    #[cfg(feature = "operators")]
+    pub(crate) fn shaped(&self, shape: &[usize]) -> crate::code::Outcome<Self> {
+        let count: usize = shape.iter().product();
+        super::status::require(
+            count == self.elements(),
+            "the output's shape is not the input's",
+        )?;
+        let view = View::contiguous(self.view.kind, self.view.address, shape);
+        Ok(self.seen(view))
+    }
 }
 
 /// Where the tensors and the workspace of one execution lie.

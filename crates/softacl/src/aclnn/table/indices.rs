@@ -13,7 +13,6 @@ use crate::aclnn::object;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::operators::{In, Scalar, Written};
 use crate::aclnn::status::require;
-use crate::aclnn::view::View;
 use crate::code::Outcome;
 use crate::engine::trouble;
 use advanced::{indexed, put};
@@ -27,13 +26,7 @@ pub(super) fn scatter_elements(
     out: usize,
 ) -> Outcome {
     let (x, index, source) = (call.input(x)?, call.input(index)?, call.input(source)?);
-    let out = call.output(out)?;
-    require(
-        x.elements() == out.elements(),
-        "the output's shape is not the input's",
-    )?;
-    let view = View::contiguous(out.view.kind, out.view.address, x.shape());
-    let out = out.seen(view);
+    let out = call.output(out)?.shaped(x.shape())?;
     scattered(call, &x, along, &index, Source::Tensor(source), 0, &out)
 }
 

@@ -17,9 +17,8 @@ pub(super) struct Axis {
     least: i64,
     most: i64,
     at: DeviceNs,
-    /// A stream has been joined from its first task and its first entry on: then the comparison was good. Else one that
-    /// was off by as long as a program's loop takes would join each round to the entries of another.
-    pub(super) is_proven: bool,
+    /// The same by joined tasks alone, without msPTI's comparison; `None` before the first.
+    proven: Option<(i64, i64)>,
 }
 
 impl Axis {
@@ -29,7 +28,7 @@ impl Axis {
             least: wall.behind_ns.saturating_sub(COMPARISON_NS),
             most: wall.behind_ns.saturating_add(COMPARISON_NS),
             at: wall.now,
-            is_proven: false,
+            proven: None,
         }
     }
 
@@ -39,12 +38,26 @@ impl Axis {
         let open = (away / 1_000_000)
             .saturating_mul(DRIFT_PPM)
             .saturating_add(DRIFT_PPM);
+        let wider =
+            |(least, most): (i64, i64)| (least.saturating_sub(open), most.saturating_add(open));
+        let (least, most) = wider((self.least, self.most));
         Self {
-            least: self.least.saturating_sub(open),
-            most: self.most.saturating_add(open),
+            least,
+            most,
             at,
-            ..self
+            proven: self.proven.map(wider),
         }
+    }
+
+    /// What joined tasks alone tell: a comparison that is off by as long as a program's loop takes would join each round
+    /// to the entries of another. `None` when no task was joined.
+    pub(super) fn proven(self) -> Option<Self> {
+        let (least, most) = self.proven?;
+        Some(Self {
+            least,
+            most,
+            ..self
+        })
     }
 
     /// A time of the log's was no earlier on the host's clock, by the offset that is known here.
@@ -72,11 +85,12 @@ impl Axis {
         let mut all = self;
         for bound in bounds {
             let before = all.around(bound.at);
+            let (least, most) = before.proven.unwrap_or((i64::MIN, i64::MAX));
             all = Self {
                 least: before.least.max(bound.least),
                 most: before.most.min(bound.most),
                 at: bound.at,
-                ..before
+                proven: Some((least.max(bound.least), most.min(bound.most))),
             };
             if all.least > all.most {
                 return None;
@@ -85,13 +99,31 @@ impl Axis {
         Some(all)
     }
 
+    /// Takes what a joined stretch told. Where that contradicts msPTI's comparison, the comparison stays what it is for those
+    /// that still trust it: nothing agrees with both.
+    pub(super) fn learn(&mut self, joined: Self) {
+        let before = self.around(joined.at);
+        let (least, most) = (before.least.max(joined.least), before.most.min(joined.most));
+        *self = match least <= most {
+            true => Self {
+                least,
+                most,
+                ..joined
+            },
+            false => Self {
+                proven: joined.proven,
+                ..before
+            },
+        };
+    }
+
     /// At a moment of the log's the offset is between these.
     pub(super) const fn bound(at: DeviceNs, least: i64, most: i64) -> Self {
         Self {
             least,
             most,
             at,
-            is_proven: false,
+            proven: None,
         }
     }
 }

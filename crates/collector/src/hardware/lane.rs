@@ -122,7 +122,8 @@ pub(super) struct Lane {
     /// Entries, tasks and synchronisations that were there when all channels had been read the last time: what has to
     /// do with them has come by now.
     settled: (usize, usize),
-    /// Some of it was not joined.
+    /// Some of it was not joined: entries may be lost, so their number no longer tells whose they are. From here on
+    /// msPTI's comparison is not trusted, but what joined tasks tell of the clock.
     is_broken: bool,
     /// The last number of a call, and whether one was not larger than the one before it.
     last_number: u64,
@@ -192,6 +193,7 @@ impl Lane {
         if !self.tasks.is_empty() || !rest.is_empty() {
             return None;
         }
+        let axis = self.trusted(axis).unwrap_or(axis);
         let known = if stretch.is_last {
             entries.len()
         } else {
@@ -335,8 +337,18 @@ impl Lane {
         }
     }
 
+    /// What of the clock entries may be told apart by; `None` when nothing is certain.
+    fn trusted(&self, axis: Axis) -> Option<Axis> {
+        if self.is_broken {
+            axis.proven()
+        } else {
+            Some(axis)
+        }
+    }
+
     /// Where a synchronisation divides tasks and entries.
     fn cut(&self, axis: &Axis, sync: Sync, known: usize, phase: Phase) -> Cut {
+        let axis = &self.trusted(*axis).unwrap_or(*axis);
         let is_complete = phase != Phase::Growing;
         let tasks = self.tasks.values();
         let before = tasks.clone().take_while(|task| task.end <= sync.begin);
@@ -431,14 +443,14 @@ impl Lane {
     ) {
         let found: Vec<Entry> = self.entries.iter().take(entries).copied().collect();
         let wanted: Vec<Expected> = self.tasks.values().take(tasks).copied().collect();
-        let is_usable = axis.is_proven || !self.is_broken;
+        let trusted = self.trusted(*axis);
         let mut nodes = wanted.iter().map(|task| task.work.node);
         let is_one_node = nodes.next().is_some_and(|first| {
             first.is_some_and(|number| number > 0) && nodes.all(|node| node == first)
         });
-        let parts = split(&found, wanted.len(), is_one_node).filter(|_| is_usable);
-        let agreed = parts.and_then(|parts| {
-            let axis = agree(axis, &wanted, &parts, done)?;
+        let parts = split(&found, wanted.len(), is_one_node);
+        let agreed = parts.zip(trusted).and_then(|(parts, trusted)| {
+            let axis = agree(&trusted, &wanted, &parts, done)?;
             Some((axis, parts))
         });
         let Some((agreed, parts)) = agreed else {
@@ -447,9 +459,8 @@ impl Lane {
             self.give_up(tasks, entries, tell);
             return;
         };
-        *axis = agreed;
+        axis.learn(agreed);
         self.note_numbers(&wanted, &parts);
-        axis.is_proven |= !wanted.is_empty();
         for (task, group) in wanted.iter().zip(parts) {
             let group: Vec<Entry> = (group.iter())
                 .map(|entry| Entry {

@@ -117,19 +117,21 @@ fn tell_with(
     seeds: (u64, u64),
 ) -> Option<u64> {
     let most = MOST.load(Relaxed) as usize;
-    // Found ahead: what is at work may not find them.
+    // Found ahead: on another stack it would not be this one.
     let stack = Stack::at(state, registers.sp);
-    state.at_work(|state| {
-        roomy::run(|| {
-            let mut places = Places::new();
-            let frames = walk::walk(
-                registers,
-                &stack,
-                most,
-                loader::walk::is_own_address,
-                |registers| rule_if_known(registers, seeds.0),
-                |place| places.push(place),
-            );
+    roomy::run(|| {
+        // Rules whose keys share a place in the table put each other out of it: what is missing by now is found again, which
+        // it could not be while the tracer is at work.
+        let mut places = Places::new();
+        let frames = walk::walk(
+            registers,
+            &stack,
+            most,
+            loader::walk::is_own_address,
+            |registers| rule(state, registers, seeds),
+            |place| places.push(place),
+        );
+        state.at_work(|state| {
             let mut merged = Merged::new();
             let are_told = merged.fill(&frames, &places, chain, |part| {
                 chain.tell(state, most, part)
@@ -151,11 +153,6 @@ fn rule(state: &ThreadState, registers: &Registers, seeds: (u64, u64)) -> Option
         0 => find_rule(state, registers, key, seeds.1),
         known => Some(Rule::decode(known)),
     }
-}
-
-fn rule_if_known(registers: &Registers, seed: u64) -> Option<Rule> {
-    let known = RULES.get(rule_key(registers, seed));
-    (known != 0).then(|| Rule::decode(known))
 }
 
 #[inline]

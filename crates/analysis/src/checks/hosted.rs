@@ -22,6 +22,8 @@ const MOST: usize = 4096;
 struct Run {
     /// The task: its stream, and its number there.
     task: (StreamId, u32),
+    /// Its launch began.
+    launched: i64,
     begin: i64,
     end: i64,
     error: i64,
@@ -32,7 +34,8 @@ struct Run {
 impl Run {
     /// Whether a call can have been made in it.
     fn may_hold(&self, call: &Call) -> bool {
-        self.begin - self.error <= call.begin && call.end <= self.end + self.error
+        let earliest = self.launched.max(self.begin - self.error);
+        earliest <= call.begin && call.end <= self.end + self.error
     }
 
     /// Whether a call was made in its time.
@@ -198,6 +201,7 @@ fn run(trace: &Trace, call: &Call) -> Option<Run> {
         .filter(|_| task.kind == TaskKind::HostFunc && is_hosted)?;
     Some(Run {
         task: (task.stream, task.sequence),
+        launched: call.begin,
         begin: time.begin,
         end: time.end,
         error: time.error,

@@ -28,24 +28,20 @@ impl<T> Rows<T> {
 
     /// A column of texts.
     pub(crate) fn left<S: ToString>(self, title: &'static str, cell: impl Fn(&T) -> S) -> Self {
-        self.column(title, Align::Left, cell)
+        self.column(title, Align::Left, &|row| cell(row).to_string())
     }
 
     /// A column of numbers.
     pub(crate) fn right<S: ToString>(self, title: &'static str, cell: impl Fn(&T) -> S) -> Self {
-        self.column(title, Align::Right, cell)
+        self.column(title, Align::Right, &|row| cell(row).to_string())
     }
 
-    fn column<S: ToString>(
-        mut self,
-        title: &'static str,
-        align: Align,
-        cell: impl Fn(&T) -> S,
-    ) -> Self {
+    /// One function for all columns of a type of rows: there are hundreds of columns.
+    fn column(mut self, title: &'static str, align: Align, cell: &dyn Fn(&T) -> String) -> Self {
         self.table.columns.push((title, align));
         for (row, cells) in self.rows.iter().zip(&mut self.table.rows) {
             // Names come from the traced program.
-            cells.push(plain(&cell(row).to_string()).into_owned());
+            cells.push(plain(&cell(row)).into_owned());
         }
         self
     }

@@ -193,9 +193,11 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
     let behind = times.map_or(0, |times| learn(context, api, pair, times));
     let last_end = times.map_or(UNREAD, |times| times.end.ns().wrapping_add(behind));
     lane.last_end.store(last_end, Relaxed);
+    lane.last_open
+        .store(times.map_or(0, |times| times.open), Relaxed);
     if let Some(sequence) = pair.sequence {
         match times {
-            Some(Reached { begin, end }) => {
+            Some(Reached { begin, end, open }) => {
                 let (begin, end) = (begin.ns(), end.ns());
                 let record = reference::record_time(context).map_or((0, 0), RecordTime::known);
                 if pair.start != pair.end {
@@ -212,7 +214,7 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
                     submitted: pair.begin,
                     closing: passed(pair.begin, pair.closed),
                     record_ns: record.0,
-                    record_open_ns: record.1,
+                    record_open_ns: record.1.saturating_add(open),
                 });
             }
             None => report_untimed(lane, pair, Untimed::Unreadable),
@@ -290,13 +292,16 @@ const ROUNDING_NS: i64 = 1000;
 struct Reached {
     begin: DeviceNs,
     end: DeviceNs,
+    /// Nanoseconds by which either may be off, since the runtime tells them no finer.
+    open: u32,
 }
 
 impl Reached {
-    const fn new(begin: i64, end: i64) -> Self {
+    fn new(begin: i64, end: i64, open: i64) -> Self {
         Self {
             begin: DeviceNs::new(begin),
             end: DeviceNs::new(end),
+            open: u32::try_from(open).unwrap_or(u32::MAX),
         }
     }
 }
@@ -319,17 +324,19 @@ fn times(
         // A stream does not go back.
         let is_late = last.is_none_or(|last| reading.nanoseconds >= last - ROUNDING_NS);
         if is_late {
-            Ok(reading.nanoseconds)
+            Ok((reading.nanoseconds, reading.open))
         } else {
             Err(Refusal::Never)
         }
     };
     if pair.start == 0 {
-        let end = place(pair.end)?;
-        return Ok(Reached::new(last.ok_or(Refusal::Never)?.min(end), end));
+        let (end, open) = place(pair.end)?;
+        let open = open.max(lane.last_open.load(Relaxed).into());
+        let begin = last.ok_or(Refusal::Never)?.min(end);
+        return Ok(Reached::new(begin, end, open));
     }
     // Some runtimes let the time of the start be read only once it was asked for.
-    let begin = match place(pair.start) {
+    let (begin, open) = match place(pair.start) {
         Err(Refusal::NotYet) if lane.may_be_looked_at() => {
             api.is_complete(pair.start).map_err(|_| Refusal::Never)?;
             place(pair.start)?
@@ -337,15 +344,16 @@ fn times(
         other => other?,
     };
     if pair.start == pair.end {
-        return Ok(Reached::new(begin, begin));
+        return Ok(Reached::new(begin, begin, open));
     }
     let length = api.elapsed_ns(pair.start, pair.end)?;
     // An end before the begin was never reached.
     if length < -(ROUNDING_NS as f64) {
         return Err(Refusal::Never);
     }
+    let open = open.saturating_add(reference::elapsed_open(length));
     let length = length.max(0.0).round() as i64;
-    Ok(Reached::new(begin, begin.wrapping_add(length)))
+    Ok(Reached::new(begin, begin.wrapping_add(length), open))
 }
 
 /// Ticks from one moment to another, as many as a record has room for.

@@ -99,6 +99,8 @@ pub(crate) struct Lane {
     /// Device time at the end of the pair that was read last, `UNREAD` when it is not known. For
     /// who has set `harvesting`.
     pub(crate) last_end: AtomicI64,
+    /// How coarsely the runtime told that time.
+    pub(crate) last_open: AtomicU32,
     /// Submissions that went past the lock, unmeasured: how many began and how many are over.
     strangers_in: AtomicU32,
     strangers_out: AtomicU32,

@@ -7,7 +7,9 @@
 //! It is half a microsecond at most, however many references there have been: what the driver tells of the
 //! clock is compared with these times.
 //!
-//! A device has one reference for all its contexts, so that their times can be compared.
+//! A device has one reference for all its contexts, so that their times can be compared. Some of those
+//! that it replaced are kept: where much waited to be read, each stream begins with times that are older
+//! than the last one's.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use core::sync::atomic::{AtomicI64, AtomicU32};
@@ -20,13 +22,17 @@ use crate::timing::record_time::RecordTime;
 
 /// A reference is replaced after this long. The float's step is then below a nanosecond, so that
 /// rounding finds the very tick and no error is handed on.
-const FRESH_NS: i64 = 8_000_000;
+const FRESH_NS: u64 = 8_000_000;
 /// Beyond this distance whole microseconds are finer than the elapsed time's float.
 const FLOAT_IS_COARSE_NS: f64 = 8e9;
 /// Devices that have a reference; others are told in whole microseconds.
 const DEVICES: usize = 64;
-/// Replaced references that may wait to be used again.
+/// Replaced references that times older than the present one are read by: an eighth of a second of a busy device.
+const KEPT: usize = 15;
+/// References not kept any more whose events may wait to be used again.
 const MOST_RETIRED: usize = 8;
+/// What a time in whole microseconds may be off by.
+const MICROSECOND_OPEN_NS: i64 = 500;
 
 /// A completed event whose device time is known.
 #[derive(Clone, Copy)]
@@ -36,6 +42,8 @@ struct Reference {
     context: Option<&'static ContextEntry>,
     microseconds: u64,
     nanoseconds: i64,
+    /// By how much its own time may be off from those of the references that follow each other.
+    open: i64,
     /// By how much times may be too large: what the microseconds of all references allow. It is the
     /// same for all of them, however many there have been.
     shift: (i64, i64),
@@ -46,12 +54,16 @@ const NONE: Reference = Reference {
     context: None,
     microseconds: 0,
     nanoseconds: 0,
+    open: 0,
     shift: (i64::MIN, i64::MAX),
 };
 
 struct ClockState {
     now: Reference,
-    /// References that were replaced; somebody may still be reading by one.
+    /// The ones before it, and which of them is the oldest.
+    before: [Reference; KEPT],
+    oldest: usize,
+    /// Events of references that are not kept any more; somebody may still be reading by one.
     retired: [(u64, Option<&'static ContextEntry>); MOST_RETIRED],
 }
 
@@ -78,6 +90,8 @@ static CLOCKS: [Clock; DEVICES] = [const {
         record_time: RecordTime::new(),
         state: PlainLock::new(ClockState {
             now: NONE,
+            before: [NONE; KEPT],
+            oldest: 0,
             retired: [(0, None); MOST_RETIRED],
         }),
     }
@@ -87,6 +101,8 @@ static CLOCKS: [Clock; DEVICES] = [const {
 #[derive(Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) nanoseconds: i64,
+    /// By how much the reading itself may be off, beyond the tick.
+    pub(crate) open: i64,
     /// The event is the device's reference from now on, and not the reader's any more.
     pub(crate) adopted: bool,
 }
@@ -125,11 +141,24 @@ pub(crate) fn read(
 ) -> Result<Reading, Refusal> {
     match CLOCKS.get(context.device.load(Relaxed) as usize) {
         Some(clock) => clock.read(api, context, event, floor),
-        None => Ok(Reading {
-            nanoseconds: middle_of(some_time(api.timestamp_us(event)?)?),
-            adopted: false,
-        }),
+        None => whole_microseconds(api, event),
     }
+}
+
+/// A time that only `GetTimestamp` tells.
+fn whole_microseconds(api: &Api, event: u64) -> Result<Reading, Refusal> {
+    Ok(Reading {
+        nanoseconds: middle_of(some_time(api.timestamp_us(event)?)?),
+        open: MICROSECOND_OPEN_NS,
+        adopted: false,
+    })
+}
+
+/// By how much an elapsed time may be off: half the step of its `float` of milliseconds.
+pub(crate) fn elapsed_open(nanoseconds: f64) -> i64 {
+    let milliseconds = (nanoseconds.abs() / 1e6) as f32;
+    let step = milliseconds.next_up() - milliseconds;
+    (f64::from(step) / 2.0 * 1e6).round() as i64
 }
 
 /// A device's clock is never at 0.
@@ -154,9 +183,10 @@ pub(crate) fn abandon(context: &ContextEntry) {
             owner.is_some_and(|owner| core::ptr::eq(owner, context))
         };
         let mut state = clock.state.lock_patiently();
-        if is_own(state.now.context) {
-            state.now.event = 0;
+        for reference in state.own(is_own) {
+            reference.event = 0;
         }
+        state.succeed();
         for place in state.retired.iter_mut().filter(|(_, owner)| is_own(*owner)) {
             *place = (0, None);
         }
@@ -173,6 +203,7 @@ pub(crate) fn forget() {
         clock.state.break_after_fork();
         let mut state = clock.state.lock_patiently();
         state.now = NONE;
+        state.before = [NONE; KEPT];
         state.retired = [(0, None); MOST_RETIRED];
     }
 }
@@ -180,6 +211,60 @@ pub(crate) fn forget() {
 /// The middle of the microsecond that the runtime cut off.
 fn middle_of(microseconds: u64) -> i64 {
     (microseconds as i64).wrapping_mul(1000).wrapping_add(500)
+}
+
+impl ClockState {
+    /// What references there are of the contexts that are meant.
+    fn own(
+        &mut self,
+        is_own: impl Fn(Option<&'static ContextEntry>) -> bool,
+    ) -> impl Iterator<Item = &mut Reference> {
+        let all = core::iter::once(&mut self.now).chain(&mut self.before);
+        all.filter(move |reference| reference.event != 0 && is_own(reference.context))
+    }
+
+    /// The last one that is kept, of another context, follows one that is gone: so times go on as they were.
+    fn succeed(&mut self) {
+        if self.now.event != 0 {
+            return;
+        }
+        let kept = self.before.iter_mut().filter(|kept| kept.event != 0);
+        let rank = |kept: &&mut Reference| (core::cmp::Reverse(kept.open), kept.nanoseconds);
+        if let Some(last) = kept.max_by_key(rank) {
+            self.now = core::mem::replace(last, NONE);
+        }
+    }
+
+    /// The reference that tells a time best.
+    fn best(&self, nanoseconds: i64) -> Reference {
+        let rank = |reference: &Reference| {
+            let distance = reference.nanoseconds.abs_diff(nanoseconds);
+            (
+                reference.open.saturating_add(elapsed_open(distance as f64)),
+                distance,
+            )
+        };
+        let kept = self.before.iter().filter(|kept| kept.event != 0);
+        let all = core::iter::once(&self.now).chain(kept);
+        all.copied().min_by_key(rank).unwrap_or(self.now)
+    }
+
+    /// Puts a reference in the place of the one that has been kept longest, whose event waits until nobody reads by it.
+    fn keep(&mut self, reference: Reference) -> bool {
+        let Some(oldest) = self.before.get_mut(self.oldest) else {
+            return false;
+        };
+        if oldest.event != 0 {
+            let mut places = self.retired.iter_mut();
+            let Some(place) = places.find(|(event, _)| *event == 0) else {
+                return false;
+            };
+            *place = (oldest.event, oldest.context);
+        }
+        *oldest = reference;
+        self.oldest = (self.oldest + 1) % KEPT;
+        true
+    }
 }
 
 impl Clock {
@@ -215,15 +300,39 @@ impl Clock {
         if reference.event == 0 {
             return self.begin(api, context, event, floor);
         }
-        let nanoseconds = reference.time_of(api, event)?;
+        let mut by = reference;
+        let mut reading = by.time_of(api, event)?;
+        if reading.open > by.open {
+            let best = self.state.lock_patiently().best(reading.nanoseconds);
+            if best.event != by.event
+                && let Ok(again) = best.time_of(api, event)
+            {
+                (by, reading) = (best, again);
+            }
+        }
         drop(reader);
+        let nanoseconds = reading.nanoseconds;
         self.admits(nanoseconds, floor)?;
-        let age = nanoseconds.wrapping_sub(reference.nanoseconds);
-        let adopted = age > FRESH_NS && self.replace(api, reference, context, event, nanoseconds);
-        Ok(Reading {
-            nanoseconds,
-            adopted,
-        })
+        if nanoseconds.abs_diff(by.nanoseconds) > FRESH_NS {
+            let new = Reference {
+                event,
+                context: Some(context),
+                nanoseconds,
+                ..by
+            };
+            match nanoseconds > reference.nanoseconds {
+                true if self.replace(api, reference, new) => {
+                    reading.adopted = true;
+                    // The times after it are told by it: among them it is exact.
+                    reading.open = 0;
+                }
+                true => {}
+                false => {
+                    reading.adopted = self.keep_beside(api, reference, new, reading.open);
+                }
+            }
+        }
+        Ok(reading)
     }
 
     /// Makes an event the reference of a device that has none.
@@ -240,12 +349,9 @@ impl Clock {
         if old.event != 0 {
             // Another thread was first.
             drop(state);
-            let nanoseconds = old.time_of(api, event)?;
-            self.admits(nanoseconds, floor)?;
-            return Ok(Reading {
-                nanoseconds,
-                adopted: false,
-            });
+            let reading = old.time_of(api, event)?;
+            self.admits(reading.nanoseconds, floor)?;
+            return Ok(reading);
         }
         let nanoseconds = middle_of(microseconds);
         // Whole microseconds do not tell it better than that.
@@ -255,49 +361,60 @@ impl Clock {
             context: Some(context),
             microseconds,
             nanoseconds,
+            open: 0,
             shift: NONE.shift,
         };
         Ok(Reading {
             nanoseconds,
+            open: 0,
             adopted: true,
         })
     }
 
-    /// Puts a later event in the place of `old`, unless somebody else has done so.
-    fn replace(
-        &self,
-        api: &Api,
-        old: Reference,
-        context: &'static ContextEntry,
-        event: u64,
-        nanoseconds: i64,
-    ) -> bool {
-        let Ok(microseconds) = api.timestamp_us(event) else {
+    /// Puts a later one in the place of `old`, unless somebody else has done so.
+    fn replace(&self, api: &Api, old: Reference, new: Reference) -> bool {
+        let Ok(microseconds) = api.timestamp_us(new.event) else {
             return false;
         };
+        let mut new = Reference {
+            microseconds,
+            open: 0,
+            shift: old.shift,
+            ..new
+        };
+        new.correct();
+        self.change(api, old, |state| {
+            let is_kept = state.keep(state.now);
+            if is_kept {
+                state.now = new;
+            }
+            is_kept
+        })
+    }
+
+    /// Keeps one that is older than the present one: a stream that had much to read goes on from there, so its
+    /// times are as exact among each other as those of a stream that was read at once.
+    fn keep_beside(&self, api: &Api, present: Reference, new: Reference, open: i64) -> bool {
+        self.change(api, present, |state| state.keep(Reference { open, ..new }))
+    }
+
+    /// Changes the references while `present` is the present one and nobody else does.
+    fn change(
+        &self,
+        api: &Api,
+        present: Reference,
+        change: impl FnOnce(&mut ClockState) -> bool,
+    ) -> bool {
         let Some(mut state) = self.state.try_lock() else {
             return false;
         };
-        if state.now.event != old.event {
+        if state.now.event != present.event {
             return false;
         }
         if self.readers.load(Acquire) == 0 {
             give_back(api, &mut state.retired, |_| true);
         }
-        let Some(place) = state.retired.iter_mut().find(|(event, _)| *event == 0) else {
-            return false;
-        };
-        *place = (old.event, old.context);
-        let mut new = Reference {
-            event,
-            context: Some(context),
-            microseconds,
-            nanoseconds,
-            shift: old.shift,
-        };
-        new.correct();
-        state.now = new;
-        true
+        change(&mut state)
     }
 
     fn release(&self, api: &Api, context: &'static ContextEntry) {
@@ -305,19 +422,18 @@ impl Clock {
             owner.is_some_and(|owner| core::ptr::eq(owner, context))
         };
         let mut state = self.state.lock_patiently();
-        let Reference { event, context, .. } = state.now;
-        let mut last = 0;
-        if is_own(context) {
-            last = event;
-            state.now.event = 0;
+        let mut last = [0; KEPT + 1];
+        for (place, reference) in last.iter_mut().zip(state.own(is_own)) {
+            *place = core::mem::take(&mut reference.event);
         }
+        state.succeed();
         drop(state);
         // Whoever still reads by one of these does so for the length of one call.
         while self.readers.load(Acquire) != 0 {
             quiet::pause();
         }
-        if let Some(context) = context.filter(|_| last != 0) {
-            context.timing.give_event(api, last);
+        for event in last.into_iter().filter(|event| *event != 0) {
+            context.timing.give_event(api, event);
         }
         let mut state = self.state.lock_patiently();
         give_back(api, &mut state.retired, is_own);
@@ -339,12 +455,16 @@ fn give_back(
 }
 
 impl Reference {
-    fn time_of(&self, api: &Api, event: u64) -> Result<i64, Refusal> {
+    fn time_of(&self, api: &Api, event: u64) -> Result<Reading, Refusal> {
         let distance = api.elapsed_ns(self.event, event)?;
-        if distance.abs() < FLOAT_IS_COARSE_NS {
-            return Ok(self.nanoseconds.wrapping_add(distance.round() as i64));
+        if distance.abs() >= FLOAT_IS_COARSE_NS {
+            return whole_microseconds(api, event);
         }
-        Ok(middle_of(some_time(api.timestamp_us(event)?)?))
+        Ok(Reading {
+            nanoseconds: self.nanoseconds.wrapping_add(distance.round() as i64),
+            open: self.open.saturating_add(elapsed_open(distance)),
+            adopted: false,
+        })
     }
 
     /// Holds the time against the microsecond that the runtime tells. References far from each
@@ -370,6 +490,72 @@ impl Reference {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elapsed_times_are_as_open_as_their_float_is_coarse() {
+        let opens = [8e6, 20e6, -100e6, 200e6, 5e9].map(elapsed_open);
+        assert_eq!(opens, [0, 1, 4, 8, 244]);
+    }
+
+    fn at(nanoseconds: i64, open: i64) -> Reference {
+        Reference {
+            event: nanoseconds as u64,
+            nanoseconds,
+            open,
+            ..NONE
+        }
+    }
+
+    fn state(now: Reference) -> ClockState {
+        ClockState {
+            now,
+            before: [NONE; KEPT],
+            oldest: 0,
+            retired: [(0, None); MOST_RETIRED],
+        }
+    }
+
+    #[test]
+    fn the_reference_that_is_least_open_tells_a_time() {
+        const S: i64 = 1_000_000_000;
+        let mut state = state(at(10 * S, 0));
+        let told = |state: &ClockState, time| state.best(time).nanoseconds;
+        assert_eq!(told(&state, S), 10 * S, "nothing is kept");
+        assert!(state.keep(at(9 * S, 0)) && state.keep(at(S, 122)));
+        assert_eq!(told(&state, S + 1), S, "next to it");
+        assert_eq!(
+            told(&state, 8 * S),
+            9 * S,
+            "one that is coarse itself is no better"
+        );
+        assert_eq!(told(&state, 10 * S - 1), 10 * S);
+    }
+
+    #[test]
+    fn the_last_one_of_another_context_follows_one_that_is_gone() {
+        let mut state = state(at(1_000, 0));
+        assert!([(100, 0), (900, 4), (500, 0)].map(|it| state.keep(at(it.0, it.1))) == [true; 3]);
+        let mut told = || {
+            state.now.event = 0;
+            state.succeed();
+            (state.now.event, state.now.nanoseconds)
+        };
+        assert_eq!(
+            [told(), told(), told()],
+            [(500, 500), (100, 100), (900, 900)]
+        );
+        assert_eq!(told().0, 0);
+    }
+
+    #[test]
+    fn events_of_references_that_leave_wait_for_readers() {
+        let mut state = state(at(1_000, 0));
+        let room = KEPT + MOST_RETIRED;
+        assert!((1..=room as i64).all(|time| state.keep(at(time, 0))));
+        assert!(!state.keep(at(100, 0)), "nobody has given any back");
+        let retired = state.retired.map(|(event, _)| event as usize);
+        assert!(retired.into_iter().eq(1..=MOST_RETIRED));
+    }
 
     #[test]
     fn small_errors_do_not_add_up() {

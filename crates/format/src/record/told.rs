@@ -120,8 +120,9 @@ passed_on! { records {
         submitted: u64,
         /// Ticks from `submitted` to after its end event was.
         closing: u32,
-        /// Nanoseconds that the end event took, and how far off that may be.
+        /// Nanoseconds that the end event took.
         record_ns: u32,
+        /// How far off `record_ns` may be, and what the runtime told both times no finer than.
         record_open_ns: u32,
     }
 

@@ -20,7 +20,7 @@ pub struct TaskTimeRow {
     pub submitting_ns: u32,
     /// What the event after the task took itself: its time is later than the end of the task by this.
     pub record_ns: u32,
-    /// How far off that may be.
+    /// How far off that may be, and what the runtime told both times no finer than.
     pub record_open_ns: u32,
 }
 

@@ -100,6 +100,7 @@ pub(super) fn make() -> Option<&'static Lane> {
         stalled: AtomicU32::new(u32::MAX),
         pending: Queue::new(),
         last_end: AtomicI64::new(UNREAD),
+        last_open: AtomicU32::new(0),
         harvesting: AtomicBool::new(false),
         stream: AtomicU32::new(0),
         entry: AtomicPtr::new(core::ptr::null_mut()),

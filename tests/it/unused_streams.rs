@@ -55,6 +55,15 @@ fn streams_without_tasks_are_in_no_sum_and_in_one_line() {
         info["streams"].as_array().map(Vec::len),
         Some(streams.len())
     );
+    let text = said(&["info"]);
+    let all = streams.len();
+    let line = format!("streams      {all}, {} without tasks\n", unused.len());
+    assert!(text.contains(&line), "{text}");
+    let table = text
+        .split("\n\n")
+        .find(|it| it.starts_with("Streams"))
+        .unwrap();
+    assert_eq!(table.lines().count(), 2 + used.len(), "{table}");
 }
 
 #[test]

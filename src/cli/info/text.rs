@@ -4,7 +4,7 @@ use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
 
 use super::coverage::Coverage;
-use super::document::{Device, Document};
+use super::document::{Device, Document, Stream};
 use crate::cli::clocks;
 use crate::cli::trace::unusual_clock;
 use crate::table::{Rows, Table, count, percent};
@@ -118,6 +118,7 @@ fn head(document: &Document) -> String {
                 percent(tasks.timed, tasks.count)
             ),
         ),
+        ("streams", stream_counts(document)),
         ("events", count(document.events)),
         ("graphs", graphs(document)),
         (
@@ -325,8 +326,21 @@ fn listed(numbers: &[u32]) -> String {
     words.join(", ")
 }
 
+/// Frameworks make dozens of streams and use a few.
+fn stream_counts(document: &Document) -> String {
+    let all = document.streams.len() as u64;
+    match all - used_streams(document).count() as u64 {
+        0 => count(all),
+        unused => format!("{}, {} without tasks", count(all), count(unused)),
+    }
+}
+
+fn used_streams(document: &Document) -> impl Iterator<Item = &Stream> {
+    document.streams.iter().filter(|stream| stream.tasks > 0)
+}
+
 fn streams(document: &Document) -> Table {
-    Rows::of(&document.streams)
+    Rows::of(used_streams(document))
         .right("process", |it| it.process)
         .right("pid", |it| it.pid)
         .right("device", |it| it.device)

@@ -428,5 +428,6 @@ pub(crate) fn finalized(call: &Context<'_>) {
     }
     for context in objects::contexts() {
         context.timing.close();
+        reference::abandon(context);
     }
 }

@@ -64,6 +64,33 @@ fn contexts_on_a_device_that_is_reset_by_force_are_left_alone_until_they_are_use
     tables.all_timed();
 }
 
+/// What is left of contexts from before the end of AscendCL is not asked about after it has begun again.
+#[test]
+fn tasks_are_timed_when_ascendcl_ends_and_begins_again() {
+    let recording = Run::new(&compile::hostile("begun_again"))
+        .words(&["3"])
+        .soft("catch")
+        .compared();
+    let tables = Tables::of(&recording);
+    assert_eq!(tables.tasks.len(), 3 * 20);
+    tables.all_timed();
+}
+
+/// On chips where a synchronisation copies times, one event after the other, tasks are known to be done before.
+#[test]
+fn tasks_that_are_seen_done_before_their_times_are_there_have_true_times() {
+    let recording = Run::new(&compile::hostile("late_times"))
+        .words(&["40"])
+        .soft("catch,chip=310p,readback_ns=100000,memset_mbps=100")
+        .compared();
+    let tables = Tables::of(&recording);
+    tables.all_timed();
+    let matched = truth::matched(&tables.tasks, &recording.truth());
+    let accuracy = Accuracy::of(&tables, &matched);
+    let dishonest = accuracy.dishonest();
+    assert!(dishonest.is_empty(), "{}", dishonest.join("\n"));
+}
+
 /// Where a capture is known to nobody, a record of the tool's succeeds and records nothing; its event shows the time of
 /// its record before.
 #[test]

@@ -7,23 +7,39 @@ use core::sync::atomic::{AtomicBool, AtomicU32};
 /// Locks that a thread may hold at one time.
 const MOST_HELD: usize = 4;
 
-/// The locks of plain values that the tracer holds in one thread.
-pub(crate) struct Held([Cell<*const AtomicBool>; MOST_HELD]);
+/// What the tracer holds in one thread while it is at work there.
+pub(crate) struct Held {
+    /// Locks of plain values.
+    locks: [Cell<*const AtomicBool>; MOST_HELD],
+    /// What counts the thread among those that read by a reference: see [`crate::timing::reference`].
+    reader: Cell<Option<&'static AtomicU32>>,
+}
 
 impl Held {
     pub(super) const fn new() -> Self {
-        Self([const { Cell::new(core::ptr::null()) }; MOST_HELD])
+        Self {
+            locks: [const { Cell::new(core::ptr::null()) }; MOST_HELD],
+            reader: Cell::new(None),
+        }
+    }
+
+    /// The thread is counted as a reader, or no longer.
+    pub(crate) fn set_reader(&self, readers: Option<&'static AtomicU32>) {
+        self.reader.set(readers);
     }
 
     pub(crate) fn replace(&self, from: *const AtomicBool, to: *const AtomicBool) {
-        if let Some(place) = self.0.iter().find(|place| place.get() == from) {
+        if let Some(place) = self.locks.iter().find(|place| place.get() == from) {
             place.set(to);
         }
     }
 
     /// What the tracer was doing in the thread has been left by a jump: its locks are free again.
     pub(super) fn release_left(&self) {
-        for place in &self.0 {
+        if let Some(readers) = self.reader.take() {
+            readers.fetch_sub(1, AcqRel);
+        }
+        for place in &self.locks {
             let held = place.replace(core::ptr::null());
             // SAFETY: locks that note their holders lie in static memory.
             if let Some(held) = unsafe { held.as_ref() } {
@@ -79,5 +95,22 @@ impl Submitting {
     pub(super) fn forget(&self) {
         self.turn.set(None);
         self.stranger.set(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn a_thread_whose_work_was_left_is_no_reader_any_more() {
+        static READERS: AtomicU32 = AtomicU32::new(2);
+        let held = Held::new();
+        held.set_reader(Some(&READERS));
+        held.release_left();
+        assert_eq!(READERS.load(Relaxed), 1);
+        held.release_left();
+        assert_eq!(READERS.load(Relaxed), 1, "once");
     }
 }

@@ -13,6 +13,9 @@ pub(crate) struct ContextTiming {
     open: AtomicBool,
     /// The device, or what ran in the context, has failed: the runtime is not asked about it any more.
     failed: AtomicBool,
+    /// Its events may be references of the device's clock: see [`crate::timing::reference`]. Changes under the
+    /// lock of these.
+    may_refer: AtomicBool,
     /// What the program has seen done of all streams together.
     pub(crate) seen: Seen,
     /// Held by the harvester while it works in the context, which must not end meanwhile.
@@ -33,6 +36,7 @@ impl ContextTiming {
         Self {
             open: AtomicBool::new(false),
             failed: AtomicBool::new(false),
+            may_refer: AtomicBool::new(false),
             seen: Seen::new(),
             visited: SpinLock::new(()),
             pool: Pool::new(),
@@ -48,7 +52,18 @@ impl ContextTiming {
     }
 
     pub(crate) fn open(&self) {
+        self.may_refer.store(true, Release);
         self.open.store(true, Release);
+    }
+
+    /// Whether a reference may be an event of the context: until what is read before its end has been read.
+    pub(crate) fn may_refer(&self) -> bool {
+        self.may_refer.load(Acquire)
+    }
+
+    /// From now on no reference is an event of the context, unless it is opened again.
+    pub(crate) fn refer_no_more(&self) {
+        self.may_refer.store(false, Release);
     }
 
     /// Ends measuring and waits for the harvester to leave the context.

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use crate::called::Context;
 use crate::objects::{self, ContextEntry, StreamEntry};
+use crate::timing::reference;
 
 /// Whether a code says that a device, or what ran on it, has failed; a wait on the device whose time was up is such
 /// a task. Codes of wrong use, of a host's waiting that took too long and of what a chip cannot do say nothing of
@@ -44,6 +45,7 @@ pub(crate) fn note(call: &Context<'_>, stream: Option<&'static StreamEntry>, cod
 /// Nobody of ours asks the runtime anything about the context any more.
 pub(crate) fn leave_alone(context: &ContextEntry) {
     context.timing.fail();
+    reference::abandon(context);
 }
 
 #[cfg(test)]

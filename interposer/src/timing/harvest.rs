@@ -164,6 +164,7 @@ pub(super) fn is_done(lane: &Lane, api: &Api, event: u64) -> Option<bool> {
             let context = lane.context().filter(|_| failure::is_fault(code));
             if let Some(context) = context {
                 context.timing.mark_failed();
+                reference::abandon(context);
             }
             None
         }
@@ -316,13 +317,16 @@ fn times(
     kept: &mut u64,
 ) -> Result<Reached, Refusal> {
     let last = Some(lane.last_end.load(Relaxed)).filter(|last| *last != UNREAD);
+    let last_open = i64::from(lane.last_open.load(Relaxed));
+    // Whatever may have to be asked for again is asked for before an event becomes the reference.
+    let length = length(lane, api, pair)?;
     let mut place = |event: u64| {
         let reading = reference::read(api, context, event, pair.floor)?;
         if reading.adopted {
             *kept = event;
         }
         // A stream does not go back.
-        let is_late = last.is_none_or(|last| reading.nanoseconds >= last - ROUNDING_NS);
+        let is_late = last.is_none_or(|last| reading.nanoseconds >= last - ROUNDING_NS - last_open);
         if is_late {
             Ok((reading.nanoseconds, reading.open))
         } else {
@@ -331,11 +335,12 @@ fn times(
     };
     if pair.start == 0 {
         let (end, open) = place(pair.end)?;
-        let open = open.max(lane.last_open.load(Relaxed).into());
         let begin = last.ok_or(Refusal::Never)?.min(end);
+        // Its two ends may have been read by references that are as far apart.
+        let apart = reference::elapsed_open(end.wrapping_sub(begin) as f64);
+        let open = open.max(last_open).max(apart);
         return Ok(Reached::new(begin, end, open));
     }
-    // Some runtimes let the time of the start be read only once it was asked for.
     let (begin, open) = match place(pair.start) {
         Err(Refusal::NotYet) if lane.may_be_looked_at() => {
             api.is_complete(pair.start).map_err(|_| Refusal::Never)?;
@@ -343,17 +348,30 @@ fn times(
         }
         other => other?,
     };
-    if pair.start == pair.end {
-        return Ok(Reached::new(begin, begin, open));
+    let open = open.saturating_add(reference::elapsed_open(length));
+    let length = length.max(0.0).round() as i64;
+    Ok(Reached::new(begin, begin.wrapping_add(length), open))
+}
+
+/// Nanoseconds between the events of a pair that has two, else 0.
+fn length(lane: &Lane, api: &Api, pair: Pair) -> Result<f64, Refusal> {
+    if pair.start == 0 || pair.start == pair.end {
+        return Ok(0.0);
     }
-    let length = api.elapsed_ns(pair.start, pair.end)?;
+    let ask = || api.elapsed_ns(pair.start, pair.end);
+    let length = match ask() {
+        // Some runtimes let the time of the start be read only once it was asked for.
+        Err(Refusal::NotYet) if lane.may_be_looked_at() => {
+            api.is_complete(pair.start).map_err(|_| Refusal::Never)?;
+            ask()?
+        }
+        other => other?,
+    };
     // An end before the begin was never reached.
     if length < -(ROUNDING_NS as f64) {
         return Err(Refusal::Never);
     }
-    let open = open.saturating_add(reference::elapsed_open(length));
-    let length = length.max(0.0).round() as i64;
-    Ok(Reached::new(begin, begin.wrapping_add(length), open))
+    Ok(length)
 }
 
 /// Ticks from one moment to another, as many as a record has room for.

@@ -11,12 +11,13 @@
 //! that it replaced are kept: where much waited to be read, each stream begins with times that are older
 //! than the last one's.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use core::sync::atomic::{AtomicI64, AtomicU32};
 
 use crate::objects::ContextEntry;
 use crate::quiet;
 use crate::spin::PlainLock;
+use crate::thread;
 use crate::timing::api::{Api, Refusal};
 use crate::timing::record_time::RecordTime;
 
@@ -31,8 +32,11 @@ const DEVICES: usize = 64;
 const KEPT: usize = 15;
 /// References not kept any more whose events may wait to be used again.
 const MOST_RETIRED: usize = 8;
-/// What a time in whole microseconds may be off by.
-const MICROSECOND_OPEN_NS: i64 = 500;
+/// What a time in whole microseconds may be off by from times of references: how far these are off is known to a
+/// microsecond itself.
+const MICROSECOND_OPEN_NS: i64 = 1000;
+/// How long one who ends a context waits for those who read by one of its references, in half milliseconds.
+const READER_ROUNDS: u32 = 200;
 
 /// A completed event whose device time is known.
 #[derive(Clone, Copy)]
@@ -107,14 +111,13 @@ pub(crate) struct Reading {
     pub(crate) adopted: bool,
 }
 
-/// Counts a reader for as long as it lives.
-struct Reader<'a>(&'a Clock);
+/// Counts a reader for as long as it lives. One that a jump leaves is told by its thread.
+struct Reader(&'static Clock);
 
-impl Drop for Reader<'_> {
+impl Drop for Reader {
     fn drop(&mut self) {
-        self.0
-            .readers
-            .fetch_sub(1, core::sync::atomic::Ordering::AcqRel);
+        thread::with(|state| state.held.set_reader(None));
+        self.0.readers.fetch_sub(1, AcqRel);
     }
 }
 
@@ -176,21 +179,28 @@ pub(crate) fn release(api: &Api, context: &'static ContextEntry) {
     }
 }
 
-/// The same for a context that has failed: its events are left alone.
+/// The same for a context that has failed, or is gone: its events are left alone.
 pub(crate) fn abandon(context: &ContextEntry) {
     if let Some(clock) = CLOCKS.get(context.device.load(Relaxed) as usize) {
-        let is_own = |owner: Option<&'static ContextEntry>| {
-            owner.is_some_and(|owner| core::ptr::eq(owner, context))
-        };
         let mut state = clock.state.lock_patiently();
-        for reference in state.own(is_own) {
+        context.timing.refer_no_more();
+        for reference in state.own(owned_by(context)) {
             reference.event = 0;
         }
         state.succeed();
-        for place in state.retired.iter_mut().filter(|(_, owner)| is_own(*owner)) {
-            *place = (0, None);
-        }
+        state.forget_retired(owned_by(context));
     }
+}
+
+/// Waits a while for those who may be reading by a reference of a context that is about to end. Answers whether they
+/// are done.
+pub(crate) fn wait_for_readers(context: &ContextEntry) -> bool {
+    let clock = CLOCKS.get(context.device.load(Relaxed) as usize);
+    clock.is_none_or(Clock::wait_for_readers)
+}
+
+fn owned_by(context: &ContextEntry) -> impl Fn(Option<&'static ContextEntry>) -> bool + Copy {
+    move |owner| owner.is_some_and(|owner| core::ptr::eq(owner, context))
 }
 
 /// Forgets everything after a fork.
@@ -221,6 +231,12 @@ impl ClockState {
     ) -> impl Iterator<Item = &mut Reference> {
         let all = core::iter::once(&mut self.now).chain(&mut self.before);
         all.filter(move |reference| reference.event != 0 && is_own(reference.context))
+    }
+
+    fn forget_retired(&mut self, chosen: impl Fn(Option<&'static ContextEntry>) -> bool) {
+        for place in self.retired.iter_mut().filter(|(_, owner)| chosen(*owner)) {
+            *place = (0, None);
+        }
     }
 
     /// The last one that is kept, of another context, follows one that is gone: so times go on as they were.
@@ -268,10 +284,21 @@ impl ClockState {
 }
 
 impl Clock {
-    fn enter(&self) -> Reader<'_> {
-        self.readers
-            .fetch_add(1, core::sync::atomic::Ordering::AcqRel);
+    fn enter(&'static self) -> Reader {
+        self.readers.fetch_add(1, AcqRel);
+        thread::with(|state| state.held.set_reader(Some(&self.readers)));
         Reader(self)
+    }
+
+    /// Whoever reads does so for the length of a few calls; one that a signal holds up is left.
+    fn wait_for_readers(&self) -> bool {
+        for _ in 0..READER_ROUNDS {
+            if self.readers.load(Acquire) == 0 {
+                return true;
+            }
+            quiet::pause();
+        }
+        false
     }
 
     /// Whether a time can be that of a record which was submitted when `floor` was the latest.
@@ -289,7 +316,7 @@ impl Clock {
     }
 
     fn read(
-        &self,
+        &'static self,
         api: &Api,
         context: &'static ContextEntry,
         event: u64,
@@ -321,12 +348,12 @@ impl Clock {
                 ..by
             };
             match nanoseconds > reference.nanoseconds {
-                true if self.replace(api, reference, new) => {
-                    reading.adopted = true;
-                    // The times after it are told by it: among them it is exact.
-                    reading.open = 0;
+                true => {
+                    if let Some(nanoseconds) = self.replace(api, reference, new, reading.open) {
+                        reading.nanoseconds = nanoseconds;
+                        reading.adopted = true;
+                    }
                 }
-                true => {}
                 false => {
                     reading.adopted = self.keep_beside(api, reference, new, reading.open);
                 }
@@ -353,6 +380,10 @@ impl Clock {
             self.admits(reading.nanoseconds, floor)?;
             return Ok(reading);
         }
+        if !context.timing.may_refer() {
+            drop(state);
+            return whole_microseconds(api, event);
+        }
         let nanoseconds = middle_of(microseconds);
         // Whole microseconds do not tell it better than that.
         self.admits(nanoseconds, floor.saturating_sub(2_000))?;
@@ -371,31 +402,33 @@ impl Clock {
         })
     }
 
-    /// Puts a later one in the place of `old`, unless somebody else has done so.
-    fn replace(&self, api: &Api, old: Reference, new: Reference) -> bool {
-        let Ok(microseconds) = api.timestamp_us(new.event) else {
-            return false;
-        };
+    /// Puts a later one in the place of `old`, unless somebody else has done so. Answers its time as it counts from
+    /// now on.
+    fn replace(&self, api: &Api, old: Reference, new: Reference, open: i64) -> Option<i64> {
         let mut new = Reference {
-            microseconds,
+            microseconds: api.timestamp_us(new.event).ok()?,
             open: 0,
             shift: old.shift,
             ..new
         };
+        new.loosen(open);
         new.correct();
-        self.change(api, old, |state| {
+        let changed = self.change(api, old, new.context, |state| {
             let is_kept = state.keep(state.now);
             if is_kept {
                 state.now = new;
             }
             is_kept
-        })
+        });
+        changed.then_some(new.nanoseconds)
     }
 
     /// Keeps one that is older than the present one: a stream that had much to read goes on from there, so its
     /// times are as exact among each other as those of a stream that was read at once.
     fn keep_beside(&self, api: &Api, present: Reference, new: Reference, open: i64) -> bool {
-        self.change(api, present, |state| state.keep(Reference { open, ..new }))
+        self.change(api, present, new.context, |state| {
+            state.keep(Reference { open, ..new })
+        })
     }
 
     /// Changes the references while `present` is the present one and nobody else does.
@@ -403,12 +436,14 @@ impl Clock {
         &self,
         api: &Api,
         present: Reference,
+        context: Option<&'static ContextEntry>,
         change: impl FnOnce(&mut ClockState) -> bool,
     ) -> bool {
         let Some(mut state) = self.state.try_lock() else {
             return false;
         };
-        if state.now.event != present.event {
+        let may_refer = context.is_some_and(|context| context.timing.may_refer());
+        if state.now.event != present.event || !may_refer {
             return false;
         }
         if self.readers.load(Acquire) == 0 {
@@ -418,25 +453,26 @@ impl Clock {
     }
 
     fn release(&self, api: &Api, context: &'static ContextEntry) {
-        let is_own = |owner: Option<&'static ContextEntry>| {
-            owner.is_some_and(|owner| core::ptr::eq(owner, context))
-        };
         let mut state = self.state.lock_patiently();
-        let mut last = [0; KEPT + 1];
-        for (place, reference) in last.iter_mut().zip(state.own(is_own)) {
+        context.timing.refer_no_more();
+        let mut own = [0; KEPT + 1];
+        for (place, reference) in own.iter_mut().zip(state.own(owned_by(context))) {
             *place = core::mem::take(&mut reference.event);
         }
         state.succeed();
         drop(state);
-        // Whoever still reads by one of these does so for the length of one call.
-        while self.readers.load(Acquire) != 0 {
-            quiet::pause();
-        }
-        for event in last.into_iter().filter(|event| *event != 0) {
-            context.timing.give_event(api, event);
+        let are_done = self.wait_for_readers();
+        for event in own.into_iter().filter(|event| *event != 0) {
+            match are_done {
+                true => context.timing.give_event(api, event),
+                false => context.timing.give_up_event(),
+            }
         }
         let mut state = self.state.lock_patiently();
-        give_back(api, &mut state.retired, is_own);
+        match are_done {
+            true => give_back(api, &mut state.retired, owned_by(context)),
+            false => state.forget_retired(owned_by(context)),
+        }
     }
 }
 
@@ -465,6 +501,18 @@ impl Reference {
             open: self.open.saturating_add(elapsed_open(distance)),
             adopted: false,
         })
+    }
+
+    /// It was read by one that is far away: how far its times are off is known as much less.
+    fn loosen(&mut self, open: i64) {
+        self.shift = match open {
+            // A microsecond of its own.
+            MICROSECOND_OPEN_NS.. => NONE.shift,
+            _ => (
+                self.shift.0.saturating_sub(open),
+                self.shift.1.saturating_add(open),
+            ),
+        };
     }
 
     /// Holds the time against the microsecond that the runtime tells. References far from each
@@ -555,6 +603,22 @@ mod tests {
         assert!(!state.keep(at(100, 0)), "nobody has given any back");
         let retired = state.retired.map(|(event, _)| event as usize);
         assert!(retired.into_iter().eq(1..=MOST_RETIRED));
+    }
+
+    #[test]
+    fn a_reference_far_from_the_last_one_is_not_dragged_to_where_that_was() {
+        let mut reference = Reference {
+            shift: (-5, 5),
+            microseconds: 9_000,
+            nanoseconds: 9_000_400,
+            ..NONE
+        };
+        reference.loosen(122);
+        assert_eq!(reference.shift, (-127, 127));
+        reference.loosen(MICROSECOND_OPEN_NS);
+        reference.correct();
+        assert_eq!(reference.nanoseconds, 9_000_400);
+        assert_eq!(reference.shift, (-599, 400));
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub(crate) fn before_context_end(context: &'static ContextEntry, is_current: boo
         return;
     }
     if !context.timing.is_open() {
+        // Events of its that are left from before are not touched.
+        reference::abandon(context);
         return;
     }
     context.timing.close();
@@ -97,6 +99,7 @@ pub(crate) fn before_forced_reset(context: &'static ContextEntry) {
             harvest::take(kept_out.lane(), api, &Limit::ALL, None, Ask::Harmless);
         }
     }
+    reference::release(api, context);
 }
 
 /// A context that has failed is about to end: nothing of it is touched.
@@ -116,6 +119,7 @@ fn after_failure(context: &'static ContextEntry) {
     }
     counters::tell();
     reference::abandon(context);
+    reference::wait_for_readers(context);
     context.timing.forget_events();
     release_lanes(context);
 }

@@ -154,7 +154,9 @@ fn lanes<T>(things: Vec<T>, place: impl Fn(&T) -> (i64, i64, i64, i64)) -> BTree
 /// one has a task that the other has not.
 #[track_caller]
 pub(crate) fn matched<'t>(tasks: &'t Table, log: &Path) -> Vec<(&'t CsvRow, Entry)> {
-    let entries = read(log).into_iter().filter(|entry| !entry.is_tracers());
+    // What the host took to see that work is done is no task.
+    let is_task = |entry: &Entry| !entry.is_tracers() && entry.kind != "completion";
+    let entries = read(log).into_iter().filter(is_task);
     let mut truth = lanes(entries.collect(), |entry| {
         (entry.pid, entry.device, entry.stream_id, entry.seq)
     });

@@ -402,6 +402,14 @@ impl ThreadState {
         }
     }
 
+    /// The process is a child that this thread has forked. Where a signal handler forked in the middle of the tracer's
+    /// work, that goes on first.
+    pub(crate) fn forked(&self) {
+        if !self.is_busy() {
+            self.forget_parent();
+        }
+    }
+
     /// Forgets what belongs to the parent process, without touching it.
     pub(crate) fn forget_parent(&self) {
         // SAFETY: as in `close`. The parent's channel is its own to close.

@@ -39,6 +39,10 @@ static void child(void)
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
     }
+    /* The thread that was there before the fork is not the first to call. */
+    for (int i = 0; i < CALLS; i++) {
+        call();
+    }
     _exit(0);
 }
 

@@ -12,6 +12,7 @@ use ascend_trace_ring::sys;
 
 use crate::session;
 use crate::shortcut::thread_pointer;
+use crate::thread::{self, ThreadState};
 
 /// Threads that are inside. One that finds no room is not waited for.
 static INSIDE: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
@@ -94,6 +95,8 @@ extern "C" fn in_parent() {
 
 extern "C" fn in_child() {
     session::begin_child();
+    // Another thread may be the first to make a call here.
+    thread::with(ThreadState::forked);
     FORKING.store(0, Release);
     INSIDE.iter().for_each(|place| place.store(0, Release));
 }

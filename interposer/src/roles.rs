@@ -104,6 +104,7 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
         return;
     }
     match call.function.role {
+        Role::RecordEvent => record_submitted(span, call),
         Role::CreateStream => span.stream = lifecycle::stream_created(call),
         Role::CreateEvent => span.object = lifecycle::event_created(call),
         Role::CreateContext => lifecycle::context_created(call),
@@ -257,12 +258,22 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
     }
 }
 
+/// The event of a record that has returned, and the record's generation.
+fn recorded(span: &Span, call: &Context<'_>) -> Option<(&'static EventEntry, u32)> {
+    let event = call.arg(call.function.event).and_then(objects::event)?;
+    let (serial, generation) = span.object.map(unpair)?;
+    (event.serial.load(Relaxed) == serial).then_some((event, generation))
+}
+
+fn record_submitted(span: &Span, call: &Context<'_>) {
+    if let (Some((event, generation)), Some(stream)) = (recorded(span, call), span.stream) {
+        event.was_recorded(stream, generation);
+    }
+}
+
 /// Waits that follow are for the record before this one.
 fn record_failed(span: &Span, call: &Context<'_>) {
-    let event = call.arg(call.function.event).and_then(objects::event);
-    if let (Some(event), Some((serial, generation))) = (event, span.object.map(unpair))
-        && event.serial.load(Relaxed) == serial
-    {
+    if let Some((event, generation)) = recorded(span, call) {
         event.take_back(generation);
     }
 }

@@ -250,11 +250,17 @@ impl EventEntry {
         self.serial.store(serial, Release);
     }
 
-    /// The stream of the last record, and the ticks before it.
+    /// The stream of the last record, and the ticks before it; `None` while a record is being submitted, and after one
+    /// that failed.
     pub(crate) fn last_record(&self) -> Option<(&'static StreamEntry, u64)> {
+        let on = self.stream.load(Acquire);
+        let recorded = self.recorded.load(Acquire);
+        // Another thread may have begun the next record meanwhile.
+        if self.stream.load(Relaxed) != on {
+            return None;
+        }
         // SAFETY: stream entries lie in static memory.
-        let stream = unsafe { self.stream.load(Acquire).as_ref() }?;
-        Some((stream, self.recorded.load(Relaxed)))
+        Some((unsafe { on.as_ref() }?, recorded))
     }
 
     /// The program has seen its last record done, and with it all that came before on its stream. Only
@@ -284,16 +290,24 @@ impl EventEntry {
         }
     }
 
-    /// Notes a record on `stream` and answers its generation.
+    /// Notes that a record on `stream` is about to be submitted, and answers its generation. Who waits for the event
+    /// meanwhile may see the record before it done: nothing is said of either.
     pub(crate) fn record(&self, stream: Option<&'static StreamEntry>, ticks: u64) -> u32 {
         if let Some(stream) = stream.filter(|_| self.timeline.load(Relaxed)) {
             stream.seen.records(ticks);
         }
-        let stream = stream.map_or(core::ptr::null_mut(), |s| core::ptr::from_ref(s).cast_mut());
-        self.recorded.store(ticks, Relaxed);
+        self.stream.store(core::ptr::null_mut(), Relaxed);
+        self.recorded.store(ticks, Release);
         self.was_reset.store(false, Relaxed);
-        self.stream.store(stream, Release);
         self.generation.fetch_add(1, Relaxed).wrapping_add(1)
+    }
+
+    /// The record of this generation has been submitted.
+    pub(crate) fn was_recorded(&self, stream: &'static StreamEntry, generation: u32) {
+        if self.generation.load(Relaxed) == generation {
+            self.stream
+                .store(core::ptr::from_ref(stream).cast_mut(), Release);
+        }
     }
 
     /// The record of this generation has failed: waits are still for the one before it, unless another thread has

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::record::told;
 
 use crate::objects::{self, CONTEXT_SERIALS, ContextEntry};
+use crate::spin::PlainLock;
 use crate::thread::ThreadState;
 use crate::thread::duties::watch_exit;
 use crate::timing::api;
@@ -25,6 +26,15 @@ pub(crate) fn begin_context(context: &ContextEntry, device: u32) {
         handle: context.handle.load(Relaxed),
         is_default: context.is_default(),
     });
+}
+
+/// The same, unless it is known already: another thread may come to it at the same moment.
+pub(crate) fn begin_if_new(context: &ContextEntry, device: u32) {
+    static ONE_AT_A_TIME: PlainLock<()> = PlainLock::new(());
+    let _turn = ONE_AT_A_TIME.lock_for_a_while();
+    if context.serial.load(Relaxed) == 0 {
+        begin_context(context, device);
+    }
 }
 
 /// Makes the calling thread's context known, where it was made current without a call that we see: a
@@ -64,9 +74,7 @@ fn adopt_new(handle: u64, device: u32) -> Option<&'static ContextEntry> {
     let exists = default.serial.load(Relaxed) != 0;
     let named = default.handle.load(Relaxed);
     if !exists || named == 0 || named == handle {
-        if !exists {
-            begin_context(default, device);
-        }
+        begin_if_new(default, device);
         objects::name_default_context(default, handle);
         return Some(default);
     }

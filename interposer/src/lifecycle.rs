@@ -7,7 +7,7 @@ use ascend_trace_format::api::{ArgKind, Fact, Part, Role};
 use ascend_trace_format::record::{pair, told};
 
 use crate::called::Context;
-use crate::contexts::{begin_context, refresh_context};
+use crate::contexts::{begin_context, begin_if_new, refresh_context};
 use crate::objects::{
     self, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS, StreamEntry,
 };
@@ -149,9 +149,8 @@ pub(crate) fn device_set(call: &Context<'_>) {
     let Some(context) = objects::default_context(device as u32) else {
         return;
     };
-    if context.references.fetch_add(1, Relaxed) == 0 || context.serial.load(Relaxed) == 0 {
-        begin_context(context, device as u32);
-    }
+    context.references.fetch_add(1, Relaxed);
+    begin_if_new(context, device as u32);
     call.state.set_context(Some(context));
 }
 

@@ -21,6 +21,11 @@ pub(crate) fn take(bytes: usize) -> bool {
     USED.fetch_update(Relaxed, Relaxed, more).is_ok()
 }
 
+/// Whether half of it is reserved: what is not needed is looked for.
+pub(crate) fn is_scarce() -> bool {
+    USED.load(Relaxed) > MOST / 2
+}
+
 /// Bytes that were reserved are free again.
 pub(crate) fn give(bytes: usize) {
     let less = |used: usize| Some(used.saturating_sub(bytes));

@@ -71,7 +71,7 @@ struct Chunk<E, const C: usize> {
 /// A table of `N` places, which are `P` pages, that makes `C` entries at a time.
 pub(crate) struct ObjectTable<E: Object, const N: usize, const P: usize, const C: usize> {
     slots: [Slot<E>; N],
-    /// Pages that are in use.
+    /// Pages that are in use; changed by who has the lock.
     pages: [AtomicBool; P],
     /// The first entries take no memory of the program's.
     first: Chunk<E, C>,
@@ -185,6 +185,28 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         has_room
     }
 
+    /// Nothing is in a place any more. Handles that wander through a program's memory come by page after page: one that
+    /// is empty counts no longer, where memory is scarce.
+    fn leave_place(&self, at: usize) {
+        self.clear_slot(at);
+        if memory::is_scarce() {
+            self.leave_page((at & (N - 1)) / PAGE);
+        }
+    }
+
+    /// Gives the memory of a page up if nothing is there.
+    fn leave_page(&self, page: usize) {
+        let mut slots = self.slots.iter().skip(page * PAGE).take(PAGE);
+        if !slots.all(|slot| slot.key.load(Relaxed) == 0) {
+            return;
+        }
+        if let Some(page) = self.pages.get(page)
+            && page.swap(false, Relaxed)
+        {
+            memory::give(PAGE_BYTES);
+        }
+    }
+
     fn take_node(&'static self, free: &mut Free<E>) -> Option<*mut Node<E>> {
         if free.0.is_null() {
             match self.chunks.load(Relaxed).is_null() {
@@ -261,7 +283,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         if let Some((at, slot)) = self.find(handle | LEFT) {
             let own = slot.node.load(Acquire);
             if node.is_none_or(|node| node == own) {
-                self.clear_slot(at);
+                self.leave_place(at);
                 node = Some(own);
             }
         }
@@ -280,7 +302,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         };
         let node = slot.node.load(Acquire);
         if node == node_of(entry) {
-            self.clear_slot(at);
+            self.leave_place(at);
             put_back(&mut free, node);
         }
     }
@@ -417,6 +439,29 @@ mod tests {
         let again = table.get_or_insert(0x5000).unwrap();
         assert!(std::ptr::eq(first, again), "the entry is used again");
         assert_eq!(again.serial.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn a_page_without_handles_is_given_up_and_taken_again() {
+        let table = table();
+        let pages = || {
+            let pages = table.pages.iter();
+            pages.filter(|page| page.load(Relaxed)).count()
+        };
+        let first = table.get_or_insert(0x1000).unwrap();
+        let second = table.get_or_insert(0x1010).unwrap();
+        let all = pages();
+        assert!(all > 0);
+        table.remove(0x1000, first);
+        let leave_all = || (0..2).for_each(|page| table.leave_page(page));
+        leave_all();
+        assert!(pages() > 0, "the other one is there");
+        assert!(table.get(0x1010).is_some());
+        table.remove(0x1010, second);
+        leave_all();
+        assert_eq!(pages(), 0);
+        assert!(table.get_or_insert(0x1000).is_some());
+        assert!(pages() > 0);
     }
 
     #[test]

@@ -4,6 +4,13 @@ use serde_json::Value;
 
 use crate::support::{Run, program, screen::Screen, tool};
 
+/// The table of streams in a text.
+#[track_caller]
+fn streams_of(text: &str) -> &str {
+    let mut parts = text.split("\n\n");
+    parts.find(|it| it.starts_with("Streams")).unwrap()
+}
+
 #[test]
 fn streams_without_tasks_are_in_no_sum_and_in_one_line() {
     let recording = Run::new(&program("many_streams")).traced();
@@ -45,10 +52,7 @@ fn streams_without_tasks_are_in_no_sum_and_in_one_line() {
         unused.len()
     );
     assert!(text.contains(&line), "{text}");
-    let table = text
-        .split("\n\n")
-        .find(|it| it.starts_with("Streams"))
-        .unwrap();
+    let table = streams_of(&text);
     assert_eq!(table.lines().count(), 2 + used.len(), "{table}");
     let info = json(&["info", "--json"]);
     assert_eq!(
@@ -59,10 +63,7 @@ fn streams_without_tasks_are_in_no_sum_and_in_one_line() {
     let all = streams.len();
     let line = format!("streams      {all}, {} without tasks\n", unused.len());
     assert!(text.contains(&line), "{text}");
-    let table = text
-        .split("\n\n")
-        .find(|it| it.starts_with("Streams"))
-        .unwrap();
+    let table = streams_of(&text);
     assert_eq!(table.lines().count(), 2 + used.len(), "{table}");
 }
 

@@ -341,16 +341,26 @@ fn times(
         let open = open.max(last_open).max(apart);
         return Ok(Reached::new(begin, end, open));
     }
-    let (begin, open) = match place(pair.start) {
-        Err(Refusal::NotYet) if lane.may_be_looked_at() => {
-            api.is_complete(pair.start).map_err(|_| Refusal::Never)?;
-            place(pair.start)?
-        }
-        other => other?,
-    };
+    let (begin, open) = asked(lane, api, pair.start, || place(pair.start))?;
     let open = open.saturating_add(reference::elapsed_open(length));
     let length = length.max(0.0).round() as i64;
     Ok(Reached::new(begin, begin.wrapping_add(length), open))
+}
+
+/// What a runtime says of an event's time. Some let it be read only once the event was asked for.
+fn asked<T>(
+    lane: &Lane,
+    api: &Api,
+    event: u64,
+    mut read: impl FnMut() -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    match read() {
+        Err(Refusal::NotYet) if lane.may_be_looked_at() => {
+            api.is_complete(event).map_err(|_| Refusal::Never)?;
+            read()
+        }
+        other => other,
+    }
 }
 
 /// Nanoseconds between the events of a pair that has two, else 0.
@@ -358,15 +368,9 @@ fn length(lane: &Lane, api: &Api, pair: Pair) -> Result<f64, Refusal> {
     if pair.start == 0 || pair.start == pair.end {
         return Ok(0.0);
     }
-    let ask = || api.elapsed_ns(pair.start, pair.end);
-    let length = match ask() {
-        // Some runtimes let the time of the start be read only once it was asked for.
-        Err(Refusal::NotYet) if lane.may_be_looked_at() => {
-            api.is_complete(pair.start).map_err(|_| Refusal::Never)?;
-            ask()?
-        }
-        other => other?,
-    };
+    let length = asked(lane, api, pair.start, || {
+        api.elapsed_ns(pair.start, pair.end)
+    })?;
     // An end before the begin was never reached.
     if length < -(ROUNDING_NS as f64) {
         return Err(Refusal::Never);

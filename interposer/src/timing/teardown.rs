@@ -61,7 +61,7 @@ pub(crate) fn before_context_end(context: &'static ContextEntry, is_current: boo
         return;
     }
     if !context.timing.is_open() {
-        // Events of its that are left from before are not touched.
+        // What events of it are left from before are not touched.
         reference::abandon(context);
         return;
     }

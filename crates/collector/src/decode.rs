@@ -70,17 +70,19 @@ impl Decoder {
         functions: &[Function],
         clock: &Clock,
     ) -> Decoded<'_, 'r> {
+        // Nearly all records are calls.
+        if let Some(told) = Call::take(words) {
+            return match self.call(&told, origin, functions, clock) {
+                Some(_) => Decoded::Row(&mut self.call),
+                None => Decoded::Nothing,
+            };
+        }
         let Some(record) = Record::take(words) else {
             return Decoded::Nothing;
         };
         let process = origin.process;
         self.other = match record {
-            Record::Call(told) => {
-                return match self.call(&told, origin, functions, clock) {
-                    Some(_) => Decoded::Row(&mut self.call),
-                    None => Decoded::Nothing,
-                };
-            }
+            Record::Call(_) => return Decoded::Nothing,
             Record::Passed(told) => rows::passed_on(process, told),
             Record::Process(told) => {
                 let command = self.commands.of(process);

@@ -55,6 +55,7 @@ impl Head {
     }
 
     /// What word 0 says, unless it is none.
+    #[inline]
     pub fn decode(word: u64) -> Option<Self> {
         let slots = (word >> 8) as u8;
         let is_sound = slots != 0 && usize::from(slots) <= MAX_SLOTS;
@@ -70,6 +71,7 @@ pub const fn pair(low: u32, high: u32) -> u64 {
 }
 
 /// The two numbers of [`pair`].
+#[inline]
 pub const fn unpair(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
 }

@@ -71,9 +71,12 @@ impl Hardware {
 
     /// A process has told of something.
     pub(super) fn told(&mut self, row: &Row, process: u32) {
-        if !self.is_wanted || !matches!(row, Row::Stream(_) | Row::Event(_) | Row::Call(_)) {
-            return;
+        if self.is_wanted && matches!(row, Row::Stream(_) | Row::Event(_) | Row::Call(_)) {
+            self.take_row(row, process);
         }
+    }
+
+    fn take_row(&mut self, row: &Row, process: u32) {
         if !self.processes.contains_key(&process) {
             self.early[0].push((process, row.clone()));
             return;

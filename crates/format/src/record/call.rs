@@ -55,6 +55,7 @@ impl CallHead {
     }
 
     /// What word 0 says, unless it is none of a call.
+    #[inline]
     pub fn decode(word: u64) -> Option<Self> {
         let head = Head::decode(word).filter(|head| head.kind == RecordKind::Call)?;
         Some(Self {
@@ -96,6 +97,7 @@ macro_rules! optional_words {
                 })+
             }
 
+            #[inline]
             fn take(flags: u16, reader: &mut Reader<'_>) -> Self {
                 Self { $($field: (flags & $bit != 0).then(|| reader.word()),)+ }
             }
@@ -137,6 +139,7 @@ impl TaskWord {
         self.sequence as u64 | (self.kind as u64) << 32 | (self.untimed as u64) << 40
     }
 
+    #[inline]
     pub fn decode(word: u64) -> Option<Self> {
         Some(Self {
             sequence: word as u32,
@@ -273,6 +276,7 @@ impl<'a> Call<'a> {
     }
 
     /// Reads a call from the words of its record.
+    #[inline]
     pub fn take(words: &'a [u64]) -> Option<Self> {
         let head = CallHead::decode(*words.first()?)?;
         let mut reader = Reader::new(words, WORD);
@@ -320,6 +324,7 @@ impl<'a> Call<'a> {
     }
 
     /// The first `count` words of the arguments, and a reader of the texts behind them.
+    #[inline]
     pub fn split(&self, count: usize) -> (&'a [u64], Reader<'a>) {
         let (args, rest) = self.args.split_at(count.min(self.args.len()));
         (args, Reader::new(rest, 0))
@@ -327,6 +332,7 @@ impl<'a> Call<'a> {
 }
 
 /// The words of the arguments, and whatever follows them in the record.
+#[inline]
 fn args<'a>(reader: &mut Reader<'a>, function: u16) -> Option<&'a [u64]> {
     if function < STUB {
         return Some(reader.rest());

@@ -65,10 +65,12 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// What follows the first `at` bytes.
+    #[inline]
     pub(super) fn new(words: &'a [u64], at: usize) -> Self {
         Self { words, at }
     }
 
+    #[inline]
     fn value(&mut self, bytes: usize) -> u64 {
         let at = self.at.next_multiple_of(bytes);
         self.at = at + bytes;
@@ -79,11 +81,13 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn word(&mut self) -> u64 {
         self.value(WORD)
     }
 
     /// The words that follow.
+    #[inline]
     pub(super) fn rest(&self) -> &'a [u64] {
         self.words.get(self.at.div_ceil(WORD)..).unwrap_or(&[])
     }

@@ -259,15 +259,14 @@ impl CallRow {
         Some(())
     }
 
-    /// Takes a call without its context, event, arguments, texts, ending and stack: the index needs none of these.
-    pub(super) fn take_brief(cursors: &mut Cursors<'_>, memory: &mut Brief) -> Option<Self> {
-        let mut row = Self::default();
-        row.refill_brief(cursors, memory)?;
-        Some(row)
-    }
-
+    /// Becomes the next call but for its context, event, arguments, texts, ending and stack: the index needs none of
+    /// these.
     #[inline]
-    fn refill_brief(&mut self, cursors: &mut Cursors<'_>, memory: &mut Brief) -> Option<()> {
+    pub(super) fn refill_brief(
+        &mut self,
+        cursors: &mut Cursors<'_>,
+        memory: &mut Brief,
+    ) -> Option<()> {
         self.thread = cursors.take_as(column::THREAD)?;
         let end = memory.end(self.thread);
         self.begin_ns = end.wrapping_add(cursors.take_signed(column::BEGIN)?);

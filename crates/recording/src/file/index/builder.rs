@@ -168,11 +168,7 @@ impl Indexer {
         self.segment.length = self.end.saturating_sub(self.segment.offset);
         self.streams.set_most(self.most_lanes());
         match kind {
-            CallRow::KIND => {
-                let mut memory = Brief::default();
-                let take = |cursors: &mut Cursors<'_>| CallRow::take_brief(cursors, &mut memory);
-                taken::<CallRow>(payload, take, |call| self.call(&call));
-            }
+            CallRow::KIND => self.calls(payload),
             TaskTimeRow::KIND => each(payload, |row: TaskTimeRow| self.time(&row)),
             AnchorRow::KIND => each(payload, |row: AnchorRow| self.anchor(&row)),
             LossRow::KIND => each(payload, |row: LossRow| self.loss(&row)),
@@ -236,6 +232,20 @@ impl Indexer {
             ..ThreadState::default()
         });
         Some(place)
+    }
+
+    /// Takes in the calls of a table. They are most of a file, so one row becomes each of them in turn.
+    fn calls(&mut self, payload: &[u8]) {
+        let Some(mut cursors) = cursors::<CallRow>(payload) else {
+            return;
+        };
+        let (mut call, mut memory) = (CallRow::default(), Brief::default());
+        for _ in 0..cursors.rows() {
+            if call.refill_brief(&mut cursors, &mut memory).is_none() {
+                return;
+            }
+            self.call(&call);
+        }
     }
 
     fn call(&mut self, call: &CallRow) {
@@ -576,24 +586,19 @@ fn code(code: u8) -> usize {
 }
 
 /// Hands out the rows of a table as far as they make sense.
-fn each<T: Table>(payload: &[u8], sink: impl FnMut(T)) {
-    let mut memory = T::Memory::default();
-    taken::<T>(payload, |cursors| T::take(cursors, &mut memory), sink);
-}
-
-/// The same, for rows that are taken in a way of their own.
-fn taken<T: Table>(
-    payload: &[u8],
-    mut take: impl FnMut(&mut Cursors<'_>) -> Option<T>,
-    mut sink: impl FnMut(T),
-) {
-    let Some(mut cursors) = Cursors::of_any_age(payload, T::COLUMNS.len(), T::LEAST) else {
+fn each<T: Table>(payload: &[u8], mut sink: impl FnMut(T)) {
+    let Some(mut cursors) = cursors::<T>(payload) else {
         return;
     };
+    let mut memory = T::Memory::default();
     for _ in 0..cursors.rows() {
-        match take(&mut cursors) {
+        match T::take(&mut cursors, &mut memory) {
             Some(row) => sink(row),
             None => return,
         }
     }
+}
+
+fn cursors<T: Table>(payload: &[u8]) -> Option<Cursors<'_>> {
+    Cursors::of_any_age(payload, T::COLUMNS.len(), T::LEAST)
 }

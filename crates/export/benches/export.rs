@@ -57,7 +57,9 @@ struct Folder<'a>(&'a Path);
 impl<'w> Sink<'w> for Folder<'_> {
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let name = if name.is_empty() { "export" } else { name };
-        Ok(Box::new(File::create(self.0.join(name))?))
+        let path = self.0.join(name);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        Ok(Box::new(File::create(path)?))
     }
 }
 
@@ -257,16 +259,18 @@ fn measure(
 fn folder_bytes(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {
-        bytes += entry?.metadata()?.len();
+        let entry = entry?;
+        bytes += match entry.file_type()?.is_dir() {
+            true => folder_bytes(&entry.path())?,
+            false => entry.metadata()?.len(),
+        };
     }
     Ok(bytes)
 }
 
 fn clear(folder: &Path) -> Result<()> {
-    for entry in fs::read_dir(folder)? {
-        fs::remove_file(entry?.path())?;
-    }
-    Ok(())
+    fs::remove_dir_all(folder)?;
+    Ok(fs::create_dir(folder)?)
 }
 
 /// Writes this many bytes, a MiB at a time.

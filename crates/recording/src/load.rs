@@ -383,7 +383,7 @@ impl TraceBuilder {
             args: append(&mut self.trace.words, &mut row.args),
             strings: append(&mut self.trace.texts, &mut row.strings),
         };
-        self.calls_span = TimeRange::around([self.calls_span, Some(call.range())]);
+        self.calls_span = TimeRange::grown(self.calls_span, call.range());
         self.trace.calls.push(call);
         if let Some(numbering) = &mut self.trace.numbering {
             numbering.count_call();

@@ -39,6 +39,12 @@ impl TimeRange {
         ranges.into_iter().flatten().reduce(Self::hull)
     }
 
+    /// A range that grows by one: the smallest that holds both, or the other one where there was none.
+    #[inline]
+    pub fn grown(range: Option<Self>, other: Self) -> Option<Self> {
+        Some(range.map_or(other, |range| range.hull(other)))
+    }
+
     /// Nanoseconds from begin to end; negative where it ends before it begins.
     pub const fn duration(self) -> i64 {
         self.end.saturating_sub(self.begin)
@@ -184,9 +190,12 @@ mod tests {
             assert!(others.all(|it| it.covers(hull)));
             let some = [Some(one), None, Some(other)];
             assert_eq!(TimeRange::around(some), Some(hull));
+            assert_eq!(TimeRange::grown(Some(one), other), Some(hull));
             assert_eq!(TimeRange::between(hull.end, hull.begin), hull);
         }
         assert_eq!(TimeRange::around([None, None]), None);
+        let range = TimeRange::new(1, 3);
+        assert_eq!(TimeRange::grown(None, range), Some(range));
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn ends(trace: &Trace, id: StreamId, range: TimeRange) -> Option<TimeRange> {
             return None;
         }
         if time.end >= range.begin {
-            found = TimeRange::around([found, Some(time.range())]);
+            found = TimeRange::grown(found, time.range());
         }
         Some(())
     });

@@ -60,12 +60,20 @@ impl Fold for Collect {
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         self.note_pauses(trace);
-        let mut calls: Vec<CallId> = window.calls().collect();
+        let tells = |id: &CallId| {
+            let function = trace.function(trace.call(*id).function);
+            function.part(Part::Communicator).is_some()
+        };
+        let mut calls: Vec<CallId> = window.calls().filter(tells).collect();
         calls.sort_by_key(|id| trace.call(*id).begin);
         for id in calls {
             self.call(trace, trace.call(id));
         }
-        let tasks = (0..trace.tasks().len() as u32).map(TaskId);
+        let tasks = match self.pending.is_empty() {
+            true => 0,
+            false => trace.tasks().len() as u32,
+        };
+        let tasks = (0..tasks).map(TaskId);
         for id in tasks.filter(|id| window.part.holds(window.keys.task(*id))) {
             let task = trace.task(id);
             let call = trace.call(task.call);

@@ -41,20 +41,23 @@ impl Check for CallInCallback {
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for thread in (0..trace.threads().len() as u32).map(ThreadId) {
+            let mut report = self.reports.get(&thread).copied();
             for id in window.thread_calls(thread) {
                 let call = trace.call(id);
                 let function = trace.function(call.function);
                 if function.role.meaning().calls_back {
-                    self.reports.insert(thread, (call.end, call.depth));
+                    report = Some((call.end, call.depth));
                     continue;
                 }
-                let report = self.reports.get(&thread);
                 let is_inside = report.is_some_and(|(end, depth)| {
-                    call.begin < *end && call.depth == depth.saturating_add(1)
+                    call.begin < end && call.depth == depth.saturating_add(1)
                 });
                 if is_inside && may_wait(function) && wanted(id) {
                     self.groups.add(trace, id, (), 0);
                 }
+            }
+            if let Some(report) = report {
+                self.reports.insert(thread, report);
             }
         }
         let counts = |id: CallId| may_wait(trace.function(trace.call(id).function)) && wanted(id);

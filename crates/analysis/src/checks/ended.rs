@@ -114,55 +114,27 @@ impl Ended {
         wanted: &dyn Fn(CallId) -> bool,
     ) -> Vec<Fact> {
         let trace = window.trace;
-        let steps = window.calls().filter_map(|id| step(trace, id, wanted));
-        let steps: Vec<Step> = steps.collect();
-        self.ahead.extend(self.that_matter(steps));
+        let is_end = |id: &CallId| ends(trace.function(trace.call(*id).function));
+        let ends = window.calls().filter(is_end);
+        self.ahead
+            .extend(ends.filter_map(|id| step(trace, id, wanted)));
+        let until = match window.part.is_last {
+            true => i64::MAX,
+            false => window.part.until,
+        };
+        let mut matter = Matter::of(&self.ahead, until);
+        let others = window.calls().filter(|id| !is_end(id));
+        let others = others.filter_map(|id| step(trace, id, wanted));
+        let others: Vec<Step> = others.filter(|it| matter.holds(self, it)).collect();
+        self.ahead.extend(others);
         self.ahead.extend(pauses(window));
         // Ends come before begins of the same time.
         self.ahead
             .sort_by_key(|step| (step.at, step.is_begin, step.note.number));
-        let until = window.part.until;
-        let due = match window.part.is_last {
-            true => self.ahead.len(),
-            false => self.ahead.partition_point(|step| step.at < until),
-        };
+        let due = self.ahead.partition_point(|step| step.at < until);
         let steps: Vec<Step> = self.ahead.drain(..due).collect();
         let uses = steps.into_iter().filter_map(|step| self.step(trace, step));
         uses.map(Fact::UsedAfterEnd).collect()
-    }
-
-    /// Most calls work on what is known to be there, which changes nothing unless it ends around that time.
-    fn that_matter(&self, steps: Vec<Step>) -> Vec<Step> {
-        let is_many = |it: &Step| matches!(it.act, Act::EndsContext(_) | Act::EndsDevice(_));
-        let ahead = || self.ahead.iter().chain(&steps);
-        if ahead().any(is_many) {
-            return steps;
-        }
-        let ending = ahead().filter_map(|it| match it.act {
-            Act::Ends(names) => Some((it.process, names)),
-            _ => None,
-        });
-        let ending: HashSet<(ProcessId, Handle)> = ending
-            .flat_map(|(process, names)| names.handles().map(move |it| (process, it)))
-            .collect();
-        let matters = |it: &Step| {
-            let Act::Works(names) = it.act else {
-                return true;
-            };
-            let mut handles = names.handles().map(|handle| (it.process, handle));
-            let may_end = handles.any(|it| ending.contains(&it) || self.gone.contains_key(&it));
-            let is_known = |(stream, handle)| {
-                let live = self.live.get(&(it.process, handle));
-                live.is_some_and(|live| live.stream == stream)
-            };
-            may_end || !names.stream.is_none_or(is_known)
-        };
-        let matter: Vec<bool> = steps.iter().map(matters).collect();
-        let steps = steps.into_iter().zip(matter);
-        steps
-            .filter(|(_, matters)| *matters)
-            .map(|(step, _)| step)
-            .collect()
     }
 
     fn step(&mut self, trace: &Trace, step: Step) -> Option<Use> {
@@ -270,6 +242,87 @@ impl Ended {
     }
 }
 
+/// Tells which calls change what is known. Most work on what is known to be there, which changes nothing unless it ends
+/// around that time.
+struct Matter {
+    /// What ends by itself.
+    ending: HashSet<(ProcessId, Handle)>,
+    /// When contexts and devices end, with all that is in them.
+    clearings: Vec<i64>,
+    /// The earliest call seen by what it worked on, between two of these.
+    earliest: HashMap<(ProcessId, Handle, Option<StreamId>, usize), i64>,
+    /// What is from here on is looked at with the next window.
+    until: i64,
+}
+
+impl Matter {
+    /// `ends` are those of the window, and what was left from the last one.
+    fn of(ends: &[Step], until: i64) -> Self {
+        let mut this = Self {
+            ending: HashSet::new(),
+            clearings: Vec::new(),
+            earliest: HashMap::new(),
+            until,
+        };
+        for step in ends {
+            match step.act {
+                Act::Ends(names) => this
+                    .ending
+                    .extend(names.handles().map(|handle| (step.process, handle))),
+                Act::EndsContext(_) | Act::EndsDevice(_) => this.clearings.push(step.at),
+                _ => {}
+            }
+        }
+        this.clearings.sort_unstable();
+        this
+    }
+
+    fn holds(&mut self, known: &Ended, step: &Step) -> bool {
+        let Act::Works(names) = step.act else {
+            return true;
+        };
+        let (process, at) = (step.process, step.at);
+        let is_ending = |handle: Handle| {
+            let key = (process, handle);
+            self.ending.contains(&key) || known.gone.contains_key(&key)
+        };
+        let clearing = self.clearings.binary_search(&at);
+        if at >= self.until || clearing.is_ok() || names.handles().any(is_ending) {
+            return true;
+        }
+        let cleared = clearing.unwrap_or_else(|before| before);
+        let stream = names.stream.map(|(stream, _)| stream);
+        let mut matters = false;
+        for handle in names.handles() {
+            let is_there = cleared == 0
+                && match handle {
+                    Handle::Stream(word) => {
+                        let live = known.live.get(&(process, word));
+                        live.is_some_and(|live| Some(live.stream) == stream)
+                    }
+                    // Nothing ends them here.
+                    Handle::Event(_) | Handle::Context(_) => true,
+                };
+            if is_there {
+                continue;
+            }
+            let key = (process, handle, stream, cleared);
+            let earliest = self.earliest.entry(key).or_insert(i64::MAX);
+            matters |= at < *earliest;
+            *earliest = at.min(*earliest);
+        }
+        matters
+    }
+}
+
+/// Whether calls can end something.
+fn ends(function: &Function) -> bool {
+    matches!(
+        function.role,
+        Role::DestroyStream | Role::DestroyEvent | Role::DestroyContext | Role::ResetDevice
+    )
+}
+
 /// What happens in a pause of the recording is not known.
 fn pauses(window: &Window<'_>) -> Vec<Step> {
     let ranges = window.trace.ranges().iter();
@@ -343,4 +396,110 @@ fn device(trace: &Trace, call: &Call, function: &Function) -> Option<u32> {
 fn argument(trace: &Trace, call: &Call, function: &Function, kind: ArgKind) -> Option<u64> {
     let at = function.args.iter().position(|it| it.kind == kind)?;
     trace.args(call).get(at).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use ascend_trace_testkit::timeline;
+
+    use super::*;
+
+    /// Numbers that are the same in every run.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, most: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005) + 1;
+            (self.0 >> 33) % most
+        }
+    }
+
+    /// Calls of two threads on three streams and an event. Streams 0 and 1 have the same handle, one after the other.
+    fn program(numbers: &mut Numbers) -> Vec<Step> {
+        let mut ended = 0;
+        let steps = (1..=40).map(|at| {
+            let stream = match numbers.below(3) {
+                0 => Some((StreamId(ended % 2), 100)),
+                1 => Some((StreamId(2), 102)),
+                _ => None,
+            };
+            let names = Names {
+                stream,
+                event: (numbers.below(3) == 0).then_some((EventId(0), 7)),
+                context: (numbers.below(4) == 0).then_some(55),
+            };
+            let act = match numbers.below(16) {
+                0 => Act::Ends(Names {
+                    context: None,
+                    ..names
+                }),
+                1 => Act::EndsDevice(None),
+                2 => Act::EndsContext(55),
+                3 => Act::Makes(names),
+                4 => Act::Binds(names),
+                5 | 6 => Act::Fails(names, numbers.below(2) == 0),
+                _ => Act::Works(names),
+            };
+            let is_reused = matches!(act, Act::Ends(it) if it.stream.is_some_and(|it| it.1 == 100));
+            ended += u32::from(is_reused);
+            Step {
+                at,
+                is_begin: matches!(act, Act::Fails(..)),
+                process: ProcessId(0),
+                note: Note {
+                    number: at as u32,
+                    thread: ThreadId((at % 2) as u32),
+                    ..Note::default()
+                },
+                act,
+            }
+        });
+        steps.collect()
+    }
+
+    /// What is found, and how many calls were looked at.
+    fn found(trace: &Trace, program: &[Step], is_all: bool) -> (Vec<Use>, usize) {
+        let (mut ended, mut uses, mut looked_at) = (Ended::default(), Vec::new(), 0);
+        for window in program.chunks(20) {
+            let is_end = |it: &&Step| {
+                matches!(
+                    it.act,
+                    Act::Ends(_) | Act::EndsContext(_) | Act::EndsDevice(_)
+                )
+            };
+            let ends: Vec<Step> = window.iter().filter(is_end).copied().collect();
+            let mut matter = Matter::of(&ends, i64::MAX);
+            // Thread after thread, as a window has them.
+            let threads = [0, 1].into_iter().flat_map(|thread| {
+                let own = window.iter();
+                own.filter(move |it| it.note.thread == ThreadId(thread))
+            });
+            let mut steps: Vec<Step> = threads
+                .filter(|it| is_all || matter.holds(&ended, it))
+                .copied()
+                .collect();
+            steps.sort_by_key(|step| step.at);
+            looked_at += steps.len();
+            uses.extend(steps.into_iter().filter_map(|it| ended.step(trace, it)));
+        }
+        (uses, looked_at)
+    }
+
+    #[test]
+    fn calls_that_do_not_matter_change_nothing() {
+        let trace = timeline("s1: A[0..1us]\ns2: B[0..1us]\ns3: C[0..1us]");
+        let mut numbers = Numbers(1);
+        let (mut uses, mut all, mut some) = (0, 0, 0);
+        for _ in 0..20_000 {
+            let program = program(&mut numbers);
+            let (expected, of_all) = found(&trace, &program, true);
+            let (found, of_some) = found(&trace, &program, false);
+            assert_eq!(found, expected, "{program:?}");
+            uses += found.len();
+            all += of_all;
+            some += of_some;
+        }
+        assert!(uses > 10_000, "{uses}");
+        assert!(some < all, "{some} of {all}");
+    }
 }

@@ -44,6 +44,14 @@ impl Run {
     }
 }
 
+/// Where a call lies to host functions.
+enum Place {
+    In,
+    /// It may lie in one, as far as the error bars allow.
+    AtItsEdge,
+    Outside,
+}
+
 /// A thread that has made calls only while host functions ran.
 #[derive(Debug, Default)]
 struct Guest {
@@ -105,8 +113,13 @@ impl Hosted {
             }
             for id in window.thread_calls(thread) {
                 let call = trace.call(id);
-                if call.depth == 0 && self.is_in_function(trace, call) && counts(id) {
-                    self.add(trace, id);
+                if call.depth > 0 {
+                    continue;
+                }
+                match self.place(trace, call) {
+                    Place::In if counts(id) => self.add(trace, id),
+                    Place::In | Place::AtItsEdge => {}
+                    Place::Outside => break,
                 }
             }
         }
@@ -135,11 +148,13 @@ impl Hosted {
         }
     }
 
-    /// Whether a call was made while a host function ran, by a thread that may be the runtime's.
-    fn is_in_function(&mut self, trace: &Trace, call: &Call) -> bool {
+    /// Where a call was made. A thread that makes one outside of host functions is not the runtime's.
+    fn place(&mut self, trace: &Trace, call: &Call) -> Place {
         let guest = self.threads.entry(call.thread);
         let guest = guest.or_insert_with(|| Some(Guest::default()));
-        let Some(known) = guest else { return false };
+        let Some(known) = guest else {
+            return Place::Outside;
+        };
         let process = trace.thread(call.thread).process;
         let runs = self.runs.get(&process);
         let runs = runs.map_or(&[][..], |runs| &runs.open);
@@ -147,13 +162,13 @@ impl Hosted {
             *guest = None;
             self.found
                 .retain(|(_, thread, _), _| *thread != call.thread);
-            return false;
+            return Place::Outside;
         }
         let Some(run) = runs.iter().find(|run| run.holds(call)) else {
-            return false;
+            return Place::AtItsEdge;
         };
         known.note(run);
-        true
+        Place::In
     }
 
     fn add(&mut self, trace: &Trace, id: CallId) {

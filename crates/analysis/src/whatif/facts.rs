@@ -115,7 +115,7 @@ pub(super) struct Facts {
 
 impl Facts {
     pub(super) fn extend(&mut self, range: TimeRange) {
-        self.range = TimeRange::around([self.range, Some(range)]);
+        self.range = TimeRange::grown(self.range, range);
     }
 
     pub(super) fn count_call(&mut self, shape: u32) {

@@ -216,7 +216,7 @@ impl Graph {
                 Step::Replay(launch) => {
                     replays += 1;
                     let own = TimeRange::new(launch.begin, launch.end);
-                    span = TimeRange::around([span, Some(own)]);
+                    span = TimeRange::grown(span, own);
                 }
                 Step::Sync(sync) => {
                     if let Some(all) = span.filter(|all| all.end <= sync.begin) {

@@ -88,7 +88,7 @@ impl Times {
         (task.time, task.untimed) = match (untimed, time) {
             (Untimed::Timed, None) => (None, Untimed::Unreadable),
             (Untimed::Timed, Some(time)) => {
-                self.span = TimeRange::around([self.span, Some(time.range())]);
+                self.span = TimeRange::grown(self.span, time.range());
                 (Some(time), untimed)
             }
             _ => (task.time, untimed),

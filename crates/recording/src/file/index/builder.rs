@@ -252,8 +252,8 @@ impl Indexer {
         self.segment.calls += 1;
         self.rows += 1;
         let (begin, end) = (call.begin_ns, call.end_ns.max(call.begin_ns));
-        let span = Some(TimeRange::new(begin, end));
-        self.segment.call_span = TimeRange::around([self.segment.call_span, span]);
+        let span = TimeRange::new(begin, end);
+        self.segment.call_span = TimeRange::grown(self.segment.call_span, span);
         self.totals.calls += 1;
         self.totals.nested += u64::from(call.depth > 0);
         let function = self.totals.function(call.function);
@@ -357,8 +357,8 @@ impl Indexer {
             (None, None) => return,
         };
         let latest = seen.unwrap_or_else(|| begin.saturating_add(length));
-        let span = Some(TimeRange::new(begin, latest.max(begin)));
-        self.segment.task_span = TimeRange::around([self.segment.task_span, span]);
+        let span = TimeRange::new(begin, latest.max(begin));
+        self.segment.task_span = TimeRange::grown(self.segment.task_span, span);
         if let Some(launch) = launch {
             self.segment.launched_from = self.segment.launched_from.min(launch.segment);
             let key = (row.process, stream.device);

@@ -5,7 +5,7 @@
 //! carries what it needs: its answer does not depend on where the windows were cut. A trace in memory is one
 //! window.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ascend_trace_recording::recording::Replay;
 use ascend_trace_recording::{
@@ -170,7 +170,8 @@ pub struct Window<'a> {
     pub stalls: Arc<Stalls>,
     pub graphs: Arc<Graphs>,
     pub keys: Arc<Keys>,
-    pub places: Arc<Places>,
+    /// Made when somebody asks for them.
+    places: Arc<OnceLock<Places>>,
     pub part: RecordingPart,
     /// Everything from here on is in memory.
     pub since: i64,
@@ -196,7 +197,7 @@ impl<'a> Window<'a> {
             stalls,
             graphs: Graphs::of(trace).into(),
             keys: Keys::of(trace, Keys::default()).into(),
-            places: Places::of(trace).into(),
+            places: Arc::default(),
             part: RecordingPart::whole(trace),
             since: i64::MIN,
         }
@@ -240,6 +241,11 @@ impl<'a> Window<'a> {
             part,
             since: past.since,
         }
+    }
+
+    /// The ranges of the trace, and what was planned in them.
+    pub fn places(&self) -> &Places {
+        self.places.get_or_init(|| Places::of(self.trace))
     }
 
     /// The calls of the part.
@@ -296,7 +302,7 @@ impl<'a> Window<'a> {
 struct Past {
     keys: Keys,
     /// With the number of ranges that they were made of.
-    places: (usize, Arc<Places>),
+    places: (usize, Arc<OnceLock<Places>>),
     carried: Carried,
     /// Everything from here on is in memory.
     since: i64,
@@ -306,9 +312,9 @@ struct Past {
 
 impl Past {
     /// Ranges are not forgotten, and threads keep their numbers.
-    fn places(&mut self, trace: &Trace) -> Arc<Places> {
+    fn places(&mut self, trace: &Trace) -> Arc<OnceLock<Places>> {
         if self.places.0 != trace.ranges().len() {
-            self.places = (trace.ranges().len(), Places::of(trace).into());
+            self.places = (trace.ranges().len(), Arc::default());
         }
         Arc::clone(&self.places.1)
     }

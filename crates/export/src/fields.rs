@@ -14,37 +14,41 @@ use crate::{Args, Source};
 
 /// The name of a value; it lives as long as the trace.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Name<'t> {
-    text: &'t str,
-    is_plain: bool,
+pub(crate) enum Name<'t> {
+    /// From the trace's tables, which can be anything.
+    OfTrace(&'t str),
+    /// A name of this crate. These are words.
+    Word(&'static str),
 }
 
 impl<'t> Name<'t> {
-    /// A name from the trace's tables, which can be anything.
     #[inline]
     pub(crate) fn of(text: &'t str) -> Self {
-        let is_plain = false;
-        Self { text, is_plain }
+        Self::OfTrace(text)
     }
 
     #[inline]
     pub(crate) fn text(self) -> &'t str {
-        self.text
+        match self {
+            Self::OfTrace(text) => text,
+            Self::Word(word) => word,
+        }
     }
 
-    /// Whether it is known that nothing in it has to be escaped.
+    /// A name in which nothing has to be escaped.
     #[inline]
-    pub(crate) fn is_plain(self) -> bool {
-        self.is_plain
+    pub(crate) fn word(self) -> Option<&'static str> {
+        match self {
+            Self::OfTrace(_) => None,
+            Self::Word(word) => Some(word),
+        }
     }
 }
 
-/// The names of this crate are words.
 impl From<&'static str> for Name<'_> {
     #[inline]
     fn from(text: &'static str) -> Self {
-        let is_plain = true;
-        Self { text, is_plain }
+        Self::Word(text)
     }
 }
 

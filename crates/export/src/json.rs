@@ -175,9 +175,9 @@ impl Json {
     #[inline]
     fn field<'t>(&mut self, name: impl Into<Name<'t>>) -> &mut Self {
         let name = name.into();
-        match name.is_plain() {
-            true => self.key(name.text()),
-            false => self.name(name.text()),
+        match name {
+            Name::Word(word) => self.key(word),
+            Name::OfTrace(text) => self.name(text),
         }
     }
 

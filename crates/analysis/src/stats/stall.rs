@@ -140,7 +140,7 @@ impl Worst {
             let trace = window.trace;
             StallStats::of(trace, &window.dependencies, &window.stalls, stall).with_late(
                 trace,
-                &window.places,
+                window.places(),
                 stall,
             )
         };

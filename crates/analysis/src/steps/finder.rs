@@ -45,7 +45,7 @@ impl Fold for Finder<'_> {
         let trace = window.trace;
         if self.known != Some(trace.ranges().len()) {
             self.known = Some(trace.ranges().len());
-            self.named = named(trace, &window.places, self.wanted);
+            self.named = named(trace, window.places(), self.wanted);
         }
         let is_named = |thread: &Thread| {
             let process = trace.process(thread.process);

@@ -44,7 +44,7 @@ impl Fold for EveryStall {
             let trace = window.trace;
             StallStats::of(trace, &window.dependencies, &window.stalls, stall).with_late(
                 trace,
-                &window.places,
+                window.places(),
                 stall,
             )
         });

@@ -3,6 +3,7 @@
 use super::fields::{event, interned};
 use super::wire::{Fields, Wire};
 use crate::by_name::ByName;
+use crate::fields::Name;
 use rustc_hash::FxHashMap;
 
 /// One of Perfetto's tables of texts.
@@ -36,6 +37,28 @@ impl Table {
     }
 }
 
+/// Numbers of the tool's own words, by where they lie: that is known without a look at them, and stays.
+#[derive(Debug)]
+struct Words([(usize, usize, u64); WORDS]);
+
+/// Words that are remembered at a time. Slices have about thirty.
+const WORDS: usize = 64;
+
+impl Words {
+    const NONE: Self = Self([(0, 0, 0); WORDS]);
+
+    #[inline]
+    fn number(&mut self, word: &'static str, make: impl FnOnce() -> u64) -> u64 {
+        let (address, length) = (word.as_ptr().addr(), word.len());
+        let place = (address ^ address >> 6 ^ length << 2) % WORDS;
+        let known = &mut self.0[place];
+        if (known.0, known.1) != (address, length) {
+            *known = (address, length, make());
+        }
+        known.2
+    }
+}
+
 /// All tables, and what the packet under construction has added to them.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -45,6 +68,7 @@ pub(super) struct Names {
     strings: Table,
     fresh: Fresh,
     labels: ByName<Fields>,
+    words: Words,
 }
 
 impl Names {
@@ -56,13 +80,18 @@ impl Names {
             strings: Table::new(interned::ANNOTATION_STRING),
             fresh: Fresh::new(),
             labels: ByName::default(),
+            words: Words::NONE,
         }
     }
 
     /// The number of an argument's name.
     #[inline]
-    pub(super) fn key(&mut self, text: &str) -> u64 {
-        self.keys.number(text, &mut self.fresh)
+    pub(super) fn key(&mut self, name: Name<'_>) -> u64 {
+        let mut number = |text: &str| self.keys.number(text, &mut self.fresh);
+        match name.word() {
+            Some(word) => self.words.number(word, || number(word)),
+            None => number(name.text()),
+        }
     }
 
     /// The number of an argument's value.
@@ -123,7 +152,11 @@ mod tests {
         assert_eq!(written(&mut names, "MatMul")[..2], [tag, 1]);
         assert_eq!(written(&mut names, "Add")[..2], [tag, 2]);
         assert_eq!(written(&mut names, &other)[..2], [tag, 1]);
-        assert_eq!(names.key("Add"), 1, "tables count for themselves");
-        assert_eq!(names.fresh.len(), 4, "three names and a category");
+        assert_eq!(names.key("Add".into()), 1, "tables count for themselves");
+        assert_eq!(names.key(Name::of("Add")), 1, "wherever they lie");
+        assert_eq!(names.key("Add".into()), 1);
+        assert_eq!(names.key("Ad".into()), 2);
+        assert_eq!(names.key(Name::of("Mul")), 3);
+        assert_eq!(names.fresh.len(), 6, "names of events, a category, keys");
     }
 }

@@ -168,7 +168,7 @@ impl TrackEvent<'_> {
 
     /// An argument of any length.
     #[inline]
-    fn annotation(&mut self, name: &str, fill: impl FnOnce(&mut Wire)) {
+    fn annotation(&mut self, name: Name<'_>, fill: impl FnOnce(&mut Wire)) {
         let open = self.wire.open(event::ANNOTATION);
         let number = self.names.key(name);
         self.wire.unsigned(annotation::NAME_IID, number);
@@ -178,7 +178,7 @@ impl TrackEvent<'_> {
 
     /// An argument that is a number.
     #[inline]
-    fn number(&mut self, name: &str, fill: impl FnOnce(&mut Wire)) {
+    fn number(&mut self, name: Name<'_>, fill: impl FnOnce(&mut Wire)) {
         let number = self.names.key(name);
         self.wire.short(event::ANNOTATION, |wire| {
             wire.unsigned(annotation::NAME_IID, number);
@@ -190,41 +190,41 @@ impl TrackEvent<'_> {
 impl<'t> Fields<'t> for TrackEvent<'_> {
     #[inline]
     fn integer(&mut self, name: impl Into<Name<'t>>, value: i64) {
-        let name = name.into().text();
-        self.number(name, |wire| wire.signed(annotation::INT, value));
+        self.number(name.into(), |wire| wire.signed(annotation::INT, value));
     }
 
     #[inline]
     fn unsigned(&mut self, name: impl Into<Name<'t>>, value: u64) {
-        let name = name.into().text();
-        self.number(name, |wire| wire.unsigned(annotation::UINT, value));
+        self.number(name.into(), |wire| wire.unsigned(annotation::UINT, value));
     }
 
     #[inline]
     fn address(&mut self, name: impl Into<Name<'t>>, value: u64) {
-        let name = name.into().text();
-        self.number(name, |wire| wire.unsigned(annotation::POINTER, value));
+        self.number(name.into(), |wire| {
+            wire.unsigned(annotation::POINTER, value)
+        });
     }
 
     fn float(&mut self, name: impl Into<Name<'t>>, value: f64) {
-        let name = name.into().text();
-        self.number(name, |wire| wire.double(annotation::DOUBLE, value));
+        self.number(name.into(), |wire| wire.double(annotation::DOUBLE, value));
     }
 
     fn boolean(&mut self, name: impl Into<Name<'t>>, value: bool) {
-        let name = name.into().text();
-        self.number(name, |wire| wire.unsigned(annotation::BOOL, value.into()));
+        self.number(name.into(), |wire| {
+            wire.unsigned(annotation::BOOL, value.into())
+        });
     }
 
     #[inline]
     fn word(&mut self, name: impl Into<Name<'t>>, value: &str) {
-        let (name, value) = (name.into().text(), self.names.string(value));
-        self.number(name, |wire| wire.unsigned(annotation::STRING_IID, value));
+        let value = self.names.string(value);
+        self.number(name.into(), |wire| {
+            wire.unsigned(annotation::STRING_IID, value)
+        });
     }
 
     fn text(&mut self, name: impl Into<Name<'t>>, value: &str) {
-        let name = name.into().text();
-        self.annotation(name, |wire| wire.text(annotation::STRING, value));
+        self.annotation(name.into(), |wire| wire.text(annotation::STRING, value));
     }
 
     fn nothing(&mut self, name: impl Into<Name<'t>>) {

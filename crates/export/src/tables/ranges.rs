@@ -41,7 +41,7 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedRange<'s>>> {
 
 pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let trace = source.trace;
-    let nesting = source.places.nesting();
+    let nesting = source.places().nesting();
     let ranges = trace.ranges().iter();
     let mut ranges: Vec<&Range> = ranges
         .filter(|it| source.selection.thread(it.thread))

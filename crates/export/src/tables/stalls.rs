@@ -99,7 +99,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::R
         .map(|stall| {
             StallStats::of(trace, dependencies, &source.stalls, stall).with_late(
                 trace,
-                &source.places,
+                source.places(),
                 stall,
             )
         });

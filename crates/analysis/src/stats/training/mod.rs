@@ -14,19 +14,14 @@ pub use ranges::RangeStats;
 pub use step::{StepStats, Verdict};
 pub use steps::Steps;
 
-use std::sync::Arc;
-
 use ascend_trace_recording::{StreamId, TimeRange};
 
 use super::tables::{Range, overlaps};
-use crate::{Fold, Places, Window};
+use crate::{Fold, Window};
 
 /// The sums of a recording on its way.
 #[derive(Debug, Default)]
 pub(super) struct Training {
-    /// Of how many ranges it was made.
-    known: usize,
-    places: Arc<Places>,
     steps: Steps,
     ranges: ranges::Ranges,
     modules: modules::Modules,
@@ -38,10 +33,6 @@ impl Training {
         if trace.ranges().is_empty() {
             return;
         }
-        if self.known != trace.ranges().len() {
-            self.known = trace.ranges().len();
-            self.places = Arc::clone(&window.places);
-        }
         self.steps.take(window);
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
             for id in window.stream_tasks(stream) {
@@ -49,7 +40,7 @@ impl Training {
                 if !overlaps(range, trace.extent(task)) {
                     continue;
                 }
-                let place = self.places.of_task(trace, task);
+                let place = window.places().of_task(trace, task);
                 self.ranges.task(trace, task, &place);
                 self.modules.task(trace, task, &place);
             }

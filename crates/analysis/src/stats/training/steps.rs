@@ -182,7 +182,7 @@ impl Fold for Steps {
         let is_new = self.known.is_none() || self.plan.is_none() && self.known != ranges;
         if is_new {
             self.known = ranges;
-            self.plan(trace, &window.places);
+            self.plan(trace, window.places());
         }
         if self.lanes.is_empty() {
             return;

@@ -114,16 +114,19 @@ impl Ended {
         wanted: &dyn Fn(CallId) -> bool,
     ) -> Vec<Fact> {
         let trace = window.trace;
-        let is_end = |id: &CallId| ends(trace.function(trace.call(*id).function));
-        let ends = window.calls().filter(is_end);
+        let changes = |id: &CallId| {
+            let function = trace.function(trace.call(*id).function);
+            function.role.meaning().changes
+        };
+        let changing = window.calls().filter(changes);
         self.ahead
-            .extend(ends.filter_map(|id| step(trace, id, wanted)));
+            .extend(changing.filter_map(|id| step(trace, id, wanted)));
         let until = match window.part.is_last {
             true => i64::MAX,
             false => window.part.until,
         };
         let mut matter = Matter::of(&self.ahead, until);
-        let others = window.calls().filter(|id| !is_end(id));
+        let others = window.calls().filter(|id| !changes(id));
         let others = others.filter_map(|id| step(trace, id, wanted));
         let others: Vec<Step> = others.filter(|it| matter.holds(self, it)).collect();
         self.ahead.extend(others);
@@ -256,15 +259,15 @@ struct Matter {
 }
 
 impl Matter {
-    /// `ends` are those of the window, and what was left from the last one.
-    fn of(ends: &[Step], until: i64) -> Self {
+    /// Of a window's calls after which something is there or gone, and what was left from the last one.
+    fn of(changing: &[Step], until: i64) -> Self {
         let mut this = Self {
             ending: HashSet::new(),
             clearings: Vec::new(),
             earliest: HashMap::new(),
             until,
         };
-        for step in ends {
+        for step in changing {
             match step.act {
                 Act::Ends(names) => this
                     .ending
@@ -313,14 +316,6 @@ impl Matter {
         }
         matters
     }
-}
-
-/// Whether calls can end something.
-fn ends(function: &Function) -> bool {
-    matches!(
-        function.role,
-        Role::DestroyStream | Role::DestroyEvent | Role::DestroyContext | Role::ResetDevice
-    )
 }
 
 /// What happens in a pause of the recording is not known.

@@ -69,11 +69,10 @@ impl Fold for Collect {
         for id in calls {
             self.call(trace, trace.call(id));
         }
-        let tasks = match self.pending.is_empty() {
-            true => 0,
-            false => trace.tasks().len() as u32,
-        };
-        let tasks = (0..tasks).map(TaskId);
+        // Most programs have no collectives.
+        let is_looked_at = !self.pending.is_empty();
+        let tasks = (0..trace.tasks().len() as u32).map(TaskId);
+        let tasks = tasks.take_while(|_| is_looked_at);
         for id in tasks.filter(|id| window.part.holds(window.keys.task(*id))) {
             let task = trace.task(id);
             let call = trace.call(task.call);

@@ -8,7 +8,7 @@ use super::chunk::{self, Kind};
 use super::column::Cursors;
 use super::error::{Lost, OpenError, Warning};
 use super::scan::{Piece, Scanner, kind_name};
-use super::table::Table;
+use super::table::{Table, cursors};
 
 /// What a file holds, in the order of the file.
 #[derive(Debug)]
@@ -202,8 +202,7 @@ pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut(TimeRange)) ->
 }
 
 fn table<T: Table>(plain: &[u8]) -> Result<Cursors<'_>, Stop> {
-    let cursors =
-        Cursors::of_any_age(plain, T::COLUMNS.len(), T::LEAST).ok_or(Stop::Senseless(0))?;
+    let cursors = cursors::<T>(plain).ok_or(Stop::Senseless(0))?;
     match cursors.rows() > chunk::MAX_ROWS {
         true => Err(Stop::Excessive(0)),
         false => Ok(cursors),

@@ -126,3 +126,22 @@ impl Value for String {
         cursors.take_text(at)
     }
 }
+
+/// Hands out the rows of a table as far as they make sense.
+pub(super) fn each<T: Table>(payload: &[u8], mut sink: impl FnMut(T)) {
+    let Some(mut cursors) = cursors::<T>(payload) else {
+        return;
+    };
+    let mut memory = T::Memory::default();
+    for _ in 0..cursors.rows() {
+        match T::take(&mut cursors, &mut memory) {
+            Some(row) => sink(row),
+            None => return,
+        }
+    }
+}
+
+/// A reader of the rows of a table, of a file of any age.
+pub(super) fn cursors<T: Table>(payload: &[u8]) -> Option<Cursors<'_>> {
+    Cursors::of_any_age(payload, T::COLUMNS.len(), T::LEAST)
+}

@@ -12,8 +12,7 @@ use crate::clock::Bound;
 use crate::counters::raise;
 use crate::file::call::Brief;
 use crate::file::chunk::{self, Kind};
-use crate::file::column::Cursors;
-use crate::file::table::Table;
+use crate::file::table::{Table, cursors, each};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, Numbers, function};
 use crate::rows::{
@@ -583,22 +582,4 @@ fn shrunk(lanes: Vec<(LaneKey, LaneBuilder)>, (share, fewest): (u64, usize), mos
 
 fn code(code: u8) -> usize {
     usize::from(code).min(CODES - 1)
-}
-
-/// Hands out the rows of a table as far as they make sense.
-fn each<T: Table>(payload: &[u8], mut sink: impl FnMut(T)) {
-    let Some(mut cursors) = cursors::<T>(payload) else {
-        return;
-    };
-    let mut memory = T::Memory::default();
-    for _ in 0..cursors.rows() {
-        match T::take(&mut cursors, &mut memory) {
-            Some(row) => sink(row),
-            None => return,
-        }
-    }
-}
-
-fn cursors<T: Table>(payload: &[u8]) -> Option<Cursors<'_>> {
-    Cursors::of_any_age(payload, T::COLUMNS.len(), T::LEAST)
 }

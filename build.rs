@@ -1,7 +1,7 @@
 //! Makes the command self-contained: the libraries that it loads into programs, the software
 //! runtime, its demo programs and the C headers are built here and embedded.
 //!
-//! `OUT_DIR/embedded.rs` is what is embedded.
+//! `OUT_DIR/embedded.rs` contains the embedded files.
 
 #[path = "build/demo.rs"]
 mod demo;
@@ -16,7 +16,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Everything that what is embedded is made of.
+/// Sources of the embedded files.
 const INPUTS: [&str; 15] = [
     "build.rs",
     "build",
@@ -61,8 +61,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Copies what was generated to where the inner build finds it whatever the features are. What stays the same
-/// keeps its time of change, so that cargo builds nothing anew.
+/// Copies the generated files to a folder that is the same for all features, where the inner build
+/// finds them. Files without a change keep their time stamp, so that cargo does not rebuild.
 fn take(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

@@ -1,9 +1,9 @@
-//! Whether the live view keeps up, and what it takes from the recording.
+//! Measures whether the live view keeps up, and how much it slows the recording down.
 //!
-//! `cargo bench --bench live [-- SECONDS]` has a paced program recorded twice at each rate: under the view,
-//! in a terminal of 150 by 40 cells, and without it. It says how long the screen stood still at most, how
-//! long keys took to be answered, how far the view was behind, and what was lost either way. A thread that
-//! sleeps for ten milliseconds over and over shows what the machine itself adds to such times.
+//! `cargo bench --bench live [-- SECONDS]` records a paced program twice at each rate: under the view
+//! in a terminal of 150 by 40 cells, and without it. It prints the longest time without a repaint, the
+//! latency of key presses, the lag of the view, and the losses in both cases. A thread that sleeps ten
+//! milliseconds in a loop shows the delay that the machine itself adds.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -28,13 +28,13 @@ const ROWS: u16 = 40;
 const COLUMNS: u16 = 150;
 /// Bytes that come closer together than this belong to one repaint.
 const PAUSE: Duration = Duration::from_millis(2);
-/// From one answered key to the next one.
+/// Pause between the repaint after one key press and the next key press.
 const BETWEEN_KEYS: Duration = Duration::from_millis(150);
 /// From one look at the processor time of threads to the next one.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
-/// Of a key that is never answered.
+/// Limit for the repaint after a key press.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What the first key brings to the screen, and the second one takes away.
+/// Text that the first key shows, and the second key removes.
 const PROMPT: &str = "/regex/  argument=value";
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -78,7 +78,7 @@ fn trace(folder: &Path) -> PathBuf {
     folder.join("bench.atrace")
 }
 
-/// What the view showed.
+/// Figures of the view in one recording.
 #[derive(Default)]
 struct Watched {
     /// Between two repaints, while the program ran.
@@ -89,7 +89,7 @@ struct Watched {
     /// Repaints, and those that said that the view was behind.
     repaints: usize,
     behind: usize,
-    /// The longest lag that was told, in milliseconds.
+    /// The longest reported lag, in milliseconds.
     lag: f64,
     /// Calls, seconds, the program's processor seconds, those of the process that started it.
     figures: [f64; 4],
@@ -156,7 +156,7 @@ struct Terminal {
     screen: vt100::Parser,
 }
 
-/// What came of waiting for the view.
+/// Result of waiting for the view.
 enum Came {
     Repaint(Instant),
     Nothing,
@@ -164,7 +164,7 @@ enum Came {
 }
 
 impl Terminal {
-    /// Waits for a repaint, until a moment at the longest.
+    /// Waits for a repaint, until `until` at the latest.
     fn next(&mut self, until: Instant) -> Came {
         let mut begun = None;
         loop {
@@ -228,13 +228,13 @@ fn start(command: Command) -> Result<(Terminal, std::process::Child)> {
 /// Watches a recording in the view and presses keys meanwhile.
 fn watch(command: Command, folder: &Path) -> Result<Watched> {
     let log = folder.join("bench.atrace.log");
-    // A log that is there would not be replaced.
+    // An existing log would not be replaced.
     let _ = std::fs::remove_file(&log);
     let (mut terminal, mut child) = start(command)?;
     let begun = Instant::now();
     let mut watched = Watched::default();
     let mut last: Option<Instant> = None;
-    // The key that has not been answered, when it was pressed, and whether it opens the prompt.
+    // The key press without a repaint yet, its time, and whether it opens the prompt.
     let mut asked: Option<Instant> = None;
     let mut opens = true;
     let mut looked = begun;
@@ -260,7 +260,7 @@ fn watch(command: Command, folder: &Path) -> Result<Watched> {
                 }
                 if looked.elapsed() > BETWEEN_LOOKS && !terminal.shows("program ended") {
                     looked = Instant::now();
-                    // Threads that have ended keep what they had.
+                    // Threads that have ended keep their last value.
                     watched.threads.extend(processor_seconds(child.id()));
                 }
                 if terminal.shows("program ended") && asked.is_none() {
@@ -291,7 +291,7 @@ fn watch(command: Command, folder: &Path) -> Result<Watched> {
 }
 
 impl Watched {
-    /// Notes what the last lines say.
+    /// Reads the figures from the last lines of the screen.
     fn note(&mut self, terminal: &Terminal, time: Duration) {
         let contents = terminal.screen.screen().contents();
         let Some(status) = contents.lines().find(|line| line.contains("tasks ")) else {
@@ -315,7 +315,7 @@ impl Watched {
     }
 }
 
-/// What the threads of a process have used, by name: the first one draws.
+/// Processor time of the threads of a process, by name: the first one draws.
 fn processor_seconds(process: u32) -> BTreeMap<String, f64> {
     let mut seconds = BTreeMap::new();
     let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
@@ -342,7 +342,7 @@ fn figures(said: &str) -> Result<[f64; 4]> {
     <[f64; 4]>::try_from(numbers).map_err(|numbers| format!("no figures: {numbers:?}").into())
 }
 
-/// Calls that were lost, as a summary tells them: with those that were recorded they are all that were made.
+/// Lost calls by the summary: recorded and lost calls add up to all calls.
 fn lost(said: &str, figures: [f64; 4]) -> Result<u64> {
     let lines = || said.lines();
     let recorded = lines().find(|line| line.contains("bench.atrace ("));
@@ -352,7 +352,7 @@ fn lost(said: &str, figures: [f64; 4]) -> Result<u64> {
     let lost = lost
         .and_then(|line| number_before(line, " call"))
         .unwrap_or(0);
-    // The program's own calls besides: it initialises, and each thread sets its device.
+    // In addition to the measured calls, the program initialises, and each thread sets its device.
     let made = figures[0] as u64 + 1 + THREADS;
     match recorded + lost == made {
         true => Ok(lost),

@@ -1,8 +1,9 @@
 //! What each source of times costs the device when kernels take two microseconds.
 //!
-//! `cargo bench --bench short_kernels` runs batches of 400 kernels, each held back until all of it has been submitted, and
-//! takes from the software runtime's log how long the device needed for them, in each way of `--timing`. An event
-//! record takes 1.5 us there, as on a card. The ways take turns; what the device needs is computed and the same in each.
+//! `cargo bench --bench short_kernels` runs batches of 400 kernels, each held back until all of it has
+//! been submitted, and reads from the software runtime's log how long the device needed for them, in
+//! each way of `--timing`. An event record takes 1.5 us there, as on a card. The ways take turns; the
+//! reference time of the device is computed and the same in each.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 

@@ -1,9 +1,9 @@
-//! How much can be recorded for how long, and what it takes on disk.
+//! Measures which call rates can be recorded without loss, for how long, and the bytes on disk.
 //!
 //! `cargo bench --bench sustained [-- SECONDS]` offers the recorder paced loads from two threads and
-//! says what reached the file, what was lost, and what it cost; then it records the demos and a
-//! training loop and says how many bytes a call takes. A loss is no failure of the bench: the machine
-//! may not allow the rate. A loss that was not counted is.
+//! prints the recorded calls, the lost calls and the cost; then it records the demos and a training
+//! loop and prints the bytes of a call. A loss is no failure of the bench: the machine may not allow
+//! the rate. An uncounted loss is one.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -18,7 +18,7 @@ const THREADS: u64 = 2;
 const MILLIONS: [u64; 4] = [1, 2, 5, 10];
 const STEPS: &str = "2000";
 const ROUNDS: &str = "1000";
-/// A device on which the demos' copies take as long as when nobody watches.
+/// A device with copies that take as long traced as untraced.
 const DEVICE: &str = "devices=1,h2d_mbps=2000,d2h_mbps=1600,d2d_mbps=1000,memset_mbps=4000";
 /// Chunks that hold no rows.
 const OTHERS: [&[u8; 4]; 6] = [b"SESS", b"TABL", b"SUMM", b"INDX", b"ROOT", b"COVR"];
@@ -45,7 +45,7 @@ fn main() -> Result<()> {
         let mut command = Command::new(TOOL);
         command.args(["demo", demo, "--no-tui", "--force", "-o"]);
         weigh(demo, command.arg(trace(folder.path())), folder.path())?;
-        // The same for longer: what is there once counts for less.
+        // A longer recording: constant parts of the file count for less.
         let mut command = record(folder.path());
         command.arg(format!("--soft={DEVICE}")).arg("--");
         command.arg(&demos).args([demo, ROUNDS]);
@@ -96,7 +96,7 @@ fn sustain(program: &Path, rate: u64, seconds: u64, folder: &Path) -> Result<()>
         own * 1e9 / made,
         recorder * 1e9 / made,
     );
-    // The program's own calls besides: it initialises, and each thread sets its device.
+    // In addition to the measured calls, the program initialises, and each thread sets its device.
     let expected = made as u64 + 1 + THREADS;
     if recorded + lost != expected {
         return Err(format!("{expected} calls, but {recorded} recorded and {lost} lost").into());
@@ -132,7 +132,7 @@ fn rows_in(file: &[u8]) -> usize {
     rows
 }
 
-/// What a command that must succeed writes to its two streams.
+/// Output of a command that must succeed, on both streams.
 fn run(command: &mut Command) -> Result<(String, String)> {
     let output = command.output()?;
     let said = String::from_utf8(output.stderr)?;

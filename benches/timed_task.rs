@@ -1,9 +1,9 @@
 //! What timing a task costs the program, against the runtime's own two event records.
 //!
-//! `cargo bench --bench timed_task` runs a small C program on softacl with tasks of several lengths:
-//! bare, recording two events of its own around each task, and traced in each way of `--timing`.
-//! It prints host time per submission and the change of the time that a batch takes. The ways take
-//! turns and each keeps its best.
+//! `cargo bench --bench timed_task` runs a small C program on softacl with tasks of several durations:
+//! bare, recording two of the program's events around each task, and traced in each way of `--timing`.
+//! It prints host time per submission and the change of the duration of a batch. The ways take turns
+//! and each keeps its best.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 

@@ -1,5 +1,5 @@
-//! What a call costs through a stub, against the least that a wrapper could do, and how long it takes to
-//! give 5,000 functions stubs.
+//! Cost of a call through a stub, compared with the smallest possible wrapper, and the time to give
+//! 5,000 functions stubs.
 //!
 //! `cargo bench --bench untyped_call` compiles a small C program and runs it three ways in turn: with a
 //! library of one function that no table has, with a library that has a C wrapper around it which reads

@@ -15,7 +15,7 @@ const SOURCES: [&str; 7] = [
     "transformer.c",
 ];
 
-/// Compiles the program and answers where it is. `library` is the runtime to link to.
+/// Compiles the program and returns its path. `library` is the runtime to link to.
 pub(crate) fn build(out: &Path, library: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let program = out.join("ascend-trace-demo");
     let folder = library.parent().ok_or("the runtime has no folder")?;

@@ -1,4 +1,4 @@
-//! The inner build: libraries and programs for the target, made by a cargo run of their own.
+//! The inner build: a separate cargo run makes libraries and programs for the target.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ const OUTER_ONLY: [&str; 7] = [
 /// Names the folder with the sources that are generated from the hook table.
 const GENERATED: &str = "ASCEND_TRACE_GENERATED";
 
-/// Builds the libraries from the sources in `generated`, and answers where they are.
+/// Builds the libraries from the sources in `generated`, and returns their paths.
 pub(crate) fn build(
     folder: &Path,
     generated: &Path,
@@ -45,7 +45,7 @@ pub(crate) fn build(
     } else {
         vec![INTERPOSER]
     };
-    // The generator has run: it and what it parses its tables with are not built again.
+    // The generator has run: it and its parsers are not built again.
     let mut packages = vec!["--no-default-features"];
     for [_, package, _] in &libraries {
         packages.extend(["--package", package]);
@@ -61,8 +61,8 @@ pub(crate) fn build(
         .collect())
 }
 
-/// Builds the engine that patches functions. With features of its own, so in a run of its own: they
-/// must not reach what the other libraries are made of.
+/// Builds the engine that patches functions. It has separate features, so it needs a separate run: they
+/// must not reach the dependencies of the other libraries.
 pub(crate) fn build_engine(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let download = env::var_os("CARGO_FEATURE_FRIDA_DOWNLOAD").is_some();
     let feature = if download { "download" } else { "gum" };
@@ -93,8 +93,8 @@ fn devkit() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     ])
 }
 
-/// The target folder of the inner build, beside those of the outer profiles: it stays when the script's own
-/// folder changes, so that a change of features builds nothing twice.
+/// The target folder of the inner build, next to those of the outer profiles: it stays when the
+/// script's folder changes, so that a change of features builds nothing twice.
 pub(crate) fn folder(out: &Path) -> Result<PathBuf, Box<dyn Error>> {
     // `TARGET_FOLDER/PROFILE/build/PACKAGE/out`
     let target = out.ancestors().nth(4);
@@ -103,7 +103,7 @@ pub(crate) fn folder(out: &Path) -> Result<PathBuf, Box<dyn Error>> {
         .join("embedded"))
 }
 
-/// Builds some libraries and answers the folder that they are in.
+/// Builds some libraries and returns their folder.
 fn cargo(
     folder: &Path,
     words: &[&str],
@@ -139,7 +139,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What runs in programs has profiles of its own, one for each kind of outer profile.
+/// Code that runs in programs has separate profiles, one for each kind of outer profile.
 fn profile() -> Result<&'static str, env::VarError> {
     Ok(match env::var("PROFILE")?.as_str() {
         "release" => "embedded",

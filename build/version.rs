@@ -16,7 +16,8 @@ pub(crate) fn tell() {
     println!("cargo:rustc-env=ASCEND_TRACE_TARGET={target}");
 }
 
-/// The commit of this checkout. Only for releases: others would be built anew with every commit.
+/// The commit of this checkout. Only for releases: each commit would cause a new build of other
+/// profiles.
 fn checked_out() -> Option<String> {
     if env::var("PROFILE").ok()? != "release" || !Path::new(".git").exists() {
         return None;

@@ -1,4 +1,4 @@
-//! One stream copies in, another works on what has arrived and copies it back; an event ties them.
+//! One stream copies in, another one works on the copied data and copies it back; an event orders them.
 //!
 //! `cargo build --example two_streams` links it to the bundled software runtime, and
 //! `cargo run -- --soft target/debug/examples/two_streams` traces it there.

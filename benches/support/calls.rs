@@ -1,6 +1,6 @@
-//! What the benches of one call share: programs that print what a call took, run bare and traced, and
-//! their costs side by side. Machines are noisy, so all ways take turns and each keeps its best. A
-//! traced run counts only if its trace holds every call.
+//! Shared by the benches of one call: programs that print the duration of a call, run bare and traced,
+//! and the comparison of their costs. Machines are noisy, so all ways take turns and each keeps its
+//! best. A traced run counts only if its trace contains every call.
 
 use std::error::Error;
 use std::path::Path;
@@ -25,7 +25,8 @@ pub(crate) fn best<const WAYS: usize>(
     Ok(best)
 }
 
-/// Prints what a call costs bare, with the least wrapper and traced, which has a name and a short one.
+/// Prints the cost of a call bare, with the smallest wrapper, and traced. The call has a full name and
+/// a short one.
 pub(crate) fn print([bare, wrapped, traced]: [f64; 3], name: &str, short: &str) {
     println!("bare call               {bare:8.1} ns");
     println!(
@@ -40,7 +41,7 @@ pub(crate) fn print([bare, wrapped, traced]: [f64; 3], name: &str, short: &str) 
     );
 }
 
-/// What a program says that it took, in nanoseconds.
+/// The nanoseconds that a program prints.
 pub(crate) fn nanoseconds(command: &mut Command) -> Result<f64> {
     Ok(run(command)?.0)
 }
@@ -60,7 +61,7 @@ pub(crate) fn traced(program: &Path, words: &[&str], options: &[&str]) -> Result
     Ok(nanoseconds)
 }
 
-/// What the program prints: nanoseconds, and how many calls it made.
+/// The output of the program: nanoseconds, and the number of its calls.
 fn run(command: &mut Command) -> Result<(f64, u64)> {
     let output = command.output()?;
     let text = String::from_utf8(output.stdout)?;

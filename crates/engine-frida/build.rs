@@ -1,4 +1,4 @@
-//! Tells the linker where the devkit is, and people what is missing.
+//! Passes the place of the devkit to the linker, and reports missing files.
 
 use std::env;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn main() {
                 );
             }
             println!("cargo:rustc-link-search=native={}", folder.display());
-            // A devkit is an archive. What stands in for one in tests is found where it is.
+            // A devkit is an archive. Tests use a library in its place, in the same folder.
             if !folder.join(names[0]).exists() {
                 println!(
                     "cargo:rustc-link-arg-cdylib=-Wl,-rpath,{}",

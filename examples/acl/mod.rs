@@ -1,5 +1,5 @@
-//! The few AscendCL functions that the Rust examples need, and a count of what they ask for, so
-//! that their own word can be held against a trace.
+//! The few AscendCL functions that the Rust examples need, and counts of the requested work, to compare
+//! with a trace.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
@@ -52,7 +52,7 @@ static CALLS: AtomicU32 = AtomicU32::new(0);
 static TASKS: AtomicU32 = AtomicU32::new(0);
 static WAITS: AtomicU32 = AtomicU32::new(0);
 
-/// A call of the runtime has answered; nothing in the examples may fail.
+/// Checks the result of a call; every call of the examples must succeed.
 fn done(name: &str, code: c_int) {
     CALLS.fetch_add(1, Relaxed);
     if code != 0 {
@@ -127,7 +127,7 @@ impl HostBuffer {
 
     /// The bytes. No copy to or from them may be under way.
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the runtime gave us this many bytes, and nobody else has a reference.
+        // SAFETY: the runtime gave us this many bytes, and no other reference exists.
         unsafe { std::slice::from_raw_parts_mut(self.0.cast(), self.1) }
     }
 }

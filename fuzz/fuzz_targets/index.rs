@@ -1,4 +1,4 @@
-//! The reader of indexes: a file whose index, and whose fine lanes, hold whatever comes.
+//! The reader of indexes: a file with any bytes as its index and its fine lanes.
 #![no_main]
 
 mod frame;

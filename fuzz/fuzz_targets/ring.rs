@@ -1,4 +1,5 @@
-//! The reading side of the shared memory: what a traced program, or a bug in it, may leave there.
+//! The reading side of the shared memory, with any bytes that a traced program, or a bug in it, may
+//! leave.
 #![no_main]
 
 use std::fs::File;

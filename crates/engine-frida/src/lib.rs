@@ -1,4 +1,4 @@
-//! `--engine frida`: an engine whose patches are made by Frida's Gum.
+//! `--engine frida`: an engine that uses Frida's Gum to patch functions.
 //!
 //! Of Gum only `replace_fast` is used: the patch is a jump to our wrapper, and nothing of Gum runs
 //! during a call. Its other ways save the state of every call and put another return address on the
@@ -50,7 +50,7 @@ unsafe impl Patcher for Frida {
 }
 
 unsafe extern "C" fn install(host: *const Host, patches: *mut Patch, count: usize) {
-    // SAFETY: the caller keeps to what the table asks for.
+    // SAFETY: the caller obeys the contract of the table.
     unsafe {
         ascend_trace_engine::install(host, patches, count, || Box::new(Frida::obtain()));
     }

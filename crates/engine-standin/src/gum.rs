@@ -32,7 +32,7 @@ fn with<T>(action: impl FnOnce(&mut InterceptorState) -> T) -> T {
 }
 
 /// Nothing needs to be made ready.
-// SAFETY: as for all names here: they are those of Gum, for which this stands in.
+// SAFETY: as for all names here: they are Gum's, which this crate replaces.
 #[unsafe(no_mangle)]
 pub extern "C" fn gum_init_embedded() {}
 
@@ -60,7 +60,7 @@ pub extern "C" fn _frida_g_object_unref(_: *mut c_void) {
 }
 
 /// # Safety
-/// None needed; Gum's is none a caller could call safely.
+/// No requirements. The function is unsafe because Gum's function is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gum_interceptor_begin_transaction(_: *mut c_void) {
     with(|state| state.in_transaction = true);

@@ -1,9 +1,9 @@
 //! A stand-in for Frida's Gum, which no package registry has: for tests only.
 //!
 //! It exports the functions of Gum that the engine uses, under their names, so that the engine can be
-//! linked against it; and it is an engine itself, so that tests can do without the bindings to Gum
-//! and libclang. It patches in the simplest way, by a jump at the function's begin, and only functions
-//! whose first instructions it can move elsewhere; the others it refuses, as Gum does some.
+//! linked against it; and it is an engine itself, so that tests can do without the bindings to Gum and
+//! libclang. It patches in the simplest way, by a jump at the function's begin. It patches only functions
+//! with first instructions that it can move elsewhere; it refuses the others, as Gum refuses some.
 
 #![expect(unsafe_code, reason = "patches functions of the running program")]
 
@@ -23,7 +23,7 @@ struct StandIn(*mut c_void);
 // are complete when `replace` returns, and nothing is ever taken back.
 unsafe impl Patcher for StandIn {
     fn begin(&mut self) {
-        // SAFETY: the pointer is what `obtain` answered.
+        // SAFETY: the pointer is the result of `obtain`.
         unsafe { gum::gum_interceptor_begin_transaction(self.0) };
     }
 
@@ -51,7 +51,7 @@ unsafe extern "C" fn install(host: *const Host, patches: *mut Patch, count: usiz
         gum::gum_init_embedded();
         Box::new(StandIn(gum::gum_interceptor_obtain())) as Box<dyn Patcher>
     };
-    // SAFETY: the caller keeps to what the table asks for.
+    // SAFETY: the caller obeys the contract of the table.
     unsafe { ascend_trace_engine::install(host, patches, count, make) };
 }
 

@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use std::sync::Mutex;
 
 const WRITABLE: i32 = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
-/// Code is made in pieces of so much memory.
+/// Bytes of one piece of memory for code.
 const PIECE: usize = 1 << 20;
 
 /// A jump to any address, which changes no register that calls use.
@@ -25,11 +25,11 @@ pub(crate) fn jump(target: usize) -> [u8; 16] {
     code
 }
 
-/// The piece that is filled at the moment: address and what is used of it.
+/// The piece that is being filled: its address, and the number of used bytes.
 static CURRENT: Mutex<(usize, usize)> = Mutex::new((0, PIECE));
 
-/// Keeps code for ever, where it can be run: what `make` gives for the address that it will have, at
-/// most so many bytes. `None` without code or memory.
+/// Keeps executable code until the process ends. `make` returns the code for its address, at most
+/// `most` bytes. `None` without code or memory.
 pub(crate) fn keep(most: usize, make: impl FnOnce(usize) -> Option<Vec<u8>>) -> Option<usize> {
     let mut current = CURRENT.lock().unwrap_or_else(|error| error.into_inner());
     if current.1 + most > PIECE {
@@ -44,7 +44,7 @@ pub(crate) fn keep(most: usize, make: impl FnOnce(usize) -> Option<Vec<u8>>) -> 
     let address = current.0 + current.1;
     let code = make(address).filter(|code| code.len() <= most)?;
     current.1 += code.len().next_multiple_of(16);
-    // SAFETY: room in our own mapping that nobody has used yet.
+    // SAFETY: unused room in our mapping.
     unsafe { core::ptr::copy_nonoverlapping(code.as_ptr(), address as *mut u8, code.len()) };
     synchronise(address, code.len());
     Some(address)
@@ -56,7 +56,7 @@ pub(crate) fn overwrite(address: usize, code: &[u8]) {
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
     let start = address & !(page - 1);
     let end = (address + code.len()).next_multiple_of(page);
-    // SAFETY: the code belongs to a function that is to be replaced, which no thread runs now.
+    // SAFETY: no thread runs the code of the function, which is about to be replaced.
     unsafe {
         if libc::mprotect(start as *mut c_void, end - start, WRITABLE) == 0 {
             core::ptr::copy_nonoverlapping(code.as_ptr(), address as *mut u8, code.len());
@@ -65,7 +65,7 @@ pub(crate) fn overwrite(address: usize, code: &[u8]) {
     synchronise(address, code.len());
 }
 
-/// Has processors fetch the code anew.
+/// Makes processors fetch the code again.
 #[cfg(target_arch = "aarch64")]
 fn synchronise(address: usize, length: usize) {
     // The smallest lines there are.

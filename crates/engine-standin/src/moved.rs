@@ -4,7 +4,7 @@ use ascend_trace_engine::code;
 
 use crate::memory;
 
-/// Code at `address` that does what `head` does at `entry`, and goes on behind what a patch takes.
+/// Code at `address` with the effect of `head` at `entry`. It continues after the bytes of the patch.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn copy(head: &[u8], entry: usize, address: usize) -> Option<Vec<u8>> {
     use iced_x86::{BlockEncoder, BlockEncoderOptions, Decoder, DecoderOptions, InstructionBlock};

@@ -1,4 +1,4 @@
-//! Whether a function can be patched where it begins, told from its bytes.
+//! Decides from its bytes whether a function can be patched at its begin.
 
 pub mod arm;
 pub mod x86;
@@ -8,10 +8,10 @@ use ascend_trace_format::engine::Outcome;
 /// Bytes at a function's begin that a patch may take, on both architectures: a jump to any address.
 pub const PATCH: usize = 16;
 
-/// What a function's code allows.
+/// Result of the examination of a function's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It can be patched; so many bytes of it are moved elsewhere, in whole instructions.
+    /// It can be patched; this number of bytes, in whole instructions, is moved elsewhere.
     Sound(usize),
     /// It is nothing but a jump to this address.
     JumpsTo(usize),
@@ -20,7 +20,7 @@ pub enum Verdict {
     Refused(Outcome),
 }
 
-/// Judges the function whose bytes these are, all of them, at this address.
+/// Examines all bytes of the function at this address.
 pub fn examine(code: &[u8], address: usize) -> Verdict {
     #[cfg(target_arch = "x86_64")]
     return x86::examine(code, address);

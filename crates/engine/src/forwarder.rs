@@ -14,19 +14,19 @@ const MOST_JUMPS: usize = 8;
 /// Bytes in which a jump must be found.
 const JUMP: usize = 64;
 
-/// What is known of the program's memory.
+/// Access to the mapped memory of the program.
 pub trait Memory {
-    /// The code from an address to the end of what is mapped there.
+    /// The code from an address to the end of its mapping.
     fn code(&self, address: usize) -> Option<&[u8]>;
     /// A word of mapped memory.
     fn word(&self, address: usize) -> Option<usize>;
     /// The length of the function that begins at an address, 0 if that is not known.
     fn length(&self, address: usize) -> usize;
-    /// Whether an address lies in the interposer.
+    /// Whether an address is inside the interposer.
     fn is_own(&self, address: usize) -> bool;
 }
 
-/// What is to be patched for a function.
+/// The place of the patch for a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub address: usize,
@@ -36,7 +36,7 @@ pub struct Entry {
     pub is_forwarded: bool,
 }
 
-/// Finds what is to be patched for the function at `address` with this length, 0 if not known.
+/// Finds the place to patch for the function at `address` with this length, 0 if not known.
 pub fn entry(memory: &dyn Memory, address: usize, length: usize) -> Result<Entry, Outcome> {
     let (mut at, mut length) = (address, length);
     for jumps in 0..=MOST_JUMPS {
@@ -81,7 +81,7 @@ fn judge(rest: &[u8], at: usize, length: usize) -> Verdict {
     }
 }
 
-/// What a slot of the linker's leads to.
+/// The target of a slot of the linker's table.
 fn bound(memory: &dyn Memory, slot: usize) -> Result<usize, Outcome> {
     let target = memory.word(slot).ok_or(Outcome::TargetUnknown)?;
     let is_lazy = memory.code(target).is_some_and(code::is_lazy_binding);
@@ -119,7 +119,7 @@ mod tests {
             self
         }
 
-        /// `jmp *slot`, as in the linker's table, and what the slot holds.
+        /// `jmp *slot`, as in the linker's table, and the content of the slot.
         fn table(mut self, at: usize, slot: usize, target: usize) -> Self {
             let distance = (slot as i64 - at as i64 - 6) as i32;
             let code = [&[0xff, 0x25][..], &distance.to_le_bytes()].concat();
@@ -202,7 +202,7 @@ mod tests {
     fn code_of_unknown_length_is_refused() {
         let memory = Fake::default().body(0x1000);
         assert_eq!(entry(&memory, 0x1000, 0), Err(Outcome::SizeUnknown));
-        // Longer than what is mapped.
+        // Longer than the mapping.
         assert_eq!(entry(&memory, 0x1000, 99), Err(Outcome::SizeUnknown));
     }
 }

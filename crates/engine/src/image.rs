@@ -1,4 +1,4 @@
-//! What is mapped: the segments of the objects that the loader has, and their symbols.
+//! Mapped memory: the segments of the objects that the loader has, and their symbols.
 
 use core::ffi::{c_int, c_void};
 
@@ -15,8 +15,8 @@ struct Segment {
     flags: u32,
 }
 
-/// The memory of the program at one moment. Objects that are unloaded later make it wrong: it is
-/// only used while nothing is unloaded, because all that is looked at is pinned.
+/// A snapshot of the program's memory. Objects that are unloaded later make it wrong: it is only used
+/// while nothing is unloaded, because all objects that it reads are pinned.
 pub(crate) struct Image {
     segments: Vec<Segment>,
     own: [usize; 2],
@@ -26,7 +26,7 @@ impl Image {
     /// `own` is the interposer's memory: first address and length.
     pub(crate) fn now(own: [usize; 2]) -> Self {
         let mut segments = Vec::<Segment>::new();
-        // SAFETY: `visit` gets the vector back, which nobody else uses meanwhile.
+        // SAFETY: `visit` gets the vector back. Nothing else uses it during the call.
         unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut segments).cast()) };
         Self { segments, own }
     }
@@ -89,7 +89,7 @@ impl Memory for Image {
         if found == 0 || symbol.is_null() || info.dli_saddr as usize != address {
             return 0;
         }
-        // SAFETY: the loader answered an entry of a mapped symbol table.
+        // SAFETY: the loader returned an entry of a mapped symbol table.
         unsafe { (*symbol.cast::<Elf64_Sym>()).st_size as usize }
     }
 

@@ -1,4 +1,4 @@
-//! Patching a number of functions: judge, plan, wait for nobody, patch, tell, seal.
+//! Patches a number of functions: examine, plan, check the threads, patch, report, seal.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,17 +11,17 @@ use crate::image::Image;
 use crate::plan::{self, Candidate};
 use crate::{protection, threads};
 
-/// A library that patches functions. What it is given was judged before.
+/// A library that patches functions. Its input was examined before.
 ///
 /// # Safety
-/// After `replace` has succeeded, calling its answer must do what the function did, at once; after
-/// `commit`, calls of the function must reach the replacement with every register and the stack as
-/// they were; and both must last for as long as the process lives.
+/// After `replace` has succeeded, a call of its result must at once have the effect of the original
+/// function; after `commit`, calls of the function must reach the replacement with every register and
+/// the stack unchanged; and both must last until the process ends.
 pub unsafe trait Patcher {
     fn begin(&mut self);
 
-    /// Prepares a patch, which takes effect with [`Patcher::commit`]; answers the way to the
-    /// function as it was.
+    /// Prepares a patch, which takes effect with [`Patcher::commit`]; returns an address that runs the
+    /// original function.
     ///
     /// # Safety
     /// `entry` must be that of a function that can be patched and stays loaded, `replacement` a
@@ -34,7 +34,7 @@ pub unsafe trait Patcher {
 /// Entries that were patched. They stay so.
 static TAKEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
-/// Does what an engine's table offers, with a patcher that is made when it is needed.
+/// Implements an engine's table, with a patcher that is made on first use.
 ///
 /// # Safety
 /// As `Engine::install`: `host` must be null or valid, `patches` must lead to `count` of them, with
@@ -53,7 +53,7 @@ pub unsafe fn install(
     if host.version != VERSION {
         return;
     }
-    // A panic must not reach the program; what was committed by then stays and works.
+    // A panic must not reach the program; patches that were committed before it stay and work.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         // Whoever forked while another thread was here finds it locked for ever, and patches no more.
         if let Ok(mut taken) = TAKEN.try_lock() {
@@ -149,7 +149,7 @@ fn apply(
         };
         patch.outcome = outcome as u32;
     }
-    // SAFETY: the host's own function, with as many patches as it is told.
+    // SAFETY: the host's function, with the number of patches.
     unsafe { (host.publish)(patches.as_ptr(), patches.len()) };
     patcher.commit();
 }

@@ -1,4 +1,4 @@
-//! Which of the functions that could be patched are patched: one patch stands for one function.
+//! Selects the functions to patch: one patch belongs to one function.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,15 +14,15 @@ pub(crate) struct Candidate {
     pub(crate) entry: Entry,
 }
 
-/// What is to be done.
+/// The patches to make, and the refused candidates.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) patched: Vec<Candidate>,
     pub(crate) refused: Vec<(usize, Outcome)>,
 }
 
-/// Sorts out functions that share their code: calls could not be told apart. `taken` are entries
-/// that were patched before.
+/// Rejects functions that share their code, because their calls cannot be distinguished. `taken` has
+/// the entries of earlier patches.
 pub(crate) fn settle(candidates: &[Candidate], taken: &BTreeSet<usize>) -> Plan {
     let mut by_entry: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
     for candidate in candidates {
@@ -40,8 +40,8 @@ pub(crate) fn settle(candidates: &[Candidate], taken: &BTreeSet<usize>) -> Plan 
     plan
 }
 
-/// The one function of a group that the code belongs to: the only one whose own it is, else the
-/// only one that jumps there.
+/// The one function of a group that the code belongs to: the only one that begins with it, else the
+/// only one that jumps to it.
 fn chosen(group: &[Candidate]) -> Option<Candidate> {
     let mut own = group.iter().filter(|it| !it.entry.is_forwarded);
     match (own.next(), own.next(), group) {
@@ -51,7 +51,7 @@ fn chosen(group: &[Candidate]) -> Option<Candidate> {
     }
 }
 
-/// Whether another function begins within what is moved.
+/// Whether another function begins within the moved bytes.
 fn overlaps(entry: &Entry, by_entry: &BTreeMap<usize, Vec<Candidate>>) -> bool {
     let end = entry.address.saturating_add(entry.moved);
     let mut inside = by_entry.range(entry.address + 1..end);

@@ -18,21 +18,21 @@ fn protect(address: usize, length: usize, protection: i32) -> bool {
     unsafe { libc::mprotect(start as *mut c_void, end - start, protection) == 0 }
 }
 
-/// A function of ours whose page is written to, to see whether that is allowed.
+/// A function of this crate. Writing to its page shows whether that is allowed.
 #[inline(never)]
 extern "C" fn page_to_try() -> i32 {
     std::hint::black_box(17)
 }
 
-/// Whether the system lets code be changed: hardened ones do not, and libraries that patch code end
-/// the process then. What is tried is what they do, on code of ours.
+/// Whether the system allows changes of code: hardened ones do not, and libraries that patch code then
+/// end the process. The test makes the same changes to this crate's code.
 pub(crate) fn can_be_changed() -> bool {
     let address = page_to_try as *const () as usize;
     if !protect(address, 1, READ_ONLY | libc::PROT_WRITE) {
         return false;
     }
     let byte = address as *mut u8;
-    // SAFETY: writes what is there already, to a page that can be written.
+    // SAFETY: writes the same value again, to a writable page.
     unsafe { byte.write_volatile(byte.read_volatile()) };
     protect(address, 1, READ_ONLY)
 }

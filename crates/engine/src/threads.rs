@@ -1,9 +1,9 @@
 //! Whether other threads are out of the way.
 //!
-//! A patch is several bytes of code, written while the program lives. A thread that runs there sees
-//! half of them. So functions are patched only while every other thread of the process waits in the
-//! kernel, and none stands where a patch would be. A thread cannot return there later: code that
-//! calls from within the first bytes of a function is not patched at all.
+//! A patch is several bytes of code, written while the program runs. A thread that runs there sees half
+//! of them. So functions are patched only while every other thread of the process waits in the kernel,
+//! outside the places of patches. A thread cannot return there later: code that calls from within the
+//! first bytes of a function is not patched at all.
 
 use core::ops::Range;
 use std::fs;
@@ -20,7 +20,7 @@ enum Standing {
     Gone,
 }
 
-/// Whether no other thread runs or stands in one of these ranges of code.
+/// Whether no other thread runs or is stopped in one of these ranges of code.
 pub(crate) fn are_away(ranges: &[Range<usize>]) -> bool {
     (0..TRIES).any(|attempt| {
         if attempt > 0 {
@@ -30,7 +30,7 @@ pub(crate) fn are_away(ranges: &[Range<usize>]) -> bool {
     })
 }
 
-/// The same at this moment; `None` when the kernel does not say.
+/// The same, checked once; `None` when the kernel does not say.
 fn others_are_away(ranges: &[Range<usize>]) -> Option<bool> {
     // SAFETY: asks the kernel for a number.
     let own = unsafe { libc::syscall(libc::SYS_gettid) };
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(parse("something else"), None);
     }
 
-    /// What this process does while tests run in other threads cannot be told, so a child looks.
+    /// Other tests run in threads of this process and change the result, so a child checks.
     fn in_child(look: impl FnOnce() -> bool) -> Option<bool> {
         if fs::read_to_string("/proc/self/syscall").is_err() {
             eprintln!("skipped: the kernel does not say what threads do");

@@ -16,7 +16,7 @@ use crate::value::Value;
 /// Between two reports of progress.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A column of an answer.
+/// A column of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     pub name: String,
@@ -30,7 +30,7 @@ pub struct Progress {
     pub rows: u64,
 }
 
-/// The answer of a query, which is computed while its rows are taken.
+/// The result of a query, which is computed while its rows are read.
 pub struct Answer<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) plan: Arc<dyn ExecutionPlan>,
@@ -48,8 +48,8 @@ impl Answer<'_> {
         schema.fields().iter().map(column).collect()
     }
 
-    /// Computes the rows and hands each on. While there are none yet, `progress` is called several times a second, and
-    /// ends the query by an error.
+    /// Computes the rows and passes each on. Until the first row, `progress` is called several times a
+    /// second, and ends the query by an error.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ fn hand_on<E>(
     Ok(())
 }
 
-/// Rows that have come out of the parts of a plan that have no parts of their own: those that read tables.
+/// Rows that the leaves of a plan have produced. The leaves read tables.
 fn scanned(plan: &dyn ExecutionPlan) -> u64 {
     let parts = plan.children();
     if parts.is_empty() {

@@ -20,11 +20,12 @@ use tokio::runtime::Runtime;
 use crate::QueryError;
 use crate::answer::Answer;
 
-/// What a query may take of the machine.
+/// Limits of a query on the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub threads: NonZeroUsize,
-    /// Bytes of memory for intermediate results. What does not fit goes to files in the folder for temporary files.
+    /// Bytes of memory for intermediate results. Larger results use files in the folder for temporary
+    /// files.
     pub memory: usize,
 }
 
@@ -57,7 +58,7 @@ impl Database {
         Ok(Self { runtime, session })
     }
 
-    /// Reads tables whose addresses begin with this URL from there.
+    /// Reads tables with addresses that begin with this URL from `store`.
     ///
     /// # Errors
     ///
@@ -68,8 +69,9 @@ impl Database {
         Ok(())
     }
 
-    /// Adds a table: all Parquet files below a folder, whose subfolders give the values of the partition columns, which
-    /// are texts. With `only`, rows are those whose value of the first such column is one of these.
+    /// Adds a table: all Parquet files below a folder. Its subfolders are the values of the partition
+    /// columns, which are texts. With `only`, rows are those with one of these values in the first such
+    /// column.
     ///
     /// # Errors
     ///
@@ -120,7 +122,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// When the text is no SQL, names what the tables have not, or would do more than read.
+    /// When the text is no SQL, names missing tables or columns, or would do more than read.
     pub fn query(&self, sql: &str) -> Result<Answer<'_>, QueryError> {
         let only_reads = SQLOptions::new()
             .with_allow_ddl(false)

@@ -1,7 +1,7 @@
 //! SQL over Parquet tables: the engine of `ascend-trace query` (docs/QUERIES.md).
 //!
-//! A `Database` is a set of tables, each a folder of Parquet files whose subfolders are partition columns. A query
-//! only reads: it makes no tables, writes no files, and reads no others.
+//! A `Database` is a set of tables, each a folder of Parquet files with partition columns as
+//! subfolders. A query only reads: it makes no tables, writes no files, and reads no others.
 #![cfg(feature = "engine")]
 
 mod answer;
@@ -12,7 +12,7 @@ pub use answer::{Answer, Column, Progress};
 pub use database::{Database, Limits, tables_of};
 pub use value::Value;
 
-/// Why there is no answer. Its text says what is wrong with the query or with the tables.
+/// Why a query has no result. The text names the fault of the query or of the tables.
 #[derive(Debug)]
 pub struct QueryError(String);
 

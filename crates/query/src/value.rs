@@ -1,4 +1,4 @@
-//! Cells of an answer.
+//! Cells of a result.
 
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{
@@ -7,7 +7,7 @@ use datafusion::arrow::datatypes::{
 };
 use datafusion::arrow::util::display::array_value_to_string;
 
-/// What a cell holds.
+/// Value of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Null,
@@ -15,7 +15,7 @@ pub enum Value {
     Integer(i64),
     Unsigned(u64),
     Float(f64),
-    /// A text, or what the engine writes for a type that is none of the others, such as a list or a date.
+    /// A text, or the engine's text for any other type, such as a list or a date.
     Text(String),
 }
 
@@ -47,7 +47,7 @@ impl Value {
             DataType::Utf8 => Self::Text(column.as_string::<i32>().value(row).to_owned()),
             DataType::LargeUtf8 => Self::Text(column.as_string::<i64>().value(row).to_owned()),
             DataType::Utf8View => Self::Text(column.as_string_view().value(row).to_owned()),
-            // A text that cannot be made has a place in the table all the same.
+            // A text that cannot be made still has a place in the table.
             _ => Self::Text(
                 array_value_to_string(column, row).unwrap_or_else(|error| error.to_string()),
             ),

@@ -4,7 +4,7 @@ use object_store::path::Path;
 
 use crate::Fault;
 
-/// What a URL names.
+/// The target of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) bucket: String,

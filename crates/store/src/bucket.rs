@@ -21,7 +21,7 @@ const UPLOADS: usize = 4;
 /// Requests for small things that are under way at the same time.
 const LOOKS: usize = 16;
 
-/// All objects whose names begin with a prefix. Several threads may use it at the same time.
+/// All objects with names that begin with a prefix. Several threads may use it at the same time.
 pub struct Bucket {
     address: Address,
     way: Way,
@@ -99,7 +99,7 @@ impl Bucket {
         self.run(async { self.store.put(&self.path(name), content).await.map(|_| ()) })
     }
 
-    /// What lies directly below a name, in order: objects and the beginnings of names.
+    /// Names directly below a name, in order: objects and the beginnings of names.
     ///
     /// # Errors
     /// When the store cannot be asked.
@@ -173,7 +173,7 @@ impl Bucket {
 
     fn path(&self, name: &str) -> Path {
         let own = self.address.prefix.as_ref();
-        // What is empty between slashes is left out.
+        // Empty parts between slashes are left out.
         Path::from(format!("{own}/{name}"))
     }
 

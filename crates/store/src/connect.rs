@@ -1,4 +1,4 @@
-//! What the environment says of a store, and the way to it.
+//! Reads the settings of a store from the environment, and connects to it.
 
 use std::env;
 use std::sync::Arc;

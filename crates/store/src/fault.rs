@@ -1,4 +1,4 @@
-//! Why a store has not done what was asked, and what to do about it.
+//! Why a store did not do a request, and how to mend that.
 
 use std::error::Error;
 use std::io;
@@ -7,7 +7,7 @@ use object_store::client::{HttpError, HttpErrorKind};
 
 use crate::connect::Way;
 
-/// What has gone wrong. The text says what to do.
+/// A failed request. The text says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     #[error(
@@ -53,7 +53,7 @@ impl Fault {
         Self::Settings(reason(error))
     }
 
-    /// What an error of a request means.
+    /// Meaning of an error of a request.
     pub(crate) fn of(error: object_store::Error, way: &Way) -> Self {
         use object_store::Error as E;
         let (endpoint, text) = (way.endpoint.clone(), reason(&error));
@@ -99,7 +99,7 @@ fn is_unreachable(error: &object_store::Error) -> bool {
         .any(|it| matches!(it, Connect | Timeout | Interrupted))
 }
 
-/// What is said of an error: the store's own words, or those of the deepest cause. On one line.
+/// Text of an error: the store's words, or those of the deepest cause. On one line.
 fn reason(error: &object_store::Error) -> String {
     let said = error.to_string();
     let text = match between(&said, "Code") {

@@ -1,7 +1,7 @@
 //! Places for files in object stores: `s3://BUCKET/PREFIX` (docs/FLEET.md).
 //!
-//! A `Bucket` is such a place. Its functions return when the store has done what was asked. An object has its name
-//! when all of it is there, so nobody reads half of one.
+//! A `Bucket` is such a place. Its functions return when the store has done the request. An object gets
+//! its name when all of it is stored, so readers never see half of one.
 #![cfg(feature = "s3")]
 
 mod address;

@@ -1,4 +1,4 @@
-//! Local files to objects, a part at a time: an object is there when all its parts are.
+//! Uploads local files as objects, a part at a time: an object exists when all its parts do.
 
 use std::fs::File;
 use std::io;
@@ -47,7 +47,7 @@ pub(crate) async fn upload(store: &dyn ObjectStore, to: &Path, file: &File) -> R
         Err(failed) => Err(failed),
     };
     if sent.is_err() {
-        // The store keeps what it has, and counts it, until it is told to forget.
+        // The store keeps uploaded parts, and counts them, until the upload is aborted.
         let _ = upload.abort().await;
     }
     sent.map(|_| ())

@@ -40,7 +40,7 @@ impl ObjectFile {
         Ok(file)
     }
 
-    /// Takes what a file of debug information has.
+    /// Adds the contents of a file of debug information.
     fn complete(&mut self, build_id: &str) {
         let Some(cache) = debug_file(build_id).and_then(|path| cache(&path).ok()) else {
             return;

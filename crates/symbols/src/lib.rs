@@ -1,5 +1,5 @@
-//! What lies at addresses of object files: functions and source lines, by their debug information (DWARF)
-//! and their symbol tables. Files are read where they are asked about, once.
+//! Functions and source lines at addresses of object files, from their debug information (DWARF) and
+//! their symbol tables. A file is read once, at its first address.
 
 mod file;
 mod lines;
@@ -53,7 +53,7 @@ impl Symbolizer {
         })
     }
 
-    /// What stands in the way of knowing more of an object.
+    /// Why more is not known about an object.
     pub fn trouble(&self, path: &Path, build_id: &str) -> Option<Trouble> {
         self.with(path, build_id, |file| file.as_ref().err().cloned())
     }

@@ -23,7 +23,7 @@ impl std::fmt::Debug for Lines {
 const MOST: usize = 64;
 
 impl Lines {
-    /// What a file has, if it has any.
+    /// Reads the line tables of a file, if it has any.
     pub(crate) fn read(elf: &Elf<'_>) -> Option<Self> {
         use object::Object as _;
         elf.section_by_name(".debug_info")?;

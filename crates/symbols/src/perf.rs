@@ -15,14 +15,14 @@ pub(crate) struct PerfMap {
 }
 
 impl PerfMap {
-    /// What the file at a path has; nothing if there is none.
+    /// Reads the file at a path; empty if it does not exist.
     pub(crate) fn read(path: &Path) -> Self {
         let mut bytes = Vec::new();
         // Others may have put anything at that path.
         let file = File::open(path).ok();
         let file = file.filter(|file| file.metadata().is_ok_and(|it| it.is_file()));
         if let Some(file) = file {
-            // What was read up to an error is as good as ever.
+            // Lines before a read error are valid.
             let _ = file.take(MOST).read_to_end(&mut bytes);
         }
         Self::parse(&String::from_utf8_lossy(&bytes))

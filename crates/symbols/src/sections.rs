@@ -10,7 +10,7 @@ use crate::file::Elf;
 /// Debug information of one kind that is read. Larger ones are left out.
 const MOST: u64 = 4 << 30;
 
-/// What a section has; nothing where there is none, or it cannot be read.
+/// The content of a section; empty if it does not exist, or cannot be read.
 pub(crate) fn content(elf: &Elf<'_>, name: &str) -> Arc<[u8]> {
     read(elf, name).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Symbol tables: which function an address lies in.
+//! Symbol tables: the function that contains an address.
 
 use object::{Object, ObjectSymbol, SymbolKind};
 
@@ -65,7 +65,7 @@ pub(crate) fn readable(symbol: &str) -> String {
     let Ok(parsed) = cpp_demangle::Symbol::new(symbol) else {
         return symbol.to_owned();
     };
-    // Parameters, and what a function template returns, make lines long and tell little.
+    // Parameters, and the return type of a function template, make lines long and say little.
     let options = cpp_demangle::DemangleOptions::new()
         .no_params()
         .no_return_type();

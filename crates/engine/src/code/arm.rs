@@ -6,7 +6,7 @@ mod registers;
 
 use super::{PATCH, Targets, Verdict};
 
-/// What one instruction does to the flow.
+/// Effect of one instruction on the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     Next,
@@ -14,7 +14,7 @@ enum Flow {
     Branch(usize),
     Jump(usize),
     Call,
-    /// Leaves the function, or goes where no instruction tells.
+    /// Leaves the function, or jumps to a target that is not in the instruction.
     Away,
     /// No instruction.
     Nothing,
@@ -156,7 +156,7 @@ pub fn is_lazy_binding(code: &[u8]) -> bool {
     words.find(|word| !is_padding(*word)) == Some(0xa9bf_7bf0)
 }
 
-/// Length of a patch, if all instructions that lie there work at any address as they are.
+/// Length of a patch, if all instructions in its place work unchanged at any address.
 pub fn movable(code: &[u8], address: usize) -> Option<usize> {
     let stays = |(at, word): (usize, u32)| {
         let is_address = word & 0x1f00_0000 == 0x1000_0000;

@@ -46,8 +46,8 @@ pub fn examine(code: &[u8], address: usize) -> Verdict {
     }
 }
 
-/// Where a jump within the code goes, if the instruction tells. Calls of the function by itself are
-/// calls, and are recorded as such.
+/// The target of a jump within the code, if the instruction contains it. Calls of the function by
+/// itself are calls, and are recorded as such.
 fn branch(instruction: &Instruction) -> Option<usize> {
     let jumps = matches!(
         instruction.flow_control(),
@@ -62,7 +62,7 @@ fn branch(instruction: &Instruction) -> Option<usize> {
     (jumps && is_near).then(|| instruction.near_branch_target() as usize)
 }
 
-/// Why an instruction cannot lie where the patch would be.
+/// Why an instruction cannot be in the place of the patch.
 fn obstacle(instruction: &Instruction) -> Option<Outcome> {
     match instruction.flow_control() {
         FlowControl::Next => None,
@@ -127,7 +127,7 @@ mod tests {
 
     const AT: usize = 0x40_0000;
 
-    /// The code with so much behind it that it is long enough, and a `ret`.
+    /// The code, padded until it is long enough, and a `ret`.
     fn long(code: &[u8]) -> Vec<u8> {
         let mut code = code.to_vec();
         code.resize(code.len().max(24), 0x90);

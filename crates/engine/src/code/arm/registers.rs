@@ -1,8 +1,8 @@
 //! Which general registers an instruction of aarch64 names.
 //!
-//! An instruction has up to four places of five bits for registers. Which of them are registers, and
-//! not parts of a number, its group says. Where a group is not told apart any further, a place that
-//! may be a register counts as one: a function too many is refused, none too few.
+//! An instruction has up to four fields of five bits for registers. Its group determines which of them
+//! are registers, and not parts of a number. Where a group is not divided further, a field that may be
+//! a register counts as one: this may refuse a function without need, but accepts no wrong one.
 
 /// Places of registers in an instruction, as masks for [`may_name`].
 const D: u32 = 1;
@@ -30,7 +30,7 @@ fn places(word: u32) -> u32 {
         // Vectors: some move values from and to general registers; of vectors themselves those with
         // such numbers count as well.
         0b0111 | 0b1111 => D | N,
-        // Scalable vectors and matrices, and what is not known.
+        // Scalable vectors and matrices, and unknown instructions.
         _ => D | N | A | M,
     }
 }
@@ -63,7 +63,7 @@ fn branch(word: u32) -> u32 {
 
 /// Loads and stores.
 fn memory(word: u32) -> u32 {
-    // What is loaded or stored is a vector's.
+    // The loaded or stored register is a vector.
     let is_vector = word & 1 << 26 != 0;
     let value = if is_vector { 0 } else { D };
     match (word >> 28) & 3 {

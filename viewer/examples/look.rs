@@ -27,7 +27,7 @@ t1: aclrtFree(64)[1620us..1640us]=107000 sync(done)[1650us..2101us] aclrtFree(65
 t2: query(s2)[800us..803us] query(s2)[900us..904us] query(s2)[1000us..1003us] sync(s2)[1200us..1702us]
 ";
 
-/// Rows that become known as time goes by.
+/// Rows that appear over time, as in a recording.
 struct Playback {
     rows: std::iter::Peekable<std::vec::IntoIter<Row>>,
     builder: GrowingRecording,

@@ -1,7 +1,6 @@
-//! What a user can ask for, apart from the key that asks for it.
+//! The actions of a user, independent of keys.
 
-/// Declares every action with the name that one can search for and that the configuration uses, in the order in
-/// which the palette lists them.
+/// Declares every action with its name for search and configuration, in the order of the palette.
 macro_rules! actions {
     ($($(#[$meaning:meta])* $action:ident = $command:literal,)+) => {
         /// A request of the user.
@@ -25,7 +24,7 @@ actions! {
     ListFindings = "list the findings of checks",
     /// Of the selected range, if there is one.
     CriticalPath = "critical path of what is on screen",
-    /// How short a stall may be that is gone to or listed.
+    /// Duration from which stalls are listed and visited.
     LeastStall = "set the least duration of stalls",
     ListStatistics = "statistics of the visible range",
     Flame = "calls of the thread by nesting",
@@ -113,7 +112,7 @@ pub(crate) enum Effect {
     Pair(PairAction),
 }
 
-/// What is done with two recordings at once.
+/// Actions on two recordings at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PairAction {
     NextStep,

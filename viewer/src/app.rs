@@ -55,14 +55,14 @@ pub(crate) use part::Kept;
 pub(crate) use crate::place::{FOLLOWED_NS, Follow, Place, Walk};
 pub(crate) use crate::selected::{OpenCall, Selected, is_gap};
 
-/// What the view looks at, besides its own state.
+/// The recording that the view shows, apart from the view's state.
 #[derive(Clone, Copy)]
 pub(crate) struct World<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) log: Option<&'a dyn Log>,
     /// The name that is proposed for an export, if the source can make one.
     pub(crate) export_name: Option<&'a str>,
-    /// What is known of all of the recording; the trace holds what is loaded of it.
+    /// Facts about the whole recording; the trace holds its loaded part.
     pub(crate) overview: &'a Overview,
 }
 
@@ -94,17 +94,17 @@ pub(crate) struct App {
     pub(crate) nodes: NodeLines,
     pub(crate) meters: Meters,
     pub(crate) communicators: Communicators,
-    /// Failed calls of what is loaded.
+    /// Failed calls of the loaded part.
     pub(crate) failures: Failures,
     pub(crate) selected: Option<Selected>,
-    /// What was selected in a part of the recording that is not loaded now.
+    /// The selection, if it is in a part of the recording that is not loaded now.
     pub(crate) away: Option<Identity>,
     pub(crate) lane: Option<TrackKey>,
     /// The folded lanes that the cursor is on, instead of a lane.
     pub(crate) group: Option<Group>,
     pub(crate) arrangement: Arrangement,
     pub(crate) config: Config,
-    /// A layout that is to be kept in the configuration, as text, and its name.
+    /// A layout to save in the configuration, as text, and its name.
     pub(crate) keeping: Option<(String, String)>,
     /// The first row on screen, not counting those that are pinned.
     pub(crate) scroll: usize,
@@ -116,7 +116,7 @@ pub(crate) struct App {
     pub(crate) counts: (u64, u64),
     /// Calls that failed, in all of the recording.
     pub(crate) failed: u64,
-    /// How often the next action is to be done, while that is being typed.
+    /// The repeat count of the next action, while the user types it.
     pub(crate) times: Option<u32>,
     pub(crate) log_open: bool,
     /// Lines between the end of the log and the last one shown.
@@ -126,7 +126,7 @@ pub(crate) struct App {
     pub(crate) search: Option<Search>,
     pub(crate) walk: Option<Walk>,
     pub(crate) history: Vec<Place>,
-    /// What was undone and can be done again.
+    /// Undone moves that can be redone.
     pub(crate) future: Vec<Place>,
     /// Whether the last action only moved the visible range: a row of moves is undone at once.
     pub(crate) moving: bool,
@@ -134,7 +134,7 @@ pub(crate) struct App {
     pub(crate) list: Option<List>,
     /// The calls of a thread by nesting, if these are on screen; they get the keys.
     pub(crate) flame: Option<Flame>,
-    /// What the command line offers.
+    /// Choices of the command line.
     pub(crate) choices: Vec<Choice>,
     /// Entries of the list are of a part that is not loaded any more.
     pub(crate) stale: bool,
@@ -148,7 +148,7 @@ pub(crate) struct App {
     pub(crate) inside: Option<(RangeId, (u64, u64), Inside)>,
     /// What all of it comes to, as far as that is known.
     pub(crate) overall: Option<Overall>,
-    /// The longest stalls of what is loaded.
+    /// The longest stalls of the loaded part.
     pub(crate) worst: Worst,
     /// Time since the view began.
     pub(crate) clock: Duration,
@@ -157,12 +157,11 @@ pub(crate) struct App {
     /// When a long file began to be opened.
     pub(crate) opening_since: Option<Duration>,
     pub(crate) pointer: Pointer,
-    /// What takes time, and is done by the source.
+    /// Slow work, which the source does.
     pub(crate) jobs: Jobs,
     /// The longest stalls of all of the recording, once they have been asked for.
     pub(crate) longest: Option<Longest>,
-    /// Who is to blame for each stall of what is loaded, and in all of the recording once that has been
-    /// asked for.
+    /// The culprit of each stall of the loaded part, and of the whole recording once requested.
     pub(crate) blamed: Arc<BlamedStalls>,
     pub(crate) blamed_all: Option<BlamedAll>,
     pub(crate) blames: Blames,
@@ -170,7 +169,7 @@ pub(crate) struct App {
     pub(crate) findings_all: Option<FindingsAll>,
     /// The critical path, while it is shown.
     pub(crate) path: Option<CriticalPath>,
-    /// What is known of the other recording, where the view is one of two.
+    /// Facts about the other recording, where the view is one of two.
     pub(crate) companion: Option<Companion>,
     /// Shorter stalls are not gone to and not listed.
     pub(crate) least: i64,
@@ -178,7 +177,7 @@ pub(crate) struct App {
     pub(crate) summed: Option<Summed>,
     /// Calls of a thread in a range that is not loaded.
     pub(crate) summed_calls: Option<SummedCalls>,
-    /// What the user must know now.
+    /// An urgent message for the user.
     pub(crate) message: Option<String>,
     /// Why the source can no longer be read.
     pub(crate) failure: Option<String>,
@@ -280,7 +279,7 @@ impl App {
         self.rows.iter().take_while(is_pinned).count()
     }
 
-    /// What is loaded, as analyses take it.
+    /// The loaded part, in the form that analyses take.
     pub(crate) fn window<'t>(&self, trace: &'t Trace) -> Window<'t> {
         Window::with(
             trace,

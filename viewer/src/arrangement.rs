@@ -101,7 +101,7 @@ impl Arrangement {
         self.hidden.len()
     }
 
-    /// Shows all lanes, whatever their names. Tells whether any was missing.
+    /// Shows all lanes, for any name. Returns whether any was hidden.
     pub(crate) fn show_all(&mut self) -> bool {
         let filtered = !std::mem::take(&mut self.filter).is_empty();
         !std::mem::take(&mut self.hidden).is_empty() || filtered

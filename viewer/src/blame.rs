@@ -62,7 +62,7 @@ fn forms(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     }
 }
 
-/// A wait on a stream or in a call, with what it waited for.
+/// A wait on a stream or in a call, and its target.
 fn awaited(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     let culprit = stall.culprit(trace, known.dependencies);
     let (long, short) = match stall.cause {
@@ -99,7 +99,7 @@ fn awaited(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     ]
 }
 
-/// A call that had not returned though what it waited for had been done.
+/// A call that had not returned after its target was done.
 fn returning(trace: &Trace, stall: &Stall) -> Vec<String> {
     let name = Item::from(stall.node).name(trace);
     vec![

@@ -1,4 +1,4 @@
-//! What the command line offers: actions, commands that take a text, and names that one can go to.
+//! Choices of the command line: actions, commands that take a text, and names to go to.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use crate::list::{RowId, Target};
 pub(crate) const NAMES: usize = 5_000;
 /// Entries that are shown.
 const SHOWN: usize = 200;
-/// Guesses where nothing is like what was typed.
+/// Number of guesses where nothing matches the typed text.
 const GUESSES: usize = 5;
 
 /// A command that takes a text.
@@ -24,7 +24,7 @@ pub(crate) enum Verb {
     Lanes,
 }
 
-/// Their words, what they take, and what they do.
+/// Their words, arguments and effects.
 pub(crate) const VERBS: [(Verb, &str, &str, &str); 4] = [
     (Verb::Least, "least", "DURATION", "least duration of stalls"),
     (Verb::GoTo, "goto", "TIME", "go to a time and mark it"),
@@ -48,7 +48,7 @@ pub(crate) struct Choice {
     pub(crate) id: RowId,
     pub(crate) keys: String,
     pub(crate) name: String,
-    /// What it is.
+    /// Kind of the choice.
     pub(crate) what: &'static str,
     pub(crate) target: Target,
 }
@@ -65,7 +65,7 @@ pub(crate) fn choice(name: String, what: &'static str, target: Target) -> Choice
     }
 }
 
-/// Operations and functions that are there. One leads to the slowest on screen.
+/// Operations and functions of the trace. A choice leads to the slowest one on screen.
 pub(crate) fn called(trace: &Trace) -> Vec<Choice> {
     let tasks = trace.tasks().iter().map(|task| trace.task_name(task));
     let operations: BTreeSet<&str> = tasks.collect();
@@ -89,7 +89,7 @@ pub(crate) fn ranges(trace: &Trace) -> Vec<Choice> {
     names.map(range).collect()
 }
 
-/// What is offered for what was typed, best first; and whether that is only guessed.
+/// Choices for the typed text, best first; and whether they are only guesses.
 pub(crate) fn like<'c>(all: &'c [Choice], typed: &str) -> (Vec<Cow<'c, Choice>>, bool) {
     if typed.trim().is_empty() {
         let commands = all
@@ -124,7 +124,7 @@ fn command(typed: &str) -> Option<Choice> {
     Some(choice(format!("{word} {rest}: {does}"), COMMAND, target))
 }
 
-/// What can have been meant. Choosing one types it.
+/// Likely meanings of the typed text. Choosing one types it.
 fn guesses(all: &[Choice], typed: &str) -> Vec<Choice> {
     let mut near: Vec<(usize, Choice)> = Vec::new();
     let first = typed.split_whitespace().next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! What the user wants of every view: the text of a configuration file. Reading the file is not done here.
+//! The user's settings for every view: the text of a configuration file. Reading the file is not done
+//! here.
 
 mod keys;
 mod layouts;
@@ -13,12 +14,12 @@ use crate::theme::Ground;
 pub(crate) use keys::Keys;
 pub(crate) use layouts::{Arrows, Details, Pattern, SavedLayout, rank};
 
-/// What the user wants of every view.
+/// The user's settings for every view.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// What the terminal shows text on; `None` asks it.
+    /// Background of the terminal; `None` asks the terminal.
     pub ground: Option<Ground>,
-    /// Colours whatever the environment says, or none.
+    /// Colours on or off, regardless of the environment.
     pub colors: Option<bool>,
     /// Nothing but ASCII.
     pub ascii: Option<bool>,
@@ -34,7 +35,7 @@ pub struct Config {
 pub struct ConfigError {
     /// The number of the line, from 1.
     pub line: usize,
-    /// What is wrong there, and what to do.
+    /// The fault, and a way to mend it.
     pub what: String,
 }
 
@@ -90,7 +91,7 @@ impl Config {
         };
         let written: Written = toml::from_str(text).map_err(|refused| {
             let at = refused.span().map_or(0, |span| span.start);
-            // Only its first line says what is wrong.
+            // Only its first line names the fault.
             let what = refused.message().lines().next().unwrap_or_default();
             error(Wrong {
                 at,

@@ -1,4 +1,4 @@
-//! The critical path on screen: of which range it is, and which pieces lie on which line.
+//! The critical path on screen: its range, and the lines of its pieces.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const LISTED: usize = 200;
 /// The critical path, while it is shown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CriticalPath {
-    /// The range that was selected, which it is of instead of what is on screen.
+    /// The selected range, which replaces the range on screen.
     pub(crate) pinned: Option<TimeRange>,
     /// The last one that was asked for.
     pub(crate) asked: Option<Asked>,
@@ -24,7 +24,7 @@ pub(crate) struct CriticalPath {
     pub(crate) known: Option<Known>,
     /// Tasks and calls when that was looked for.
     pub(crate) counts: (u64, u64),
-    /// What the user did not want to wait for, or what could not be read.
+    /// A path that the user cancelled, or that could not be read.
     pub(crate) given_up: Option<TimeRange>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Asked {
     pub(crate) second: u64,
 }
 
-/// A path that was found. The thread that reads makes it of what it found.
+/// A path for the view. The reading thread makes it from its result.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) range: TimeRange,

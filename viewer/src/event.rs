@@ -17,7 +17,7 @@ pub(crate) enum InputEvent {
     Mouse(term::MouseEvent),
     Paste(String),
     Resize(u16, u16),
-    /// So much time has passed since the view began.
+    /// The time since the view began.
     Clock(Duration),
     /// The source was polled.
     Data(Progress),
@@ -26,7 +26,7 @@ pub(crate) enum InputEvent {
 }
 
 impl InputEvent {
-    /// What a terminal event means; nothing when it is of no use.
+    /// Converts a terminal event; `None` if the view does not use it.
     pub(crate) fn from_terminal(event: term::Event) -> Option<Self> {
         match event {
             term::Event::Key(key) if key.kind == KeyEventKind::Release => None,

@@ -1,11 +1,12 @@
-//! What a host thread did on screen, summed up by nesting: the state of that view, and where its boxes are.
+//! Calls of a host thread on screen, summed up by nesting: the state of that view, and the places of
+//! its boxes.
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
 use ascend_trace_recording::{ThreadId, TimeRange, Trace};
 
 use crate::list::Basis;
 
-/// A box that the cursor is on is at least as wide, as far as what is around it can be left out.
+/// Least width of the box under the cursor, as far as its surroundings can be left out.
 const WIDE: u32 = 12;
 
 /// The view of a thread.
@@ -57,12 +58,12 @@ impl Flame {
         self.cursor = node.children.first().copied().unwrap_or(self.cursor);
     }
 
-    /// To what is around it.
+    /// Moves to the enclosing node.
     pub(crate) fn ascend(&mut self) {
         self.cursor = self.tree.nodes()[self.cursor].parent;
     }
 
-    /// To what is beside it.
+    /// Moves to the sibling.
     pub(crate) fn beside(&mut self, forward: bool) {
         let nodes = self.tree.nodes();
         let siblings = &nodes[nodes[self.cursor].parent].children;
@@ -75,8 +76,8 @@ impl Flame {
         self.cursor = next.copied().unwrap_or(self.cursor);
     }
 
-    /// What the boxes are laid out from: the thread, or something around the cursor if that is too narrow
-    /// otherwise.
+    /// The root of the layout: the thread, or a node around the cursor if the cursor would be too
+    /// narrow otherwise.
     fn root(&self, width: u16) -> usize {
         let path = self.tree.path(self.cursor);
         let around = &path[..path.len().saturating_sub(1).max(1)];
@@ -89,7 +90,7 @@ impl Flame {
         wide.copied().unwrap_or(0)
     }
 
-    /// What the width of a node stands for: its time, or that of what is in it where ranges overlap.
+    /// The time that the width of a node shows: its time, or that of its children where ranges overlap.
     fn full(&self, place: usize) -> u128 {
         let nodes = self.tree.nodes();
         let children = nodes[place].children.iter();
@@ -97,8 +98,8 @@ impl Flame {
         sum.max(nodes[place].inside_ns).max(0) as u128
     }
 
-    /// The boxes of a screen of this width, level by level. What is narrower than a cell has none, unless
-    /// the cursor is on it.
+    /// The boxes of a screen of this width, level by level. Nodes narrower than a cell have none,
+    /// unless the cursor is on them.
     pub(crate) fn boxes(&self, width: u16) -> Vec<FlameBox> {
         let root = self.root(width);
         let mut boxes = Vec::new();
@@ -139,7 +140,7 @@ impl Flame {
         }
     }
 
-    /// The first level on screen, of which there is room for so many.
+    /// The first level on screen, if there is room for this number of levels.
     pub(crate) fn first_level(&self, rows: u16) -> u16 {
         let level = self.tree.path(self.cursor).len() as u16;
         level.saturating_sub(rows)

@@ -1,7 +1,7 @@
-//! Texts that are like what was typed, best first.
+//! Texts that match the typed text, best first.
 //!
-//! Some seventy lines of our own: the crates that do this well bring a matcher for paths and Unicode that
-//! is ten times as long, or a licence that the project has not.
+//! Some seventy lines in this file: the crates that do this well bring a matcher for paths and Unicode
+//! that is ten times as long, or a licence that the project does not allow.
 
 /// Letters that follow each other, begin a word, begin the text.
 const CONSECUTIVE: i32 = 6;
@@ -28,7 +28,7 @@ fn word_score(word: &str, text: &[char]) -> Option<i32> {
     let mut ends: Vec<i32> = vec![0; text.len()];
     for (number, letter) in word.chars().enumerate() {
         let mut next = vec![NONE; text.len()];
-        // The best match that ended before, less what lies between.
+        // The best match that ended before, minus the gap.
         let mut before = if number == 0 { 0 } else { NONE };
         for (place, own) in text.iter().enumerate() {
             if is_same(letter, *own) {
@@ -54,7 +54,7 @@ fn is_same(wanted: char, own: char) -> bool {
     wanted == own || wanted.to_lowercase().eq(own.to_lowercase())
 }
 
-/// What it is worth that a letter begins a word.
+/// Score of a letter at the begin of a word.
 fn begins(text: &[char], place: usize) -> i32 {
     let Some(before) = place.checked_sub(1).map(|it| text[it]) else {
         return WORD + FIRST;
@@ -93,8 +93,8 @@ pub(crate) fn distance(one: &str, other: &str) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
-/// Whether somebody who typed one text can have meant the other, and how far it is from there: all of it,
-/// or as many words as were typed.
+/// Whether one text is a likely typing error of the other, and the distance: to all of it, or to as
+/// many words as were typed.
 pub(crate) fn near(typed: &str, text: &str) -> Option<usize> {
     let number = typed.split_whitespace().count();
     let words: Vec<&str> = text.split_whitespace().collect();

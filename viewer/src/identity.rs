@@ -1,4 +1,4 @@
-//! What is selected, by what it has in every part of a recording.
+//! Identity of a selection that is valid in every part of a recording.
 
 use ascend_trace_analysis::{Lane, Stall, Stalls};
 use ascend_trace_recording::{Range, StreamId, ThreadId, Trace};
@@ -7,13 +7,13 @@ use crate::item::Item;
 use crate::ranges::RangeId;
 use crate::selected::{OpenCall, Selected, of_stall};
 
-/// A selection by what it has in every part: its ids are those of one part.
+/// A selection by properties that are valid in every part. Ids belong to one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Identity {
     Task {
         stream: StreamId,
         sequence: u32,
-        /// Captured tasks have the sequence of the next one that ran: their calls tell them apart.
+        /// Captured tasks have the sequence of the next task that ran: their calls distinguish them.
         launched: i64,
         /// Where it is drawn.
         begin: i64,
@@ -37,7 +37,7 @@ pub(crate) enum Identity {
 }
 
 impl Identity {
-    /// Of what is selected. A node is named by its replay.
+    /// The identity of a selection. A node is named by its replay.
     pub(crate) fn of(selected: Selected, trace: &Trace) -> Option<Self> {
         match selected {
             Selected::Gap(stall) => Some(Self::Stall {

@@ -16,7 +16,7 @@ use ascend_trace_recording::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum TrackKey {
     Stream(StreamId),
-    /// What the graphs are made of that run on a stream.
+    /// The nodes of the graphs that run on a stream.
     Nodes(StreamId),
     /// The host functions of a stream.
     Callbacks(StreamId),
@@ -26,9 +26,9 @@ pub(crate) enum TrackKey {
     Ranges(ThreadId, u8),
     /// Calls of a thread at one depth of nesting.
     Thread(ThreadId, u8),
-    /// What the tool itself costs a process.
+    /// The tracer overhead of a process.
     Cost(ProcessId),
-    /// What of a process was lost.
+    /// The losses of a process.
     Losses(ProcessId),
 }
 
@@ -55,7 +55,7 @@ impl TrackKey {
         matches!(self, Self::Stream(_))
     }
 
-    /// The line that stands for it and others when lines are hidden.
+    /// The line that represents it together with others when lines are hidden.
     pub(crate) fn owner(self) -> Self {
         match self {
             Self::Nodes(stream) | Self::Callbacks(stream) => Self::Stream(stream),
@@ -88,7 +88,7 @@ impl TrackKey {
     }
 }
 
-/// Lines that show a task besides that of its stream.
+/// Lines that show a task in addition to that of its stream.
 pub(crate) fn copies(trace: &Trace, id: TaskId, places: Option<&Places>) -> Option<TrackKey> {
     let task = trace.task(id);
     if task.kind == TaskKind::HostFunc {
@@ -142,7 +142,7 @@ impl Item {
         self.track(trace) == key || (key.is_copy() && copy() == Some(key))
     }
 
-    /// Where the item is drawn. A task without a time is drawn at the moment of its launch.
+    /// The time where the item is drawn. A task without a time is drawn at its launch.
     pub(crate) fn span(self, trace: &Trace) -> TimeRange {
         match self {
             Self::Task(id) => {
@@ -183,7 +183,7 @@ impl Item {
         }
     }
 
-    /// What was launched or called: things of one name look alike.
+    /// The launched operation or the called function: items of one name look alike.
     pub(crate) fn name(self, trace: &Trace) -> &str {
         match self {
             Self::Task(id) => trace.task_name(trace.task(id)),

@@ -1,5 +1,5 @@
-//! What takes time. The view asks its source for it, hears how far it has come, can stop it, and goes on meanwhile:
-//! the thread that draws does nothing of it.
+//! Slow work. The view asks its source for it, receives progress, can stop it, and continues meanwhile:
+//! the drawing thread never does it.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub enum Job {
     Export(Export),
 }
 
-/// All of a recording, or what lies in a range, goes into a file whose format its name tells.
+/// Writes the recording, or a range of it, to a file. The file's name determines the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
     pub number: u64,
@@ -42,22 +42,22 @@ impl Job {
     }
 }
 
-/// How far a job has come.
+/// Progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
-    /// This moment of the recording, with or without having started over at the other end.
+    /// This time of the recording, with or without a restart at the other end.
     Moment(i64, bool),
-    /// So much of so much is done.
+    /// This part of this total is done.
     Part(u64, u64),
 }
 
-/// What a source has to say of a job, which is named by its number.
+/// News of a job, which is named by its number.
 #[derive(Debug)]
 pub enum News {
     Reached(u64, Reached),
     /// A quest is done.
     Found(Box<Quest>),
-    /// Another job is done, and this is what there is to say.
+    /// Another job is done, with this message.
     Done(u64, String),
     /// It is not, and this is why.
     Failed(u64, String),
@@ -80,7 +80,7 @@ pub(crate) enum Kind {
     Export,
 }
 
-/// What the source is to do.
+/// A request to the source.
 #[derive(Debug)]
 pub(crate) enum Order {
     Start(Job),
@@ -92,11 +92,11 @@ pub(crate) enum Order {
 pub(crate) struct Running {
     pub(crate) number: u64,
     pub(crate) kind: Kind,
-    /// What is looked for, or written.
+    /// The search text, or the written file.
     pub(crate) what: String,
-    /// The way of what goes through the recording.
+    /// The direction of a job that goes through the recording.
     pub(crate) course: Option<Course>,
-    /// How far it had come when it was last heard of.
+    /// The last reported progress.
     reached: Option<Reached>,
     since: Duration,
 }
@@ -120,7 +120,7 @@ impl Running {
         match self.kind {
             Kind::Quest => {
                 let left = match share {
-                    // It is too early to tell.
+                    // It is too early to know.
                     ..0.03 => String::new(),
                     _ => format!(", at most {left} left"),
                 };
@@ -145,10 +145,10 @@ impl Running {
 /// The jobs of a view.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
-    /// Jobs so far.
+    /// Number of started jobs.
     count: u64,
     running: Vec<Running>,
-    /// What the source is still to be told.
+    /// Requests that the source has not received yet.
     orders: Vec<Order>,
 }
 
@@ -176,7 +176,7 @@ impl Jobs {
         self.orders.push(Order::Start(job));
     }
 
-    /// What is under way of a kind.
+    /// The running job of a kind.
     pub(crate) fn of(&self, kind: Kind) -> Option<&Running> {
         self.running.iter().find(|it| it.kind == kind)
     }
@@ -190,21 +190,21 @@ impl Jobs {
         Some(self.running.remove(place))
     }
 
-    /// Gives a job up: whatever comes of it counts for nothing.
+    /// Abandons a job: its later news are ignored.
     pub(crate) fn give_up(&mut self, kind: Kind) -> Option<Running> {
         let given_up = self.take(kind)?;
         self.orders.push(Order::Stop(given_up.number));
         Some(given_up)
     }
 
-    /// Has a job stopped, whose last news say so.
+    /// Requests the stop of a job; its last news confirm it.
     pub(crate) fn stop(&mut self, kind: Kind) {
         if let Some(number) = self.of(kind).map(|it| it.number) {
             self.orders.push(Order::Stop(number));
         }
     }
 
-    /// A job has come so far.
+    /// Stores the progress of a job.
     pub(crate) fn reach(&mut self, number: u64, reached: Reached) {
         let Some(job) = self.running.iter_mut().find(|it| it.number == number) else {
             return;
@@ -221,7 +221,7 @@ impl Jobs {
         Some(self.running.remove(place))
     }
 
-    /// What the source is to be told.
+    /// Takes the waiting requests.
     pub(crate) fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
     }

@@ -17,7 +17,7 @@ pub(crate) struct Group {
     pub(crate) entries: &'static [Entry],
 }
 
-/// An entry is the keys as the help shows them, what it says of them, and which key asks for what.
+/// An entry has the keys as the help shows them, its help text, and the action of each key.
 macro_rules! keys {
     ($($title:literal { $(
         $shown:literal, $help:literal: $($key:literal => $action:ident),+;
@@ -115,7 +115,7 @@ pub(crate) fn keys_of(action: Action) -> Vec<&'static str> {
         .collect()
 }
 
-/// What a key asks for.
+/// The action of a key.
 pub(crate) fn action(key: &KeyEvent) -> Option<Action> {
     let name = name(key)?;
     let entries = KEYS.iter().flat_map(|group| group.entries);

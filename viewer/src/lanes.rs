@@ -58,7 +58,7 @@ pub(crate) struct Lanes<'a> {
 }
 
 impl Lanes<'_> {
-    /// Whether a lane has a line of its own, or one together with others.
+    /// Whether a lane has a line, alone or shared with others.
     fn shows(&self, key: &TrackKey) -> bool {
         self.arrangement.wants(self.trace, *key) && !self.arrangement.pinned.contains(key)
     }
@@ -77,7 +77,7 @@ pub(crate) fn rows(lanes: Lanes<'_>) -> Vec<ViewRow> {
         push_threads(lanes, &keys, process, &mut rows);
         let meters = lanes.meters.of_process(process);
         rows.extend(meters.filter(|key| lanes.shows(key)).map(ViewRow::Track));
-        // A process of which nothing is to be seen is not named.
+        // A process without visible lanes is not named.
         rows.pop_if(|row| {
             *row == ViewRow::Process(process) && !lanes.arrangement.filter.is_empty()
         });
@@ -92,7 +92,7 @@ fn keys(tracks: &Tracks, overview: &Overview) -> BTreeSet<TrackKey> {
     keys
 }
 
-/// The streams of each device, with what belongs to them, then the communicators.
+/// The streams of each device with their lines, then the communicators.
 fn push_devices(
     lanes: Lanes<'_>,
     keys: &BTreeSet<TrackKey>,

@@ -25,7 +25,7 @@ pub(crate) struct Layout {
     pub(crate) pinned: usize,
 }
 
-/// What the division depends on.
+/// Inputs of the division of the screen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wishes {
     pub(crate) log: bool,
@@ -36,8 +36,8 @@ pub(crate) struct Wishes {
 }
 
 impl Layout {
-    /// On a screen that is too small nothing is drawn, but keys and clicks are still answered: as on the
-    /// smallest one that is not.
+    /// On a screen that is too small, nothing is drawn, but keys and clicks still work: as on the
+    /// smallest sufficient one.
     pub(crate) fn new((width, height): (u16, u16), wishes: Wishes) -> Self {
         let (width, height) = (width.max(MIN_SIZE.0), height.max(MIN_SIZE.1));
         let roomy = height >= 16;

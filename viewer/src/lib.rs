@@ -1,8 +1,8 @@
 //! The terminal timeline: what every stream did, who waited for whom, and how long.
 //!
-//! An `event` becomes an `action` by the `keymap`; `update` lets the state (`app`)
-//! answer; `view` draws it. All of this is pure; only `term` touches the terminal. The viewer
-//! opens no files and prints nothing: the trace comes from a [`Source`].
+//! The `keymap` maps an `event` to an `action`; `update` changes the state (`app`); `view` draws it.
+//! All of this is pure; only `term` touches the terminal. The viewer opens no files and prints nothing:
+//! the trace comes from a [`Source`].
 
 mod action;
 mod app;

@@ -17,7 +17,7 @@ use crate::choices::Verb;
 use crate::place::Place;
 use crate::quest::{Found, Told};
 
-/// What is listed.
+/// Subject of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The longest stalls.
@@ -200,12 +200,12 @@ impl Entry {
 pub(crate) struct Content {
     /// Tasks and calls.
     pub(crate) counts: (u64, u64),
-    /// Tasks whose time is still to come.
+    /// Tasks with an expected time that has not arrived yet.
     pub(crate) pending: usize,
     pub(crate) is_over: bool,
 }
 
-/// What entries were made from: when it changes, they are made anew.
+/// Inputs of the entries: when they change, the entries are made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Basis {
     pub(crate) range: TimeRange,
@@ -219,17 +219,17 @@ pub(crate) struct Basis {
 pub(crate) struct List {
     pub(crate) kind: Kind,
     pub(crate) columns: &'static [Column],
-    /// All of them; those that are shown, and in what order, tells `shown`.
+    /// All entries; `shown` has the visible ones in their order.
     pub(crate) entries: Vec<Entry>,
     pub(crate) shown: Vec<usize>,
     /// The line that it is on, of those that are shown.
     pub(crate) cursor: usize,
     pub(crate) sort: Option<Sort>,
-    /// What entries must have, or what the names of commands are like.
+    /// Text that entries must contain, or that names of commands must match.
     pub(crate) filter: String,
     /// The filter is being typed.
     pub(crate) typing: bool,
-    /// What is said beside the title.
+    /// Text after the title.
     pub(crate) note: String,
     pub(crate) basis: Basis,
     /// Where the user was before the list was opened.
@@ -273,7 +273,7 @@ impl List {
         }
     }
 
-    /// What the keys do here.
+    /// Keys of this list.
     pub(crate) fn hint(&self) -> &'static str {
         match self.kind {
             Kind::Commands => "type letters of it   ↑↓ tab: choose   enter: do it   esc: back",

@@ -1,13 +1,13 @@
 //! Marks to measure between, and bookmarks that outlive the view.
 
-/// What was marked: the span of a task, a call or a stall, or a single moment.
+/// A mark: the span of a task, a call or a stall, or a single timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) begin: i64,
     pub(crate) end: i64,
 }
 
-/// What lies between two marks.
+/// The distance between two marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Measure {
     /// From the end of the earlier to the begin of the later one; negative when they overlap.

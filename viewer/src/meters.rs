@@ -1,4 +1,4 @@
-//! Quantities over time that are told of a process: what the tool costs it, and what was lost of it.
+//! Quantities of a process over time: tracer overhead and losses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use ascend_trace_recording::{Cost, Loss, ProcessId, ThreadId, TimeRange, Trace};
 
 use crate::item::TrackKey;
 
-/// How often the series of a growing trace are made anew.
+/// Least time between two updates of the series of a growing trace.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The series of all processes.
@@ -17,7 +17,7 @@ pub(crate) struct Meters {
     costs: BTreeMap<ProcessId, Vec<Cost>>,
     /// By time.
     losses: BTreeMap<ProcessId, Vec<Loss>>,
-    /// What they were made of, and when.
+    /// The inputs of the series, and the time of the update.
     made_of: (Cost, usize),
     made: Option<Duration>,
 }
@@ -39,7 +39,7 @@ impl Meters {
         self.costs = series.filter(|(_, series)| !series.is_empty()).collect();
         self.losses.clear();
         for loss in trace.lost() {
-            // What belongs to no thread is told of the first process.
+            // Losses without a thread count for the first process.
             let thread = loss.thread.and_then(|id| trace.threads().get(id.index()));
             let process = thread.map_or(ProcessId(0), |thread| thread.process);
             self.losses.entry(process).or_default().push(*loss);
@@ -59,14 +59,13 @@ impl Meters {
         cost.into_iter().chain(losses)
     }
 
-    /// What the tool cost a process in a range. Between two moments that are told of, as much was
-    /// spent at any time.
+    /// Tracer overhead of a process in a range. Between two reported times, it is spread evenly.
     pub(crate) fn cost(&self, id: ProcessId, span: TimeRange, range: TimeRange) -> Cost {
         let series = self.costs.get(&id).map_or(&[][..], Vec::as_slice);
         at(series, span.begin, range.end).since(&at(series, span.begin, range.begin))
     }
 
-    /// What of a process was lost in a range, by thread.
+    /// Losses of a process in a range, by thread.
     pub(crate) fn losses(
         &self,
         id: ProcessId,
@@ -96,7 +95,7 @@ impl Meters {
     }
 }
 
-/// The sums at a moment; before the first one they grew from nothing.
+/// The sums at a timestamp; before the first one they grow from zero.
 fn at(series: &[Cost], start: i64, moment: i64) -> Cost {
     let next = series.partition_point(|cost| cost.at <= moment);
     let before = match next.checked_sub(1) {

@@ -140,7 +140,7 @@ fn hex(word: u64) -> String {
     }
 }
 
-/// What a call returned, or that it did not; nothing for functions that return nothing.
+/// The result of a call, or that it did not return; `None` for functions without a result.
 pub(crate) fn result(trace: &Trace, call: &Call) -> Option<String> {
     match call.ending {
         Ending::Returned => {}

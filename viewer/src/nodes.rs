@@ -1,5 +1,5 @@
-//! The nodes of graphs inside their replays. A replay is one task, so nodes have no times of their own, unless the
-//! hardware's log tells them: they share its time in their order.
+//! The nodes of graphs inside their replays. A replay is one task, so nodes have no separate times,
+//! except in the hardware log: they share its time in their order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,13 +27,13 @@ impl PartialEq for Node {
 
 impl Eq for Node {}
 
-/// A replay and what it is made of.
+/// A replay and its parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Nodes<'g> {
     graph: &'g Graph,
     replay: TaskId,
     span: TimeRange,
-    /// When each ran, by the hardware's log. Those that the log does not tell of have no length.
+    /// The time of each node in the hardware log. Nodes without an entry have no duration.
     times: Option<Vec<TimeRange>>,
 }
 
@@ -78,7 +78,7 @@ impl<'g> Nodes<'g> {
         self.span.begin.saturating_add(part as i64)
     }
 
-    /// The node that runs at a moment, or whose share holds it.
+    /// The node that runs at a timestamp, or has the share around it.
     pub(crate) fn at(&self, time: i64) -> Option<Node> {
         if let Some(times) = &self.times {
             let away = |span: TimeRange| {
@@ -93,7 +93,7 @@ impl<'g> Nodes<'g> {
         let length = (i128::from(self.span.end) - i128::from(self.span.begin)).max(1);
         let offset = (i128::from(time) - i128::from(self.span.begin)).clamp(0, length - 1);
         let place = (offset * self.len() as i128 / length) as usize;
-        // The share was rounded down, so the moment may belong to the next one.
+        // The share was rounded down, so the timestamp may belong to the next one.
         let next = place + 1 < self.len() && self.share(place + 1) <= time;
         self.node(place + usize::from(next))
     }

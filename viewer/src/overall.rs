@@ -1,4 +1,4 @@
-//! What a whole recording comes to: the first screen's answer to "how did it go".
+//! Totals of a whole recording, for the first screen.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::worst::Worst;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Overall {
     pub(crate) devices: Vec<Device>,
-    /// Why streams did nothing: the part of their idle and waiting time, the largest first. Stretches that
-    /// nobody could shorten are left out.
+    /// Causes of idle and waiting time of streams, as parts of it, the largest first. Stretches that no
+    /// change of the program could shorten are left out.
     pub(crate) causes: Vec<(Cause, f64)>,
     pub(crate) longest: Option<Stall>,
     /// What took most of the devices' time.
@@ -85,7 +85,7 @@ impl Overall {
     }
 }
 
-/// Sums over what is loaded of a recording.
+/// Sums over the loaded part of a recording.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Running {
     /// Of all of it, if that is loaded.

@@ -1,4 +1,4 @@
-//! What is known of all of a recording.
+//! Facts about the whole recording.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use ascend_trace_recording::{Category, StreamId, Summary, ThreadId, TimeRange, T
 
 use crate::item::TrackKey;
 
-/// What is known of a whole recording.
+/// Facts about a whole recording.
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
-    /// First and last moment of the recording, once there is anything in it.
+    /// Begin and end of the recording, once it has any content.
     pub span: Option<TimeRange>,
     pub calls: u64,
     pub tasks: u64,
@@ -22,11 +22,11 @@ pub struct Overview {
     pub used: BTreeSet<StreamId>,
     /// All lanes summed up from begin to end.
     pub whole: Arc<Summary>,
-    /// Lanes summed up for what is on screen, in more detail.
+    /// Sums of lanes for the range on screen, in more detail.
     pub near: Arc<Summary>,
     /// The range of which the trace holds every call and task.
     pub loaded: Option<TimeRange>,
-    /// From when on ranges that the program named are known only of what is loaded.
+    /// From this time on, ranges of the program are known only in the loaded part.
     pub ranges_until: Option<i64>,
     /// How much of the file has been read, in percent, while it is being opened.
     pub opening: Option<u8>,
@@ -62,7 +62,7 @@ impl Overview {
         self.loaded.is_some_and(|loaded| loaded.covers(range))
     }
 
-    /// What a lane did in a range, by the summary that tells most about it.
+    /// Sums of a lane in a range, by the summary with the most detail.
     pub(crate) fn sums(&self, key: TrackKey, range: TimeRange) -> Sums {
         let near = self.near.range.covers(range).then(|| lane(&self.near, key));
         let known = near.unwrap_or_else(|| lane(&self.whole, key));

@@ -1,4 +1,5 @@
-//! Two recordings, one above the other. Each half is a view of its own; this keeps them at the same place.
+//! Two recordings, one above the other. Each half is a complete view; this module keeps them at the
+//! same place.
 
 mod compared;
 mod layout;
@@ -43,7 +44,7 @@ pub(crate) struct Pair {
     is_moved: bool,
 }
 
-/// What stands at the same column.
+/// The things that are aligned at the same column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aligned {
     /// The first thing that was recorded.
@@ -52,7 +53,7 @@ pub(crate) enum Aligned {
     Task,
     /// The steps with this place, from 0.
     Step(usize),
-    /// What was selected in both.
+    /// The selections of both halves.
     Selections,
 }
 
@@ -86,7 +87,7 @@ impl Pair {
         }
     }
 
-    /// Lets the half with the focus, or the one under the pointer, answer to an event.
+    /// Passes an event to the half with the focus, or to the one under the pointer.
     pub(crate) fn update(&mut self, worlds: Worlds<'_>, event: InputEvent) -> Vec<Effect> {
         let before = self.halves.each_ref().map(|half| half.viewport);
         let effects = match event {
@@ -155,7 +156,7 @@ impl Pair {
         other.follow = Follow::Off;
     }
 
-    /// Takes in what the comparison has found.
+    /// Takes the results of the comparison.
     pub(crate) fn hear(&mut self, compared: Compared) {
         match compared {
             Compared::Begins([a, b]) => {
@@ -211,7 +212,7 @@ impl Pair {
         Some(self.steps.as_ref()?[half].get(step)?.range())
     }
 
-    /// The step on screen: the one that was gone to, or the one in the middle.
+    /// The step on screen: the visited one, or the one in the middle.
     fn current(&self) -> Option<usize> {
         let viewport = self.halves[self.focus].viewport;
         if let Aligned::Step(step) = self.aligned
@@ -225,7 +226,8 @@ impl Pair {
         begun.checked_sub(1)
     }
 
-    /// Goes to the next step or the one before in both. What is looked at in a step stays the same part of it.
+    /// Goes to the next step or the previous one in both. The visible part of a step stays the same
+    /// part.
     fn step(&mut self, forward: bool) {
         let count = self.step_count();
         if count == 0 {
@@ -295,7 +297,7 @@ impl Pair {
         self.say("the selections of both begin at the same column");
     }
 
-    /// Goes to the step on screen, and in both halves to the slowest instance of what has changed.
+    /// Goes to the step on screen, and in both halves to the slowest instance of the changed operation.
     fn go_to_change(&mut self, worlds: Worlds<'_>, place: usize) {
         let companion = self.halves[self.focus].companion.as_ref();
         let changes = companion.and_then(|it| it.changes.clone());
@@ -330,8 +332,8 @@ impl Pair {
         }
     }
 
-    /// Selects the slowest instance in a half; false if there is none. What is no call and no task has none to
-    /// select.
+    /// Selects the slowest instance in a half; false if it has none. Only calls and tasks can be
+    /// selected.
     fn go_to_slowest(
         &mut self,
         worlds: Worlds<'_>,
@@ -357,7 +359,7 @@ impl Pair {
         self.is_comparing
     }
 
-    /// What stands at the same column, in words.
+    /// The aligned things, in words.
     pub(crate) fn words(&self) -> String {
         match self.aligned {
             _ if self.offset.is_none() => "reading both recordings".to_owned(),

@@ -5,8 +5,8 @@ use ascend_trace_recording::units::parse_duration;
 
 use crate::viewport::Viewport;
 
-/// A moment: counted from the start (`1.5ms`), from what is in the middle of the screen (`+20us`,
-/// `-3ms`), or as a part of the whole (`50%`).
+/// A timestamp: relative to the start (`1.5ms`), relative to the middle of the screen (`+20us`,
+/// `-3ms`), or a part of the whole (`50%`).
 pub(crate) fn moment(text: &str, span: TimeRange, viewport: Viewport) -> Option<i64> {
     let text = text.trim();
     if let Some(percent) = text.strip_suffix('%') {

@@ -1,4 +1,4 @@
-//! What the view derives from what is loaded of a recording.
+//! Data that the view derives from the loaded part of a recording.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::overall::Running;
 use crate::ranges::Ranges;
 use crate::tracks::Tracks;
 
-/// What the view derives from a trace. It may be made on another thread than the view's.
+/// Data that the view derives from a trace. Any thread may make it.
 #[derive(Clone, Debug, Default)]
 pub struct Derived {
     pub(crate) tracks: Tracks,
@@ -37,7 +37,7 @@ pub struct Extent {
 }
 
 impl Derived {
-    /// Of a trace that holds so much of a recording.
+    /// Derives from a trace with this extent of a recording.
     pub fn of(trace: &Trace, extent: Extent) -> Self {
         let mut tracks = Tracks::default();
         tracks.update(trace);

@@ -1,10 +1,10 @@
-//! Where one looks, and how one comes back.
+//! The visible place, and the history of places.
 
 use crate::item::{Item, TrackKey};
 use crate::selected::Selected;
 use crate::viewport::Viewport;
 
-/// Length of what a live view begins to follow.
+/// Duration that a live view follows at first.
 pub(crate) const FOLLOWED_NS: i64 = 10_000_000_000;
 
 /// How the visible range moves when the trace grows.
@@ -15,11 +15,11 @@ pub(crate) enum Follow {
     Off,
     /// It shows everything.
     Everything,
-    /// It keeps its length and ends at the newest moment.
+    /// It keeps its duration and ends at the newest timestamp.
     Head,
 }
 
-/// Where one can come back to.
+/// A place to return to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) selected: Option<Selected>,

@@ -10,25 +10,25 @@ use crate::viewport::Viewport;
 /// Two presses in this time, at one place, are a double click.
 const DOUBLE: Duration = Duration::from_millis(400);
 
-/// What is known of the mouse.
+/// State of the mouse.
 #[derive(Debug, Default)]
 pub(crate) struct Pointer {
-    /// What the button that is held moves.
+    /// Target of the pressed button.
     pub(crate) drag: Option<Drag>,
     /// Where it is while no button is held, if nothing has happened since it went there.
     pub(crate) hover: Option<Position>,
     pressed: Option<(Duration, Position)>,
 }
 
-/// What a button that is held moves.
+/// Target of a pressed button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Drag {
     /// The lanes: from this column, and with this range on screen.
     Lanes { from: u16, range: Viewport },
-    /// The end of a range that began at a moment.
+    /// The end of a range that began at `from`.
     Range { from: i64, to: i64 },
-    /// The part of the recording that is on screen: pressed in this column, where the range was held at so many
-    /// nanoseconds from its begin.
+    /// The visible part of the recording: pressed in this column, at this number of nanoseconds from
+    /// its begin.
     Window {
         from: u16,
         held: i64,
@@ -37,7 +37,8 @@ pub(crate) enum Drag {
 }
 
 impl Pointer {
-    /// Notes that the button was pressed, and answers whether it is the second time. A third one begins anew.
+    /// Stores a press, and returns whether it is the second one of a double click. A third one begins
+    /// again.
     pub(crate) fn press(&mut self, now: Duration, at: Position) -> bool {
         let is_near = |other: Position| other.y == at.y && other.x.abs_diff(at.x) <= 1;
         let is_second = self
@@ -47,7 +48,7 @@ impl Pointer {
         is_second
     }
 
-    /// The range that is being chosen, from its first moment to its last.
+    /// The range being chosen, in order of time.
     pub(crate) fn chosen(&self) -> Option<TimeRange> {
         match self.drag {
             Some(Drag::Range { from, to }) => Some(TimeRange::between(from, to)),
@@ -55,7 +56,7 @@ impl Pointer {
         }
     }
 
-    /// Gives up what is being dragged, and what is pointed at.
+    /// Ends dragging and pointing.
     pub(crate) fn forget(&mut self) {
         self.drag = None;
         self.hover = None;

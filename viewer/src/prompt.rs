@@ -2,12 +2,12 @@
 
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What the text is for.
+/// Purpose of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// What to find.
     Find,
-    /// A moment to go to.
+    /// A timestamp to go to.
     Moment,
     /// What names of lanes must have.
     Lanes,
@@ -17,7 +17,7 @@ pub(crate) enum Asked {
     Bookmark,
     /// The name of a layout.
     Layout,
-    /// The file that everything is exported to, or what is on screen.
+    /// The file to export to: the whole recording, or the range on screen.
     Export,
     ExportRange,
 }
@@ -38,7 +38,7 @@ impl Prompt {
         Self { asked, text }
     }
 
-    /// What stands before the text.
+    /// Text in front of the input.
     pub(crate) fn label(&self) -> &'static str {
         match self.asked {
             Asked::Find => "/",
@@ -52,7 +52,7 @@ impl Prompt {
         }
     }
 
-    /// What can be typed.
+    /// Examples of input.
     pub(crate) fn hint(&self) -> &'static str {
         match self.asked {
             Asked::Find => "name  /regex/  argument=value  >1ms  <5us  ! (failed)",

@@ -1,5 +1,5 @@
-//! Sums over stretches of a track, so that a cell which stands for a million slices costs no more
-//! than one that stands for a hundred.
+//! Sums over stretches of a track, so that a cell with a million slices costs no more than one with a
+//! hundred.
 
 use crate::item::Category;
 
@@ -27,7 +27,7 @@ impl Totals {
         }
     }
 
-    /// All time, whatever it was spent on.
+    /// All time, over all categories.
     pub(crate) fn all(&self) -> u64 {
         self.0.iter().fold(0, |sum, it| sum.saturating_add(*it))
     }
@@ -70,7 +70,7 @@ impl Pyramid {
         }
     }
 
-    /// Takes in what is new among the first `count` slices.
+    /// Adds the new ones among the first `count` slices.
     pub(crate) fn extend(&mut self, count: usize, slice: impl Fn(usize) -> (Category, u64)) {
         let Some(ground) = self.level(0, count) else {
             return;

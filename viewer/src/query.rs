@@ -1,4 +1,4 @@
-//! What can be asked of a task or a call: the language of the find prompt.
+//! Conditions on a task or a call: the language of the find prompt.
 //!
 //! Words are separated by spaces, and all of them must hold: a part of a name in any case, a
 //! `/regular expression/` of the name, `argument=value`, `>1ms`, `<5us`, and `!` for what failed.
@@ -22,7 +22,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Reads a question; the error says what is wrong with it.
+    /// Parses a query; the error names its fault.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut query = Self::default();
         let mut rest = text.trim_start();
@@ -58,7 +58,7 @@ impl Query {
         self.names.iter().all(|it| it.is_match(&function.name))
     }
 
-    /// Whether an item has all that is asked; `named` tells that its function's name has.
+    /// Whether an item meets all conditions; `named` says that its function's name does.
     pub(crate) fn is_match(&self, trace: &Trace, item: Item, named: bool) -> bool {
         let call = trace.call(item.call(trace));
         (!self.failed || item.failed(trace))
@@ -88,7 +88,7 @@ impl Query {
             && self.shorter.is_none_or(|most| length < most)
     }
 
-    /// What a call launches counts as its name too.
+    /// The name of a launched operation counts as its call's name too.
     fn has_label(&self, trace: &Trace, call: &Call) -> bool {
         let Some(label) = trace.label(call) else {
             return false;

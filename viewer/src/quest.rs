@@ -1,5 +1,5 @@
-//! What is looked for in all of a long recording, part by part, while the view goes on. The source
-//! lends its recording; a quest that has to wait goes on where it was.
+//! A search through a whole long recording, part by part, while the view continues. The source lends
+//! its recording; a search that has to wait continues at its last place.
 
 mod blames;
 mod calls;
@@ -27,7 +27,7 @@ use crate::job::Reached;
 use crate::ranges::Ranges;
 use crate::search::Match;
 
-/// What is looked for.
+/// Subject of a search.
 #[derive(Debug)]
 pub struct Quest {
     /// Counts the jobs of a view.
@@ -60,9 +60,9 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Course {
     pub(crate) towards: Towards,
-    /// The moment from which it began.
+    /// The timestamp where it began.
     pub(crate) begun: i64,
-    /// The moment from which it goes on.
+    /// The timestamp where it continues.
     pub(crate) next: i64,
     /// Whether it goes on from the other end, up to where it began.
     pub(crate) wraps: bool,
@@ -95,7 +95,7 @@ impl Course {
         };
     }
 
-    /// Whether nothing lies behind a range.
+    /// Whether a range is the last one.
     fn is_last(&self, range: TimeRange) -> bool {
         match self.towards {
             Towards::Later => range.end == i64::MAX,
@@ -103,7 +103,7 @@ impl Course {
         }
     }
 
-    /// Whether a second round has come to where the first one began.
+    /// Whether a second round has reached the begin of the first one.
     fn is_round(&self, reached: i64) -> bool {
         self.wrapped
             && match self.towards {
@@ -125,7 +125,7 @@ impl Course {
         true
     }
 
-    /// The share of the way that lies behind it at a moment, from 0 to 1.
+    /// The finished share of the way at a timestamp, from 0 to 1.
     pub(crate) fn share(&self, span: TimeRange, reached: i64) -> f64 {
         let inside = |time: i64| span.clamp(time);
         let (begun, reached) = (inside(self.begun), inside(reached));
@@ -158,8 +158,8 @@ impl Quest {
         self.number
     }
 
-    /// Goes on until it is done. `keep_on` is told how far it has come, and lets it wait by answering
-    /// false. Tells whether it is done.
+    /// Continues until it is done. `keep_on` gets the progress, and returns false to make it wait.
+    /// Returns whether it is done.
     ///
     /// # Errors
     /// When the file cannot be read.

@@ -1,4 +1,4 @@
-//! Ranges that the program named, on lines of their own below the thread that began them.
+//! Ranges that the program named, on separate lines below the thread that began them.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ impl RangeId {
         self.0 as usize
     }
 
-    /// Nothing lasts nothing: a range that is gone is an empty one.
+    /// A range outside the trace is an empty one.
     pub(crate) fn span(self, trace: &Trace) -> TimeRange {
         let range = trace.ranges().get(self.index());
         range.map_or_else(TimeRange::default, |range| range.time())
@@ -95,7 +95,7 @@ impl Ranges {
         self.lines.get(&line).map_or(&[], |line| &line.indices)
     }
 
-    /// The first range of a line, from this place on, that ends at a moment or later, and its place.
+    /// The first range of a line, from this place on, that ends at a timestamp or later, and its place.
     pub(crate) fn next<'t>(
         &self,
         trace: &'t Trace,
@@ -107,7 +107,7 @@ impl Ranges {
         let range = |index: u32| trace.ranges().get(index as usize);
         let first = line.ends.partition_point(|end| *end < from).max(place);
         let rest = line.indices.get(first..)?;
-        // Below a longer one that has been passed, the latest end tells nothing of the next ones.
+        // Below a longer range that was passed, the latest end says nothing about the next ones.
         let near = rest.iter().take(FEW);
         let mut near = near.map(|index| range(*index).is_some_and(|range| range.end >= from));
         let place = near.position(|is_seen| is_seen).unwrap_or_else(|| {
@@ -150,7 +150,7 @@ impl Ranges {
         line.get(next).copied().map(RangeId)
     }
 
-    /// The range of a line at a moment, else the one nearest to it.
+    /// The range of a line at a timestamp, else the nearest one.
     pub(crate) fn nearest(
         &self,
         trace: &Trace,

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Rates are means over so much time.
+/// Rates are means over this time.
 const WINDOW: Duration = Duration::from_secs(2);
 
-/// Counts at some moments of the last seconds.
+/// Counts at some points of the last seconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rates(VecDeque<(Duration, u64)>);
 
@@ -23,7 +23,7 @@ impl Rates {
         }
     }
 
-    /// Calls per second; nothing before there is enough time to tell.
+    /// Calls per second; `None` until enough time has passed.
     pub(crate) fn per_second(&self) -> Option<u64> {
         let ((begin, first), (end, last)) = (*self.0.front()?, *self.0.back()?);
         let time = end.saturating_sub(begin).as_secs_f64();

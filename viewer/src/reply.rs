@@ -1,29 +1,29 @@
-//! The terminal's answer to the question for its ground. It comes among the keys, whenever the terminal
-//! likes, or never: nothing waits for it.
+//! The terminal's reply to the query of its background colour. It arrives among the keys, at any time
+//! or never: nothing waits for it.
 
 use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
 use crate::theme::Ground;
 
 /// The question.
 pub(crate) const QUESTION: &[u8] = b"\x1b]11;?\x1b\\";
-/// A longer answer is none.
+/// Limit for the length of a reply.
 const LONGEST: usize = 40;
 
-/// Picks the answer out of what comes from the terminal.
+/// Separates the reply from the input of the terminal.
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
-    /// Whether there is a question without an answer.
+    /// Whether a query waits for a reply.
     asked: bool,
-    /// What has come of an answer.
+    /// The begin of a reply.
     begun: Option<String>,
 }
 
-/// What an event is.
+/// Classification of an event.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Heard {
     /// The user's.
     Event(InputEvent),
-    /// A part of an answer.
+    /// A part of a reply.
     Part,
     Ground(Ground),
 }
@@ -116,7 +116,7 @@ mod tests {
         let mut replies = asked();
         let quit = press(KeyCode::Char('q'), KeyModifiers::NONE);
         assert_eq!(replies.hear(quit.clone()), Heard::Event(quit.clone()));
-        // Something else than an answer is not swallowed for ever.
+        // Input other than a reply is not held back for ever.
         assert_eq!(replies.hear(bracket), Heard::Part);
         let enter = press(KeyCode::Enter, KeyModifiers::NONE);
         assert_eq!(replies.hear(enter.clone()), Heard::Event(enter));

@@ -29,22 +29,22 @@ const LOADING_TICK: Duration = Duration::from_millis(10);
 /// Events that are handled before the screen is drawn again.
 const BURST: usize = 64;
 
-/// How the view looks and what it begins with.
+/// Appearance and start of the view.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What is shown: the command or the file.
+    /// The command or the file, for the title.
     pub title: String,
     /// Follow the head of the trace from the start.
     pub live: bool,
     /// Colours; `None` asks the environment (`NO_COLOR`, `COLORTERM`, `TERM`).
     pub colors: Option<ColorMode>,
-    /// What the terminal shows text on; `None` asks the terminal, and `COLORFGBG`.
+    /// Background of the terminal; `None` asks the terminal, and `COLORFGBG`.
     pub ground: Option<Ground>,
     /// Nothing but ASCII; `None` asks the environment (`LC_ALL`, `LC_CTYPE`, `LANG`).
     pub ascii: Option<bool>,
-    /// What the user wants of every view; the options above come first.
+    /// The user's settings for every view; the options above have priority.
     pub config: Config,
-    /// What is to be said in the beginning, such as why there is no configuration.
+    /// A message for the start, such as why no configuration was read.
     pub notice: Option<String>,
     /// Show the program's output from the start, if the source has it.
     pub show_log: bool,
@@ -72,7 +72,7 @@ pub enum ViewError {
     Dumb(String),
 }
 
-/// The message holds the cause, so that it is not told again as the source.
+/// The message contains the cause, so the source does not repeat it.
 impl From<io::Error> for ViewError {
     fn from(error: io::Error) -> Self {
         Self::Terminal(error)
@@ -83,7 +83,7 @@ impl From<io::Error> for ViewError {
 /// is running copes with any size.
 ///
 /// # Errors
-/// [`ViewError::TooSmall`] names the size and what is needed, [`ViewError::Dumb`] the terminal.
+/// [`ViewError::TooSmall`] names the size and the least size, [`ViewError::Dumb`] the terminal.
 pub fn check_terminal() -> Result<(), ViewError> {
     check_size(too_small)
 }
@@ -180,11 +180,11 @@ fn begin(source: &dyn Source, options: Options, theme: Theme, size: (u16, u16)) 
     app
 }
 
-/// What the screen shows, as far as that tells whether it must be drawn again: nobody is woken for a picture
-/// that stays as it is.
+/// The parts of the state that decide whether the screen must be drawn again. Without a change, nothing
+/// is drawn.
 #[derive(Default)]
 struct Seen {
-    /// Neither input nor data have come since it was drawn.
+    /// Neither input nor data have arrived since the last drawing.
     is_current: bool,
     /// Lines of the program's output.
     lines: usize,
@@ -214,7 +214,7 @@ impl Seen {
     }
 }
 
-/// Whether what is on screen depends on the time.
+/// Whether the screen depends on the time.
 fn is_busy(app: &App) -> bool {
     app.is_running() || app.jobs.is_any()
 }
@@ -260,7 +260,7 @@ fn world(source: &dyn Source) -> World<'_> {
 
 /// The longest time between two looks; `None` where only keys and signals matter.
 fn tick(app: &App, source: &dyn Source) -> Option<Duration> {
-    // What is followed is always being loaded.
+    // A followed range is always being loaded.
     if source.is_loading() && app.follow == Follow::Off {
         return Some(LOADING_TICK);
     }
@@ -277,7 +277,7 @@ fn is_due(app: &App, source: &dyn Source, polled: Option<Instant>) -> bool {
     app.failure.is_none() && waited.is_none_or(|waited| waited >= tick)
 }
 
-/// Takes in what is new, and answers whether there may be something to show.
+/// Takes new data, and returns whether there may be something to show.
 fn poll(app: &mut App, source: &mut dyn Source) -> bool {
     let before = app.progress.recording;
     let was_loading = source.is_loading();
@@ -293,7 +293,7 @@ fn poll(app: &mut App, source: &mut dyn Source) -> bool {
     };
     let world = world(source);
     if matches!(event, InputEvent::SourceFailed(_)) {
-        // What was read before the failure is shown all the same.
+        // Data that was read before the failure is still shown.
         let progress = crate::source::Progress {
             changed: true,
             recording: Recording::Stopped,
@@ -306,7 +306,7 @@ fn poll(app: &mut App, source: &mut dyn Source) -> bool {
     hear(app, source) || noticed || changed || was_loading || source.is_loading()
 }
 
-/// Shows what is to be said now.
+/// Shows the message of the source.
 fn notice(app: &mut App, source: &mut dyn Source) -> bool {
     let notice = source.notice();
     let is_there = notice.is_some();
@@ -314,8 +314,7 @@ fn notice(app: &mut App, source: &mut dyn Source) -> bool {
     is_there
 }
 
-/// Shows what has been read, if there is something new. A view that is paused stands still; it is given what it
-/// looks at all the same.
+/// Shows newly read data, if there is any. A paused view does not move, but still gets its range.
 fn take_next(app: &mut App, source: &mut dyn Source) -> bool {
     let range = app.viewport.range();
     if app.paused && source.overview().is_loaded(range) {
@@ -340,7 +339,7 @@ fn order(app: &mut App, source: &mut dyn Source) {
     }
 }
 
-/// Tells the state how its jobs go, and answers whether that was anything.
+/// Passes news of jobs to the state, and returns whether there were any.
 fn hear(app: &mut App, source: &mut dyn Source) -> bool {
     let mut heard = false;
     while let Some(news) = source.news() {
@@ -350,11 +349,11 @@ fn hear(app: &mut App, source: &mut dyn Source) -> bool {
     heard
 }
 
-/// What answers to events.
+/// Handles events.
 trait Stage {
     fn update(&mut self, event: InputEvent) -> Vec<Effect>;
 
-    /// Learns what the terminal shows text on.
+    /// Sets the background of the terminal.
     fn stand_on(&mut self, ground: Ground);
 
     /// The details as text.
@@ -381,15 +380,15 @@ impl Stage for Single<'_> {
     }
 }
 
-/// What came from the terminal.
+/// Input from the terminal.
 enum Heard {
     Nothing,
     Something,
-    /// The view is to end.
+    /// The view ends.
     End(Outcome),
 }
 
-/// Waits for events and lets the state answer.
+/// Waits for events and passes them to the state.
 fn handle_events(
     stage: &mut dyn Stage,
     guard: &mut Guard,
@@ -416,7 +415,7 @@ fn handle_events(
                 continue;
             }
         };
-        // How quickly a button is pressed again must be known where nobody asks for the time.
+        // Double clicks must be recognised even if nothing else needs the time.
         if matches!(event, InputEvent::Mouse(_)) {
             stage.update(InputEvent::Clock(begun.elapsed()));
         }
@@ -426,7 +425,7 @@ fn handle_events(
                 Effect::Suspend => guard.suspend()?,
                 Effect::Redraw => guard.forget()?,
                 Effect::Copy => guard.copy(&stage.details())?,
-                // Both halves have answered to it.
+                // Both halves have handled it.
                 Effect::Pair(_) => {}
             }
         }

@@ -1,4 +1,4 @@
-//! Finding items and ranges: the answer to a [`Query`], walked in time order.
+//! Finds items and ranges that match a [`Query`], in order of time.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use crate::ranges::{DEEPEST, RangeId, Ranges};
 use crate::selected::Selected;
 use crate::tracks::Tracks;
 
-/// What a question can find.
+/// A result of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
     Item(Item),
     Range(RangeId),
 }
 
-/// Matches are walked by their begins; those that begin together by what they are.
+/// Matches are ordered by their begins; those with equal begins by their kinds.
 type Order = (i64, Option<Match>);
 
 impl Match {
@@ -28,7 +28,7 @@ impl Match {
         }
     }
 
-    /// What a search goes on from; nothing where the selection is no match of any question.
+    /// Where a search continues; `None` if the selection cannot match a query.
     pub(crate) fn of(selected: Selected) -> Option<Self> {
         match selected {
             Selected::Range(range, _) => Some(Self::Range(range)),
@@ -51,7 +51,7 @@ impl Match {
     }
 }
 
-/// All calls, tasks and ranges that begin in a range, both moments included.
+/// All calls, tasks and ranges that begin in a range, both ends included.
 pub(crate) fn all_in(trace: &Trace, range: TimeRange) -> impl Iterator<Item = Match> {
     let tasks = (0..trace.tasks().len() as u32).map(|id| Match::Item(Item::Task(TaskId(id))));
     let calls = (0..trace.calls().len() as u32).map(|id| Match::Item(Item::Call(CallId(id))));
@@ -60,21 +60,21 @@ pub(crate) fn all_in(trace: &Trace, range: TimeRange) -> impl Iterator<Item = Ma
     all.filter(move |it| range.contains(it.begin(trace)))
 }
 
-/// A question, and the functions whose names answer it.
+/// A query, and the functions with matching names.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     pub(crate) text: String,
     query: Query,
-    /// By function: whether its name has what is asked of names.
+    /// By function: whether its name meets the conditions on names.
     named: Vec<bool>,
-    /// By function: whether its calls have names of their own.
+    /// By function: whether its calls have separate names.
     labelled: Vec<bool>,
-    /// Whether any function is there that could match.
+    /// Whether any function of the trace could match.
     possible: bool,
 }
 
 impl Search {
-    /// Reads a question; the error says what is wrong with it.
+    /// Parses a query; the error names its fault.
     pub(crate) fn new(text: &str, trace: &Trace) -> Result<Self, String> {
         let mut search = Self {
             text: text.to_owned(),

@@ -1,4 +1,4 @@
-//! What the cursor is on.
+//! The selection under the cursor.
 
 use ascend_trace_analysis::{Lane, Stall};
 use ascend_trace_recording::{Call, ThreadId, TimeRange, Trace};
@@ -7,7 +7,7 @@ use crate::item::{Item, TrackKey};
 use crate::nodes::Node;
 use crate::ranges::RangeId;
 
-/// What the cursor is on.
+/// The selection under the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Selected {
     Item(Item),
@@ -21,7 +21,7 @@ pub(crate) enum Selected {
     Open(OpenCall),
 }
 
-/// A call that is under way, by what it keeps when it returns.
+/// A running call, by properties that it keeps when it returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenCall {
     pub(crate) thread: ThreadId,
@@ -38,7 +38,7 @@ impl OpenCall {
         }
     }
 
-    /// What is known of it, unless it has returned by now.
+    /// The running call, unless it has returned.
     pub(crate) fn find(self, trace: &Trace) -> Option<&Call> {
         let mut open = trace.open_calls().iter();
         open.find(|call| Self::of(call) == self)
@@ -94,7 +94,7 @@ pub(crate) fn is_gap(stall: &Stall) -> bool {
     stall.is_gap() && stall.is_notable()
 }
 
-/// What is selected when a stall is.
+/// The selection for a stall.
 pub(crate) fn of_stall(stall: Stall) -> Selected {
     match is_gap(&stall) {
         true => Selected::Gap(stall),

@@ -1,5 +1,5 @@
-//! What the lanes claim of a range, cell by cell: for tests that hold the picture of a recording against its calls
-//! and tasks.
+//! The drawn shares of a range, cell by cell and lane by lane: for tests that compare the picture of a
+//! recording with its calls and tasks.
 
 use ascend_trace_recording::{StreamId, ThreadId, TimeRange, Trace};
 
@@ -8,7 +8,7 @@ use crate::tracks::Tracks;
 use crate::view::cells::sample;
 use crate::viewport::Viewport;
 
-/// Cells are filled by so many steps.
+/// Steps of a full cell.
 pub const STEPS: u8 = crate::view::cells::FULL;
 
 /// The lanes of a recording that is known whole.
@@ -42,7 +42,7 @@ impl<'t> Shares<'t> {
         Self { trace, tracks }
     }
 
-    /// The cells of each lane when a range fills so many columns.
+    /// The cells of each lane when a range fills this number of columns.
     pub fn in_range(
         &self,
         TimeRange { begin, end }: TimeRange,

@@ -11,10 +11,9 @@ use crate::marks::Bookmark;
 use crate::overview::Overview;
 use crate::part::Derived;
 
-/// A trace that is there, or is still being recorded.
+/// A finished trace, or one that is still being recorded.
 pub trait Source {
-    /// Learns what has been recorded since the last time. Must return soon, however much that is:
-    /// another thread reads it.
+    /// Takes new records. Must return soon for any amount of data: another thread reads it.
     ///
     /// # Errors
     /// When the trace cannot be read any further. The view shows the message and stays.
@@ -23,38 +22,38 @@ pub trait Source {
     /// The trace as of the last [`Source::next_part`].
     fn trace(&self) -> &Trace;
 
-    /// What is known of all of the recording, of which [`Source::trace`] holds what is loaded.
+    /// Facts about the whole recording; [`Source::trace`] has its loaded part.
     fn overview(&self) -> &Overview;
 
-    /// Learns what is on screen. The source begins to load that, and does not wait.
+    /// Sets the range on screen. The source begins to load it, and does not wait.
     fn look_at(&mut self, _range: TimeRange) {}
 
-    /// Whether more of what is on screen is on its way.
+    /// Whether more of the range on screen is being loaded.
     fn is_loading(&self) -> bool {
         false
     }
 
-    /// Makes what has been read the trace, if there is something new, and hands out what is derived from
-    /// it. Until then [`Source::trace`] is what it was.
+    /// Makes the newly read part the trace, if there is one, and returns its derived data. Until then
+    /// [`Source::trace`] does not change.
     fn next_part(&mut self) -> Option<Derived> {
         None
     }
 
-    /// Takes back what was shown before, so that the thread that draws need not free it.
+    /// Takes back the previous data, so that the drawing thread need not free it.
     fn take_back(&mut self, _old: Derived) {}
 
-    /// Begins a job, and does not wait. Why one cannot even begin is told by its news.
+    /// Begins a job, and does not wait. A job that cannot begin reports it in its news.
     fn start(&mut self, _job: Job) {}
 
     /// Stops a job that is under way.
     fn stop(&mut self, _number: u64) {}
 
-    /// What there is to say of jobs, one after the other.
+    /// News of jobs, one after the other.
     fn news(&mut self) -> Option<News> {
         None
     }
 
-    /// What is to be said to the user now, whatever the view shows.
+    /// An urgent message for the user.
     fn notice(&mut self) -> Option<String> {
         None
     }
@@ -88,7 +87,7 @@ pub trait Source {
         Err("there is no configuration file".into())
     }
 
-    /// What the traced program writes, if it runs under the view.
+    /// Output of the traced program, if it runs under the view.
     fn log(&self) -> Option<&dyn Log> {
         None
     }
@@ -106,7 +105,7 @@ pub trait Log {
     fn line(&self, index: usize) -> Option<Cow<'_, str>>;
 }
 
-/// What a [`Source::poll`] brought.
+/// Result of a [`Source::poll`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Whether the trace is another than before.
@@ -114,13 +113,13 @@ pub struct Progress {
     pub recording: Recording,
     /// How far the trace is behind the program.
     pub lag: Option<Duration>,
-    /// What the recorder has counted, where it can be asked.
+    /// Counts of the recorder, where it can be asked.
     pub counted: Option<Counted>,
     /// Bytes of the file that have not been read.
     pub unread: u64,
 }
 
-/// What a recorder has counted up to now, which may not be in its file yet.
+/// Counts of a recorder up to now, which its file may not contain yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     pub calls: u64,

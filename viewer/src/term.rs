@@ -35,7 +35,7 @@ use crate::theme::{ColorMode, Ground};
 /// Whether the terminal is in the view's hands now.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 
-/// What the environment says about colours.
+/// The colours that the environment asks for.
 pub(crate) fn color_mode() -> ColorMode {
     let variable = |name| env::var(name).ok();
     ColorMode::detect(
@@ -45,7 +45,7 @@ pub(crate) fn color_mode() -> ColorMode {
     )
 }
 
-/// What the environment says about the terminal's ground.
+/// The background that the environment names.
 pub(crate) fn ground() -> Option<Ground> {
     Ground::of_variable(&env::var("COLORFGBG").ok()?)
 }
@@ -94,14 +94,14 @@ pub(crate) struct Guard {
     replies: Replies,
 }
 
-/// What came from the terminal.
+/// Input from the terminal.
 #[derive(Debug)]
 pub(crate) enum Input {
     Event(crossterm::event::Event),
     Nothing,
     /// A signal came: one that ends or stops the view, or the size has changed.
     Signal,
-    /// The terminal is gone.
+    /// The terminal hung up.
     HungUp,
 }
 
@@ -109,9 +109,9 @@ pub(crate) enum Input {
 /// less than a millisecond.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// When crossterm is asked again after input of which it had no more. It has a time limit and does not look at what it has
-/// read already where this thread loses its processor for that long. Without these questions, the last keys of a burst
-/// would wait for the next key.
+/// Pauses before crossterm is polled again after an input without a successor. It has a time limit, and
+/// ignores bytes that it has read already if this thread loses its processor for that long. Without
+/// these polls, the last keys of a burst would wait for the next key.
 const AGAIN: [Duration; 3] = [
     Duration::from_millis(20),
     Duration::from_millis(200),
@@ -172,7 +172,7 @@ struct Signals {
     /// The number of the signal that asks the view to end.
     end: Arc<AtomicUsize>,
     suspend: Arc<AtomicBool>,
-    /// Can be read once a signal has come, whichever thread it was delivered to.
+    /// Readable after a signal, for any thread that received it.
     woken: UnixStream,
     registered: Vec<SigId>,
 }
@@ -203,8 +203,8 @@ impl Guard {
         }
     }
 
-    /// Asks the terminal for its ground, unless it is one that writes what it does not know. The answer is
-    /// not waited for.
+    /// Asks the terminal for its background, unless it prints unknown sequences. Nothing waits for the
+    /// reply.
     pub(crate) fn ask_ground(&mut self) -> io::Result<()> {
         if env::var("TERM").is_ok_and(|name| name != "linux") {
             self.replies.ask();
@@ -220,7 +220,7 @@ impl Guard {
         execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))
     }
 
-    /// Tells the user's events from the terminal's answers.
+    /// Separates the user's events from the terminal's replies.
     pub(crate) fn pick_reply(&mut self, event: InputEvent) -> Heard {
         self.replies.hear(event)
     }
@@ -231,7 +231,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Draws every cell anew the next time. Asks the terminal nothing: not every one answers.
+    /// Draws every cell again the next time. Sends no query to the terminal: some never reply.
     pub(crate) fn forget(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from((Position::ORIGIN, size)))
@@ -260,8 +260,8 @@ impl Guard {
 
     /// Waits for an event of the terminal, not longer than `time` if there is one. A signal ends the wait.
     ///
-    /// crossterm reads for ever from a terminal that has gone away, so this waits itself and asks
-    /// only while the terminal is there.
+    /// crossterm reads for ever from a terminal that hung up, so this function waits itself and asks
+    /// only while the terminal is connected.
     pub(crate) fn wait(&mut self, time: Option<Duration>) -> io::Result<Input> {
         let time = match (self.more, AGAIN.get(self.looks)) {
             (true, _) => Some(Duration::ZERO),
@@ -333,7 +333,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Whether a signal has come since the last time.
+    /// Whether a signal has arrived since the last call.
     fn heard(&mut self) -> bool {
         let mut bytes = [0; 64];
         let mut heard = false;

@@ -22,7 +22,7 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text, with what a terminal would obey made visible, cut to `cells` cells with an ellipsis if it is longer.
+/// The text with visible control characters, cut to `cells` cells with an ellipsis if it is longer.
 pub(crate) fn fit(text: &str, cells: usize) -> String {
     let text = plain(text);
     if text.width() <= cells {

@@ -1,4 +1,4 @@
-//! Colours, and what takes their place where there are none.
+//! Colours, and their replacements on terminals without colours.
 
 mod ground;
 mod palette;
@@ -20,7 +20,7 @@ use palette::{
 /// How many colours the terminal has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorMode {
-    /// None: attributes and shapes tell everything.
+    /// None: only attributes and shapes.
     None,
     /// The sixteen named ones.
     #[default]
@@ -32,7 +32,7 @@ pub enum ColorMode {
 }
 
 impl ColorMode {
-    /// What the environment says. `NO_COLOR` counts when it is not empty.
+    /// The mode that the environment asks for. `NO_COLOR` counts when it is not empty.
     pub fn detect(no_color: Option<&str>, colorterm: Option<&str>, term: Option<&str>) -> Self {
         let term = term.unwrap_or_default();
         if no_color.is_some_and(|it| !it.is_empty()) || term == "dumb" {
@@ -133,7 +133,7 @@ impl Theme {
         }
     }
 
-    /// What stands out most from the ground, and what is read on that.
+    /// The colour with the highest contrast to the background, and the text colour on it.
     fn extremes(self) -> (Tone, Tone) {
         match self.ground {
             Ground::Dark => (CHOSEN, INK),
@@ -161,7 +161,7 @@ impl Theme {
         self.ink(self.tone(category, name))
     }
 
-    /// What fills a slice: where there are no colours, kinds are told apart by it.
+    /// The pattern of a slice: it distinguishes kinds without colours.
     pub(crate) fn pattern(self, category: Category) -> &'static str {
         match (self.mode, category) {
             (ColorMode::None, Category::Copy) => ">",
@@ -243,7 +243,7 @@ impl Theme {
         }
     }
 
-    /// What stands at the other end of an arrow of the selection.
+    /// The style at the other end of an arrow of the selection.
     pub(crate) fn linked(self) -> Style {
         self.chosen_shape()
     }
@@ -325,7 +325,7 @@ impl Theme {
         }
     }
 
-    /// What stands over the lanes beside the mouse.
+    /// The style of the tip over the lanes.
     pub(crate) fn tip(self) -> Style {
         self.bar().add_modifier(Modifier::BOLD)
     }

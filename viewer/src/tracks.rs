@@ -13,11 +13,11 @@ use crate::pyramid::{Pyramid, Totals};
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     key: TrackKey,
-    /// Calls, or tasks whose time is known, by begin time.
+    /// Calls, or tasks with a known time, by begin time.
     items: Vec<u32>,
     /// Tasks that will never have a time, by the time of their launch.
     untimed: Vec<u32>,
-    /// Tasks whose time may still come.
+    /// Tasks with a time that may still arrive.
     pending: Vec<u32>,
     pyramid: Pyramid,
 }
@@ -49,8 +49,8 @@ impl Track {
         }
     }
 
-    /// Tasks that are drawn at their launch, in `[begin, end]`: first those that have no time,
-    /// then those whose time is still to come.
+    /// Tasks that are drawn at their launch, in `[begin, end]`: first those that have no time, then
+    /// those with a time that may still arrive.
     pub(crate) fn launches(&self, trace: &Trace, window: TimeRange) -> impl Iterator<Item = Item> {
         let part = |all: &[u32]| {
             let first = all.partition_point(|id| self.begin(trace, *id) < window.begin);
@@ -140,7 +140,7 @@ impl Track {
         lists.iter().filter_map(|list| previous(list)).max()?.1
     }
 
-    /// The item at a moment, else the one nearest to it.
+    /// The item at a timestamp, else the nearest one.
     pub(crate) fn nearest(&self, trace: &Trace, time: i64) -> Option<Item> {
         let before = self.before(trace, time, None);
         let after = self.after(trace, time, None);
@@ -194,7 +194,7 @@ fn place(list: &[u32], begin: impl Fn(u32) -> i64, id: u32) -> usize {
     }
 }
 
-/// [`slice::partition_point`] from a position on, fast when the answer is near.
+/// [`slice::partition_point`] from a position on, fast when the result is near.
 fn gallop(items: &[u32], from: usize, before: impl Fn(&u32) -> bool) -> usize {
     let mut step = 1;
     let mut low = from.min(items.len());
@@ -210,7 +210,7 @@ fn gallop(items: &[u32], from: usize, before: impl Fn(&u32) -> bool) -> usize {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tracks {
     tracks: BTreeMap<TrackKey, Track>,
-    /// By function: where a collective says what it is.
+    /// By function: the argument that names a collective.
     places: Vec<Option<Places>>,
     /// Calls that are under way, as of the last update.
     open: Vec<Call>,
@@ -252,7 +252,7 @@ impl Tracks {
         }
     }
 
-    /// Takes in what the trace has gained.
+    /// Adds the new part of the trace.
     pub(crate) fn update(&mut self, trace: &Trace) {
         for index in self.streams..trace.streams().len() {
             self.track(TrackKey::Stream(StreamId(index as u32)));

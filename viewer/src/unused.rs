@@ -6,7 +6,7 @@ use crate::arrangement::Group;
 use crate::item::TrackKey;
 use crate::overview::Overview;
 
-/// So many of a device are put together in one line.
+/// Least number of streams of a device that are folded into one line.
 pub(crate) const FOLDED: usize = 2;
 
 /// Whether a stream has no task in all of the recording, as far as that is known.

@@ -70,20 +70,20 @@ impl Viewport {
         self.range().overlaps(span)
     }
 
-    /// The step in which a moment lies when the range fills `width` cells; below 0 or from
-    /// `width * STEPS` on when it is out of sight.
+    /// The step of a timestamp when the range fills `width` cells; below 0 or from `width * STEPS` on
+    /// when it is out of sight.
     pub(crate) fn step(&self, time: i64, width: u16) -> i64 {
         let steps = i128::from(width) * i128::from(STEPS);
         let offset = i128::from(time) - i128::from(self.begin);
         clamp((offset * steps).div_euclid(i128::from(self.length)))
     }
 
-    /// The cell in which a moment lies.
+    /// The cell of a timestamp.
     pub(crate) fn cell(&self, time: i64, width: u16) -> i64 {
         self.step(time, width).div_euclid(STEPS)
     }
 
-    /// The first moment of a cell.
+    /// The first timestamp of a cell.
     pub(crate) fn time(&self, cell: i64, width: u16) -> i64 {
         let width = i128::from(width.max(1));
         let offset = i128::from(cell) * i128::from(self.length);
@@ -91,7 +91,7 @@ impl Viewport {
         clamp(i128::from(self.begin) + offset)
     }
 
-    /// The time of a cell: from its first moment to that of the next one.
+    /// The time of a cell: from its first timestamp to that of the next one.
     pub(crate) fn cell_time(&self, cell: i64, width: u16) -> TimeRange {
         TimeRange::new(
             self.time(cell, width),
@@ -108,8 +108,8 @@ impl Viewport {
         }
     }
 
-    /// With its length multiplied by `numerator / denominator`, the moment `about` staying where
-    /// it is.
+    /// With its duration multiplied by `numerator
+    /// denominator`; the timestamp `about` keeps its place.
     pub(crate) fn zoomed(&self, about: i64, numerator: i64, denominator: i64) -> Self {
         let scale = |value: i128| value * i128::from(numerator) / i128::from(denominator.max(1));
         let length = clamp(scale(i128::from(self.length))).max(MIN_LENGTH);
@@ -121,7 +121,7 @@ impl Viewport {
         }
     }
 
-    /// With the moment `time` in the middle.
+    /// With the timestamp `time` in the middle.
     pub(crate) fn centred(&self, time: i64) -> Self {
         Self {
             begin: time.saturating_sub(self.length / 2),
@@ -150,8 +150,8 @@ impl Viewport {
         }
     }
 
-    /// Moved to the right by less than one of so many columns, so that their edges are the same moments
-    /// wherever a range of this length lies.
+    /// Moved to the right by less than one of `columns` columns, so that their edges are the same
+    /// timestamps for any range of this duration.
     pub(crate) fn by_columns(&self, columns: u16) -> Self {
         let column = (self.length / i64::from(columns.max(1))).max(1);
         let beyond = self.begin.rem_euclid(column);
@@ -162,7 +162,7 @@ impl Viewport {
         }
     }
 
-    /// Kept near the trace: not longer than all of it, and never more than half beside it.
+    /// Kept near the trace: not longer than all of it, and never more than half outside it.
     pub(crate) fn within(&self, span: TimeRange) -> Self {
         let whole = Self::fitting(span);
         if self.length > whole.length {

@@ -1,4 +1,4 @@
-//! The longest stalls: what stands out in the lanes without being asked for.
+//! The longest stalls, which the lanes highlight without a request.
 
 use ascend_trace_analysis::{Stall, Stalls};
 

@@ -1,4 +1,4 @@
-//! What the state takes in of a trace, and the lines that it makes of that.
+//! Takes a trace into the state, and makes its lines.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use crate::viewport::Viewport;
 
 use super::{App, FOLLOWED_NS, Follow, World};
 
-/// What is on screen later than this is worth telling.
+/// A screen that is further behind than this is reported.
 const LATE: Duration = Duration::from_millis(250);
-/// The same of a file whose recorder cannot be asked: its last piece may be a while unfinished.
+/// The same for a file without a reachable recorder: its last piece may stay unfinished for a while.
 const MUCH_UNREAD: u64 = 1 << 20;
 
 impl App {
@@ -32,7 +32,7 @@ impl App {
         lanes::rows(all)
     }
 
-    /// Makes the lines anew, with lanes that are new as the layout wants them.
+    /// Makes the lines again. New lanes follow the layout.
     fn take_rows(&mut self, trace: &Trace, overview: &Overview) {
         self.rows = self.rows_of(trace, overview);
         if self.arrangement.meet(trace, &self.rows) {
@@ -59,8 +59,7 @@ impl App {
         }
     }
 
-    /// What could not be recorded: as the recorder has it, which knows of it first, else as it is in the
-    /// trace.
+    /// Lost records: as counted by the recorder, which knows them first, else as in the trace.
     pub(crate) fn lost(&self, trace: &Trace) -> u64 {
         let losses = trace.losses();
         let told = losses.calls.saturating_add(losses.others);
@@ -86,8 +85,8 @@ impl App {
         }
     }
 
-    /// Brings the lines up to date with what is known of the recording. What takes long to derive has come with
-    /// the trace ([`App::take_part`]).
+    /// Updates the lines from the recording. Slow derivations arrive with the trace
+    /// ([`App::take_part`]).
     pub(crate) fn take_in(&mut self, trace: &Trace, overview: &Overview) {
         self.ranges.update(trace);
         let ended = !self.is_running();

@@ -1,4 +1,4 @@
-//! What is worked out of the selection, once for each.
+//! Facts derived from the selection, computed once for each selection.
 
 use ascend_trace_recording::Trace;
 
@@ -7,7 +7,7 @@ use crate::rank::Rank;
 
 use super::{App, Selected};
 
-/// Keeps what is known of the selected range.
+/// Updates the facts about the selected range.
 pub(crate) fn refresh_inside(app: &mut App, trace: &Trace) {
     let Some(Selected::Range(id, _)) = app.selected else {
         app.inside = None;
@@ -20,7 +20,7 @@ pub(crate) fn refresh_inside(app: &mut App, trace: &Trace) {
     }
 }
 
-/// Keeps what is known of the selection's rank.
+/// Updates the facts about the selection's rank.
 pub(crate) fn refresh_rank(app: &mut App, trace: &Trace) {
     let item = app.selected.and_then(Selected::item);
     let key = item.map(|item| (item, app.counts));

@@ -1,4 +1,4 @@
-//! What the command line offers in a recording.
+//! Choices of the command line for a recording.
 
 use ascend_trace_recording::Trace;
 

@@ -11,7 +11,7 @@ use crate::part::Derived;
 
 use super::{App, Place, Selected, Walk, World};
 
-/// What of the state names items of the present part.
+/// State that names items of the present part.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
     selected: Option<Identity>,
@@ -55,7 +55,7 @@ impl KeptWalk {
         })
     }
 
-    /// The same in another part, if all of it is there.
+    /// The same walk in another part, if all of it is loaded.
     fn find(&self, trace: &Trace, stalls: &Stalls) -> Option<Walk> {
         let step = |(identity, to_cause): &(Identity, bool)| {
             Some((identity.find(trace, stalls)?, *to_cause))
@@ -71,8 +71,8 @@ impl KeptWalk {
 }
 
 impl App {
-    /// Goes over to what has been read: another part of the recording, or more of one that is known
-    /// whole. Hands out what was derived from the one before.
+    /// Switches to the part that was read: another part of the recording, or more of a whole one.
+    /// Returns the data derived from the previous one.
     pub(crate) fn take_part(
         &mut self,
         mut derived: Derived,
@@ -107,7 +107,7 @@ impl App {
         self.blamed = Arc::clone(&derived.running.blamed);
     }
 
-    /// What the state names has other ids in another part.
+    /// Items of the state have other ids in another part.
     fn find_again(&mut self, kept: Kept, world: World<'_>) {
         let trace = world.trace;
         self.rank = None;
@@ -121,7 +121,7 @@ impl App {
             place.selected = selected;
         }
         self.walk = kept.walk.and_then(|walk| walk.find(trace, &self.stalls));
-        // What is not in this part is selected again when it comes back.
+        // An item outside this part is selected again when its part is loaded.
         self.away = kept.selected.filter(|_| selected.is_none());
         self.selected = selected;
     }

@@ -1,9 +1,9 @@
-//! Where one looks, and how one comes back.
+//! The visible place, and the history of places.
 
 use super::{App, Place};
 
 impl App {
-    /// What is looked at now.
+    /// The visible place.
     pub(crate) fn place(&self) -> Place {
         Place {
             selected: self.selected,

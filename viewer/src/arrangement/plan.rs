@@ -11,11 +11,11 @@ use crate::names;
 
 use super::{Arrangement, Group};
 
-/// What folds the threads of a process, and what the nested calls of threads.
+/// Names of the groups of a process's threads, and of the nested calls of threads.
 const THREADS: &str = "threads";
 const NESTED: &str = "nested";
 
-/// A layout, and what has been arranged by it. What the user does to lanes later stays.
+/// A layout, and the lanes that were arranged by it. Later changes by the user stay.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Planned {
     layout: SavedLayout,
@@ -24,7 +24,7 @@ pub(super) struct Planned {
 }
 
 impl Arrangement {
-    /// As a layout wants lanes, and nothing else of what was arranged before.
+    /// Lanes as the layout wants them, without any earlier arrangement.
     pub(crate) fn planned(layout: SavedLayout) -> Self {
         Self {
             filter: layout.filter.to_lowercase(),
@@ -103,7 +103,8 @@ impl Arrangement {
         }
     }
 
-    /// The place of a lane among those of its device, or of its process. Lines that belong to a lane go with it.
+    /// The rank of a lane among those of its device, or of its process. Lines that belong to a lane
+    /// follow it.
     pub(crate) fn rank_of_lane(&self, trace: &Trace, key: TrackKey) -> usize {
         match self.plan.layout.order.as_slice() {
             [] => 0,
@@ -111,7 +112,7 @@ impl Arrangement {
         }
     }
 
-    /// What a layout must hold to have the lanes again as they are.
+    /// A layout that gives the present arrangement again.
     pub(crate) fn as_layout(&self, trace: &Trace) -> SavedLayout {
         let mut hide = self.plan.layout.hide.clone();
         // Those of the plan that are shown again are not hidden.
@@ -143,7 +144,7 @@ impl Arrangement {
     }
 }
 
-/// What a layout calls a group; streams without tasks are folded in every layout.
+/// Name of a group in a layout; streams without tasks are folded in every layout.
 fn group_name(group: Group) -> Option<String> {
     match group {
         Group::Device(_, device) => Some(format!("device {device}")),
@@ -153,7 +154,7 @@ fn group_name(group: Group) -> Option<String> {
     }
 }
 
-/// Adds patterns for lanes that none of those that are there names.
+/// Adds patterns for lanes without a pattern.
 fn add(trace: &Trace, patterns: &mut Vec<Pattern>, keys: impl Iterator<Item = TrackKey>) {
     for key in keys {
         let name = name(trace, key);
@@ -164,7 +165,7 @@ fn add(trace: &Trace, patterns: &mut Vec<Pattern>, keys: impl Iterator<Item = Tr
     }
 }
 
-/// The groups that a lane is in, which have no row of their own.
+/// The groups of a lane that have no separate row.
 fn group_of(trace: &Trace, key: TrackKey) -> Option<Group> {
     let process = |id: ThreadId| -> ProcessId { trace.thread(id).process };
     match key {
@@ -174,7 +175,7 @@ fn group_of(trace: &Trace, key: TrackKey) -> Option<Group> {
     }
 }
 
-/// Lines that belong to a lane are named by what they are: `stream 1` does not name the nodes of stream 1.
+/// Lines that belong to a lane are named by their kind: `stream 1` does not name the nodes of stream 1.
 fn is_of_lane(pattern: &Pattern, key: TrackKey, name: &str) -> bool {
     match key.owner() == key {
         true => pattern.is_in(name),

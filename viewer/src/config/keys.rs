@@ -10,12 +10,12 @@ use crate::keymap;
 
 use super::{SavedLayout, Wrong};
 
-/// What a key is bound to that is to do nothing.
+/// The action of a key without an effect.
 const NOTHING: &str = "none";
-/// What stands before the name of a layout.
+/// Prefix of a layout's name.
 const LAYOUT: &str = "layout ";
 
-/// The keys that the user has changed; all others mean what the key map says.
+/// The keys that the user has changed; all others follow the key map.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     changed: BTreeMap<String, (Option<Action>, String)>,
@@ -27,7 +27,7 @@ impl Keys {
         layouts: &[SavedLayout],
     ) -> Result<Self, Wrong> {
         let mut changed = BTreeMap::new();
-        // The first in the text is told first.
+        // Reports follow the order of the text.
         let mut written: Vec<_> = written.iter().collect();
         written.sort_by_key(|(key, _)| key.span().start);
         for (key, wanted) in written {
@@ -43,7 +43,7 @@ impl Keys {
         Ok(Self { changed })
     }
 
-    /// What a key asks for.
+    /// The action of a key.
     pub(crate) fn action(&self, key: &KeyEvent) -> Option<Action> {
         let own = keymap::name(key).and_then(|name| self.changed.get(&name));
         match own {
@@ -65,7 +65,7 @@ impl Keys {
         self.changed.contains_key(name)
     }
 
-    /// Every key that was changed, with what it does now.
+    /// Every changed key with its action.
     pub(crate) fn changed(&self) -> impl Iterator<Item = (&str, &str)> {
         let changed = self.changed.iter();
         changed.map(|(name, (_, text))| (name.as_str(), text.as_str()))
@@ -84,7 +84,7 @@ fn key_name(text: &str) -> Result<String, String> {
             .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT),
     );
     if let KeyCode::Char(letter) = event.code {
-        // Terminals tell large letters by themselves, and with ctrl small ones only.
+        // Terminals report large letters directly, and only small ones with ctrl.
         let (large, small) = (letter.to_uppercase(), letter.to_lowercase());
         if is_shifted && letter != ' ' {
             return Err(format!(

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A layout. What it does not say of panels stays as it is.
+/// A layout. Panels that it does not name stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SavedLayout {
@@ -43,7 +43,7 @@ pub(crate) enum Arrows {
     Selection,
 }
 
-/// Words that a name has one after another, in any case; `*` stands for any letters of a word.
+/// Consecutive words of a name, in any case; `*` matches any letters of a word.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Pattern {
@@ -119,7 +119,7 @@ pub(crate) fn rank(patterns: &[Pattern], name: &str) -> usize {
 }
 
 impl SavedLayout {
-    /// The layout as it stands in a configuration file.
+    /// The layout in the form of a configuration file.
     pub(crate) fn written(&self) -> String {
         let name = toml::Value::String(self.name.clone());
         // A table of strings and truth values can always be written.

@@ -1,4 +1,4 @@
-//! A cell of a list: what it shows, and what it is sorted by.
+//! A cell of a list: its text, and its sort key.
 
 use std::cmp::Ordering;
 
@@ -11,14 +11,14 @@ pub(crate) struct Cell {
     value: Value,
 }
 
-/// What a cell is sorted by.
+/// Sort key of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Value {
     /// Its text, in any case.
     Text,
     Whole(i64),
     Part(f64),
-    /// Nothing is known: it comes last, whatever the direction.
+    /// Not known: sorted last in both directions.
     Unknown,
 }
 
@@ -36,7 +36,7 @@ impl From<&str> for Cell {
 }
 
 impl Cell {
-    /// A text that stands for a number.
+    /// A text with a number as its sort key.
     pub(crate) fn number(text: String, value: i64) -> Self {
         let value = Value::Whole(value);
         Self { text, value }

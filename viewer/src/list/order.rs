@@ -10,7 +10,7 @@ pub(crate) struct Sort {
 }
 
 impl List {
-    /// The entry in a line of what is shown.
+    /// The entry in a visible line.
     pub(crate) fn entry(&self, line: usize) -> Option<&super::Entry> {
         self.entries.get(*self.shown.get(line)?)
     }
@@ -27,7 +27,7 @@ impl List {
         self.shown.len()
     }
 
-    /// Filters and sorts anew. The cursor stays on its row, else at its place.
+    /// Filters and sorts again. The cursor stays on its row, else at its place.
     pub(crate) fn arrange(&mut self) {
         let current = self.current().map(|entry| entry.id.clone());
         self.arrange_around(current.as_ref());
@@ -99,7 +99,7 @@ impl List {
         }
     }
 
-    /// Sorts in the other direction; what is not sorted yet by its first column.
+    /// Sorts in the other direction; an unsorted list by its first column.
     pub(crate) fn reverse(&mut self) {
         let column = self.sort.map_or(0, |sort| sort.column);
         self.sort_by(column);

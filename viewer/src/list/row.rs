@@ -1,4 +1,4 @@
-//! What a row is told by when its numbers, its place and the loaded part of a recording change.
+//! Identity of a row, while its numbers, its place and the loaded part of a recording change.
 
 use ascend_trace_analysis::Lane;
 use ascend_trace_recording::ThreadId;
@@ -7,7 +7,7 @@ use crate::action::Action;
 use crate::blamed::BlameId;
 use crate::item::TrackKey;
 
-/// What a row stands for.
+/// Subject of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RowId {
     /// Name and kind.
@@ -32,12 +32,12 @@ pub(crate) enum RowId {
     Step(u32, u32, i64),
     Bookmark(String, i64, i64),
     Action(Action),
-    /// What it is, and its name.
+    /// Kind and name.
     Name(&'static str, String),
 }
 
 impl RowId {
-    /// Stalls of a lane never overlap, but the times of one may move a little when more is known.
+    /// Stalls of a lane never overlap, but their times may change a little when more is known.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Stall(lane, begin, end), Self::Stall(its_lane, its_begin, its_end)) => {

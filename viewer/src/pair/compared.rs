@@ -1,4 +1,4 @@
-//! What is known of both recordings, which a thread of its own finds out.
+//! Results about both recordings, which a separate thread computes.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use ascend_trace_analysis::steps::Cut;
 
 /// What compares two recordings. It must not wait: another thread reads.
 pub trait Comparer {
-    /// What has been found, one after the other.
+    /// The results, one after the other.
     fn news(&mut self) -> Option<Compared>;
 }
 
-/// What has been found of both recordings, A first.
+/// A result about both recordings, A first.
 #[derive(Debug)]
 pub enum Compared {
     /// When the first tasks began.
@@ -23,7 +23,7 @@ pub enum Compared {
     Failed(String),
 }
 
-/// What a view that is one of two knows of the other.
+/// Facts about the other recording, for a view that is one of two.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Companion {
     /// A or B.

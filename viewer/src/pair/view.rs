@@ -1,4 +1,4 @@
-//! Drawing two recordings: each half as a view of its own, and a line between them.
+//! Draws two recordings: each half as a complete view, and a line between them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +8,7 @@ use crate::view::{self, sorry};
 
 use super::{Pair, Worlds, areas, too_small};
 
-/// What the keys do that are about both.
+/// Keys for both halves.
 const KEYS: &str = "} { step   G changes   O other   @ align selections";
 
 /// Draws everything.
@@ -38,7 +38,7 @@ fn copy(from: &Buffer, area: Rect, to: &mut Buffer) {
     }
 }
 
-/// The line between the halves: what they are aligned at, and the keys.
+/// The line between the halves: the alignment, and the keys.
 fn between(pair: &Pair, y: u16, buffer: &mut Buffer) {
     let theme = pair.halves[pair.focus].theme;
     let room = usize::from(pair.size.0);

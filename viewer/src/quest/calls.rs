@@ -1,4 +1,4 @@
-//! What a thread did in a range of a recording, summed up by nesting.
+//! Calls of a thread in a range of a recording, summed up by nesting.
 
 use ascend_trace_analysis::calls::CallTree;
 use ascend_trace_recording::recording::{Answer, Towards, WindowError};

@@ -15,7 +15,7 @@ const SHORTEST: i64 = 1_000;
 /// As far as the time of a task may differ from part to part: its clock is known better in one than in
 /// the other.
 const SLACK: i64 = 1_000_000;
-/// Entries of the sums that tell when streams went on.
+/// Entries of the sums that show when streams continued.
 pub(super) const ENTRIES: usize = 4_096;
 
 /// A stretch between two tasks of a stream.
@@ -40,7 +40,7 @@ impl Gap {
         }
     }
 
-    /// The cause as far as the task tells that ended it, and who is to blame.
+    /// The cause, as far as the task that ended the stall shows it, and the culprit.
     pub(super) fn ended_by(
         &self,
         recording: &mut Recording,
@@ -79,7 +79,7 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Notes what each stream does first after a moment.
+    /// Notes the first activity of each stream after a timestamp.
     pub(super) fn begin_before(&mut self, moment: i64, whole: &Summary) {
         for (id, lane) in whole.streams() {
             let entries = lane.entries();
@@ -118,28 +118,28 @@ impl Edges {
         gaps
     }
 
-    /// Streams whose last task ended before a moment, and when.
+    /// Streams with a last task that ended before a timestamp, and its end.
     pub(super) fn before(&self, moment: i64) -> impl Iterator<Item = (StreamId, i64)> {
         let edges = self.edges.iter().map(|(id, edge)| (*id, *edge));
         edges.filter(move |(id, edge)| *edge < moment && !self.settled.contains(id))
     }
 
-    /// What follows the last task of a stream is known.
+    /// The successor of a stream's last task is known.
     pub(super) fn settle(&mut self, stream: StreamId) {
         self.settled.insert(stream);
     }
 }
 
-/// When a stream went on after a moment.
+/// When a stream continued after a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resumed {
-    /// So soon that sums do not tell.
+    /// Too soon for the sums to show it.
     Near,
     At(i64),
     Never,
 }
 
-/// When a stream went on after its last task ended, by the sums of what lies ahead.
+/// When a stream continued after its last task ended, by the sums of the range ahead.
 pub(super) fn resumed(ahead: &Summary, stream: StreamId, ended: i64) -> Resumed {
     let entries = ahead.stream(stream).map_or(&[][..], |lane| lane.entries());
     let next = entries.partition_point(|entry| entry.end <= ended.saturating_add(SHORTEST));

@@ -1,6 +1,5 @@
-//! Stalls in all of a recording. A stall that lies in one part is found there; an idle stretch from
-//! one part into another is noticed by what the stream did last and what it does next, and read by
-//! itself.
+//! Stalls in a whole recording. A stall inside one part is found there; an idle stretch across parts
+//! shows in the last activity of the stream before and the first one after, and is read separately.
 
 use ascend_trace_analysis::{Blame, Cause, Dependencies, Lane, Nesting, Stall, Stalls};
 use ascend_trace_recording::recording::{Answer, Towards, WindowError};
@@ -63,9 +62,9 @@ pub(super) fn track(lane: Lane) -> TrackKey {
 /// Which stalls are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// The first one past this moment and lane, the way it goes.
+    /// The first one after this timestamp and lane, in this direction.
     Next(i64, Option<Lane>, Towards),
-    /// So many, the longest ones.
+    /// This number of the longest ones.
     Longest(usize, Which),
 }
 
@@ -77,7 +76,7 @@ pub(crate) struct StallQuest {
     /// Shorter ones are not wanted.
     least: i64,
     arrangement: Arrangement,
-    /// What was found: the next one, or the longest ones, longest first.
+    /// The result: the next one, or the longest ones, longest first.
     pub(crate) told: Vec<Told>,
     edges: Edges,
 }
@@ -100,7 +99,7 @@ impl StallQuest {
         self
     }
 
-    /// Begins before a moment: notes what each stream does first after it.
+    /// Begins before a timestamp: notes the first activity of each stream after it.
     pub(crate) fn begin_before(&mut self, moment: i64, whole: &Summary) {
         self.edges.begin_before(moment, whole);
     }
@@ -147,7 +146,7 @@ impl StallQuest {
             }
             let is_next = matches!(self.wanted, Wanted::Next(..));
             let is_found = is_next && !self.told.is_empty();
-            // Towards earlier times, what begins later has been seen to its end.
+            // In the direction of earlier times, all later stalls are known to their ends.
             if is_found
                 && (now.towards == Towards::Earlier || !self.is_open(recording, course.next)?)
             {
@@ -156,9 +155,9 @@ impl StallQuest {
         }
     }
 
-    /// Whether a stream may have become idle before the stall that was found, and gone on only behind
-    /// what has been read. Where sums tell when it went on, that stretch is read at once: it may be
-    /// longer than any part.
+    /// Whether a stream may have become idle before the stall that was found, and continued only after
+    /// the part that was read. Where sums show when it continued, that stretch is read at once: it may
+    /// be longer than any part.
     fn is_open(&mut self, recording: &mut Recording, next: i64) -> Result<bool, WindowError> {
         let trace = recording.things();
         let open = self.edges.before(next).filter(|(id, edge)| {
@@ -210,7 +209,7 @@ impl StallQuest {
             return Ok(());
         }
         let Some(trace) = gap.read(recording)? else {
-            // Only its end is read, which tells who ended it.
+            // Only its end is read, which shows its culprit.
             let is_wanted = self.arrangement.wants(recording.things(), track(lane));
             let (cause, words) = gap.ended_by(recording)?;
             // Whom to blame is not known then.
@@ -303,7 +302,7 @@ impl StallQuest {
         match self.wanted {
             Wanted::Next(..) => self.told = vec![told],
             Wanted::Longest(number, _) => {
-                // What goes from one part into another may be told of by both.
+                // Both parts may report a stall that crosses their border.
                 if self.told.iter().any(|it| it.key() == told.key()) {
                     return;
                 }

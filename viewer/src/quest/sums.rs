@@ -1,4 +1,4 @@
-//! What a range of a recording holds in sum, and the slowest instance of something in it.
+//! Sums over a range of a recording, and the slowest instance of an operation in it.
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_recording::recording::{Answer, Towards, WindowError};

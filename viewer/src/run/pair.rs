@@ -98,7 +98,7 @@ fn worlds<'w>(sources: &'w Sources<'_>) -> Worlds<'w> {
     [of(&*sources[0]), of(&*sources[1])]
 }
 
-/// The longest time between two looks at either source, or at what is compared.
+/// The longest time between two polls of either source, or of the comparison.
 fn wait(pair: &Pair, sources: &Sources<'_>) -> Option<Duration> {
     let halves = pair.halves.iter().zip(sources);
     let ticks = halves.filter_map(|(app, source)| tick(app, &**source));

@@ -422,7 +422,7 @@ fn a_number_says_how_often() {
     let mut far = Player::new(PIPELINE, SMALL);
     far.play("down down 1 0 0 right");
     assert_ne!(far.selected(), last.selected());
-    // What does not lead on is done once, and a single 0 shows everything.
+    // Actions without effect run once, and a single 0 shows everything.
     far.play("3 r 3 esc W 0");
     let all = far.app.viewport.length();
     assert!(all > 2_000_000, "{all}");

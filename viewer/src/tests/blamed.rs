@@ -174,7 +174,7 @@ fn short_stalls_are_passed_by_and_left_out_and_the_screen_says_so() {
         let message = player.app.message.clone().unwrap_or_default();
         assert!(message.contains("no stall ≥ 400 µs"), "{message}");
     }
-    // All again; what is proposed is what holds now.
+    // All causes again; the proposal is the present limit.
     player.play("T");
     player.line_with("400us▏");
     for _ in 0.."400us".len() {

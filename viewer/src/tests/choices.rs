@@ -1,4 +1,4 @@
-//! The command line: what it offers for what was typed, and what that does.
+//! The command line: choices for the typed text, and their effects.
 
 use crate::app::Selected;
 use crate::list::List;

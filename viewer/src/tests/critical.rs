@@ -1,4 +1,4 @@
-//! The critical path of what is on screen.
+//! The critical path of the range on screen.
 
 use ascend_trace_analysis::Window;
 use ascend_trace_analysis::critical::Critical;
@@ -15,7 +15,7 @@ use crate::job::News;
 use crate::list::{Kind, Ways};
 use crate::quest::{Kind as QuestKind, Quest};
 
-/// What is asked for, with its path.
+/// The requested search, with its path.
 fn solved(player: &mut Player) -> Box<Quest> {
     let asked = player.asked();
     let mut quest = asked.unwrap_or_else(|| panic!("nothing is asked: {:?}", player.app.message));
@@ -212,7 +212,7 @@ s3: C[101us..150us] by t1[7us..8us]
     let tied = tied.iter().filter(|it| it.contains(" tie "));
     assert_eq!(tied.count() as u64, found.ties);
     assert!(player.picture().contains('≈'), "{}", player.picture());
-    // The signs stand on the lines of the pieces.
+    // The signs are on the lines of the pieces.
     let lane = crate::critical::line(&found.longest[0]);
     assert!(matches!(lane, TrackKey::Stream(_)));
     assert!(found.along(&[lane]).on(found.longest[0].range()).is_some());

@@ -1,4 +1,4 @@
-//! What a cell shows is what happened in its time, however closely one looks.
+//! A cell shows the activity of its time, at any zoom.
 
 use ascend_trace_analysis::Lane;
 use ascend_trace_recording::{StreamId, TimeRange, Trace};

@@ -1,4 +1,4 @@
-//! What the detail pane tells of the selection.
+//! The detail pane of the selection.
 
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
@@ -112,7 +112,7 @@ fn details_are_copied_whole() {
     let text = crate::view::details(&player.app, world);
     let first = text.lines().next().unwrap_or_default();
     assert!(first.contains("StreamWaitEvent"), "{text}");
-    // Also what the panel has no room for.
+    // Also the lines that have no room in the panel.
     assert!(
         text.contains("[ after ") && text.contains("stream="),
         "{text}"

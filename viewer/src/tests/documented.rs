@@ -1,11 +1,11 @@
-//! The manual's sessions are played, and show what the manual says.
+//! Plays the manual's sessions, and compares the screens with the manual.
 
 use super::harness::{LARGE, Player};
 use super::scene::scene;
 
 const MANUAL: &str = include_str!("../../../docs/VIEWER.md");
 
-/// Keys in one line of a session, and what is on screen then.
+/// Keys in one line of a session, and the screen after them.
 fn steps(session: &str) -> Vec<(&str, &str)> {
     let lines = session.lines().filter(|line| !line.trim().is_empty());
     lines
@@ -41,7 +41,7 @@ fn every_session_shows_what_it_says() {
     }
 }
 
-/// The manual's three questions are answered in fewer than ten key presses each.
+/// The manual's three questions take fewer than ten key presses each.
 #[test]
 fn sessions_are_short() {
     for session in sessions() {

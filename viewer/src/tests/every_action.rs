@@ -1,8 +1,8 @@
 //! Every action of the key map by its keys, and the screen after it, small and large.
 //!
-//! All scripts begin on the same two screens, which are kept whole; of the screen after a script the
-//! lines are kept that are not as they were then. `INSTA_UPDATE=always cargo test -p
-//! ascend-trace-viewer every_action` writes them anew.
+//! All scripts begin on the same two screens, which are stored whole; of the screen after a script, the
+//! changed lines are stored. `INSTA_UPDATE=always cargo test -p ascend-trace-viewer every_action`
+//! writes them again.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use crate::keymap::{self, KEYS};
 use super::harness::{LARGE, Lines, Player, SMALL, line};
 use super::scene::{running_scene, scene};
 
-/// An action, what is done before it, and the keys that ask for it and answer what it asks.
+/// An action, the keys before it, and the keys that start it and fill in its prompt.
 struct Case(Action, &'static str, &'static str);
 
 /// On a recording that has ended.
@@ -109,7 +109,7 @@ fn player(live: bool, size: (u16, u16)) -> Player {
     player
 }
 
-/// The lines of a screen that differ from those of another one, and what was asked of the world.
+/// The lines of a screen that differ from those of another one, and the requests to the source.
 fn changes(player: &Player, before: &Buffer) -> String {
     let after = player.draw();
     let mut text = String::new();
@@ -154,7 +154,7 @@ fn name_of(action: Action) -> &'static str {
     name.map_or("", |(_, name)| *name)
 }
 
-/// Plays all cases; answers the actions of which nothing was to be seen.
+/// Plays all cases; returns the actions without any visible effect.
 fn play_all(size: (u16, u16)) -> BTreeSet<&'static str> {
     let (mut unseen, mut screens) = (BTreeSet::new(), String::new());
     for (live, cases) in [(false, ENDED), (true, LIVE)] {
@@ -190,7 +190,7 @@ fn every_action_shows_what_it_does_on_a_large_screen() {
     assert_eq!(play_all(LARGE), BTreeSet::from(unseen));
 }
 
-/// Whoever adds an action or a key has to add what it shows.
+/// A new action or key needs a case here.
 #[test]
 fn every_action_of_the_key_map_has_a_case_and_every_case_a_key_of_its_action() {
     let cases: Vec<&Case> = ENDED.iter().chain(LIVE).collect();

@@ -37,7 +37,7 @@ fn an_export_is_named_followed_and_over() {
         player.event(InputEvent::Clock(Duration::from_secs(10)));
         player.hear(News::Reached(export.number, Reached::Part(1, 4)));
         player.line_with("writing train.json.gz: 25 %, 30.0 s left");
-        // One at a time; what one looks at may change meanwhile.
+        // One at a time; the visible range may change meanwhile.
         player.play("E");
         assert!(player.line_with("another export").contains("esc stops it"));
         player.play("a");

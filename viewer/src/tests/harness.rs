@@ -53,7 +53,7 @@ impl Log for Lines {
     }
 }
 
-/// A state, what it looks at, and what it asked for.
+/// A state, its world, and its requests.
 pub(super) struct Player {
     pub(super) app: App,
     pub(super) trace: Trace,
@@ -106,7 +106,7 @@ impl Player {
         self.take_derived(trace, derived, loaded);
     }
 
-    /// What of that the view itself does, after the reading thread.
+    /// The part of it that the view itself does, after the reading thread.
     pub(super) fn take_derived(
         &mut self,
         trace: Trace,
@@ -126,7 +126,7 @@ impl Player {
         self.data();
     }
 
-    /// Hands over the trace with what is derived from it, as the loop does.
+    /// Passes the trace with its derived data, as the loop does.
     fn take_whole(&mut self) {
         let kept = Kept::of(&self.app, &self.trace);
         self.overview = Overview::of_whole(&self.trace);
@@ -189,7 +189,7 @@ impl Player {
         crate::update::begin(&mut self.app, world);
     }
 
-    /// What the source is asked to look for, if anything.
+    /// The requested search, if any.
     pub(super) fn asked(&mut self) -> Option<Box<Quest>> {
         let orders = self.app.jobs.take_orders().into_iter();
         let quests = orders.filter_map(|order| match order {

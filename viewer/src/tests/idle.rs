@@ -18,7 +18,7 @@ use crate::viewport::Viewport;
 const RESTING: u32 = 4;
 const RESTING_ID: StreamId = StreamId(2);
 
-/// A recording of so many steps of about 70 rows; during some of its calls one stream has nothing to do.
+/// A recording of `steps` steps of about 70 rows; during some of its calls one stream is idle.
 fn recording(steps: u32, rest: &Range<u32>) -> Recording {
     let (session, tables) = workload::leading();
     let mut writer = Writer::create(Vec::new(), &session, &tables).expect("a file in memory");
@@ -59,7 +59,7 @@ fn recording(steps: u32, rest: &Range<u32>) -> Recording {
     Recording::from_bytes(bytes).expect("it reads back")
 }
 
-/// A view of the moment before the stream comes to rest, and from when to when it rests.
+/// A view of the time before the stream becomes idle, and the range of the idle time.
 fn before_the_rest(recording: &mut Recording) -> (Player, (i64, i64)) {
     let overview = overview(recording);
     let lane = overview.whole.stream(RESTING_ID).expect("it has worked");

@@ -1,4 +1,4 @@
-//! Lists: what they hold and where they lead.
+//! Lists: their content and their targets.
 
 use crossterm::event::{MouseButton, MouseEventKind};
 

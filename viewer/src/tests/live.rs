@@ -45,7 +45,7 @@ impl Growing {
             self.builder.apply(row);
         }
         self.builder.settle();
-        // A view that is paused keeps what it has.
+        // A paused view keeps its content.
         if !self.player.app.paused {
             self.player.trace = self.builder.trace().clone();
         }
@@ -90,7 +90,7 @@ fn a_live_view_scrolls_from_the_start_and_keeps_its_scale() {
             "{picture}"
         );
         assert_eq!(*length.get_or_insert(viewport.length()), viewport.length());
-        // The newest moment has the same place up to a column, and the columns have the same edges.
+        // The newest timestamp has the same place up to a column, and the columns have the same edges.
         let columns = app.layout().lanes.width;
         let place = viewport.cell(end, columns);
         let right = i64::from(columns) - place;
@@ -155,7 +155,7 @@ fn what_is_recorded_and_not_on_screen_is_told_and_so_is_what_was_lost() {
     assert!(!line.contains("behind"), "{line}");
     let line = tell(shown, 900, Recording::Running);
     assert!(!line.contains("behind"), "{line}");
-    // What another recorder writes is told in bytes.
+    // Data of another recorder is reported in bytes.
     growing.player.event(InputEvent::Data(Progress {
         unread: 5 << 20,
         ..Progress::default()

@@ -84,8 +84,8 @@ fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// What the reading thread of the command does for a range: with as much on either side, if that is not
-/// too much. What it hands over, and how long that took.
+/// The work of the command's reading thread for a range: with the same width on either side, if that is
+/// not too much. Returns its result and its duration.
 fn look(player: &mut Player, recording: &mut Recording) -> (LoadedPart, Duration) {
     let begin = Instant::now();
     let range = player.app.viewport.range();
@@ -116,7 +116,7 @@ struct LoadedPart {
     range: Option<TimeRange>,
 }
 
-/// The time within which so many of a hundred are.
+/// The time that `share` of a hundred do not exceed.
 fn within(times: &mut [Duration], share: usize) -> Duration {
     times.sort_unstable();
     times[(times.len() - 1) * share / 100]
@@ -163,8 +163,8 @@ impl Frames {
     }
 }
 
-/// Looks at places all over the recording; three frames each: before what is there has been read, with
-/// it being handed over, and with something selected.
+/// Visits places all over the recording, with three frames each: before the data has been read, while
+/// it is handed over, and with a selection.
 fn look_around(
     player: &mut Player,
     recording: &mut Recording,
@@ -283,7 +283,7 @@ fn nodes_of_a_graph_are_known_far_from_where_it_was_made() {
     player.take_derived(part.trace, part.derived, part.range);
     let line = player.line_with("└ nodes");
     assert!(line.contains('⣀') && !line.contains('·'), "{line}");
-    // A window that nobody looks at does without.
+    // An invisible window does without.
     let range = player.app.viewport.range();
     let plain = recording.window(range, MOST).expect("it is short");
     let first = plain.calls().iter().map(|call| call.begin).min();

@@ -1,4 +1,4 @@
-//! Colours and what takes their place.
+//! Colours and their replacements.
 
 use ratatui::style::{Color, Modifier};
 

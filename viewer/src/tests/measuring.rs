@@ -1,4 +1,4 @@
-//! Marks, going to moments, and undoing moves.
+//! Marks, jumps to timestamps, and undo of moves.
 
 use crossterm::event::{MouseButton, MouseEventKind};
 

@@ -68,7 +68,7 @@ fn the_cursor_on_own_cost_tells_what_it_went_for() {
             line.contains("30.0 µs") && line.contains("500 ns each"),
             "{line}"
         );
-        // Nothing is there to be selected, and the selection elsewhere stays.
+        // The line has nothing to select, and the selection elsewhere stays.
         player.play("right");
         assert_eq!(player.selected(), "nothing");
         player.play("c v x X esc");

@@ -1,4 +1,4 @@
-//! Key scripts and pictures: what a user does and what a user sees.
+//! Key scripts and their screens.
 
 mod harness;
 

@@ -65,7 +65,7 @@ fn a_key(random: &mut Random, names: &[&str]) -> KeyEvent {
     }
 }
 
-/// A place on the screen or a little beside it, often one where the mouse does something else than in the lanes.
+/// A position on the screen or slightly outside it, often one with a special meaning for the mouse.
 fn a_place(player: &Player, random: &mut Random) -> (u16, u16) {
     let (width, height) = player.app.size;
     let column = random.below(u64::from(width) + 4) as u16;
@@ -109,7 +109,7 @@ fn a_gesture(player: &mut Player, random: &mut Random) {
     }
 }
 
-/// What a source answers, sooner or later.
+/// Delayed results of a source.
 fn end_source(player: &mut Player) {
     if let Some((name, _)) = player.app.keeping.take() {
         crate::update::hear_kept(&mut player.app, &name, Err("no room".to_owned()));
@@ -135,7 +135,7 @@ fn step(player: &mut Player, random: &mut Random, names: &[&str]) {
     player.event(event);
 }
 
-/// Plays so many events on a recording and draws after each `every`-th of them.
+/// Plays `events` events on a recording and draws after each `every`-th of them.
 fn play(mut player: Player, seed: u64, events: usize, every: usize) {
     let entries = KEYS.iter().flat_map(|group| group.entries);
     let names: Vec<&str> = entries
@@ -151,7 +151,7 @@ fn play(mut player: Player, seed: u64, events: usize, every: usize) {
             player.draw();
         }
     }
-    // It still does what it is told.
+    // It still reacts.
     player.event(InputEvent::Resize(80, 24));
     end_source(&mut player);
     player.play("esc esc esc esc esc esc q");

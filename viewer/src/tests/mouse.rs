@@ -1,4 +1,4 @@
-//! What the mouse does: double clicks, drags in the ruler and in the second line, what is pointed at.
+//! The mouse: double clicks, drags in the ruler and in the second line, tips.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn drag(player: &mut Player, from: (u16, u16), to: u16) {
     }
 }
 
-/// What is written beside the mouse, if anything is.
+/// The tip at the mouse, if any.
 fn tip(player: &Player) -> Option<String> {
     let before = player.picture();
     let mut bare = Player::of(player.trace.clone(), player.app.size);
@@ -170,7 +170,7 @@ fn a_drag_in_the_ruler_is_given_up_by_a_key_or_where_it_began() {
     player.mouse(DRAG, ruler.x + 100, ruler.y);
     player.mouse(UP, ruler.x + 100, ruler.y);
     assert_eq!(player.app.viewport, before);
-    // A button that was let go beside the terminal is seen when the mouse comes back.
+    // A button that was released outside the terminal is noticed when the mouse returns.
     wait(&mut player, 1_000);
     drag(&mut player, (ruler.x + 100, ruler.y), ruler.x + 40);
     player.mouse(MOVED, ruler.x + 20, ruler.y + 5);
@@ -244,7 +244,7 @@ fn a_slice_that_is_pointed_at_says_its_name_and_length() {
     player.mouse(MOVED, x + 4, y);
     let shown = tip(&player).expect("a tip");
     assert!(shown.contains(" Softmax 399 µs "), "{shown}");
-    // It stands above, and does not hide what it tells of.
+    // The tip is above its subject and does not hide it.
     assert!(player.line_with("stream 3").contains("Softmax 399 µs"));
     player.play("d");
     assert!(player.app.pointer.hover.is_none(), "a key takes it away");

@@ -53,7 +53,7 @@ impl Hanging {
         self.player.data();
     }
 
-    /// It is still under way so many milliseconds after its begin.
+    /// It is still running this number of milliseconds after its begin.
     fn lasts(&mut self, milliseconds: i64) {
         let call = CallRow {
             end_ns: self.call.begin_ns + milliseconds * 1_000_000,
@@ -102,7 +102,7 @@ fn a_call_that_is_under_way_is_selected_like_any_other_and_stays_so_when_it_retu
     assert!(picture.contains("has not returned"), "{picture}");
     assert!(picture.contains("6.00 ms so far"), "{picture}");
     assert!(picture.contains("since 2.000000 ms"), "{picture}");
-    // What it waits for is not known.
+    // The target of its wait is not known.
     hanging.player.play("[");
     assert!(hanging.player.picture().contains("still under way"));
     hanging.player.play("left");

@@ -52,7 +52,7 @@ fn training(steps: i64, slow: i64, more: &str) -> Trace {
     timeline(&text)
 }
 
-/// Both halves, what they look at, and what they asked for.
+/// Both halves, their worlds, and their requests.
 struct Two {
     pair: Pair,
     traces: [Trace; 2],
@@ -83,7 +83,7 @@ impl Two {
         two
     }
 
-    /// What the thread that compares finds.
+    /// Results of the comparing thread.
     fn compare(&mut self) {
         let windows = [0, 1].map(|place| Window::whole(&self.traces[place]));
         let plans = windows
@@ -241,7 +241,7 @@ fn they_go_from_step_to_step_and_stay_aligned_at_it() {
         let words = format!("aligned at step {} of {}", step + 1, a.len());
         assert!(two.between().contains(&words), "{}", two.between());
     }
-    // What is looked at in a step is looked at in the next one.
+    // The visible part of a step is the visible part of the next one.
     two.play("W");
     let inside = two.begins()[0] - a[5];
     two.play("{");
@@ -255,7 +255,7 @@ fn they_go_from_step_to_step_and_stay_aligned_at_it() {
         two.message()
     );
     assert_eq!(two.begins(), [a[0] + inside, b[0] + inside]);
-    // From elsewhere it goes on with the step that is there.
+    // From elsewhere it continues with the step on screen.
     two.play("0 end W W");
     let middle = two.pair.halves[0].viewport.middle();
     let here = a.iter().filter(|begin| **begin <= middle).count();

@@ -1,4 +1,4 @@
-//! Long recordings: summed up from afar, read where one looks.
+//! Long recordings: sums from far away, details in the visible range.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub(super) fn overview(recording: &mut Recording) -> Overview {
     }
 }
 
-/// A view without a part, and what it looks at.
+/// A view without a part, and its recording.
 fn player() -> (Player, Recording) {
     let mut recording = recording();
     let overview = overview(&mut recording);

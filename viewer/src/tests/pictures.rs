@@ -1,4 +1,4 @@
-//! Whole screens. They are reviewed like code; `INSTA_UPDATE=always cargo test` writes them anew.
+//! Whole screens. They are reviewed like code; `INSTA_UPDATE=always cargo test` writes them again.
 
 use super::harness::{LARGE, Lines, PIPELINE, Player, SMALL};
 

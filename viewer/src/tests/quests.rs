@@ -71,13 +71,13 @@ fn player_of(mut recording: Recording) -> (Player, Recording) {
     (player, recording)
 }
 
-/// What the source was asked for.
+/// The requested search.
 fn asked(player: &mut Player) -> Box<Quest> {
     let asked = player.asked();
     asked.unwrap_or_else(|| panic!("nothing is looked for: {:?}", player.app.message))
 }
 
-/// Looks for what was asked for, with a pause after every part, and loads what is on screen then.
+/// Runs the requested search, with a pause after every part, and loads the range on screen then.
 pub(super) fn pursue(player: &mut Player, recording: &mut Recording) -> usize {
     let mut quest = asked(player);
     let number = quest.number;
@@ -109,7 +109,7 @@ pub(super) fn pursue_sums(player: &mut Player, recording: &mut Recording) {
     player.hear(News::Found(quest));
 }
 
-/// Looks for what was asked for with a pause after every part.
+/// Runs the requested search with a pause after every part.
 pub(super) fn pursue_in_parts(player: &mut Player, recording: &mut Recording) {
     let mut quest = asked(player);
     let mut pauses = 0;
@@ -443,7 +443,7 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
         "{name} {count}: {:?}",
         list.entries
     );
-    // From there to the slowest one, wherever it is.
+    // From there to the slowest one, in any part.
     let longest = first.time.max_ns;
     let place = list.entries.iter().position(|it| it.cells[0].text == *name);
     for _ in 0..place.expect("it is listed") {

@@ -19,7 +19,7 @@ s3@1: wait(e) D[402us..1000us]
 t1: aclInit[0us..900us]
 ";
 
-/// A view with so many lines for lanes.
+/// A view with this number of lines for lanes.
 fn with_lanes(text: &str, lanes: u16) -> Player {
     let heights = 10..120;
     let mut sizes = heights.map(|height| Player::new(text, (160, height)));
@@ -82,7 +82,7 @@ fn the_second_line_of_a_slice_tells_what_the_first_has_no_room_for() {
     let below = line(&player.draw(), y + 1);
     let below: String = below.chars().skip(usize::from(x)).collect();
     assert!(below.starts_with("4 MiB at 8.42 GB/s"), "{below}");
-    // Where the name fills the first line, its length stands in the second.
+    // Where the name fills the first line, its duration is in the second.
     let text = "s1: ConvolutionForward[0us..100us] Add[100us..1000us]";
     let mut player = with_lanes(text, 20);
     player.app.viewport = crate::viewport::Viewport::new(0, 650_000);

@@ -7,8 +7,8 @@ use ascend_trace_testkit::whole::GrowingRecording;
 
 use super::harness::{PIPELINE, Player};
 
-/// What a step does beside [`PIPELINE`]: a graph of two operators that is replayed twice, a reduction
-/// among eight ranks, a callback.
+/// Work of a step in addition to [`PIPELINE`]: a graph of two operators that is replayed twice, a
+/// reduction among eight ranks, a callback.
 const BESIDE: &str = "
 s5: Scale[captured] by t2[102us..104us] of g1 Add[captured] by t2[110us..112us] of g1
 t2: capture(s5)[90us..100us] of g1 end(s5)[120us..140us] of g1
@@ -25,7 +25,7 @@ const RANGES: [(i64, i64, &str); 3] = [
     (695, 1_615, "backward"),
 ];
 
-/// The tracer overhead of the first thread: time in microseconds, calls and nanoseconds so far.
+/// The tracer overhead of the first thread: time in microseconds, and sums of calls and nanoseconds.
 const COSTS: [(i64, u64, u64); 4] = [
     (0, 0, 0),
     (700, 14, 9_000),

@@ -1,5 +1,5 @@
-//! The pictures of the manual and the README show what the view shows now.
-//! `docs/screenshots/update.sh` draws them anew.
+//! The pictures of the manual and the README show the present view. `docs/screenshots/update.sh` draws
+//! them again.
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ fn statistics() {
 fn a_recording_as_it_is_first_seen() {
     let path = std::env::var_os("SCREENSHOT_OF").expect("SCREENSHOT_OF names a recording");
     let (trace, _) = opened(path).expect("it is a trace");
-    // The longest range in the second half of it, and a little of what is beside.
+    // The longest range in the second half of it, with a margin.
     let TimeRange { begin, end } = trace.span().expect("it is not empty");
     let later = trace
         .ranges()

@@ -1,4 +1,4 @@
-//! How long a frame takes, whatever the trace. Run by hand:
+//! Duration of a frame for traces of different sizes. Run by hand:
 //! `cargo test --release -p ascend-trace-viewer -- --ignored --nocapture frames`
 
 use std::time::{Duration, Instant};

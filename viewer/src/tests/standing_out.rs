@@ -1,4 +1,4 @@
-//! What stands out: the selection with what it is tied to, and the longest stalls.
+//! Highlights: the selection with its links, and the longest stalls.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -152,7 +152,7 @@ fn the_record_and_the_wait_are_bright_together_and_no_others_are() {
 
 #[test]
 fn a_record_that_shares_its_cell_is_shown_when_its_wait_is_selected() {
-    // Seen from so far away, the record is a part of the kernel's cell.
+    // At this zoom, the record is a part of the kernel's cell.
     let text = "s1: A[0us..5000us] rec(e) B[5000us..9000us]\ns2: wait(e) C[5001us..9000us]";
     let mut player = Player::new(text, LARGE);
     assert!(cells(&player, "◆").is_empty(), "{}", player.picture());
@@ -179,7 +179,7 @@ fn the_longest_stalls_are_red_the_others_amber_and_idle_is_dim() {
     let player = Player::new(&waits.collect::<String>(), LARGE);
     let theme = player.app.theme;
     assert_ne!(theme.worst().fg, theme.stall().fg);
-    // The wait of step n ends in it, whatever stands in its middle.
+    // The wait of step n ends in it, for any content of its middle.
     let lanes = player.app.layout().lanes;
     let step = |x: u16| {
         player

@@ -9,7 +9,7 @@ use ratatui::style::{Color, Modifier};
 const WIDE: f64 = 8.0;
 const HIGH: f64 = 17.0;
 
-/// What the terminal itself shows.
+/// Default colours of the terminal.
 #[derive(Clone, Copy)]
 struct Paper {
     ground: &'static str,

@@ -21,7 +21,7 @@ fn list(player: &Player) -> &List {
     player.app.list.as_ref().expect("a list")
 }
 
-/// What the rows of the list are sorted by, in the order in which they are shown.
+/// The sort keys of the list's rows, in the visible order.
 fn column(player: &Player, column: usize) -> Vec<String> {
     let cells = list(player).shown().map(|it| it.cells[column].text.clone());
     cells.collect()
@@ -133,7 +133,7 @@ fn a_filter_shows_what_has_a_text_while_it_is_typed() {
             .line_with(&format!("/matm  1 of {all}"))
             .contains("1/1")
     );
-    // Keys mean again what they mean in a table; esc shows all, and only then leaves.
+    // Keys have their meaning in a table again; esc shows all, and only then leaves.
     player.play("esc");
     assert_eq!(entries(&player).len(), all);
     player.play("/ ß ß");

@@ -1,4 +1,4 @@
-//! What went wrong is seen: failed calls, files that break off, lanes that are off screen.
+//! Faults are visible: failed calls, damaged files, lanes off screen.
 
 use ratatui::style::Color;
 
@@ -49,7 +49,7 @@ fn a_failed_call_is_seen_among_many_and_by_itself() {
     assert_eq!(lane.matches('!').count(), 2, "{lane}");
     let cell = player.cell_of("!");
     assert!(matches!(cell.bg, Color::Rgb(..)));
-    // However close one looks.
+    // At any zoom.
     player.play("! F esc");
     let lane = player.line_with("thread 1001");
     assert_eq!(lane.matches('!').count(), 1, "{lane}");

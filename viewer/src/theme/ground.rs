@@ -20,7 +20,7 @@ impl Ground {
         }
     }
 
-    /// What a terminal answers to the question for its ground, without the frame of the sequence:
+    /// Parses a terminal's reply to the query of its background, without the frame of the sequence:
     /// `11;rgb:ffff/ffff/ffff`, with one to four digits each.
     pub(crate) fn of_reply(text: &str) -> Option<Self> {
         let parts = text.strip_prefix("11;rgb:").or_else(|| {

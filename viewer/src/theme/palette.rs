@@ -14,7 +14,7 @@ const fn tone(r: u8, g: u8, b: u8, ansi: Color) -> Tone {
     Tone { rgb, ansi }
 }
 
-// After the palette of Okabe and Ito, which people with any colour vision can tell apart.
+// After the palette of Okabe and Ito, which people with any colour vision can distinguish.
 pub(super) const KERNELS: [Tone; 5] = [
     tone(96, 184, 236, Color::Cyan),
     tone(132, 162, 245, Color::LightBlue),

@@ -1,4 +1,4 @@
-//! Walking along a lane, whatever it holds.
+//! Moves along a lane of any kind.
 
 use ascend_trace_recording::{StreamId, Trace};
 
@@ -6,7 +6,7 @@ use crate::app::{App, OpenCall, Selected};
 use crate::item::{Item, TrackKey};
 use crate::nodes::{Node, Nodes};
 
-/// What follows in a lane, or comes before.
+/// The next or previous entry of a lane.
 pub(super) fn beside(
     app: &App,
     trace: &Trace,
@@ -42,7 +42,7 @@ pub(super) fn beside(
     }
 }
 
-/// What a lane holds at a moment, or nearest to it.
+/// The entry of a lane at a timestamp, or the nearest one.
 pub(super) fn nearest(app: &App, trace: &Trace, lane: TrackKey, time: i64) -> Option<Selected> {
     match lane {
         key if key.is_meter() => None,
@@ -62,14 +62,14 @@ pub(super) fn nearest(app: &App, trace: &Trace, lane: TrackKey, time: i64) -> Op
     }
 }
 
-/// The call that is under way in a lane at a moment; with `anywhere` also a later one.
+/// The running call of a lane at a timestamp; with `anywhere` also a later one.
 pub(super) fn open_at(app: &App, lane: TrackKey, time: i64, anywhere: bool) -> Option<Selected> {
     let mut open = app.tracks.open_calls(lane);
     let open = open.find(|call| anywhere || call.range().contains(time))?;
     Some(Selected::Open(OpenCall::of(open)))
 }
 
-/// The replay at a moment, else the nearest of those before and after.
+/// The replay at a timestamp, else the nearest of those before and after.
 fn nodes_near<'a>(app: &'a App, trace: &Trace, stream: StreamId, time: i64) -> Option<Nodes<'a>> {
     let track = app.tracks.get(TrackKey::Stream(stream))?;
     let here = track.nearest(trace, time)?;

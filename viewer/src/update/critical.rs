@@ -1,4 +1,4 @@
-//! The critical path of what is on screen, which follows the window.
+//! The critical path of the range on screen, which follows the window.
 
 use crate::app::{App, Follow, Selected, World};
 use crate::critical::{Asked, CriticalPath};
@@ -47,7 +47,7 @@ fn is_running(app: &App, path: &CriticalPath) -> bool {
     running.is_some() && running == path.asked.map(|it| it.number)
 }
 
-/// Asks for the path of what is on screen now, if another one is known.
+/// Requests the path of the range on screen, if the known one is of another range.
 pub(super) fn refresh(app: &mut App, world: World<'_>) {
     let Some(mut path) = app.path.take() else {
         return;
@@ -71,7 +71,7 @@ fn pin(app: &App, world: World<'_>, path: &mut CriticalPath) {
     }
 }
 
-/// The range whose path is to be shown.
+/// The range of the path to show.
 fn wanted(app: &App, path: &CriticalPath) -> Option<TimeRange> {
     let range = path.pinned.unwrap_or_else(|| app.viewport.range());
     let range = range.intersection(app.span?);
@@ -85,9 +85,9 @@ fn is_due(app: &App, path: &CriticalPath, range: TimeRange) -> bool {
     }
     let is_moved = path.asked.is_none_or(|it| it.range != range);
     match app.jobs.of(JobKind::Quest) {
-        // A view that follows the newest moment has another range before that is done.
+        // A view that follows the newest timestamp has another range before that is done.
         Some(_) if is_running(app, path) => is_moved && app.follow == Follow::Off,
-        // What the user looks for comes first.
+        // Searches of the user have priority.
         Some(_) => false,
         None if app.is_running() => {
             let second = path.asked.map(|it| it.second);

@@ -55,7 +55,7 @@ fn threads(app: &App) -> Vec<ThreadId> {
     threads.collect()
 }
 
-/// Sums up what is on screen.
+/// Sums up the range on screen.
 fn make(app: &mut App, world: World<'_>) {
     let range = app.viewport.range();
     let basis = lists::basis(app);
@@ -68,7 +68,7 @@ fn make(app: &mut App, world: World<'_>) {
         (true, _) => (CallTree::of(world.trace, thread, range), true),
         (false, Some(tree)) => (tree, true),
         (false, None) => {
-            // A view that follows the newest moment has another range before that is done.
+            // A view that follows the newest timestamp has another range before that is done.
             if app.follow == Follow::Off {
                 hunt::calls(app, thread, range);
             }
@@ -81,7 +81,7 @@ fn make(app: &mut App, world: World<'_>) {
     }
 }
 
-/// Makes it anew when what is on screen or in the recording has changed.
+/// Makes it again when the range on screen or the recording has changed.
 pub(super) fn refresh(app: &mut App, world: World<'_>) {
     let now = lists::basis(app);
     let Some(flame) = &app.flame else { return };
@@ -101,7 +101,7 @@ pub(super) fn show(app: &mut App, world: World<'_>) {
     }
 }
 
-/// Lets it answer to a key; false when the key means what it means elsewhere.
+/// Handles a key; false when the key has its usual meaning.
 pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> bool {
     let Some(flame) = &mut app.flame else {
         return false;
@@ -151,7 +151,7 @@ pub(super) fn choose(app: &mut App, at: ratatui::layout::Position) {
     }
 }
 
-/// Goes to the longest instance of what the cursor is on.
+/// Goes to the longest instance of the node under the cursor.
 fn to_longest(app: &mut App, world: World<'_>) {
     let Some(flame) = &app.flame else { return };
     let node = &flame.tree.nodes()[flame.cursor];

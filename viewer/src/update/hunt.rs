@@ -1,4 +1,4 @@
-//! Looking for something in all of a long recording: asking for it, and what comes of it.
+//! Searches through a whole long recording: requests and results.
 
 use ascend_trace_analysis::calls::CallTree;
 use ascend_trace_analysis::checks::Finding;
@@ -26,7 +26,7 @@ const SHOWN: u64 = 20_000;
 /// Stalls that are listed.
 pub(super) const LISTED: usize = 200;
 
-/// Looks for the next match behind what is loaded.
+/// Requests the next match after the loaded part.
 pub(super) fn next_match(app: &mut App, from: i64, forward: bool) {
     let Some(search) = app.search.clone() else {
         return;
@@ -40,7 +40,7 @@ pub(super) fn next_match(app: &mut App, from: i64, forward: bool) {
     ask(app, what, QuestKind::Match(Box::new(quest)), course);
 }
 
-/// Looks for the next stall. It may have begun in what is loaded and end behind it.
+/// Requests the next stall. It may begin in the loaded part and end after it.
 pub(super) fn next_stall(
     app: &mut App,
     overview: &Overview,
@@ -81,8 +81,8 @@ pub(super) fn longest(app: &mut App, which: Which) {
     ask(app, what, QuestKind::Stalls(Box::new(quest)), course);
 }
 
-/// Sums up what is on screen, if that is not loaded. A view that follows the newest moment has another
-/// range before that is done.
+/// Requests the sums of the range on screen, if it is not loaded. A view that follows the newest
+/// timestamp has another range before that is done.
 pub(super) fn statistics(app: &mut App, world: World<'_>) {
     let range = app.viewport.range();
     let is_loaded = world.overview.is_loaded(range);
@@ -202,7 +202,7 @@ pub(super) fn give_up(app: &mut App) {
     }
 }
 
-/// Takes in how a job goes. What comes after it was cancelled counts for nothing.
+/// Handles news of a job. News after its cancellation are ignored.
 pub(crate) fn hear(app: &mut App, world: World<'_>, news: News) {
     if let News::Reached(number, reached) = news {
         return app.jobs.reach(number, reached);

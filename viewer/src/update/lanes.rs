@@ -124,7 +124,7 @@ pub(super) fn show_all(app: &mut App, world: World<'_>) {
     select::reveal_lane(app);
 }
 
-/// Shows only lanes whose name has a text.
+/// Shows only lanes with names that contain a text.
 pub(super) fn filter(app: &mut App, world: World<'_>, text: &str) {
     let before = std::mem::replace(&mut app.arrangement.filter, text.trim().to_lowercase());
     app.arrange(world);

@@ -64,7 +64,7 @@ pub(super) fn keep(app: &mut App, world: World<'_>, name: &str) {
         ..app.arrangement.as_layout(world.trace)
     };
     app.keeping = Some((name.to_owned(), layout.written()));
-    // It is there at once, whatever the file says.
+    // It is available at once, even if the file cannot be written.
     app.config.layouts.push(layout);
 }
 

@@ -1,4 +1,4 @@
-//! Marks, and what lies between them.
+//! Marks, and the range between them.
 
 use crate::app::{App, Follow, World};
 use crate::marks::Mark;
@@ -45,7 +45,7 @@ pub(super) fn extend(app: &mut App, time: i64) {
     });
 }
 
-/// Shows what lies between the marks.
+/// Shows the range between the marks.
 pub(super) fn fit(app: &mut App) {
     let Some((early, late)) = app.marks.pair() else {
         app.message = Some("set two marks first: m".to_owned());

@@ -1,4 +1,4 @@
-//! How the state answers to what happens. Nothing here draws, reads or writes anything else.
+//! Reactions of the state to events. Nothing here draws, reads or writes anything else.
 
 mod along;
 mod critical;
@@ -36,7 +36,7 @@ use crate::source::{Progress, Recording};
 /// An action is not done more often at once.
 const MOST_TIMES: u32 = 999;
 
-/// Lets the state answer to an event.
+/// Handles an event.
 pub(crate) fn update(app: &mut App, world: World<'_>, event: InputEvent) -> Vec<Effect> {
     let effects = answer(app, world, event);
     critical::refresh(app, world);
@@ -134,7 +134,7 @@ fn on_timeline_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effec
     perform(app, world, action)
 }
 
-/// Takes a digit of how often the next action is to be done. A first 0 is none: it shows everything.
+/// Takes a digit of a repeat count. A first 0 is no digit: it shows everything.
 fn count(app: &mut App, digit: char) -> bool {
     let Some(value) = digit.to_digit(10) else {
         return false;
@@ -211,7 +211,7 @@ fn on_help_key(app: &mut App, key: &KeyEvent) {
     }
 }
 
-/// Does what was asked for.
+/// Runs an action.
 pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Effect> {
     let moves = is_move(action);
     if moves && !app.moving {

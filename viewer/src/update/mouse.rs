@@ -77,7 +77,7 @@ fn on_list(app: &mut App, world: World<'_>, kind: MouseEventKind, at: Position) 
     }
 }
 
-/// The moment that a column of the screen stands for.
+/// The timestamp of a column of the screen.
 pub(crate) fn moment_at(app: &App, column: u16) -> i64 {
     let lanes = app.layout().lanes;
     let cell = i64::from(column) - i64::from(lanes.x);
@@ -114,7 +114,7 @@ fn press(app: &mut App, world: World<'_>, at: Position) {
     }
 }
 
-/// What a button holds that is pressed somewhere.
+/// Target of a button that is pressed at a position.
 fn hold(app: &App, layout: &Layout, at: Position) -> Option<Drag> {
     if layout.lanes.contains(at) {
         return Some(Drag::Lanes {
@@ -135,7 +135,7 @@ fn hold(app: &App, layout: &Layout, at: Position) -> Option<Drag> {
     Some(Drag::Window {
         from: at.x,
         held,
-        // What is pressed beside the range is gone to at once.
+        // A press outside the range moves there at once.
         has_moved: !is_inside,
     })
 }
@@ -228,7 +228,7 @@ fn release(app: &mut App) {
     app.moving = false;
 }
 
-/// What was dragged stays where it is; a range that was being chosen is none.
+/// Dragged things stay in place; an unfinished range is dropped.
 fn give_up(app: &mut App) {
     if let Some(drag) = app.pointer.drag.take() {
         app.moving = false;
@@ -250,14 +250,14 @@ fn zoom_to(app: &mut App, TimeRange { begin, end }: TimeRange) {
     navigate::show(app, Viewport::new(begin, end));
 }
 
-/// The moment that a column of the second line stands for.
+/// The timestamp of a column of the second line.
 pub(crate) fn whole_at(app: &App, layout: &Layout, at: Position) -> Option<i64> {
     let minimap = layout.minimap;
     let cell = i64::from(at.x) - i64::from(minimap.x);
     Some(Viewport::fitting(app.span?).time(cell, minimap.width))
 }
 
-/// Moves the range so that the moment under the pointer is so far behind its begin.
+/// Moves the range so that the timestamp under the pointer is `held` after its begin.
 fn put_window(app: &mut App, layout: &Layout, at: Position, held: i64) {
     let Some(moment) = whole_at(app, layout, at) else {
         return;

@@ -29,7 +29,7 @@ pub(super) fn zoom(app: &mut App, world: World<'_>, (numerator, denominator): (i
     if app.follow == Follow::Off {
         return zoom_about(app, about, (numerator, denominator));
     }
-    // What is followed may be longer than the recording is up to now.
+    // The followed range may be longer than the recording is yet.
     let zoomed = app.viewport.zoomed(about, numerator, denominator);
     let most = app.span.map_or(FOLLOWED_NS, |span| {
         Viewport::fitting(span).length().max(FOLLOWED_NS)
@@ -42,7 +42,7 @@ pub(super) fn zoom(app: &mut App, world: World<'_>, (numerator, denominator): (i
     keep_following(app);
 }
 
-/// Multiplies the length of the range; the moment `about` keeps its column.
+/// Multiplies the duration of the range; the timestamp `about` keeps its column.
 pub(super) fn zoom_about(app: &mut App, about: i64, (numerator, denominator): (i64, i64)) {
     show(app, app.viewport.zoomed(about, numerator, denominator));
 }
@@ -84,14 +84,14 @@ pub(super) fn to_end(app: &mut App) {
     }
 }
 
-/// With the newest moment near the right edge.
+/// With the newest timestamp near the right edge.
 fn at_end(viewport: Viewport, end: i64) -> Viewport {
     let margin = viewport.length() / 50;
     viewport.ending(end.saturating_add(margin))
 }
 
-/// Moves the range along with the growing trace, by whole columns: what is in one stays together. When
-/// there will be no more it stays where it then is, and a short recording fills it.
+/// Moves the range along with the growing trace, by whole columns: slices of one column stay together.
+/// At the end of the recording it stays in place, and a short recording fills it.
 pub(super) fn keep_following(app: &mut App) {
     let Some(span) = app.span else {
         return;

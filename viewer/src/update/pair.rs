@@ -1,4 +1,4 @@
-//! What a view does that is one of two.
+//! Actions of a view that is one of two.
 
 use ascend_trace_recording::TimeRange;
 
@@ -58,8 +58,8 @@ pub(crate) fn remember(app: &mut App) {
     walk::remember(app);
 }
 
-/// Selects the slowest task or call of a name in a range, or looks for it where that is not loaded. False if
-/// there is none.
+/// Selects the slowest task or call of a name in a range, or requests it where the range is not loaded.
+/// False if none exists.
 pub(crate) fn to_slowest(
     app: &mut App,
     world: World<'_>,

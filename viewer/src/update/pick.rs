@@ -1,4 +1,4 @@
-//! What is drawn at a place of the screen.
+//! The item at a position of the screen.
 
 use ratatui::layout::Position;
 
@@ -16,7 +16,7 @@ pub(crate) fn row_at(app: &App, at: Position) -> Option<ViewRow> {
     Some(row.1)
 }
 
-/// What is drawn in a cell of a track: the longest item there, else the idle stretch.
+/// The item in a cell of a track: the longest one, else the idle stretch.
 pub(crate) fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
     let trace = world.trace;
     if let TrackKey::Nodes(_) | TrackKey::Ranges(..) = key {
@@ -57,7 +57,7 @@ pub(crate) fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Opt
         .or_else(|| beside().map(item))
 }
 
-/// What is drawn in a cell of a line that holds no tasks or calls.
+/// The item in a cell of a line without tasks or calls.
 fn pick_line(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
     let width = app.layout().lanes.width;
     let window = app.viewport.cell_time(i64::from(cell), width);

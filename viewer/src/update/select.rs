@@ -32,7 +32,7 @@ pub(super) fn select(app: &mut App, world: World<'_>, selected: Selected) {
     reveal_lane(app);
 }
 
-/// The moment that stands for the selection, or for the view when nothing is selected.
+/// The timestamp of the selection, or of the view without a selection.
 fn moment(app: &App, world: World<'_>) -> i64 {
     let span = app.selected.map(|it| it.span(world.trace));
     match span {
@@ -228,13 +228,13 @@ fn start(app: &App, forward: bool) -> i64 {
     }
 }
 
-/// Whether nothing that is not loaded can lie between a moment and what was found from there on.
+/// Whether everything between a timestamp and the match from there on is loaded.
 fn is_known(world: World<'_>, from: i64, found: i64) -> bool {
     world.overview.is_loaded(TimeRange::between(from, found))
 }
 
-/// Whether a stream may have begun to be idle between two moments and have gone on only behind what is
-/// loaded, so that this is not known to be a stall.
+/// Whether a stream may have become idle between two timestamps and have continued only after the
+/// loaded part, so that this is not known to be a stall.
 fn is_open(app: &App, world: World<'_>, one: i64, other: i64) -> bool {
     let Some(TimeRange { end, .. }) = world.overview.loaded else {
         return false;
@@ -253,7 +253,7 @@ fn is_open(app: &App, world: World<'_>, one: i64, other: i64) -> bool {
     })
 }
 
-/// Whether a moment is loaded, and where what is not loaded begins behind it.
+/// Whether a timestamp is loaded, and where the unloaded part begins after it.
 fn behind(overview: &Overview, from: i64, forward: bool) -> (bool, i64) {
     match overview.loaded.filter(|it| it.contains(from)) {
         Some(loaded) if forward => (true, loaded.end.saturating_add(1)),
@@ -296,7 +296,7 @@ pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
                 select(app, world, selected);
             }
             None => {
-                // From what is selected it goes on behind it.
+                // It continues after the selection.
                 let is_at = from.1.is_some() || app.away.is_some();
                 let step = i64::from(is_at && !is_here) * if forward { 1 } else { -1 };
                 hunt::next_match(app, begin.saturating_add(step), forward);

@@ -62,7 +62,7 @@ fn step(app: &mut App, place: Place) {
     });
 }
 
-/// Goes to what the selection waited for.
+/// Goes to the cause of the selection's wait.
 pub(super) fn to_cause(app: &mut App, world: World<'_>) {
     match app.selected {
         Some(Selected::Item(item)) => {
@@ -172,7 +172,7 @@ fn go(app: &mut App, world: World<'_>, walk: Walk) {
     app.walk = Some(walk);
 }
 
-/// What an item had to wait for. The one that released it comes first.
+/// The causes of an item's wait. The one that released it is first.
 pub(crate) fn causes(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
     let edges = app.dependencies.incoming(trace, item.node());
     let mut causes: Vec<_> = edges
@@ -189,7 +189,7 @@ pub(crate) fn causes(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
     prefer_waited_for(app, trace, item, causes)
 }
 
-/// A wait is there for its event, whatever else came later.
+/// A wait exists for its event, even if other causes ended later.
 fn prefer_waited_for(app: &App, trace: &Trace, item: Item, causes: Vec<(i64, Item)>) -> Vec<Item> {
     let edges = app.dependencies.incoming(trace, item.node());
     let records = edges.iter().filter(|it| it.kind == EdgeKind::RecordToWait);
@@ -202,7 +202,7 @@ fn prefer_waited_for(app: &App, trace: &Trace, item: Item, causes: Vec<(i64, Ite
     ordered
 }
 
-/// What had to wait for an item: waits and syncs first, then the next task of the stream.
+/// Items that waited for an item: waits and syncs first, then the next task of the stream.
 pub(crate) fn effects(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
     let edges = app.dependencies.outgoing(trace, item.node());
     let mut effects: Vec<_> = edges
@@ -217,7 +217,7 @@ pub(crate) fn effects(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
     effects
 }
 
-/// An end of an edge with the moment that counts for it.
+/// An end of an edge with its relevant timestamp.
 fn dated(trace: &Trace, edge: Edge, end: Node) -> Option<(i64, Item)> {
     let item = Item::from(end);
     let moment = match edge.times(trace) {

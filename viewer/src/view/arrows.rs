@@ -24,7 +24,7 @@ const LOOKED_AT: usize = 2_000;
 const FREE_LINES: usize = 3;
 /// Cells by which an arrow may be longer to be covered by one less.
 const DETOUR: usize = 6;
-/// One arrow for so many columns is still readable.
+/// Columns per arrow that keep arrows readable.
 const COLUMNS_PER_ARROW: usize = 6;
 
 /// Draws the arrows of the window, then those of the selection over them. Answers how many of the
@@ -78,7 +78,7 @@ impl Manner {
     }
 }
 
-/// The record-to-wait edges in view: of too many those whose waits held their stream longest.
+/// The record-to-wait edges in view: if they are too many, those with the longest waits.
 fn of_window(scene: &Scene<'_>, width: u16) -> (Vec<Edge>, Option<usize>) {
     let trace = scene.world.trace;
     let range = scene.app.viewport.range();
@@ -188,7 +188,7 @@ impl Canvas<'_, '_> {
             return;
         };
         let under = cell.symbol();
-        // Nodes have no ground of their own.
+        // Nodes have no background.
         let drawn = Modifier::REVERSED | Modifier::UNDERLINED;
         let is_slice = cell.bg != Color::Reset || cell.modifier.intersects(drawn);
         let is_open = match (manner, under) {
@@ -203,7 +203,8 @@ impl Canvas<'_, '_> {
         }
     }
 
-    /// Shows the records that the selection's arrows come from, also where other slices lie in their cells.
+    /// Shows the records at the begins of the selection's arrows, also where other slices share their
+    /// cells.
     fn records(&mut self, edges: &[Edge]) {
         let trace = self.scene.world.trace;
         for edge in edges.iter().filter(|it| it.kind == EdgeKind::RecordToWait) {
@@ -237,7 +238,7 @@ impl Canvas<'_, '_> {
 fn ends(scene: &Scene<'_>, layout: &Layout, edge: &Edge) -> Option<(End, End)> {
     let trace = scene.world.trace;
     let EdgeTimes { leave, arrive } = edge.times(trace).or_else(|| {
-        // A task whose time is still to come is drawn at its launch.
+        // A task with a time that may still arrive is drawn at its launch.
         let moment = Item::from(edge.to).span(trace).begin;
         Some(EdgeTimes {
             leave: moment,
@@ -255,7 +256,7 @@ fn ends(scene: &Scene<'_>, layout: &Layout, edge: &Edge) -> Option<(End, End)> {
     };
     let from = end(edge.from.into(), leave)?;
     let mut to = end(edge.to.into(), arrive)?;
-    // What ends exactly at the border of a cell was drawn in the one before.
+    // A slice that ends exactly at the border of a cell was drawn in the cell before.
     if edge.kind != EdgeKind::LaunchToTask && to.column == from.column + 1 {
         let before = scene
             .app

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 
-/// What stands for a symbol where there is only ASCII.
+/// The ASCII replacement of a symbol.
 fn plain(symbol: &str) -> &'static str {
     match symbol {
         "─" | "━" | "╌" | "┈" => "-",

@@ -1,4 +1,4 @@
-//! What each cell of a track stands for. The cost depends on the cells, not on the slices.
+//! The content of each cell of a track. The cost depends on the cells, not on the slices.
 
 use ascend_trace_recording::{TimeRange, Trace};
 
@@ -19,7 +19,7 @@ pub(crate) const FULL: u8 = STEPS as u8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     Idle,
-    /// What is there has not been read, and no sums tell of it.
+    /// The content has not been read, and no sums cover it.
     Unknown,
     /// One slice, from one step of the cell to another.
     Part {
@@ -38,7 +38,7 @@ pub(crate) enum Cell {
         item: Item,
         more: bool,
     },
-    /// More than can be told apart: how full the cell is and with what mostly.
+    /// More slices than a cell can show: the fill of the cell and its main category.
     Many {
         fill: u8,
         main: Category,
@@ -104,8 +104,8 @@ pub(crate) fn sample(trace: &Trace, track: &Track, viewport: Viewport, width: u1
     cells.collect()
 }
 
-/// What there is more of than can be told apart. The fill is the share of the time, to the nearest step;
-/// however little there is, it is seen.
+/// A cell with more slices than it can show. The fill is the busy share of the time, to the nearest
+/// step; any busy time is visible.
 fn many(busy: u64, length: u64, main: Category) -> Cell {
     let length = u128::from(length.max(1));
     let steps = (u128::from(busy) * u128::from(FULL) + length / 2) / length;
@@ -127,7 +127,7 @@ impl Cell {
         }
     }
 
-    /// Whether what is drawn is within one step of how much of the time was busy.
+    /// Whether the drawn share is within one step of the busy share of the time.
     fn tells(self, busy: u64, length: u64) -> bool {
         let Some(drawn) = self.drawn() else {
             return true;
@@ -146,7 +146,7 @@ struct SlicePart {
     to: u8,
 }
 
-/// What a cell with few slices shows, if they can be told apart.
+/// The content of a cell with few slices, if it can show them separately.
 fn few(
     trace: &Trace,
     track: &Track,
@@ -166,7 +166,8 @@ fn few(
         }
         let step = |time| viewport.step(time, width).saturating_sub(cell * STEPS);
         let from = step(begin).clamp(0, STEPS);
-        // What began here is at least one step wide; what went on from before may end at 0.
+        // A slice that began here is at least one step wide; one that continues from before may end at
+        // 0.
         let least = if step(begin) >= 0 { from + 1 } else { 0 };
         let to = step(end).max(least).min(STEPS);
         if from < to {

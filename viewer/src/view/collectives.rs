@@ -1,4 +1,4 @@
-//! What the detail pane tells of a collective: its communicator, and what it moves.
+//! Details of a collective: its communicator, and its bytes.
 
 use ascend_trace_analysis::collectives::{Collective, Communicator};
 use ascend_trace_recording::{TaskId, Trace};

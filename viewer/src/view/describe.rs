@@ -38,7 +38,7 @@ pub(crate) fn manner(manner: Manner) -> &'static str {
     }
 }
 
-/// What the process was started with, where that is known.
+/// Command line of the process, if known.
 pub(crate) fn command(trace: &Trace, id: ProcessId) -> Option<String> {
     let process = trace.process(id);
     let words: Vec<&str> = process.command().collect();

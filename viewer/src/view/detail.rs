@@ -41,7 +41,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, drawn: &Drawn, buffer: &m
     put(area, lines, room, scene, buffer);
 }
 
-/// The details of what is looked at.
+/// Details of the selection or the visible range.
 pub(super) fn lines(scene: &Scene<'_>, drawn: &Drawn, room: usize) -> Vec<Line<'static>> {
     let meter = scene.app.lane.filter(|lane| lane.is_meter());
     let meter = meter.filter(|_| scene.app.group.is_none());
@@ -75,7 +75,7 @@ fn put(area: Rect, lines: Vec<Line<'_>>, room: usize, scene: &Scene<'_>, buffer:
     }
 }
 
-/// What the recording comes to, and beside it or below what is on screen.
+/// Totals of the recording, and next to or below them the range on screen.
 fn of_nothing(scene: &Scene<'_>, drawn: &Drawn, room: usize) -> Vec<Line<'static>> {
     let legend = legend::of(scene, drawn);
     if room < BESIDE {
@@ -198,7 +198,7 @@ fn rank(scene: &Scene<'_>) -> Option<Group> {
             rank.percentile()
         ),
     };
-    // Of a long recording only a part is there to compare with.
+    // In a long recording, only the loaded part can be compared.
     let text = match scene.world.overview.is_whole() {
         false => format!("{text}, of what is loaded"),
         true => text,

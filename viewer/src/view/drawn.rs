@@ -1,4 +1,4 @@
-//! What the lanes show, for the arrows, which may not cross texts, and for the legend.
+//! The drawn content of the lanes, for the arrows, which may not cross texts, and for the legend.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use crate::item::Category;
 use crate::theme::is_collective;
 
-/// What has been drawn into the lanes.
+/// The drawn content of the lanes.
 #[derive(Debug, Default)]
 pub(crate) struct Drawn {
     /// Lines, and the columns of the lanes in them where texts stand.
@@ -53,7 +53,7 @@ impl Kind {
         Self::Call,
     ];
 
-    /// Of a slice with such a look; `None` for what has a shape of its own.
+    /// The shape of a slice with this pattern; `None` for categories with a separate shape.
     fn of(category: Category, look: &str) -> Option<Self> {
         Some(match category {
             work if work.is_work() && is_collective(look) => Self::Collective,
@@ -121,7 +121,7 @@ impl Drawn {
         self.kinds.extend(Kind::of(category, look));
     }
 
-    /// Notes which symbols stand in the lanes.
+    /// Notes the symbols in the lanes.
     pub(super) fn look_at(&mut self, buffer: &Buffer, area: Rect) {
         for y in area.top()..area.bottom() {
             for x in area.left()..area.right() {

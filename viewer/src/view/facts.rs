@@ -75,7 +75,7 @@ pub(super) fn flow(groups: Vec<Group>, room: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// Two moments in the same unit.
+/// Two timestamps in the same unit.
 pub(super) fn span(scene: &Scene<'_>, begin: i64, end: i64) -> String {
     let start = scene.app.span.map_or(0, |span| span.begin);
     let (begin, end) = (begin.saturating_sub(start), end.saturating_sub(start));

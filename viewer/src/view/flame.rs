@@ -14,7 +14,7 @@ use crate::text::{count, duration, fit, share, short_name, width};
 
 use super::Scene;
 
-/// Lines that are no boxes: the title above, what the cursor is on below.
+/// Lines without boxes: the title above, the node under the cursor below.
 const OTHERS: u16 = 3;
 
 /// Where the boxes are.
@@ -120,7 +120,7 @@ fn style(scene: &Scene<'_>, node: &CallNode, name: &str) -> Style {
     }
 }
 
-/// What is known of the node that the cursor is on.
+/// Details of the node under the cursor.
 fn cursor(scene: &Scene<'_>, flame: &Flame) -> Line<'static> {
     let theme = scene.app.theme;
     let nodes = flame.tree.nodes();

@@ -79,7 +79,7 @@ fn unused(scene: &Scene<'_>, number: usize, line: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// Work of a track in a range, and what it was mostly.
+/// Busy time of a track in a range, and its main category.
 fn busy(scene: &Scene<'_>, key: TrackKey, from: &mut usize, range: TimeRange) -> (u64, Category) {
     let overview = scene.world.overview;
     if !overview.is_loaded(range) {

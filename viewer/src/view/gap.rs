@@ -13,7 +13,7 @@ use crate::text::duration;
 use super::Scene;
 use super::facts::{Group, flow, since_start, span};
 
-/// Functions that are named of what the thread did meanwhile.
+/// Number of functions that are named for the thread's activity.
 const NAMED: usize = 4;
 
 pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'static>> {
@@ -63,7 +63,7 @@ pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'sta
     lines
 }
 
-/// What a cause means.
+/// Explanation of a cause.
 fn reason(cause: Cause) -> &'static str {
     match cause {
         Cause::HostLate => "the host submitted its next task only then",
@@ -104,7 +104,7 @@ fn at(site: Option<&Site>) -> String {
     at.map_or_else(String::new, |at| format!(" at {}", plain(&at.call_site)))
 }
 
-/// What the thread did that should have submitted the next task.
+/// Activity of the thread that should have submitted the next task.
 fn meanwhile(scene: &Scene<'_>, known: &StallStats) -> Vec<Group> {
     let theme = scene.app.theme;
     if known.meanwhile.is_empty() {
@@ -131,7 +131,7 @@ fn meanwhile(scene: &Scene<'_>, known: &StallStats) -> Vec<Group> {
     groups
 }
 
-/// Where the program was while its stream waited, and what the time went to.
+/// Activity of the program while its stream waited, by time.
 fn late_groups(scene: &Scene<'_>, late: &Late) -> Vec<Group> {
     let theme = scene.app.theme;
     let thread = match late.is_main {
@@ -158,7 +158,7 @@ fn late_groups(scene: &Scene<'_>, late: &Late) -> Vec<Group> {
     groups
 }
 
-/// What a thread did that was no call.
+/// Activity of a thread outside calls.
 fn no_call(name: &str) -> &'static str {
     match name {
         MeanwhileStats::TRACER => "ascend-trace itself",
@@ -176,7 +176,7 @@ fn why(scene: &Scene<'_>, known: &StallStats) -> Option<Line<'static>> {
     ]))
 }
 
-/// The chain of waits that a wait ends, down to what it all began with.
+/// The chain of waits behind a wait, down to its root.
 pub(crate) fn chain(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;

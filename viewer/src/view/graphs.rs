@@ -1,4 +1,4 @@
-//! Graphs: the captures on a thread, and what the detail pane tells of them.
+//! Graphs: the captures on a thread, and their details.
 
 use ascend_trace_analysis::graphs::{Explanation, Graph, Outcome};
 use ascend_trace_recording::{CallId, ThreadId, TimeRange, Trace};
@@ -20,7 +20,7 @@ const LISTED: usize = 200;
 pub(super) struct Capture {
     pub(super) span: TimeRange,
     pub(super) failed: bool,
-    /// What it is, the longest form first.
+    /// Its text, the longest form first.
     pub(super) texts: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn captures(app: &App, trace: &Trace, thread: ThreadId) -> Vec<Captur
     captures.collect()
 }
 
-/// What a call has to do with a graph.
+/// The relation of a call to a graph.
 pub(super) fn of(scene: &Scene<'_>, call: CallId, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
     let graphs = &scene.app.graphs;

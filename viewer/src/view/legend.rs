@@ -1,4 +1,4 @@
-//! What the shapes and colours on screen mean: of those that are there, all, and no others.
+//! Meanings of the shapes and colours on screen: exactly of the visible ones.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -11,7 +11,7 @@ use super::facts::Group;
 use super::track::{CAPTURING, DOTS, FAILED, IDLE, LAUNCHED, RETURNING, STALL, UNKNOWN};
 use super::{Scene, open};
 
-/// Symbols of which one must be there, the one that is shown, its style, and its meaning.
+/// Alternative symbols (one must be visible), the shown symbol, its style and its meaning.
 type Shape = (&'static [&'static str], &'static str, Style, &'static str);
 
 /// The kinds and shapes that are on screen, each with its meaning.

@@ -1,4 +1,4 @@
-//! Boxes with names in one line, for what is no task and no call.
+//! Boxes with names in one line, for things other than tasks and calls.
 
 use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
@@ -10,7 +10,7 @@ use crate::viewport::Viewport;
 
 use super::drawn::Drawn;
 
-/// What is too short for a box.
+/// Symbol of something too short for a box.
 const MARK: &str = "▪";
 
 /// Something with a begin, an end and a name.
@@ -42,7 +42,7 @@ impl Line<'_> {
 
     pub(super) fn draw(&mut self, boxed: Boxed<'_>) {
         let (first, end) = self.columns(boxed.span);
-        // What lies in cells that are drawn already would not be seen.
+        // Content of cells that are drawn already would not be visible.
         if end < self.filled || first >= self.area.width {
             return;
         }

@@ -1,4 +1,4 @@
-//! What the selection is tied to: the arrows that stand out with it, and what is at their ends.
+//! Links of the selection: its highlighted arrows, and the items at their ends.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use ascend_trace_recording::Trace;
 use crate::app::{App, Selected};
 use crate::item::{Category, Item};
 
-/// The arrows of the selection and what they tie it to.
+/// The arrows of the selection and the items at their ends.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     pub(super) edges: Vec<Edge>,
@@ -80,7 +80,7 @@ pub(super) fn submitted(trace: &Trace, item: Item) -> Option<Item> {
     matches!(category, Category::Record | Category::Wait).then_some(task)
 }
 
-/// Whether what is at the ends of such an edge waited, or was waited for.
+/// Whether an end of such an edge waited for the other.
 fn ties(kind: EdgeKind) -> bool {
     matches!(
         kind,

@@ -25,7 +25,7 @@ pub(crate) fn first_entry(app: &App) -> usize {
 
 fn first(list: &List, shown: usize) -> usize {
     let last = list.len().saturating_sub(shown);
-    // The cursor stays away from the lower edge, so that one sees what comes.
+    // The cursor keeps a distance from the lower edge, so that the next rows are visible.
     let margin = shown / 4;
     (list.cursor + 1 + margin).saturating_sub(shown).min(last)
 }

@@ -1,4 +1,4 @@
-//! What the traced program wrote.
+//! Output of the traced program.
 
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};

@@ -64,7 +64,7 @@ fn is_inside_text(buffer: &Buffer, x: u16, y: u16) -> bool {
     is_letter(x.checked_sub(1)) && is_letter(x.checked_add(1))
 }
 
-/// What lies between the marks, in words.
+/// The range between the marks, in words.
 pub(crate) fn words(measure: Measure) -> String {
     let gap = match measure.gap {
         overlap if overlap < 0 => format!("overlap {}", duration(-overlap)),

@@ -1,4 +1,4 @@
-//! Lines that show a quantity: what the tool costs a process, and what was lost of it.
+//! Lines that show a quantity: tracer overhead of a process, and its losses.
 
 use ascend_trace_recording::{Cost, Loss, ProcessId, ThreadId, TimeRange};
 use ratatui::buffer::Buffer;
@@ -34,7 +34,7 @@ pub(crate) fn draw(scene: &Scene<'_>, key: TrackKey, area: Rect, buffer: &mut Bu
     }
 }
 
-/// What was spent counts, however little it was.
+/// Any overhead is visible, even a very small one.
 fn cost_level(share: f64) -> usize {
     match share {
         ..=0.0 => 0,
@@ -62,18 +62,18 @@ fn share(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> f64 {
     cost(scene, id, range).own_ns() as f64 / length
 }
 
-/// What is on screen, of that which has been recorded.
+/// The recorded part of the range on screen.
 fn window(scene: &Scene<'_>) -> TimeRange {
     let span = scene.app.span.unwrap_or_default();
     scene.app.viewport.range().intersection(span)
 }
 
-/// With what was lost at its end, too.
+/// With losses at its end, too.
 const fn with_end(range: TimeRange) -> TimeRange {
     TimeRange::new(range.begin, range.end.saturating_add(1))
 }
 
-/// The sum over what is on screen.
+/// The sum over the range on screen.
 pub(crate) fn label(scene: &Scene<'_>, key: TrackKey) -> String {
     let range = window(scene);
     match key {
@@ -87,7 +87,7 @@ pub(crate) fn label(scene: &Scene<'_>, key: TrackKey) -> String {
     }
 }
 
-/// What the details tell while the cursor is on such a line.
+/// Details while the cursor is on such a line.
 pub(super) fn of(scene: &Scene<'_>, key: TrackKey, room: usize) -> Vec<Line<'static>> {
     let theme = scene.app.theme;
     let name = names::lane(scene.world.trace, key);

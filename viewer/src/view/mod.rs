@@ -47,12 +47,12 @@ use crate::layout::MIN_SIZE;
 
 use links::Links;
 
-/// What is drawn.
+/// The content to draw.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) app: &'a App,
     pub(crate) world: World<'a>,
-    /// What the selection is tied to.
+    /// Links of the selection.
     pub(crate) links: &'a Links,
 }
 

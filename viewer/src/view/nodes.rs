@@ -1,5 +1,5 @@
-//! What runs inside of tasks, below them: the nodes of a graph below its replays, and the kernels of operators. Nodes whose
-//! times are not known are drawn in their order and without ground, unlike slices.
+//! Parts of tasks, below them: the nodes of a graph below its replays, and the kernels of operators.
+//! Nodes without known times are drawn in their order and without background, unlike slices.
 
 use ascend_trace_analysis::graphs::part_label;
 use ascend_trace_recording::{StreamId, TaskId, TaskPart, TimeRange};
@@ -42,7 +42,7 @@ pub(crate) fn draw(
                 last = Some(item);
                 replay(scene, item, &mut line);
             }
-            // Replays that cannot be told apart.
+            // Replays that a cell cannot show separately.
             Cell::Many {
                 main: Category::Graph,
                 ..
@@ -116,7 +116,7 @@ fn draw_node(scene: &Scene<'_>, node: Node, line: &mut Line<'_>) {
     });
 }
 
-/// Draws parts whose times are known. Of those that run beside each other the one that began first is in front.
+/// Draws parts with known times. Of overlapping parts, the one that began first is in front.
 fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mut Line<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
     let span = Item::Task(task).span(trace);

@@ -1,4 +1,4 @@
-//! Calls that are under way: what they look like in their line, and what is known of them.
+//! Running calls: their appearance in their line, and their details.
 
 use ascend_trace_recording::Call;
 use ratatui::buffer::Buffer;
@@ -19,7 +19,8 @@ use super::{Scene, describe, stack};
 /// The ground of a call that has not returned yet.
 pub(crate) const OPEN: &str = "▒";
 
-/// Draws those of a line, up to the last moment that is known. Names stand in a lane's first line. `cells` are what the line shows besides.
+/// Draws the running calls of a line, up to the last known timestamp. Names are in a lane's first line.
+/// `cells` are the other content of the line.
 pub(super) fn draw(
     scene: &Scene<'_>,
     key: TrackKey,
@@ -42,7 +43,7 @@ pub(super) fn draw(
             false => scene.app.theme.stall(),
         };
         for column in first..end {
-            // What was before it in its first cell is seen as well.
+            // Earlier content of its first cell stays visible.
             let is_free = matches!(cells.get(usize::from(column)), None | Some(Cell::Idle));
             if (column > first || is_free)
                 && let Some(cell) = buffer.cell_mut((line.x + column, line.y))
@@ -68,7 +69,7 @@ pub(super) fn draw(
     }
 }
 
-/// What is written on it, the longest form first.
+/// Its label, the longest form first.
 fn names_of(scene: &Scene<'_>, call: &Call) -> [String; 6] {
     let name = &scene.world.trace.function(call.function).name;
     let short = short_name(name);

@@ -1,4 +1,4 @@
-//! The panel while nothing is selected: what the recording comes to, and which key leads on.
+//! The panel without a selection: totals of the recording, and keys that lead on.
 
 use ratatui::text::{Line, Span};
 
@@ -8,7 +8,7 @@ use crate::text::{count, duration, fit, share};
 
 use super::Scene;
 
-/// Devices that have a line of their own.
+/// Devices with a separate line.
 const DEVICES: usize = 2;
 /// Causes that are named.
 const CAUSES: usize = 4;
@@ -22,7 +22,7 @@ pub(super) fn of(scene: &Scene<'_>, room: usize) -> Vec<Line<'static>> {
     rows.extend(longest(scene, overall));
     rows.extend(operation(overall));
     let mut lines = lay_out(scene, rows, room);
-    // What went wrong comes first, that nothing did last.
+    // Faults come first, idle streams last.
     let place = match is_wrong(scene) {
         true => 0,
         false => lines.len(),
@@ -123,7 +123,7 @@ fn operation(overall: &Overall) -> Option<PanelRow> {
     Some(row("most time in", text, "t enter"))
 }
 
-/// What failed and what is missing.
+/// Failed calls and missing data.
 fn wrong(scene: &Scene<'_>, untimed: u64) -> Line<'static> {
     let app = scene.app;
     let theme = app.theme;
@@ -149,7 +149,7 @@ fn wrong(scene: &Scene<'_>, untimed: u64) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What can be said of a recording that is not in memory, or has just begun.
+/// Text for a recording that is not in memory, or has just begun.
 fn of_nothing_known(scene: &Scene<'_>, room: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if !scene.world.overview.is_whole() {

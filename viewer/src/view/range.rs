@@ -1,4 +1,4 @@
-//! What the detail pane tells of a range that the program named.
+//! Details of a range that the program named.
 
 use ratatui::text::{Line, Span};
 
@@ -53,7 +53,7 @@ pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'stati
     lines
 }
 
-/// What was called and submitted inside, and what worked meanwhile.
+/// Calls and submissions inside, and the work meanwhile.
 fn counts(inside: &Inside, length: i64) -> Vec<Group> {
     let plain = |text: String| vec![Span::raw(text)];
     let untimed = match inside.untimed {

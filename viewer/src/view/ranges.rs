@@ -30,7 +30,7 @@ pub(crate) fn draw(
         buffer,
         filled: 0,
     };
-    // The cost follows the columns: what would lie in those that are drawn is not looked at.
+    // The cost follows the columns: ranges inside columns that are drawn are skipped.
     let (mut place, mut from) = (0, viewport.begin());
     while let Some((found, id, range)) = app.ranges.next(trace, key, place, from) {
         if range.begin > viewport.end() {
@@ -66,7 +66,7 @@ pub(crate) fn draw(
     unknown(scene, area, buffer);
 }
 
-/// What has not been read cannot be drawn.
+/// Parts that have not been read cannot be drawn.
 fn unknown(scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
     let viewport = scene.app.viewport;
     let overview = scene.world.overview;

@@ -1,4 +1,4 @@
-//! What released a wait, and what a record released, in words.
+//! The cause that released a wait, and the effects of a record, in words.
 
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_recording::Trace;
@@ -13,7 +13,7 @@ use ratatui::text::Span;
 /// Waits that are named of those that a record released.
 const NAMED: usize = 3;
 
-/// What released an item, and what it released; of a call also what it submitted.
+/// The cause that released an item, and its effects; for a call also its submission.
 pub(super) fn of(scene: &Scene<'_>, item: Item) -> Vec<Group> {
     let submitted = links::submitted(scene.world.trace, item);
     let items = [Some(item), submitted].into_iter().flatten();
@@ -69,7 +69,7 @@ fn left(trace: &Trace, edge: &Edge) -> Option<i64> {
     edge.times(trace).map(|times| times.leave)
 }
 
-/// What an edge comes from: its name, its event, where it ran, and when it was done.
+/// The source of an edge: its name, its event, its stream, and its time.
 fn words(scene: &Scene<'_>, edge: &Edge, waiter: Item) -> String {
     let trace = scene.world.trace;
     let from = Item::from(edge.from);
@@ -91,7 +91,7 @@ fn words(scene: &Scene<'_>, edge: &Edge, waiter: Item) -> String {
     text
 }
 
-/// Where and when what a record released could go on.
+/// Where and when the target of a record continued.
 fn target(scene: &Scene<'_>, edge: &Edge) -> String {
     let trace = scene.world.trace;
     let device = device(trace, Item::from(edge.from));

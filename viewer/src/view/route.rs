@@ -14,7 +14,7 @@ pub(crate) struct Segment {
     pub(crate) ink: Ink,
 }
 
-/// What an arrow draws in a cell.
+/// Content of a cell that an arrow crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ink {
     /// A line that leaves in these directions.
@@ -78,8 +78,7 @@ impl Field<'_> {
     }
 }
 
-/// Where an arrow runs along: beside the lane it points at, beside the one it comes from, or in a line
-/// that is free.
+/// The line of an arrow: next to its target lane, next to its source lane, or in a free line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     AtTarget,

@@ -25,7 +25,7 @@ fn step(least: i64) -> i64 {
     }
 }
 
-/// A round moment that labels count from, when counting from the start would make them too long.
+/// A round timestamp that labels count from, when counting from the start would make them too long.
 fn base(begin: i64, step: i64) -> i64 {
     let coarse = step.saturating_mul(1_000);
     begin.div_euclid(coarse).saturating_mul(coarse)

@@ -1,5 +1,4 @@
-//! The title line, the line for prompts and hints, and the line that always says what there is
-//! and what was lost.
+//! The title line, the line for prompts and hints, and the line with the recorded and lost amounts.
 
 use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
@@ -20,7 +19,7 @@ fn fill(area: Rect, style: Style, buffer: &mut Buffer) {
     buffer.set_style(area, style);
 }
 
-/// Writes one text at the left and one at the right; the right one has priority.
+/// Writes a text at the left and another at the right, which has priority.
 fn two_sided(area: Rect, left: &Line<'_>, right: &Line<'_>, buffer: &mut Buffer) {
     let right_width = (right.width() as u16).min(area.width);
     let room = area.width.saturating_sub(right_width + 1);
@@ -45,7 +44,7 @@ pub(crate) fn title(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     two_sided(layout.title, &left, &right, buffer);
 }
 
-/// The tool, or which of two recordings it is, and whether that one has the keys.
+/// The tool's name, or the name of one of two recordings, and whether it has the focus.
 fn head(scene: &Scene<'_>) -> Span<'static> {
     let theme = scene.app.theme;
     let (text, style) = match &scene.app.companion {
@@ -56,7 +55,7 @@ fn head(scene: &Scene<'_>) -> Span<'static> {
     Span::styled(text, theme.on_bar(style))
 }
 
-/// What the recording and the view are doing.
+/// Activity of the recording and the view.
 fn state(scene: &Scene<'_>) -> (String, Style) {
     let app = scene.app;
     let theme = app.theme;
@@ -183,7 +182,7 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
     spans
 }
 
-/// What is wrong with the file itself.
+/// Fault of the file itself.
 fn condition(scene: &Scene<'_>) -> Option<&'static str> {
     let trace = scene.world.trace;
     let is_opening = scene.world.overview.opening.is_some();
@@ -198,7 +197,7 @@ fn condition(scene: &Scene<'_>) -> Option<&'static str> {
 /// The most useful keys, and above them what must be said now: a prompt, a message, how far something is.
 pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, buffer: &mut Buffer) {
     let has_line = layout.hint.height > 0;
-    // On a very small screen there is no line of its own for this.
+    // A very small screen has no separate line for this.
     let said = match has_line {
         true => Rect {
             y: layout.hint.y - 1,
@@ -240,7 +239,7 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
     }
 }
 
-/// What the keys do among calls by nesting.
+/// Keys among calls by nesting.
 const FLAME: &str =
     "↓ into it   ↑ around it   ←→ neighbour   enter: longest one   tab: next thread   esc";
 
@@ -265,7 +264,7 @@ fn said_now(scene: &Scene<'_>, room: usize) -> Option<Line<'static>> {
     })
 }
 
-/// What is not drawn for want of room.
+/// Content that has no room on screen.
 fn notes(scene: &Scene<'_>, hidden: Option<usize>) -> Line<'static> {
     let text = match hidden {
         _ if !scene.app.all_arrows => return Line::default(),
@@ -277,7 +276,7 @@ fn notes(scene: &Scene<'_>, hidden: Option<usize>) -> Line<'static> {
     Line::styled(text, scene.app.theme.dim())
 }
 
-/// The end of the text that is being typed, and what can be.
+/// The end of the typed text, and examples of input.
 fn prompt<'a>(prompt: &Prompt, room: usize, scene: &Scene<'_>) -> Line<'a> {
     let theme = scene.app.theme;
     let label = prompt.label();
@@ -314,7 +313,7 @@ fn keys(scene: &Scene<'_>, room: usize) -> Line<'static> {
     let mut spans = Vec::new();
     let mut used = 0;
     let has_output = scene.world.log.is_some();
-    // What the configuration has changed is in the help.
+    // The help shows changed keys.
     let changed = &scene.app.config.keys;
     let is_changed = |keys: &str| keys.chars().any(|it| changed.is_changed(&it.to_string()));
     let useful = KEYS.iter().filter(|(key, _)| has_output || *key != "o ");

@@ -13,7 +13,7 @@ use crate::text::{duration, fit, width};
 use super::drawn::Drawn;
 use super::{Scene, critical, folded, meters, nodes, ranges, track};
 
-/// Draws all rows that are on screen. Answers what is in them.
+/// Draws all rows on screen. Returns their content.
 pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Drawn {
     let mut drawn = Drawn::default();
     let heights = layout.heights(&scene.app.rows);
@@ -81,7 +81,7 @@ fn opening_words(scene: &Scene<'_>, percent: u8) -> String {
     let since = scene.app.opening_since.unwrap_or(scene.app.clock);
     let elapsed = scene.app.clock.saturating_sub(since);
     let left = match percent {
-        // It is too early to tell.
+        // It is too early to know.
         0..3 => String::new(),
         _ => {
             let rest = elapsed.as_nanos() * u128::from(100 - percent) / u128::from(percent);

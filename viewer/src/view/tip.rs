@@ -1,4 +1,4 @@
-//! What the mouse points at, in a few words beside it.
+//! A short description of the item under the mouse.
 
 use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
@@ -33,7 +33,7 @@ pub(super) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     let room = ROOM.min(usize::from(area.width).saturating_sub(2));
     let text = format!(" {} ", fit(&text, room));
     let wide = width(&text) as u16;
-    // It must not hide what it tells of.
+    // It must not hide its subject.
     let y = match at.y > layout.ruler.y {
         true => at.y - 1,
         false => at.y + 1,
@@ -65,7 +65,7 @@ fn text(scene: &Scene<'_>, layout: &Layout, at: Position) -> Option<String> {
     }
 }
 
-/// The name and the length of what is drawn in a cell.
+/// The name and the duration of the item in a cell.
 fn slice(scene: &Scene<'_>, key: TrackKey, cell: u16) -> Option<String> {
     if key.is_meter() {
         return None;

@@ -27,11 +27,11 @@ pub(super) const DOTS: [&str; 9] = [" ", "⡀", "⣀", "⣄", "⣤", "⣦", "⣶
 pub(crate) const STALL: &str = "░";
 /// The ground of a call that has nothing more to wait for and has not returned.
 pub(crate) const RETURNING: &str = "╍";
-/// The ground of an idle stretch whose cause is known.
+/// Background of an idle stretch with a known cause.
 pub(crate) const IDLE: &str = "╌";
 /// The ground of a thread while it captures.
 pub(crate) const CAPTURING: &str = "┈";
-/// What has not been read.
+/// A part that has not been read.
 pub(super) const UNKNOWN: &str = "·";
 /// A task that is drawn at its launch.
 pub(super) const LAUNCHED: &str = "▹";
@@ -142,7 +142,7 @@ impl Painter<'_, '_> {
         }
     }
 
-    /// The time in which a call had only to return is none of its wait.
+    /// The returning time of a call is not part of its wait.
     fn returning(&self, item: Item, part: &Stall) -> Style {
         let is_worst = self.app().worst.has_item(item) && !self.app().worst.has(part);
         match is_worst && !self.is_selected(item) && !self.scene.links.has(item) {
@@ -261,7 +261,7 @@ impl Painter<'_, '_> {
             .set_stringn(self.line.x + column, self.line.y, text, room, style);
     }
 
-    /// Marks where calls failed: however short they were, and however many others were there.
+    /// Marks failed calls, even very short ones among many others.
     fn failures(&mut self) {
         if !self.app().failures.has(self.key) {
             return;

@@ -52,7 +52,7 @@ pub(super) fn content(app: &mut App, world: World<'_>) -> Content {
     }
 }
 
-/// What is said where short stalls are left out.
+/// Note for a list without short stalls.
 pub(super) fn least(least: i64) -> String {
     match least {
         0 => String::new(),

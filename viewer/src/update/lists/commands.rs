@@ -1,4 +1,4 @@
-//! The command line: actions, commands and names that are like what was typed.
+//! The command line: actions, commands and names that match the typed text.
 
 use crate::app::offered;
 use crate::app::{App, World};
@@ -17,7 +17,7 @@ const COLUMNS: &[Column] = &[
     left("what it is").from(60),
 ];
 
-/// Learns what can be chosen.
+/// Collects the choices.
 pub(super) fn begin(app: &mut App, world: World<'_>) {
     app.choices = offered(app, world);
 }
@@ -52,7 +52,7 @@ pub(super) fn content(app: &App, typed: &str) -> Content {
     }
 }
 
-/// Lets the command line answer to a key.
+/// Handles a key in the command line.
 pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) {
     match key.code {
         KeyCode::Tab => return step(app, world, 1),
@@ -66,7 +66,7 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) {
     }
 }
 
-/// Types a text in the place of what was typed.
+/// Replaces the typed text.
 pub(super) fn fill(app: &mut App, world: World<'_>, text: String) {
     if let Some(list) = &mut app.list {
         list.filter = text;
@@ -74,7 +74,7 @@ pub(super) fn fill(app: &mut App, world: World<'_>, text: String) {
     }
 }
 
-/// Adds to what was typed.
+/// Appends to the typed text.
 pub(super) fn paste(app: &mut App, world: World<'_>, pasted: &str) {
     if let Some(list) = app.list.as_mut().filter(|it| it.kind == Kind::Commands) {
         list.filter
@@ -90,12 +90,12 @@ fn retyped(app: &mut App, world: World<'_>) {
     }
 }
 
-/// What to say of a command that is none.
+/// Message for an unknown command.
 pub(super) fn unknown(typed: &str) -> String {
     format!("no command or name is like “{}”", fit(typed, 30))
 }
 
-/// Does what a command says.
+/// Runs a command.
 pub(super) fn perform(app: &mut App, world: World<'_>, verb: Verb, text: &str) {
     match verb {
         Verb::Least => prompts::set_least(app, world, text),

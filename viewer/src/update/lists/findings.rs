@@ -1,4 +1,4 @@
-//! What checks found: what the program does wrong or at a cost.
+//! Findings of checks: mistakes and costs of the program.
 
 use ascend_trace_analysis::Fold;
 use ascend_trace_analysis::checks::{Finding, Findings};

@@ -28,7 +28,7 @@ use super::{hunt, select, walk};
 
 pub(super) use table::{paste, sort_at};
 
-/// What a list is made of.
+/// Content of a list.
 struct Content {
     columns: &'static [Column],
     entries: Vec<Entry>,
@@ -50,7 +50,7 @@ pub(super) fn show(app: &mut App, world: World<'_>, kind: Kind) {
 }
 
 fn open(app: &mut App, world: World<'_>, kind: Kind) {
-    // Of a long recording the list begins with what is loaded, until all of it has been read.
+    // For a long recording, the list begins with the loaded part, until everything has been read.
     ask_for_all(app, world, kind);
     if kind == Kind::Commands {
         commands::begin(app, world);
@@ -99,7 +99,7 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
     preview(app, world);
 }
 
-/// Of a long recording, asks for what is not loaded.
+/// Requests the part of a long recording that is not loaded.
 fn ask_for_all(app: &mut App, world: World<'_>, kind: Kind) {
     match kind {
         _ if world.overview.is_whole() => {}
@@ -135,7 +135,7 @@ pub(super) fn basis(app: &App) -> Basis {
     }
 }
 
-/// Makes the entries anew when what they were made of has changed.
+/// Makes the entries again when their inputs have changed.
 pub(super) fn refresh(app: &mut App, world: World<'_>) {
     let now = basis(app);
     let Some(list) = &app.list else { return };
@@ -143,7 +143,7 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
     let grown = now.content != list.basis.content && is_later;
     let is_old = match list.kind {
         Kind::Statistics(_) => {
-            // What is followed moves with each look.
+            // A followed range changes with each poll.
             let is_moved = now.range != list.basis.range && (app.follow == Follow::Off || is_later);
             is_moved || grown
         }
@@ -177,7 +177,7 @@ fn remake(app: &mut App, world: World<'_>) {
     }
 }
 
-/// Lets the list answer to a key. `None`: the key means what it means elsewhere.
+/// Handles a key in the list. `None`: the key has its usual meaning.
 pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<Vec<Effect>> {
     let kind = app.list.as_ref()?.kind;
     if table::on_typed(app, world, key) {
@@ -259,7 +259,7 @@ fn preview(app: &mut App, world: World<'_>) {
     }
 }
 
-/// Shows tables that have been made of what is not loaded.
+/// Shows tables of a range that was not loaded.
 pub(super) fn show_statistics(app: &mut App, world: World<'_>) {
     let kind = app.list.as_ref().map(|list| list.kind);
     if matches!(kind, Some(Kind::Statistics(_))) {
@@ -305,7 +305,7 @@ fn back_out(app: &mut App, world: World<'_>) {
     select::reveal_lane(app);
 }
 
-/// Makes what is listed of stalls anew: others are wanted now.
+/// Makes the list of stalls again, with other conditions.
 pub(super) fn want_others(app: &mut App, world: World<'_>) {
     let kind = app.list.as_ref().map(|list| list.kind);
     if let Some(kind @ (Kind::Stalls(_) | Kind::Blames)) = kind {
@@ -315,7 +315,7 @@ pub(super) fn want_others(app: &mut App, world: World<'_>) {
     }
 }
 
-/// Shows the sums of all of the recording, in the place of those of what was loaded.
+/// Replaces the sums of the loaded part by the sums of the whole recording.
 pub(super) fn show_blames(app: &mut App, world: World<'_>) {
     match app.list.as_ref().map(|list| list.kind) {
         Some(Kind::Blames) => remake(app, world),
@@ -331,7 +331,7 @@ pub(super) fn show_critical(app: &mut App, world: World<'_>) {
     }
 }
 
-/// Shows what checks found in all of the recording, in the place of that of what was loaded.
+/// Replaces the findings of the loaded part by those of the whole recording.
 pub(super) fn show_findings(app: &mut App, world: World<'_>) {
     let is_open = app.list.as_ref().map(|list| list.kind) == Some(Kind::Findings);
     match hunt::known_findings(app).map_or(0, <[_]>::len) {

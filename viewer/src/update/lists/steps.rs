@@ -51,7 +51,7 @@ fn entry(trace: &Trace, step: &StepStats) -> Entry {
                 .map_or_else(Cell::unknown, |_| Cell::percent(share)),
             Cell::duration(step.length_ns),
             Cell::duration(step.compute_ns),
-            // What is not hidden behind other work.
+            // The time that is not hidden behind other work.
             Cell::duration(step.exposed_communication_ns),
             Cell::duration(step.exposed_copy_ns),
             Cell::duration(step.loading_ns),

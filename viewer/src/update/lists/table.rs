@@ -6,7 +6,7 @@ use crate::prompt::edit;
 
 use super::preview;
 
-/// Lets the filter that is being typed answer to a key; false when the key has another meaning.
+/// Handles a key while the user types a filter; false when the key has another meaning.
 pub(super) fn on_typed(app: &mut App, world: World<'_>, key: &KeyEvent) -> bool {
     let Some(list) = app.list.as_mut().filter(|list| list.typing) else {
         return false;
@@ -24,7 +24,7 @@ pub(super) fn on_typed(app: &mut App, world: World<'_>, key: &KeyEvent) -> bool 
     true
 }
 
-/// Adds to the filter what was pasted.
+/// Appends pasted text to the filter.
 pub(in crate::update) fn paste(app: &mut App, world: World<'_>, pasted: &str) {
     super::commands::paste(app, world, pasted);
     if let Some(list) = app.list.as_mut().filter(|list| list.typing) {
@@ -47,7 +47,7 @@ pub(super) fn clear(app: &mut App) -> bool {
     was_filtered
 }
 
-/// Lets a table answer to the keys that sort and filter it.
+/// Handles the keys that sort and filter a table.
 pub(super) fn on_key(app: &mut App, key: &KeyEvent) -> bool {
     let width = app.size.0;
     let Some(list) = &mut app.list else {
@@ -63,7 +63,7 @@ pub(super) fn on_key(app: &mut App, key: &KeyEvent) -> bool {
     true
 }
 
-/// Sorts by the column whose name was clicked on.
+/// Sorts by the clicked column.
 pub(in crate::update) fn sort_at(app: &mut App, column_of_screen: u16) {
     let Some(column) = crate::view::column_at(app, column_of_screen) else {
         return;

@@ -13,7 +13,7 @@ use crate::text::{count, fit, share, width};
 use crate::update::is_current;
 use crate::view::{Scene, describe, folded, meters};
 
-/// Names a row, and tells in a second line, if it has one, what there is in it.
+/// Names a row, and describes its content in a second line, if it has one.
 pub(super) fn draw(scene: &Scene<'_>, row: ViewRow, pinned: bool, area: Rect, buffer: &mut Buffer) {
     let theme = scene.app.theme;
     let (indent, text, value) = match row {
@@ -47,7 +47,7 @@ pub(super) fn draw(scene: &Scene<'_>, row: ViewRow, pinned: bool, area: Rect, bu
     }
 }
 
-/// How many slices of a track have a part in what is on screen.
+/// Number of slices of a track that overlap the range on screen.
 fn contents(scene: &Scene<'_>, key: TrackKey) -> String {
     let range = scene.app.viewport.range();
     let number = match scene.world.overview {
@@ -84,7 +84,7 @@ fn process_name(scene: &Scene<'_>, id: ProcessId) -> String {
     format!("{name} {}{rank}{host}", process.pid)
 }
 
-/// What a track is called, and its share of busy time in view.
+/// Name of a track, and its share of busy time in view.
 fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, String) {
     match key {
         TrackKey::Stream(id) => {
@@ -161,7 +161,7 @@ fn stream_name(scene: &Scene<'_>, id: StreamId) -> String {
 
 fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
     let viewport = scene.app.viewport;
-    // The share of what has been recorded, not of the empty margin beside it.
+    // The share of the recorded time, without the empty margin.
     let span = scene.app.span.unwrap_or_default();
     let recorded = viewport.range().intersection(span);
     if recorded.is_empty() {

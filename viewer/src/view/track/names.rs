@@ -61,7 +61,7 @@ impl Painter<'_, '_> {
         self.write(first + 1, &text, style);
     }
 
-    /// What a slice says in this line. The second line tells what the first has no room for.
+    /// Text of a slice in this line. The second line has the rest of a long text.
     fn text_of(&self, item: Item, room: usize) -> Option<String> {
         let trace = self.scene.world.trace;
         let label = item.label(trace);
@@ -87,7 +87,7 @@ impl Painter<'_, '_> {
         Some(form.unwrap_or_else(|| fit(short_name(&label), room)))
     }
 
-    /// Shows the parts of a wait, and says what it waited for.
+    /// Shows the parts of a wait, and names its target.
     fn stall_name(&mut self, item: Item, first: u16, room: u16) {
         let trace = self.scene.world.trace;
         let parts: Vec<Stall> = self.app().stalls_of(trace, item).copied().collect();

@@ -31,8 +31,8 @@ impl Painter<'_, '_> {
         }
     }
 
-    /// Marks the gaps of a stream in columns without slices, each where it is: before the stream existed
-    /// and after it ended there is none.
+    /// Marks the gaps of a stream in columns without slices, each in its place: before the stream
+    /// existed and after it ended it has no gaps.
     fn idle_stretches_in(&mut self, columns: Range<u16>) {
         let app = self.app();
         let Some(lane) = self.key.lane() else {
@@ -97,7 +97,7 @@ impl Painter<'_, '_> {
         }
     }
 
-    /// Fills what is idle of a capture, and names it in the longest stretch.
+    /// Fills the idle time of a capture, and names it in the longest stretch.
     fn capture(&mut self, first: u16, end: u16, capture: &graphs::Capture) {
         let style = match capture.failed {
             true => self.app().theme.bad(),

@@ -1,4 +1,4 @@
-//! What the arguments of a function mean: rules first, then what `hooks.toml` says.
+//! Meanings of a function's arguments: rules first, then `hooks.toml`.
 
 use ascend_trace_format::api::ArgKind;
 
@@ -31,7 +31,7 @@ pub(crate) struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    /// The argument for one parameter, whose type in the wrapper is `rust`.
+    /// The argument for one parameter. `rust` is its type in the wrapper.
     pub(crate) fn derive(
         &self,
         function: &Function,
@@ -122,12 +122,12 @@ impl Arguments<'_> {
         target.is_some_and(|(_, class)| class == signed)
     }
 
-    /// Whether it leads to what the ranks of a communicator are gathered by, to be read.
+    /// Whether it points to the root information of a communicator, to be read.
     fn is_root_info(&self, ctype: &CType) -> bool {
         ctype.is_const && ctype.base == "HcclRootInfo" && ctype.pointers.len() == 1
     }
 
-    /// Whether a function of this name answers through its pointers.
+    /// Whether a function of this name returns values through its pointers.
     fn answers(&self, function: &str) -> bool {
         self.spec
             .verbs
@@ -161,7 +161,7 @@ impl Arguments<'_> {
     }
 }
 
-/// The type as `hooks.toml` names it: as the tables do, without what is const about the value.
+/// The spelling of the type in `hooks.toml`: as in the tables, without the outer `const`.
 fn spelled(ctype: &CType) -> String {
     let mut plain = ctype.clone();
     match plain.pointers.last_mut() {

@@ -11,7 +11,7 @@ pub struct CType {
     pub pointers: Vec<bool>,
     /// Array lengths, outermost first; `None` is `[]`.
     pub arrays: Vec<Option<usize>>,
-    /// For a pointer to a function: its parameters. The fields above are then what it returns.
+    /// For a pointer to a function: its parameters. The fields above then describe its result.
     pub function: Option<FunctionPointer>,
 }
 
@@ -127,7 +127,7 @@ impl CType {
         !self.pointers.is_empty() || !self.arrays.is_empty() || self.function.is_some()
     }
 
-    /// What a pointer with exactly one more `*` (or `[]`) than a value points to.
+    /// The target of a pointer with exactly one `*` (or `[]`) more than a value.
     pub fn pointee(&self) -> Option<Self> {
         if self.function.is_some() || self.arrays.len() > 1 {
             return None;
@@ -139,7 +139,7 @@ impl CType {
         Some(target)
     }
 
-    /// Whether writing through a pointer whose target has this type is forbidden.
+    /// Whether a pointer to this type forbids writing.
     pub fn is_read_only(&self) -> bool {
         self.pointers.last().copied().unwrap_or(self.is_const)
     }

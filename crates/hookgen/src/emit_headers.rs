@@ -159,7 +159,7 @@ impl<'a> Emitter<'a> {
         section("Enumerations.", own) + &section("Older names of enumerations.", succeeded)
     }
 
-    /// The structs of this header; one that is only another's tag is not a type of its own.
+    /// The structs of this header, without those that are only a tag of another type.
     fn own_structs(&self) -> impl Iterator<Item = &'a Struct> {
         (self.model.structs.values())
             .filter(|s| self.is_here(&s.name, &s.header) && self.plan.tagged(&s.name).is_none())
@@ -313,7 +313,7 @@ impl<'a> Emitter<'a> {
         text
     }
 
-    /// Every type that this header names must be declared in it or in what it includes.
+    /// Every type that this header names must be declared in it or in an included header.
     fn check_types(&self) -> Result<(), Error> {
         let closure = self.plan.closure(&self.header.path);
         let functions = self

@@ -1,9 +1,9 @@
 //! `hooks.rs`: one exported wrapper for each hooked function.
 //!
-//! The including module provides three macros: `hook!`, the body of a wrapper; `variadic!`, the body
-//! of one whose function takes a variable number of arguments; and `by_value!`, which makes a
-//! structure that is passed by value recordable. Wrappers are `C-unwind`: an exception that
-//! a callback throws passes through them.
+//! The including module provides three macros: `hook!`, the body of a wrapper; `variadic!`, the body of
+//! one for a function with a variable number of arguments; and `by_value!`, which makes a structure
+//! that is passed by value recordable. Wrappers are `C-unwind`: an exception from a callback passes
+//! through them.
 
 use crate::hook_table::{Hook, HookTable, WrapperStruct};
 

@@ -1,4 +1,4 @@
-//! What can be wrong with the tables or with the files that complete them.
+//! Faults of the tables or of the files that complete them.
 
 use std::path::PathBuf;
 

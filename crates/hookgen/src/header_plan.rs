@@ -1,4 +1,4 @@
-//! `headers.toml`: which headers there are and what belongs into each.
+//! `headers.toml`: the headers and their contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 

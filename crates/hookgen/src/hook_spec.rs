@@ -1,4 +1,4 @@
-//! `hooks.toml`: what the tables cannot say about the functions.
+//! `hooks.toml`: facts about functions that the tables do not have.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +20,10 @@ pub struct HookSpec {
     /// The kind of the tasks that functions of a group submit, where it is not said for each.
     #[serde(default)]
     tasks: BTreeMap<String, String>,
-    /// Groups whose wrappers share the code that records.
+    /// Groups of wrappers that share the code that records.
     #[serde(default)]
     shared: Vec<String>,
-    /// Types and names of arguments that say what a task is.
+    /// Types and names of arguments that name a task.
     #[serde(default)]
     pub(crate) labels: Vec<String>,
     #[serde(default)]
@@ -42,10 +42,10 @@ pub struct HookSpec {
     pub(crate) parts: Vec<PartsSpec>,
 }
 
-/// What arguments are to some functions, and what is so of these.
+/// Meanings of arguments of some functions, and facts about these functions.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PartsSpec {
-    /// Roles, kinds of tasks, and names, in which a `*` stands for anything.
+    /// Roles, kinds of tasks, and names, in which a `*` matches anything.
     pub(crate) of: Vec<String>,
     #[serde(default)]
     pub(crate) is: Vec<String>,
@@ -54,7 +54,7 @@ pub(crate) struct PartsSpec {
     pub(crate) args: BTreeMap<String, Vec<String>>,
 }
 
-/// What it says about one function.
+/// Facts about one function.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionSpec {
@@ -63,7 +63,7 @@ pub struct FunctionSpec {
     ret: Option<String>,
     pub(crate) timed: Option<bool>,
     pub(crate) bytes: Option<String>,
-    /// The argument that says what the task is.
+    /// The argument that names the task.
     pub(crate) label: Option<String>,
     pub(crate) names: Option<NamingSpec>,
     /// Why a function that blocks or submits a task is nothing but recorded.
@@ -72,7 +72,7 @@ pub struct FunctionSpec {
     pub(crate) args: BTreeMap<String, String>,
 }
 
-/// What a call gives a name to, and which of its arguments is the name.
+/// The object that a call names, and the argument with the name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NamingSpec {
@@ -81,7 +81,7 @@ pub(crate) struct NamingSpec {
     pub(crate) text: String,
 }
 
-/// What is said about one argument.
+/// Facts about one argument.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ArgSpec<'a> {
     pub(crate) out: Option<bool>,
@@ -104,7 +104,7 @@ impl HookSpec {
         })
     }
 
-    /// The libraries whose functions are hooked.
+    /// The libraries with hooked functions.
     pub(crate) fn libraries(&self) -> Result<Vec<&str>, Error> {
         let mut libraries = Vec::new();
         for group in &self.groups {
@@ -139,12 +139,12 @@ impl HookSpec {
             .ok_or_else(|| Error::hook(group, format!("`{name}` is not a kind of task")))
     }
 
-    /// What is said about a function.
+    /// Facts about a function.
     pub fn function(&self, name: &str) -> Option<&FunctionSpec> {
         self.functions.get(name)
     }
 
-    /// The kind of a handle's type, if it has one of its own.
+    /// The kind of a handle's type, if it has a separate one.
     pub(crate) fn handle(&self, name: &str) -> Result<Option<ArgKind>, Error> {
         self.handles
             .get(name)
@@ -153,7 +153,7 @@ impl HookSpec {
             .map_err(|problem| Error::hook(name, problem))
     }
 
-    /// What is said about an argument: for this function, else for its type and name.
+    /// Facts about an argument: for this function, else for its type and name.
     pub(crate) fn argument(
         &self,
         function: &str,

@@ -260,7 +260,7 @@ impl Builder<'_> {
         Ok(hook)
     }
 
-    /// The argument that says what a task is: as said, else the first that always does.
+    /// The argument that names a task: from the specification, else the first one with such a type.
     fn label(
         &self,
         said: &FunctionSpec,
@@ -316,7 +316,7 @@ impl Builder<'_> {
             .filter(|m| m.group == ERROR_ENUMERATION)
             .collect();
         codes.sort_by_key(|code| !code.header.contains("error_codes"));
-        // The codes of the collective libraries are small numbers, which nobody else uses.
+        // The codes of the collective libraries are small numbers, different from all others.
         let collective = self.model.enumerations.get("HcclResult");
         let collective = collective.into_iter().flat_map(|e| &e.constants);
         let collective = collective.filter(|(_, value)| *value != 0);
@@ -378,7 +378,7 @@ fn check_names(model: &ApiModel, spec: &HookSpec) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a call gives a name to.
+/// The object that a call names.
 fn naming(said: &FunctionSpec, args: &[HookArg]) -> Result<Option<Naming>, String> {
     let Some(names) = &said.names else {
         return Ok(None);
@@ -405,7 +405,7 @@ fn index_of(args: &[HookArg], name: &str) -> Result<u8, String> {
         .ok_or_else(|| format!("it has no argument `{name}`"))
 }
 
-/// The stream that the call works on: what the table says, if the argument bears it out.
+/// The stream that the call uses: from the table, if the type of the argument agrees.
 fn stream(function: &Function, args: &[HookArg]) -> Option<u8> {
     let (index, out) = match function.stream? {
         StreamParam::In(index) => (index, false),

@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::hook_table::HookTable;
 
-/// The hook table for build scripts. Says to cargo what it depends on, and what it found.
+/// The hook table for build scripts. Reports its dependencies to cargo, and its findings.
 pub fn for_build() -> Result<HookTable, Error> {
     #[cfg(feature = "bindgen")]
     if let Some(table) = with_headers::table()? {
@@ -24,7 +24,7 @@ mod with_headers {
     use crate::hook_spec::HookSpec;
     use crate::model::ApiModel;
 
-    /// Oddities that are told one by one; the others are only counted.
+    /// Number of oddities that are printed; the others are only counted.
     const TOLD: usize = 8;
 
     pub(super) fn table() -> Result<Option<HookTable>, Error> {
@@ -45,7 +45,7 @@ mod with_headers {
     }
 
     impl HookTable {
-        /// The table of this crate, and what a folder of headers declares beyond it.
+        /// The table of this crate, with further declarations from a folder of headers.
         pub fn with_headers(folder: &Path) -> Result<(Self, Found), Error> {
             let (mut model, mut spec) = (ApiModel::embedded()?, HookSpec::embedded()?);
             let found = foreign::extend(&mut model, &mut spec, folder)?;
@@ -73,7 +73,7 @@ mod with_headers {
         }
     }
 
-    /// Where nobody listens to a build script, nothing is lost.
+    /// If the output of a build script is closed, nothing is lost.
     fn say(text: std::fmt::Arguments<'_>) {
         let _ = writeln!(std::io::stdout(), "{text}");
     }

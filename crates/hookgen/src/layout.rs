@@ -105,8 +105,8 @@ fn collect_types<'a>(members: &'a [Member], types: &mut Vec<&'a CType>) {
     }
 }
 
-/// Members stand in the order of their offsets. Those of a union follow it: named `union.member`,
-/// or, when the union is anonymous, at its offset.
+/// Members are in the order of their offsets. Those of a union follow it: named `union.member`, or,
+/// when the union is anonymous, at its offset.
 fn parse_members(fields: &str) -> Result<Vec<Member>, String> {
     let mut members: Vec<Member> = Vec::new();
     for field in fields

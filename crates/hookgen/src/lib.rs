@@ -1,8 +1,8 @@
 //! From the tables of the AscendCL interface to C headers and to the interposer's hooks.
 //!
-//! `data/*.tsv` say what exists: functions, constants, types and their layouts. `headers.toml`
-//! and `hooks.toml` say what the tables do not: what goes into which header, and what a call does
-//! to streams, events and the host. Everything emitted is a function of these files.
+//! `data/*.tsv` list the interface: functions, constants, types and their layouts. `headers.toml` and
+//! `hooks.toml` add the rest: the contents of each header, and the effect of a call on streams, events
+//! and the host. All output is a function of these files.
 
 mod args;
 mod c_text;
@@ -55,7 +55,7 @@ pub fn write_all(folder: &Path) -> Result<(), Error> {
         ("api_table.rs", emit_table(&table)),
     ] {
         let path = folder.join(name);
-        // What stays the same keeps its time of change, so that cargo builds nothing anew.
+        // An unchanged file keeps its time stamp, so that cargo does not rebuild.
         if std::fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The AscendCL interface as data: what the tables say, checked and ready to be looked up.
+//! The AscendCL interface as data: the contents of the tables, checked and indexed.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub struct Enumeration {
 pub struct Macro {
     pub name: String,
     pub header: String,
-    /// What it belongs to, such as `event_flag`; empty when the table does not say.
+    /// Its group, such as `event_flag`; empty when the table has none.
     pub group: String,
     pub value: i128,
     /// Whether the table writes it in hexadecimal.
@@ -175,7 +175,7 @@ impl ApiModel {
         self.functions.get(index)
     }
 
-    /// What the tables know about a type name.
+    /// The entry of a type name in the tables.
     pub fn named(&self, name: &str) -> Option<Named<'_>> {
         (self.enumerations.get(name).map(Named::Enumeration))
             .or_else(|| self.aliases.get(name).map(Named::Alias))

@@ -14,11 +14,11 @@ use crate::hook_table::Hook;
 enum Target<'s> {
     Role(Role),
     Task(TaskKind),
-    /// Functions by name; what lies between the `*`.
+    /// Functions by name: the parts between the `*`.
     Names(Vec<&'s str>),
 }
 
-/// What a rule was good for, so that none says anything in vain.
+/// Uses of a rule, to report rules without any use.
 #[derive(Debug)]
 struct Used<T> {
     value: T,

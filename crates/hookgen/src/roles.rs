@@ -6,7 +6,7 @@ use crate::hook_spec::FunctionSpec;
 use crate::hook_table::Hook;
 use crate::model::Function;
 
-/// Refuses a hook whose role does not fit its function.
+/// Refuses a hook with a role that does not fit its function.
 pub(crate) fn check(function: &Function, hook: &Hook, said: &FunctionSpec) -> Result<(), String> {
     let role = hook.role;
     let meaning = role.meaning();

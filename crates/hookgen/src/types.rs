@@ -1,4 +1,4 @@
-//! What a C type is to a caller: how wide, and what crosses the call.
+//! A C type as seen by a caller: its width, and the values that cross the call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::layout::{MemberKind, Struct};
 use crate::model::{ApiModel, Named};
 
-/// What a value of a type is.
+/// Class of a type's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Void,
@@ -29,7 +29,7 @@ pub(crate) enum Class {
     Struct(String),
 }
 
-/// Why a type cannot cross a call of ours.
+/// Why a type cannot cross a call of a wrapper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unusable {
     Unknown(String),
@@ -68,7 +68,7 @@ impl<'a> Types<'a> {
         Ok(Self { model, extra })
     }
 
-    /// What a value of this type is; arrays are taken for the pointers that parameters make of them.
+    /// The class of this type's values; arrays count as the pointers that parameters make of them.
     pub(crate) fn class(&self, ctype: &CType) -> Result<Class, Unusable> {
         if ctype.function.is_some() {
             return Ok(Class::Function);
@@ -118,7 +118,7 @@ impl<'a> Types<'a> {
         target.is_some_and(|t| matches!(self.model.named(t.base_name()), Some(Named::Opaque(_))))
     }
 
-    /// The name that stands for the class in Rust.
+    /// The Rust name of the class.
     pub(crate) fn rust(&self, class: &Class) -> Result<String, Unusable> {
         Ok(match class {
             Class::Void => "()".to_owned(),

@@ -1,12 +1,12 @@
-//! Small trace files that ask for much memory: each makes a few bytes stand for as much as the format
-//! can say. Written byte by byte, like all of [`bytes`](crate::bytes).
+//! Small trace files that ask for much memory: each expands a few bytes to the most that the format can
+//! express. Written byte by byte, like all of [`bytes`](crate::bytes).
 
 use crate::bytes::{Column, TraceBytes};
 
 /// A file that was made to exhaust its reader's memory.
 #[derive(Clone, Debug)]
 pub struct Bomb {
-    /// What it multiplies.
+    /// The multiplied part.
     pub name: &'static str,
     pub bytes: Vec<u8>,
 }
@@ -35,7 +35,7 @@ fn file() -> TraceBytes {
 /// Chunks of a small file.
 const FEW: u64 = 4;
 
-/// The files, by what they multiply.
+/// The files, by their multiplied part.
 pub fn all() -> Vec<Bomb> {
     let mut bombs = vec![
         texts(),
@@ -50,7 +50,7 @@ pub fn all() -> Vec<Bomb> {
     bombs
 }
 
-/// Files whose calls name more things than such a file can have, or keep each other in memory.
+/// Files with calls that name more things than such a file can have, or keep each other in memory.
 pub fn crowds() -> Vec<Bomb> {
     vec![
         threads_of_calls(FEW),
@@ -83,7 +83,7 @@ fn texts() -> Bomb {
         columns[18] = Column::texts(&[&"x".repeat(4096)]);
         columns
     };
-    // The text has to be in the chunk whose calls refer to it: its first call brings it.
+    // The text has to be in the chunk of the calls that refer to it: its first call brings it.
     columns[16] = Column::numbers(&[1]).then(&Column::repeated(255, rows - 1));
     columns[17] = Column::numbers(&[1]).then(&Column::repeated(2, 255 * (rows / 8)));
     columns[18] = first[18].clone();
@@ -134,7 +134,7 @@ fn each(name: &'static str, chunks: u64, change: impl Fn(&mut Vec<Column>, &[u64
         // So large that they all take three bytes, and pack well.
         let first = (1 << 14) + chunk * u64::from(ROWS);
         let in_turn = first..first + u64::from(ROWS);
-        // What does not pack well makes a large file of the same rows.
+        // Data that does not pack well makes a large file of the same rows.
         let scattered = |number: u64| (number * 0x9_e377) % (1 << 22) + (1 << 14);
         let numbers: Vec<u64> = match chunks > FEW {
             true => in_turn.map(scattered).collect(),
@@ -150,7 +150,7 @@ fn each(name: &'static str, chunks: u64, change: impl Fn(&mut Vec<Column>, &[u64
     }
 }
 
-/// Each call is made by a thread of its own.
+/// A separate thread makes each call.
 fn threads_of_calls(chunks: u64) -> Bomb {
     each("threads of calls", chunks, |columns, numbers| {
         columns[0] = Column::numbers(numbers).split();
@@ -164,7 +164,7 @@ fn kernels(columns: &mut [Column]) {
     columns[13] = Column::signed(&[1]).same();
 }
 
-/// Each task runs on a stream of its own.
+/// Each task runs on a separate stream.
 fn streams_of_tasks(chunks: u64) -> Bomb {
     each("streams of tasks", chunks, |columns, numbers| {
         columns[7] = Column::numbers(numbers).split();
@@ -172,7 +172,7 @@ fn streams_of_tasks(chunks: u64) -> Bomb {
     })
 }
 
-/// Tasks whose times do not come, spread over some streams.
+/// Tasks without times, spread over some streams.
 fn tasks_that_never_end(chunks: u64) -> Bomb {
     each("tasks that never end", chunks, |columns, numbers| {
         let streams: Vec<u64> = numbers.iter().map(|it| 1 + it % 100).collect();
@@ -247,7 +247,7 @@ fn things() -> impl Iterator<Item = Bomb> {
         ("losses", b"LOSS", 4, &[]),
     ];
     kinds.into_iter().map(move |(name, kind, count, texts)| {
-        // Different things, whatever column tells them apart.
+        // Different things, distinguished by any column.
         let numbers: Vec<u64> = (0..u64::from(rows)).collect();
         let columns: Vec<Column> = (0..count)
             .map(|column| match column {

@@ -13,7 +13,7 @@ pub struct TraceBytes {
 #[derive(Clone, Debug, Default)]
 pub struct Column {
     bytes: Vec<u8>,
-    /// What is added to the length.
+    /// Added to the length.
     form: u32,
 }
 
@@ -57,7 +57,7 @@ impl TraceBytes {
         self.packed_chunk(kind, &plain)
     }
 
-    /// A chunk whose payload is packed as well as runs of equal bytes allow.
+    /// A chunk with a payload that is packed as well as runs of equal bytes allow.
     pub fn packed_chunk(self, kind: &[u8; 4], plain: &[u8]) -> Self {
         self.chunk(kind, &packed_runs(plain))
     }
@@ -93,7 +93,7 @@ impl Column {
         column
     }
 
-    /// A column that has the same number for each of so many rows.
+    /// A column that has the same number in each of `rows` rows.
     pub fn repeated(value: u64, rows: u32) -> Self {
         let one = Self::numbers(&[value]);
         Self {
@@ -189,7 +189,7 @@ pub fn packed(plain: &[u8]) -> Vec<u8> {
 /// a copy.
 pub fn packed_runs(plain: &[u8]) -> Vec<u8> {
     const SHORTEST: usize = 20;
-    /// So many bytes at the end are literals.
+    /// Number of literal bytes at the end.
     const LAST: usize = 12;
     let mut packed = (plain.len() as u32).to_le_bytes().to_vec();
     let (mut from, mut at) = (0, 4);
@@ -241,7 +241,7 @@ fn lengthen(packed: &mut Vec<u8>, length: usize) {
 pub fn packed_as_zstandard(plain: &[u8]) -> Vec<u8> {
     let length = plain.len() as u32;
     let mut packed = (length | 1 << 28).to_le_bytes().to_vec();
-    // Magic, then: a single segment, whose length follows in four bytes.
+    // Magic, then: a single segment, with its length in the next four bytes.
     packed.extend([0x28, 0xb5, 0x2f, 0xfd, 0xa0]);
     packed.extend(length.to_le_bytes());
     let blocks: Vec<&[u8]> = plain.chunks(1 << 16).collect();

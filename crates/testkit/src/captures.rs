@@ -1,8 +1,8 @@
-//! Random programs of captures, joins and replays, with what they must print.
+//! Random programs of captures, joins and replays, with their expected output.
 //!
-//! A program is a script for `tests/programs/capture_script.c`. It is free of races: whatever touches
-//! the same cells is ordered by streams and events, so doing everything in the order of the script,
-//! one thing after another, gives the same results. That is the reference.
+//! A program is a script for `tests/programs/capture_script.c`. It is free of races: streams and events
+//! order all accesses to the same cells. So running everything in the order of the script, one
+//! operation after another, gives the same results. That is the reference.
 
 mod cells;
 mod generate;
@@ -10,11 +10,11 @@ mod order;
 
 pub use generate::script;
 
-/// A script and what comes of it.
+/// A script and its expected results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
     pub text: String,
-    /// What the program prints.
+    /// Expected output of the program.
     pub output: String,
     /// In the order in which their captures begin.
     pub graphs: Vec<ExpectedGraph>,
@@ -23,7 +23,7 @@ pub struct Script {
 /// A graph that the script captures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedGraph {
-    /// What the end of the capture returns.
+    /// Expected result of the end of the capture.
     pub code: i32,
     /// Stream (counted from 0) and kind of task.
     pub nodes: Vec<(usize, &'static str)>,

@@ -1,8 +1,8 @@
-//! Recordings of the ranks of a made-up training job: hosts with clocks of their own, and steps that end with a
-//! collective of all ranks.
+//! Recordings of the ranks of a made-up training job: hosts with different clocks, and steps that end
+//! with a collective of all ranks.
 //!
-//! A step of a rank is a kernel, a small, a large and a small all-gather, and the call that waits for them. A collective moves
-//! data once the last rank has come to it. Now and then a rank is late by chance, as ranks are.
+//! A step of a rank is a kernel, a small, a large and a small all-gather, and the call that waits for
+//! them. A collective moves data after the last rank has joined it. Sometimes a rank is late at random.
 
 use ascend_trace_recording::rows::{
     AnchorRow, CallRow, EndRow, FunctionRow, Row, SessionRow, TablesRow, TaskTimeRow,
@@ -15,7 +15,7 @@ const SECOND: i64 = 1_000_000_000;
 const KERNEL: i64 = 400_000;
 const TRANSFER: i64 = 60_000;
 const SMALL_TRANSFER: i64 = 12_000;
-/// One step in so many is late, by so much at most.
+/// One step in this number is late, by at most `LATE`.
 const RARE: i64 = 12;
 const LATE: i64 = 500_000;
 const BETWEEN: i64 = 100_000;
@@ -52,7 +52,7 @@ impl Job {
         rank / self.ranks
     }
 
-    /// What the recording of a rank says of itself.
+    /// The session row of a rank's recording.
     pub fn session(&self, rank: usize) -> SessionRow {
         let host = self.host(rank);
         let clock = Clock::of(self, host);
@@ -69,12 +69,12 @@ impl Job {
         }
     }
 
-    /// How far the clock of the host of a rank is ahead of the true time at a moment of it.
+    /// How far the clock of a rank's host is ahead of the true time, at a true time.
     pub fn ahead(&self, rank: usize, truth: i64) -> i64 {
         Clock::of(self, self.host(rank)).reads(truth) - truth
     }
 
-    /// What the clock of rank 0 reads when that of another one reads this.
+    /// The reading of the clock of rank 0 at a reading of another rank's clock.
     pub fn on_reference(&self, rank: usize, reading: i64) -> i64 {
         let truth = Clock::of(self, self.host(rank)).at(reading);
         Clock::of(self, self.host(0)).reads(truth)
@@ -299,7 +299,7 @@ impl Rank {
         self.computed = self.now + LATENCY + length;
     }
 
-    /// Ends the step, whose last collective ends at this moment, and writes it down.
+    /// Ends the step at the end of its last collective, and writes its rows.
     fn end_step(&mut self, pattern: &Pattern, end: i64, sink: &mut impl FnMut(usize, Row)) {
         let begin = self.now;
         let seen = end + LATENCY;

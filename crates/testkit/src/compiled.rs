@@ -1,15 +1,15 @@
 //! Compiled test programs that are kept until something that they were made of changes.
 //!
-//! Uses the standard library alone: tests of crates that depend on nothing of ours include this file.
+//! Uses the standard library alone: tests of crates without dependencies include this file.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Makes sure that `program` is what `compiler` makes of its arguments, to which `-o` and a file are added. Answers
-/// what the compiler said, or nothing where the program of an earlier run still holds: then its arguments were the
-/// same, and no file that the compiler read has changed since.
+/// Makes sure that `program` is the result of `compiler` with its arguments, `-o` and the file. Returns
+/// the compiler's output, or `None` if the program of an earlier run is still valid: then its arguments
+/// were the same, and no file that the compiler read has changed since.
 ///
 /// Other processes may do the same at the same time, or run the program.
 pub fn compiled(compiler: &Command, program: &Path) -> io::Result<Option<Output>> {
@@ -64,7 +64,7 @@ fn sources(rule: &str) -> Vec<PathBuf> {
     words.map(PathBuf::from).collect()
 }
 
-/// A file beside another, with more behind its name.
+/// A file next to another, with a longer name.
 fn beside(file: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(".");

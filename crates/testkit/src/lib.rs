@@ -1,5 +1,5 @@
-//! What tests are made of: traces written as text, files written byte by byte ([`bytes`]), and random
-//! programs with what they must print ([`captures`]).
+//! Building blocks of tests: traces written as text, files written byte by byte ([`bytes`]), and random
+//! programs with their expected output ([`captures`]).
 //!
 //! [`timeline()`] turns a few lines of text into a [`Trace`](ascend_trace_recording::Trace). The text
 //! becomes rows, and the rows go through the same loader as those of a file, so a test sees what
@@ -26,7 +26,7 @@
 //! lane    = [ "p" N "." ] "s" N [ "@" DEVICE ] [ "by" "t" N ] ":" { task }    a stream
 //!         | [ "p" N "." ] "t" N ":" { call }                                  a host thread
 //!
-//! task    = NAME [ numbers ] time         what a function NAME launches: a kernel, unless known
+//! task    = NAME [ numbers ] time         the task of a function NAME: a kernel, unless known
 //!         | KIND [ numbers ] time         KIND: memcpy memset hostfunc graph notify value other
 //!         | "rec" "(" EVENT ")" [ time ]
 //!         | "wait" "(" event ")" [ time ]
@@ -40,7 +40,7 @@
 //!         | "create" "(" ( "s" N | EVENT ) ")" span    makes a stream or an event
 //!         | "destroy" "(" ( "s" N | EVENT ) ")" span   ends it
 //!         | "force" "(" "s" N ")" span                 ends a stream without waiting for its tasks
-//!         | "subscribe" "(" "s" N "," "t" N ")" span   the thread is to run the stream's callbacks
+//!         | "subscribe" "(" "s" N "," "t" N ")" span   the thread will run the stream's callbacks
 //!         | "unsubscribe" "(" "s" N "," "t" N ")" span
 //!         | NAME [ numbers ] span                      any other function
 //!           … each followed by [ "of" "g" N ] [ "=" CODE ]
@@ -57,15 +57,15 @@
 //!
 //! **Processes** are numbered by `p`; without it a lane belongs to process 1. **Streams** carry
 //! their number as serial and as AscendCL's id; `s0` is a default stream. The number is unique
-//! within the process, whatever the device; `@` is needed only once for a stream, and the device
-//! is 0 where it is never given.
+//! within the process, over all devices; `@` is needed only once for a stream, and the device
+//! is 0 without it.
 //!
 //! **Times.** The tasks of a stream must not overlap. `[a..b]` is when a task ran, `[a]` is short
 //! for `[a..a]`. `[?]` has no time *yet* (the trace then has no end: it is still being recorded),
 //! `[captured]` or another of [`Untimed`](ascend_trace_format::api::Untimed)'s names has none for
 //! that reason. A `rec` without a time happens where the task before it on the stream ended, or at
-//! 0, but not before the launch call that is written after it; a `wait` without a time begins so
-//! too and ends then or with the record it waits for, whichever is later.
+//! 0, but not before the launch call that is written after it; a `wait` without a time begins by the
+//! same rule, and ends then or with the record it waits for: the later of the two.
 //!
 //! **Generations.** The n-th `rec(E)` in reading order makes generation n of `E`. `wait(E)`,
 //! `sync(E)` and `query(E)` are bound to the last `rec(E)` that precedes them in reading order; to
@@ -73,7 +73,7 @@
 //!
 //! **Functions.** Timelines know some functions of AscendCL by name, with their arguments and the
 //! kind of their tasks (`functions.rs` lists them); any other name is a kernel's on a stream, and a
-//! call without a meaning on a thread. Numbers in parentheses are the size of what is moved and then
+//! call without a meaning on a thread. Numbers in parentheses are the moved bytes and then
 //! the other arguments in turn, streams and events left out: `memcpy(64,4096,8192)` copies 64 bytes from 8192
 //! to 4096, `aclrtMalloc(64,4096)` makes 64 bytes there, `aclrtWaitAndResetNotify(7)` waits for
 //! notify 7, `aclrtValueWait(64,5,1)` for the value at 64 to equal 5, `HcclAllReduce(1,1024)` is a
@@ -87,9 +87,9 @@
 //! the next call of the thread or a later submission to the stream, a record before the waits
 //! bound to it, and never inside a call that is written out on that thread.
 //!
-//! **Graphs** are numbered by `g` within a process: the number is the serial. What is `[captured]`
+//! **Graphs** are numbered by `g` within a process: the number is the serial. A task that is `[captured]`
 //! and `of g1` is the next node of that graph, any other task its next replay, in the order in
-//! which the launch calls end. With a result other than 0 it was refused: then there is no task.
+//! which the launch calls end. With a result other than 0 it was refused: then no task exists.
 //!
 //! **Nesting.** A call within another of the same thread is its child. **Results.** `=507000`
 //! makes a call return that code.

@@ -1,14 +1,14 @@
-//! What the waits of a program are bound to, worked out from its calls one by one.
+//! The records that the waits of a program belong to, derived from its calls one by one.
 //!
-//! This knows nothing of generations, serials or the analysis: it has the handles that the program
-//! passed and the rules of AscendCL, and replays them. It is for programs whose calls on events
-//! follow each other in time, whatever the threads.
+//! This knows nothing of generations, serials or the analysis: it replays the handles that the program
+//! passed by the rules of AscendCL. It is for programs with calls on events that follow each other in
+//! time, on any threads.
 
 use std::collections::HashMap;
 
 use ascend_trace_recording::{Call, CallId, ProcessId, Trace};
 
-/// How an event was made decides what a wait before its first record means.
+/// The creation of an event decides the meaning of a wait before its first record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Making {
     /// A wait without a record is refused; a reset changes nothing.

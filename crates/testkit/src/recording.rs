@@ -3,7 +3,8 @@
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{EndRow, Row, SessionRow, TablesRow};
 
-/// A finished file with an index after so many rows. Its parts are small: a chunk after a hundred rows at most.
+/// A finished file with an index after every `rows` rows. Its parts are small: a chunk after a hundred
+/// rows at most.
 ///
 /// # Panics
 /// When rows cannot be written: a mistake of the caller's.

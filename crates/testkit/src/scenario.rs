@@ -1,4 +1,4 @@
-//! Random programs whose streams do nothing for reasons that are known, because they were arranged.
+//! Random programs with streams that are idle for arranged, known reasons.
 //!
 //! A program is a list of operations, one a line, for the interpreter in `tests/programs/script.c`:
 //!
@@ -6,24 +6,24 @@
 //! |---|---|
 //! | `s S`, `x S` | make, destroy stream S |
 //! | `e E`, `d E` | make, destroy event E, of the kind that can be recorded again |
-//! | `c S N` | copy N bytes on stream S; the runtime is told to take 1 µs a byte |
+//! | `c S N` | copy N bytes on stream S; an option makes the runtime take 1 µs a byte |
 //! | `r E S`, `w S E` | record E on S, let S wait for E |
 //! | `y S`, `z E` | wait for a stream, for an event |
 //! | `h S N` | a host function on S that takes N µs |
 //! | `g S`, `o` | a host function on S that lasts until the next `o` |
 //! | `p N` | the thread sleeps for N µs |
 //!
-//! Each operation but `p` and `o` is one call of the thread that runs the program, so an operation
-//! is found in a trace by its number. What the host does between two operations may take any time;
-//! so waits are arranged behind gates, and only the causes that the host itself is depend on it.
+//! Each operation but `p` and `o` is one call of the thread that runs the program, so its number finds
+//! it in a trace. The host may take any time between two operations; so waits are arranged behind
+//! gates, and only the host's causes depend on it.
 
 /// The runtime's options that the programs are made for.
 pub const SOFT: &str = "d2d_mbps=1,copy_ns=0,queue=64";
 
-/// What is to be found out about one operation.
+/// The expected result for one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// The call, counted from 0 over the whole program, whose task could not go on.
+    /// The call of the task that could not continue, counted from 0 over the whole program.
     pub call: usize,
     pub cause: Cause,
 }
@@ -36,7 +36,7 @@ pub enum Cause {
         record: usize,
         root: usize,
     },
-    /// It is a wait that held nobody.
+    /// It is a wait without a hold-up.
     NoWait,
     HostLate,
     /// The thread was inside this call.
@@ -52,7 +52,7 @@ pub enum Cause {
     Drained,
 }
 
-/// A program, and what is to be found out about it.
+/// A program, and its expected results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scenario {
     pub script: String,
@@ -64,7 +64,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// A program of so many situations; the same seed always gives the same.
+    /// A program of `cases` situations; the same seed always gives the same one.
     pub fn new(seed: u64, cases: usize) -> Self {
         let mut maker = Maker {
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
@@ -83,7 +83,7 @@ struct Maker {
 }
 
 impl Maker {
-    /// One situation on streams and events of its own.
+    /// One situation on separate streams and events.
     fn case(&mut self) {
         self.scenario.cases += 1;
         let streams = [0, 1, 2].map(|s| self.call(&format!("s {s}")));
@@ -156,7 +156,7 @@ impl Maker {
         );
     }
 
-    /// Two waits for the same event, each bound to a record of its own.
+    /// Two waits for the same event, each for a different record.
     fn recorded_again(&mut self) {
         let gate = self.call("g 0");
         self.copy(0, 20);
@@ -195,7 +195,7 @@ impl Maker {
         self.expect(wait, Cause::NoWait);
     }
 
-    /// The thread did something else before it submitted what comes next.
+    /// The thread did other work before the next submission.
     fn late(&mut self) {
         self.copy(0, 20);
         self.call("y 0");
@@ -205,7 +205,7 @@ impl Maker {
         self.expect(next, Cause::HostLate);
     }
 
-    /// The thread waited for another stream before it submitted what comes next.
+    /// The thread waited for another stream before the next submission.
     fn blocked(&mut self) {
         self.copy(0, 20);
         self.copy(1, 2_000);
@@ -251,7 +251,7 @@ impl Maker {
         self.scenario.expected.push(Expected { call, cause });
     }
 
-    /// Adds an operation that is a call, and answers its number.
+    /// Adds an operation that is a call, and returns its number.
     fn call(&mut self, line: &str) -> usize {
         self.line(line);
         self.scenario.calls += 1;

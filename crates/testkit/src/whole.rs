@@ -6,7 +6,7 @@ use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{CallRow, Row, SessionRow, TablesRow};
 use ascend_trace_recording::{OpenError, Recording, Trace, Warning};
 
-/// Opens a file that nobody writes to any more. What is damaged or missing is among the warnings.
+/// Opens a file without a running writer. Damaged or missing parts are among the warnings.
 ///
 /// # Errors
 /// When the file cannot be read.

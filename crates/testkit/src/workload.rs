@@ -146,7 +146,7 @@ struct ThreadState {
     graphs: beside::Graphs,
 }
 
-/// What a call works on, beside its arguments.
+/// The objects that a call uses, in addition to its arguments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Target {
     /// 0 copies, 1 computes, 2 communicates.
@@ -418,7 +418,7 @@ impl<S: FnMut(Row)> Run<S> {
         (self.sink)(Row::Anchor(by_driver));
     }
 
-    /// What the device clock reads at a host time.
+    /// The reading of the device clock at a host time.
     fn device_time(&self, host: i64) -> i64 {
         let drift = (host as f64 * self.workload.drift_ppm / 1e6) as i64;
         (host + drift + self.workload.clock_offset_ns) / 20 * 20

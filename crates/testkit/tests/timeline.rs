@@ -1,4 +1,4 @@
-//! What the timeline language means, and how it reports mistakes.
+//! The meaning of the timeline language, and its reports of mistakes.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Writes what is generated from the tables into a folder.
+//! Writes the generated files into a folder.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            // Nothing is left to be done when even stderr is gone.
+            // If stderr is closed, no report is possible.
             let _ = writeln!(std::io::stderr(), "hookgen: {message}");
             ExitCode::FAILURE
         }

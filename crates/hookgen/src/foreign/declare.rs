@@ -16,7 +16,7 @@ enum Language {
     Cxx,
 }
 
-/// The version of libclang, if it is there.
+/// The version of libclang, if it is installed.
 pub fn libclang() -> Result<String, ForeignError> {
     // It is loaded while the program runs; where it is missing that panics.
     match catch_unwind(|| bindgen::clang_version().full) {
@@ -29,8 +29,8 @@ pub fn libclang() -> Result<String, ForeignError> {
     }
 }
 
-/// What all headers declare: read as C, and what C does not see as C++. Names that neither declares
-/// are told.
+/// The declarations of all headers: read as C, and the rest as C++. Names that neither declares are
+/// reported.
 pub(crate) fn all(folder: &Path, scan: &Scan) -> (Declarations, Vec<Odd>) {
     let mut declarations = Declarations::default();
     let mut failed = Vec::new();
@@ -123,7 +123,7 @@ fn parse(folder: &Path, language: Language, headers: &[&Header]) -> Result<syn::
         .derive_copy(false)
         .generate_comments(false)
         .formatter(bindgen::Formatter::None);
-    // What it does not understand makes it panic now and then.
+    // Some input makes it panic.
     let bindings = catch_unwind(AssertUnwindSafe(|| builder.generate()))
         .map_err(|_| "the parser has given up".to_owned())?
         .map_err(|error| first_line(&error.to_string()))?;

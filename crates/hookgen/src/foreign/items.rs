@@ -21,9 +21,9 @@ pub(crate) enum Named {
     Enumeration(Vec<(String, i64)>),
     Alias(String),
     Callback,
-    /// Declared, and never said what is in it.
+    /// Declared without members.
     Opaque,
-    /// A structure or union that says what is in it.
+    /// A structure or union with its members.
     Defined,
 }
 
@@ -39,7 +39,7 @@ impl Declarations {
         self.functions.contains_key(name)
     }
 
-    /// Adds what a file of bindings declares and is not known yet.
+    /// Adds the new declarations of a file of bindings.
     pub(crate) fn take(&mut self, file: &syn::File) {
         for item in &file.items {
             match item {
@@ -149,7 +149,7 @@ fn plain(name: &str) -> String {
     }
 }
 
-/// The constants of a module that stands for an enumeration.
+/// The constants of a module that represents an enumeration.
 fn constants(module: &syn::ItemMod) -> Option<Vec<(String, i64)>> {
     let (_, items) = module.content.as_ref()?;
     let is_type = |item: &Item| matches!(item, Item::Type(item) if item.ident == "Type");

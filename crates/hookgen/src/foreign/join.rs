@@ -1,4 +1,4 @@
-//! Declarations of headers beside those of the tables.
+//! Adds declarations of headers to those of the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! Functions that the tables do not have, from headers that are installed: those of a newer release
 //! than the tables were made from.
 //!
-//! The headers are other people's. What cannot be taken from them is told, and nothing fails for it.
+//! The headers come from others. A declaration that cannot be used is reported, and causes no failure.
 
 mod declare;
 mod items;
@@ -17,16 +17,16 @@ use crate::model::ApiModel;
 
 pub use declare::libclang;
 
-/// What was found in a folder of headers.
+/// Result of reading a folder of headers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Functions that no table has and that are typed now.
     pub added: Vec<String>,
-    /// Functions whose arguments are others than in the tables. Those of the headers hold now.
+    /// Functions with other arguments than in the tables. The headers have priority.
     pub changed: Vec<String>,
     /// Constants that known enumerations had not got.
     pub constants: Vec<String>,
-    /// What is left as it was, and why.
+    /// Declarations without effect, and the reason.
     pub odd: Vec<Odd>,
     /// Functions that the tables have and the headers declare as they do.
     pub same: usize,
@@ -74,8 +74,8 @@ pub fn include_folder(home: &Path) -> Result<PathBuf, ForeignError> {
         })
 }
 
-/// Adds what the headers of a folder declare to the model. What `spec` says of a function holds only
-/// while the function is the one that it was said of.
+/// Adds the declarations of a folder of headers to the model. The description in `spec` holds only
+/// while the function has the described shape.
 pub fn extend(
     model: &mut ApiModel,
     spec: &mut HookSpec,

@@ -2,7 +2,7 @@
 
 use syn::{GenericArgument, PathArguments, ReturnType, Type, TypeBareFn, TypePath};
 
-/// The C type of a type in bindings, or what it is that has none.
+/// The C type of a type in bindings, or the reason why it has none.
 pub(crate) fn c_type(rust: &Type) -> Result<String, String> {
     match rust {
         Type::Ptr(pointer) => {
@@ -21,7 +21,7 @@ pub(crate) fn c_type(rust: &Type) -> Result<String, String> {
     }
 }
 
-/// What a function returns.
+/// The C type of a function's result.
 pub(crate) fn returned(output: &ReturnType) -> Result<String, String> {
     match output {
         ReturnType::Default => Ok("void".to_owned()),

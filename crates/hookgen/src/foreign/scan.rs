@@ -1,4 +1,4 @@
-//! Looking for names in headers, as text: what a compiler is to be asked about.
+//! Searches headers, as text, for the names to compile.
 
 use std::collections::BTreeMap;
 use std::path::Path;

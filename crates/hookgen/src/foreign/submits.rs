@@ -1,4 +1,4 @@
-//! What the name and the shape of a function say about what it does: no header says more.
+//! Derives the effect of a function from its name and shape: headers contain no more.
 
 use super::items::Declared;
 
@@ -25,8 +25,7 @@ pub(crate) fn stream(declared: &Declared) -> Option<(usize, bool)> {
         .or_else(|| of("aclrtStream *").map(|index| (index, true)))
 }
 
-/// Whether it submits a task to the stream that it takes. `has` tells whether there is a function of
-/// a name.
+/// Whether it submits a task to its stream argument. `has` says whether a function of a name exists.
 pub(crate) fn submits(name: &str, declared: &Declared, has: impl Fn(&str) -> bool) -> bool {
     if !matches!(stream(declared), Some((_, false))) {
         return false;

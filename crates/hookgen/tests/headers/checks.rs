@@ -11,7 +11,7 @@ const FUNCTIONS: &[&str] = &[
 const ENUMS: &str = include_str!("../../data/enums.tsv");
 const STRUCTS: &str = include_str!("../../data/structs.tsv");
 
-/// The headers, as the tables name them, whose rows must be declared.
+/// The headers to check, by their names in the tables. All their rows must be declared.
 const SCOPE: &[&str] = &[
     "acl/acl.h",
     "acl/acl_base.h",
@@ -180,7 +180,7 @@ fn check_types(text: &mut String) -> usize {
 fn check_struct(text: &mut String, name: &str, shape: &str, fields: &str) {
     let words: Vec<&str> = shape.split(' ').collect();
     let (size, align) = (words[1], words[3]);
-    // Two names of the tables are tags of other structs, not types of their own.
+    // Two names of the tables are tags of other structs, not separate types.
     let name = match name {
         "aclCANNPackageVersion_" | "tagAclmdlRICondTaskParams" => format!("struct {name}"),
         _ => name.to_owned(),

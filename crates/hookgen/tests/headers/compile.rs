@@ -30,7 +30,7 @@ pub(crate) fn accepts_c(include: &Path, source: &str) -> bool {
     output.status.success()
 }
 
-/// What the compiler said, or nothing if there is no such compiler.
+/// Output of the compiler, or `None` without such a compiler.
 fn run(
     compiler: &str,
     standard: &[&str],

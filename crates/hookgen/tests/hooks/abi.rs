@@ -12,7 +12,7 @@ const INCLUDES: &str = "\
 #define IS_FLOAT(t) _Generic((t)0, float: 1, double: 1, default: 0)
 ";
 
-/// The headers, as the tables name them, whose types are declared there.
+/// The headers to check, by their names in the tables. Their types are declared in them.
 const DECLARED: &[&str] = &[
     "acl/acl.h",
     "acl/acl_base.h",

@@ -1,4 +1,4 @@
-//! The embedded table: nothing is forgotten, and what the tables say is kept.
+//! The embedded table is complete, and agrees with the tables.
 
 use std::collections::BTreeSet;
 
@@ -174,7 +174,7 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
             "destination=0 direction=4 extent=3 reads=2 source=2 writes=0",
             "",
         ),
-        // Addresses of addresses: what lies there is not known.
+        // Addresses of addresses: their target is not known.
         (
             "aclrtMemcpyAsyncWithOffset",
             "destination=0 direction=6 source=3",

@@ -1,4 +1,4 @@
-//! The hook table and what is emitted from it.
+//! The hook table and the code generated from it.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside #[test]")]
 

@@ -1,4 +1,4 @@
-//! The emitters on a table small enough to be read, and what is refused.
+//! The emitters on a small table, and refused tables.
 
 use std::path::Path;
 

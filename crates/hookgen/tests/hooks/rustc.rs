@@ -55,7 +55,7 @@ fn id_checks(table: &HookTable) -> String {
     table.hooks.iter().enumerate().map(check).collect()
 }
 
-/// The compiler beside the cargo that runs this test, so that both are of one toolchain.
+/// The compiler next to the cargo that runs this test, so that both belong to one toolchain.
 fn rustc() -> PathBuf {
     let beside = std::env::var_os("CARGO").map(|cargo| Path::new(&cargo).with_file_name("rustc"));
     beside

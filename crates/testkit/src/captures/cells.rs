@@ -89,7 +89,7 @@ impl Work {
     }
 }
 
-/// The memory, as it is when everything so far is done.
+/// The memory after all operations that were added.
 #[derive(Clone, Debug)]
 pub(super) struct Memory([u32; 2 * CELLS]);
 

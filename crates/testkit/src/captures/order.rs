@@ -1,4 +1,4 @@
-//! What is ordered before what: vector clocks over streams.
+//! The order of operations: vector clocks over streams.
 
 use super::STREAMS;
 use super::cells::{CELLS, Cell, Work};
@@ -12,7 +12,7 @@ type Access = (usize, u32);
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     clocks: [Clock; STREAMS],
-    /// What the host has waited for.
+    /// Operations that the host has waited for.
     host: Clock,
     writes: [Option<Access>; 2 * CELLS],
     /// Since the last write.
@@ -88,7 +88,7 @@ impl Order {
         }
     }
 
-    /// `stream` waits for everything that `other` has been given so far.
+    /// `stream` waits for all earlier operations of `other`.
     pub(super) fn wait(&mut self, stream: usize, other: usize) {
         let clock = self.clock(other);
         join(&mut self.clocks[stream], &clock);

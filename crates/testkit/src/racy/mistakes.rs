@@ -8,11 +8,11 @@ use super::program::{BLOCK, EVENTS, INPUT, Op, STREAMS, random_part};
 pub enum Mistake {
     /// A stream does not wait for another one.
     DroppedWait,
-    /// An event is recorded before what it is to be after.
+    /// An event is recorded before the operation that should precede it.
     MovedRecord,
     /// Memory is freed while tasks use it.
     EarlyFree,
-    /// The host does not wait for what it uses the results of.
+    /// The host does not wait for results that it uses.
     MissingJoin,
     /// The host waits for another stream, or for one stream instead of the device.
     NarrowedSync,
@@ -121,7 +121,7 @@ fn live_at(place: usize, ops: &[Op]) -> Vec<u64> {
     state.live
 }
 
-/// Whether memory is used only while it is there, and only what was recorded is waited for.
+/// Whether the program uses memory only while it is allocated, and waits only for recorded events.
 fn is_possible(ops: &[Op]) -> bool {
     let mut recorded = [0; EVENTS];
     let mut live: Vec<u64> = Vec::new();

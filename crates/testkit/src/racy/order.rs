@@ -1,4 +1,4 @@
-//! What a program puts in order, by sets of operations instead of clocks.
+//! The order of a program's operations, by sets of operations instead of clocks.
 
 use super::program::{BLOCK, EVENTS, Op, STREAMS};
 
@@ -43,7 +43,7 @@ impl Set {
     }
 }
 
-/// What has come before what, as far as a program went.
+/// The known order, up to some operation of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) ops: Vec<Op>,
@@ -52,7 +52,7 @@ pub(super) struct State {
     /// By event, recording by recording.
     records: [Vec<Set>; EVENTS],
     pub(super) live: Vec<u64>,
-    /// Recordings so far, which a dropped one does not change.
+    /// Number of recordings, which a dropped one does not change.
     pub(super) recorded: [u32; EVENTS],
 }
 
@@ -60,7 +60,7 @@ pub(super) struct State {
 pub type Conflict = (usize, usize);
 
 impl State {
-    /// What an operation conflicts with that nothing has put before it.
+    /// Operations that conflict with `op` and are not ordered before it.
     pub(super) fn conflicts(&self, op: Op) -> Vec<usize> {
         let before = |place: usize| {
             let of_stream = op.stream().map(|stream| &self.streams[stream]);
@@ -156,7 +156,7 @@ fn with_first(count: usize, late: usize, is_first: impl Fn(usize) -> bool) -> Ve
     first
 }
 
-/// What comes before each operation in any order. The host does one thing after another.
+/// The predecessors of each operation in any order. The host runs one operation after another.
 fn predecessors(ops: &[Op]) -> Vec<Set> {
     let mut state = State::default();
     let mut by_host = Set::default();

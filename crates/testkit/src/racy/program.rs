@@ -38,7 +38,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// What it reads and what it writes, as begin and bytes.
+    /// Its reads and writes, as begin and bytes.
     pub(super) fn uses(self) -> Vec<(u64, u64, bool)> {
         match self {
             Self::Copy(_, to, from, bytes) | Self::Blocking(to, from, bytes) => {
@@ -93,7 +93,7 @@ pub fn observed(dice: &mut Dice, operations: usize) -> Vec<Op> {
     state.ops
 }
 
-/// Adds an operation, after what has to be before it.
+/// Adds an operation, after its preconditions.
 fn push(state: &mut State, dice: &mut Dice, op: Op) {
     for place in state.conflicts(op) {
         order(state, dice, place, op);

@@ -67,8 +67,8 @@ pub(super) fn plain(name: &str) -> FunctionRow {
     row(name, "other", "plain", "", "size:size")
 }
 
-/// What timelines use of AscendCL: name, category, role, kind of task; arguments, each with its kind, with its
-/// enumeration or `out` behind `=` and what it is to the function behind `@`; and facts behind `+`.
+/// The functions of AscendCL that timelines know: name, category, role, kind of task; arguments, each
+/// with its kind, its enumeration or `out` after `=`, and its meaning after `@`; and facts after `+`.
 const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
     (
         "aclrtRecordEvent",

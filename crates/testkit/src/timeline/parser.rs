@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
             .ok_or_else(|| Mistake::new(offset, format!("a graph is g1 or g2, not {name}")))
     }
 
-    /// What is made or ended: the stream or the event in parentheses.
+    /// The created or ended object: the stream or the event in parentheses.
     fn life(
         &mut self,
         stream: fn(u32) -> CallWhat,
@@ -357,9 +357,9 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Single characters and what lies between them.
+/// Single characters and the text between them.
 impl<'a> Parser<'a> {
-    /// What is still to be read, from the next character that is neither blank nor comment.
+    /// The rest of the text, from the next character that is neither blank nor comment.
     fn rest(&mut self) -> &'a str {
         loop {
             let text = &self.text[self.next..];

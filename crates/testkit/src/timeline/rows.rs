@@ -41,7 +41,7 @@ struct Writer<'a> {
     threads: BTreeMap<Key, u32>,
     events: BTreeMap<(u32, &'a str), u32>,
     functions: Functions,
-    /// Nodes and replays so far, by graph.
+    /// Numbers of nodes and replays, by graph.
     graphs: HashMap<Key, [u32; 2]>,
     rows: Vec<Row>,
 }

@@ -1,4 +1,4 @@
-//! Works out what a timeline leaves open: generations, times, launch calls, nesting.
+//! Derives the open values of a timeline: generations, times, launch calls, nesting.
 
 mod order;
 
@@ -300,7 +300,7 @@ fn latest_launch(task: &PlannedTask<'_>) -> i64 {
     task.time.map_or(task.cursor, |(begin, _)| begin)
 }
 
-/// The latest moment, not after `end`, at which a call of 1 ns can end outside all written calls.
+/// The latest time, not after `end`, at which a call of 1 ns can end outside all written calls.
 fn free_end(written: &[(Key, i64, i64)], thread: Key, mut end: i64) -> i64 {
     let in_the_way = |end: i64| {
         let mut calls = written.iter().filter(|(key, _, _)| *key == thread);

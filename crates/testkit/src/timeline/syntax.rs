@@ -10,7 +10,7 @@ pub(super) enum Lane {
     Stream {
         stream: Key,
         device: Option<u32>,
-        /// The thread that submits what does not say otherwise.
+        /// The default thread of submissions.
         by: u32,
         offset: usize,
         tasks: Vec<TaskItem>,
@@ -48,7 +48,7 @@ pub(super) enum When {
     Given(i64, i64),
     /// As the tasks around it say.
     Derived,
-    /// It has no time, for this reason; `Timed` stands for a time that has not been read yet.
+    /// It has no time, for this reason; `Timed` means a time that has not been read yet.
     Untimed(Untimed),
 }
 
@@ -85,7 +85,7 @@ pub(super) enum CallWhat {
     CreateStream(u32),
     DestroyStream(u32),
     ForceStream(u32),
-    /// The stream, and the thread that is to run its callbacks.
+    /// The stream, and the thread that runs its callbacks.
     Subscribe(u32, u32),
     Unsubscribe(u32, u32),
     CreateEvent(EventRef),

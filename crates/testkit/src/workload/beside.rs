@@ -1,4 +1,4 @@
-//! What a step does for the lanes that simple programs do not have.
+//! Work of a step on the lanes that simple programs do not have.
 
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::rows::{CostRow, FunctionRow, GraphRef, LossRow, RangeRow, Row};

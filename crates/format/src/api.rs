@@ -311,6 +311,8 @@ coded_enum! {
         ContextFailed = 15 "context-failed",
         /// The hardware's log, by which tasks were to be timed, has no entry for it, or none that is certainly its.
         NotLogged = 16 "not-logged",
+        /// As many times as the tool keeps events for were waiting already.
+        Behind = 17 "device-behind",
     }
 }
 

@@ -1,5 +1,5 @@
-//! Programs with a host that never rests: there is hardly a moment in which nobody waits for the device, and the
-//! times of all tasks are read all the same.
+//! Programs with a host that never rests: some thread waits for the device nearly all the time. The tool must still read
+//! the times of all tasks.
 
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ fn are_timed(how: &str, chip: &str, options: &[&str]) {
     );
 }
 
-/// On cards whose streams have few places, most short tasks are left out, and say so.
+/// Does nothing on cards with few places in a stream: the tool leaves most short tasks out there.
 fn hold(ways: &[&str]) {
     let is_other_card = std::env::var(run::CHIP).is_ok_and(|chip| !chip.starts_with("910_"));
     for how in ways.iter().filter(|_| !has_few_places()) {

@@ -10,7 +10,7 @@ use crate::given;
 use crate::integers::{self, List};
 use crate::introduce::{own_name, thread_name};
 use crate::thread::ThreadState;
-use crate::thread::publish::publish;
+use crate::thread::publish::{publish, publish_query};
 
 pub(crate) use crate::returned::CallRecord;
 pub(crate) use crate::thread::publish::{from_inside, put_aside, record};
@@ -18,6 +18,9 @@ pub(crate) use crate::thread::publish::{from_inside, put_aside, record};
 /// Records a call. Answers whether it was the first one to go into a new segment.
 #[inline]
 pub(crate) fn call(state: &ThreadState, record: &CallRecord<'_>) -> bool {
+    if record.traits.is_query {
+        return publish_query(state, &record.call);
+    }
     if !record.traits.has_strings {
         return publish(state, &record.call, NO_TEXTS);
     }

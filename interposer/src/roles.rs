@@ -366,7 +366,7 @@ fn after_event_sync(call: &Context<'_>, end: u64) {
     let event = call.arg(call.function.event).and_then(objects::event);
     if let Some((stream, recorded)) = event.and_then(|event| event.last_record()) {
         event.into_iter().for_each(EventEntry::was_seen);
-        harvest::after_stream_sync(
+        harvest::after_event_sync(
             stream,
             Proof {
                 begin: recorded,

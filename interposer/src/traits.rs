@@ -9,6 +9,8 @@ use crate::functions::FUNCTIONS;
 pub(crate) struct Traits {
     /// It puts a task on a stream.
     pub(crate) submits: bool,
+    /// It only asks whether something is done.
+    pub(crate) is_query: bool,
     /// It runs callbacks of the program.
     pub(crate) calls_back: bool,
     /// It answers through pointers.
@@ -64,6 +66,7 @@ const fn lasts(function: &Function) -> bool {
 pub(crate) const fn traits_of(function: &Function) -> Traits {
     let mut traits = Traits {
         submits: function.task.is_some(),
+        is_query: function.role.asks_for_an_end(),
         calls_back: function.role.meaning().calls_back,
         has_outputs: false,
         has_strings: false,
@@ -117,6 +120,7 @@ pub(crate) const fn is_above(id: usize) -> bool {
 static TRAITS: [Traits; FUNCTIONS.len()] = {
     let nothing = Traits {
         submits: false,
+        is_query: false,
         calls_back: false,
         has_outputs: false,
         has_strings: false,

@@ -46,6 +46,8 @@ mod kill;
 mod merge;
 /// What Prometheus reads of a program while it is recorded.
 mod metrics;
+/// Times of programs with a host that never rests.
+mod never_pausing;
 /// Datasets in object stores.
 mod object_store;
 /// One trace for a whole tree of processes.

@@ -31,6 +31,17 @@ fn streams_that_are_taken_apart_are_not_asked_about_and_leave_no_wrong_time() {
         .compared();
     let tables = Tables::of(&recording);
     assert_eq!(tables.tasks.len(), 24 * 6 * 40);
+    // The context of such a stream lives on, so it cannot be the reason.
+    let mut tasks: Vec<_> = tables.tasks.iter().collect();
+    tasks.sort_by_key(|task| task.number("call"));
+    let is_forced = |place: usize| (place / 40 / 6 + place / 40 % 6) % 3 == 1;
+    let (forced, others): (Vec<_>, Vec<_>) = (0..)
+        .zip(&tasks)
+        .map(|(place, task)| (is_forced(place), task.text("untimed")))
+        .partition(|(is_forced, _)| *is_forced);
+    assert!(forced.iter().any(|it| it.1 == "stream-gone"), "{forced:?}");
+    assert!(forced.iter().all(|it| it.1 != "context-gone"), "{forced:?}");
+    assert!(others.iter().all(|it| it.1 != "stream-gone"), "{others:?}");
     let timed = tables
         .tasks
         .iter()
@@ -347,9 +358,8 @@ fn a_context_that_has_failed_is_left_alone() {
     let timed = reasons.iter().take_while(|reason| reason.is_empty());
     let timed = timed.count();
     assert!((1..=30).contains(&timed), "{reasons:?}");
-    let left: Vec<_> = reasons[timed..30].iter().collect();
-    assert!(left.iter().all(|it| **it == "context-gone"), "{reasons:?}");
-    assert_eq!(reasons[30..60], ["context-failed"; 30], "{reasons:?}");
+    let left = &reasons[timed..60];
+    assert!(left.iter().all(|it| *it == "context-failed"), "{reasons:?}");
 }
 
 /// Frameworks bind their threads to processors, and schedule them in ways of their own.

@@ -103,6 +103,28 @@ fn a_burst_beyond_the_buffer_is_counted_to_the_last_call() {
     assert!(said.contains("LOST: "), "{said}");
 }
 
+/// A program that asks without a pause fills all memory. Its tasks and their times still have some.
+#[test]
+fn calls_that_only_ask_leave_room_for_tasks() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = burst(1, 150_000, "ask").options(&["--buffer", "4"]);
+    let mut waiting = Waiting::start(run.command(folder.path()));
+    kill_process(waiting.tool(), Signal::STOP).unwrap();
+    waiting.go();
+    let mut line = String::new();
+    waiting.stdout.read_line(&mut line).unwrap();
+    kill_process(waiting.tool(), Signal::CONT).unwrap();
+    let outcome = finish(waiting.child).unwrap().expect(0);
+    let trace = open(&folder.path().join("t.atrace"));
+    assert!(trace.losses().calls > 10_000, "{outcome}");
+    let timed = trace.tasks().iter().filter(|task| task.time.is_some());
+    assert_eq!(
+        (trace.tasks().len(), timed.count()),
+        (201, 201),
+        "{outcome}"
+    );
+}
+
 #[test]
 fn twenty_thousand_threads_share_the_channels() {
     let recording = Run::new(&program("short_threads")).traced();

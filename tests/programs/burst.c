@@ -1,11 +1,36 @@
 /* Makes a number of cheap calls in each of several threads, as fast as it can, and says how many they
- * were. Told to `wait`, it does so for a line of input first. */
+ * were. With `wait`, it waits for a line of input first. With `ask`, it does so as well, and its calls ask about an event;
+ * tasks come after them. */
 #include "program.h"
 
 enum { MOST = 256 };
 
 static long calls;
+static int is_asking;
 static pthread_barrier_t all_done;
+
+/* Asks far more often than there is room for in memory, and then submits tasks. */
+static void ask(void)
+{
+    enum { TASKS = 200, BYTES = 64 };
+    aclrtEventRecordedStatus status;
+    aclrtEvent event;
+    aclrtStream stream;
+    void *memory;
+
+    DO(aclrtCreateEvent(&event));
+    DO(aclrtCreateStream(&stream));
+    DO(aclrtMalloc(&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    DO(aclrtRecordEvent(event, stream));
+    for (long i = 0; i < calls; i++) {
+        DO(aclrtQueryEventStatus(event, &status));
+    }
+    calls = 0;
+    for (int i = 0; i < TASKS; i++) {
+        DO(aclrtMemsetAsync(memory, BYTES, i, BYTES, stream));
+    }
+    DO(aclrtSynchronizeStream(stream));
+}
 
 static void *work(void *unused)
 {
@@ -13,6 +38,9 @@ static void *work(void *unused)
 
     (void)unused;
     DO(aclrtSetDevice(0));
+    if (is_asking) {
+        ask();
+    }
     for (long i = 0; i < calls; i++) {
         DO(aclrtGetDevice(&device));
     }
@@ -47,7 +75,8 @@ int main(int count, char **words)
     calls = atol(words[2]);
     DO(aclInit(NULL));
     DO(aclrtSetDevice(0));
-    if (count > 3 && strcmp(words[3], "wait") == 0) {
+    is_asking = count > 3 && strcmp(words[3], "ask") == 0;
+    if (is_asking || (count > 3 && strcmp(words[3], "wait") == 0)) {
         printf("ready\n");
         fflush(stdout);
         require(fgets(line, sizeof line, stdin) != NULL, "there is a line");

@@ -55,8 +55,8 @@ pub use late::Late;
 pub use nesting::Nesting;
 pub use places::Places;
 pub use stalls::{
-    Blame, Blamed, Cause, Chain, Class, Culprit, Doing, Evidence, Lane, Link, Meanwhile, Root,
-    Stall, Stalls, Why,
+    Blame, Blamed, Bound, Cause, Chain, Class, Culprit, Doing, Evidence, Lane, Link, Meanwhile,
+    Root, Stall, Stalls, Why,
 };
 pub use stats::Stats;
 pub use together::steps_and_path;

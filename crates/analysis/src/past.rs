@@ -14,6 +14,7 @@ use ascend_trace_recording::{
 };
 
 use crate::dependencies::runs;
+use crate::stalls::derived::behind;
 use crate::stalls::{Carried, work_until};
 use crate::{Class, Edge, Lane, Node, Stall, Window};
 
@@ -71,6 +72,9 @@ impl Keys {
 
     /// A stall belongs to the part of what it held up. Where streams end is known at the very end.
     pub fn stall(&self, trace: &Trace, stall: &Stall) -> i64 {
+        if let Some(bound) = stall.bound {
+            return self.task(bound.next);
+        }
         match (stall.lane, stall.node) {
             (Lane::Stream(_), Node::Call(_)) => i64::MAX,
             (_, node) => self.node(trace, node),
@@ -88,10 +92,19 @@ pub(crate) fn keep(window: &Window<'_>, carried: &Carried, since: i64) -> Keep {
             keep.call(id);
         }
     }
-    records(trace, since).for_each(|id| keep.call(id));
+    let mut waits = HashSet::new();
     for stream in (0..trace.streams().len() as u32).map(StreamId) {
         let tasks = tail(trace, keys, stream, since);
         tasks.iter().for_each(|id| keep.call(trace.task(*id).call));
+        let untimed = tasks.iter().filter(|id| trace.task(**id).time.is_none());
+        waits.extend(untimed.filter_map(|id| trace.call(trace.task(*id).call).event));
+    }
+    for id in records(trace, since, waits).chain(signals(trace)) {
+        keep.call(id);
+        let task = trace.call(id).task.into_iter();
+        // The tasks by which the time of an untimed record is derived.
+        task.flat_map(|task| behind(trace, task))
+            .for_each(|task| keep.call(trace.task(task).call));
     }
     for thread in (0..trace.threads().len() as u32).map(ThreadId) {
         let calls = trace.thread_calls(thread);
@@ -135,12 +148,23 @@ fn is_lasting(trace: &Trace, call: &Call) -> bool {
     }
 }
 
+/// What sets notifies and values, and waits for them.
+fn signals(trace: &Trace) -> impl Iterator<Item = CallId> {
+    let is_signal = |kind| matches!(kind, TaskKind::Notify | TaskKind::Value);
+    let tasks = trace.tasks().iter();
+    let signals = tasks.filter(move |task| task.time.is_none() && is_signal(task.kind));
+    signals.map(|task| task.call)
+}
+
 /// The records before `since` that waits from then on can be bound to: the last one of every event that was
-/// not destroyed before, and those that waits name. What happens to an event after `since` leaves them: the
-/// wait may come first.
-fn records(trace: &Trace, since: i64) -> impl Iterator<Item = CallId> {
+/// not destroyed before, and those that waits name. `named` are those that earlier waits name. What happens to an
+/// event after `since` leaves them: the wait may come first.
+fn records(
+    trace: &Trace,
+    since: i64,
+    mut named: HashSet<Generation>,
+) -> impl Iterator<Item = CallId> {
     let mut last: HashMap<EventId, (u32, CallId)> = HashMap::new();
-    let mut named: HashSet<Generation> = HashSet::new();
     for (call, id) in trace.calls().iter().zip((0..).map(CallId)) {
         let Some(generation) = call.event else {
             continue;

@@ -303,7 +303,7 @@ coded_enum! {
         Unknown = 11 "unknown-stream",
         /// With `--timing sample=N`, only every N-th task of a stream is timed.
         NotSampled = 12 "not-sampled",
-        /// The context or stream ended with the task's events unread.
+        /// The context ended with the task's events unread.
         ContextGone = 13 "context-gone",
         /// Its events could have filled the stream's queue.
         QueueFull = 14 "queue-full",
@@ -311,6 +311,10 @@ coded_enum! {
         ContextFailed = 15 "context-failed",
         /// The hardware's log, by which tasks were to be timed, has no entry for it, or none that is certainly its.
         NotLogged = 16 "not-logged",
+        /// As many times as the tool keeps events for were waiting already.
+        Behind = 17 "device-behind",
+        /// The stream ended with the task's events unread.
+        StreamGone = 18 "stream-gone",
     }
 }
 

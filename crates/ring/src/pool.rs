@@ -35,6 +35,14 @@ pub(crate) fn take(session: &Session, is_first: bool) -> Option<u32> {
     }
 }
 
+/// Whether more than three quarters of the segments that have memory are in use.
+pub(crate) fn has_little(session: &Session) -> bool {
+    let header = session.header();
+    let provided = header.provided.load(Relaxed);
+    let most = header.limit.load(Relaxed).min(provided);
+    header.taken.load(Relaxed) > most - most / 4
+}
+
 /// Gives a segment back. Only the collector does so.
 pub(crate) fn give_back(session: &Session, number: u32) {
     put(session, number);

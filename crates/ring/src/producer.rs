@@ -88,6 +88,11 @@ impl Producer {
         })
     }
 
+    /// Whether the pool is nearly empty: records that say little should leave the rest to others.
+    pub fn has_little_room(&self) -> bool {
+        pool::has_little(&self.session)
+    }
+
     /// Publishes the record that was written into the last reservation of `slots` slots. Answers
     /// whether it was the first one in its segment.
     #[inline]

@@ -8,6 +8,20 @@ use super::{ThreadState, spill, with};
 use crate::introduce::tell;
 use crate::stubs;
 
+/// Records the call of a function that only asks whether something is done. A program may ask without a pause: such
+/// calls leave the last memory to tasks and their times.
+#[inline]
+pub(crate) fn publish_query(state: &ThreadState, call: &Call<'_>) -> bool {
+    let mut is_left_out = false;
+    state.record(|producer| {
+        is_left_out = producer.has_little_room();
+        if is_left_out {
+            producer.count_dropped(RecordKind::Call);
+        }
+    });
+    !is_left_out && publish(state, call, NO_TEXTS)
+}
+
 /// Publishes the record of a call, or counts it as lost. Answers as [`call`].
 #[inline]
 pub(crate) fn publish<'t>(

@@ -12,6 +12,8 @@ const FREE: u8 = 1;
 /// A record needs one of 512 places of its stream, and the caller spins until one is free; a stream
 /// takes 1,024 tasks in all. Each time is copied from the device in the thread that synchronises.
 const SLOTTED: u8 = 2;
+/// As [`FREE`], and a thread of the runtime's looks at all streams: a query waits for no synchronisation.
+const WALKED: u8 = 3;
 
 static KIND: AtomicU8 = AtomicU8::new(UNKNOWN);
 
@@ -23,6 +25,9 @@ const SLOTTED_NAMES: [&str; 5] = [
     "Ascend910ProB",
     "Ascend910PremiumA",
 ];
+
+/// Names that chips with such a thread begin with. A newer chip may do without one.
+const WALKED_NAMES: [&str; 2] = ["Ascend910B", "Ascend910_93"];
 
 /// Asks the runtime once. To be called where a device is in use: the runtime had to ask its driver for the name
 /// before that, so this question does not fail.
@@ -47,18 +52,21 @@ pub(crate) fn learn() {
 }
 
 fn kind_of(name: &[u8]) -> u8 {
-    let is_slotted = name == b"Ascend910"
-        || SLOTTED_NAMES
-            .iter()
-            .any(|slotted| name.starts_with(slotted.as_bytes()));
-    if is_slotted { SLOTTED } else { FREE }
+    let begins_as = |known: &[&str]| known.iter().any(|it| name.starts_with(it.as_bytes()));
+    if name == b"Ascend910" || begins_as(&SLOTTED_NAMES) {
+        SLOTTED
+    } else if begins_as(&WALKED_NAMES) {
+        WALKED
+    } else {
+        FREE
+    }
 }
 
 /// How many events of ours may be in one queue. Queues have 2,047 places or more on chips where any number
 /// may be pending.
 pub(crate) fn most_events() -> u64 {
     match KIND.load(Relaxed) {
-        FREE => 1024,
+        FREE | WALKED => 1024,
         SLOTTED => 128,
         _ => 256,
     }
@@ -68,7 +76,7 @@ pub(crate) fn most_events() -> u64 {
 /// queue before it does.
 pub(crate) fn most_held() -> u64 {
     match KIND.load(Relaxed) {
-        FREE => 128,
+        FREE | WALKED => 128,
         _ => 8,
     }
 }
@@ -81,7 +89,12 @@ pub(crate) fn has_few_places() -> bool {
 /// Whether a record that is done has its time as soon as a query has found it so. On the others only the program's own
 /// synchronisations bring the times, and a question before leaves an error.
 pub(crate) fn tells_by_query() -> bool {
-    KIND.load(Relaxed) == FREE
+    matches!(KIND.load(Relaxed), FREE | WALKED)
+}
+
+/// Whether a query about a stream may wait as long as a synchronisation of it lasts.
+pub(crate) fn query_may_wait() -> bool {
+    !matches!(KIND.load(Relaxed), WALKED | SLOTTED)
 }
 
 /// For tests that need to know.
@@ -105,12 +118,10 @@ mod tests {
         ] {
             assert_eq!(kind_of(name.as_bytes()), SLOTTED, "{name}");
         }
-        for name in [
-            "Ascend910B1",
-            "Ascend910_9391",
-            "Ascend950PR_9589",
-            "Ascend310B1",
-        ] {
+        for name in ["Ascend910B1", "Ascend910_9391"] {
+            assert_eq!(kind_of(name.as_bytes()), WALKED, "{name}");
+        }
+        for name in ["Ascend950PR_9589", "Ascend310B1"] {
             assert_eq!(kind_of(name.as_bytes()), FREE, "{name}");
         }
     }

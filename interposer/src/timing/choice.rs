@@ -27,6 +27,8 @@ pub(crate) struct Choice {
     short: AtomicI32,
     tiny: AtomicI32,
     how: AtomicU8,
+    /// The ways that it is counted for: each stream counts once, however often it changes.
+    counted: AtomicU8,
 }
 
 impl Choice {
@@ -35,6 +37,7 @@ impl Choice {
             short: AtomicI32::new(0),
             tiny: AtomicI32::new(0),
             how: AtomicU8::new(EVENTS),
+            counted: AtomicU8::new(0),
         }
     }
 
@@ -43,6 +46,7 @@ impl Choice {
         self.short.store(0, Relaxed);
         self.tiny.store(0, Relaxed);
         self.how.store(EVENTS, Relaxed);
+        self.counted.store(0, Relaxed);
     }
 
     /// A task took so long, where an event record takes `record_ns`. Answers how the stream's tasks are timed from
@@ -62,17 +66,24 @@ impl Choice {
             return None;
         }
         self.how.store(how, Relaxed);
+        let is_first = self.is_first(how);
         Some(match how {
             CHAINED => {
-                counters::CHAINED_STREAMS.add(1);
+                counters::CHAINED_STREAMS.add(is_first.into());
                 Manner::Chained
             }
             SAMPLED => {
-                counters::SAMPLED_STREAMS.add(1);
+                counters::SAMPLED_STREAMS.add(is_first.into());
                 Manner::Sampled
             }
             _ => Manner::Events,
         })
+    }
+
+    /// Whether the stream has not been timed this way before.
+    fn is_first(&self, how: u8) -> bool {
+        let way = 1 << how;
+        self.counted.fetch_or(way, Relaxed) & way == 0
     }
 
     /// Whether the end event of a task may be the start of the next.
@@ -119,6 +130,15 @@ mod tests {
         assert_eq!((choice.is_chained(), choice.step()), (true, 1));
         assert_eq!(note(20, 50_000), Some(Manner::Events));
         assert!(!choice.is_chained());
+    }
+
+    #[test]
+    fn a_stream_counts_once_for_each_way() {
+        let choice = Choice::new();
+        let counted = [CHAINED, EVENTS, CHAINED, SAMPLED, CHAINED].map(|how| choice.is_first(how));
+        assert_eq!(counted, [true, true, false, true, false]);
+        choice.forget();
+        assert!(choice.is_first(CHAINED), "another stream");
     }
 
     #[test]

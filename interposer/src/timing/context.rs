@@ -117,6 +117,11 @@ impl ContextTiming {
         self.pool.take_several(api, room)
     }
 
+    /// Whether there are as many events as the tool makes: only the runtime can be at fault for fewer.
+    pub(crate) fn has_all_events(&self) -> bool {
+        self.pool.has_all()
+    }
+
     /// Gives an event back whose time has been read. 0 is no event.
     pub(crate) fn give_event(&self, api: &Api, event: u64) {
         if event == 0 {

@@ -11,7 +11,7 @@ use crate::clock::{self, ticks};
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::timing::api::{self, Api, Refusal};
 use crate::timing::failure;
-use crate::timing::lane::{self, Lane, UNREAD};
+use crate::timing::lane::{self, Lane, MANY_UNREAD, UNREAD};
 use crate::timing::pair::Pair;
 use crate::timing::record_time::RecordTime;
 use crate::timing::reference;
@@ -111,7 +111,7 @@ pub(super) fn take(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, 
         let told = if is_known {
             Some(true)
         } else {
-            is_done(lane, api, pair.last())
+            look_at(lane, api, pair, proof)
         };
         match told {
             Some(true) if read(lane, api, pair, proof, ask) => {}
@@ -129,8 +129,22 @@ pub(super) fn take(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, 
 /// Whether the program has seen the pair done: it had been submitted before what the program knows
 /// to be done. The runtime has then taken note of its times as well.
 fn is_proven(lane: &Lane, pair: Pair) -> bool {
-    let known = lane.known();
-    pair.was_submitted_before(known) && lane.refused.load(Relaxed) != known
+    let readable = lane.readable();
+    pair.was_submitted_before(readable) && lane.refused.load(Relaxed) != readable
+}
+
+/// Asks the runtime whether a pair is done. If it is, its times can be read, and those of all that was submitted before.
+fn look_at(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>) -> Option<bool> {
+    let proven = proof.map_or(0, |proof| proof.begin);
+    let mut is_done = is_done(lane, api, pair.last())?;
+    if !is_done && pair.was_submitted_before(proven) {
+        // The first question has only made the runtime take note.
+        is_done = self::is_done(lane, api, pair.last())?;
+    }
+    if is_done {
+        lane.finds(proven.max(pair.closed_behind.saturating_add(1)));
+    }
+    Some(is_done)
 }
 
 /// Whether a pair may be asked about that is not known to be done.
@@ -144,7 +158,8 @@ fn may_ask(lane: &Lane, pair: Pair, ask: Ask) -> bool {
         Ask::All => true,
         Ask::Harmless => lane.may_be_looked_at(),
         Ask::Overdue { is_quiet } => {
-            !lane.is_awaited()
+            // A tool's thread that waits holds up less than times that are lost.
+            (pending >= MANY_UNREAD || !lane.is_locked())
                 && (pending >= MOST_UNSEEN
                     || is_quiet && (pending >= MANY_PENDING || is_overdue(pair)))
         }
@@ -268,7 +283,7 @@ fn learn(context: &ContextEntry, api: &Api, pair: Pair, times: Reached) -> i64 {
 /// A time is not there that should be: on some chips it comes later than the word that the record is
 /// done. It is asked for again when the program has synchronised again, or after a while.
 fn may_wait(lane: &Lane) -> bool {
-    lane.refused.store(lane.known(), Relaxed);
+    lane.refused.store(lane.readable(), Relaxed);
     lane.refusals.fetch_add(1, Relaxed) < MOST_REFUSALS
 }
 
@@ -355,7 +370,7 @@ fn asked<T>(
     mut read: impl FnMut() -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     match read() {
-        Err(Refusal::NotYet) if lane.may_be_looked_at() => {
+        Err(Refusal::NotYet) if lane.may_be_looked_at() && !lane.is_locked() => {
             api.is_complete(event).map_err(|_| Refusal::Never)?;
             read()
         }
@@ -403,6 +418,34 @@ pub(crate) fn after_stream_sync(stream: &StreamEntry, proof: Proof) {
         self::lane(lane, api, &limit, Some(proof), Ask::Nothing);
     }
     spent_since(begin);
+}
+
+/// The program has waited for an event, or has seen it done. Where its record has no time, the runtime need not
+/// have taken note of those before it.
+pub(crate) fn after_event_sync(stream: &StreamEntry, proof: Proof) {
+    let Some(api) = api::get() else { return };
+    let begin = ticks();
+    if let Some(lane) = lane::known(stream) {
+        let ask = if lane.pending.len() >= MANY_PENDING {
+            let is_quiet = lane.may_be_looked_at();
+            Ask::Overdue { is_quiet }
+        } else {
+            Ask::Nothing
+        };
+        let limit = Limit::time(AFTER_SYNC_NS);
+        self::lane(lane, api, &limit, Some(proof), ask);
+    }
+    spent_since(begin);
+}
+
+/// Pairs that a thread reads for each that it adds to too many.
+const EACH: usize = 4;
+
+/// More pairs wait than a queue can hold, so the harvester is late: a thread that adds a pair reads some that are known
+/// to be done.
+#[cold]
+pub(crate) fn keep_up(lane: &Lane, api: &Api) {
+    self::lane(lane, api, &Limit::pairs(EACH), None, Ask::Nothing);
 }
 
 /// The program has synchronised a whole context.

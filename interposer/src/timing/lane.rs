@@ -9,6 +9,7 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
 use crate::thread::ThreadState;
 use crate::timing::api::Api;
+use crate::timing::chip;
 use crate::timing::choice::Choice;
 use crate::timing::pair::Pair;
 use crate::timing::queue::Queue;
@@ -22,6 +23,8 @@ pub(crate) use list::{all, is_quiet, known, of, used};
 
 /// Pairs that may wait on one stream: more than its queue is deep.
 pub(crate) const MOST_PENDING: usize = 8192;
+/// From this number on, some are done: a thread that adds a pair reads a few.
+pub(crate) const MANY_UNREAD: usize = 2048;
 
 /// How long a thread waits for one submission of another to the same stream: that is a few calls
 /// of the runtime, unless the other has lost its processor or the stream's queue is full.
@@ -108,6 +111,8 @@ pub(crate) struct Lane {
     pub(crate) harvesting: AtomicBool,
     pub(crate) stream: AtomicU32,
     entry: AtomicPtr<StreamEntry>,
+    /// Ticks: a query of the tool has shown that earlier pairs are done, and their times can be read.
+    found: AtomicU64,
     /// What was known to be done when the runtime refused a time that should have been there, and how
     /// often that has happened to the pair. For who has set `harvesting`.
     pub(crate) refused: AtomicU64,
@@ -255,6 +260,18 @@ impl Lane {
         of_context.max(of_stream)
     }
 
+    /// Ticks: times of earlier pairs can be read.
+    pub(crate) fn readable(&self) -> u64 {
+        self.known().max(self.found.load(Acquire))
+    }
+
+    /// A query of the tool has shown that all pairs are done that were submitted before `until`.
+    pub(crate) fn finds(&self, until: u64) {
+        if chip::tells_by_query() {
+            self.found.fetch_max(until, AcqRel);
+        }
+    }
+
     /// Whether the program has records on the stream that it has not seen done itself.
     fn has_unseen(&self) -> bool {
         let known = self.known();
@@ -267,8 +284,13 @@ impl Lane {
         self.context().is_some_and(is_quiet)
     }
 
+    /// Whether a query about the stream could wait for a synchronisation of the program.
+    pub(crate) fn is_locked(&self) -> bool {
+        chip::query_may_wait() && self.is_awaited()
+    }
+
     /// Whether the program is waiting for the stream, or for all.
-    pub(crate) fn is_awaited(&self) -> bool {
+    fn is_awaited(&self) -> bool {
         let context = self.context();
         context.is_some_and(|context| context.timing.seen.is_awaited())
             || self.entry().is_some_and(|stream| stream.seen.is_awaited())
@@ -389,6 +411,7 @@ impl Lane {
     /// Lets another stream have the lane; its pairs have been read or given up.
     pub(crate) fn release(&self) {
         self.last_end.store(UNREAD, Relaxed);
+        self.found.store(0, Relaxed);
         self.refused.store(0, Relaxed);
         self.refusals.store(0, Relaxed);
         self.choice.forget();

@@ -237,12 +237,8 @@ impl Pool {
 
     /// A new event, unless there are enough or the runtime has none.
     fn make(&self, api: &Api) -> Option<u64> {
-        let most = if api.events_are_scarce() {
-            MOST_SCARCE_EVENTS
-        } else {
-            MOST_EVENTS
-        };
-        if self.made.load(Relaxed) >= most || ALL_MADE.load(Relaxed) >= MOST_EVENTS {
+        let scarce = api.events_are_scarce() && self.made.load(Relaxed) >= MOST_SCARCE_EVENTS;
+        if scarce || self.has_all() {
             return None;
         }
         if self
@@ -261,6 +257,11 @@ impl Pool {
             None => self.pause.store(REFUSED_PAUSE, Relaxed),
         }
         event
+    }
+
+    /// Whether there are as many events as the tool makes, where the chip has plenty.
+    pub(crate) fn has_all(&self) -> bool {
+        self.made.load(Relaxed) >= MOST_EVENTS || ALL_MADE.load(Relaxed) >= MOST_EVENTS
     }
 
     fn pop(&self) -> Option<u64> {

@@ -23,10 +23,18 @@ impl Slots {
     #[cold]
     fn look(&mut self, lane: &Lane, api: &Api) {
         // The program may have records that are only readable once somebody has looked.
-        let may_ask = lane.may_be_looked_at() || self.fullness() == Room::None;
+        let wants = lane.may_be_looked_at() || self.fullness() == Room::None;
+        let may_ask = wants && !lane.is_locked();
         let Some(look) = lane.look() else { return };
-        self.pass(|event, place| {
-            look.is_read(place) || may_ask && harvest::is_done(lane, api, event) == Some(true)
+        self.pass(|mark| {
+            if look.is_read(mark.place) {
+                return true;
+            }
+            let is_done = may_ask && harvest::is_done(lane, api, mark.event) == Some(true);
+            if is_done {
+                lane.finds(mark.closed.saturating_add(1));
+            }
+            is_done
         });
         if look.is_all_read() {
             self.all_passed();

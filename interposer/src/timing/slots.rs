@@ -15,10 +15,12 @@ fn most() -> u64 {
 
 /// An event in the queue.
 #[derive(Clone, Copy)]
-struct Mark {
-    event: u64,
+pub(crate) struct Mark {
+    pub(crate) event: u64,
     /// Its pair's place among all of the lane.
-    place: u64,
+    pub(crate) place: u64,
+    /// The tick after its submission.
+    pub(crate) closed: u64,
     /// Events of ours until it.
     events: u64,
 }
@@ -45,6 +47,7 @@ impl Slots {
         let nothing = Mark {
             event: 0,
             place: 0,
+            closed: 0,
             events: 0,
         };
         Self {
@@ -67,10 +70,10 @@ impl Slots {
         room_of(self.inside())
     }
 
-    /// The stream has come as far as the last event that is done, by its number and its pair's place.
-    pub(crate) fn pass(&mut self, is_done: impl Fn(u64, u64) -> bool) {
+    /// Asks from the oldest mark on how far the stream is.
+    pub(crate) fn pass(&mut self, is_done: impl Fn(Mark) -> bool) {
         while let Some(mark) = self.marks.first().filter(|_| self.count > 0).copied() {
-            if !is_done(mark.event, mark.place) {
+            if !is_done(mark) {
                 break;
             }
             self.passed(mark);
@@ -93,10 +96,10 @@ impl Slots {
         self.count = self.count.saturating_sub(1);
     }
 
-    /// So many events have gone into the queue, the last of them `event`; `place` is that of their
-    /// pair.
+    /// The tool has put `events` into the queue, the last of them `event`: its pair is at `place`, and `closed` is the
+    /// tick after its submission.
     #[inline]
-    pub(crate) fn put(&mut self, events: u64, event: u64, place: u64) {
+    pub(crate) fn put(&mut self, events: u64, event: u64, (place, closed): (u64, u64)) {
         self.put = self.put.wrapping_add(events);
         let last = match self.count.checked_sub(1) {
             Some(last) => self.marks.get(last).map_or(0, |mark| mark.events),
@@ -108,6 +111,7 @@ impl Slots {
             *mark = Mark {
                 event,
                 place,
+                closed,
                 events: self.put,
             };
             self.count = self.count.wrapping_add(1);
@@ -145,7 +149,7 @@ mod tests {
         let mut slots = Slots::new();
         for task in 0..most / 2 {
             assert_ne!(room_of(slots.inside()), Room::None, "task {task}");
-            slots.put(2, 100 + task, task);
+            slots.put(2, 100 + task, (task, task));
         }
         assert_eq!(room_of(slots.inside()), Room::None);
         assert_eq!(slots.count, MARKS);
@@ -155,7 +159,7 @@ mod tests {
         assert_eq!(slots.inside(), most - STEP);
         assert_eq!(room_of(slots.inside()), Room::Little);
         // The place that has become free is used for later ones.
-        slots.put(STEP, 7, 9000);
+        slots.put(STEP, 7, (9000, 9000));
         assert_eq!(slots.marks[MARKS - 1].place, 9000);
         for _ in 0..MARKS {
             slots.passed(slots.marks[0]);

@@ -9,11 +9,11 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
-use crate::timing::lane::{self, Lane, MOST_PENDING, Turn};
+use crate::timing::lane::{self, Lane, MANY_UNREAD, MOST_PENDING, Turn};
 use crate::timing::pair::Pair;
 use crate::timing::slots::Room;
 use crate::timing::stash::Stash;
-use crate::timing::{capture, chip, counters, harvester, reference};
+use crate::timing::{capture, chip, counters, harvest, harvester, reference};
 use crate::{last_task, quiet, session, streams, thread};
 
 /// A submission between its start event and its end event.
@@ -90,8 +90,14 @@ pub(crate) fn begin(
     }
     let mut order = lane.turn().ok_or(Untimed::Contended)?;
     let pending = lane.pending.len();
+    if pending >= MANY_UNREAD {
+        harvest::keep_up(lane, api);
+    }
+    if pending >= MOST_PENDING {
+        return Err(Untimed::Behind);
+    }
     // SAFETY: only who has the turn puts in.
-    if pending >= MOST_PENDING || !unsafe { lane.pending.reserve() } {
+    if !unsafe { lane.pending.reserve() } {
         return Err(Untimed::NoEvent);
     }
     let strangers = lane.strangers_gone().ok_or(Untimed::Contended)?;
@@ -200,7 +206,11 @@ fn take_events(
     api: &Api,
     begins: Begins,
 ) -> Result<(u64, u64), Untimed> {
-    let end = stash.take(context, api).ok_or(Untimed::NoEvent)?;
+    let none = || match context.timing.has_all_events() {
+        true => Untimed::Behind,
+        false => Untimed::NoEvent,
+    };
+    let end = stash.take(context, api).ok_or_else(none)?;
     match begins {
         Begins::AtItsEnd => Ok((end, end)),
         Begins::WithTheLast => Ok((0, end)),
@@ -208,7 +218,7 @@ fn take_events(
             Some(start) => Ok((start, end)),
             None => {
                 stash.put_back(context, api, end);
-                Err(Untimed::NoEvent)
+                Err(none())
             }
         },
     }
@@ -264,7 +274,7 @@ impl Submission {
             .wrapping_add(has_ended.into())
             .wrapping_add(is_followed.into());
         meter.events.add(events);
-        self.order.slots.put(events, last, place);
+        self.order.slots.put(events, last, (place, closed_behind));
         counters::MOST_PENDING.raise(self.lane.pending.len() as u64);
         match sequence {
             Some(_) if !alone => Untimed::Contended,

@@ -37,7 +37,12 @@ pub(crate) fn after_stream_end(stream: &StreamEntry, kept_out: &KeptOut, was_for
         stream.seen.knows(u64::MAX);
         harvest::take(lane, api, &Limit::ALL, None, Ask::Nothing);
     }
-    forsake(lane, api);
+    let has_failed = |context: &ContextEntry| context.timing.has_failed();
+    let reason = match lane.context().is_some_and(has_failed) {
+        true => Untimed::ContextFailed,
+        false => Untimed::StreamGone,
+    };
+    forsake(lane, api, reason);
     stream.lane.store(core::ptr::null_mut(), Release);
     lane.release();
 }
@@ -197,17 +202,17 @@ fn drain(lane: &'static Lane, api: &Api, rounds: &mut u32) {
         return;
     };
     harvest::take(lane, api, &Limit::ALL, None, Ask::All);
-    forsake(lane, api);
+    forsake(lane, api, Untimed::ContextGone);
 }
 
 /// Gives up what is left on a lane, and the events that it has at hand. The caller has set `harvesting`.
-fn forsake(lane: &Lane, api: &Api) {
+fn forsake(lane: &Lane, api: &Api, reason: Untimed) {
     // SAFETY: `harvesting` is set, so nobody else takes out.
     while let Some(pair) = unsafe { lane.pending.front() } {
         // SAFETY: as above.
         unsafe { lane.pending.pop() };
         counters::LOST.add(1);
-        harvest::report_untimed(lane, pair, Untimed::ContextGone);
+        harvest::report_untimed(lane, pair, reason);
         for event in pair.events().filter(|_| is_open_or_closing(lane)) {
             api.destroy_event(event);
         }

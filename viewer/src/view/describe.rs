@@ -23,8 +23,10 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::Unknown => "its stream was made before recording began",
         Untimed::NotSampled => "the tool times only every N-th task",
         Untimed::ContextGone => "its context ended before its time was read",
+        Untimed::StreamGone => "its stream ended before its time was read",
         Untimed::QueueFull => "its stream's queue was half full of the tool's events",
         Untimed::ContextFailed => "its context had failed: the tool makes no more queries there",
+        Untimed::Behind => "too many tasks before it were not known to be done",
         Untimed::NotLogged => "the hardware log has no entry that certainly belongs to it",
     }
 }

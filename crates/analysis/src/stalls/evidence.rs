@@ -57,7 +57,7 @@ pub enum Why {
 pub struct Evidence {
     pub culprit: Culprit,
     /// How far the moment may be off at which the device was done with what a call waited for, where the
-    /// stall begins or ends there.
+    /// stall begins or ends there; and how far a stall of a task without a time may be off.
     pub split_error: Option<i64>,
     /// The waits from a wait to its root.
     pub chain: Chain,
@@ -90,7 +90,10 @@ impl Stalls {
     ) -> Evidence {
         let mut evidence = Evidence {
             culprit: self.culprit(trace, dependencies, stall),
-            split_error: split_error(trace, dependencies, stall),
+            split_error: match stall.bound {
+                Some(bound) => Some(bound.error),
+                None => split_error(trace, dependencies, stall),
+            },
             ..Evidence::default()
         };
         match (stall.cause, stall.node) {

@@ -161,6 +161,7 @@ impl HostLane {
                     end,
                     cause,
                     node: Node::Call(id),
+                    bound: None,
                 });
             }
         }

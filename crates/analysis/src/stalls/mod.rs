@@ -9,9 +9,11 @@ mod cause;
 mod chain;
 mod class;
 mod culprit;
+pub(crate) mod derived;
 mod evidence;
 mod hosts;
 mod judge;
+mod lengths;
 mod lives;
 mod overhead;
 mod peers;
@@ -59,6 +61,17 @@ pub struct Stall {
     /// What could not go on: the wait, the task after the gap, the blocking call; or the call that
     /// ended a stream that had nothing more to do.
     pub node: Node,
+    /// For a task without a time: the stall is derived from other tasks.
+    pub bound: Option<Bound>,
+}
+
+/// How the stall of an untimed task was derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The next task with a time: the stall ended before that.
+    pub next: TaskId,
+    /// How far begin and end may be off, as far as known.
+    pub error: i64,
 }
 
 impl Stall {
@@ -212,9 +225,10 @@ impl Stalls {
         };
         let tasks = trace.stream_tasks(id);
         let first = |key: i64| tasks.partition_point(|id| passage.keys.task(*id) < key);
-        let mut stream = streams::StreamStalls::after(*reached, first(passage.since));
+        let before = std::mem::take(reached);
+        let mut stream = streams::StreamStalls::after(before, first(passage.since));
         stream.advance_to(sources, id, first(passage.next), true);
-        *reached = stream.reached;
+        *reached = stream.reached.clone();
         stream.advance(sources, id, true);
         stream
     }
@@ -270,6 +284,7 @@ impl Stalls {
                 end: wait.until,
                 cause: Cause::CollectivePeer,
                 node: Node::Task(wait.task),
+                bound: None,
             };
             let lane = found.entry(task.stream).or_default();
             lane.push((wait.task, stall));

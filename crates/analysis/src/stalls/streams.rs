@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use ascend_trace_recording::{StreamId, TaskId, TaskTime, TimeRange, Trace};
 
 use super::class::{Class, held, takes_time};
+use super::derived::{Gap, Part};
 use super::hosts::HostStalls;
 use super::judge::judge;
+use super::lengths::Lengths;
 use super::lives::Lives;
-use super::{Cause, IDLE_FLOOR_NS, Lane, Stall};
+use super::{Bound, Cause, IDLE_FLOOR_NS, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, is_pending};
 
 /// What the stalls of a stream depend on.
@@ -32,7 +34,7 @@ pub(super) struct StreamStalls {
 }
 
 /// What is known of a stream up to one of its tasks.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reached {
     /// From when to when the stream is accounted for: every moment of it is busy or in a stall.
     pub(super) life: Option<TimeRange>,
@@ -41,6 +43,9 @@ pub(super) struct Reached {
     /// Since the end of the last timed task: something that takes device time but has no times
     /// ran, or tasks are missing from the trace.
     is_blind: bool,
+    /// The stream has had such tasks: from then on lengths are noted.
+    has_untimed: bool,
+    lengths: Lengths,
 }
 
 impl StreamStalls {
@@ -84,7 +89,11 @@ impl StreamStalls {
         self.count(trace, id);
         match trace.task(id).time {
             Some(time) => self.timed(sources, stream, id, time),
-            None => self.reached.is_blind |= takes_time(trace, id),
+            None if takes_time(trace, id) => {
+                self.reached.is_blind = true;
+                self.reached.has_untimed = true;
+            }
+            None => {}
         }
     }
 
@@ -114,7 +123,13 @@ impl StreamStalls {
             begin,
             end: busy_until,
         } = self.open(sources, stream, id, time);
-        self.gap(sources, stream, TimeRange::new(busy_until, time.begin), id);
+        let gap = TimeRange::new(busy_until, time.begin);
+        if !self.reached.is_blind || !self.parts(sources, stream, gap, id) {
+            self.gap(sources, stream, gap, id);
+        }
+        if self.reached.has_untimed && class == Class::Work {
+            self.reached.lengths.note(trace, id, time);
+        }
         // Mapped times can put the begin a little before the previous end; lanes do not overlap.
         let from = busy_until.max(time.begin);
         match cause {
@@ -149,6 +164,43 @@ impl StreamStalls {
         let made = sources.lives.begin(trace, stream, submitted);
         let begin = made.map_or(time.begin, |made| made.0.min(time.begin));
         TimeRange::at(begin)
+    }
+
+    /// Splits a gap with untimed tasks in it.
+    fn parts(
+        &mut self,
+        sources: Sources<'_>,
+        stream: StreamId,
+        range: TimeRange,
+        next: TaskId,
+    ) -> bool {
+        let gap = Gap {
+            trace: sources.trace,
+            dependencies: sources.dependencies,
+            lengths: &self.reached.lengths,
+            range,
+            next,
+        };
+        let Some(parts) = gap.parts(stream).filter(|_| !range.is_empty()) else {
+            return false;
+        };
+        for part in parts {
+            let (range, cause, node, bound) = match part {
+                Part::Held(range, cause, task, bound) => (range, cause, task, Some(bound)),
+                Part::Unknown(range) => (range, Cause::Unknown, next, None),
+                Part::Idle(range, task) => {
+                    let cause = match range.duration() < IDLE_FLOOR_NS {
+                        true => Cause::Switch,
+                        false => judge(sources.trace, sources.hosts, range, task),
+                    };
+                    // An idle part that a wait ended belongs to the part of the recording that has the next task.
+                    let bound = (task != next).then_some(Bound { next, error: 0 });
+                    (range, cause, task, bound)
+                }
+            };
+            self.push_bound(stream, range, cause, (Node::Task(node), bound));
+        }
+        true
     }
 
     fn gap(&mut self, sources: Sources<'_>, stream: StreamId, gap: TimeRange, next: TaskId) {
@@ -198,6 +250,16 @@ impl StreamStalls {
     }
 
     fn push(&mut self, stream: StreamId, range: TimeRange, cause: Cause, node: Node) {
+        self.push_bound(stream, range, cause, (node, None));
+    }
+
+    fn push_bound(
+        &mut self,
+        stream: StreamId,
+        range: TimeRange,
+        cause: Cause,
+        (node, bound): (Node, Option<Bound>),
+    ) {
         if !range.is_empty() {
             self.stalls.push(Stall {
                 lane: Lane::Stream(stream),
@@ -205,6 +267,7 @@ impl StreamStalls {
                 end: range.end,
                 cause,
                 node,
+                bound,
             });
         }
     }

@@ -258,3 +258,55 @@ fn the_stalls_of_a_lane_never_overlap() {
         assert!(lane.windows(2).all(|pair| pair[0].end <= pair[1].begin));
     }
 }
+
+/// The hardware log has kernels only. The end of a kernel is the time of the record behind it.
+#[test]
+fn a_wait_without_a_time_ends_with_the_work_before_its_record() {
+    check(
+        "s1: A[0..40us] by t1[-9us..-8us] rec(E)[not-logged] by t1[-8us..-7us]
+         s2: B[0..10us] by t1[-7us..-6us] wait(E)[not-logged] by t1[-6us..-5us] C[42us..50us] by t1[-5us..-4us]",
+        &[Cause::EventWait, Cause::Unknown],
+        &[
+            "s2 10000..40000 event-wait by s1 A rec s1.1",
+            "s2 40000..42000 unknown",
+        ],
+    );
+    // It found its record, and the host was late.
+    check(
+        "s1: A[0..5us] by t1[-9us..-8us] rec(E)[not-logged] by t1[-8us..-7us]
+         s2: B[0..10us] by t1[-7us..-6us] wait(E)[not-logged] by t1[-6us..-5us] C[42us..50us] by t1[40us..41us]",
+        &[Cause::EventWait, Cause::Unknown, Cause::HostLate],
+        &["s2 10000..42000 host-late C"],
+    );
+}
+
+/// A copy before the record has no time. The task behind the wait was in its queue.
+#[test]
+fn a_wait_without_a_time_held_what_was_behind_it() {
+    check(
+        "s1: memcpy(64)[not-logged] by t1[-9us..-8us] rec(E)[not-logged] by t1[-8us..-7us]
+         s2: B[0..20us] by t1[-7us..-6us] wait(E)[not-logged] by t1[-6us..-5us] C[42us..50us] by t1[-5us..-4us]",
+        &[Cause::EventWait, Cause::Unknown],
+        &["s2 20000..42000 event-wait by s1 aclrtMemcpyAsync rec s1.1"],
+    );
+    // Which of two it was is not known.
+    check(
+        "s1: memcpy(64)[not-logged] by t1[-9us..-8us] rec(E)[not-logged] rec(F)[not-logged]
+         s2: B[0..20us] by t1[-7us..-6us] wait(E)[not-logged] wait(F)[not-logged] C[42us..50us] by t1[-5us..-4us]",
+        &[Cause::EventWait, Cause::Unknown],
+        &["s2 20000..42000 unknown"],
+    );
+}
+
+/// Only some tasks are timed. The usual lengths of the others leave the time of the wait.
+#[test]
+fn a_wait_among_tasks_that_are_not_sampled_takes_the_time_that_they_leave() {
+    check(
+        "s2: memcpy(64)[not-sampled] by t1[-90us..-89us] rec(E)[not-sampled] by t1[-80us..-79us]
+         s1: A[0..5us] by t1[-90us..-89us] A[not-sampled] by t1[-80us..-79us] A[10us..15us] by t1[-70us..-69us]
+         s1: A[not-sampled] by t1[-60us..-59us] wait(E)[not-sampled] by t1[-50us..-49us]
+         s1: A[not-sampled] by t1[-40us..-39us] A[125us..130us] by t1[-30us..-29us]",
+        &[Cause::EventWait],
+        &["s1 20000..120000 event-wait by s2 aclrtMemcpyAsync rec s2.1"],
+    );
+}

@@ -104,6 +104,7 @@ pub(super) fn make() -> Option<&'static Lane> {
         harvesting: AtomicBool::new(false),
         stream: AtomicU32::new(0),
         entry: AtomicPtr::new(core::ptr::null_mut()),
+        found: AtomicU64::new(0),
         refused: AtomicU64::new(0),
         refusals: AtomicU32::new(0),
         held: AtomicU64::new(FREE),

@@ -1,0 +1,57 @@
+//! How long the tasks of a stream usually are, by name: for those without a time.
+
+use ascend_trace_format::fnv;
+use ascend_trace_recording::{TaskId, TaskTime, Trace};
+
+/// Names that are kept of a stream.
+const NAMES: usize = 64;
+/// Lengths that are kept of a name.
+const LAST: usize = 3;
+
+/// The last lengths of the tasks with one name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known {
+    name: u64,
+    last: [i64; LAST],
+    count: usize,
+}
+
+/// The usual lengths of a stream's tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lengths(Vec<Known>);
+
+fn key(trace: &Trace, id: TaskId) -> u64 {
+    fnv::hash(trace.task_name(trace.task(id)).as_bytes())
+}
+
+impl Lengths {
+    /// A task took this time.
+    pub(super) fn note(&mut self, trace: &Trace, id: TaskId, time: TaskTime) {
+        let (name, length) = (key(trace, id), time.end.saturating_sub(time.begin));
+        if let Some(known) = self.0.iter_mut().find(|known| known.name == name) {
+            known.last[known.count % LAST] = length;
+            known.count += 1;
+        } else if self.0.len() < NAMES {
+            self.0.push(Known {
+                name,
+                last: [length; LAST],
+                count: 1,
+            });
+        }
+    }
+
+    /// How long a task of this name usually takes, and how far off that may be.
+    pub(super) fn usual(&self, trace: &Trace, id: TaskId) -> Option<(i64, i64)> {
+        let name = key(trace, id);
+        let known = self.0.iter().find(|known| known.name == name)?;
+        let mut last = known.last;
+        last.sort_unstable();
+        let [least, middle, most] = last;
+        let spread = (most - least).max(middle / 16);
+        let error = match known.count {
+            1 => middle / 2,
+            _ => spread,
+        };
+        Some((middle, error))
+    }
+}

@@ -43,7 +43,7 @@ pub(crate) fn tell_new() {
     }
 }
 
-/// Tells of the libraries that offer a function which the program has found, whatever their files are called.
+/// Reports the libraries that offer a function which the program has found, under any file name.
 pub(crate) fn tell_offering(name: &CStr) {
     while session::is_on()
         && let Some(path) = next(|object| object.offers(name.to_bytes()))
@@ -63,7 +63,7 @@ pub(crate) fn is_below(file: &[u8]) -> bool {
     file.starts_with(b"libruntime")
 }
 
-/// A library that has not been told yet.
+/// A library that was not reported yet.
 fn next(is_wanted: impl Fn(&Object<'_>) -> bool) -> Option<Path> {
     let mut found = None;
     walk::each(|place| {

@@ -12,7 +12,7 @@ use super::exports;
 use super::found::Found;
 use super::patching::Engine;
 
-/// What the software runtime exports besides AscendCL, to be known by under any name of its file.
+/// An export of the software runtime that no other library has. It identifies the runtime under any name of its file.
 const SOFTWARE: &str = "softacl_runtime";
 
 /// How a function was fetched by name, as far as it was.
@@ -120,7 +120,7 @@ impl Coverage {
         rows
     }
 
-    /// What the program looked up or called.
+    /// Functions that the program looked up or called.
     fn wanted<'a>(&'a self, functions: &'a [Function]) -> BTreeSet<&'a str> {
         let called = functions.iter().zip(&self.calls);
         let called = called.filter(|(_, calls)| **calls > 0);

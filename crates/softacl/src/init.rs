@@ -85,7 +85,7 @@ fn device_in(text: &str) -> Option<Option<i32>> {
     value[..end].parse().ok().map(Some)
 }
 
-/// Ends all initialisations at once, also when there is none. A second end in a row is refused. Devices stay: the
+/// Ends all initialisations at once, also if the program made none. A second end in a row is refused. Devices stay: the
 /// program resets them, or the process ends.
 pub(crate) fn finalise() -> Outcome {
     let mut state = lock(INIT.get());
@@ -101,7 +101,7 @@ pub(crate) fn finalise() -> Outcome {
 
 const NONE_TO_END: Outcome = fault(REPEAT_FINALIZE, "there is no initialisation to end");
 
-/// Ends one initialisation, and tells how many are left: in any case.
+/// Ends one initialisation, and reports in any case how many are left.
 pub(crate) fn finalise_one(left: impl FnOnce(u64)) -> Outcome {
     let mut state = lock(INIT.get());
     if !state.is_initialised() {

@@ -1,4 +1,4 @@
-//! The lock of the process around a snapshot: calls that would change what is on the devices wait for its end.
+//! The lock of the process around a snapshot: calls that would change the devices wait for its end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -206,7 +206,7 @@ fn head(document: &Document) -> String {
 
 fn coverage(document: &Document) -> Table {
     let told = document.coverage.iter();
-    // What is in no library was not intercepted: it has a table of its own.
+    // Functions in no library have another table: their calls were not intercepted.
     let told = told.filter(|it| it.library.is_some() || it.called + it.fetched > 0);
     Rows::of(told)
         .left("library", |it: &&Coverage| {

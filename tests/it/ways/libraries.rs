@@ -1,4 +1,4 @@
-//! The trace tells in which libraries the functions are, and which of them is the software runtime.
+//! `info` names the libraries of functions, and recognises the software runtime.
 
 use std::path::Path;
 use std::process::Command;

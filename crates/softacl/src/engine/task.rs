@@ -110,7 +110,7 @@ impl Work {
         }
     }
 
-    /// Does nobody want it any more?
+    /// Has it been aborted?
     pub(crate) fn is_aborted(&self) -> bool {
         matches!(self, Self::Graph(replay) if replay.is_aborted())
     }

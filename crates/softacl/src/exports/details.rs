@@ -1,5 +1,5 @@
-//! What the runtime knows beyond what tasks need: details of errors, addresses on a device, descriptors, and the lock
-//! for a snapshot.
+//! Functions that tasks do not need: details of errors, addresses on a device, descriptors, and the lock for a
+//! snapshot.
 
 use super::acl;
 use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_OUT_OF_MEMORY, check, fault, require};

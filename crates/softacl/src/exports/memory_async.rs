@@ -199,7 +199,7 @@ fn refuse_in_graphs(stream: &stream::Stream) -> Outcome {
     Ok(())
 }
 
-/// The checked parts of a batch, none when all have 0 bytes; the index of the first bad one is told.
+/// The checked parts of a batch, none when all have 0 bytes. The caller gets the index of the first bad one.
 pub(crate) fn batch(
     dsts: &In<usize>,
     rooms: &In<usize>,

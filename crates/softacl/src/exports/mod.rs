@@ -33,7 +33,7 @@ mod versions;
 mod virtual_time;
 mod vmm;
 
-/// Does nothing. Its name tells this library from the vendor's, whatever the file is called.
+/// Does nothing. Its name distinguishes this library from the vendor's under any file name.
 // SAFETY: nothing else in this library or AscendCL has this name.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn softacl_runtime() {}

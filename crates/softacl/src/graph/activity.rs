@@ -22,7 +22,7 @@ impl Activity {
         self.submitted.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// Aborts all replays that were submitted so far.
+    /// Aborts all replays that were submitted before.
     pub(super) fn abort(&self) {
         let last = self.submitted.load(Ordering::Acquire);
         self.aborted.fetch_max(last, Ordering::AcqRel);

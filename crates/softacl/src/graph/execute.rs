@@ -106,7 +106,7 @@ pub(crate) fn execute(graph: usize, timeout_ms: i32) -> Outcome {
     }
 }
 
-/// Throws away the replays that were submitted so far. The streams go on.
+/// Throws away the replays that were submitted before. The streams go on.
 pub(crate) fn abort(graph: usize) -> Outcome {
     check(graph != 0, "the graph is NULL")?;
     let graph = lifetime::of_context(graph)?;

@@ -41,7 +41,7 @@ pub(crate) fn copy_at_once(transfer: Transfer) -> Outcome {
     Ok(())
 }
 
-/// A copy as a task of the stream with that handle; without bytes it is none. With pageable host memory it is not
+/// A copy as a task of the stream with that handle; a copy without bytes is no task. With pageable host memory it is not
 /// asynchronous: it waits for the stream and then copies in the calling thread.
 pub(crate) fn copy_async(transfer: Option<Transfer>, stream: usize) -> Outcome {
     match transfer {

@@ -37,7 +37,7 @@ impl Transfer {
         }
     }
 
-    /// What the 2D copies take, of the given kinds; `None` when there is nothing to copy.
+    /// A 2D copy of one of the given kinds; `None` when there is nothing to copy.
     pub(crate) fn in_rows(self, kind: u32, kinds: &[u32]) -> Outcome<Option<Self>> {
         if self.width == 0 || self.rows == 0 {
             return Ok(None);
@@ -50,7 +50,7 @@ impl Transfer {
     }
 
     /// One row, of at most `room` bytes: the room is its pitch, so that a longer copy is refused. `None` when there
-    /// is nothing to copy, whatever else is wrong.
+    /// is nothing to copy, even if other arguments are wrong.
     pub(crate) fn within(
         dst: usize,
         room: usize,
@@ -186,7 +186,7 @@ pub(crate) struct Fill {
 }
 
 impl Fill {
-    /// Fills bytes; `None` when there is nothing to fill, whatever else is wrong.
+    /// Fills bytes; `None` when there is nothing to fill, even if other arguments are wrong.
     pub(crate) fn bytes(dst: usize, room: usize, value: i32, len: usize) -> Outcome<Option<Self>> {
         if len == 0 {
             return Ok(None);

@@ -62,7 +62,7 @@ rt! {
         current::with(|current| context.put(current.handle))
     }
 
-    // The structure comes by value, in registers or, of earlier releases, on the stack: nobody looks at it.
+    // The structure comes by value, in registers or, of earlier releases, on the stack: no function reads it.
     fn [rtBindHostPid, rtUnbindHostPid]() {
         fault(RT_NOT_SUPPORTED, "no driver binds processes")
     }

@@ -12,7 +12,7 @@ use crate::errno::Errno;
 use crate::functions::FUNCTIONS;
 use crate::thread::ThreadState;
 use crate::thread::duties::settle;
-use crate::{emit, session, thread};
+use crate::{emit, libraries, session, thread};
 
 const GIVEN: u8 = 1;
 const ABSENT: u8 = 2;
@@ -25,7 +25,7 @@ static TOLD: [AtomicU8; FUNCTIONS.len()] = [const { AtomicU8::new(0) }; FUNCTION
 static UNKNOWN: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
 
 /// A function of the table was asked for, and found or not.
-pub(crate) fn known(id: usize, was_found: bool) {
+pub(crate) fn known(id: usize, name: &CStr, was_found: bool) {
     let (bit, lookup) = if was_found {
         (GIVEN, Lookup::Wrapped)
     } else {
@@ -33,25 +33,30 @@ pub(crate) fn known(id: usize, was_found: bool) {
     };
     let Some(told) = TOLD.get(id) else { return };
     if session::is_on() && told.fetch_or(bit, Relaxed) & bit == 0 {
-        let name = FUNCTIONS.get(id).map_or("", |function| function.name);
-        tell(lookup, name.as_bytes());
+        if was_found {
+            libraries::tell_offering(name);
+        }
+        tell(lookup, name.to_bytes());
     }
 }
 
 /// A function was asked for that the table does not have, and got no stub, or is nowhere.
 pub(crate) fn unknown(name: &CStr, was_found: bool) {
-    let name = name.to_bytes();
     let (lookup, mark) = match was_found {
         true => (Lookup::Unknown, 0),
         false => (Lookup::Absent, 1 << 32),
     };
-    if is_new(hash(name) ^ mark) {
-        tell(lookup, name);
+    if is_new(hash(name.to_bytes()) ^ mark) {
+        if was_found {
+            libraries::tell_offering(name);
+        }
+        tell(lookup, name.to_bytes());
     }
 }
 
 /// A function that the table does not have has a stub from now on.
 pub(crate) fn untyped(name: &CStr) {
+    libraries::tell_offering(name);
     tell(Lookup::Untyped, name.to_bytes());
 }
 

@@ -1,5 +1,6 @@
 //! Which libraries of AscendCL the process has loaded, for the report on what was caught.
 
+use core::ffi::CStr;
 use core::ops::ControlFlow;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{AcqRel, Acquire};
@@ -7,6 +8,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire};
 use ascend_trace_format::record::{Text, told};
 
 use crate::errno::Errno;
+use crate::loader::object::Object;
 use crate::loader::walk::{self, Path};
 use crate::thread::duties::settle;
 use crate::{emit, session, thread};
@@ -36,7 +38,16 @@ pub(crate) fn tell_new() {
     if !session::is_on() {
         return;
     }
-    while let Some(path) = next_new() {
+    while let Some(path) = next(|object| is_acl(object.file_name())) {
+        tell(&path);
+    }
+}
+
+/// Reports the libraries that offer a function which the program has found, under any file name.
+pub(crate) fn tell_offering(name: &CStr) {
+    while session::is_on()
+        && let Some(path) = next(|object| object.offers(name.to_bytes()))
+    {
         tell(&path);
     }
 }
@@ -52,14 +63,20 @@ pub(crate) fn is_below(file: &[u8]) -> bool {
     file.starts_with(b"libruntime")
 }
 
-fn next_new() -> Option<Path> {
+/// A library that was not reported yet.
+fn next(is_wanted: impl Fn(&Object<'_>) -> bool) -> Option<Path> {
     let mut found = None;
     walk::each(|place| {
-        if !is_acl(place.object.file_name()) || !is_new(place.object.base) {
+        let object = &place.object;
+        // The program itself has no name.
+        if object.name.is_empty() || place.is_own() || !is_wanted(object) || !is_new(object.base) {
             return ControlFlow::Continue(());
         }
-        found = Path::of(&place.object);
-        ControlFlow::Break(())
+        found = Path::of(object);
+        match found {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
     });
     found
 }

@@ -10,6 +10,7 @@ use ascend_trace_recording::file::Contents;
 use ascend_trace_recording::rows::{ActivityRow, LogRow, Row};
 
 use crate::support::accuracy::Accuracy;
+use crate::support::compile::built_from;
 use crate::support::tables::parse;
 use crate::support::{Recording, Run, Tables, program, run, tool, truth};
 
@@ -527,4 +528,36 @@ fn a_profiler_of_the_programs_own_comes_first() {
     let told = recording.outcome.err();
     assert!(told.contains("its own profiler"), "{told}");
     is_honest(&recording);
+}
+
+/// The profilers that are begun by a call, of which the runtime has no subscriber.
+#[test]
+fn a_profiler_of_graphs_comes_first_as_well() {
+    for call in [
+        "aclprofStart(0)",
+        "aclgrphProfInit(0, 0)",
+        "aclgrphProfStart(0)",
+    ] {
+        let name = &call[..call.find('(').unwrap()];
+        let source = format!(
+            "#include <acl/acl.h>\n\
+             int aclprofStart(const void *);\n\
+             int aclgrphProfInit(const char *, uint32_t);\n\
+             int aclgrphProfStart(void *);\n\
+             int main(void)\n{{\n    aclrtStream stream;\n    void *memory;\n\
+             aclInit(NULL);\n    aclrtSetDevice(0);\n    aclrtCreateStream(&stream);\n\
+             aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST);\n\
+             aclrtMemsetAsync(memory, 64, 1, 64, stream);\n    aclrtSynchronizeStream(stream);\n\
+             return {call};\n}}\n"
+        );
+        let own = Run::new(&built_from(name, &source, &["-lascendcl"]));
+        let recording = own.options(&["--timing", "hardware"]).compared();
+        let logs = logs(&contents(&recording));
+        let states: Vec<u8> = logs.iter().map(|row| row.state).collect();
+        assert_eq!(
+            states,
+            [LogState::On.code(), LogState::GaveWay.code()],
+            "{call}"
+        );
+    }
 }

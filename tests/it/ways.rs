@@ -2,6 +2,7 @@
 //! traced: it must see the same, and the trace must hold exactly the calls that it made.
 
 mod every;
+mod libraries;
 mod names;
 mod others;
 mod several;

@@ -65,8 +65,8 @@ int main() {
     aclrtEvent fork, join;
     MUST(aclrtCreateStream(&main_stream));
     MUST(aclrtCreateStream(&side_stream));
-    MUST(aclrtCreateEvent(&fork));
-    MUST(aclrtCreateEvent(&join));
+    MUST(aclrtCreateEventExWithFlag(&fork, ACL_EVENT_SYNC));
+    MUST(aclrtCreateEventExWithFlag(&join, ACL_EVENT_SYNC));
 
     MUST(aclmdlRICaptureBegin(main_stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
     MUST(aclrtMemcpyAsync(self.data, kBytes, values, kBytes, ACL_MEMCPY_HOST_TO_DEVICE,

@@ -12,6 +12,9 @@ use super::exports;
 use super::found::Found;
 use super::patching::Engine;
 
+/// An export of the software runtime that no other library has. It identifies the runtime under any name of its file.
+const SOFTWARE: &str = "softacl_runtime";
+
 /// How a function was fetched by name, as far as it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fetched {
@@ -75,7 +78,7 @@ impl Coverage {
         engine: &Engine,
     ) -> Vec<CoverageRow> {
         let mut rows = Vec::new();
-        let mut left = self.fetched.clone();
+        let mut left = self.wanted(functions);
         for library in &self.libraries {
             let path = library.display().to_string();
             let all_ways = [0, ways::LINKED, ways::LINKED | ways::PATCHED];
@@ -85,11 +88,19 @@ impl Coverage {
                 ..CoverageRow::default()
             });
             for export in exports::of(library) {
+                if export.name == SOFTWARE {
+                    rows.push(CoverageRow {
+                        library: path.clone(),
+                        ways: ways::SOFTWARE,
+                        ..CoverageRow::default()
+                    });
+                    continue;
+                }
                 let known = position(functions, &export.name);
                 if known.is_none() && !exports::is_acl(&export.name) {
                     continue;
                 }
-                left.remove(&export.name);
+                left.remove(&*export.name);
                 let row = self.row(&path, &export.name, known, found, engine);
                 let is_unused = row.calls == 0 && row.refused.is_empty();
                 match unused
@@ -102,11 +113,23 @@ impl Coverage {
             }
             rows.extend(unused.into_iter().filter(|row| row.functions > 0));
         }
-        for name in left.keys() {
+        for name in left {
             let known = position(functions, name);
             rows.push(self.row("", name, known, found, engine));
         }
         rows
+    }
+
+    /// Functions that the program looked up or called.
+    fn wanted<'a>(&'a self, functions: &'a [Function]) -> BTreeSet<&'a str> {
+        let called = functions.iter().zip(&self.calls);
+        let called = called.filter(|(_, calls)| **calls > 0);
+        let called = called.map(|(function, _)| function.name);
+        self.fetched
+            .keys()
+            .map(String::as_str)
+            .chain(called)
+            .collect()
     }
 
     fn row(
@@ -120,8 +143,10 @@ impl Coverage {
         let numbers = found.named(name).map(usize::from).chain(known);
         let (is_patched, refused) = engine.of(library, name);
         let fetched = self.fetched.get(name).copied().unwrap_or_default();
+        let calls = numbers.filter_map(|id| self.calls.get(id)).sum();
+        let is_linked = !library.is_empty() || (calls > 0 && fetched == Fetched::default());
         let bits = [
-            (known.is_some() && !library.is_empty(), ways::LINKED),
+            (known.is_some() && is_linked, ways::LINKED),
             (fetched.wrapped, ways::FETCHED),
             (fetched.absent, ways::ABSENT),
             (fetched.unknown, ways::UNSEEN),
@@ -133,7 +158,7 @@ impl Coverage {
             library: library.to_owned(),
             function: name.to_owned(),
             ways: set.fold(0, |all, (_, bit)| all | bit),
-            calls: numbers.filter_map(|id| self.calls.get(id)).sum(),
+            calls,
             functions: 1,
             refused,
         }
@@ -151,6 +176,7 @@ fn position(functions: &[Function], name: &str) -> Option<usize> {
 mod tests {
     use super::*;
     use ascend_trace_format::record::Text;
+    use ascend_trace_tables::FUNCTIONS;
 
     #[test]
     fn lookups_of_one_name_are_put_together() {
@@ -166,6 +192,28 @@ mod tests {
             untyped: false,
         };
         assert_eq!(coverage.fetched["aclrtMalloc"], expected);
+    }
+
+    /// Its library may have another name, or be gone: the tool does not know which one it was.
+    #[test]
+    fn what_was_called_is_told_although_no_library_is_known_to_have_it() {
+        let mut coverage = Coverage::default();
+        let malloc = position(FUNCTIONS, "aclrtMalloc").unwrap();
+        let free = position(FUNCTIONS, "aclrtFree").unwrap();
+        coverage.count(u16::try_from(malloc).unwrap());
+        coverage.count(u16::try_from(free).unwrap());
+        let (outcome, name) = (Lookup::Wrapped, Text::new(b"aclrtFree"));
+        coverage.look_up(&told::Lookup { outcome, name });
+        let rows = coverage.rows(FUNCTIONS, &Found::default(), &Engine::default());
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|row| (&*row.library, &*row.function, row.ways, row.calls))
+            .collect();
+        let expected = [
+            ("", "aclrtFree", ways::FETCHED, 1),
+            ("", "aclrtMalloc", ways::LINKED, 1),
+        ];
+        assert_eq!(rows, expected);
     }
 
     #[test]

@@ -116,6 +116,10 @@ coded_enum! {
         Strides = 43 "strides",
         /// In which order the dimensions lie in memory.
         Layout = 44 "layout",
+        /// How much the task moves. With 0 the call submits nothing.
+        Bulk = 45 "bulk",
+        /// How many rows of that. With 0 the call submits nothing, either.
+        Rows = 46 "rows",
     }
 }
 

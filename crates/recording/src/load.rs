@@ -18,7 +18,7 @@ use crate::counters::{Counters, raise};
 use crate::loss::Loss;
 use crate::rows::{
     CallRow, ContextRow, EndRow, EventRow, LossRow, ProcessRow, RangeRow, Row, SessionRow,
-    StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow,
+    StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow, ways,
 };
 use crate::stacks::{StackId, Symbols};
 use crate::things::{
@@ -119,6 +119,10 @@ impl TraceBuilder {
                 end_ns,
                 exit_status,
             }) => self.trace.end = Some((end_ns, exit_status)),
+            // Who loaded it is the program's affair: the recorder knew of none.
+            Row::Coverage(row) if row.ways & ways::SOFTWARE != 0 => {
+                "softacl".clone_into(&mut self.trace.session.runtime);
+            }
             // The clocks are made of them by the index.
             Row::Anchor(_) => {}
             row => self.trace.kept.push(row),

@@ -136,6 +136,22 @@ impl Chip {
         matches!(self, Self::A950)
     }
 
+    /// Do kernels use cores of several kinds? Then there is an address where these synchronise, and the runtime says
+    /// more of errors.
+    pub const fn mixes_cores(self) -> bool {
+        matches!(self, Self::A910b | Self::A910_93 | Self::A950)
+    }
+
+    /// Can a process be locked for a snapshot?
+    pub const fn takes_snapshots(self) -> bool {
+        matches!(self, Self::A910b | Self::A910_93)
+    }
+
+    /// Is the priority an attribute of streams, which can be changed?
+    pub const fn changes_priorities(self) -> bool {
+        matches!(self, Self::A950)
+    }
+
     /// Does a notify count its records?
     pub const fn counts_notifies(self) -> bool {
         matches!(self, Self::A950)

@@ -119,6 +119,8 @@ pub struct Options {
     /// The same for a call that submits a task, if it differs.
     pub virtual_submit_ns: Option<u64>,
     pub fail: Vec<Failure>,
+    /// The driver can apply changes to a complete graph.
+    pub graph_updates: bool,
     pub strict: bool,
     /// Ends the process when a tracer meddles with the program.
     pub catch: bool,
@@ -180,6 +182,7 @@ impl Options {
             virtual_ns: 0,
             virtual_submit_ns: None,
             fail: Vec::new(),
+            graph_updates: false,
             strict: false,
             catch: false,
             verbose: false,
@@ -188,7 +191,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 48] = [
+pub const KEYS: [&str; 49] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -234,6 +237,7 @@ pub const KEYS: [&str; 48] = [
     "virtual_ns",
     "virtual_submit_ns",
     "fail",
+    "graph_updates",
     "strict",
     "catch",
     "verbose",
@@ -312,6 +316,7 @@ impl Options {
                 self.virtual_submit_ns = Some(number(key, value, 0, 1_000_000_000)?);
             }
             "fail" => self.fail = list(key, value, failure)?,
+            "graph_updates" => self.graph_updates = switch(key, value)?,
             "strict" => self.strict = switch(key, value)?,
             "catch" => self.catch = switch(key, value)?,
             "verbose" => self.verbose = switch(key, value)?,

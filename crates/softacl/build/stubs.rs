@@ -103,7 +103,7 @@ fn is_accepted(name: &str) -> bool {
     if name == "aclprofGetStepTimestamp" {
         return true;
     }
-    let starts = ["aclprof", "acldump", "mstx"];
+    let starts = ["aclgrphProf", "aclprof", "acldump", "mstx"];
     let others = [
         "aclAppLog",
         "aclmdlInitDump",
@@ -112,7 +112,6 @@ fn is_accepted(name: &str) -> bool {
         "aclopStartDumpArgs",
         "aclopStopDumpArgs",
         "aclDumpOpTensors",
-        "aclrtSetTsDevice",
         "aclrtDeviceL2CacheFlush",
         "aclrtCacheLastTaskOpInfo",
         "aclrtCacheLastTaskExtendInfo",

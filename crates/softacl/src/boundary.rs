@@ -4,11 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::code::{Code, Fault, Outcome, RT_INTERNAL, SUCCESS, fault};
 use crate::ffi::complain;
-use crate::{errors, guard, mspti, process, virtual_time};
+use crate::{errors, guard, mspti, process, snapshot, virtual_time};
 
 /// Runs the body of an exported function: nothing unwinds out of it, and failures are noted for
 /// the calling thread.
 pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Code {
+    snapshot::pass(function);
     let _call = guard::enter(function);
     let _visit = virtual_time::enter(function, process::truth());
     let told = mspti::enter();

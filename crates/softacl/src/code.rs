@@ -11,6 +11,7 @@ pub(crate) const INVALID_FILE: Code = 100_003;
 pub(crate) const PARSE_FILE: Code = 100_006;
 pub(crate) const REPEAT_FINALIZE: Code = 100_037;
 pub(crate) const API_NOT_SUPPORTED: Code = 200_001;
+pub(crate) const FEATURE_UNSUPPORTED: Code = 200_006;
 pub(crate) const RT_PARAM_INVALID: Code = 107_000;
 pub(crate) const RT_INVALID_DEVICE: Code = 107_001;
 pub(crate) const RT_CONTEXT_NULL: Code = 107_002;
@@ -60,6 +61,8 @@ pub(crate) const RT_STREAM_SYNC_TIMEOUT: Code = 507_046;
 pub(crate) const RT_EVENT_SYNC_TIMEOUT: Code = 507_047;
 
 pub(crate) const RT_CAPTURE_INVALIDATED: Code = 507_903;
+pub(crate) const RT_SNAPSHOT_LOCK_FAILED: Code = 507_906;
+pub(crate) const RT_SNAPSHOT_UNLOCK_FAILED: Code = 507_907;
 pub(crate) const RT_ALREADY_REGISTERED: Code = 507_910;
 pub(crate) const RT_NOT_REGISTERED: Code = 507_911;
 
@@ -70,6 +73,20 @@ pub(crate) struct Fault {
     pub(crate) why: &'static str,
 }
 
+impl Fault {
+    /// The upper layer refuses some calls with a code of the runtime, which then never hears of them.
+    pub(crate) fn is_of_upper_layer(&self) -> bool {
+        self.code < RT_PARAM_INVALID || refusal::WITH_RUNTIME_CODES.contains(&self.why)
+    }
+}
+
+/// Texts of refusals that have a code of the runtime and are the upper layer's.
+pub(crate) mod refusal {
+    pub(crate) const TIMEOUT: &str = "the timeout is below -1";
+    pub(crate) const EXCEPTION_CALLBACK: &str = "the function for exceptions is NULL";
+    pub(super) const WITH_RUNTIME_CODES: [&str; 2] = [TIMEOUT, EXCEPTION_CALLBACK];
+}
+
 pub(crate) type Outcome<T = ()> = Result<T, Fault>;
 
 /// Shorthand for returning an error.
@@ -77,7 +94,16 @@ pub(crate) const fn fault<T>(code: Code, why: &'static str) -> Outcome<T> {
     Err(Fault { code, why })
 }
 
-/// Fails with `RT_PARAM_INVALID` unless the condition holds.
+/// Fails with `INVALID_PARAM`, as the upper layer does, unless the condition holds.
+pub(crate) const fn require(holds: bool, why: &'static str) -> Outcome {
+    if holds {
+        Ok(())
+    } else {
+        fault(INVALID_PARAM, why)
+    }
+}
+
+/// Fails with `RT_PARAM_INVALID`, as the runtime does, unless the condition holds.
 pub(crate) const fn check(holds: bool, why: &'static str) -> Outcome {
     if holds {
         Ok(())

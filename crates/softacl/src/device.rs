@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::clock::DeviceClock;
 use crate::code::{Fault, Outcome, RT_INVALID_DEVICE};
@@ -39,6 +39,8 @@ pub(crate) struct Device {
     pub(crate) notify_ids: Arc<Numbers>,
     /// A submission has woken the thread that recycles.
     pub(crate) wants_recycling: AtomicBool,
+    /// Where cores of different kinds synchronise.
+    core_sync: OnceLock<Option<usize>>,
 }
 
 impl Device {
@@ -67,12 +69,19 @@ impl Device {
             event_ids: Arc::new(Numbers::new(options.events)),
             notify_ids: Arc::new(Numbers::new(options.notifies)),
             wants_recycling: AtomicBool::new(false),
+            core_sync: OnceLock::new(),
         }
     }
 
     /// Takes an event id, which is given back when its last user is gone.
     pub(crate) fn event_lease(&self) -> Option<Arc<Lease>> {
         Lease::take(&self.event_ids)
+    }
+
+    /// Memory of the device that its cores synchronise with each other in.
+    pub(crate) fn core_sync_address(&self) -> Option<usize> {
+        const SIZE: usize = 4096;
+        *self.core_sync.get_or_init(|| self.memory.allocate(SIZE, 0))
     }
 
     pub(crate) fn events_left(&self) -> u32 {

@@ -18,7 +18,7 @@ thread_local! {
 /// Notes a failed call of this thread.
 pub(crate) fn note(function: &str, failed: Fault) {
     // During thread exit the thread's storage may be gone; there is nobody left to ask then.
-    if is_runtime(failed.code) {
+    if is_runtime(failed.code) && !failed.is_of_upper_layer() {
         let _ = LAST.try_with(|last| last.set(failed.code));
     }
     let _ = MESSAGES.try_with(|messages| {
@@ -113,6 +113,18 @@ mod tests {
             Fault {
                 code: 100_002,
                 why: "called before",
+            },
+        );
+        assert_eq!(peek(), 0);
+    }
+
+    #[test]
+    fn a_code_of_the_runtime_that_the_upper_layer_gives_is_no_last_error() {
+        note(
+            "aclrtSynchronizeStreamWithTimeout",
+            Fault {
+                code: 107_000,
+                why: crate::code::refusal::TIMEOUT,
             },
         );
         assert_eq!(peek(), 0);

@@ -16,8 +16,8 @@ static INIT: PerProcess<Mutex<InitState>> = PerProcess::new(Mutex::default);
 #[derive(Default)]
 struct InitState {
     references: u64,
-    /// There was an initialisation, which may be over.
-    was_initialised: bool,
+    /// An end came after the last initialisation, or before the first one.
+    is_finalised: bool,
 }
 
 impl InitState {
@@ -35,7 +35,7 @@ pub(crate) fn initialise(config: Option<&str>) -> Outcome {
     let default_device = config.map_or(Ok(None), default_device)?;
     let mut state = lock(INIT.get());
     state.references += 1;
-    state.was_initialised = true;
+    state.is_finalised = false;
     if state.references > 1 {
         return fault(REPEAT_INITIALIZE, "aclInit was called before");
     }
@@ -85,37 +85,43 @@ fn device_in(text: &str) -> Option<Option<i32>> {
     value[..end].parse().ok().map(Some)
 }
 
-/// Ends all initialisations at once. Devices stay: the program resets them, or the process ends.
+/// Ends all initialisations at once, also if the program made none. A second end in a row is refused. Devices stay: the
+/// program resets them, or the process ends.
 pub(crate) fn finalise() -> Outcome {
     let mut state = lock(INIT.get());
-    if !state.is_initialised() {
-        return if state.was_initialised {
-            Ok(())
-        } else {
-            fault(REPEAT_FINALIZE, "there is no initialisation to end")
-        };
+    if state.is_finalised {
+        return NONE_TO_END;
     }
     state.references = 0;
+    state.is_finalised = true;
     drop(state);
-    observers::finalised();
-    process::flush_truth();
+    over(true);
     Ok(())
 }
 
-/// Ends one initialisation and tells how many are left.
-pub(crate) fn finalise_one() -> Outcome<u64> {
+const NONE_TO_END: Outcome = fault(REPEAT_FINALIZE, "there is no initialisation to end");
+
+/// Ends one initialisation, and reports in any case how many are left.
+pub(crate) fn finalise_one(left: impl FnOnce(u64)) -> Outcome {
     let mut state = lock(INIT.get());
     if !state.is_initialised() {
-        return fault(REPEAT_FINALIZE, "there is no initialisation to end");
+        left(0);
+        return NONE_TO_END;
     }
     state.references -= 1;
-    let left = state.references;
+    let others = state.references;
+    state.is_finalised = others == 0;
     drop(state);
-    if left == 0 {
+    left(others);
+    over(others == 0);
+    Ok(())
+}
+
+fn over(was_the_last: bool) {
+    if was_the_last {
         observers::finalised();
     }
     process::flush_truth();
-    Ok(left)
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ mod rt;
 mod scatter;
 mod settings;
 mod signal;
+mod snapshot;
 mod stream;
 mod stubs;
 mod sync;

@@ -29,7 +29,8 @@ pub(crate) struct Settings {
     pub(crate) pool_attributes: Table,
     /// Options for compiling operators, by their number.
     pub(crate) compile_options: Mutex<HashMap<i32, String>>,
-    pub(crate) op_timeout_ms: AtomicU64,
+    /// How many intervals operators may take; 0 is no setting.
+    pub(crate) op_intervals: AtomicU64,
     /// How long waits for events last that have no time of their own; 0 is for ever.
     pub(crate) op_wait_timeout_s: AtomicU64,
     pub(crate) allocators: Mutex<HashMap<usize, [usize; 5]>>,

@@ -271,7 +271,7 @@ fn decide_here(
         libc::RTLD_DEFAULT => everywhere(&question, id, caller),
         handle => behind_handle(&question, handle, id, caller),
     };
-    asked::known(id, verdict.answer != 0 || verdict.jump != 0);
+    asked::known(id, name, verdict.answer != 0 || verdict.jump != 0);
     verdict
 }
 

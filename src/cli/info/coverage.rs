@@ -10,7 +10,8 @@ use ascend_trace_recording::rows::{CoverageRow, ways};
 /// One library of AscendCL that a process had loaded.
 #[derive(Serialize)]
 pub(crate) struct Coverage {
-    /// Its path; `null` for functions that the program asked for and no library has.
+    /// Its path; `null` for functions that the program asked for and no library has, and for functions of a library
+    /// that is not known.
     pub(crate) library: Option<String>,
     /// Functions of AscendCL that it exports.
     pub(crate) exported: u64,

@@ -205,10 +205,13 @@ fn head(document: &Document) -> String {
 }
 
 fn coverage(document: &Document) -> Table {
-    Rows::of(&document.coverage)
+    let told = document.coverage.iter();
+    // Functions in no library have another table: their calls were not intercepted.
+    let told = told.filter(|it| it.library.is_some() || it.called + it.fetched > 0);
+    Rows::of(told)
         .left("library", |it: &&Coverage| {
             let path = it.library.clone();
-            path.unwrap_or_else(|| "(in no library)".to_owned())
+            path.unwrap_or_else(|| "(not known)".to_owned())
         })
         .right("functions", |it| count(it.exported))
         .right("hooked", |it| count(it.hooked))

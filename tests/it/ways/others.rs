@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::{C, LINKED, compare, holds_sequence, library, names, program, text, tool_in_path};
-use crate::support::compile::{built, soft};
+use crate::support::compile::{built, built_from, soft};
 use crate::support::process::write_executable;
 use crate::support::{Run, Tables, run, tool};
 
@@ -145,4 +145,58 @@ fn an_operator_that_was_called_by_name_in_vain_is_listed() {
     soft.arg("soft").arg("--missing").arg(recording.trace());
     let listed = run(&mut soft).expect(0);
     assert_eq!(listed.out(), "Nonesuch\n");
+}
+
+const NOTHING: &str = r#"
+#include <acl/acl.h>
+#include <stdio.h>
+int main(void)
+{
+    aclrtStream stream;
+    aclrtEvent event;
+    aclmdlRI graph;
+    void *device;
+    char host[64] = {0};
+    int failed = aclInit(NULL) || aclrtSetDevice(0) || aclrtCreateStream(&stream) || aclrtCreateEvent(&event);
+    failed |= aclrtMalloc(&device, 64, ACL_MEM_MALLOC_HUGE_FIRST);
+    for (int i = 0; i < 3; i++) {
+        failed |= aclrtMemcpyAsync(device, 64, host, 0, ACL_MEMCPY_HOST_TO_DEVICE, stream);
+        failed |= aclrtMemcpyAsync(device, 64, host, 8, ACL_MEMCPY_HOST_TO_DEVICE, stream);
+        failed |= aclrtMemcpy2dAsync(device, 8, host, 8, 8, 0, ACL_MEMCPY_HOST_TO_DEVICE, stream);
+    }
+    failed |= aclrtSynchronizeStream(stream);
+    failed |= aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL);
+    int refused = aclrtRecordEvent(event, stream);
+    failed |= aclrtMemsetAsync(device, 64, 1, 64, stream);
+    failed |= aclmdlRICaptureEnd(stream, &graph);
+    failed |= aclmdlRIExecuteAsync(graph, stream);
+    failed |= aclrtSynchronizeStream(stream);
+    printf("%d %d\n", failed, refused);
+    return 0;
+}
+"#;
+
+/// The runtime submits nothing for no bytes, and captures no record that it refuses.
+#[test]
+fn what_the_runtime_does_not_submit_is_no_task() {
+    let program = built_from("nothing_to_move", NOTHING, &["-lascendcl"]);
+    let recording = Run::new(&program)
+        .options(&["--timing", "events"])
+        .compared();
+    assert_eq!(recording.outcome.out(), "0 207000\n");
+    let tables = Tables::of(&recording);
+    let copies = tables
+        .tasks
+        .iter()
+        .filter(|task| task.text("kind") == "memcpy");
+    let copied: Vec<_> = copies
+        .map(|task| (task.text("bytes"), task.text("untimed")))
+        .collect();
+    assert_eq!(copied.len(), 3, "{copied:?}");
+    assert!(copied.iter().all(|(bytes, _)| *bytes == "8"), "{copied:?}");
+    let info = run(tool().arg("info").arg(recording.trace()).arg("--json")).expect(0);
+    let info: serde_json::Value = serde_json::from_str(&info.out()).unwrap();
+    let graphs = &info["graphs"];
+    let told = ["count", "nodes", "replays"].map(|name| graphs[name].as_u64());
+    assert_eq!(told, [Some(1); 3], "{graphs}");
 }

@@ -21,7 +21,7 @@ static REPORTS: PerProcess<Reports> = PerProcess::new(Reports::default);
 /// The same for host functions.
 static HOST_REPORTS: PerProcess<Reports> = PerProcess::new(Reports::default);
 
-/// The two families are kept apart: in strict mode a stream takes one of them.
+/// The two families are kept apart: a stream that ran host functions takes no callbacks.
 const MIXED: Outcome = fault(
     RT_STREAM_SUBSCRIBE,
     "the stream has callbacks or host functions of the other family",
@@ -29,7 +29,7 @@ const MIXED: Outcome = fault(
 
 pub(crate) fn subscribe(thread: u64, stream: usize) -> Outcome {
     let stream = access::of_context(stream)?;
-    if process::options().strict && stream.ran_host_functions.load(Ordering::Relaxed) {
+    if stream.ran_host_functions.load(Ordering::Relaxed) {
         return MIXED;
     }
     REPORTS.get().subscribe(thread, &stream)

@@ -32,6 +32,16 @@ pub(crate) struct Context {
     graphs: Mutex<Vec<Arc<Graph>>>,
     /// Captures that are under way.
     captures: AtomicUsize,
+    /// Where kernels say that a number overflowed.
+    overflow: OnceLock<Option<usize>>,
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if let Some(Some(address)) = self.overflow.get() {
+            self.device.memory.release(*address);
+        }
+    }
 }
 
 impl Context {
@@ -47,6 +57,7 @@ impl Context {
             streams: Mutex::default(),
             graphs: Mutex::default(),
             captures: AtomicUsize::new(0),
+            overflow: OnceLock::new(),
         });
         let context = made.ok_or(Fault {
             code: RT_INTERNAL,
@@ -122,6 +133,14 @@ impl Context {
         lock(&self.graphs).clone()
     }
 
+    /// Memory of the device for marks of overflows, which no task of softacl makes.
+    pub(crate) fn overflow_address(&self) -> Option<usize> {
+        const SIZE: usize = 512;
+        *self
+            .overflow
+            .get_or_init(|| self.device.memory.allocate(SIZE, 0))
+    }
+
     /// A capture begins or ends.
     pub(crate) fn count_capture(&self, begins: bool) {
         if begins {
@@ -135,7 +154,7 @@ impl Context {
         self.captures.load(Ordering::Acquire) != 0
     }
 
-    pub(super) fn all_streams(&self) -> Vec<Arc<Stream>> {
+    pub(crate) fn all_streams(&self) -> Vec<Arc<Stream>> {
         let explicit = lock(&self.streams).clone();
         self.default_stream
             .get()

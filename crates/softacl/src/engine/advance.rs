@@ -34,6 +34,10 @@ impl Player {
             let Some(task) = lane.tasks.front() else {
                 break;
             };
+            if task.work.is_aborted() {
+                self.drop_tasks(stream, lane, 1);
+                continue;
+            }
             let begin = match lane.stage {
                 Stage::Fresh => {
                     let Some(earliest) = self.permitted(stream, task) else {

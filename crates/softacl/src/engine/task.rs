@@ -110,6 +110,11 @@ impl Work {
         }
     }
 
+    /// Has it been aborted?
+    pub(crate) fn is_aborted(&self) -> bool {
+        matches!(self, Self::Graph(replay) if replay.is_aborted())
+    }
+
     /// The kernel's name.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {

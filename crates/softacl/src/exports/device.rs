@@ -1,6 +1,7 @@
 //! Devices.
 
 use super::acl;
+use crate::code::require;
 use crate::context::{calls, held};
 use crate::ffi::Out;
 use crate::stream::access;
@@ -32,10 +33,10 @@ acl! {
         current::context()?.synchronize_device(limit)
     }
 
-    fn aclrtGetPrimaryCtxState(id: i32, flags: Out<u32>, active: Out<i32>) {
+    fn aclrtGetPrimaryCtxState(id: i32, flags: usize, active: Out<i32>) {
+        active.check()?;
+        require(flags == 0, "the flags are reserved")?;
         let device = device::of(id)?;
-        active.put(i32::from(held::of(device).primary_is_active()))?;
-        flags.put_if_wanted(0);
-        Ok(())
+        active.put(i32::from(held::of(device).primary_is_active()))
     }
 }

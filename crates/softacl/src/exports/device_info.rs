@@ -1,13 +1,30 @@
 //! What devices are and can do, and settings that only have to be remembered.
 
 use super::acl;
-use crate::code::{INVALID_PARAM, RT_PARAM_INVALID, RT_SYSPARAM_NOT_SET, check, fault};
+use crate::code::{
+    FEATURE_UNSUPPORTED, INVALID_PARAM, RT_PARAM_INVALID, RT_SYSPARAM_NOT_SET, check, fault,
+    require,
+};
 use crate::ffi::{Out, Text};
 use crate::sync::lock;
 use crate::{current, device, process, settings};
 
 const CUBE_CORES: u32 = 24;
 const VECTOR_CORES: u32 = 48;
+
+const OWN_PEER: &str = "a device is no peer of itself";
+const NO_OPTION: &str = "this option does not exist";
+/// `ACL_OPT_ENABLE_KERNEL_EARLY_START`; contexts have those up to the strong consistency.
+const LAST_OPTION: u32 = 3;
+const LAST_OPTION_OF_CONTEXTS: u32 = 2;
+
+/// `aclrtUtilizationInfo`: cubes, vectors, processors and memory, in percent.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Utilization {
+    rates: [i32; 4],
+    extended: usize,
+}
 
 /// The number of a device's memory bytes and other attributes, as a 910B has them.
 fn attribute(id: u32, number: u32) -> Option<i64> {
@@ -62,9 +79,20 @@ acl! {
         Ok(())
     }
 
-    fn aclrtGetDeviceUtilizationRate(id: i32, rates: Out<[i32; 4]>) {
-        device::of(id)?;
-        rates.put([0; 4])
+    fn aclrtGetDeviceUtilizationRate(id: i32, utilization: Out<Utilization>) {
+        /// What cannot be found out.
+        const UNKNOWN: i32 = -1;
+        let asked = utilization.get()?;
+        require(asked.extended == 0, "the last member is reserved")?;
+        let rate = device::of(id).map_or(UNKNOWN, |_| 0);
+        let rates = [rate, rate, rate, UNKNOWN];
+        utilization.put(Utilization { rates, ..asked })
+    }
+
+    fn aclrtSetTsDevice(scheduler: u32) {
+        /// `ACL_TS_ID_AICORE` and `ACL_TS_ID_AIVECTOR`.
+        const KNOWN: u32 = 2;
+        require(scheduler < KNOWN, "this task scheduler does not exist")
     }
 
     fn aclrtQueryDeviceStatus(id: i32, status: Out<u32>) {
@@ -127,16 +155,20 @@ acl! {
     fn aclrtGetUserDevIdByPhyDevId(physical: i32, user: Out<i32>) { user.put(user_of(physical)?) }
 
     fn aclrtDeviceCanAccessPeer(can: Out<i32>, id: i32, peer: i32) {
-        can.check()?;
-        device::of(id)?;
+        require(id != peer, OWN_PEER)?;
         device::of(peer)?;
-        can.put(i32::from(id != peer))
+        device::of(id)?;
+        check(!can.is_null(), "the result is NULL")?;
+        can.put(1)
     }
 
     fn aclrtDeviceEnablePeerAccess(peer: i32, flags: u32) {
+        if flags != 0 {
+            return fault(FEATURE_UNSUPPORTED, "the flags are reserved");
+        }
         let own = current::context()?.device.id as i32;
+        require(peer != own, OWN_PEER)?;
         device::of(peer)?;
-        check(flags == 0 && peer != own, "flags are reserved, and a device is no peer of itself")?;
         let mut peers = lock(&settings::get().peers);
         if !peers.contains(&(own, peer)) {
             peers.push((own, peer));
@@ -146,6 +178,7 @@ acl! {
 
     fn aclrtDeviceDisablePeerAccess(peer: i32) {
         let own = current::context()?.device.id as i32;
+        require(peer != own, OWN_PEER)?;
         device::of(peer)?;
         let mut peers = lock(&settings::get().peers);
         let before = peers.len();
@@ -154,6 +187,7 @@ acl! {
     }
 
     fn aclrtDevicePeerAccessStatus(id: i32, peer: i32, status: Out<i32>) {
+        status.check()?;
         device::of(id)?;
         device::of(peer)?;
         status.put(i32::from(lock(&settings::get().peers).contains(&(id, peer))))
@@ -168,15 +202,19 @@ acl! {
     fn aclrtGetDeviceSatMode(mode: Out<u32>) { mode.put(*lock(&settings::get().saturation)) }
 
     fn aclrtSetSysParamOpt(option: u32, value: i64) {
+        require(option <= LAST_OPTION, NO_OPTION)?;
         settings::get().params.set(u64::MAX, option, value)
     }
 
     fn aclrtGetSysParamOpt(option: u32, value: Out<i64>) {
+        value.check()?;
+        require(option <= LAST_OPTION, NO_OPTION)?;
         let set = settings::get().params.get(u64::MAX, option);
         value.put(set.unwrap_or(0))
     }
 
     fn aclrtCtxSetSysParamOpt(option: u32, value: i64) {
+        require(option <= LAST_OPTION_OF_CONTEXTS, NO_OPTION)?;
         let context = current::context()?;
         let params = &settings::get().params;
         params.set(context.handle as u64, option, value)?;
@@ -185,19 +223,22 @@ acl! {
     }
 
     fn aclrtCtxGetSysParamOpt(option: u32, value: Out<i64>) {
+        value.check()?;
+        require(option <= LAST_OPTION_OF_CONTEXTS, NO_OPTION)?;
         param(current::context()?.handle as u64, option, &value)
     }
 
     fn aclrtDeviceSetLimit(limit: u32, value: usize) {
+        require(limit <= 4, "this limit does not exist")?;
+        require(u32::try_from(value).is_ok(), "the limit is too large")?;
         let device = current::context()?.device.id;
-        check(limit <= 4, "this limit does not exist")?;
         settings::get().device_limits.set(u64::from(device), limit, value as i64)
     }
 
     fn aclrtDeviceGetLimit(limit: u32, value: Out<usize>) {
         value.check()?;
+        require(limit <= 4, "this limit does not exist")?;
         let device = current::context()?.device.id;
-        check(limit <= 4, "this limit does not exist")?;
         let set = settings::get().device_limits.get(u64::from(device), limit);
         value.put(set.unwrap_or(32 << 10) as usize)
     }
@@ -210,10 +251,7 @@ acl! {
 
     fn aclrtGetDeviceResLimit(id: i32, kind: u32, value: Out<u32>) {
         value.check()?;
-        let device = device::of(id)?.id;
-        let all = cores(kind)?;
-        let set = settings::get().cores.get(u64::from(device), kind);
-        value.put(set.map_or(all, |set| set as u32))
+        value.put(cores_of(device::of(id)?.id, kind)?)
     }
 
     fn aclrtResetDeviceResLimit(id: i32) {
@@ -235,6 +273,13 @@ fn param(scope: u64, option: u32, value: &Out<i64>) -> crate::code::Outcome {
 pub(super) fn cores(kind: u32) -> crate::code::Outcome<u32> {
     check(kind <= 1, "this kind of resource does not exist")?;
     Ok(if kind == 0 { CUBE_CORES } else { VECTOR_CORES })
+}
+
+/// How many cores of a kind the program has left itself on a device.
+pub(super) fn cores_of(device: u32, kind: u32) -> crate::code::Outcome<u32> {
+    let all = cores(kind)?;
+    let set = settings::get().cores.get(u64::from(device), kind);
+    Ok(set.map_or(all, |set| set as u32))
 }
 
 pub(super) fn within(kind: u32, value: u32) -> crate::code::Outcome {

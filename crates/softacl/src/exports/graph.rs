@@ -3,17 +3,22 @@
 use std::ffi::c_char;
 
 use super::acl;
-use crate::code::{INVALID_PARAM, Outcome, RT_STREAM_NOT_CAPTURED, check, fault};
+use crate::code::{
+    INVALID_PARAM, Outcome, RT_INTERNAL, RT_PARAM_INVALID, RT_STREAM_NOT_CAPTURED, check, fault,
+    require,
+};
 use crate::ffi::{Callback, In, Out, Text};
 use crate::graph::params::TaskParams;
 use crate::graph::{build, capture, debug, execute, group, introspect, lifetime, modes, params};
 
 type Function = Option<extern "C" fn(usize)>;
 
+const NO_RESULT: &str = "the result is NULL";
+
 fn some(function: Function) -> Outcome<extern "C" fn(usize)> {
     match function {
         Some(function) => Ok(function),
-        None => fault(INVALID_PARAM, "the function is NULL"),
+        None => fault(RT_PARAM_INVALID, "the function is NULL"),
     }
 }
 
@@ -77,11 +82,13 @@ acl! {
     fn aclmdlRIDestroy(model: usize) { lifetime::destroy(model) }
 
     fn aclmdlRIDestroyRegisterCallback(model: usize, function: Function, data: usize) {
+        check(model != 0, "the graph is NULL")?;
         let function = some(function)?;
         lifetime::of_context(model)?.add_callback(Callback { function, data })
     }
 
     fn aclmdlRIDestroyUnregisterCallback(model: usize, function: Function) {
+        check(model != 0, "the graph is NULL")?;
         let function = some(function)?;
         lifetime::of_context(model)?.remove_callback(function)
     }
@@ -98,7 +105,7 @@ acl! {
     fn aclmdlRIEndTask(model: usize, stream: usize) { build::end_task(model, stream) }
 
     fn aclmdlRIBuildEnd(model: usize, reserved: usize) {
-        check(reserved == 0, "the last argument is reserved")?;
+        require(reserved == 0, "the last argument is reserved")?;
         build::end(model)
     }
 
@@ -123,28 +130,30 @@ acl! {
     fn aclmdlRIGetName(model: usize, room: u32, name: Out<c_char>) {
         name.check()?;
         let text = lifetime::of_context(model)?.name();
-        check(room as usize > text.len(), "the buffer is too small")?;
+        if room as usize <= text.len() {
+            return fault(RT_INTERNAL, "the buffer is too small");
+        }
         name.put_text(&text);
         Ok(())
     }
 
     fn aclmdlRIGetStreams(model: usize, streams: Out<usize>, count: Out<u32>) {
-        count.check()?;
+        check(!count.is_null(), NO_RESULT)?;
         put_list(&introspect::stream_handles(model)?, &streams, &count)
     }
 
     fn aclmdlRIGetTasksByStream(stream: usize, tasks: Out<usize>, count: Out<u32>) {
-        count.check()?;
+        check(!count.is_null(), NO_RESULT)?;
         put_list(&introspect::task_handles(stream)?, &tasks, &count)
     }
 
     fn aclmdlRITaskGetType(task: usize, kind: Out<u32>) {
-        kind.check()?;
+        check(!kind.is_null(), NO_RESULT)?;
         kind.put(introspect::kind_of(task)?)
     }
 
     fn aclmdlRITaskGetSeqId(task: usize, id: Out<u32>) {
-        id.check()?;
+        check(!id.is_null(), NO_RESULT)?;
         id.put(introspect::seq_of(task)?)
     }
 
@@ -159,4 +168,6 @@ acl! {
     fn aclmdlRITaskDisable(task: usize) { introspect::disable(task) }
 
     fn aclmdlRIUpdate(model: usize) { introspect::update(model) }
+
+    fn aclmdlRIAbort(model: usize) { execute::abort(model) }
 }

@@ -13,8 +13,7 @@ acl! {
     fn aclFinalize() { init::finalise() }
 
     fn aclFinalizeReference(count: Out<u64>) {
-        count.put_if_wanted(init::finalise_one()?);
-        Ok(())
+        init::finalise_one(|left| count.put_if_wanted(left))
     }
 
     fn aclrtGetVersion(major: Out<i32>, minor: Out<i32>, patch: Out<i32>) {

@@ -32,6 +32,7 @@ acl! {
 
     fn aclrtGetFunctionName(function: usize, room: u32, name: Out<c_char>) {
         name.check()?;
+        check(function != 0, "the function is NULL")?;
         let function = kernel::function(function)?;
         check(room as usize > function.name.len(), "the buffer is too small")?;
         name.put_text(&function.name);

@@ -3,9 +3,8 @@
 use super::acl;
 use crate::ffi::Out;
 use crate::memory;
-use crate::memory::transfer::{Fill, Transfer};
+use crate::memory::transfer::{Fill, KINDS_2D, KINDS_2D_ASYNC, Transfer};
 use crate::memory::{allocate, copy};
-use crate::stream::access;
 
 acl! {
     fn [aclrtMalloc, aclrtMallocCached, aclrtMallocAlign32](
@@ -36,8 +35,7 @@ acl! {
         kind: u32,
         stream: usize,
     ) {
-        let transfer = Transfer::within(dst, room, src, len, kind)?;
-        copy::copy_async(transfer, &access::of_context(stream)?)
+        copy::copy_async(Transfer::within(dst, room, src, len, kind)?, stream)
     }
 
     fn aclrtMemcpy2d(
@@ -50,7 +48,7 @@ acl! {
         kind: u32,
     ) {
         let transfer = Transfer { dst, src, dst_pitch, src_pitch, width, rows };
-        copy::copy_now(transfer.in_rows(kind)?)
+        copy::copy_now(transfer.in_rows(kind, &KINDS_2D)?)
     }
 
     fn aclrtMemcpy2dAsync(
@@ -64,7 +62,7 @@ acl! {
         stream: usize,
     ) {
         let transfer = Transfer { dst, src, dst_pitch, src_pitch, width, rows };
-        copy::copy_async(transfer.in_rows(kind)?, &access::of_context(stream)?)
+        copy::copy_async(transfer.in_rows(kind, &KINDS_2D_ASYNC)?, stream)
     }
 
     fn aclrtMemset(dst: usize, room: usize, value: i32, len: usize) {
@@ -72,8 +70,7 @@ acl! {
     }
 
     fn aclrtMemsetAsync(dst: usize, room: usize, value: i32, len: usize, stream: usize) {
-        let stream = access::of_context(stream)?;
-        copy::fill_async(Fill::bytes(dst, room, value, len)?, &stream)
+        copy::fill_async(Fill::bytes(dst, room, value, len)?, stream)
     }
 
     fn aclrtMemsetD32(dst: usize, room: usize, value: u32, count: usize) {
@@ -81,7 +78,6 @@ acl! {
     }
 
     fn aclrtMemsetD32Async(dst: usize, room: usize, value: u32, count: usize, stream: usize) {
-        let stream = access::of_context(stream)?;
-        copy::fill_async(Fill::words(dst, room, value, count)?, &stream)
+        copy::fill_async(Fill::words(dst, room, value, count)?, stream)
     }
 }

@@ -1,7 +1,7 @@
 //! The less common forms of copies: conditions, batches, offsets, reductions, and pools.
 
 use super::acl;
-use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
+use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault, require};
 use crate::engine::task::Work;
 use crate::ffi::{In, Out};
 use crate::graph::modes;
@@ -26,11 +26,10 @@ acl! {
         room: usize,
         src: usize,
         len: usize,
-        _kind: u32,
+        kind: u32,
         stream: usize,
     ) {
-        let transfer = Transfer { dst_pitch: room, ..Transfer::linear(dst, src, len) };
-        copy::copy_async(transfer, &access::of_context(stream)?)
+        copy::copy_async(Transfer::within(dst, room, src, len, kind)?, stream)
     }
 
     fn aclrtMemcpyAsyncWithOffset(
@@ -43,29 +42,42 @@ acl! {
         _kind: u32,
         stream: usize,
     ) {
+        if len == 0 {
+            return Ok(());
+        }
         // The addresses are read from memory of the device, which is memory of ours.
         let (dst, src) = (dst.get()?.wrapping_add(dst_offset), src.get()?.wrapping_add(src_offset));
         let transfer = Transfer { dst_pitch: room, ..Transfer::linear(dst, src, len) };
-        copy::copy_async(transfer, &access::of_context(stream)?)
+        copy::copy_async(Some(transfer), stream)
     }
 
-    fn aclrtGetMemcpyDescSize(_kind: u32, size: Out<usize>) { size.put(size_of::<Descriptor>()) }
+    fn aclrtGetMemcpyDescSize(kind: u32, size: Out<usize>) {
+        size.check()?;
+        check_kind(kind)?;
+        size.put(size_of::<Descriptor>())
+    }
 
     fn aclrtSetMemcpyDesc(
         descriptor: Out<Descriptor>,
-        _kind: u32,
+        kind: u32,
         src: usize,
         dst: usize,
         len: usize,
-        _config: usize,
+        config: usize,
     ) {
+        descriptor.check()?;
+        check_kind(kind)?;
+        require(len > 0, "the length is 0")?;
+        require(config == 0, "the last argument is reserved")?;
         Transfer::linear(dst, src, len).checked()?;
         descriptor.put(Descriptor { src, dst, len, reserved: 0 })
     }
 
-    fn aclrtMemcpyAsyncWithDesc(descriptor: In<Descriptor>, _kind: u32, stream: usize) {
+    fn aclrtMemcpyAsyncWithDesc(descriptor: In<Descriptor>, kind: u32, stream: usize) {
         let Descriptor { src, dst, len, .. } = descriptor.get()?;
-        copy::copy_async(Transfer::linear(dst, src, len), &access::of_context(stream)?)
+        check_kind(kind)?;
+        require(stream != 0, "the stream is NULL")?;
+        copy::copy_async(Some(Transfer::linear(dst, src, len)), stream)
     }
 
     fn aclrtMemcpyBatch(
@@ -79,6 +91,7 @@ acl! {
         _attr_count: usize,
         failed_at: Out<usize>,
     ) {
+        failed_at.check()?;
         batch_now(&batch(&dsts, &rooms, &srcs, &lens, count, &failed_at)?)
     }
 
@@ -107,6 +120,7 @@ acl! {
         failed_at: Out<usize>,
         stream: usize,
     ) {
+        failed_at.check()?;
         batch_async(&batch(&dsts, &rooms, &srcs, &lens, count, &failed_at)?, stream)
     }
 
@@ -143,7 +157,8 @@ acl! {
         flags: u32,
         stream: usize,
     ) {
-        check(flags == 0, "the flags are reserved")?;
+        require(address != 0 && size > 0, "the range is empty")?;
+        require(flags == 0, "the flags are reserved")?;
         memory::check_range(address, size as usize, memory::place_of(address))?;
         access::of_context(stream)?.mark()
     }
@@ -151,6 +166,10 @@ acl! {
     fn aclrtMemPoolMallocAsync(address: Out<usize>, size: usize, pool: usize, stream: usize) {
         address.check()?;
         super::vmm::known(pool)?;
+        require(stream != 0, "the stream is NULL")?;
+        if size == 0 {
+            return Ok(());
+        }
         let stream = access::of_context(stream)?;
         refuse_in_graphs(&stream)?;
         address.put(allocate::on_device(size, 0)?)?;
@@ -158,12 +177,18 @@ acl! {
     }
 
     fn aclrtMemPoolFreeAsync(address: usize, stream: usize) {
+        require(address != 0, "the pointer is NULL")?;
         let stream = access::of_context(stream)?;
         refuse_in_graphs(&stream)?;
         let known = stream.device.memory.block_of(address, 1).is_some();
         check(known, "this is no device allocation")?;
         stream.submit(|_| Work::Free { address }).map(drop)
     }
+}
+
+/// The kind of a described copy must exist.
+fn check_kind(kind: u32) -> Outcome {
+    require(kind <= 7, "this kind of copy does not exist")
 }
 
 /// A replay would allocate or free again.
@@ -174,7 +199,7 @@ fn refuse_in_graphs(stream: &stream::Stream) -> Outcome {
     Ok(())
 }
 
-/// The checked parts of a batch; the index of the first bad one is told.
+/// The checked parts of a batch, none when all have 0 bytes. The caller gets the index of the first bad one.
 pub(crate) fn batch(
     dsts: &In<usize>,
     rooms: &In<usize>,
@@ -183,10 +208,16 @@ pub(crate) fn batch(
     count: usize,
     failed_at: &Out<usize>,
 ) -> Outcome<Vec<Checked>> {
+    require(count > 0, "the batch is empty")?;
+    let lens = lens.array(count)?;
+    if lens.iter().all(|&len| len == 0) {
+        failed_at.put_if_wanted(usize::MAX);
+        return Ok(Vec::new());
+    }
+    let (dsts, rooms, srcs) = (dsts.array(count)?, rooms.array(count)?, srcs.array(count)?);
+    let fits = rooms.iter().zip(&lens).all(|(room, len)| len <= room);
+    require(fits, "a length exceeds its destination")?;
     current::context()?;
-    check(count > 0, "the batch is empty")?;
-    let (dsts, rooms) = (dsts.array(count)?, rooms.array(count)?);
-    let (srcs, lens) = (srcs.array(count)?, lens.array(count)?);
     let mut parts = Vec::with_capacity(count);
     for index in 0..count {
         let linear = Transfer::linear(dsts[index], srcs[index], lens[index]);
@@ -214,6 +245,9 @@ pub(crate) fn batch_now(parts: &[Checked]) -> Outcome {
 }
 
 pub(crate) fn batch_async(parts: &[Checked], stream: usize) -> Outcome {
+    if parts.is_empty() {
+        return Ok(());
+    }
     let stream = access::of_context(stream)?;
     if parts.iter().any(Checked::touches_pageable) {
         modes::permit_blocking_copy(&stream)?;

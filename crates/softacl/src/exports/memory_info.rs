@@ -2,7 +2,7 @@
 
 use super::acl;
 use crate::code::{
-    INVALID_PARAM, RT_ALREADY_REGISTERED, RT_NOT_REGISTERED, RT_PARAM_INVALID, check, fault,
+    RT_ALREADY_REGISTERED, RT_NOT_REGISTERED, RT_PARAM_INVALID, check, fault, require,
 };
 use crate::ffi::Out;
 use crate::memory::{self, Place, allocate};
@@ -38,7 +38,7 @@ acl! {
 
     fn aclrtMemAllocManaged(address: Out<usize>, size: u64, flag: u32) {
         address.check()?;
-        check(flag == 1, "only ACL_RT_MEM_ATTACH_GLOBAL exists")?;
+        require(flag == 1, "only ACL_RT_MEM_ATTACH_GLOBAL exists")?;
         address.put(allocate::managed(size as usize)?)
     }
 
@@ -53,7 +53,9 @@ acl! {
     }
 
     fn aclrtHostRegister(address: usize, size: u64, kind: u32, device: Out<usize>) {
+        require(address != 0, "the pointer is NULL")?;
         device.check()?;
+        require(size > 0, "the range is empty")?;
         check(matches!(kind, 0 | 4 | 8), "this kind of registration does not exist")?;
         register(address, size)?;
         device.put(address)
@@ -61,14 +63,14 @@ acl! {
 
     fn aclrtHostRegisterV2(address: usize, size: u64, flags: u32) {
         const FLAGS: u32 = 0x1000_000e;
+        require(address != 0, "the pointer is NULL")?;
+        require(size > 0, "the range is empty")?;
         check(flags != 0 && flags & !FLAGS == 0, "this flag does not exist")?;
         register(address, size)
     }
 
     fn aclrtHostUnregister(address: usize) {
-        if address == 0 {
-            return fault(INVALID_PARAM, "the pointer is NULL");
-        }
+        require(address != 0, "the pointer is NULL")?;
         if memory::host().unregister(address) {
             return Ok(());
         }
@@ -76,8 +78,9 @@ acl! {
     }
 
     fn aclrtHostGetDevicePointer(host: usize, device: Out<usize>, flag: u32) {
+        require(host != 0, "the pointer is NULL")?;
         device.check()?;
-        check(flag == 0, "the flag is reserved")?;
+        require(flag == 0, "the flag is reserved")?;
         check(memory::place_of(host) == Place::Pinned, "the device cannot reach this memory")?;
         device.put(host)
     }
@@ -92,10 +95,8 @@ acl! {
     }
 
     fn aclrtPointerGetAttributes(address: usize, attributes: Out<PointerAttributes>) {
+        require(address != 0, "the pointer is NULL")?;
         attributes.check()?;
-        if address == 0 {
-            return fault(INVALID_PARAM, "the pointer is NULL");
-        }
         let (device, place) = match memory::place_of(address) {
             Place::Device(device) if memory::is_managed(address) => (device, MANAGED),
             Place::Device(device) => (device, DEVICE),
@@ -106,6 +107,7 @@ acl! {
     }
 
     fn aclrtMemGetAddressRange(address: usize, base: Out<usize>, size: Out<usize>) {
+        require(address != 0, "the pointer is NULL")?;
         let arenas = device::all().iter().map(|device| &device.memory);
         let Some(block) = arenas.filter_map(|arena| arena.block_of(address, 1)).next() else {
             return fault(RT_PARAM_INVALID, "the address is in no device allocation");
@@ -119,13 +121,10 @@ acl! {
 }
 
 fn register(address: usize, size: u64) -> crate::code::Outcome {
-    if address == 0 {
-        return fault(INVALID_PARAM, "the pointer is NULL");
-    }
     current::context()?;
     check(
-        size > 0 && address.is_multiple_of(4096),
-        "the range is empty or not aligned to a page",
+        address.is_multiple_of(4096),
+        "the range is not aligned to a page",
     )?;
     let Some(_end) = address.checked_add(size as usize) else {
         return fault(RT_PARAM_INVALID, "the range is too long");
@@ -141,9 +140,7 @@ fn register(address: usize, size: u64) -> crate::code::Outcome {
 
 /// Caches need no care here; the arguments are checked all the same.
 fn cached(address: usize, size: usize) -> crate::code::Outcome {
-    if address == 0 {
-        return fault(INVALID_PARAM, "the pointer is NULL");
-    }
-    check(size > 0, "the size is 0")?;
+    require(address != 0, "the pointer is NULL")?;
+    require(size > 0, "the size is 0")?;
     memory::check_range(address, size, memory::place_of(address))
 }

@@ -5,6 +5,7 @@ pub(crate) mod base;
 mod callback;
 mod compile_options;
 mod context;
+mod details;
 mod device;
 mod device_info;
 mod event;
@@ -31,6 +32,11 @@ mod tools;
 mod versions;
 mod virtual_time;
 mod vmm;
+
+/// Does nothing. Its name distinguishes this library from the vendor's under any file name.
+// SAFETY: nothing else in this library or AscendCL has this name.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn softacl_runtime() {}
 
 /// Declares exported functions whose bodies yield an `Outcome`. Each is run by `boundary::call`. Names that do the same
 /// share a body: `fn [one, other](…)`.

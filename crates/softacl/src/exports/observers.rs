@@ -1,7 +1,7 @@
 //! Callbacks of the program for states, aborts and exceptions.
 
 use super::acl;
-use crate::code::check;
+use crate::code::{check, refusal};
 use crate::ffi::Text;
 use crate::observers::{self, AbortFn, DeviceFn, StreamFn};
 use crate::sync::lock;
@@ -27,12 +27,13 @@ acl! {
     }
 
     fn aclrtExceptionInfoCallbackRegister(callback: usize) {
-        check(callback != 0, "the function is NULL")?;
+        check(callback != 0, refusal::EXCEPTION_CALLBACK)?;
         lock(&observers::get().exceptions).push(callback);
         Ok(())
     }
 
     fn aclrtExceptionInfoCallbackUnregister(callback: usize) {
+        check(callback != 0, refusal::EXCEPTION_CALLBACK)?;
         let mut known = lock(&observers::get().exceptions);
         // One that is not registered is no mistake.
         if let Some(index) = known.iter().position(|&other| other == callback) {

@@ -7,8 +7,7 @@ use crate::memory::transfer::Fill;
 use crate::stream::access;
 
 fn no_overflow(output: usize, size: usize, stream: usize) -> Outcome {
-    let stream = access::of_context(stream)?;
-    copy::fill_async(Fill::bytes(output, size, 0, size)?, &stream)
+    copy::fill_async(Fill::bytes(output, size, 0, size)?, stream)
 }
 
 acl! {

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::acl;
-use crate::code::{INVALID_PARAM, Outcome, check, fault};
+use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, check, fault};
 use crate::ffi::{Out, Text};
 use crate::observers::{FinaliseFn, InitFn};
 use crate::sync::lock;
@@ -42,9 +42,12 @@ acl! {
     }
 
     fn aclrtCheckArchCompatibility(soc: Text, compatible: Out<i32>) {
+        let Some(soc) = soc.optional().filter(|_| !compatible.is_null()) else {
+            return fault(RT_PARAM_INVALID, "the name or the result is NULL");
+        };
         // A model runs on all chips of a generation, which the name up to its last digit tells.
         let own = process::options().chip.soc_name().to_string_lossy();
-        let same = soc.get()?.starts_with(own.trim_end_matches(|c: char| c.is_ascii_digit()));
+        let same = soc.starts_with(own.trim_end_matches(|c: char| c.is_ascii_digit()));
         compatible.put(i32::from(same))
     }
 

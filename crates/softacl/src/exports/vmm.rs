@@ -1,7 +1,9 @@
 //! Virtual memory management and memory pools.
 
 use super::acl;
-use crate::code::{Fault, INVALID_PARAM, RT_INVALID_HANDLE, RT_OUT_OF_MEMORY, check, fault};
+use crate::code::{
+    Fault, INVALID_PARAM, RT_INVALID_HANDLE, RT_OUT_OF_MEMORY, check, fault, require,
+};
 use crate::ffi::{In, Out};
 use crate::handles::{Kind, Registry};
 use crate::memory::{allocate, vmm};
@@ -31,12 +33,16 @@ acl! {
         flags: u64,
     ) {
         address.check()?;
+        require(size > 0, "the size is 0")?;
+        require(flags <= 1, "the page type does not exist")?;
         check(alignment == 0, "the alignment is reserved")?;
-        check(flags <= 1, "the page type does not exist")?;
         address.put(allocate::addresses(size)?)
     }
 
-    fn aclrtReleaseMemAddress(address: usize) { vmm::release(address) }
+    fn aclrtReleaseMemAddress(address: usize) {
+        require(address != 0, "the pointer is NULL")?;
+        vmm::release(address)
+    }
 
     fn aclrtMallocPhysical(
         handle: Out<usize>,
@@ -44,20 +50,33 @@ acl! {
         properties: In<PhysicalProperties>,
         flags: u64,
     ) {
+        const DEVICE: u32 = 1;
         handle.check()?;
-        properties.get()?;
-        check(flags == 0, "the flags are reserved")?;
+        let wanted = properties.get()?;
+        require(size > 0, "the size is 0")?;
+        require(flags == 0, "the flags are reserved")?;
+        let pinned = wanted.handle_type == 0 && wanted.allocation_type == 0;
+        require(pinned, "this kind of memory does not exist")?;
+        require(!matches!(wanted.place, 2 | 3), "there is no physical memory of this kind")?;
+        // Ordinary host memory, which no device has.
+        let is_hosts = matches!(wanted.memory, 2 | 3 | 6 | 7);
+        require(wanted.place != DEVICE || !is_hosts, "a device has no memory of this kind")?;
         handle.put(allocate::physical(size)?)
     }
 
     fn aclrtFreePhysical(handle: usize) { vmm::free(handle) }
 
     fn aclrtMapMem(address: usize, size: usize, offset: usize, handle: usize, flags: u64) {
-        check(flags == 0, "the flags are reserved")?;
+        require(address != 0 && handle != 0, "the address or the handle is NULL")?;
+        require(size > 0, "the size is 0")?;
+        require(flags == 0, "the flags are reserved")?;
         vmm::map(address, size, offset, handle)
     }
 
-    fn aclrtUnmapMem(address: usize) { vmm::unmap(address) }
+    fn aclrtUnmapMem(address: usize) {
+        require(address != 0, "the pointer is NULL")?;
+        vmm::unmap(address)
+    }
 
     fn aclrtMemSetAccess(address: usize, size: usize, access: usize, count: usize) {
         if access == 0 {
@@ -96,6 +115,7 @@ acl! {
     }
 
     fn aclrtMemRetainAllocationHandle(address: usize, handle: Out<usize>) {
+        require(address != 0, "the pointer is NULL")?;
         handle.check()?;
         handle.put(vmm::mapped_at(address)?)
     }

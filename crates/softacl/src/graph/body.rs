@@ -40,6 +40,8 @@ pub(crate) struct Node {
     pub(crate) lane: usize,
     /// Its number in the lane.
     pub(crate) seq: u32,
+    /// Its number in the graph.
+    pub(super) number: u32,
     /// The call that submitted it, as msPTI numbers calls.
     pub(crate) correlation: u64,
     pub(crate) action: Action,
@@ -115,9 +117,10 @@ impl Action {
 }
 
 impl Node {
-    pub(super) fn new(lane: usize, seq: u32, action: Action) -> Self {
+    pub(super) fn new((lane, seq): (usize, u32), number: u32, action: Action) -> Self {
         Self {
             lane,
+            number,
             seq,
             correlation: mspti::correlation(),
             action,
@@ -183,10 +186,18 @@ pub(crate) struct Patch {
 
 /// One execution of a graph.
 pub(crate) struct Replay {
+    /// Which of the graph's replays it is.
+    pub(super) number: u64,
     pub(crate) activity: Arc<Activity>,
     pub(crate) body: Arc<Body>,
     /// What the external records and waits of the graph are bound to, by node.
     pub(crate) records: BTreeMap<usize, Arc<Record>>,
+}
+
+impl Replay {
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.activity.is_aborted(self.number)
+    }
 }
 
 impl Drop for Replay {

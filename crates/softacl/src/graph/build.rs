@@ -6,7 +6,7 @@ use super::body::Action;
 use super::lifetime;
 use super::route::{Seat, Target};
 use super::state::{Graph, Lane, Phase};
-use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, RT_STREAM_MODEL, check, fault};
+use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_MODEL, check, fault};
 use crate::current;
 use crate::engine::task::Work;
 use crate::stream::line::flag;
@@ -26,9 +26,7 @@ pub(crate) fn begin(flags: u32) -> Outcome<usize> {
 }
 
 fn known(stream: usize) -> Outcome<Arc<Stream>> {
-    if stream == 0 {
-        return fault(INVALID_PARAM, "the stream is NULL");
-    }
+    check(stream != 0, "the stream is NULL")?;
     access::of_context(stream)
 }
 
@@ -105,4 +103,17 @@ pub(crate) fn unbind(graph: usize, stream: usize) -> Outcome {
     stream.route.close();
     lock(&graph.state).lanes[lane].source = None;
     Ok(())
+}
+
+/// `aclrtActiveStream` and `aclrtSwitchStream`: from one stream of a graph to another one.
+pub(crate) fn activate(streams: [usize; 2]) -> Outcome {
+    for stream in streams {
+        if known(stream)?.route.bound().is_none() {
+            return fault(RT_STREAM_MODEL, "the stream is bound to no graph");
+        }
+    }
+    fault(
+        RT_NOT_SUPPORTED,
+        "streams of graphs cannot be activated here",
+    )
 }

@@ -133,9 +133,9 @@ impl Graph {
     fn json(&self, detail: Detail) -> String {
         let state = lock(&self.state);
         let pairs = pairs(&state);
-        // The streams that joined come before the one that began.
-        let lanes = state.lanes.iter().skip(1).chain(state.lanes.first());
-        let nodes = lanes.flat_map(|lane| lane.nodes.iter().enumerate());
+        let nodes = state
+            .listed()
+            .flat_map(|lane| lane.nodes.iter().enumerate());
         let lines: Vec<String> = nodes
             .map(|(position, &index)| describe(self, &state, &pairs, (index, position), detail))
             .collect();

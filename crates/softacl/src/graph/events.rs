@@ -13,7 +13,6 @@ use crate::code::{
 };
 use crate::event::Event;
 use crate::event::kind::{Class, flag};
-use crate::process;
 use crate::stream::Stream;
 use crate::sync::lock;
 
@@ -37,14 +36,10 @@ pub(crate) enum Taken {
     No,
 }
 
-/// Can a record of the event be a node that other streams wait for?
+/// Can a record of the event be a node that other streams wait for? Only events of `aclrtCreateEventExWithFlag` can:
+/// what samples of 2025 did with those of `aclrtCreateEvent` is refused.
 fn is_capturable(event: &Event) -> bool {
-    match event.class {
-        Class::ExSync => true,
-        // The samples of 2025 do this; later versions refuse it.
-        Class::Default => !process::options().strict,
-        _ => false,
-    }
+    event.class == Class::ExSync
 }
 
 /// The graph that is being captured and has the event's latest record, and the node of that.
@@ -85,7 +80,6 @@ pub(crate) fn wait(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
                 _ if event.was_recorded() => {
                     return fault(RT_CAPTURE_DEPENDENCY, "the event was recorded outside");
                 }
-                Class::Default => check(false, "the event was never recorded")?,
                 _ => {}
             }
             Ok(Taken::Yes)
@@ -96,22 +90,13 @@ pub(crate) fn wait(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
 }
 
 pub(crate) fn reset(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
-    let captured = captured(event);
-    if captured.is_some() && stream.is_default {
-        return IMPLICIT.map(|()| Taken::No);
-    }
     match stream.route.target() {
         None => Ok(Taken::No),
         Some(Target::Capture(seat)) => {
-            match (event.class, captured) {
-                (Class::External, _) => seat.push(Action::FlagReset(Arc::clone(event)))?,
-                (Class::Default, Some((graph, record))) => {
-                    seat.same_graph(&graph)?;
-                    let event = event.name();
-                    seat.push(Action::Reset { event, record })?;
-                }
-                _ => WRONG_KIND?,
+            if event.class != Class::External {
+                WRONG_KIND?;
             }
+            seat.push(Action::FlagReset(Arc::clone(event)))?;
             Ok(Taken::Yes)
         }
         Some(Target::Build(seat)) => seat.build(event, Action::FlagReset),

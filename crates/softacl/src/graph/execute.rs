@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::body::{Action, Body, Replay};
 use super::lifetime;
@@ -10,8 +9,9 @@ use super::state::{self, Graph, Phase};
 use crate::clock;
 use crate::code::{
     Outcome, RT_MODEL_CAPTURED, RT_MODEL_EXECUTE, RT_PARAM_INVALID, RT_STREAM_CAPTURED,
-    RT_STREAM_SYNC_TIMEOUT, fault,
+    RT_STREAM_SYNC_TIMEOUT, check, fault,
 };
+use crate::current;
 use crate::engine::inbox;
 use crate::engine::task::Work;
 use crate::event::record::Record;
@@ -37,8 +37,8 @@ fn replay(graph: usize, stream: &Arc<Stream>) -> Outcome<u64> {
     if stream.flags & flag::PERSISTENT != 0 {
         return fault(RT_PARAM_INVALID, "graphs cannot execute on this stream");
     }
-    graph.activity.replays.fetch_add(1, Ordering::AcqRel);
     let mut replay = Replay {
+        number: graph.activity.submit(),
         activity: Arc::clone(&graph.activity),
         body,
         records: BTreeMap::new(),
@@ -104,4 +104,17 @@ pub(crate) fn execute(graph: usize, timeout_ms: i32) -> Outcome {
         Waited::TimedOut => fault(RT_STREAM_SYNC_TIMEOUT, "the graph is not done yet"),
         Waited::Aborted(code) => fault(code, "the stream was aborted"),
     }
+}
+
+/// Throws away the replays that were submitted before. The streams go on.
+pub(crate) fn abort(graph: usize) -> Outcome {
+    check(graph != 0, "the graph is NULL")?;
+    let graph = lifetime::of_context(graph)?;
+    graph.activity.abort();
+    current::with(|context| {
+        for stream in context.all_streams() {
+            stream.call_engine();
+        }
+        Ok(())
+    })
 }

@@ -6,26 +6,25 @@ use super::body::{self, Action, Node};
 use super::lifetime;
 use super::state::{Graph, Phase};
 use crate::code::{
-    INVALID_PARAM, Outcome, RT_MODEL_EXECUTE, RT_MODEL_RUNNING, RT_MODEL_UPDATE, RT_PARAM_INVALID,
-    fault,
+    Outcome, RT_MODEL_EXECUTE, RT_MODEL_RUNNING, RT_MODEL_UPDATE, RT_NOT_SUPPORTED,
+    RT_PARAM_INVALID, check, fault,
 };
-use crate::current;
 use crate::engine::task::Work;
 use crate::stream::{Stream, access};
 use crate::sync::lock;
+use crate::{current, process};
 
 /// The streams that stand for the lanes of a graph.
 pub(crate) fn stream_handles(graph: usize) -> Outcome<Vec<usize>> {
+    check(graph != 0, "the graph is NULL")?;
     let graph = lifetime::of_context(graph)?;
     let state = lock(&graph.state);
-    Ok(state.lanes.iter().map(|lane| lane.stream.handle).collect())
+    Ok(state.listed().map(|lane| lane.stream.handle).collect())
 }
 
 /// The tasks of a stream that stands for a lane, or is bound to one.
 pub(crate) fn task_handles(stream: usize) -> Outcome<Vec<usize>> {
-    if stream == 0 {
-        return fault(INVALID_PARAM, "the stream is NULL");
-    }
+    check(stream != 0, "the stream is NULL")?;
     let stream = access::of_context(stream)?;
     let Some((graph, lane)) = graph_of(&stream)? else {
         return fault(RT_PARAM_INVALID, "the stream belongs to no graph");
@@ -50,6 +49,7 @@ fn graph_of(stream: &Arc<Stream>) -> Outcome<Option<(Arc<Graph>, usize)>> {
 }
 
 pub(super) fn task(handle: usize) -> Outcome<Arc<Node>> {
+    check(handle != 0, "the task is NULL")?;
     body::node(handle)
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn kind_of(handle: usize) -> Outcome<u32> {
 }
 
 pub(crate) fn seq_of(handle: usize) -> Outcome<u32> {
-    Ok(task(handle)?.seq)
+    Ok(task(handle)?.number)
 }
 
 /// A graph that is being captured or executed cannot be changed.
@@ -103,9 +103,13 @@ pub(crate) fn disable(handle: usize) -> Outcome {
     Ok(())
 }
 
-/// Applies the changes that were asked for since the last update.
+/// Applies the changes that were asked for since the last update, where the driver can do that.
 pub(crate) fn update(graph: usize) -> Outcome {
+    check(graph != 0, "the graph is NULL")?;
     let graph = lifetime::of_context(graph)?;
+    if !process::options().graph_updates {
+        return fault(RT_NOT_SUPPORTED, "the driver cannot update graphs");
+    }
     let state = lock(&graph.state);
     if state.phase != Phase::Ready {
         return fault(RT_MODEL_EXECUTE, "the graph is not complete");

@@ -88,10 +88,16 @@ impl Lane {
 }
 
 impl GraphState {
+    /// The lanes as the runtime lists them: that of the stream that came last is the first.
+    pub(super) fn listed(&self) -> impl Iterator<Item = &Lane> {
+        self.lanes.iter().rev()
+    }
+
     pub(super) fn push(&mut self, lane: usize, action: Action) -> usize {
         let index = self.nodes.len();
         let seq = self.lanes[lane].nodes.len() as u32;
-        self.nodes.push(Arc::new(Node::new(lane, seq, action)));
+        self.nodes
+            .push(Arc::new(Node::new((lane, seq), index as u32, action)));
         self.lanes[lane].nodes.push(index);
         last_task::remember((seq, last_task::get().1));
         index

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use super::transfer::{Fill, Transfer};
 use super::{Place, host_uses_memory, place_of};
 use crate::clock::{self, wait_until};
-use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
+use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, fault};
 use crate::engine::task::Work;
 use crate::graph::modes;
-use crate::stream::Stream;
+use crate::stream::{Stream, access};
 use crate::{current, process};
 
-/// A copy in the calling thread, which neither uses nor waits for any stream.
-pub(crate) fn copy_now(transfer: Transfer) -> Outcome {
-    if transfer.width == 0 {
+/// A copy in the calling thread, which neither uses nor waits for any stream. Without bytes, nothing is asked of the
+/// device.
+pub(crate) fn copy_now(transfer: Option<Transfer>) -> Outcome {
+    let Some(transfer) = transfer else {
         return Ok(());
-    }
+    };
     let ends = (place_of(transfer.dst), place_of(transfer.src));
     if ends == (Place::Pageable, Place::Pageable) {
         // No device has a part in it.
@@ -40,9 +41,16 @@ pub(crate) fn copy_at_once(transfer: Transfer) -> Outcome {
     Ok(())
 }
 
-/// A copy as a task. With pageable host memory it is not asynchronous: it waits for the stream
-/// and then copies in the calling thread.
-pub(crate) fn copy_async(transfer: Transfer, stream: &Arc<Stream>) -> Outcome {
+/// A copy as a task of the stream with that handle; a copy without bytes is no task. With pageable host memory it is not
+/// asynchronous: it waits for the stream and then copies in the calling thread.
+pub(crate) fn copy_async(transfer: Option<Transfer>, stream: usize) -> Outcome {
+    match transfer {
+        Some(transfer) => copy_in(transfer, &access::of_context(stream)?),
+        None => Ok(()),
+    }
+}
+
+fn copy_in(transfer: Transfer, stream: &Arc<Stream>) -> Outcome {
     let checked = transfer.checked()?;
     if checked.is_host_to_host() {
         return fault(
@@ -63,9 +71,11 @@ pub(crate) fn copy_async(transfer: Transfer, stream: &Arc<Stream>) -> Outcome {
 
 const NOT_OURS: Outcome = fault(RT_PARAM_INVALID, "the memory was not allocated through acl");
 
-pub(crate) fn fill_now(fill: Fill) -> Outcome {
+pub(crate) fn fill_now(fill: Option<Fill>) -> Outcome {
+    let Some(fill) = fill else {
+        return Ok(());
+    };
     current::context()?;
-    check(!fill.is_empty(), "the length is 0")?;
     if process::options().strict && fill.place() == Place::Pageable {
         return NOT_OURS;
     }
@@ -78,10 +88,11 @@ pub(crate) fn fill_now(fill: Fill) -> Outcome {
 }
 
 /// Nothing to fill is no task.
-pub(crate) fn fill_async(fill: Fill, stream: &Arc<Stream>) -> Outcome {
-    if fill.is_empty() {
+pub(crate) fn fill_async(fill: Option<Fill>, stream: usize) -> Outcome {
+    let Some(fill) = fill else {
         return Ok(());
-    }
+    };
+    let stream = access::of_context(stream)?;
     let duration_ns = fill.duration_ns(process::options());
     if fill.place() == Place::Pageable {
         return NOT_OURS;

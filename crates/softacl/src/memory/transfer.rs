@@ -1,11 +1,9 @@
 //! Copies and fills: their arguments, and what they do to memory.
 
-use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Place, check_range, place_of};
-use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, check, fault};
-use crate::process;
+use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, check, fault, require};
 use softacl_options::Options;
 
 /// Rows of bytes to move; a plain copy has one row.
@@ -39,33 +37,44 @@ impl Transfer {
         }
     }
 
-    /// Rows with pitches, as the 2D copies take them; what is wrong with them has a code of its own.
-    pub(crate) fn in_rows(self, kind: u32) -> Outcome<Self> {
-        const KINDS: RangeInclusive<u32> = 1..=4;
-        check_kind(kind, &KINDS)?;
+    /// A 2D copy of one of the given kinds; `None` when there is nothing to copy.
+    pub(crate) fn in_rows(self, kind: u32, kinds: &[u32]) -> Outcome<Option<Self>> {
         if self.width == 0 || self.rows == 0 {
-            return fault(INVALID_PARAM, "the width or the height is 0");
+            return Ok(None);
         }
-        if self.width > self.dst_pitch || self.width > self.src_pitch {
-            return fault(INVALID_PARAM, "the width exceeds a pitch");
-        }
-        Ok(self)
+        self.check_ends()?;
+        let fits = self.width <= self.dst_pitch && self.width <= self.src_pitch;
+        require(fits, "the width exceeds a pitch")?;
+        require(kinds.contains(&kind), NO_KIND)?;
+        Ok(Some(self))
     }
 
-    /// One row, of at most `room` bytes: the room is its pitch, so that a longer copy is refused.
+    /// One row, of at most `room` bytes: the room is its pitch, so that a longer copy is refused. `None` when there
+    /// is nothing to copy, even if other arguments are wrong.
     pub(crate) fn within(
         dst: usize,
         room: usize,
         src: usize,
         len: usize,
         kind: u32,
-    ) -> Outcome<Self> {
-        const KINDS: RangeInclusive<u32> = 0..=7;
-        check_kind(kind, &KINDS)?;
-        Ok(Self {
+    ) -> Outcome<Option<Self>> {
+        if len == 0 {
+            return Ok(None);
+        }
+        let transfer = Self {
             dst_pitch: room,
             ..Self::linear(dst, src, len)
-        })
+        };
+        transfer.check_ends()?;
+        require(kind <= LAST_LINEAR_KIND, NO_KIND)?;
+        Ok(Some(transfer))
+    }
+
+    fn check_ends(&self) -> Outcome {
+        require(
+            self.dst != 0 && self.src != 0,
+            "source or destination is NULL",
+        )
     }
 
     const fn extent(&self, pitch: usize) -> Option<usize> {
@@ -77,9 +86,7 @@ impl Transfer {
 
     /// Checks the arguments; the direction follows from the addresses, whatever the caller said.
     pub(crate) fn checked(self) -> Outcome<Checked> {
-        if self.dst == 0 || self.src == 0 {
-            return fault(INVALID_PARAM, "source or destination is NULL");
-        }
+        self.check_ends()?;
         check(self.width > 0 && self.rows > 0, "the length is 0")?;
         let fits = self.width <= self.dst_pitch && self.width <= self.src_pitch;
         check(fits, "the length exceeds the destination or a pitch")?;
@@ -127,13 +134,14 @@ unsafe fn word_at<'a>(address: usize) -> &'a AtomicU64 {
     unsafe { AtomicU64::from_ptr(address as *mut u64) }
 }
 
-/// The kind of a copy is not used; in strict mode it must at least exist.
-fn check_kind(kind: u32, known: &RangeInclusive<u32>) -> Outcome {
-    if process::options().strict && !known.contains(&kind) {
-        return fault(INVALID_PARAM, "this kind of copy does not exist");
-    }
-    Ok(())
-}
+const NO_KIND: &str = "this kind of copy does not exist here";
+
+/// The direction of a copy follows from its addresses, but its kind must exist: `ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE` is
+/// the last one of plain copies.
+const LAST_LINEAR_KIND: u32 = 5;
+/// Kinds of 2D copies that the host waits for, and of those that are tasks.
+pub(crate) const KINDS_2D: [u32; 3] = [1, 2, 4];
+pub(crate) const KINDS_2D_ASYNC: [u32; 4] = [1, 2, 3, 4];
 
 impl Checked {
     pub(crate) fn touches_pageable(&self) -> bool {
@@ -178,48 +186,57 @@ pub(crate) struct Fill {
 }
 
 impl Fill {
-    /// Fills bytes.
-    pub(crate) fn bytes(dst: usize, room: usize, value: i32, len: usize) -> Outcome<Self> {
-        check(len <= room, "the length exceeds the destination")?;
-        Self {
-            dst,
-            len,
-            value: value as u32,
-            unit: 1,
+    /// Fills bytes; `None` when there is nothing to fill, even if other arguments are wrong.
+    pub(crate) fn bytes(dst: usize, room: usize, value: i32, len: usize) -> Outcome<Option<Self>> {
+        if len == 0 {
+            return Ok(None);
         }
-        .checked()
-    }
-
-    /// Fills 32-bit words.
-    pub(crate) fn words(dst: usize, room: usize, value: u32, count: usize) -> Outcome<Self> {
-        let len = count.saturating_mul(4);
+        require(dst != 0, "the destination is NULL")?;
         check(len <= room, "the length exceeds the destination")?;
-        check(
-            dst.is_multiple_of(4),
-            "the address is not aligned to 4 bytes",
-        )?;
+        let value = value as u32;
+        let unit = 1;
         Self {
             dst,
             len,
             value,
-            unit: 4,
+            unit,
         }
         .checked()
     }
 
-    fn checked(self) -> Outcome<Self> {
-        if self.dst == 0 {
-            return fault(INVALID_PARAM, "the destination is NULL");
+    /// Fills 32-bit words. The upper layer makes all checks here.
+    pub(crate) fn words(
+        dst: usize,
+        room: usize,
+        value: u32,
+        count: usize,
+    ) -> Outcome<Option<Self>> {
+        if count == 0 {
+            return Ok(None);
         }
-        if self.len == 0 {
-            return Ok(self);
+        require(dst != 0, "the destination is NULL")?;
+        require(
+            dst.is_multiple_of(4),
+            "the address is not aligned to 4 bytes",
+        )?;
+        let Some(len) = count.checked_mul(4).filter(|&len| len <= room) else {
+            return fault(INVALID_PARAM, "the length exceeds the destination");
+        };
+        let is_ours = place_of(dst) != Place::Pageable;
+        require(is_ours, "the memory was not allocated through acl")?;
+        let unit = 4;
+        Self {
+            dst,
+            len,
+            value,
+            unit,
         }
-        check_range(self.dst, self.len, place_of(self.dst))?;
-        Ok(self)
+        .checked()
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
-        self.len == 0
+    fn checked(self) -> Outcome<Option<Self>> {
+        check_range(self.dst, self.len, place_of(self.dst))?;
+        Ok(Some(self))
     }
 
     pub(super) fn place(&self) -> Place {

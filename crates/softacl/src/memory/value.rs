@@ -1,6 +1,6 @@
 //! Waiting for and writing a number in device memory.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::code::{INVALID_PARAM, Outcome, check, fault};
 use crate::memory::{check_range, place_of};
@@ -27,10 +27,6 @@ impl ValueWait {
     /// Checks the arguments of a wait.
     pub(crate) fn checked(address: usize, value: u64, flag: u32) -> Outcome<Self> {
         checked(address)?;
-        check(
-            address.is_multiple_of(8),
-            "the address is not aligned to 8 bytes",
-        )?;
         check(flag <= 3, "this wait flag does not exist")?;
         Ok(Self {
             address,
@@ -46,7 +42,7 @@ impl ValueWait {
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        let now = cell(self.address).load(Ordering::SeqCst);
+        let now = load(self.address);
         match self.how {
             // A signed difference, so that counters may wrap.
             How::GreaterOrEqual => now.wrapping_sub(self.value) as i64 >= 0,
@@ -68,19 +64,30 @@ pub(crate) fn checked(address: usize) -> Outcome {
         return fault(INVALID_PARAM, "the address is NULL");
     }
     let place = place_of(address);
-    check(
-        place != super::Place::Pageable,
-        "the memory was not allocated through acl",
-    )?;
+    check(!place.is_host(), "the memory is not a device's")?;
     check_range(address, 8, place)
+}
+
+/// At an address that is not aligned, a value may be read while it is half written.
+fn load(address: usize) -> u64 {
+    if address.is_multiple_of(8) {
+        return cell(address).load(Ordering::SeqCst);
+    }
+    let bytes = std::array::from_fn(|at| byte(address + at).load(Ordering::SeqCst));
+    u64::from_ne_bytes(bytes)
 }
 
 pub(crate) fn store(address: usize, value: u64) {
     if address.is_multiple_of(8) {
         cell(address).store(value, Ordering::SeqCst);
-    } else {
-        // SAFETY: `checked` saw that the bytes are inside memory of ours, which stays mapped. Nobody
-        // waits for a value at such an address.
-        unsafe { (address as *mut u64).write_unaligned(value) };
+        return;
     }
+    for (at, part) in value.to_ne_bytes().into_iter().enumerate() {
+        byte(address + at).store(part, Ordering::SeqCst);
+    }
+}
+
+fn byte(address: usize) -> &'static AtomicU8 {
+    // SAFETY: as in `cell`; bytes need no alignment.
+    unsafe { AtomicU8::from_ptr(address as *mut u8) }
 }

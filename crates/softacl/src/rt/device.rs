@@ -1,7 +1,7 @@
 //! Devices and contexts.
 
 use super::rt;
-use crate::code::Outcome;
+use crate::code::{Outcome, RT_NOT_SUPPORTED, fault};
 use crate::context::calls;
 use crate::ffi::Out;
 use crate::stream::access;
@@ -60,6 +60,11 @@ rt! {
     fn rtCtxGetCurrent(context: Out<usize>) {
         context.check()?;
         current::with(|current| context.put(current.handle))
+    }
+
+    // The structure comes by value, in registers or, of earlier releases, on the stack: no function reads it.
+    fn [rtBindHostPid, rtUnbindHostPid]() {
+        fault(RT_NOT_SUPPORTED, "no driver binds processes")
     }
 
     fn rtCtxGetCurrentDefaultStream(stream: Out<usize>) {

@@ -4,7 +4,7 @@ use super::rt;
 use crate::code::Outcome;
 use crate::exports::memory_async::{batch, batch_now};
 use crate::ffi::{In, Out};
-use crate::memory::transfer::{Fill, Transfer};
+use crate::memory::transfer::{Fill, KINDS_2D_ASYNC, Transfer};
 use crate::memory::{allocate, copy};
 use crate::{current, memory};
 
@@ -51,7 +51,7 @@ rt! {
     fn rtFreeHost(address: usize) { memory::free_host(address) }
 
     fn [rtMemcpy, rtMemcpyEx](dst: usize, room: u64, src: usize, len: u64, _kind: u32) {
-        copy::copy_now(linear(dst, room, src, len))
+        copy::copy_now((len > 0).then(|| linear(dst, room, src, len)))
     }
 
     fn rtMemcpy2d(
@@ -64,7 +64,7 @@ rt! {
         kind: u32,
     ) {
         let rows = in_rows((dst, dst_pitch), (src, src_pitch), (width, rows));
-        copy::copy_now(rows.in_rows(kind)?)
+        copy::copy_now(rows.in_rows(kind, &KINDS_2D_ASYNC)?)
     }
 
     fn rtsMemcpyBatch(

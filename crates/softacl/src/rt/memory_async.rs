@@ -5,16 +5,15 @@ use super::rt;
 use crate::code::Outcome;
 use crate::exports::memory_async::{Descriptor, batch, batch_async};
 use crate::ffi::{In, Out};
-use crate::memory::transfer::{Fill, Transfer};
+use crate::memory::transfer::{Fill, KINDS_2D_ASYNC, Transfer};
 use crate::memory::{copy, submit};
-use crate::stream::access;
 
 fn copy_async(dst: usize, room: u64, src: usize, len: u64, stream: usize) -> Outcome {
     let transfer = Transfer {
         dst_pitch: room as usize,
         ..Transfer::linear(dst, src, len as usize)
     };
-    copy::copy_async(transfer, &access::of_context(stream)?)
+    copy::copy_async(Some(transfer), stream)
 }
 
 /// The addresses lie in a descriptor that `aclrtSetMemcpyDesc` has written.
@@ -96,7 +95,7 @@ rt! {
         stream: usize,
     ) {
         let rows = in_rows((dst, dst_pitch), (src, src_pitch), (width, rows));
-        copy::copy_async(rows.in_rows(kind)?, &access::of_context(stream)?)
+        copy::copy_async(rows.in_rows(kind, &KINDS_2D_ASYNC)?, stream)
     }
 
     fn rtsMemcpyBatchAsync(
@@ -115,8 +114,7 @@ rt! {
     }
 
     fn rtMemsetAsync(dst: usize, room: u64, value: u32, len: u64, stream: usize) {
-        let stream = access::of_context(stream)?;
-        copy::fill_async(Fill::bytes(dst, room as usize, value as i32, len as usize)?, &stream)
+        copy::fill_async(Fill::bytes(dst, room as usize, value as i32, len as usize)?, stream)
     }
 
     fn rtReduceAsync(

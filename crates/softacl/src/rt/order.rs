@@ -12,11 +12,8 @@ fn mark(stream: usize) -> Outcome {
 }
 
 fn no_overflow(output: usize, size: u64, stream: usize) -> Outcome {
-    let stream = access::of_context(stream)?;
-    copy::fill_async(
-        Fill::bytes(output, size as usize, 0, size as usize)?,
-        &stream,
-    )
+    let fill = Fill::bytes(output, size as usize, 0, size as usize)?;
+    copy::fill_async(fill, stream)
 }
 
 rt! {

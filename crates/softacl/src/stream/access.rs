@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::line::flag;
 use super::{Stream, find};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_PARAM_INVALID, RT_STREAM_CONTEXT,
-    RT_STREAM_MODEL, fault,
+    RT_STREAM_MODEL, fault, refusal,
 };
 use crate::{current, observers};
 
@@ -41,6 +42,8 @@ pub(crate) fn of_any_context(handle: usize) -> Outcome<Arc<Stream>> {
 /// Creates an explicit stream in the thread's current context.
 pub(crate) fn create(flags: u32, priority: u32) -> Outcome<usize> {
     current::with(|context| {
+        // Flags that do not exist are dropped.
+        let flags = flags & flag::KNOWN;
         let stream = Stream::create(&context.owner(), flags, priority, false)?;
         context.adopt(&stream);
         observers::stream_changes(stream.handle, observers::stream_state::CREATE_POST);
@@ -58,18 +61,16 @@ pub(crate) fn destroy(handle: usize, force: bool) -> Outcome {
     if stream.is_hidden {
         return fault(RT_STREAM_MODEL, "the stream belongs to a graph");
     }
-    if stream.is_default {
-        return fault(
-            RT_PARAM_INVALID,
-            "a default stream lives as long as its context",
-        );
-    }
     if force {
         stream.abort(None);
     } else {
         let seq = stream.submitted.load(Ordering::Acquire);
         stream.wait_for(seq, None);
         stream.recycle_to(seq);
+    }
+    // A default stream lives as long as its context: its tasks are complete, and it takes more.
+    if stream.is_default {
+        return Ok(());
     }
     current::with(|context| {
         context.disown(handle);
@@ -84,6 +85,7 @@ pub(crate) fn timeout(milliseconds: i32) -> Outcome<Option<Duration>> {
     match milliseconds {
         -1 => Ok(None),
         1.. => Ok(Some(Duration::from_millis(milliseconds as u64))),
-        _ => fault(RT_PARAM_INVALID, "the timeout is neither -1 nor positive"),
+        0 => fault(RT_PARAM_INVALID, "the timeout is 0"),
+        _ => fault(RT_PARAM_INVALID, refusal::TIMEOUT),
     }
 }

@@ -54,9 +54,13 @@ impl Stream {
         let seq = queue.pushed;
         self.drop_request.store(what as u8, Ordering::SeqCst);
         drop(queue);
-        // The engine is called in any case; a second look does no harm.
+        self.call_engine();
+        seq
+    }
+
+    /// Makes the engine look at the stream. A second look does no harm.
+    pub(crate) fn call_engine(self: &Arc<Self>) {
         self.inlet.must_call();
         inbox::get().enqueue(self);
-        seq
     }
 }

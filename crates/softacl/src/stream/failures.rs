@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::line::Line;
-use crate::code::{Code, Outcome, SUCCESS, check, fault};
+use crate::code::{Code, Outcome, RT_NOT_SUPPORTED, SUCCESS, fault};
 use crate::sync::lock;
 use crate::{errors, guard};
 
@@ -38,6 +38,11 @@ impl Failures {
                 fault(code, "a task failed, and the context stops on failure")
             }
         }
+    }
+
+    /// Did a task fail after which nothing may be submitted any more? Nobody's texts move.
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.stopped_by.load(Ordering::Acquire) != SUCCESS
     }
 
     /// Gives the texts to the calling thread: whoever looks first has them.
@@ -93,18 +98,18 @@ impl Line {
         }
     }
 
-    /// May be called once per stream. Stopping is contagious within the context. Modes that do not exist
-    /// are accepted and mean nothing.
+    /// Only the lowest bit of a mode counts. Stopping is contagious within the context, and it stays.
     pub(crate) fn set_failure_mode(&self, mode: u64) -> Outcome {
-        if mode > 1 {
-            return Ok(());
+        match (self.failure_mode(), mode & 1) {
+            (FailureMode::Stop, 0) => {
+                fault(RT_NOT_SUPPORTED, "the stream stops on failure already")
+            }
+            (_, 1) => {
+                self.failures.stops.store(true, Ordering::Release);
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        let was_set = self.failure_mode_was_set.swap(true, Ordering::AcqRel);
-        check(!was_set, "the failure mode was set before")?;
-        if mode == 1 {
-            self.failures.stops.store(true, Ordering::Release);
-        }
-        Ok(())
     }
 
     pub(crate) fn failure_mode(&self) -> FailureMode {

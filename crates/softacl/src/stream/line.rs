@@ -1,6 +1,6 @@
 //! How far a stream has come: what records, events and threads that wait have to know of it.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::demand::Demand;
@@ -21,6 +21,8 @@ pub(crate) mod flag {
     pub(crate) const PERSISTENT: u32 = 0x4;
     pub(crate) const CPU_SCHEDULE: u32 = 0x10;
     pub(crate) const DEVICE_USE_ONLY: u32 = 0x20;
+    /// All flags that a program can give.
+    pub(crate) const KNOWN: u32 = 0x3f;
     /// Streams with one of these are not waited for by the host.
     pub(crate) const NOT_AWAITED: u32 = PERSISTENT | CPU_SCHEDULE | DEVICE_USE_ONLY;
 }
@@ -58,7 +60,6 @@ pub(crate) struct Line {
     pub(super) drop_request: AtomicU8,
     pub(super) error: AtomicI32,
     pub(super) failures: Arc<Failures>,
-    pub(super) failure_mode_was_set: AtomicBool,
     /// Host functions that returned and were not seen to: which, and the host time.
     host_done: Mutex<Vec<(Token, u64)>>,
 }
@@ -79,7 +80,6 @@ impl Line {
             drop_request: AtomicU8::new(0),
             error: AtomicI32::new(SUCCESS),
             failures: Arc::clone(&owner.failures),
-            failure_mode_was_set: AtomicBool::new(false),
             host_done: Mutex::default(),
         }
     }

@@ -63,7 +63,7 @@ fn verbose_tells_once_what_is_missing() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(
         said,
-        "softacl: aclrtSwitchStream is not supported (207000)\n"
+        "softacl: aclrtSnapShotProcessBackup is not supported (207000)\n"
     );
 }
 

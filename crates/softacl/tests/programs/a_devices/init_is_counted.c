@@ -4,7 +4,10 @@
 int main(void)
 {
     uint64_t left = 99;
+    OK(aclFinalize());
     EXPECT(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
+    EXPECT(aclFinalizeReference(&left), ACL_ERROR_REPEAT_FINALIZE);
+    EXPECT(left, 0);
     OK(aclInit(NULL));
     EXPECT(aclInit(NULL), ACL_ERROR_REPEAT_INITIALIZE);
     EXPECT(aclInit(NULL), ACL_ERROR_REPEAT_INITIALIZE);
@@ -17,8 +20,9 @@ int main(void)
     OK(aclInit(NULL));
     EXPECT(aclInit(NULL), ACL_ERROR_REPEAT_INITIALIZE);
     OK(aclFinalize());
-    OK(aclFinalize());
+    EXPECT(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
     OK(aclInit(NULL));
-    OK(aclFinalize());
+    OK(aclFinalizeReference(NULL));
+    EXPECT(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
     return finish();
 }

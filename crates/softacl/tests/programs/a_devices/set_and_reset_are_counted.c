@@ -7,7 +7,8 @@ int main(void)
     uint32_t flags = 7;
     OK(aclInit(NULL));
     EXPECT(aclrtResetDevice(0), 507007);
-    OK(aclrtGetPrimaryCtxState(0, &flags, &active));
+    EXPECT(aclrtGetPrimaryCtxState(0, &flags, &active), ACL_ERROR_INVALID_PARAM);
+    OK(aclrtGetPrimaryCtxState(0, NULL, &active));
     EXPECT(active, 0);
     OK(aclrtSetDevice(0));
     OK(aclrtSetDevice(0));

@@ -4,7 +4,7 @@
 int main(void)
 {
     aclrtStream first, second;
-    uint64_t *number, seen = 0;
+    uint64_t *number, *pinned, seen = 0;
     struct gate gate = {0, 0};
     start();
     OK(aclrtCreateStream(&first));
@@ -28,7 +28,12 @@ int main(void)
     seen = 5;
     OK(aclrtMemcpy(number, 8, &seen, 8, ACL_MEMCPY_HOST_TO_DEVICE));
     OK(aclrtSynchronizeStream(second));
-    EXPECT(aclrtValueWait((char *)number + 4, 1, 0, first), ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtValueWrite((char *)number + 12, 7, 0, first));
+    OK(aclrtValueWait((char *)number + 12, 7, ACL_STREAM_WAIT_VALUE_EQ, second));
+    OK(aclrtSynchronizeStream(second));
+    OK(aclrtMallocHost((void **)&pinned, 64));
+    EXPECT(aclrtValueWait(pinned, 1, 0, first), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtValueWrite(pinned, 1, 0, first), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtValueWrite(NULL, 1, 0, first), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtValueWait(number, 1, 4, first), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtValueWait(&seen, 1, 0, first), ACL_ERROR_RT_PARAM_INVALID);

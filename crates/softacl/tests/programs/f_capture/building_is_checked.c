@@ -15,7 +15,7 @@ int main(void)
     SAY(aclmdlRIBuildBegin(&other, 0), 0);
     SAY(aclmdlRIBuildEnd(model, NULL), ACL_ERROR_RT_PARAM_INVALID);
     SAY(aclmdlRIBindStream(model, stream, 0), ACL_ERROR_RT_PARAM_INVALID);
-    SAY(aclmdlRIBindStream(model, NULL, 0), ACL_ERROR_INVALID_PARAM);
+    SAY(aclmdlRIBindStream(model, NULL, 0), ACL_ERROR_RT_PARAM_INVALID);
     SAY(aclmdlRIBindStream(model, bound, 5), ACL_ERROR_RT_PARAM_INVALID);
     SAY(aclmdlRIBindStream(model, bound, 0), 0);
     SAY(aclmdlRIBindStream(other, bound, 0), ACL_ERROR_RT_STREAM_MODEL);

@@ -1,4 +1,4 @@
-/* SOFTACL: graph_wait_ms=20 */
+/* SOFTACL: graph_wait_ms=20,graph_updates */
 #include "../capture.h"
 
 int main(void)

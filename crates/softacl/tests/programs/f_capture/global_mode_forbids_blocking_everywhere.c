@@ -21,7 +21,7 @@ int main(void)
     SAY(aclmdlRICaptureBegin(stream, GLOBAL), 0);
     SAY(aclrtMemcpy(a, 8, b, 8, ACL_MEMCPY_DEVICE_TO_DEVICE), ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT);
     SAY(aclrtMemset(a, 8, 1, 8), ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT);
-    SAY(aclrtMemcpy2d(a, 8, b, 8, 8, 1, ACL_MEMCPY_DEVICE_TO_DEVICE), ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT);
+    SAY(aclrtMemcpy2d(a, 8, b, 8, 8, 1, ACL_MEMCPY_DEFAULT), ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT);
     in_thread(from_another_thread, NULL);
     SAY(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     SAY(aclrtFree(memory), 0);

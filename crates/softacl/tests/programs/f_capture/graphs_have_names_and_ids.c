@@ -20,7 +20,7 @@ int main(void)
     SAY(aclmdlRISetName(a, "decode"), 0);
     SAY(aclmdlRIGetName(a, sizeof name, name), 0);
     EXPECT(strcmp(name, "decode"), 0);
-    SAY(aclmdlRIGetName(a, 6, name), ACL_ERROR_RT_PARAM_INVALID);
+    SAY(aclmdlRIGetName(a, 6, name), ACL_ERROR_RT_INTERNAL_ERROR);
     SAY(aclmdlRISetName(a, NULL), ACL_ERROR_INVALID_PARAM);
     return finish();
 }

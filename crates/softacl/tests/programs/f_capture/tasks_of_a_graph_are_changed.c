@@ -1,3 +1,4 @@
+/* SOFTACL: graph_updates */
 /* New parameters and disabled kernels hold from the next update of the graph on. */
 #include "../capture.h"
 

@@ -5,7 +5,7 @@ int main(void)
 {
     enum { PARTS = 4, SIZE = 256 };
     void *host[PARTS], *device[PARTS], *back[PARTS];
-    size_t sizes[PARTS], at = 99, index = 0;
+    size_t sizes[PARTS], lengths[PARTS] = {SIZE, SIZE, SIZE, SIZE}, at = 99, index = 0;
     aclrtMemcpyBatchAttr attr;
     aclrtStream stream;
     memset(&attr, 0, sizeof attr);
@@ -32,6 +32,14 @@ int main(void)
            ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     EXPECT(at, 0);
     EXPECT(aclrtMemcpyBatch(back, sizes, host, sizes, 0, &attr, &index, 1, &at),
-           ACL_ERROR_RT_PARAM_INVALID);
+           ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclrtMemcpyBatch(back, sizes, host, sizes, PARTS, &attr, &index, 1, NULL), ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclrtMemcpyBatch(back, sizes, host, NULL, PARTS, &attr, &index, 1, &at), ACL_ERROR_INVALID_PARAM);
+    sizes[3] = 0;
+    EXPECT(aclrtMemcpyBatch(back, sizes, host, lengths, PARTS, &attr, &index, 1, &at), ACL_ERROR_INVALID_PARAM);
+    memset(lengths, 0, sizeof lengths);
+    OK(aclrtMemcpyBatch(NULL, NULL, NULL, lengths, PARTS, NULL, NULL, 0, &at));
+    TRUE(at == SIZE_MAX);
+    OK(aclrtMemcpyBatchAsync(NULL, NULL, NULL, lengths, PARTS, NULL, NULL, 0, &at, stream));
     return finish();
 }

@@ -22,9 +22,9 @@ int main(void)
     memset(&properties, 0, sizeof properties);
     start();
     before = left();
-    EXPECT(aclrtReserveMemAddress(&small, 0, 0, NULL, 0), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtReserveMemAddress(&small, 0, 0, NULL, 0), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtReserveMemAddress(&small, 512, 4096, NULL, 0), ACL_ERROR_RT_PARAM_INVALID);
-    EXPECT(aclrtReserveMemAddress(&small, 512, 0, NULL, 2), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtReserveMemAddress(&small, 512, 0, NULL, 2), ACL_ERROR_INVALID_PARAM);
     OK(aclrtReserveMemAddress(&small, 512, 0, NULL, 0));
     OK(aclrtReserveMemAddress(&large, (size_t)60 << 30, 0, NULL, 1));
     EXPECT(left(), before);

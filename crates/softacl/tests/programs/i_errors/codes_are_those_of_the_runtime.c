@@ -37,7 +37,8 @@ int main(void)
     OK(aclrtSynchronizeStream(stream));
     EXPECT(memory[0], 0x5566778800000000);
     EXPECT(memory[1], 0x11223344);
-    EXPECT(aclrtValueWait((char *)memory + 4, 1, 1, stream), ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtValueWait((char *)memory + 4, 0x1122334455667788, ACL_STREAM_WAIT_VALUE_EQ, stream));
+    OK(aclrtSynchronizeStream(stream));
     OK(aclrtCreateStream(&blocked));
     EXPECT(aclrtSetStreamOverflowSwitch(blocked, 2), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtExceptionInfoCallbackRegister(NULL), ACL_ERROR_RT_PARAM_INVALID);

@@ -40,8 +40,8 @@ int main(void)
     OK(aclrtMemset(halves, 64, 0, 64));
     OK(aclrtCreateStream(&first));
     OK(aclrtCreateStream(&second));
-    OK(aclrtCreateEvent(&fork));
-    OK(aclrtCreateEvent(&join));
+    OK(aclrtCreateEventExWithFlag(&fork, ACL_EVENT_SYNC));
+    OK(aclrtCreateEventExWithFlag(&join, ACL_EVENT_SYNC));
     OK(aclnnAddGetWorkspaceSize(x, y, scalar_of(1.5f), z, &size, &add));
 
     OK(aclmdlRICaptureBegin(first, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));

@@ -1,4 +1,4 @@
-/* A stream gets its failure mode once; stopping holds for the whole context. */
+/* A stream that stops on failure stays so; stopping holds for the whole context. */
 #include "../check.h"
 
 int main(void)
@@ -17,7 +17,9 @@ int main(void)
     OK(aclrtGetStreamAttribute(other, ACL_STREAM_ATTR_FAILURE_MODE, &value));
     EXPECT(value.failureMode, ACL_CONTINUE_ON_FAILURE);
     OK(aclrtSetStreamFailureMode(stream, ACL_STOP_ON_FAILURE));
-    EXPECT(aclrtSetStreamFailureMode(stream, ACL_CONTINUE_ON_FAILURE), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtSetStreamFailureMode(stream, ACL_CONTINUE_ON_FAILURE), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    OK(aclrtSetStreamFailureMode(stream, ACL_STOP_ON_FAILURE));
+    OK(aclrtSetStreamFailureMode(NULL, ACL_STOP_ON_FAILURE));
     OK(aclrtGetStreamAttribute(other, ACL_STREAM_ATTR_FAILURE_MODE, &value));
     EXPECT(value.failureMode, ACL_STOP_ON_FAILURE);
     OK(aclrtLaunchHostFunc(other, wait_at_gate, &gate));

@@ -96,9 +96,15 @@ fi
 if command -v dpkg-deb >/dev/null && compgen -G "$packages/*.deb" >/dev/null; then
     dpkg-deb -x "$packages"/*.deb "$place/deb-root"
     demo_works deb "$place/deb-root/usr/bin"
+else
+    echo "deb: not checked, as dpkg-deb or the .deb is missing" >&2
 fi
 if command -v rpm2cpio >/dev/null && command -v cpio >/dev/null && compgen -G "$packages/*.rpm" >/dev/null; then
     mkdir "$place/rpm-root"
     rpm2cpio "$packages"/*.rpm | (cd "$place/rpm-root" && cpio -idm --quiet)
     demo_works rpm "$place/rpm-root/usr/bin"
+elif compgen -G "$packages/*.rpm" >/dev/null; then
+    echo "rpm: not checked, as rpm2cpio or cpio is not installed" >&2
+else
+    echo "rpm: not checked, as $packages has no .rpm (scripts/package.sh needs rpmbuild for it)" >&2
 fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes what is released for one architecture, for hosts with glibc 2.17 and newer.
 #   scripts/package.sh [ARCH] [PROFILE]      ARCH: x86_64, aarch64; PROFILE: release, dev
-# In target/packages/ARCH: a wheel, a .tar.gz, a .deb and an .rpm where dpkg-deb and rpmbuild are, the list of components
-# (CycloneDX), and their checksums.
+# In target/packages/ARCH: a wheel, a .tar.gz, a .deb and an .rpm, the list of components (CycloneDX), and their checksums.
+# The .deb needs dpkg-deb, and the .rpm needs rpmbuild. The last lines name the packages that a missing tool prevented.
 # The same sources make the same files, in any folder: their dates are that of the commit. Set SOURCE_DATE_EPOCH for
 # another one.
 set -euo pipefail
@@ -68,7 +68,7 @@ tar_gz() {
 }
 
 deb() {
-    command -v dpkg-deb >/dev/null || { echo "no .deb: there is no dpkg-deb"; return; }
+    command -v dpkg-deb >/dev/null || { missing+=(".deb: dpkg-deb is not installed (apt-get install dpkg)"); return; }
     local root=$stage/deb machine
     case $arch in x86_64) machine=amd64 ;; aarch64) machine=arm64 ;; *) machine=$arch ;; esac
     mkdir -p "$root/DEBIAN"
@@ -92,7 +92,10 @@ CONTROL
 }
 
 rpm_package() {
-    command -v rpmbuild >/dev/null || { echo "no .rpm: there is no rpmbuild"; return; }
+    command -v rpmbuild >/dev/null || {
+        missing+=(".rpm: rpmbuild is not installed (apt-get install rpm, or dnf install rpm-build)")
+        return
+    }
     cat >"$stage/ascend-trace.spec" <<SPEC
 Name: ascend-trace
 Version: $version
@@ -122,7 +125,11 @@ SPEC
     cp "$stage"/rpms/*/*.rpm "$out/"
 }
 
+missing=()
 tar_gz
 deb
 rpm_package
 (cd "$out" && sha256sum -- * >SHA256SUMS && ls -l && cat SHA256SUMS)
+for package in ${missing[@]+"${missing[@]}"}; do
+    echo "not made: the $package" >&2
+done

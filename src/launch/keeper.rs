@@ -18,11 +18,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ascend_trace_handover::{Closed, adopt, announce, hand_on_to, ignore};
+use ascend_trace_handover::{Closed, adopt, announce, hand_on_to, ignore, passable};
 use rustix::process::Pid;
-use signal_hook::consts::{
-    SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2,
-};
+use signal_hook::consts::{SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU};
 
 use super::started::Exit;
 use crate::error::TOOL_FAILED;
@@ -35,10 +33,8 @@ const END: &str = "--";
 /// The tool's own executable, wherever it lies by now.
 const SELF: &str = "/proc/self/exe";
 
-/// What is meant for the program, and what its screen would stop a process in the background by.
-const NOT_FOR_US: [i32; 10] = [
-    SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU,
-];
+/// What its screen would stop a process in the background by.
+const STOPPING: [i32; 3] = [SIGTSTP, SIGTTIN, SIGTTOU];
 
 /// The command that starts a keeper. It is told by number which descriptors it gets: where to report to,
 /// what ends when the tool does, and the screen.
@@ -81,7 +77,8 @@ fn keep(mut words: impl Iterator<Item = OsString>) -> Option<()> {
             return None;
         }
     };
-    ignore(&NOT_FOR_US);
+    // Signals to this group are for the program. `SIGCHLD` must not be ignored: the program is waited for.
+    ignore(passable().filter(|it| *it != SIGCHLD).chain(STOPPING));
     // The child has said who it is, as this process may be gone by now. The tool may have ended, too; then
     // nobody wants to know.
     let _ = writeln!(report, "runs");

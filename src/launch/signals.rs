@@ -1,38 +1,42 @@
 //! Signals that the tool gets while the program runs.
 //!
-//! The tool must outlive the program to complete the trace, so signals that would end it are
-//! passed on instead. What the terminal sends reaches the program by itself, as it is in the same
-//! foreground group; only a program on a screen of its own needs that passed on too.
+//! A script sends signals to the process that it has started, which is the tool. So the program gets each signal that it
+//! would have got in the place of the tool, also one that both ignore at their start: the program may install a handler.
+//! The terminal signals its foreground group, and both are in it. So the tool passes on what the terminal sends only to
+//! a program on a separate screen.
 //!
-//! `SIGQUIT` is for the tool: it asks what the program waits for. The key that sends it ends the program by itself.
+//! `SIGQUIT` also asks the tool for a report on the program. A program with a handler gets this signal, too.
 
-use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use ascend_trace_handover::was_ignored;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGXFSZ};
-use signal_hook::iterator::Signals;
+use ascend_trace_handover::{Arrived, Sender, passable, was_ignored};
+use rustix::process::{Pid, getpgid, getpgrp, getpid, getsid};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH,
+};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 
-/// Signals that end a process that does not expect them.
-const PASSED_ON: [i32; 5] = [SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2];
+/// Signals that end a recording of processes that outlive the program.
+const INTERRUPTING: [i32; 5] = [SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2];
 
 /// Who signals are for.
 enum Addressee {
     /// The program has not been started: they are for the tool itself.
     Tool,
     /// The program is being started: they are kept until it is known who it is.
-    Starting(Vec<i32>),
+    Starting(Vec<Arrived>),
     /// The program, in the tool's own process group.
     Program(Pid),
-    /// The program, in a session of its own.
+    /// The program, in a separate session.
     Session {
+        program: Pid,
         leader: Pid,
         resized: Box<dyn FnMut() + Send>,
     },
     /// The program has ended; the tool is completing the trace, or records what the program left
-    /// behind until it gets one of these signals.
+    /// behind until it gets one of [`INTERRUPTING`].
     Nobody { interrupted: bool },
 }
 
@@ -47,19 +51,9 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// Begins to listen. Signals that the tool was told to ignore stay ignored, for the program too.
+    /// Begins to listen, also to signals that the tool and the program are to ignore.
     pub(crate) fn start() -> io::Result<Self> {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let ignored = ignored_signals(&status);
-        // A trace that reaches the limit for files is to be an error, not the tool's end.
-        let wanted = PASSED_ON.into_iter().chain([SIGWINCH, SIGXFSZ]);
-        let mut wanted: Vec<i32> = wanted
-            .filter(|signal| ignored >> (signal - 1) & 1 == 0)
-            .collect();
-        // Shells start what runs in the background with this one ignored. It is not passed on, so the tool may
-        // hear it all the same.
-        wanted.push(SIGQUIT);
-        let mut signals = Signals::new(wanted)?;
+        let mut signals = SignalsInfo::<WithRawSiginfo>::new(passable())?;
         let relay = Self {
             addressee: Arc::new(Mutex::new(Addressee::Tool)),
             ask: Arc::default(),
@@ -68,9 +62,8 @@ impl Relay {
         std::thread::Builder::new()
             .name("signals".into())
             .spawn(move || {
-                signals
-                    .forever()
-                    .for_each(|signal| listener.pass_on(signal))
+                let arrived = signals.forever().map(Arrived::new);
+                arrived.for_each(|signal| listener.take(signal));
             })?;
         Ok(relay)
     }
@@ -93,11 +86,20 @@ impl Relay {
         }
     }
 
-    /// From now on signals are for this program, which leads a session of its own; `resized` is
+    /// From now on signals are for this program, in the session of this leader; `resized` is
     /// called when the terminal has changed its size.
-    pub(crate) fn address_session(&self, pid: u32, resized: Box<dyn FnMut() + Send>) {
-        if let Some(leader) = pid_of(pid) {
-            self.set(Addressee::Session { leader, resized });
+    pub(crate) fn address_session(
+        &self,
+        program: u32,
+        leader: u32,
+        resized: Box<dyn FnMut() + Send>,
+    ) {
+        if let (Some(program), Some(leader)) = (pid_of(program), pid_of(leader)) {
+            self.set(Addressee::Session {
+                program,
+                leader,
+                resized,
+            });
         }
     }
 
@@ -124,81 +126,122 @@ impl Relay {
         let before = std::mem::replace(&mut *current, addressee);
         drop(current);
         if let Addressee::Starting(kept) = before {
-            kept.into_iter().for_each(|number| self.pass_on(number));
+            kept.into_iter().for_each(|signal| self.take(signal));
         }
     }
 
-    fn pass_on(&self, number: i32) {
-        if number == SIGXFSZ {
+    fn take(&self, signal: Arrived) {
+        // The kernel sends these to the process that writes to a closed pipe, or to a file that is too long. To the tool
+        // that is an error.
+        if signal.sender() == Sender::Own {
             return;
         }
         let mut addressee = self
             .addressee
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if number == SIGWINCH {
-            if let Addressee::Session { resized, .. } = &mut *addressee {
-                resized();
+        let number = signal.number();
+        match &mut *addressee {
+            Addressee::Tool => end_by(&signal),
+            Addressee::Starting(kept) => kept.push(signal),
+            Addressee::Program(program) => {
+                self.quit(number);
+                to_program(&signal, *program);
             }
-            return;
-        }
-        if number == SIGQUIT {
-            self.quit(&mut addressee);
-            return;
-        }
-        let Some(signal) = Signal::from_named_raw(number) else {
-            return;
-        };
-        // A program that is just ending cannot be signalled any more, and need not be.
-        let _ = match &mut *addressee {
-            Addressee::Starting(kept) => {
-                kept.push(number);
-                Ok(())
+            Addressee::Session { resized, .. } if number == SIGWINCH => resized(),
+            Addressee::Session {
+                program, leader, ..
+            } => {
+                self.quit(number);
+                to_session(&signal, *program, *leader);
             }
-            Addressee::Tool => {
-                let _ = signal_hook::low_level::emulate_default_handler(number);
-                Ok(())
-            }
-            Addressee::Program(_) if number == SIGINT && in_foreground() => Ok(()),
-            Addressee::Program(pid) => kill_process(*pid, signal),
-            Addressee::Session { leader, .. } => kill_process_group(*leader, signal),
             Addressee::Nobody { interrupted } => {
-                *interrupted = true;
-                Ok(())
+                self.quit(number);
+                // A terminal must not end a recording that was started to ignore it.
+                let counts = signal.sender() == Sender::Process || !was_ignored(number);
+                *interrupted |= INTERRUPTING.contains(&number) && counts;
             }
-        };
+        }
     }
 
-    /// Somebody asks what the program waits for. Before there is one, the signal means what it always does.
-    fn quit(&self, addressee: &mut Addressee) {
-        match addressee {
-            Addressee::Tool if was_ignored(SIGQUIT) => {}
-            Addressee::Tool => {
-                let _ = signal_hook::low_level::emulate_default_handler(SIGQUIT);
-            }
-            Addressee::Starting(kept) => kept.push(SIGQUIT),
-            Addressee::Program(_) | Addressee::Session { .. } | Addressee::Nobody { .. } => {
-                self.ask.get().into_iter().for_each(|ask| ask());
-            }
+    /// Asks for the report, at `SIGQUIT`.
+    fn quit(&self, number: i32) {
+        if number == SIGQUIT {
+            self.ask.get().into_iter().for_each(|ask| ask());
         }
     }
+}
+
+/// Does by default what a signal does to a process, as the program has not been started.
+fn end_by(signal: &Arrived) {
+    let number = signal.number();
+    let is_for_nothing = number == SIGPIPE || was_ignored(number);
+    if is_for_nothing || limits(signal) {
+        return;
+    }
+    if signal_hook::low_level::emulate_default_handler(number).is_err() {
+        signal_hook::low_level::exit(128 + number);
+    }
+}
+
+/// The kernel has sent it to this process because of what this process does: it used a limit up, or a child ended.
+fn limits(signal: &Arrived) -> bool {
+    let by_terminal = [SIGHUP, SIGINT, SIGQUIT, SIGWINCH];
+    let number = signal.number();
+    signal.sender() == Sender::Kernel && number != SIGALRM && !by_terminal.contains(&number)
+}
+
+/// The program is in this process group, unless it has left it.
+fn to_program(signal: &Arrived, program: Pid) {
+    let is_for_it = match signal.sender() {
+        Sender::Process => is_wanted(signal, program),
+        // A timer that was set before the command was started.
+        Sender::Kernel if signal.number() == SIGALRM => true,
+        // A terminal that ends says so to the leader of its session, in addition to the group in its foreground.
+        Sender::Kernel if signal.number() == SIGHUP => {
+            getsid(None) == Ok(getpid()) && getpgid(Some(program)) != Ok(getpgrp())
+        }
+        // It has got what the terminal sends, and a limit is that of this process.
+        Sender::Kernel | Sender::Own => false,
+    };
+    if is_for_it {
+        // A program that is just ending cannot be signalled any more, and need not be.
+        let _ = signal.pass_on_to(program.as_raw_nonzero().get());
+    }
+}
+
+/// What the terminal sends does not reach the program by itself: it is on a separate screen.
+fn to_session(signal: &Arrived, program: Pid, leader: Pid) {
+    let _ = match signal.sender() {
+        Sender::Process if is_wanted(signal, program) => {
+            signal.pass_on_to(program.as_raw_nonzero().get())
+        }
+        Sender::Kernel if signal.number() == SIGALRM => {
+            signal.pass_on_to(program.as_raw_nonzero().get())
+        }
+        Sender::Kernel if !limits(signal) => signal.pass_on_to_group(leader.as_raw_nonzero().get()),
+        _ => Ok(()),
+    };
+}
+
+/// Whether the program is to get a signal that another process has sent to this one. A program that does not expect
+/// `SIGQUIT` would end by it, and not only be asked about.
+fn is_wanted(signal: &Arrived, program: Pid) -> bool {
+    if signal.number() != SIGQUIT {
+        return true;
+    }
+    let path = format!("/proc/{}/status", program.as_raw_nonzero());
+    let status = std::fs::read_to_string(path).unwrap_or_default();
+    handled_signals(&status) >> (SIGQUIT - 1) & 1 != 0
 }
 
 fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
-/// Whether the terminal's keys reach this process group.
-fn in_foreground() -> bool {
-    let terminal = File::open("/dev/tty");
-    terminal.is_ok_and(|terminal| {
-        rustix::termios::tcgetpgrp(terminal) == Ok(rustix::process::getpgrp())
-    })
-}
-
-/// The mask of ignored signals in `/proc/self/status`.
-fn ignored_signals(status: &str) -> u64 {
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+/// The mask of signals with handlers in `/proc/PID/status`.
+fn handled_signals(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .unwrap_or(0)
 }
@@ -208,11 +251,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ignored_signals_are_read() {
-        assert_eq!(
-            ignored_signals("Name:\tx\nSigIgn:\t0000000000001001\n"),
-            0x1001
-        );
-        assert_eq!(ignored_signals("Name:\tx\n"), 0);
+    fn signals_with_handlers_are_read() {
+        let status = "Name:\tx\nSigIgn:\t0000000000000001\nSigCgt:\t0000000000001004\n";
+        assert_eq!(handled_signals(status), 0x1004);
+        assert_eq!(handled_signals("Name:\tx\n"), 0);
     }
 }

@@ -31,9 +31,10 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
         .keep_log(log.clone(), file)
         .context("cannot keep the program's output")?;
     let sized = screen.handle();
-    let leader = running.child.session_leader();
+    let program = running.child.pid();
     running.relay.address_session(
-        leader.unwrap_or(running.child.pid()),
+        program,
+        running.child.session_leader().unwrap_or(program),
         Box::new(move || sized.follow_size()),
     );
     let gauge = Arc::clone(&running.gauge);

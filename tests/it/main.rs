@@ -71,6 +71,8 @@ mod robustness;
 mod robustness_processes;
 /// The command works as a single file.
 mod self_contained;
+/// Signals that the command gets in the place of the program.
+mod signalled;
 /// The stacks that calls are made with, and the lines in them.
 mod stacks;
 /// What is told of a recording part by part is what its whole trace tells.

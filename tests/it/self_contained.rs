@@ -195,3 +195,42 @@ fn empty_tables_take_no_room_in_the_interposer() {
     assert!(size(".bss") > 1 << 20, "the tables are not here");
     assert!(size(".data") < 256 << 10, "{} bytes", size(".data"));
 }
+
+/// The end of the script that makes packages, on a host that has neither `dpkg-deb` nor `rpmbuild`.
+#[test]
+fn a_package_that_a_missing_tool_prevented_is_named_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = fs::read_to_string("scripts/package.sh").unwrap();
+    let (_, end) = script.split_once("\ndeb() {\n").unwrap();
+    let text = format!(
+        "set -euo pipefail\nout=$PWD/out stage=$PWD arch=x86_64 version=0\n\
+         tar_gz() {{ echo x >out/x.tar.gz; }}\ndeb() {{\n{end}"
+    );
+    let tools = folder.path().join("bin");
+    fs::create_dir(&tools).unwrap();
+    fs::create_dir(folder.path().join("out")).unwrap();
+    for tool in ["sha256sum", "ls", "cat"] {
+        let found = Command::new("sh")
+            .args(["-c", "command -v $0", tool])
+            .output();
+        let found = String::from_utf8(found.unwrap().stdout).unwrap();
+        std::os::unix::fs::symlink(found.trim(), tools.join(tool)).unwrap();
+    }
+    let mut bash = Command::new("/bin/bash");
+    bash.args(["-c", &text])
+        .current_dir(folder.path())
+        .env("PATH", &tools);
+    let outcome = run(&mut bash).expect(0);
+    let said = outcome.err();
+    let mut last = said.lines().rev();
+    assert!(
+        last.next()
+            .is_some_and(|it| it.contains(".rpm: rpmbuild is not installed")),
+        "{said}"
+    );
+    assert!(
+        last.next()
+            .is_some_and(|it| it.contains(".deb: dpkg-deb is not installed")),
+        "{said}"
+    );
+}

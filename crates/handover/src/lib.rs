@@ -15,6 +15,7 @@
     reason = "signal dispositions, and what happens between fork and exec, have no safe interface"
 )]
 
+mod arrived;
 mod given;
 mod image;
 
@@ -24,6 +25,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
+pub use arrived::{Arrived, Sender, passable};
 use image::Image;
 
 /// What becomes of the standard streams that the command was started without.
@@ -85,10 +87,10 @@ pub fn announce(command: &mut Command, to: BorrowedFd<'_>) {
 }
 
 /// From now on these signals do nothing to this process. What it starts by [`hand_on`] is not concerned.
-pub fn ignore(signals: &[i32]) {
+pub fn ignore(signals: impl IntoIterator<Item = i32>) {
     for signal in signals {
         // SAFETY: ignoring runs no code; a number that is no signal is refused.
-        unsafe { libc::signal(*signal, libc::SIG_IGN) };
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
 }
 

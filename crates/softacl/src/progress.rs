@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use super::primitives::{AtomicI32, AtomicU32, AtomicU64, Condvar, Mutex, Ordering, fence, lock};
 
+/// A thread that sleeps looks again after this time. The program may forbid the system call that would wake it (seccomp):
+/// then a wake-up is lost, and nobody learns of it.
+pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+
 pub(crate) struct Progress {
     completed: AtomicU64,
     sleepers: AtomicU32,
@@ -105,7 +109,7 @@ impl Progress {
             let Some(left) = left() else {
                 return Waited::TimedOut;
             };
-            gate = match self.moved.wait_timeout(gate, left) {
+            gate = match self.moved.wait_timeout(gate, left.min(LONGEST_SLEEP)) {
                 Ok((gate, _)) => gate,
                 Err(poisoned) => poisoned.into_inner().0,
             };

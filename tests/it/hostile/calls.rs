@@ -108,6 +108,34 @@ fn calls_of_threads_without_a_channel_are_counted_once() {
     assert!(counts.lost > 0, "{counts:?}");
 }
 
+/// What a program forbids may be what its threads are woken with, or what the tool would wait with.
+#[test]
+fn programs_that_forbid_a_system_call_end_as_they_do_untraced() {
+    for call in [
+        "futex",
+        "sched_yield",
+        "nanosleep",
+        "clock_nanosleep",
+        "membarrier",
+        "mmap",
+        "munmap",
+        "madvise",
+        "gettid",
+        "write",
+    ] {
+        for action in ["eperm", "enosys"] {
+            let run = Run::new(&hostile("seccomp_denied")).words(&[call, "threads", action]);
+            let (bare, again) = (run.bare(), run.bare());
+            if bare.status != again.status {
+                eprintln!("skipped: {call} {action} ends in several ways: {bare}");
+                continue;
+            }
+            let traced = run.traced().outcome;
+            assert_eq!(traced.status, bare.status, "{call} {action}: {traced}");
+        }
+    }
+}
+
 #[test]
 fn programs_that_give_up_system_calls_live() {
     for (program, word) in [

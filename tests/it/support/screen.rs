@@ -133,6 +133,10 @@ impl Screen {
         (&*self.pty).write_all(keys.as_bytes()).unwrap();
     }
 
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
     #[track_caller]
     pub(crate) fn signal(&self, signal: Signal) {
         rustix::process::kill_process(Pid::from_child(&self.child), signal).unwrap();

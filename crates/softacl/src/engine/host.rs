@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::code::{Outcome, RT_INTERNAL, fault};
 use crate::ffi::Callback;
+use crate::progress::LONGEST_SLEEP;
 use crate::sync::lock;
 use crate::threads::spawn;
 use crate::virtual_time;
@@ -81,8 +82,9 @@ impl HostThread {
             }
             queue = self
                 .changed
-                .wait(queue)
-                .unwrap_or_else(PoisonError::into_inner);
+                .wait_timeout(queue, LONGEST_SLEEP)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 }

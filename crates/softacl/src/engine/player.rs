@@ -10,6 +10,7 @@ use super::adversary::Adversary;
 use super::{bell, inbox};
 use crate::clock::mono;
 use crate::context::held;
+use crate::progress::LONGEST_SLEEP;
 use crate::stream::Stream;
 use crate::{device, process, virtual_time};
 
@@ -212,8 +213,8 @@ impl Player {
                 process::flush_truth();
                 fence(Ordering::SeqCst);
                 if engine.is_empty(Ordering::SeqCst) && !is_called() {
-                    let nap = left - SLEEP_AHEAD_NS / 2;
-                    std::thread::park_timeout(Duration::from_nanos(nap));
+                    let nap = Duration::from_nanos(left - SLEEP_AHEAD_NS / 2);
+                    std::thread::park_timeout(nap.min(LONGEST_SLEEP));
                 }
                 return;
             }

@@ -13,7 +13,7 @@ mod docs;
 mod doctor;
 mod export;
 mod guess;
-mod head;
+pub(crate) mod head;
 mod hooks;
 mod info;
 mod install;

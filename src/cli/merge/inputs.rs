@@ -11,7 +11,7 @@ use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::rows::SessionRow;
 
 use super::reading;
-use crate::cli::trace;
+use crate::cli::trace::{self, Losses};
 
 /// A recording, as far as is known before its rows are read.
 pub(super) struct Input {
@@ -21,7 +21,8 @@ pub(super) struct Input {
     pub(super) processes: Vec<u32>,
     rank: Option<u64>,
     pub(super) ended: bool,
-    pub(super) lost: u64,
+    pub(super) growing: bool,
+    pub(super) lost: Losses,
 }
 
 impl Input {
@@ -91,13 +92,13 @@ fn input(path: &Path) -> anyhow::Result<Input> {
     let mut processes: Vec<u32> = things.processes().iter().map(|it| it.serial).collect();
     processes.sort_unstable();
     let ranks = things.processes().iter().filter_map(|it| it.rank_number());
-    let losses = things.losses();
     Ok(Input {
         path: path.to_owned(),
         processes,
         rank: ranks.min(),
         ended: things.end().is_some(),
-        lost: losses.calls.saturating_add(losses.others),
+        growing: recording.is_growing(),
+        lost: Losses::of(things),
         session,
     })
 }

@@ -16,20 +16,20 @@ mod whole;
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-
 use ascend_trace_recording::file::recognise;
-use ascend_trace_recording::{TimeRange, Trace, Warning};
+use ascend_trace_recording::{OpenError, TimeRange, Trace, Warning};
 use ascend_trace_viewer::{
     Bookmark, ColorMode, Counted, Derived, Job, Log, News, Options, Outcome, Overview, Progress,
     Recording, Source,
 };
 
 use crate::cli::trace::{Condition, open_any};
+use crate::cli::unreadable;
 use crate::log::LogBook;
 use crate::output::{manner, say, take_notice};
 use ascend_trace_collector::gauge::{self as collector, Gauge};
@@ -84,7 +84,7 @@ impl FileSource {
     }
 
     fn start(path: &Path, log: Option<LogBook>, gauge: Option<Arc<Gauge>>) -> anyhow::Result<Self> {
-        recognise(path).with_context(|| format!("cannot open {}", path.display()))?;
+        recognise(path).map_err(|error| unreadable::explained(path, error))?;
         Ok(Self {
             loader: Loader::start(path.to_owned(), gauge.is_some())?,
             log,
@@ -286,6 +286,7 @@ impl Log for LogBook {
 /// complete the file is: as far as it was read, or with `strict` all of it.
 pub(crate) fn view(path: &Path, strict: bool) -> anyhow::Result<(Option<i32>, Condition)> {
     let mut source = FileSource::open(path)?;
+    file_first(&[path])?;
     ascend_trace_viewer::check_terminal()?;
     let check = match strict {
         true => Some(WholeCheck::start(path)?),
@@ -301,6 +302,20 @@ pub(crate) fn view(path: &Path, strict: bool) -> anyhow::Result<(Option<i32>, Co
         None => source.condition(),
     };
     Ok((signal, condition))
+}
+
+/// Refuses a file that has no header yet, where there is no terminal to wait for it in.
+fn file_first(paths: &[&Path]) -> anyhow::Result<()> {
+    if std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    for path in paths {
+        let opened = ascend_trace_recording::Recording::open(path, |_, _| false);
+        if let Err(error @ (OpenError::Empty | OpenError::Short(_))) = opened {
+            return Err(unreadable::explained(path, error));
+        }
+    }
+    Ok(())
 }
 
 /// The colours that the user asked for; else the view asks the environment.

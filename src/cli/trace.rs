@@ -13,6 +13,7 @@ use ascend_trace_recording::file::Lost;
 use ascend_trace_recording::{OpenError, Recording, TimeRange, Trace, Warning};
 use serde::Serialize;
 
+use super::unreadable;
 use crate::error::INCOMPLETE;
 use crate::output::say;
 use crate::symbols;
@@ -132,25 +133,24 @@ pub(crate) fn check(recording: &mut Recording, strict: bool) -> anyhow::Result<(
 
 /// Opens a recording, however long it is. What is damaged in it is known only of the parts that have been read.
 pub(crate) fn open_any(path: &Path) -> anyhow::Result<Recording> {
-    let context = || format!("cannot open {}", path.display());
     // What comes through a pipe can only be read once, from begin to end.
     let spool = match std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
-        true => Some(spooled(path).with_context(context)?),
+        true => Some(spooled(path).with_context(|| format!("cannot open {}", path.display()))?),
         false => None,
     };
     let opened = match &spool {
-        Some(file) => open_held(file),
+        Some(file) => opened(&descriptor_path(file)),
         None => opened(path),
     };
-    opened.with_context(context)
+    opened.map_err(|error| unreadable::explained(path, error))
 }
 
 /// As [`open_any`], of a file that is open already: it may have no name any more.
 pub(crate) fn open_held(file: &File) -> anyhow::Result<Recording> {
-    opened(&descriptor_path(file))
+    Ok(opened(&descriptor_path(file))?)
 }
 
-fn opened(path: &Path) -> anyhow::Result<Recording> {
+fn opened(path: &Path) -> Result<Recording, OpenError> {
     let mut recording = Recording::open(path, |_, _| true)?;
     settle(path, &mut recording)?;
     // Of a recording that goes on this is what it is now.

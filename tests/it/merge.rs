@@ -200,7 +200,7 @@ fn refusals_say_what_to_do() {
     refused(&[recorded.path("none.atrace")], "cannot open");
     refused(
         &[recorded.folder.path().to_owned()],
-        "only files can be merged",
+        "name the files of recordings",
     );
     assert!(!merged.exists());
     merge(&[first.clone(), second.clone()], &merged, &[]).expect(0);

@@ -12,6 +12,7 @@ use ascend_trace_recording::rows::SessionRow;
 
 use super::reading;
 use crate::cli::trace::{self, Losses};
+use crate::cli::unreadable;
 
 /// A recording, as far as is known before its rows are read.
 pub(super) struct Input {
@@ -58,9 +59,10 @@ fn refuse_twice(files: &[PathBuf]) -> anyhow::Result<()> {
     let mut seen: Vec<((u64, u64), &PathBuf)> = Vec::new();
     for path in files {
         let shown = path.display();
-        let metadata = fs::metadata(path).with_context(|| format!("cannot open {shown}"))?;
+        let metadata = fs::metadata(path);
+        let metadata = metadata.map_err(|error| unreadable::explained(path, error.into()))?;
         if !metadata.is_file() {
-            bail!("{shown} is not a file: only files can be merged");
+            bail!("{shown} is not a file: name the files of recordings");
         }
         let key = (metadata.dev(), metadata.ino());
         if let Some((_, other)) = seen.iter().find(|(it, _)| *it == key) {

@@ -8,11 +8,16 @@ use std::io;
 pub enum OpenError {
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("the file is empty: nothing was recorded into it")]
+    #[error("the file is empty: nothing was recorded into it. Record the program again")]
     Empty,
-    #[error("the file ends within its first {0} bytes: nothing was recorded into it")]
+    #[error(
+        "the file ends after {0} bytes, inside its header: it was cut, or its recorder was killed before it wrote \
+         a call. Record the program again"
+    )]
     Short(u64),
-    #[error("this is not a trace file of ascend-trace")]
+    #[error(
+        "this is not a trace file of ascend-trace: name a file that `ascend-trace record` wrote"
+    )]
     NotATrace,
     #[error(
         "the file has format version {found}, this program reads up to {known}: \

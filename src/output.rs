@@ -12,6 +12,8 @@ use ascend_trace_viewer::Ground;
 
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
 
+use crate::error::advised;
+
 /// What was said while the screen belonged to the view.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
@@ -20,7 +22,7 @@ static NOTICE: Mutex<Option<String>> = Mutex::new(None);
 
 /// Says something to the user; every line carries the tool's name.
 pub(crate) fn say(text: impl AsRef<str>) {
-    let text = text.as_ref();
+    let text = &*advised(text.as_ref());
     match &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(held) => held.push(text.to_owned()),
         None => write_message(text),

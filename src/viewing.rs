@@ -8,7 +8,7 @@ mod loader;
 mod mail;
 mod pace;
 mod reader;
-mod recorder;
+pub(crate) mod recorder;
 #[cfg(test)]
 mod tests;
 mod two;
@@ -16,19 +16,20 @@ mod whole;
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-
-use ascend_trace_recording::{TimeRange, Trace};
+use ascend_trace_recording::file::recognise;
+use ascend_trace_recording::{OpenError, TimeRange, Trace, Warning};
 use ascend_trace_viewer::{
     Bookmark, ColorMode, Counted, Derived, Job, Log, News, Options, Outcome, Overview, Progress,
     Recording, Source,
 };
 
-use crate::cli::trace::Condition;
+use crate::cli::trace::{Condition, open_any};
+use crate::cli::unreadable;
 use crate::log::LogBook;
 use crate::output::{manner, say, take_notice};
 use ascend_trace_collector::gauge::{self as collector, Gauge};
@@ -83,8 +84,7 @@ impl FileSource {
     }
 
     fn start(path: &Path, log: Option<LogBook>, gauge: Option<Arc<Gauge>>) -> anyhow::Result<Self> {
-        ascend_trace_recording::file::recognise(path)
-            .with_context(|| format!("cannot open {}", path.display()))?;
+        recognise(path).map_err(|error| unreadable::explained(path, error))?;
         Ok(Self {
             loader: Loader::start(path.to_owned(), gauge.is_some())?,
             log,
@@ -99,10 +99,40 @@ impl FileSource {
 
     /// How complete it is, as far as it has been read.
     fn condition(&self) -> Condition {
-        match self.loader.warnings() {
-            Some(warnings) => Condition::of(self.trace(), warnings),
-            None => Condition::of_read(self.trace()),
+        if self.overview().opening.is_some() {
+            // Nothing is known of it.
+            return Condition {
+                growing: true,
+                ..Condition::default()
+            };
         }
+        let ended = self.loader.ended().is_some() || self.trace().end().is_some();
+        let growing = !ended && recorder::is_writing(&self.file);
+        if !ended && !growing {
+            // The recorder may have ended it since it was read.
+            if let Ok(recording) = open_any(&self.file) {
+                return self.with_seen(Condition::of_recording(&recording));
+            }
+        }
+        let is_open = |it: &&Warning| !(ended || growing) || !it.is_of_end();
+        let warnings = self.loader.warnings().iter().filter(is_open);
+        let warnings: Vec<Warning> = warnings.cloned().collect();
+        let condition = Condition::of(self.trace(), &warnings);
+        self.with_seen(Condition {
+            ended,
+            growing,
+            ..condition
+        })
+    }
+
+    /// The same with the damage of the part on screen.
+    fn with_seen(&self, mut condition: Condition) -> Condition {
+        if condition.damaged_inside == 0 && self.trace().is_damaged() {
+            let text = "a part that was read is damaged: `ascend-trace info` says where";
+            condition.damage.push(text.to_owned());
+            condition.damaged_inside = 1;
+        }
+        condition
     }
 
     fn state(&self) -> Recording {
@@ -256,6 +286,7 @@ impl Log for LogBook {
 /// complete the file is: as far as it was read, or with `strict` all of it.
 pub(crate) fn view(path: &Path, strict: bool) -> anyhow::Result<(Option<i32>, Condition)> {
     let mut source = FileSource::open(path)?;
+    file_first(&[path])?;
     ascend_trace_viewer::check_terminal()?;
     let check = match strict {
         true => Some(WholeCheck::start(path)?),
@@ -271,6 +302,20 @@ pub(crate) fn view(path: &Path, strict: bool) -> anyhow::Result<(Option<i32>, Co
         None => source.condition(),
     };
     Ok((signal, condition))
+}
+
+/// Refuses a file that has no header yet, where there is no terminal to wait for it in.
+fn file_first(paths: &[&Path]) -> anyhow::Result<()> {
+    if std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    for path in paths {
+        let opened = ascend_trace_recording::Recording::open(path, |_, _| false);
+        if let Err(error @ (OpenError::Empty | OpenError::Short(_))) = opened {
+            return Err(unreadable::explained(path, error));
+        }
+    }
+    Ok(())
 }
 
 /// The colours that the user asked for; else the view asks the environment.

@@ -34,7 +34,7 @@ use clap::{Args, Subcommand};
 
 use crate::error::TROUBLE;
 use crate::output::say;
-use crate::quote::quoted;
+use crate::quote::{quoted, quoted_path};
 
 pub(crate) use address::url;
 #[cfg(feature = "query")]
@@ -150,11 +150,13 @@ pub(crate) fn add_recorded(file: &Path, root: &Path, run: Option<&str>) {
         }
     };
     if status == TROUBLE {
-        let name = run.map(|run| format!(" --run {run}")).unwrap_or_default();
-        let to = format!("{}{name}", quoted(root));
+        let name = run
+            .map(|run| format!(" --run={}", quoted(run)))
+            .unwrap_or_default();
+        let to = format!("{}{name}", quoted_path(root));
         say(format!(
             "the recording is not in the dataset; to add it: ascend-trace dataset add {} --to {to}",
-            quoted(file)
+            quoted_path(file)
         ));
     }
 }

@@ -157,7 +157,6 @@ impl Job {
         } else if !self.has_any {
             say("there is nothing in this range");
         }
-        trace::say_losses(&args.file, &self.recording);
     }
 }
 

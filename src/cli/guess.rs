@@ -3,54 +3,158 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use rustix::fs::{Access, access};
+
 use super::args::{COMMANDS, first_word};
-use crate::quote::quoted;
+use crate::quote::{quoted, quoted_path};
 
 /// What traces are called.
-const EXTENSION: &str = "atrace";
+pub(super) const EXTENSION: &str = "atrace";
+
+/// Where systems keep the programs that come with them. None of these uses AscendCL.
+const SYSTEM: [&str; 4] = ["/bin", "/sbin", "/usr/bin", "/usr/sbin"];
 
 /// The question, if the first word is neither a command nor a program that looks like one.
 pub(super) fn question(words: &[OsString]) -> Option<String> {
-    let word = words.get(first_word(words))?;
-    let text = word.to_str()?;
-    if Path::new(word).extension() == Some(OsStr::new(EXTENSION)) {
-        let shown = quoted(word);
+    let at = first_word(words);
+    let word = words.get(at)?;
+    if Path::new(word).extension() == Some(OsStr::new(EXTENSION)) && !is_program(word) {
+        let shown = quoted_path(word);
         return Some(format!(
             "{shown} is a trace, not a program: did you mean `ascend-trace view {shown}`?"
         ));
     }
-    let command = meant(text)?;
-    let rest: Vec<String> = words
-        .iter()
-        .skip(first_word(words) + 1)
-        .map(quoted)
-        .collect();
-    let rest = rest
-        .iter()
-        .map(|word| format!(" {word}"))
-        .collect::<String>();
+    let text = word.to_str()?;
+    if text.contains('/') || text.starts_with('-') || COMMANDS.contains(&text) || is_program(word) {
+        return None;
+    }
+    let rest = words.iter().skip(at + 1).map(quoted);
+    let rest: String = rest.map(|word| format!(" {word}")).collect();
+    let meant = match FOREIGN.iter().find(|(words, _)| words.contains(&text)) {
+        Some((_, wish)) => wish.question(&rest),
+        None => format!("did you mean `ascend-trace {}{rest}`?", meant(text)?),
+    };
+    let program = quoted(word);
+    let here = match Path::new(word).exists() {
+        true => format!(", and `ascend-trace ./{program}{rest}` the file in this folder"),
+        false => String::new(),
+    };
     Some(format!(
-        "{text} is not a command: did you mean `ascend-trace {command}{rest}`? \
-         `ascend-trace -- {text}{rest}` records a program of that name"
+        "{program} is not a command: {meant} \
+         `ascend-trace -- {program}{rest}` records a program of that name{here}"
     ))
+}
+
+/// The wish behind a word of another tool.
+enum Wish {
+    /// This command, with the words after it.
+    Command(&'static str),
+    /// What this says.
+    Advice(&'static str),
+}
+
+impl Wish {
+    fn question(&self, rest: &str) -> String {
+        match self {
+            Self::Command(command) => format!("did you mean `ascend-trace {command}{rest}`?"),
+            Self::Advice(text) => (*text).to_owned(),
+        }
+    }
+}
+
+/// Words of nsys, msprof, perf, rocprofv3, py-spy and other tools.
+const FOREIGN: &[(&[&str], Wish)] = &[
+    (
+        &[
+            "profile", "launch", "run", "exec", "start", "trace", "collect", "capture", "prof",
+        ],
+        Wish::Command("record"),
+    ),
+    (
+        &[
+            "report",
+            "analyze",
+            "analyse",
+            "analysis",
+            "summary",
+            "summarize",
+            "top-down",
+            "stat",
+        ],
+        Wish::Command("stats"),
+    ),
+    (&["show", "gui", "tui", "timeline"], Wish::Command("view")),
+    (&["ui", "browse", "web"], Wish::Command("open")),
+    (&["compare"], Wish::Command("diff")),
+    (&["sql", "sqlite"], Wish::Command("query")),
+    (
+        &["advise", "advisor", "advice", "lint"],
+        Wish::Command("check"),
+    ),
+    (&["status", "env"], Wish::Command("doctor")),
+    (&["ls", "list", "header", "metadata"], Wish::Command("info")),
+    (&["combine", "join"], Wish::Command("merge")),
+    (&["version"], Wish::Command("--version")),
+    (
+        &["convert", "script", "dump", "flamegraph", "speedscope"],
+        Wish::Advice(
+            "did you mean `ascend-trace export FILE --format FORMAT`, or `ascend-trace stats FILE`?",
+        ),
+    ),
+    (
+        &["attach"],
+        Wish::Advice(
+            "a running program cannot be attached to. Start it with `ascend-trace record APP`. \
+             For a program that is being recorded, did you mean `ascend-trace why PID`?",
+        ),
+    ),
+    (
+        &["stop", "shutdown", "cancel", "detach"],
+        Wish::Advice(
+            "a recording ends with its program. Ctrl-C, or `kill -INT PID` with the number of the recorder, \
+             reaches the program.",
+        ),
+    ),
+    (
+        &["top", "monitor", "live", "watch"],
+        Wish::Advice(
+            "did you mean `ascend-trace view FILE`, which follows a recording, or `ascend-trace record --metrics PORT APP`?",
+        ),
+    ),
+];
+
+/// Whether the word is a program that the user has put there, and not one that comes with the system.
+fn is_program(word: &OsStr) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let is_own = |folder: &Path| !SYSTEM.iter().any(|system| folder == Path::new(system));
+    let mut folders = std::env::split_paths(&folders).filter(|it| is_own(it));
+    let can_run = |path: &Path| path.is_file() && access(path, Access::EXEC_OK).is_ok();
+    match Path::new(word).components().count() {
+        1 => folders.any(|folder| can_run(&folder.join(word))),
+        _ => can_run(Path::new(word)),
+    }
 }
 
 /// The command that the word is nearly the name of, or the beginning.
 fn meant(word: &str) -> Option<&'static str> {
-    if COMMANDS.contains(&word) || word.contains('/') || word.starts_with('-') {
-        return None;
-    }
+    // `main` and many more are near to `man`.
+    near(
+        word,
+        COMMANDS.into_iter().filter(|command| command.len() > 3),
+    )
+}
+
+/// The name that the word is nearly, or the beginning of.
+pub(super) fn near<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let allowed = match word.chars().count() {
-        0..3 => return None,
-        3..5 => 1,
+        0..2 => return None,
+        2..5 => 1,
         _ => 2,
     };
-    // `main` and many more are near to `man`.
-    let is_near = |command: &&&str| {
-        command.len() > 3 && (command.starts_with(word) || distance(word, command) <= allowed)
-    };
-    let near = COMMANDS.iter().filter(is_near);
-    near.min_by_key(|command| distance(word, command)).copied()
+    let is_begin = |name: &str| word.chars().count() > 2 && name.starts_with(word);
+    let is_near = |name: &&str| is_begin(name) || distance(word, name) <= allowed;
+    let near = names.into_iter().filter(is_near);
+    near.min_by_key(|name| distance(word, name))
 }
 
 /// How many letters have to be put in, left out, replaced or exchanged with their neighbours.
@@ -108,6 +212,36 @@ mod tests {
             );
         }
         assert!(asked("-q stat x").unwrap().contains("ascend-trace stats x"));
+    }
+
+    #[test]
+    fn words_of_other_tools_are_refused_with_what_comes_nearest() {
+        for (words, meant) in [
+            ("attach 4711", "`ascend-trace why PID`"),
+            ("report t.atrace", "`ascend-trace stats t.atrace`"),
+            ("profile ./app -n 3", "`ascend-trace record ./app -n 3`"),
+            ("launch python3 x.py", "`ascend-trace record python3 x.py`"),
+            ("stop", "Ctrl-C"),
+            ("top", "`ascend-trace view FILE`"),
+            ("dump x", "`ascend-trace export FILE --format FORMAT`"),
+            ("version", "`ascend-trace --version`"),
+        ] {
+            let text = asked(words).unwrap();
+            assert!(text.contains(meant), "{text}");
+            assert!(
+                text.contains(&format!("`ascend-trace -- {words}`")),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_word_is_near_only_to_a_name_that_differs_by_little() {
+        assert_eq!(near("jsno", ["json", "strict"]), Some("json"));
+        assert_eq!(near("wrong", ["config", "strict", "color"]), None);
+        assert_eq!(near("nope", ["json", "theme"]), None);
+        assert_eq!(near("str", ["json", "strict"]), Some("strict"));
+        assert_eq!(near("x", ["a"]), None);
     }
 
     #[test]

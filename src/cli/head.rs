@@ -2,13 +2,18 @@
 
 use serde::Serialize;
 
-use super::trace::Condition;
+use super::trace::{Condition, Losses};
 
 /// How much of the recordings is there that a document is about.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Head {
+    /// It ended, nothing is damaged, and nothing was lost.
     complete: bool,
+    ended: bool,
+    growing: bool,
     damage: Vec<String>,
+    damaged_inside: usize,
+    pub(super) lost: Losses,
 }
 
 impl Head {
@@ -17,9 +22,37 @@ impl Head {
         let conditions: Vec<&Condition> = conditions.into_iter().collect();
         let damage = conditions.iter().flat_map(|it| &it.damage);
         Self {
-            complete: conditions.iter().all(|it| it.ended && it.damage.is_empty()),
+            complete: conditions.iter().all(|it| it.is_complete()),
+            ended: conditions.iter().all(|it| it.ended),
+            growing: conditions.iter().any(|it| it.growing),
             damage: damage.cloned().collect(),
+            damaged_inside: conditions.iter().map(|it| it.damaged_inside).sum(),
+            lost: conditions
+                .iter()
+                .fold(Losses::default(), |sum, it| sum.and(it.lost)),
         }
+    }
+}
+
+impl Head {
+    /// Whether the recordings are complete, else the reasons.
+    pub(super) fn text(&self) -> String {
+        if self.complete {
+            return "yes".to_owned();
+        }
+        let places = match self.damaged_inside {
+            0 => None,
+            1 => Some("damaged at 1 place".to_owned()),
+            places => Some(format!("damaged at {places} places")),
+        };
+        let end = match (self.ended, self.growing) {
+            (true, _) => None,
+            (false, true) => Some("the recording goes on".to_owned()),
+            (false, false) => Some("the recording has no end".to_owned()),
+        };
+        let lost = (self.lost.total() > 0).then(|| "calls or other records were lost".to_owned());
+        let reasons: Vec<String> = [end, places, lost].into_iter().flatten().collect();
+        format!("no: {}", reasons.join("; "))
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     trace::say_warnings(&args.file, &recording);
     let condition = Condition::of_recording(&recording);
     let status = condition.status(args.strict);
-    let document = Document::of(recording.things(), facts, condition.damage);
+    let document = Document::of(recording.things(), facts, &condition);
     match args.json {
         true => print_json("info", &document)?,
         false => print(&text::text(&document))?,
@@ -63,7 +63,7 @@ fn operators<'a>(functions: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
 /// The content of `info --json`.
 #[cfg(test)]
 pub(super) fn document(trace: &ascend_trace_recording::Trace) -> Document {
-    Document::of(trace, Facts::of_trace(trace), Vec::new())
+    Document::of(trace, Facts::of_trace(trace), &Condition::of(trace, &[]))
 }
 
 #[cfg(test)]

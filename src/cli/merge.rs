@@ -11,11 +11,11 @@ use anyhow::{Context, Error};
 
 use ascend_trace_analysis::align::{Alignment, Recorded, align};
 use ascend_trace_recording::Warning;
-use ascend_trace_recording::file::{MergeError, MergeInput, merge};
+use ascend_trace_recording::file::{Lost, MergeError, MergeInput, merge};
 
 use super::args::MergeArgs;
 use super::clocks;
-use super::trace::Condition;
+use super::trace::{self, Condition};
 use crate::output::{say, tell};
 use inputs::Input;
 use output::Output;
@@ -31,11 +31,16 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     let warnings = write(args, (&inputs, &recorded, &alignment), &notes)?;
     let mut status = 0;
     for (input, warnings) in inputs.iter().zip(&warnings) {
-        let path = input.path.display();
-        for warning in warnings {
-            say(format!("{path}: {warning}"));
+        let condition = condition(input, warnings);
+        trace::say_condition(&input.path, &condition);
+        if condition.growing {
+            let rest = Warning {
+                offset: 0,
+                lost: Lost::Rest,
+            };
+            say(format!("{}: {rest}", input.path.display()));
         }
-        status = status.max(condition(input, warnings).status(args.strict));
+        status = status.max(condition.status(args.strict));
     }
     for placed in &alignment.hosts {
         tell(clocks::line(placed, &alignment));
@@ -91,10 +96,14 @@ fn explained(error: MergeError, inputs: &[Input], output: &Path) -> Error {
 }
 
 fn condition(input: &Input, warnings: &[Warning]) -> Condition {
-    let damage = warnings.iter().filter(|it| it.is_damage());
+    let is_open = |it: &&Warning| !input.growing || !it.is_of_end();
+    let damage = warnings.iter().filter(is_open);
+    let inside = warnings.iter().filter(|it| !it.is_of_end());
     Condition {
         damage: damage.map(Warning::to_string).collect(),
+        damaged_inside: inside.count(),
         ended: input.ended,
+        growing: input.growing,
         lost: input.lost,
     }
 }

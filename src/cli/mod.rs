@@ -13,7 +13,7 @@ mod docs;
 mod doctor;
 mod export;
 mod guess;
-mod head;
+pub(crate) mod head;
 mod hooks;
 mod info;
 mod install;
@@ -22,11 +22,13 @@ mod open;
 mod query;
 mod range;
 mod record;
+mod refusal;
 mod soft;
 mod stats;
 mod steps;
 mod topics;
 pub(crate) mod trace;
+pub(crate) mod unreadable;
 mod version;
 mod view;
 mod what_if;
@@ -60,10 +62,11 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     }
     let words = args::with_default_command(words);
     // A recording takes the place of the program, so its own trouble must not look like that.
-    let is_record = words.get(1).is_some_and(|word| word == "record");
-    let parsed = match parse(words) {
+    let command = words.get(args::first_word(&words));
+    let is_record = command.is_some_and(|word| word == "record" || word == "demo");
+    let parsed = match parse(&words) {
         Ok(parsed) => parsed,
-        Err(error) => return refuse(&error, is_record),
+        Err(error) => return refuse(&error, &words, is_record),
     };
     set_manner(Manner {
         quiet: parsed.manner.quiet,
@@ -93,7 +96,7 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     }
 }
 
-fn parse(words: Vec<OsString>) -> Result<Words, clap::Error> {
+fn parse(words: &[OsString]) -> Result<Words, clap::Error> {
     let has = |option: &str| words.iter().any(|word| word == option);
     // Before anything is parsed, since it may be help that is asked for.
     let color = match () {
@@ -136,21 +139,12 @@ fn done(result: anyhow::Result<()>) -> Result<u8, Failure> {
 }
 
 /// Help and version go to stdout; wrong words are explained in one line on stderr.
-fn refuse(error: &clap::Error, is_record: bool) -> u8 {
+fn refuse(error: &clap::Error, words: &[OsString], is_record: bool) -> u8 {
     if !error.use_stderr() {
         // Nothing can be done for a reader that has gone.
         let _ = error.print();
         return 0;
     }
-    let text = error.render().to_string();
-    let text = text.trim_start_matches("error: ");
-    let mut paragraphs = text
-        .split("\n\n")
-        .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
-    say(paragraphs.next().unwrap_or_default());
-    for tip in paragraphs.filter(|part| part.starts_with("tip:") || part.starts_with('[')) {
-        say(tip);
-    }
-    say("ascend-trace --help tells what can be asked for");
+    say(refusal::text(error, words));
     if is_record { TOOL_FAILED } else { TROUBLE }
 }

@@ -3,7 +3,7 @@
 use anyhow::bail;
 
 use ascend_trace_recording::TimeRange;
-use ascend_trace_recording::units::{duration, parse_duration};
+use ascend_trace_recording::units::{NoDuration, duration, parse_duration};
 
 /// A range of time as it is typed: nanoseconds since the first moment of a trace. An end that is left out is the
 /// trace's own. [`RelativeRange::of`] makes it a range on the host's clock.
@@ -43,9 +43,18 @@ pub(crate) fn parse(text: &str) -> Result<RelativeRange, String> {
         "" => Ok(None),
         text => time(text).map(Some),
     };
+    let (begin, end) = (moment(begin), moment(end));
+    // A time without a unit is the smaller mistake: `1..2parsec` has a unit for both.
+    let is_unitless = |it: &Result<_, NoRange>| matches!(it, Err((NoDuration::Unitless, _)));
+    let is_worse = is_unitless(&begin) && end.is_err() && !is_unitless(&end);
+    let (begin, end) = match is_worse {
+        true => (Ok(None), end),
+        false => (begin, end),
+    };
+    let (begin, end) = (begin.map_err(|it| it.1)?, end.map_err(|it| it.1)?);
     let range = RelativeRange {
-        begin_ns: moment(begin)?,
-        end_ns: moment(end)?,
+        begin_ns: begin,
+        end_ns: end,
     };
     match (range.begin_ns, range.end_ns) {
         (Some(begin), Some(end)) if begin > end => {
@@ -55,11 +64,21 @@ pub(crate) fn parse(text: &str) -> Result<RelativeRange, String> {
     }
 }
 
-fn time(text: &str) -> Result<i64, String> {
-    let ns = parse_duration(text).map_err(|why| format!("`{text}` {why}"))?;
+/// Why a text is no time of a range, and the same in words.
+type NoRange = (NoDuration, String);
+
+fn time(text: &str) -> Result<i64, NoRange> {
+    let ns = parse_duration(text).map_err(|why| {
+        let text = format!("`{text}` {why}");
+        (why, text)
+    })?;
     match ns {
         0.. => Ok(ns),
-        _ => Err(format!("`{text}` is before the begin of the recording")),
+        _ => {
+            let text =
+                format!("`{text}` is before the begin of the recording: write a time from 0 on");
+            Err((NoDuration::OutOfRange, text))
+        }
     }
 }
 
@@ -91,6 +110,21 @@ mod tests {
         let error = parse("9us..1s").unwrap().of(SPAN);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("which is 8.00 µs long"), "{error}");
+    }
+
+    #[test]
+    fn the_worse_of_two_mistakes_is_named() {
+        for (text, named) in [
+            ("1..2parsec", "`2parsec`"),
+            ("1parsec..2", "`1parsec`"),
+            ("1..x", "`x`"),
+            ("1..2", "`1` has no unit"),
+            ("1..2ms", "`1` has no unit"),
+            ("1ms..2", "`2` has no unit"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(named), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{TimeRange, Trace};
 
 use super::args::StatsArgs;
+use super::head::Head;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
 use crate::symbols;
@@ -51,9 +52,10 @@ fn document(stats: &Stats, condition: &Condition) -> anyhow::Result<Value> {
     if let Some(fields) = document.as_object_mut() {
         // The frame says which document this is, and its version.
         fields.remove("schema");
-        let complete = condition.ended && condition.damage.is_empty();
-        fields.insert("complete".to_owned(), complete.into());
-        fields.insert("damage".to_owned(), condition.damage.clone().into());
+        let head = serde_json::to_value(Head::of([condition])).context("cannot write JSON")?;
+        if let Value::Object(head) = head {
+            fields.extend(head);
+        }
     }
     Ok(document)
 }

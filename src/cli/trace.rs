@@ -9,51 +9,88 @@ use anyhow::Context;
 
 use ascend_trace_analysis::part::{Streams, part_of};
 use ascend_trace_analysis::{Fold, Step};
-use ascend_trace_recording::{Recording, TimeRange, Trace, Warning};
+use ascend_trace_recording::file::Lost;
+use ascend_trace_recording::{OpenError, Recording, TimeRange, Trace, Warning};
+use serde::Serialize;
 
+use super::unreadable;
 use crate::error::INCOMPLETE;
 use crate::output::say;
 use crate::symbols;
+use crate::viewing::recorder;
 
 /// How much of a recording is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Condition {
-    /// What cannot be read, in words.
+    /// What cannot be read or is missing, in words.
     pub(crate) damage: Vec<String>,
+    /// How many of these are not about the end of the file.
+    pub(crate) damaged_inside: usize,
     pub(crate) ended: bool,
-    /// Calls and other records that could not be recorded.
-    pub(crate) lost: u64,
+    /// Whether a recorder still writes the file. Nothing is missing at its end then.
+    pub(crate) growing: bool,
+    pub(crate) lost: Losses,
+}
+
+/// Calls and other records that the recorder lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Losses {
+    pub(crate) calls: u64,
+    pub(crate) others: u64,
+}
+
+impl Losses {
+    pub(crate) fn of(trace: &Trace) -> Self {
+        let losses = trace.losses();
+        Self {
+            calls: losses.calls,
+            others: losses.others,
+        }
+    }
+
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_add(other.calls),
+            others: self.others.saturating_add(other.others),
+        }
+    }
+
+    pub(crate) fn total(self) -> u64 {
+        self.calls.saturating_add(self.others)
+    }
 }
 
 impl Condition {
     /// Of a recording as far as it has been read.
     pub(crate) fn of_recording(recording: &Recording) -> Self {
-        Self::of(recording.things(), &recording.final_warnings())
+        let condition = Self::of(recording.things(), &recording.final_warnings());
+        Self {
+            growing: recording.is_growing(),
+            ..condition
+        }
     }
 
     pub(crate) fn of(trace: &Trace, warnings: &[Warning]) -> Self {
         let damage = warnings.iter().filter(|warning| warning.is_damage());
-        let losses = trace.losses();
+        let inside = warnings.iter().filter(|warning| !warning.is_of_end());
         Self {
             damage: damage.map(Warning::to_string).collect(),
+            damaged_inside: inside.count(),
             ended: trace.end().is_some(),
-            lost: losses.calls.saturating_add(losses.others),
+            growing: warnings.iter().any(|warning| warning.lost == Lost::Rest),
+            lost: Losses::of(trace),
         }
     }
 
-    /// Of a trace of which only is known whether it is damaged.
-    pub(crate) fn of_read(trace: &Trace) -> Self {
-        let mut condition = Self::of(trace, &[]);
-        if trace.is_damaged() {
-            condition.damage.push("damaged".to_owned());
-        }
-        condition
+    /// Whether it has an end, no damage and no losses.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.ended && self.damage.is_empty() && self.lost.total() == 0
     }
 
     /// The status of a command that has done what it was asked for.
     pub(crate) fn status(&self, strict: bool) -> u8 {
-        let is_partial = !self.ended || self.lost > 0;
-        match !self.damage.is_empty() || (strict && is_partial) {
+        let is_cut = !self.ended && !self.growing;
+        match is_cut || !self.damage.is_empty() || (strict && !self.is_complete()) {
             true => INCOMPLETE,
             false => 0,
         }
@@ -96,30 +133,43 @@ pub(crate) fn check(recording: &mut Recording, strict: bool) -> anyhow::Result<(
 
 /// Opens a recording, however long it is. What is damaged in it is known only of the parts that have been read.
 pub(crate) fn open_any(path: &Path) -> anyhow::Result<Recording> {
-    let context = || format!("cannot open {}", path.display());
     // What comes through a pipe can only be read once, from begin to end.
     let spool = match std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
-        true => Some(spooled(path).with_context(context)?),
+        true => Some(spooled(path).with_context(|| format!("cannot open {}", path.display()))?),
         false => None,
     };
     let opened = match &spool {
-        Some(file) => open_held(file),
+        Some(file) => opened(&descriptor_path(file)),
         None => opened(path),
     };
-    opened.with_context(context)
+    opened.map_err(|error| unreadable::explained(path, error))
 }
 
 /// As [`open_any`], of a file that is open already: it may have no name any more.
 pub(crate) fn open_held(file: &File) -> anyhow::Result<Recording> {
-    opened(&descriptor_path(file))
+    Ok(opened(&descriptor_path(file))?)
 }
 
-fn opened(path: &Path) -> anyhow::Result<Recording> {
+fn opened(path: &Path) -> Result<Recording, OpenError> {
     let mut recording = Recording::open(path, |_, _| true)?;
+    settle(path, &mut recording)?;
     // Of a recording that goes on this is what it is now.
     recording.close()?;
     recording.set_symbols(symbols::of_this_machine());
     Ok(recording)
+}
+
+/// Finds out whether a recording without an end goes on. Its recorder may have ended it since it was read.
+pub(crate) fn settle(path: &Path, recording: &mut Recording) -> Result<(), OpenError> {
+    if recording.complete() {
+        return Ok(());
+    }
+    let growing = recorder::is_writing(path);
+    recording.set_growing(growing);
+    if !growing {
+        recording.poll()?;
+    }
+    Ok(())
 }
 
 /// What was found out about a recording.
@@ -192,10 +242,17 @@ pub(crate) fn descriptor_path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
+/// Reports damage and losses after the view.
+pub(crate) fn say_condition(path: &Path, condition: &Condition) {
+    for damage in &condition.damage {
+        say(format!("{}: {damage}", path.display()));
+    }
+    say_losses(path, condition.lost);
+}
+
 /// Says what was lost while the file was recorded.
-pub(crate) fn say_losses(path: &Path, recording: &Recording) {
-    let losses = recording.things().losses();
-    if losses.calls + losses.others > 0 {
+pub(crate) fn say_losses(path: &Path, losses: Losses) {
+    if losses.total() > 0 {
         say(format!(
             "{}: {} calls and {} other records were lost while recording",
             path.display(),
@@ -205,9 +262,10 @@ pub(crate) fn say_losses(path: &Path, recording: &Recording) {
     }
 }
 
-/// Says what of the file is damaged or missing.
+/// Reports damage, missing parts and losses.
 pub(crate) fn say_warnings(path: &Path, recording: &Recording) {
     for warning in recording.final_warnings() {
         say(format!("{}: {warning}", path.display()));
     }
+    say_losses(path, Losses::of(recording.things()));
 }

@@ -11,7 +11,7 @@ use ascend_trace_recording::Recording;
 use super::args::WhyArgs;
 use super::head::Document;
 use super::trace::{self, Told};
-use crate::error::TROUBLE;
+use crate::error::{TROUBLE, whole};
 use crate::hang;
 use crate::output::{print, print_json, say};
 use crate::recorded::recording_of;
@@ -48,7 +48,11 @@ fn several(asked: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
                 found.push(why);
             }
             Err(error) => {
-                say(format!("{}: {error:#}", asked.display()));
+                let (asked, text) = (asked.display().to_string(), whole(&error));
+                match text.contains(&asked) {
+                    true => say(text),
+                    false => say(format!("{asked}: {text}")),
+                }
                 status = TROUBLE;
             }
         }

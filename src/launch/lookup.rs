@@ -36,12 +36,12 @@ pub(crate) fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Failur
 }
 
 fn not_in_path(name: &OsStr) -> Failure {
-    let name = name.display();
-    let advice = if Path::new("./").join(name.to_string()).exists() {
-        format!("; did you mean {}?", quoted(format!("./{name}")))
-    } else {
-        String::new()
+    let local = Path::new("./").join(name);
+    let advice = match local.exists() {
+        true => format!("; did you mean {}?", quoted(local)),
+        false => String::new(),
     };
+    let name = name.display();
     let text = format!("{name}: no such program in the folders of PATH{advice}");
     Failure::new(NOT_FOUND, text)
 }

@@ -3,7 +3,7 @@
 use super::summary::Recorded;
 use crate::launch::elf::Program;
 use crate::launch::libraries::{self, is_acl};
-use crate::quote::quoted;
+use crate::quote::quoted_path;
 use crate::unpack::INTERPOSER_VARIABLE;
 
 /// Programs that start others as another user, and stay what they are.
@@ -113,7 +113,8 @@ fn missing_libraries(recorded: &Recorded<'_>) -> Vec<String> {
 }
 
 fn no_runtime_advice(recorded: &Recorded<'_>) -> String {
-    let program = recorded.plan.words.first().map(quoted).unwrap_or_default();
+    let program = recorded.plan.words.first();
+    let program = program.map(quoted_path).unwrap_or_default();
     format!(
         "source the set_env.sh of your CANN installation first, or run without an NPU: \
          ascend-trace --soft {program}"

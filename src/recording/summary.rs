@@ -11,7 +11,7 @@ use ascend_trace_recording::units::bytes;
 use super::{Ended, Plan, silence};
 use crate::launch::Launch;
 use crate::launch::elf::Program;
-use crate::quote::quoted;
+use crate::quote::quoted_path;
 use crate::table::{count, percent};
 use ascend_trace_collector::{Counts, Outcome};
 
@@ -68,7 +68,7 @@ pub(super) fn lines(recorded: &Recorded<'_>) -> Vec<Line> {
     }
     if counts.calls + counts.nested > 0 {
         if let Some(path) = outcome.path.as_deref().filter(|_| is_there) {
-            let text = format!("look at it with: ascend-trace view {}", quoted(path));
+            let text = format!("look at it with: ascend-trace view {}", quoted_path(path));
             lines.push(Line::Fact(text));
         }
     } else if counts.lost_calls + counts.unreadable == 0 && outcome.stored.is_some() {

@@ -72,8 +72,8 @@ pub(super) struct Loader {
     trace: Trace,
     /// What is known of the recording of which the trace is a part.
     overview: Overview,
-    /// What was found damaged in all of the file, where all of it has been read.
-    warnings: Option<Vec<Warning>>,
+    /// Damage and missing parts, as far as the file was read.
+    warnings: Vec<Warning>,
     next: Option<Box<LoadedPart>>,
     answered: u64,
     position: u64,
@@ -102,7 +102,7 @@ impl Loader {
             mail,
             trace: Trace::default(),
             overview,
-            warnings: None,
+            warnings: Vec::new(),
             next: None,
             answered: 0,
             position: 0,
@@ -191,9 +191,9 @@ impl Loader {
         &self.overview
     }
 
-    /// What was found damaged; `None` where only a part of the file is known.
-    pub(super) fn warnings(&self) -> Option<&[Warning]> {
-        self.warnings.as_deref()
+    /// Damage and missing parts, as far as the file was read.
+    pub(super) fn warnings(&self) -> &[Warning] {
+        &self.warnings
     }
 
     /// How many parts wait to be shown.

@@ -16,7 +16,7 @@ pub(super) struct LoadedPart {
     /// The range of which it holds everything.
     pub(super) loaded: Option<TimeRange>,
     /// What was found damaged in all of the file, where all of it has been read.
-    pub(super) warnings: Option<Vec<Warning>>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// What waits for the view.
@@ -116,7 +116,7 @@ mod tests {
                 trace: Trace::default(),
                 derived: Derived::default(),
                 loaded: Some(TimeRange::at(moment)),
-                warnings: None,
+                warnings: Vec::new(),
             };
             mail.give(part, |_| {});
         }

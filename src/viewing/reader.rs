@@ -339,7 +339,7 @@ impl Reader {
             trace,
             derived,
             loaded: given.loaded,
-            warnings: extent.is_whole.then(|| recording.final_warnings()),
+            warnings: recording.final_warnings(),
         };
         let overview = overview(recording, given);
         self.mail

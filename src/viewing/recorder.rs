@@ -21,12 +21,19 @@ pub(super) fn is_held(path: &Path) -> Option<bool> {
     }
 }
 
+/// Whether a recorder still writes a file that has no end.
+pub(crate) fn is_writing(path: &Path) -> bool {
+    is_held(path).unwrap_or_else(|| age(path).is_some_and(|age| age < STALE))
+}
+
+fn age(path: &Path) -> Option<Duration> {
+    let modified = std::fs::metadata(path).and_then(|metadata| metadata.modified());
+    SystemTime::now().duration_since(modified.ok()?).ok()
+}
+
 /// Whether a file without an end is no longer written.
 pub(super) fn is_gone(path: &Path) -> bool {
-    let modified = std::fs::metadata(path).and_then(|metadata| metadata.modified());
-    let age = modified
-        .ok()
-        .and_then(|time| SystemTime::now().duration_since(time).ok());
+    let age = age(path);
     let is_older = |least| age.is_some_and(|age| age > least);
     // Of a file that has just grown the lock is not looked at.
     is_older(QUIET)

@@ -7,7 +7,7 @@ use ascend_trace_viewer::{Options, Outcome};
 
 use super::comparing::Comparing;
 use super::whole::WholeCheck;
-use super::{FileSource, recorder, wishes};
+use super::{FileSource, file_first, recorder, wishes};
 use crate::cli::trace::Condition;
 use crate::output::say;
 
@@ -28,6 +28,7 @@ pub(crate) fn view_two(
             );
         }
     }
+    file_first(&paths)?;
     ascend_trace_viewer::check_terminal_for_two()?;
     let checks = match strict {
         true => Some([WholeCheck::start(a)?, WholeCheck::start(b)?]),

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use ascend_trace_recording::Recording;
 
-use crate::cli::trace::Condition;
+use crate::cli::trace::{Condition, settle};
 
 /// A file that is read through on a thread of its own.
 pub(super) struct WholeCheck {
@@ -58,7 +58,8 @@ fn check(file: &Path) -> anyhow::Result<Checked> {
     let context = || format!("cannot check {}", file.display());
     let bytes = length(file)?;
     let mut recording = Recording::open(file, |_, _| true).with_context(context)?;
+    settle(file, &mut recording).with_context(context)?;
     recording.check().with_context(context)?;
-    let condition = Condition::of(recording.things(), &recording.final_warnings());
+    let condition = Condition::of_recording(&recording);
     Ok(Checked { bytes, condition })
 }

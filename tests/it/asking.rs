@@ -177,7 +177,7 @@ fn several_are_reported_in_turn() {
     let outcome = run(tool().arg("why").args(&words).arg(&ended)).expect(2);
     let said = outcome.said();
     assert!(
-        said.contains(&"4194304: there is no process 4194304".to_owned()),
+        said.contains(&"there is no process 4194304".to_owned()),
         "{said:?}"
     );
     let text = outcome.out();

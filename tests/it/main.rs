@@ -44,6 +44,8 @@ mod hostile;
 mod kill;
 /// Recordings of several ranks in one file.
 mod merge;
+/// Messages about wrong input, for every command.
+mod messages;
 /// What Prometheus reads of a program while it is recorded.
 mod metrics;
 /// Times of programs with a host that never rests.

@@ -200,7 +200,7 @@ fn refusals_say_what_to_do() {
     refused(&[recorded.path("none.atrace")], "cannot open");
     refused(
         &[recorded.folder.path().to_owned()],
-        "only files can be merged",
+        "name the files of recordings",
     );
     assert!(!merged.exists());
     merge(&[first.clone(), second.clone()], &merged, &[]).expect(0);
@@ -249,7 +249,7 @@ fn what_is_sound_of_damaged_and_unfinished_files_is_merged() {
     let merged = recorded.path("merged.atrace");
     let whole = fs::read(&recorded.files[1]).unwrap();
     fs::write(&recorded.files[1], &whole[..whole.len() * 2 / 3]).unwrap();
-    let said = merge(&recorded.files, &merged, &[]).expect(0).err();
+    let said = merge(&recorded.files, &merged, &[]).expect(3).err();
     assert!(said.contains("the recording has no end"), "{said}");
     merge(&recorded.files, &merged, &["--force", "--strict"]).expect(3);
     let mut bytes = fs::read(&recorded.files[2]).unwrap();

@@ -259,7 +259,7 @@ fn a_trace_that_was_cut_off_opens_as_far_as_it_goes() {
     for length in [whole.len() / 2, whole.len() - 1] {
         fs::write(&path, &whole[..length]).unwrap();
         for reader in &READERS[..3] {
-            let outcome = run(command(reader).arg(&path)).expect(0);
+            let outcome = run(command(reader).arg(&path)).expect(3);
             assert!(!outcome.out().is_empty(), "{outcome}");
             assert_eq!(outcome.program_err(), "", "{outcome}");
             let said = outcome.said().join("\n");

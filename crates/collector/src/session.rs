@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use ascend_trace_format::session::{TickSource, Timing};
-use ascend_trace_ring::{Arena, SessionSettings};
+use ascend_trace_ring::{Arena, ArenaError, SessionSettings};
 
 use crate::tables;
 
@@ -14,6 +14,8 @@ use crate::tables;
 pub const BUDGET: usize = 24 << 20;
 /// Names a folder that is tried before all others.
 const FOLDER_VARIABLE: &str = "ASCEND_TRACE_MEMORY";
+/// The error of the system for a process that may not have more memory.
+const NO_MEMORY: i32 = rustix::io::Errno::NOMEM.raw_os_error();
 /// A directory with less room than this is passed over.
 const LEAST: u64 = 32 << 20;
 
@@ -40,6 +42,15 @@ pub fn create(
         };
         match Arena::create(&directory, budget, settings) {
             Ok(arena) => return Ok(arena),
+            // No other folder would change that.
+            Err(ArenaError::Room { source, .. } | ArenaError::Map { source, .. })
+                if source.raw_os_error() == Some(NO_MEMORY) =>
+            {
+                anyhow::bail!(
+                    "{} MiB of shared memory do not fit: raise `ulimit -v`, or give a smaller --buffer",
+                    budget >> 20
+                );
+            }
             Err(error) => failure = Some(error),
         }
     }

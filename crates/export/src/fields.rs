@@ -339,8 +339,10 @@ pub(crate) fn write_recording<'t>(
             fields.integer(name, start.saturating_add(passed));
         }
     }
-    // It ended properly, and what was read of it is not damaged.
+    // The recording ended, the tool found no damage in it, and the recorder lost nothing.
     fields.boolean("complete", trace.is_complete());
+    fields.boolean("ended", trace.end().is_some());
+    fields.boolean("damaged", trace.is_damaged());
     fields.unsigned("calls", facts.calls);
     fields.unsigned("tasks", facts.tasks);
     fields.unsigned("untimed_tasks", facts.untimed_tasks);

@@ -14,4 +14,4 @@ pub const SESSION_MAGIC: u64 = u64::from_le_bytes(*b"ASCTSHM1");
 pub const SESSION_VERSION: u32 = 6;
 
 /// Version of every `--json` document.
-pub const JSON_SCHEMA_VERSION: u32 = 1;
+pub const JSON_SCHEMA_VERSION: u32 = 2;

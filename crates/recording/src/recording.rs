@@ -25,7 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::TimeRange;
-use crate::file::{Budget, OpenError, Parts, Warning};
+use crate::file::{Budget, Lost, OpenError, Parts, Warning};
 use crate::load::TraceBuilder;
 use crate::stacks::Symbols;
 use crate::trace::Trace;
@@ -53,6 +53,8 @@ pub struct Recording {
     warnings: Vec<Warning>,
     /// Where the losses are known up to.
     losses_until: u64,
+    /// Whether a recorder still writes the file, as the caller knows.
+    growing: bool,
 }
 
 impl Recording {
@@ -83,6 +85,7 @@ impl Recording {
             span: None,
             warnings: Vec::new(),
             losses_until: 0,
+            growing: false,
         };
         recording.advance(progress)?;
         Ok(recording)
@@ -211,9 +214,25 @@ impl Recording {
         Ok(())
     }
 
+    /// Sets whether a recorder still writes the file. Nothing is missing at the end of such a file.
+    pub fn set_growing(&mut self, growing: bool) {
+        self.growing = growing;
+    }
+
+    /// Whether a recorder still writes the file, and the end is not known.
+    pub fn is_growing(&self) -> bool {
+        self.growing && !self.complete()
+    }
+
     /// What is missing when no more bytes will come, damage included.
     pub fn final_warnings(&self) -> Vec<Warning> {
-        let missing = self.layout.missing(self.parts.length().unwrap_or(0));
+        let missing = match self.is_growing() {
+            true => vec![Warning {
+                offset: self.position(),
+                lost: Lost::Rest,
+            }],
+            false => self.layout.missing(self.parts.length().unwrap_or(0)),
+        };
         self.warnings.iter().cloned().chain(missing).collect()
     }
 }

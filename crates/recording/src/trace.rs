@@ -415,8 +415,9 @@ impl Trace {
         self.damaged
     }
 
-    /// Whether the recording ended properly and nothing of the file is damaged.
+    /// Whether the recording ended properly, nothing of the file is damaged, and nothing was lost.
     pub fn is_complete(&self) -> bool {
-        self.end.is_some() && !self.damaged
+        let losses = self.losses();
+        self.end.is_some() && !self.damaged && losses.calls == 0 && losses.others == 0
     }
 }

@@ -143,9 +143,9 @@ pub enum NoDuration {
     Unitless,
     #[error("has an unknown unit: write ns, us, ms, s, min or h")]
     UnknownUnit,
-    #[error("is not a time")]
+    #[error("is not a time: write a number and its unit, such as 1.5ms")]
     NoNumber,
-    #[error("is out of range")]
+    #[error("is out of range: write less than 290 years")]
     OutOfRange,
 }
 

@@ -113,7 +113,6 @@ impl Target<'_> {
         let condition = Condition::of_recording(recording);
         // What nobody may take for the whole, as `export` does.
         trace::say_warnings(file, recording);
-        trace::say_losses(file, recording);
         let parts = files.parts().map_err(Trouble::Dataset)?;
         let manifest = Manifest::new(place, (file, content), &condition, parts);
         pending

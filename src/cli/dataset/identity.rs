@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use ascend_trace_format::fnv;
 use ascend_trace_recording::rows::SessionRow;
 
+use crate::cli::unreadable;
+
 /// Bytes at either end of a file that are compared. A recording only grows at its end.
 const ENDS: u64 = 1 << 16;
 
@@ -24,10 +26,11 @@ pub(super) struct Content {
 impl Content {
     pub(super) fn of(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
-        let mut file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
+        let mut file =
+            File::open(path).map_err(|error| unreadable::explained(path, error.into()))?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            bail!("{shown} is not a file: a dataset takes recordings from files only");
+            bail!("{shown} is not a file: name the files of recordings");
         }
         let length = metadata.len();
         let digest = digest(&mut file, length).with_context(|| format!("cannot read {shown}"))?;

@@ -13,7 +13,7 @@ use super::files::cannot_write;
 use super::identity::Content;
 use super::place::{Place, is_plain};
 use super::store::{Claim, Store};
-use crate::cli::trace::Condition;
+use crate::cli::trace::{Condition, Losses};
 
 const FOLDER: &str = "_manifest";
 
@@ -33,6 +33,9 @@ pub(super) struct Manifest {
     /// How much of the recording is there.
     pub(super) damage: Vec<String>,
     pub(super) ended: bool,
+    #[serde(default)]
+    pub(super) growing: bool,
+    /// Calls and other records.
     pub(super) lost: u64,
     pub(super) files: Vec<Part>,
 }
@@ -72,7 +75,8 @@ impl Manifest {
             host: place.host.to_owned(),
             damage: condition.damage.clone(),
             ended: condition.ended,
-            lost: condition.lost,
+            growing: condition.growing,
+            lost: condition.lost.total(),
             files,
         }
     }
@@ -110,8 +114,14 @@ impl Manifest {
     pub(super) fn condition(&self) -> Condition {
         Condition {
             damage: self.damage.clone(),
+            damaged_inside: 0,
             ended: self.ended,
-            lost: self.lost,
+            growing: self.growing,
+            // Which of them they are is not kept.
+            lost: Losses {
+                calls: 0,
+                others: self.lost,
+            },
         }
     }
 
@@ -231,6 +241,7 @@ mod tests {
             host: "h".to_owned(),
             damage: Vec::new(),
             ended: true,
+            growing: false,
             lost: 0,
             files: vec![part],
         }

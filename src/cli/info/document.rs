@@ -15,6 +15,8 @@ use ascend_trace_recording::{
 };
 
 use super::coverage::{self, Coverage};
+use crate::cli::head::Head;
+use crate::cli::trace::Condition;
 
 #[derive(Serialize)]
 pub(crate) struct Document {
@@ -24,10 +26,9 @@ pub(crate) struct Document {
     pub(crate) end_ns: Option<i64>,
     /// The program's exit status; `null` when the recording was stopped short or still runs.
     pub(crate) exit_status: Option<i32>,
-    /// The recording ended properly, and what was read of the file is not damaged.
-    pub(crate) complete: bool,
-    /// What is damaged, in words.
-    pub(crate) damage: Vec<String>,
+    /// `complete` and the parts of it.
+    #[serde(flatten)]
+    pub(crate) head: Head,
     pub(crate) processes: Vec<Process>,
     pub(crate) devices: Vec<Device>,
     pub(crate) streams: Vec<Stream>,
@@ -39,7 +40,6 @@ pub(crate) struct Document {
     pub(crate) ranges: u64,
     /// Which functions were caught, library by library; empty until the recording has ended.
     pub(crate) coverage: Vec<Coverage>,
-    pub(crate) lost: Lost,
     /// What the tracer itself did inside the program.
     pub(crate) cost: Cost,
     pub(crate) hardware_log: HardwareLog,
@@ -223,12 +223,6 @@ pub(crate) struct FailedGraph {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Lost {
-    pub(crate) calls: u64,
-    pub(crate) others: u64,
-}
-
-#[derive(Serialize)]
 pub(crate) struct Cost {
     pub(crate) injected_events: u64,
     pub(crate) lost_pairs: u64,
@@ -354,16 +348,14 @@ impl Facts {
 
 impl Document {
     /// The document about a recording whose things are those of `trace`.
-    pub(super) fn of(trace: &Trace, facts: Facts, damage: Vec<String>) -> Self {
-        let losses = trace.losses();
+    pub(super) fn of(trace: &Trace, facts: Facts, condition: &Condition) -> Self {
         let counts = facts.counts;
         Self {
             session: trace.session().clone(),
             begin_ns: facts.span.map(|span| span.begin),
             end_ns: facts.span.map(|span| span.end),
             exit_status: trace.end().map(|end| end.1),
-            complete: trace.end().is_some() && damage.is_empty(),
-            damage,
+            head: Head::of([condition]),
             processes: processes(trace, &counts),
             devices: devices(trace),
             streams: streams(trace, &counts),
@@ -373,10 +365,6 @@ impl Document {
             graphs: facts.graphs,
             ranges: counts.ranges,
             coverage: coverage::of(trace),
-            lost: Lost {
-                calls: losses.calls,
-                others: losses.others,
-            },
             cost: cost(trace),
             hardware_log: hardware_log(trace, &facts.compared),
         }

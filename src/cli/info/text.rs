@@ -81,17 +81,12 @@ fn head(document: &Document) -> String {
         Some(status) => status.to_string(),
         None => "unknown: still running, or stopped short".to_owned(),
     };
-    let complete = match (document.complete, document.damage.len()) {
-        (true, _) => "yes".to_owned(),
-        (false, 0) => "no: the recording has no end".to_owned(),
-        (false, places) => format!("no: damaged at {places} places"),
-    };
     let tasks = &document.tasks;
     let calls = &document.calls;
     let rows = [
         ("command", session.command.join(" ")),
         ("exit status", status),
-        ("complete", complete),
+        ("complete", document.head.text()),
         ("recorded", format!("{}, {length} long", session.start_time)),
         (
             "host",
@@ -125,8 +120,8 @@ fn head(document: &Document) -> String {
             "lost",
             format!(
                 "{} calls, {} other records",
-                count(document.lost.calls),
-                count(document.lost.others)
+                count(document.head.lost.calls),
+                count(document.head.lost.others)
             ),
         ),
         (

@@ -11,7 +11,8 @@ use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::rows::SessionRow;
 
 use super::reading;
-use crate::cli::trace;
+use crate::cli::trace::{self, Losses};
+use crate::cli::unreadable;
 
 /// A recording, as far as is known before its rows are read.
 pub(super) struct Input {
@@ -21,7 +22,8 @@ pub(super) struct Input {
     pub(super) processes: Vec<u32>,
     rank: Option<u64>,
     pub(super) ended: bool,
-    pub(super) lost: u64,
+    pub(super) growing: bool,
+    pub(super) lost: Losses,
 }
 
 impl Input {
@@ -57,9 +59,10 @@ fn refuse_twice(files: &[PathBuf]) -> anyhow::Result<()> {
     let mut seen: Vec<((u64, u64), &PathBuf)> = Vec::new();
     for path in files {
         let shown = path.display();
-        let metadata = fs::metadata(path).with_context(|| format!("cannot open {shown}"))?;
+        let metadata = fs::metadata(path);
+        let metadata = metadata.map_err(|error| unreadable::explained(path, error.into()))?;
         if !metadata.is_file() {
-            bail!("{shown} is not a file: only files can be merged");
+            bail!("{shown} is not a file: name the files of recordings");
         }
         let key = (metadata.dev(), metadata.ino());
         if let Some((_, other)) = seen.iter().find(|(it, _)| *it == key) {
@@ -91,13 +94,13 @@ fn input(path: &Path) -> anyhow::Result<Input> {
     let mut processes: Vec<u32> = things.processes().iter().map(|it| it.serial).collect();
     processes.sort_unstable();
     let ranks = things.processes().iter().filter_map(|it| it.rank_number());
-    let losses = things.losses();
     Ok(Input {
         path: path.to_owned(),
         processes,
         rank: ranks.min(),
         ended: things.end().is_some(),
-        lost: losses.calls.saturating_add(losses.others),
+        growing: recording.is_growing(),
+        lost: Losses::of(things),
         session,
     })
 }

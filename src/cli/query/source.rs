@@ -51,7 +51,6 @@ pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Resu
     written?;
     trace::check(&mut recording, args.strict)?;
     trace::say_warnings(data, &recording);
-    trace::say_losses(data, &recording);
     let written = Readable::folder(folder.path());
     ask(args, (&written, &tables), query, &interrupt)?;
     Ok(trace::Condition::of_recording(&recording).status(args.strict))

@@ -214,13 +214,13 @@ fn a_damaged_file_looks_damaged_to_machines() {
 }
 
 #[test]
-fn a_file_without_an_end_is_told_of_when_asked() {
+fn a_file_without_an_end_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = trace(&folder);
     let bytes = fs::read(&path).unwrap();
     let end = bytes.windows(4).rposition(|it| it == b"END ").unwrap() - 4;
     fs::write(&path, &bytes[..end]).unwrap();
-    run(&["info"], &path).expect(0);
+    run(&["info"], &path).expect(3);
     for words in [&["info", "--strict"][..], &["stats", "--strict"]] {
         run(words, &path).expect(3);
     }

@@ -8,6 +8,7 @@ use ascend_trace_recording::rows::{
     CallRow, EndRow, FunctionRow, LossRow, ProcessRow, Row, SessionRow, StreamRow, TablesRow,
     TaskRow, ThreadRow,
 };
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::process::{feed, tool};
@@ -189,11 +190,19 @@ fn short_traces_end_every_command_with_the_documented_status() {
     files.check("sound", &short(0), [(0, 0); 4]);
     files.check("lost", &short(5), [(0, DAMAGED); 4]);
     let unended = cut(short(0), b"END ", 0);
-    files.check("without an end", &unended, [(0, DAMAGED); 4]);
+    files.check("without an end", &unended, [(DAMAGED, DAMAGED); 4]);
     let broken_off = cut(short(0), b"END ", 7);
-    files.check("broken off in a header", &broken_off, [(0, DAMAGED); 4]);
+    files.check(
+        "broken off in a header",
+        &broken_off,
+        [(DAMAGED, DAMAGED); 4],
+    );
     let broken_off = cut(short(0), b"CALL", 30);
-    files.check("broken off in a chunk", &broken_off, [(0, DAMAGED); 4]);
+    files.check(
+        "broken off in a chunk",
+        &broken_off,
+        [(DAMAGED, DAMAGED); 4],
+    );
     let hit = damaged(short(0), false);
     files.check("damaged", &hit, [(DAMAGED, DAMAGED); 4]);
 }
@@ -204,7 +213,7 @@ fn long_traces_are_read_through_where_that_is_asked_for() {
     let bytes = long();
     files.check("sound", &bytes, [(0, 0); 4]);
     let unended = cut(bytes.clone(), b"END ", 0);
-    files.check("without an end", &unended, [(0, DAMAGED); 4]);
+    files.check("without an end", &unended, [(DAMAGED, DAMAGED); 4]);
     // The view looks at the end. Where it was left late, it has read the begin as well.
     let hit = damaged(bytes, true);
     let read = (DAMAGED, DAMAGED);
@@ -234,5 +243,136 @@ fn what_is_no_trace_ends_every_command_with_trouble() {
             };
             assert_eq!(outcome.status, 2, "{what}: {words:?}: {outcome}");
         }
+    }
+}
+
+/// Every command that reads a trace and prints a document of it.
+const DOCUMENTS: [&[&str]; 7] = [
+    &["info"],
+    &["stats"],
+    &["steps", "--repeated"],
+    &["critical"],
+    &["what-if"],
+    &["check"],
+    &["why"],
+];
+
+/// Where chunks begin, and the end of the file.
+fn boundaries(bytes: &[u8]) -> Vec<usize> {
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    let mut places = vec![16];
+    while let Some(last) = places.last().copied().filter(|last| *last < bytes.len()) {
+        places.push(last + 20 + word(last + 8));
+    }
+    places
+}
+
+fn document(words: &[&str], path: &Path) -> (i32, Value, Vec<String>) {
+    let mut command = tool();
+    command.args(words).arg("--json").arg(path);
+    let outcome = feed(&mut command, b"");
+    let document = serde_json::from_slice(&outcome.stdout).unwrap_or(Value::Null);
+    (outcome.status, document, outcome.said())
+}
+
+#[test]
+fn all_commands_agree_on_a_file_that_was_cut() {
+    let files = Files::new();
+    let bytes = short(0);
+    let places = boundaries(&bytes);
+    assert_eq!(places.last(), Some(&bytes.len()), "{places:?}");
+    let last = |before: usize| places[places.len() - before];
+    // At chunk boundaries, inside of the end, of the list of indexes, of the index, and of the first chunks.
+    let mut cuts = vec![
+        last(2),
+        last(2) + 7,
+        last(3) + 5,
+        last(3),
+        last(4) + 30,
+        places[1],
+        16,
+        17,
+    ];
+    cuts.push(bytes.len() - 1);
+    for cut in cuts {
+        fs::write(files.path(), &bytes[..cut]).unwrap();
+        let mut seen: Vec<(Value, Vec<String>)> = Vec::new();
+        for words in DOCUMENTS {
+            let (status, document, said) = document(words, &files.path());
+            assert_eq!(status, DAMAGED, "{cut}: {words:?}: {said:?}");
+            for (field, value) in [("complete", false), ("ended", false), ("growing", false)] {
+                assert_eq!(document[field], value, "{cut}: {words:?}: {field}");
+            }
+            assert_eq!(document["damaged_inside"], 0, "{cut}: {words:?}");
+            let damage = document["damage"].as_array().unwrap();
+            assert!(
+                damage
+                    .iter()
+                    .any(|it| it.as_str().unwrap().contains("no end after offset"))
+            );
+            for it in damage {
+                let text = it.as_str().unwrap();
+                assert!(
+                    said.iter().any(|line| line.ends_with(text)),
+                    "{words:?}: {said:?}"
+                );
+            }
+            seen.push((document["damage"].clone(), said));
+        }
+        for other in &seen[1..] {
+            assert_eq!(*other, seen[0], "{cut}");
+        }
+    }
+    for cut in [1, 8, 15] {
+        fs::write(files.path(), &bytes[..cut]).unwrap();
+        for words in DOCUMENTS {
+            let (status, _, said) = document(words, &files.path());
+            assert_eq!(status, 2, "{cut}: {words:?}");
+            assert!(said[0].contains("inside its header"), "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_being_recorded_is_not_damaged() {
+    let files = Files::new();
+    let bytes = short(0);
+    fs::write(files.path(), cut(bytes.clone(), b"END ", 7)).unwrap();
+    let recorder = fs::File::open(files.path()).unwrap();
+    recorder.try_lock().unwrap();
+    for words in DOCUMENTS {
+        let (status, document, said) = document(words, &files.path());
+        assert_eq!(status, 0, "{words:?}: {said:?}");
+        assert_eq!(document["growing"], true, "{words:?}");
+        assert_eq!(document["damage"], Value::Array(Vec::new()), "{words:?}");
+        assert_eq!(document["complete"], false, "{words:?}");
+        assert!(said[0].contains("the recording goes on"), "{said:?}");
+    }
+    drop(recorder);
+    let (status, ..) = document(&["info"], &files.path());
+    assert_eq!(status, DAMAGED);
+}
+
+#[test]
+fn what_was_lost_makes_a_recording_incomplete() {
+    let files = Files::new();
+    fs::write(files.path(), short(5)).unwrap();
+    for words in DOCUMENTS {
+        let (status, document, said) = document(words, &files.path());
+        assert_eq!(status, 0, "{words:?}: {said:?}");
+        assert_eq!(document["complete"], false, "{words:?}");
+        assert_eq!(document["ended"], true, "{words:?}");
+        assert_eq!(document["lost"]["calls"], 5, "{words:?}");
+        assert!(said[0].contains("5 calls"), "{said:?}");
+    }
+    let mut export = tool();
+    export.args(COMMANDS[2]).arg(files.path());
+    let chrome: Value = serde_json::from_slice(&feed(&mut export, b"").stdout).unwrap();
+    assert_eq!(chrome["otherData"]["complete"], false);
+    assert_eq!(chrome["otherData"]["ended"], true);
+    fs::write(files.path(), short(0)).unwrap();
+    for words in DOCUMENTS {
+        let (_, document, said) = document(words, &files.path());
+        assert_eq!(document["complete"], true, "{words:?}: {said:?}");
     }
 }

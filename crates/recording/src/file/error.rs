@@ -8,11 +8,16 @@ use std::io;
 pub enum OpenError {
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("the file is empty: nothing was recorded into it")]
+    #[error("the file is empty: nothing was recorded into it. Record the program again")]
     Empty,
-    #[error("the file ends within its first {0} bytes: nothing was recorded into it")]
+    #[error(
+        "the file ends after {0} bytes, inside its header: it was cut, or its recorder was killed before it wrote \
+         a call. Record the program again"
+    )]
     Short(u64),
-    #[error("this is not a trace file of ascend-trace")]
+    #[error(
+        "this is not a trace file of ascend-trace: name a file that `ascend-trace record` wrote"
+    )]
     NotATrace,
     #[error(
         "the file has format version {found}, this program reads up to {known}: \
@@ -56,15 +61,24 @@ pub enum Lost {
     Tables,
     /// So many bytes at the end of the file: the beginning of a chunk.
     Tail(u64),
-    /// How the recording ended: the program is still running, or the tool was stopped short.
+    /// How the recording ended: its recorder was killed, or the file was cut.
     End,
+    /// Nothing yet: a recorder still writes the file.
+    Rest,
 }
 
 impl Warning {
-    /// Whether something that was in the file cannot be read. A recording without an end may still run,
-    /// and its last chunk may not be whole yet.
+    /// Whether something cannot be read that a whole file has. A recording that goes on lacks nothing.
     pub fn is_damage(&self) -> bool {
-        !matches!(self.lost, Lost::End | Lost::Tail(_))
+        self.lost != Lost::Rest
+    }
+
+    /// Whether it is about parts that a recorder may still write.
+    pub fn is_of_end(&self) -> bool {
+        matches!(
+            self.lost,
+            Lost::Session | Lost::Tables | Lost::Tail(_) | Lost::End | Lost::Rest
+        )
     }
 }
 
@@ -91,15 +105,24 @@ impl fmt::Display for Warning {
                 "the chunk of kind {kind} at offset {offset} holds more than such a file can: it was \
                  left out after {read} rows"
             ),
-            Lost::Session => f.write_str("how the trace was recorded is not in the file"),
-            Lost::Tables => f.write_str("the names of the functions are not in the file"),
+            Lost::Session => write!(
+                f,
+                "how the trace was recorded is missing before offset {offset}"
+            ),
+            Lost::Tables => write!(
+                f,
+                "the names of the functions are missing before offset {offset}"
+            ),
             Lost::Tail(bytes) => write!(
                 f,
                 "the file breaks off: its last {bytes} bytes, from offset {offset}, were left out"
             ),
-            Lost::End => f.write_str(
-                "the recording has no end: it is still running, or it was stopped short",
+            Lost::End => write!(
+                f,
+                "the recording has no end after offset {offset}: the file was cut, its recorder was killed, or the disk \
+                 was full"
             ),
+            Lost::Rest => f.write_str("the recording goes on: this is what the file has so far"),
         }
     }
 }

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
-use ascend_trace_recording::Trace;
 use ascend_trace_recording::file::{self, Lost, OpenError};
 use ascend_trace_recording::rows::*;
+use ascend_trace_recording::{Recording, Trace};
 use ascend_trace_testkit::bytes::{self, Column, TraceBytes};
 use ascend_trace_testkit::whole::{GrowingRecording, from_rows};
 use ascend_trace_testkit::workload;
@@ -99,6 +99,35 @@ fn a_file_cut_at_any_byte_keeps_every_whole_chunk() {
             assert!(contents.rows.iter().any(|row| matches!(row, Row::Call(_))));
         }
     }
+}
+
+#[test]
+fn a_file_cut_at_any_byte_is_damaged_unless_it_grows() {
+    let (bytes, _) = small_file();
+    for cut in 16..bytes.len() {
+        let mut recording = Recording::from_bytes(bytes[..cut].to_vec()).unwrap();
+        recording.check().unwrap();
+        let damage = |recording: &Recording| -> Vec<String> {
+            let warnings = recording.final_warnings();
+            let damage = warnings.iter().filter(|it| it.is_damage());
+            damage.map(ToString::to_string).collect()
+        };
+        let missing = damage(&recording);
+        let has_end = |it: &&String| it.contains("no end after offset");
+        assert_eq!(
+            missing.iter().filter(has_end).count(),
+            1,
+            "{cut}: {missing:?}"
+        );
+        assert!(!recording.things().is_complete());
+        recording.set_growing(true);
+        assert_eq!(damage(&recording), [""; 0], "{cut}");
+        assert_eq!(recording.final_warnings().len(), 1, "{cut}");
+    }
+    let mut recording = Recording::from_bytes(bytes).unwrap();
+    recording.check().unwrap();
+    assert_eq!(recording.final_warnings(), []);
+    assert!(recording.things().is_complete());
 }
 
 #[test]

@@ -42,6 +42,10 @@ impl Span {
         (function, traits): Known,
         args: &[u64],
     ) -> Option<Self> {
+        let _shield = match state.is_clear() {
+            true => None,
+            false => state.shield(),
+        };
         let is_inside = !(state.is_clear() && session::is_settled())
             && match Self::admit(state, here) {
                 Way::Straight => false,
@@ -119,24 +123,32 @@ impl Span {
 
     /// The real function has returned `result`.
     #[inline]
-    pub(crate) fn leave(mut self, args: &mut [u64], result: u64) {
+    pub(crate) fn leave(self, args: &mut [u64], result: u64) {
         let end = ticks();
-        let _errno = Errno::save();
         thread::with(|state| {
-            if self.is_clear(state, args, result, end) {
-                let at_work = AtWork::new(end);
-                state.work(&at_work);
-                self.settle(state, args, result, end);
-                state.close_call(self.around.depth);
-                state.ascend(self.around);
-                state.rest();
-            } else if !self.is_inside {
-                // What it holds goes with it.
-                self.let_go();
-                state.close_call(self.around.depth);
-                state.ascend(self.around);
-            }
+            let _shield = match state.is_clear_to_leave() {
+                true => None,
+                false => state.shield(),
+            };
+            self.leave_with(state, args, result, end);
         });
+    }
+
+    fn leave_with(mut self, state: &ThreadState, args: &mut [u64], result: u64, end: u64) {
+        let _errno = Errno::save();
+        if self.is_clear(state, args, result, end) {
+            let at_work = AtWork::new(end);
+            state.work(&at_work);
+            self.settle(state, args, result, end);
+            state.close_call(self.around.depth);
+            state.ascend(self.around);
+            state.rest();
+        } else if !self.is_inside {
+            // The things that it holds end with it.
+            self.let_go();
+            state.close_call(self.around.depth);
+            state.ascend(self.around);
+        }
         self.let_go();
         core::mem::forget(self);
     }

@@ -161,8 +161,11 @@ fn record(write: impl FnOnce(&ThreadState)) -> bool {
     if !quiet::is_allowed() || !session::is_on() {
         return false;
     }
-    let _errno = Errno::save();
-    thread::with(|state| state.admits_told(thread::stack()) && state.at_work(write).is_some())
+    thread::with(|state| {
+        let _shield = state.shield();
+        let _errno = Errno::save();
+        state.admits_told(thread::stack()) && state.at_work(write).is_some()
+    })
 }
 
 /// The name, cut to what a record holds.

@@ -84,9 +84,10 @@ impl Simple {
         args: &[u64],
         state: NonNull<ThreadState>,
     ) -> Option<Self> {
-        let _errno = Errno::save();
         // SAFETY: as in `enter`.
         let thread = unsafe { state.as_ref() };
+        let _shield = thread.shield();
+        let _errno = Errno::save();
         match thread.admit(here) {
             Way::Straight => Some(Self::begin(id, here, args, state)),
             Way::Inside => {
@@ -203,8 +204,14 @@ impl Simple {
         if paused::is_on() && traits::of(id).is_some_and(paused::leaves_out) {
             return self.skip();
         }
-        if !self.is_clear(id) && !self.clear(id, &args, result, end) {
-            return self.done();
+        if !self.is_clear(id) {
+            // SAFETY: as in `is_clear`.
+            if let Some(_shield) = unsafe { self.state.as_ref() }.shield() {
+                return self.record_behind_shield(id, args, result, end);
+            }
+            if !self.clear(id, &args, result, end) {
+                return self.done();
+            }
         }
         // SAFETY: as in `is_clear`.
         let state = unsafe { self.state.as_ref() };
@@ -235,16 +242,45 @@ impl Simple {
         state.rest();
     }
 
+    #[cold]
+    #[inline(never)]
+    fn record_behind_shield<const ARGS: usize>(
+        self,
+        id: usize,
+        args: [u64; ARGS],
+        result: u64,
+        end: u64,
+    ) {
+        self.record(id, args, result, end);
+    }
+
     /// The function behind a stub has returned `result`.
     #[inline(always)]
     pub(crate) fn leave_stub(self, index: usize, args: &[u64], result: u64) {
         let end = ticks();
+        self.record_untyped(index, args, result, end);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_untyped_behind_shield(self, index: usize, args: &[u64], result: u64, end: u64) {
+        self.record_untyped(index, args, result, end);
+    }
+
+    #[inline(always)]
+    fn record_untyped(self, index: usize, args: &[u64], result: u64, end: u64) {
         let id = usize::from(STUB) + index;
         if paused::leaves_out(stubs::shapes::UNTYPED.1) {
             return self.skip();
         }
-        if !self.is_clear(id) && !self.clear(id, args, result, end) {
-            return self.done();
+        if !self.is_clear(id) {
+            // SAFETY: as in `is_clear`.
+            if let Some(_shield) = unsafe { self.state.as_ref() }.shield() {
+                return self.record_untyped_behind_shield(index, args, result, end);
+            }
+            if !self.clear(id, args, result, end) {
+                return self.done();
+            }
         }
         // SAFETY: as in `is_clear`.
         let state = unsafe { self.state.as_ref() };

@@ -20,6 +20,7 @@ mod held;
 pub(crate) mod last;
 pub(crate) mod open;
 pub(crate) mod publish;
+pub(crate) mod shield;
 pub(crate) mod spill;
 
 pub(crate) use gate::{Asking, AtWork, Way};

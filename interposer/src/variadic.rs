@@ -50,6 +50,7 @@ fn record(state: &ThreadState, id: usize, function: &'static Function, args: &[u
     let Some(traits) = traits::of(id) else {
         return;
     };
+    let _shield = state.shield();
     let _errno = Errno::save();
     match state.admit(thread::stack()) {
         Way::Straight => {}

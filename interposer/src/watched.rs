@@ -1,7 +1,7 @@
 //! Functions of the C library after which this library may do less in the program's threads:
 //!
-//! - `pthread_setcanceltype`: a thread that can be cancelled at any instruction must hold nothing of ours.
-//!   Its calls are counted, and not recorded.
+//! - `pthread_setcanceltype`: a thread that can be cancelled at any instruction must not be while the tracer works in it
+//!   (`thread/shield.rs`).
 //! - `prctl` and `syscall`, by which a program gives system calls up (seccomp): one that it would not make
 //!   itself kills it. The strict mode, and `PR_SET_TSC`, also take the processor's counter from the calling
 //!   thread: reading it would kill as well, so calls of that thread are counted, and not recorded.
@@ -32,6 +32,7 @@ pub(crate) fn prepare() {
     find(&SET_CANCEL_TYPE, c"pthread_setcanceltype");
     find(&PRCTL, c"prctl");
     find(&SYSCALL, c"syscall");
+    thread::shield::prepare();
     personality::prepare();
 }
 

@@ -1,4 +1,4 @@
-//! Waits without times: what is known of the time for which they held their stream.
+//! The stalls of waits without times.
 //!
 //! Between two timed tasks, a stream may have untimed ones. A wait among them ended when the device reached its record: at
 //! the end of the work before that record. If that end is not known, the wait has the part of the gap that the usual lengths
@@ -12,7 +12,7 @@ use super::{Bound, Cause};
 use crate::dependencies::{Dependencies, runs};
 use crate::past::MOST_BACK;
 
-/// A task may be on its way to the device for so long after the call that submitted it.
+/// How long a task may be on its way to the device after its call.
 const IN_FLIGHT_NS: i64 = 10_000;
 
 /// A part of a gap.
@@ -31,13 +31,13 @@ pub(super) enum Part {
 enum Reached {
     /// Then, with this error.
     At(i64, i64),
-    /// Nothing in the trace tells it.
+    /// Not known.
     Unknown,
     /// Tasks before it are missing from the trace.
     Missing,
 }
 
-/// The tasks before a record without a time that tell when it was reached: marks, and the one before them.
+/// The tasks before an untimed record by which its time is derived: marks, and the task before them.
 pub(crate) fn behind(trace: &Trace, record: TaskId) -> Vec<TaskId> {
     let mut found = Vec::new();
     reached(trace, record, &mut found);
@@ -74,7 +74,7 @@ fn reached(trace: &Trace, record: TaskId, looked_at: &mut Vec<TaskId>) -> Reache
     }
 }
 
-/// A gap before a task, and what is known of the tasks in it.
+/// A gap before a task, with untimed tasks in it.
 pub(super) struct Gap<'a> {
     pub(super) trace: &'a Trace,
     pub(super) dependencies: &'a Dependencies,
@@ -177,7 +177,7 @@ impl Gap<'_> {
             }
         }
         let rest = TimeRange::new(at, end);
-        // The next task waited in the queue: only this one can have held the stream.
+        // If the next task was in the queue, the wait held the stream.
         match unknown {
             None => parts.push(Part::Idle(rest, self.next)),
             Some((id, cause)) => {
@@ -206,7 +206,7 @@ impl Gap<'_> {
             .unwrap_or_else(|| vec![Part::Unknown(self.range)])
     }
 
-    /// The same where there is one wait: what the work does not take is its time.
+    /// The same for one wait: it has the time that the work leaves.
     fn only_wait(&self, tasks: &[TaskId]) -> Option<Vec<Part>> {
         let mut wait = None;
         let (mut before, mut after, mut open) = (0_i64, 0_i64, 0_i64);

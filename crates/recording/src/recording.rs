@@ -18,6 +18,7 @@ mod losses;
 mod open;
 mod parts;
 mod replay;
+mod times_ahead;
 mod window;
 
 use std::fs::File;
@@ -53,6 +54,8 @@ pub struct Recording {
     warnings: Vec<Warning>,
     /// Where the losses are known up to.
     losses_until: u64,
+    /// Times that were counted one by one, and how far the file was known then.
+    counted: Option<(u64, Counts)>,
 }
 
 impl Recording {
@@ -83,6 +86,7 @@ impl Recording {
             span: None,
             warnings: Vec::new(),
             losses_until: 0,
+            counted: None,
         };
         recording.advance(progress)?;
         Ok(recording)

@@ -83,8 +83,8 @@ const MOST_CALLS: usize = 1 << 17;
 /// An end may be off by this.
 const MOST_OFF_NS: i64 = 2_000_000;
 
-/// Up to which key tasks can be dealt with by a trace of which everything with keys below `known` is there. A signal, or the
-/// end of a host function, comes of a call that may be later than the one that submitted the task: it must be there.
+/// The key before which all tasks can be looked at, where everything with keys below `known` is known. A call may end a wait
+/// for a signal, or a host function, long after the call that submitted it: that call must be known, too.
 pub(crate) fn reach(trace: &Trace, keys: &Keys, known: i64) -> i64 {
     if trace.calls().len() > MOST_CALLS {
         return i64::MAX;

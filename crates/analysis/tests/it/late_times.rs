@@ -109,7 +109,7 @@ fn made(dice: &mut Dice) -> Made {
     let mut calls: BTreeMap<(u32, u32, u32), Untimed> = BTreeMap::new();
     let mut sequences: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut now = 1_000;
-    let count = 20 + roll(dice, 100);
+    let count = 20 + roll(dice, 70);
     for place in 1..=count {
         now += 10 + dice.roll(400);
         let process = 1 + dice.roll(2) as u32;
@@ -330,7 +330,7 @@ fn check(bytes: Vec<u8>, dice: &mut Dice, what: &str) -> Option<(Told, Trace)> {
     let mut counted = recording.counts().streams;
     counted.retain(|_, (tasks, _)| *tasks > 0);
     assert_eq!(counted, by_stream, "counts by stream: {what}");
-    for _ in 0..3 {
+    for _ in 0..2 {
         let step = Step {
             rows: 1 + dice.roll(60) as u64,
             margin: 1 + dice.roll(30) as usize,
@@ -352,7 +352,7 @@ fn check(bytes: Vec<u8>, dice: &mut Dice, what: &str) -> Option<(Told, Trace)> {
         });
     }
     assert_eq!(told, expected, "parts: {what}");
-    for _ in 0..3 {
+    for _ in 0..2 {
         check_window(&mut recording, &whole, dice, what);
     }
     Some((expected, whole))
@@ -440,7 +440,7 @@ fn times_are_counted_one_by_one_where_the_index_is_not_certain() {
             }),
             ..CallRow::default()
         }));
-        if sequence % 100 == 0 {
+        if sequence.is_multiple_of(100) {
             writer.write(&encoder.seal()).expect("memory");
         }
     }
@@ -456,7 +456,7 @@ fn times_are_counted_one_by_one_where_the_index_is_not_certain() {
     let mut dice = Dice(1);
     // A quarter of those that wait never come.
     let late = (0..TASKS).filter(|sequence| sequence % 8 != 4);
-    for sequence in late.rev().filter(|sequence| sequence % 2 == 0) {
+    for sequence in late.rev().filter(|sequence| sequence.is_multiple_of(2)) {
         let begin = i64::from(sequence) * 1_000;
         let row = TaskTimeRow {
             untimed: Untimed::Timed.code(),
@@ -466,7 +466,7 @@ fn times_are_counted_one_by_one_where_the_index_is_not_certain() {
             ..time(&mut dice, (1, 0, sequence), begin, Untimed::NotSampled)
         };
         encoder.push(&Row::TaskTime(row));
-        if sequence % 50 == 0 {
+        if sequence.is_multiple_of(50) {
             writer.write(&encoder.seal()).expect("memory");
         }
     }

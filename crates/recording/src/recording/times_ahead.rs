@@ -51,13 +51,15 @@ impl Segments {
 
     /// Those that a part of the file has, as numbers from the first to the last.
     pub(super) fn within(&self, place: Place) -> Option<(u32, u32)> {
-        // Of two that begin together, the calls under way are the last.
         let until = self.sorted.partition_point(|it| it.0 <= place.until);
-        let is_one = place.from == place.until;
-        if is_one && let Some((_, _, number)) = self.sorted[..until].last() {
-            return Some((*number, *number));
-        }
-        let from = self.sorted.partition_point(|it| it.1 <= place.from);
+        let from = match place.from == place.until {
+            // The calls that are under way can begin together with another segment.
+            true => {
+                let begin = self.sorted[..until].last()?.0;
+                self.sorted.partition_point(|it| it.0 < begin)
+            }
+            false => self.sorted.partition_point(|it| it.1 <= place.from),
+        };
         let numbers = self.sorted.get(from..until)?.iter().map(|it| it.2);
         Some((numbers.clone().min()?, numbers.max()?))
     }

@@ -117,7 +117,7 @@ fn write_late(path: &Path, by_stream: bool) {
             };
             writer.push(Row::Call(call)).unwrap();
         }
-        if sequence % 500 == 0 {
+        if sequence.is_multiple_of(500) {
             writer.flush().unwrap();
         }
     }
@@ -138,7 +138,7 @@ fn write_late(path: &Path, by_stream: bool) {
             record_open_ns: 0,
         };
         writer.push(Row::TaskTime(row)).unwrap();
-        if sequence % 500 == 0 {
+        if sequence.is_multiple_of(500) {
             writer.flush().unwrap();
         }
     };

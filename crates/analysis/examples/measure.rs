@@ -2,7 +2,8 @@
 //! `cargo run --release -p ascend-trace-analysis --example measure -- 10000000`.
 //!
 //! It prints processor time, and the most memory that the process occupied. Words after the number name the
-//! measurements that are made; `whole` is what a trace in memory costs at once.
+//! measurements that are made; `whole` is the cost of a trace in memory at once. With `late`, the times of all tasks come
+//! as late as they can: after the last call.
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 use std::error::Error;
@@ -35,6 +36,9 @@ const TASKS_PER_STEP: u32 = 2 * (OPERATORS + 4);
 
 /// Says that a process is to make one measurement, of a file that is there.
 const OF_FILE: &str = "--file";
+
+/// Says that times come after all calls.
+const LATE: &str = "late";
 
 /// What is measured of a recording that is read in windows, and its outcome in words.
 const MEASUREMENTS: [Measurement; 11] = [
@@ -93,12 +97,14 @@ fn main() -> Outcome<()> {
     }
     let tasks: u32 = words.first().map_or(Ok(1_000_000), |it| it.parse())?;
     let wanted = words.get(1..).unwrap_or_default();
+    let is_late = wanted.iter().any(|it| it == LATE);
+    let wanted: Vec<String> = wanted.iter().filter(|it| *it != LATE).cloned().collect();
     let steps = tasks.div_ceil(TASKS_PER_STEP);
     if wanted.iter().any(|it| it == "whole") {
         whole(steps);
     }
     let file = std::env::temp_dir().join(format!("measure-{}.atrace", std::process::id()));
-    let measured = written(&file, steps).and_then(|()| each(&file, steps, wanted));
+    let measured = written(&file, steps, is_late).and_then(|()| each(&file, steps, &wanted));
     std::fs::remove_file(file)?;
     measured
 }
@@ -228,23 +234,27 @@ fn whole(steps: u32) {
     println!("together {summed:?}, {} MB", (after - before) >> 20);
 }
 
-fn written(file: &Path, steps: u32) -> Outcome<()> {
+fn written(file: &Path, steps: u32, is_late: bool) -> Outcome<()> {
     let session = workload::leading().0;
     let mut writer = Writer::create(BufWriter::new(File::create(file)?), &session, &tables())?;
-    let (mut end, mut failed) = (None, Ok(()));
-    run(steps, |row| {
-        let pushed = match row {
-            Row::End(row) => {
-                end = Some(row);
-                Ok(())
-            }
-            row => writer.push(&row),
-        };
-        if let (Ok(()), Err(error)) = (&failed, pushed) {
-            failed = Err(error);
-        }
-    });
-    failed?;
+    let mut end = None;
+    // The late rows are made a second time, so that they need no memory.
+    let passes: &[fn(&Row) -> bool] = match is_late {
+        false => &[|_| true],
+        true => &[
+            |row| !matches!(row, Row::TaskTime(_)),
+            |row| matches!(row, Row::TaskTime(_)),
+        ],
+    };
+    for is_wanted in passes {
+        let mut pushed = Ok(());
+        run(steps, |row| match row {
+            Row::End(row) => end = Some(row),
+            row if pushed.is_ok() && is_wanted(&row) => pushed = writer.push(&row),
+            _ => {}
+        });
+        pushed?;
+    }
     writer.finish(end.ok_or("it has no end")?)?;
     Ok(())
 }

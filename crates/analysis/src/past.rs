@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_recording::recording::Keep;
 use ascend_trace_recording::{
-    Call, CallId, EventId, Generation, StreamId, TaskId, ThreadId, Trace, is_capture_code,
+    Call, CallId, EventId, Generation, StreamId, TaskId, TaskTime, ThreadId, Trace, is_capture_code,
 };
 
 use crate::dependencies::runs;
@@ -80,6 +80,26 @@ impl Keys {
             (_, node) => self.node(trace, node),
         }
     }
+}
+
+/// With more calls in memory, a task does not wait for calls that may have ended it.
+const MOST_CALLS: usize = 1 << 17;
+/// An end may be off by this.
+const MOST_OFF_NS: i64 = 2_000_000;
+
+/// The key before which all tasks can be looked at, where everything with keys below `known` is known. A call may end a wait
+/// for a signal, or a host function, long after the call that submitted it: that call must be known, too.
+pub(crate) fn reach(trace: &Trace, keys: &Keys, known: i64) -> i64 {
+    if trace.calls().len() > MOST_CALLS {
+        return i64::MAX;
+    }
+    let tasks = trace.tasks().iter().zip((0..).map(TaskId));
+    let open = tasks.filter(|(task, _)| {
+        let ends_later = |time: TaskTime| time.end.saturating_add(MOST_OFF_NS) >= known;
+        task.time.is_some_and(ends_later)
+            && matches!(Class::of(trace, task), Class::SignalWait | Class::Callback)
+    });
+    open.map(|(_, id)| keys.task(id)).min().unwrap_or(i64::MAX)
 }
 
 /// The calls of a trace, with their tasks, that are needed once everything before `since` has been

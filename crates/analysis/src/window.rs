@@ -12,7 +12,7 @@ use ascend_trace_recording::{
     CallId, OpenError, Recording, StreamId, TaskId, ThreadId, TimeRange, Trace,
 };
 
-use crate::past::{Keys, keep};
+use crate::past::{self, Keys, keep};
 use crate::stalls::{Carried, Passage};
 use crate::{Dependencies, Edge, Graphs, Lane, Node, Places, Stall, Stalls};
 
@@ -375,7 +375,7 @@ impl<'a> Windows<'a> {
             TimeRange::new(self.part.until, known),
             self.step.margin,
         );
-        let until = until.min(reach);
+        let until = until.min(reach).min(past::reach(trace, &keys, known));
         self.part = self.part.next(until, known, self.replay.is_done());
         // What was taken last is looked at again with what comes next, however short the part was: what its
         // calls lead to may come just after it.

@@ -435,6 +435,10 @@ impl Collector {
             end_ns,
             exit_status: end.status,
         });
+        // Times of tasks that were lost are no tasks'.
+        if let Some(timed) = stored.and_then(|stored| stored.timed) {
+            self.counts.timed = timed;
+        }
         Outcome {
             path,
             attached: self.arena.attached(),

@@ -89,6 +89,8 @@ pub struct Stored {
     /// Calls and other rows that could not be written.
     pub lost_calls: u64,
     pub lost_others: u64,
+    /// Tasks in the file that have a time; none where the output has failed.
+    pub timed: Option<u64>,
 }
 
 enum Message {
@@ -162,6 +164,7 @@ impl Store {
                 Message::End(end) => self.end(&end),
             }
         }
+        self.stored.timed = self.writer.timed();
         let output = self.writer.into_inner();
         self.stored.bytes = output.sound;
         self.written.bytes = output.sound;

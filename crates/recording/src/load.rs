@@ -31,6 +31,7 @@ use lanes::Lanes;
 pub(crate) use numbers::Numbers;
 pub(crate) use tables::function;
 use times::Times;
+pub(crate) use times::{may_be_timed, may_come};
 
 /// Serial of the stream that takes the tasks whose stream the trace does not name.
 pub(crate) const NO_STREAM: u32 = u32::MAX;
@@ -349,6 +350,11 @@ impl TraceBuilder {
         let process = self.process(row.process);
         let stream = self.stream(process, row.stream, 0);
         self.times.push_time(stream, row);
+    }
+
+    /// Takes a time in, of a task that has been applied.
+    pub(crate) fn apply_time(&mut self, task: TaskId, row: &TaskTimeRow) {
+        self.times.accept(&mut self.trace, task, row);
     }
 
     /// Takes a call in, of which the room for its arguments is left.

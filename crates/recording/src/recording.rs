@@ -18,6 +18,7 @@ mod losses;
 mod open;
 mod parts;
 mod replay;
+mod times_ahead;
 mod window;
 
 use std::fs::File;
@@ -55,6 +56,8 @@ pub struct Recording {
     losses_until: u64,
     /// Whether a recorder still writes the file, as the caller knows.
     growing: bool,
+    /// Times that were counted one by one, and how far the file was known then.
+    counted: Option<(u64, Counts)>,
 }
 
 impl Recording {
@@ -86,6 +89,7 @@ impl Recording {
             warnings: Vec::new(),
             losses_until: 0,
             growing: false,
+            counted: None,
         };
         recording.advance(progress)?;
         Ok(recording)

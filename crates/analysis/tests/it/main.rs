@@ -24,6 +24,7 @@ mod graphs;
 mod hang;
 /// Causes of idle time, and that they add up.
 mod idle;
+mod late_times;
 /// What the tool itself took.
 mod overhead;
 mod programs;

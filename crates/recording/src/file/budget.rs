@@ -78,7 +78,7 @@ impl Budget {
     }
 
     /// What the calls and tasks of a file may take that are in memory at a time while it is gone through. As a
-    /// rule it is what a step holds; but what was launched while one task was still to be timed waits for that.
+    /// rule that is a step; but calls that began during a long call of another thread wait for its end.
     pub(crate) fn most_held(bytes: u64) -> u64 {
         let rows = bytes.saturating_mul(ROWS_PER_BYTE).min(MOST_OF_SEGMENT);
         let dense = bytes

@@ -3,13 +3,16 @@
 //! A file is cut into *segments* (a few chunks), and segments make up *groups*. When a group is
 //! full, the writer appends two chunks to it: `SUMM`, the group's lanes summed up finely, and
 //! `INDX`: its segments with what they span, its lanes summed up coarsely, what its tasks tell
-//! about device clocks, and counts. `ROOT` lists the groups of a file that was ended properly. A
+//! about device clocks, which times are of tasks that were launched where, and counts. `ROOT` lists the groups of a file that was ended properly. A
 //! reader makes the same of chunks that no index covers, with the same [`Indexer`].
 
 mod bounds;
 mod builder;
 mod codec;
 mod group;
+mod links;
+mod pending;
+mod ran;
 mod sink;
 mod streams;
 mod totals;
@@ -17,5 +20,8 @@ mod totals;
 pub(crate) use builder::Indexer;
 pub(crate) use codec::{decode, read_lanes};
 pub(crate) use group::{Fine, Group, LaneKey, Segment};
+pub(crate) use links::Link;
+pub(crate) use pending::Place;
+pub(crate) use ran::Ran;
 pub(super) use sink::IndexSink;
 pub(crate) use totals::{CODES, DeviceTotals, Totals};

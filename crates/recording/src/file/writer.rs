@@ -79,6 +79,11 @@ impl<W: Write> ChunkWriter<W> {
         &self.out
     }
 
+    /// Tasks in the file that have a time; nothing is known of it once the output has failed.
+    pub fn timed(&self) -> Option<u64> {
+        self.index.timed()
+    }
+
     /// Has chunks at the end of the output taken out: the file gets no index.
     pub fn shorten<T>(&mut self, by: impl FnOnce(&mut W) -> T) -> T {
         self.index.give_up();

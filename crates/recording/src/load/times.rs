@@ -9,7 +9,7 @@ use ascend_trace_format::time::{DeviceNs, HostNs};
 use crate::TimeRange;
 use crate::clock::{self, Clock, Launch, Reading};
 use crate::rows::TaskTimeRow;
-use crate::trace::{ProcessId, StreamId, TaskId, TaskTime, Trace};
+use crate::trace::{ProcessId, StreamId, Task, TaskId, TaskTime, Trace};
 
 /// One device as seen by one process.
 #[derive(Clone, Debug)]
@@ -78,8 +78,15 @@ impl Times {
         self.devices = devices.collect();
     }
 
-    fn accept(&mut self, trace: &mut Trace, id: TaskId, row: &TaskTimeRow) {
+    /// Takes a row of a task. Of several rows the first counts, as in an index.
+    pub(super) fn accept(&mut self, trace: &mut Trace, id: TaskId, row: &TaskTimeRow) {
+        let known = trace.task(id);
         let untimed = Untimed::from_code(row.untimed).unwrap_or(Untimed::Unreadable);
+        let has_reason = !matches!(known.untimed, Untimed::Timed | Untimed::Lost);
+        let says_more = untimed == Untimed::Timed || !has_reason;
+        if known.time.is_some() || !says_more || !may_be_timed(trace, known) {
+            return;
+        }
         let time = match untimed {
             Untimed::Timed => self.map(trace, id, row),
             _ => None,
@@ -121,6 +128,20 @@ impl Times {
         };
         clock::place(&device.clock, &mut device.near, reading, launch)
     }
+}
+
+/// Whether a row with a time of this task counts.
+pub(crate) fn may_be_timed(trace: &Trace, task: &Task) -> bool {
+    trace.runs(task) && may_come(task.untimed)
+}
+
+/// Whether a row with a time counts after a call that said this, if the task runs: the hardware's log knows more than
+/// the call did.
+pub(crate) fn may_come(untimed: Untimed) -> bool {
+    matches!(
+        untimed,
+        Untimed::Timed | Untimed::Lost | Untimed::Bound | Untimed::InCallback | Untimed::Unknown
+    )
 }
 
 fn task_at(trace: &Trace, stream: StreamId, sequence: u32, near: &mut usize) -> Option<TaskId> {

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ascend_trace_format::time::DeviceNs;
+
 use crate::clock::{self, Bound, Clock};
 use crate::file::index::{DeviceTotals, Group, Totals};
 use crate::load::TraceBuilder;
@@ -66,6 +68,12 @@ impl Clocks {
 
     pub(super) fn get(&self, process: u32, device: u32) -> Option<&Arc<Clock>> {
         self.clocks.get(&(process, device))
+    }
+
+    /// Whether times of a device can be mapped.
+    pub(super) fn maps(&self, process: u32, device: u32) -> bool {
+        let clock = self.get(process, device);
+        clock.is_some_and(|clock| clock.map(DeviceNs::new(0)).is_some())
     }
 
     /// The clocks by the ids of a trace, and what there is to say about them.

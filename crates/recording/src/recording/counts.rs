@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{RetKind, TaskKind, Untimed};
 
-use crate::file::Table;
 use crate::file::index::{CODES, Totals};
+use crate::file::{OpenError, Table};
 use crate::load::TraceBuilder;
 use crate::rows::{EventRow, RangeRow};
-use crate::trace::{StreamId, ThreadId, Trace};
+use crate::trace::{StreamId, Task, ThreadId, Trace};
 
 use super::Recording;
 
@@ -64,22 +64,57 @@ impl Counts {
             counts.functions[call.function.index()] += 1;
             *counts.threads.entry(call.thread).or_default() += 1;
         }
-        for task in trace.tasks() {
-            let is_timed = u64::from(task.time.is_some());
-            let stream = counts.streams.entry(task.stream).or_default();
-            *stream = (stream.0 + 1, stream.1 + is_timed);
-            counts.timed += is_timed;
-            add(&mut counts.kinds, task.kind, 1);
-            add(&mut counts.untimed, task.untimed, 1 - is_timed);
-        }
+        trace.tasks().iter().for_each(|task| counts.add_task(task));
         counts
     }
+
+    fn add_task(&mut self, task: &Task) {
+        let is_timed = u64::from(task.time.is_some());
+        let stream = self.streams.entry(task.stream).or_default();
+        *stream = (stream.0 + 1, stream.1 + is_timed);
+        self.timed += is_timed;
+        add(&mut self.kinds, task.kind, 1);
+        add(&mut self.untimed, task.untimed, 1 - is_timed);
+    }
 }
+
+/// Rows of a step in which times are counted.
+const STEP: u64 = 1 << 15;
 
 impl Recording {
     /// Counts over the whole file.
     pub fn counts(&mut self) -> Counts {
         let totals = self.layout.totals();
+        let mut counts = self.counts_of(&totals);
+        if totals.uncertain > 0
+            && let Ok(times) = self.count_times()
+        {
+            counts.timed = times.timed;
+            counts.untimed = times.untimed;
+            counts.streams = times.streams;
+        }
+        counts
+    }
+
+    /// Counts the times of tasks one by one, where the index is not certain. This reads the file.
+    fn count_times(&mut self) -> Result<Counts, OpenError> {
+        let position = self.position();
+        if let Some((_, counts)) = self.counted.as_ref().filter(|it| it.0 == position) {
+            return Ok(counts.clone());
+        }
+        let mut counts = Counts::default();
+        let mut replay = self.replay();
+        while replay.advance(STEP)? {
+            let trace = replay.trace();
+            trace.tasks().iter().for_each(|task| counts.add_task(task));
+            let nothing = vec![false; trace.calls().len()];
+            replay.forget(&nothing);
+        }
+        self.counted = Some((position, counts.clone()));
+        Ok(counts)
+    }
+
+    fn counts_of(&mut self, totals: &Totals) -> Counts {
         let functions = self.builder.trace().functions().iter();
         let errors = functions
             .zip(&totals.functions)
@@ -106,15 +141,25 @@ impl Recording {
                 .entry(self.builder.thread_of(*thread))
                 .or_default() += calls;
         }
+        let mut unreadable = 0;
         for ((process, serial), stream) in &totals.streams {
             let id = self.builder.stream_of(*process, *serial, stream.device);
-            counts.streams.insert(id, (stream.tasks, stream.timed));
+            let device = self.builder.trace().stream(id).device;
+            let mut timed = stream.timed;
+            if !self.clocks.maps(*process, device) {
+                unreadable += std::mem::take(&mut timed);
+            }
+            counts.streams.insert(id, (stream.tasks, timed));
         }
+        // Without a clock, a task has no time.
+        counts.timed = counts.timed.saturating_sub(unreadable);
+        add(&mut counts.untimed, Untimed::Unreadable, unreadable);
         for code in 0..CODES {
             let kind = TaskKind::from_code(code as u8).unwrap_or(TaskKind::Other);
             add(&mut counts.kinds, kind, totals.kinds[code]);
             let reason = Untimed::from_code(code as u8).unwrap_or(Untimed::Unreadable);
-            add(&mut counts.untimed, reason, totals.untimed[code]);
+            let count = totals.untimed[code].saturating_sub(totals.regained[code]);
+            add(&mut counts.untimed, reason, count);
         }
         // A time that has not come by the end of the recording never will.
         let known = counts.timed + counts.untimed.values().sum::<u64>();

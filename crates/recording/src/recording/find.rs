@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::TimeRange;
-use crate::file::index::{Group, Segment};
+use crate::file::index::Group;
 use crate::trace::{FunctionId, Trace};
 
 use super::window::overlap;
@@ -137,15 +137,20 @@ impl Recording {
         let Some(last) = near.last() else {
             return false;
         };
-        let segments = near.iter().flat_map(|group| &group.segments);
-        let launched = segments.filter(|it: &&Segment| it.task_span.is_some());
-        let from = launched.map(|segment| segment.launched_from).min();
-        let from = from.unwrap_or(u64::MAX).min(near[0].begin);
+        let (mut from, mut until) = (near[0].begin, last.begin);
+        for link in self.layout.links() {
+            let is_near =
+                |group: &&Group| group.begin <= link.times.until && link.times.from < group.end;
+            if near.iter().any(is_near) {
+                from = from.min(link.launches.from);
+                until = until.max(link.launches.until);
+            }
+        }
         let mut groups = self.layout.groups();
         groups.any(|group| {
             let functions = group.totals.functions.iter().zip(0..);
             let mut called = functions.filter(|((calls, _), _)| *calls > 0);
-            (group.end > from && group.begin <= last.begin)
+            (group.end > from && group.begin <= until)
                 && called.any(|(_, number)| may_match(FunctionId(number)))
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::file::chunk::Kind;
-use crate::file::index::{self, Group, Indexer, Segment, Totals};
+use crate::file::index::{self, Group, Indexer, Link, Ran, Segment, Totals};
 use crate::file::{Budget, Found, Item, Lost, OpenError, Parts, Table, Warning, kinds};
 use crate::load::TraceBuilder;
 use crate::rows::{CallRow, EndRow, Row};
@@ -106,6 +106,16 @@ impl Layout {
     /// The chunks of entries of the hardware's log.
     pub(super) fn entries(&self) -> &LeftEntries {
         &self.entries
+    }
+
+    /// Which times are of tasks that were launched where.
+    pub(super) fn links(&self) -> impl Iterator<Item = Link> {
+        self.groups().flat_map(|group| &group.links).copied()
+    }
+
+    /// When the tasks ran that have their times in a segment.
+    pub(super) fn ran(&self) -> impl Iterator<Item = &Ran> {
+        self.groups().flat_map(|group| &group.ran)
     }
 
     pub(super) fn rows(&self) -> u64 {
@@ -363,7 +373,9 @@ impl Layout {
     }
 
     /// Takes a group that an index tells about.
-    fn take_group(&mut self, group: Group, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+    fn take_group(&mut self, mut group: Group, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+        self.indexer
+            .set_waiting(&std::mem::take(&mut group.waiting));
         for thing in &group.things {
             let found = Found {
                 kind: thing.kind,

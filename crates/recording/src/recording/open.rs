@@ -34,7 +34,7 @@ impl OpenCalls {
     /// Whether a segment is the one that the group of these calls has.
     pub(super) fn is_at(&self, segment: &Segment) -> bool {
         let own = self.group.iter().flat_map(|group| &group.segments);
-        own.into_iter().any(|own| own.offset == segment.offset)
+        own.into_iter().any(|own| own == segment)
     }
 
     /// Tells which calls are under way, if that is new.

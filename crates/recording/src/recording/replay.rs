@@ -9,6 +9,7 @@ use crate::trace::{CallId, Trace};
 
 use super::Recording;
 use super::open::calls;
+use super::times_ahead::{self, Launched, TimesAhead};
 
 /// A file on its way through memory.
 #[derive(Debug)]
@@ -16,8 +17,9 @@ pub struct Replay<'a> {
     recording: &'a mut Recording,
     builder: TraceBuilder,
     segments: Vec<Segment>,
-    /// By segment, and for the end of the file: what may still come from there on.
-    ahead: Vec<Ahead>,
+    times: TimesAhead,
+    /// By segment, and for the end of the file: no call begins before this from there on.
+    ahead: Vec<i64>,
     /// The next segment to be read.
     next: usize,
     /// All before has been read.
@@ -25,15 +27,6 @@ pub struct Replay<'a> {
     rows_done: u64,
     /// The next chunk of entries of the hardware's log.
     next_entries: usize,
-}
-
-/// What may still come.
-#[derive(Clone, Copy, Debug)]
-struct Ahead {
-    /// No call begins before this moment.
-    call: i64,
-    /// No time comes of a task that was launched before this place in the file.
-    launch: u64,
 }
 
 impl Recording {
@@ -59,6 +52,7 @@ impl Recording {
         let groups = self.layout.groups();
         let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
         Replay {
+            times: TimesAhead::new(&segments, self.layout.links()),
             ahead: ahead(&segments),
             recording: self,
             builder,
@@ -71,18 +65,12 @@ impl Recording {
     }
 }
 
-fn ahead(segments: &[Segment]) -> Vec<Ahead> {
-    let mut least = Ahead {
-        call: i64::MAX,
-        launch: u64::MAX,
-    };
+fn ahead(segments: &[Segment]) -> Vec<i64> {
+    let mut least = i64::MAX;
     let mut ahead = vec![least];
     for segment in segments.iter().rev() {
         if let Some(span) = segment.call_span {
-            least.call = least.call.min(span.begin);
-        }
-        if segment.times > 0 {
-            least.launch = least.launch.min(segment.launched_from);
+            least = least.min(span.begin);
         }
         ahead.push(least);
     }
@@ -107,10 +95,11 @@ impl Replay<'_> {
             && read < rows.max(1)
             && let Some(segment) = self.segments.get(self.next).copied()
         {
+            let number = self.next as u32;
             self.next += 1;
             self.rows_done += segment.rows();
             // The index need not tell the truth.
-            read += self.read(&segment)?;
+            read += self.read(&segment, number)?;
             if self.builder.rows_memory() > limit {
                 return Err(OpenError::TooMuch);
             }
@@ -171,12 +160,17 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// Reads a segment, and tells how many rows that were.
-    fn read(&mut self, segment: &Segment) -> Result<u64, OpenError> {
+    /// Reads a segment with the times of its tasks, and returns the number of its rows.
+    fn read(&mut self, segment: &Segment, number: u32) -> Result<u64, OpenError> {
         let recording = &mut *self.recording;
         let builder = &mut self.builder;
+        let first = builder.trace().tasks().len();
         let mut budget = Budget::segment(recording.parts.length()?, segment.rows());
-        let mut take = Taking { builder, rows: 0 };
+        let mut take = Taking {
+            builder,
+            rows: 0,
+            times: Vec::new(),
+        };
         let left = (self.position, segment.end());
         let mut warnings = Vec::new();
         let others = recording.layout.left().within(left);
@@ -186,18 +180,57 @@ impl Replay<'_> {
         self.position = self.position.max(segment.end());
         let bytes = (segment.offset, segment.end());
         let is_call = recording.layout.calls_of(segment);
-        let wanted = |kind| kind == is_call || kind == TaskTimeRow::KIND;
+        let has_times =
+            segment.times > 0 && self.times.wants(number, number) && !self.times.has(number);
+        let wanted = |kind| kind == is_call || (has_times && kind == TaskTimeRow::KIND);
         warnings.extend(
             recording
                 .parts
                 .range(bytes, wanted, &mut budget, &mut take)?,
         );
-        let Taking { builder, rows } = take;
+        let Taking { rows, times, .. } = take;
+        if has_times {
+            self.times.hold(number, times, number);
+        }
         if !warnings.is_empty() {
             builder.set_damaged();
         }
         recording.warn(warnings);
+        self.read_times(number, first)?;
         Ok(rows)
+    }
+
+    /// Gives the tasks of a segment, which are the last ones from `first` on, their times.
+    fn read_times(&mut self, number: u32, first: usize) -> Result<(), OpenError> {
+        let needed = self.times.needed(number);
+        if needed.is_empty() {
+            return Ok(());
+        }
+        let tasks = Launched::since(self.builder.trace(), first);
+        for segment in needed {
+            if !self.times.has(segment) {
+                self.read_times_of(segment, number)?;
+            }
+            self.times.time(segment, &tasks, &mut self.builder, number);
+        }
+        self.times.forget(number);
+        Ok(())
+    }
+
+    /// Takes in the times that a segment has, somewhere in the file.
+    fn read_times_of(&mut self, segment: u32, now: u32) -> Result<(), OpenError> {
+        let recording = &mut *self.recording;
+        let Some(found) = self.segments.get(segment as usize) else {
+            return Ok(());
+        };
+        let length = recording.parts.length()?;
+        let (rows, warnings) = times_ahead::read(&recording.parts, found, length)?;
+        if !warnings.is_empty() {
+            self.builder.set_damaged();
+        }
+        recording.warn(warnings);
+        self.times.hold(segment, rows, now);
+        Ok(())
     }
 
     /// What is in memory now.
@@ -215,15 +248,9 @@ impl Replay<'_> {
         (self.rows_done, self.recording.rows())
     }
 
-    /// All calls that begin before this moment are known, and whatever will be known of their tasks.
+    /// All calls that begin before this time are known, with the times of their tasks.
     pub fn horizon(&self) -> i64 {
-        let Some(ahead) = self.ahead.get(self.next) else {
-            return i64::MAX;
-        };
-        let read = self.segments.iter().take(self.next).rev();
-        let waiting = read.take_while(|segment| segment.end() > ahead.launch);
-        let begins = waiting.filter_map(|segment| Some(segment.call_span?.begin));
-        begins.fold(ahead.call, i64::min)
+        self.ahead.get(self.next).copied().unwrap_or(i64::MAX)
     }
 
     /// Forgets the calls that are not to be kept, and their tasks: ids change, and numbers do not.
@@ -237,6 +264,7 @@ impl Replay<'_> {
 struct Taking<'b> {
     builder: &'b mut TraceBuilder,
     rows: u64,
+    times: Vec<TaskTimeRow>,
 }
 
 impl Sink for Taking<'_> {
@@ -244,7 +272,10 @@ impl Sink for Taking<'_> {
         match item {
             Item::Row(row) => {
                 self.rows += 1;
-                self.builder.apply(row);
+                match row {
+                    Row::TaskTime(row) => self.times.push(row),
+                    row => self.builder.apply(row),
+                }
             }
             item => calls(item).for_each(|row| self.builder.apply(Row::Call(row))),
         }

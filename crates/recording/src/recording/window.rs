@@ -5,15 +5,17 @@ use std::collections::{BTreeSet, HashSet};
 use ascend_trace_format::time::DeviceNs;
 
 use crate::TimeRange;
-use crate::file::index::Segment;
-use crate::file::{Budget, Item, OpenError, Table};
+use crate::file::index::{Link, Place, Ran, Segment};
+use crate::file::{Budget, OpenError};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, TraceBuilder};
 use crate::rows::{CallRow, Row, TaskTimeRow};
 use crate::trace::{ProcessId, Trace};
 
 use super::Recording;
+use super::clocks::Clocks;
 use super::open::calls;
+use super::times_ahead::{self, Segments};
 
 /// Rows that are decoded for each row that may be kept: launches may lie far before their tasks.
 const READ_PER_KEPT: u64 = 8;
@@ -124,7 +126,8 @@ impl Recording {
             .flat_map(|group| &group.segments)
             .copied()
             .collect();
-        let chosen = choose(&segments, range, !graphs.is_empty());
+        let index = (self.layout.links(), self.layout.ran());
+        let chosen = choose(&segments, index, &self.clocks, range, !graphs.is_empty());
         let mut numbers = Numbering::new(&segments);
         let needed = chosen.iter().filter(|(_, what)| what.times || what.calls);
         let cost: u64 = needed.map(|(segment, _)| segment.rows()).sum();
@@ -151,14 +154,10 @@ impl Recording {
         let length = self.parts.length()?;
         let limit = Budget::most_held(length);
         for (segment, _) in chosen.iter().filter(|(_, what)| what.times) {
-            let mut budget = Budget::segment(length, segment.rows());
-            let bytes = (segment.offset, segment.end());
-            let is_time = |kind| kind == TaskTimeRow::KIND;
-            let warnings = self.parts.range(bytes, is_time, &mut budget, &mut |item| {
-                if let Item::Row(Row::TaskTime(row)) = item {
-                    window.time(row, &self.clocks);
-                }
-            })?;
+            let (rows, warnings) = times_ahead::read(&self.parts, segment, length)?;
+            for row in rows {
+                window.time(row, &self.clocks);
+            }
             self.warn(warnings);
             if window.memory() > limit {
                 return Err(WindowError::more_than(most));
@@ -204,28 +203,76 @@ struct Needed {
     graphs: bool,
 }
 
-/// The segments that a range needs, in the order of the file; with `graphs` also the last ones before it
-/// in which graphs were made.
-fn choose(segments: &[Segment], range: TimeRange, graphs: bool) -> Vec<(Segment, Needed)> {
-    let mut needed: Vec<Needed> = segments
-        .iter()
-        .map(|segment| Needed {
-            times: overlap(segment.task_span, range),
-            calls: overlap(segment.call_span, range),
-            graphs: false,
-        })
-        .collect();
-    // The launches of the tasks lie between here and their times.
-    let mut from = u64::MAX;
-    for (segment, needed) in segments.iter().zip(&mut needed).rev() {
-        if needed.times {
-            from = from.min(segment.launched_from);
+/// Whether tasks ran in a range, as far as that is known. How far a task can be moved is not known here.
+fn has_run(ran: &Ran, clocks: &Clocks, range: TimeRange) -> Option<bool> {
+    let (process, device) = ran.clock?;
+    let clock = clocks.get(process, device)?;
+    let begin = clock.map(DeviceNs::new(ran.begin))?.host;
+    let end = clock.map(DeviceNs::new(ran.end))?.host;
+    let (begin, end) = (
+        begin.minus(MOST_SLACK_NS).ns(),
+        end.plus(MOST_SLACK_NS).ns(),
+    );
+    Some(TimeRange::new(begin, end.max(begin)).overlaps(range))
+}
+
+/// By segment, whether it has times of tasks that ran in a range.
+fn have_run<'r>(
+    segments: &[Segment],
+    found: &Segments,
+    ran: impl Iterator<Item = &'r Ran>,
+    clocks: &Clocks,
+    range: TimeRange,
+) -> Vec<bool> {
+    let may = |segment: &Segment| overlap(segment.task_span, range);
+    let mut have: Vec<Option<bool>> = vec![None; segments.len()];
+    for ran in ran {
+        if let Some((number, _)) = found.within(Place::at(ran.segment))
+            && let Some(segment) = segments.get(number as usize)
+        {
+            // Without a clock, no task has a time.
+            let has = has_run(ran, clocks, range).unwrap_or_else(|| may(segment));
+            let known = &mut have[number as usize];
+            *known = Some(known.unwrap_or(false) || has);
         }
-        if segment.offset >= from && from != u64::MAX {
-            needed.calls |= segment.calls > 0;
+    }
+    let all = have.into_iter().zip(segments);
+    all.map(|(known, segment)| known.unwrap_or_else(|| may(segment)))
+        .collect()
+}
+
+/// The segments that a range needs, in the order of the file: those with calls in it and with times of tasks in it,
+/// and the counterparts of both. With `graphs` also the last ones before it in which graphs were made.
+fn choose<'r>(
+    segments: &[Segment],
+    (links, ran): (impl Iterator<Item = Link>, impl Iterator<Item = &'r Ran>),
+    clocks: &Clocks,
+    range: TimeRange,
+    graphs: bool,
+) -> Vec<(Segment, Needed)> {
+    let found = Segments::new(segments);
+    let have_run = have_run(segments, &found, ran, clocks, range);
+    let has_calls = |segment: &Segment| overlap(segment.call_span, range);
+    let within = segments.iter().zip(&have_run);
+    let within = within.map(|(segment, has_run)| Needed {
+        times: *has_run,
+        calls: has_calls(segment),
+        graphs: false,
+    });
+    let mut needed: Vec<Needed> = within.collect();
+    for link in links {
+        let parts = (found.within(link.times), found.within(link.launches));
+        let (Some(times), Some(launches)) = parts else {
+            continue;
+        };
+        let numbers = |(first, last): (u32, u32)| first as usize..=last as usize;
+        let (times, launches) = (numbers(times), numbers(launches));
+        let are_timed = have_run[times.clone()].contains(&true);
+        if segments[launches.clone()].iter().any(has_calls) {
+            needed[times].iter_mut().for_each(|it| it.times = true);
         }
-        if segment.offset <= from {
-            from = u64::MAX;
+        if are_timed {
+            needed[launches].iter_mut().for_each(|it| it.calls = true);
         }
     }
     if graphs {
@@ -326,21 +373,19 @@ impl Window {
         (keys + times) as u64 + self.builder.rows_memory()
     }
 
-    fn time(&mut self, row: TaskTimeRow, clocks: &super::Clocks) {
+    fn time(&mut self, row: TaskTimeRow, clocks: &Clocks) {
         let process = self.builder.process_of(row.process);
         let stream = self.builder.stream_of(row.process, row.stream, 0);
         let device = self.builder.trace().stream(stream).device;
         let clock = clocks.get(row.process, device);
         let map = |device| clock.and_then(|clock| clock.map(DeviceNs::new(device)));
         let key = (process, row.stream, row.sequence);
-        if let (Some(begin), Some(end)) = (map(row.begin_device_ns), map(row.end_device_ns)) {
-            let is_timed = row.untimed == 0;
-            if is_timed && end.host.plus(slack(end.error)).ns() < self.range.begin {
-                return;
-            }
-            if is_timed && begin.host.minus(slack(begin.error)).ns() <= self.range.end {
-                self.inside.insert(key);
-            }
+        if row.untimed == 0
+            && let (Some(begin), Some(end)) = (map(row.begin_device_ns), map(row.end_device_ns))
+            && end.host.plus(slack(end.error)).ns() >= self.range.begin
+            && begin.host.minus(slack(begin.error)).ns() <= self.range.end
+        {
+            self.inside.insert(key);
         }
         self.times.push((key, row));
     }

@@ -2,9 +2,16 @@
 //!
 //! The reader runs in a process that gets no more. These tests start themselves once again for that.
 
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::Path;
 use std::process::Command;
 
+use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::rows::{
+    CallRow, EndRow, Row, SessionRow, TablesRow, TaskRow, TaskTimeRow,
+};
 use ascend_trace_recording::{OpenError, Recording, TimeRange};
 use ascend_trace_testkit::bombs;
 use ascend_trace_testkit::whole::opened;
@@ -15,6 +22,8 @@ const TASK: &str = "ASCEND_TRACE_TEST_MEMORY";
 const LOOK: &str = ".look";
 const BASE: u64 = 64 << 20;
 const PER_BYTE: u64 = 16;
+/// The names of files that are read once, in order, end with this.
+const THROUGH: &str = ".through";
 /// What a process of these tests has before it does anything.
 const OWN: u64 = 8 << 20;
 
@@ -44,6 +53,7 @@ fn in_little_memory() {
     match task.to_str() {
         Some("mutations") => crate::mutations::short(),
         Some(path) if path.ends_with(LOOK) => look(Path::new(path)),
+        Some(path) if path.ends_with(THROUGH) => go_through(Path::new(path)),
         _ => read(Path::new(&task)),
     }
 }
@@ -53,6 +63,102 @@ fn look(path: &Path) {
     let mut recording = Recording::open(path, |_, _| true).unwrap();
     let _ = recording.summary((i64::MIN, i64::MAX), 50);
     let _ = recording.counts();
+}
+
+/// Tasks of a recording with all times after the last call.
+const LATE_TASKS: u32 = 400_000;
+const LATE_STREAMS: u32 = 16;
+
+/// All times are found, and no call waits in memory for its time.
+fn go_through(path: &Path) {
+    let mut recording = Recording::open(path, |_, _| true).unwrap();
+    let counts = recording.counts();
+    assert_eq!(counts.timed, u64::from(LATE_TASKS));
+    let mut replay = recording.replay();
+    let mut timed = 0;
+    while replay.advance(20_000).unwrap() {
+        let trace = replay.trace();
+        timed += trace
+            .tasks()
+            .iter()
+            .filter(|task| task.time.is_some())
+            .count();
+        assert!(trace.calls().len() < 50_000, "{}", trace.calls().len());
+        let keep = vec![false; trace.calls().len()];
+        replay.forget(&keep);
+    }
+    assert_eq!(timed, LATE_TASKS as usize);
+}
+
+/// A recording in which every time comes as late as it can: those of one stream after those of the other, where
+/// `by_stream`.
+fn write_late(path: &Path, by_stream: bool) {
+    let file = BufWriter::new(File::create(path).unwrap());
+    let (session, tables) = (SessionRow::default(), TablesRow::default());
+    let mut writer = Writer::create(file, &session, &tables).unwrap();
+    let of_stream = LATE_TASKS / LATE_STREAMS;
+    let begin = |stream: u32, sequence: u32| {
+        1_000 * (1 + i64::from(sequence) * i64::from(LATE_STREAMS) + i64::from(stream))
+    };
+    for sequence in 0..of_stream {
+        for stream in 0..LATE_STREAMS {
+            let task = TaskRow {
+                sequence,
+                kind: TaskKind::Memset.code(),
+                untimed: Untimed::Timed.code(),
+            };
+            let call = CallRow {
+                begin_ns: begin(stream, sequence),
+                end_ns: begin(stream, sequence) + 500,
+                device: Some(0),
+                stream: Some(stream),
+                task: Some(task),
+                ..CallRow::default()
+            };
+            writer.push(Row::Call(call)).unwrap();
+        }
+        if sequence.is_multiple_of(500) {
+            writer.flush().unwrap();
+        }
+    }
+    writer.flush().unwrap();
+    let end = begin(0, of_stream) + 100_000;
+    let mut push = |stream: u32, sequence: u32| {
+        let row = TaskTimeRow {
+            process: 0,
+            stream,
+            sequence,
+            untimed: Untimed::Timed.code(),
+            begin_device_ns: begin(stream, sequence) + 1_000,
+            end_device_ns: begin(stream, sequence) + 1_900,
+            seen_ns: end,
+            arming_ns: 0,
+            submitting_ns: 0,
+            record_ns: 0,
+            record_open_ns: 0,
+        };
+        writer.push(Row::TaskTime(row)).unwrap();
+        if sequence.is_multiple_of(500) {
+            writer.flush().unwrap();
+        }
+    };
+    match by_stream {
+        true => (0..LATE_STREAMS)
+            .for_each(|stream| (0..of_stream).for_each(|sequence| push(stream, sequence))),
+        false => (0..of_stream)
+            .for_each(|sequence| (0..LATE_STREAMS).for_each(|stream| push(stream, sequence))),
+    }
+    writer.finish(EndRow::default()).unwrap();
+}
+
+#[test]
+fn a_recording_whose_times_all_come_at_its_end_takes_no_more_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    for by_stream in [false, true] {
+        let path = folder.path().join(format!("late{THROUGH}"));
+        write_late(&path, by_stream);
+        with_memory(BASE, &format!("late, {by_stream}"), &path);
+    }
 }
 
 /// In every way that commands do.

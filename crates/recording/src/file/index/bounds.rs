@@ -186,6 +186,28 @@ impl DeviceBounds {
     }
 }
 
+/// Clocks of devices, as processes see them.
+const MOST_CLOCKS: usize = 4096;
+
+/// Bounds by process and device.
+pub(super) type Bounds = BTreeMap<(u32, u32), DeviceBounds>;
+
+/// The bounds of a clock; `None` where there are too many clocks.
+pub(super) fn bounds_of(clocks: &mut Bounds, key: (u32, u32)) -> Option<&mut DeviceBounds> {
+    if clocks.len() >= MOST_CLOCKS && !clocks.contains_key(&key) {
+        return None;
+    }
+    Some(clocks.entry(key).or_default())
+}
+
+/// The bounds worth keeping of each clock that has some.
+pub(super) fn known(clocks: &Bounds) -> BTreeMap<(u32, u32), Vec<Bound>> {
+    let taken = clocks
+        .iter()
+        .map(|(key, clock)| (*key, clock.clone().take()));
+    taken.filter(|(_, bounds)| !bounds.is_empty()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

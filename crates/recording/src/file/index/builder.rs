@@ -1,31 +1,31 @@
 //! Makes the index from chunks, in the order of the file: for the writer while it writes, for the
 //! reader where no index is.
 
-use std::collections::BTreeMap;
-
 use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::TimeRange;
 use crate::category::Category;
 use crate::clock::Bound;
-use crate::counters::raise;
 use crate::file::call::Brief;
 use crate::file::chunk::{self, Kind};
 use crate::file::table::{Table, cursors, each};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
-use crate::load::{NO_STREAM, Numbers, function};
+use crate::load::{NO_STREAM, Numbers, function, may_come};
 use crate::rows::{
     AnchorRow, CallRow, CounterRow, LossRow, ProcessRow, Row, StreamRow, TablesRow, TaskRow,
     TaskTimeRow, ThreadRow,
 };
 use crate::summary::{DEEPEST, LaneBuilder};
 
-use super::bounds::DeviceBounds;
+use super::bounds::{Bounds, DeviceBounds, bounds_of, known};
 use super::codec;
-use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing};
-use super::streams::{Launch, StreamState, Streams};
-use super::totals::{CODES, MOST, Totals};
+use super::group::{Fine, Group, LaneKey, Segment, Thing, shrunk};
+use super::links::{Link, Links};
+use super::pending::{Found, Item, Place, Word};
+use super::ran::{AllRan, Ran};
+use super::streams::{StreamState, Streams, Waiting};
+use super::totals::{MOST, Totals, code};
 
 /// A segment is complete when it has so many rows, or bytes.
 const SEGMENT_ROWS: u64 = 8192;
@@ -47,9 +47,6 @@ const COARSE_ENTRIES: usize = 64;
 const LANES: usize = 1 << 14;
 /// Bytes of a file for each further one.
 const LANE_BYTES: u64 = 16;
-/// Clocks of devices, as processes see them.
-const MOST_CLOCKS: usize = 4096;
-
 /// Slots of the calls of a function that no table has.
 const UNKNOWN: [u8; 2] = [7; 2];
 
@@ -83,6 +80,8 @@ pub(crate) struct Indexer {
     segments: Vec<Segment>,
     things: Vec<Thing>,
     totals: Totals,
+    links: Links,
+    ran: AllRan,
     rows: u64,
 }
 
@@ -105,6 +104,8 @@ impl Indexer {
             segments: Vec::new(),
             things: Vec::new(),
             totals: Totals::default(),
+            links: Links::default(),
+            ran: AllRan::default(),
             rows: 0,
         }
     }
@@ -122,8 +123,20 @@ impl Indexer {
             threads: self.threads.clone(),
             thread_states: thread_states.collect(),
             first_process: self.first_process,
+            streams: self.streams.aside(),
             ..Self::new(begin)
         }
+    }
+
+    /// What waits after the last group.
+    pub(super) fn waiting(&self) -> Vec<Waiting> {
+        self.streams.waiting()
+    }
+
+    /// Goes on after a group; this waits at its end.
+    pub(crate) fn set_waiting(&mut self, waiting: &[Waiting]) {
+        self.streams.set_most(self.most_lanes());
+        self.streams.set_waiting(waiting);
     }
 
     /// Learns what kind of calls the functions make.
@@ -152,10 +165,7 @@ impl Indexer {
     /// Takes in the next chunk: where its header begins, how long it is with it, and its payload
     /// after unpacking. Tells whether it holds things.
     pub(crate) fn chunk(&mut self, kind: Kind, offset: u64, length: u64, payload: &[u8]) -> bool {
-        if kind == chunk::OPEN {
-            // Nothing of it is there any more once the recording has ended.
-            return false;
-        }
+        // Segments follow each other without gaps, so they have chunks that nothing is counted of.
         if self.segment.rows() >= SEGMENT_ROWS || self.segment.length >= SEGMENT_BYTES {
             self.close_segment();
         }
@@ -170,8 +180,8 @@ impl Indexer {
             CallRow::KIND => self.calls(payload),
             TaskTimeRow::KIND => each(payload, |row: TaskTimeRow| self.time(&row)),
             AnchorRow::KIND => each(payload, |row: AnchorRow| self.anchor(&row)),
-            LossRow::KIND => each(payload, |row: LossRow| self.loss(&row)),
-            CounterRow::KIND => each(payload, |row: CounterRow| self.counter(&row)),
+            LossRow::KIND => each(payload, |row: LossRow| self.totals.lose(&row)),
+            CounterRow::KIND => each(payload, |row: CounterRow| self.totals.raise(&row)),
             ProcessRow::KIND => each(payload, |row: ProcessRow| self.thing(&Row::Process(row))),
             ThreadRow::KIND => each(payload, |row: ThreadRow| self.thing(&Row::Thread(row))),
             StreamRow::KIND => each(payload, |row: StreamRow| self.thing(&Row::Stream(row))),
@@ -299,27 +309,54 @@ impl Indexer {
         let serial = call.stream.unwrap_or(NO_STREAM);
         let kind = TaskKind::from_code(task.kind).unwrap_or(TaskKind::Other);
         self.totals.kinds[code(kind as u8)] += 1;
-        let launch = match task.untimed {
-            0 => Some(Launch {
-                sequence: task.sequence,
-                slot: Category::of_task(kind).slot() as u8,
-                begin: call.begin_ns,
-                segment: self.segment.offset,
-            }),
-            reason => {
-                self.totals.untimed[code(reason)] += 1;
-                None
+        if let Some(stream) = self.streams.touch(process, serial) {
+            if stream.totals.tasks == 0 {
+                stream.totals.device = call.device.map_or(0, u32::from);
             }
-        };
-        let Some(stream) = self.streams.touch(process, serial) else {
-            return;
-        };
-        if stream.totals.tasks == 0 {
-            stream.totals.device = call.device.map_or(0, u32::from);
+            stream.totals.tasks += 1;
         }
-        stream.totals.tasks += 1;
-        if let Some(launch) = launch {
-            self.streams.launch(process, serial, launch);
+        let untimed = Untimed::from_code(task.untimed).unwrap_or(Untimed::Unreadable);
+        if untimed != Untimed::Timed {
+            self.totals.untimed[code(task.untimed)] += 1;
+        }
+        let runs = untimed != Untimed::Bound || call.graph.is_none();
+        if !runs || !may_come(untimed) {
+            return;
+        }
+        let here = self.segment.offset;
+        let slot = Category::of_task(kind).slot() as u8;
+        let word = Word::new(slot, task.untimed);
+        let launch = Item::new(task.sequence, word, call.begin_ns, here);
+        // The time of another thread's task may be in the file before.
+        if let Some(time) = self.streams.launch((process, serial), launch) {
+            self.links.add(Link {
+                times: time.place(),
+                launches: Place::at(here),
+            });
+            self.count_time((process, serial), &time, (task.untimed, time.said()));
+        }
+    }
+
+    /// Counts what its row says of the time of a task. Its call may have said that there would be none.
+    fn count_time(
+        &mut self,
+        (process, serial): (u32, u32),
+        counterpart: &Found,
+        (said, untimed): (u8, u8),
+    ) {
+        if !counterpart.is_certain() {
+            self.totals.uncertain += 1;
+            return;
+        }
+        let has_reason = said != Untimed::Timed as u8;
+        if untimed != Untimed::Timed as u8 {
+            self.totals.untimed[code(untimed)] += u64::from(!has_reason);
+            return;
+        }
+        self.totals.regained[code(said)] += u64::from(has_reason);
+        self.totals.timed += 1;
+        if let Some(stream) = self.streams.touch(process, serial) {
+            stream.totals.timed += 1;
         }
     }
 
@@ -334,24 +371,35 @@ impl Indexer {
         };
         let end = end.max(first);
         let length = end.saturating_sub(first);
-        let launch = self.streams.launched(row.process, row.stream, row.sequence);
         let is_timed = row.untimed == Untimed::Timed as u8;
-        match is_timed {
-            true => self.totals.timed += 1,
-            false => self.totals.untimed[code(row.untimed)] += 1,
+        let key = (row.process, row.stream);
+        let here = self.segment.offset;
+        let time = Item::new(row.sequence, Word::new(0, row.untimed), 0, here);
+        let launch = self.streams.time(key, time);
+        if let Some(launch) = launch {
+            self.links.add(Link {
+                times: Place::at(here),
+                launches: launch.place(),
+            });
+            self.count_time(key, &launch, (launch.said(), row.untimed));
         }
         let Some(stream) = self.streams.touch(row.process, row.stream) else {
             return;
         };
         if is_timed {
-            stream.totals.timed += 1;
-            let slot = launch.map_or(7, |launch| launch.slot);
+            let slot = launch.and_then(|launch| launch.slot()).unwrap_or(7);
             stream.lane.add(first, end, usize::from(slot));
+            self.ran.add(Ran {
+                segment: here,
+                clock: stream.device.map(|device| (row.process, device)),
+                begin: first,
+                end,
+            });
         }
         // When the task was not seen complete, the times are no help: it may have ended whenever.
         let seen = (row.seen_ns > 0).then_some(row.seen_ns);
         let begin = match (launch, seen) {
-            (Some(launch), _) => launch.begin,
+            (Some(launch), _) => launch.begin(),
             (None, Some(seen)) => seen.saturating_sub(length),
             (None, None) => return,
         };
@@ -359,8 +407,11 @@ impl Indexer {
         let span = TimeRange::new(begin, latest.max(begin));
         self.segment.task_span = TimeRange::grown(self.segment.task_span, span);
         if let Some(launch) = launch {
-            self.segment.launched_from = self.segment.launched_from.min(launch.segment);
-            let key = (row.process, stream.device);
+            let from = &mut self.segment.launched_from;
+            *from = launch.place().from.min(*from);
+        }
+        if let Some(Found::Exactly(launch)) = launch {
+            let key = (row.process, stream.device.unwrap_or(0));
             if let Some(latest) = seen.filter(|_| is_timed).map(HostNs::new)
                 && let Some(clock) = self.clock(key)
             {
@@ -416,20 +467,6 @@ impl Indexer {
         bounds_of(&mut self.clocks, key)
     }
 
-    fn loss(&mut self, row: &LossRow) {
-        let losses = &mut self.totals.losses;
-        losses.calls = losses.calls.saturating_add(row.calls);
-        losses.others = losses.others.saturating_add(row.others);
-    }
-
-    fn counter(&mut self, row: &CounterRow) {
-        let key = (row.process, row.what);
-        let counters = &mut self.totals.counters;
-        if counters.len() < MOST || counters.contains_key(&key) {
-            raise(counters, key, row.value);
-        }
-    }
-
     fn close_segment(&mut self) {
         let segment = std::mem::take(&mut self.segment);
         if segment.length == 0 {
@@ -482,6 +519,9 @@ impl Indexer {
             bounds: Default::default(),
             driver_bounds: Default::default(),
             totals: self.totals.clone(),
+            links: self.links.known(),
+            ran: self.ran.known(),
+            waiting: Vec::new(),
         };
         if self.segment.length > 0 {
             group.segments.push(self.segment);
@@ -498,6 +538,11 @@ impl Indexer {
             group.totals.streams.insert(stream.key, stream.totals);
         }
         (group, codec::lanes(&shrunk(lanes, FINE, LANE_ENTRIES)))
+    }
+
+    /// Tasks of the group with a time, and times that may belong to no task.
+    pub(crate) fn timed(&self) -> (u64, u64) {
+        (self.totals.timed, self.totals.uncertain)
     }
 
     /// Rows in the group so far.
@@ -527,6 +572,8 @@ impl Indexer {
         self.segments.clear();
         self.things.clear();
         self.totals = Totals::default();
+        self.links.clear();
+        self.ran.clear();
         self.rows = 0;
         self.start(next);
         taken
@@ -548,38 +595,4 @@ impl Indexer {
         }));
         lanes
     }
-}
-
-/// Bounds by process and device.
-type Bounds = BTreeMap<(u32, u32), DeviceBounds>;
-
-/// What is known of a clock; `None` where there are too many.
-fn bounds_of(clocks: &mut Bounds, key: (u32, u32)) -> Option<&mut DeviceBounds> {
-    if clocks.len() >= MOST_CLOCKS && !clocks.contains_key(&key) {
-        return None;
-    }
-    Some(clocks.entry(key).or_default())
-}
-
-/// The bounds worth keeping of each clock that has some.
-fn known(clocks: &Bounds) -> BTreeMap<(u32, u32), Vec<Bound>> {
-    let taken = clocks
-        .iter()
-        .map(|(key, clock)| (*key, clock.clone().take()));
-    taken.filter(|(_, bounds)| !bounds.is_empty()).collect()
-}
-
-fn shrunk(lanes: Vec<(LaneKey, LaneBuilder)>, (share, fewest): (u64, usize), most: usize) -> Lanes {
-    let lanes = lanes.into_iter().filter(|(_, lane)| lane.len() > 0);
-    lanes
-        .map(|(key, mut lane)| {
-            let wanted = usize::try_from(lane.slices() / share).unwrap_or(most);
-            lane.shrink(wanted.clamp(fewest, most));
-            (key, lane.finish())
-        })
-        .collect()
-}
-
-fn code(code: u8) -> usize {
-    usize::from(code).min(CODES - 1)
 }

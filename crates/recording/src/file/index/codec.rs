@@ -1,5 +1,7 @@
 //! The index as bytes. Tables as everywhere in a file, several of them in one payload.
 
+mod late;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -205,10 +207,15 @@ fn encode(group: &Group, index: u64, summary: u64) -> Vec<u8> {
     put_totals(&mut out, &group.totals);
     put_devices(&mut out, &group.totals.drivers);
     put_bounds(&mut out, &group.driver_bounds);
+    late::put_links(&mut out, group);
+    late::put_waiting(&mut out, group, index);
+    late::put_regained(&mut out, &group.totals);
+    late::put_ran(&mut out, group);
     out
 }
 
-/// The group that an index at `offset` of the file tells about.
+/// The group of an index at `offset` of the file. `None` for older indexes, which do not
+/// say where the times of tasks are.
 pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
     let mut sections = Sections(payload);
     let mut head = sections.next(2)?;
@@ -221,6 +228,10 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
     let mut totals = take_totals(&mut sections)?;
     take_devices(&mut sections, &mut totals.drivers)?;
     let driver_bounds = take_bounds(&mut sections)?;
+    let links = late::take_links(sections.next(4)?, begin, offset)?;
+    let waiting = late::take_waiting(sections.next(10)?, offset)?;
+    late::take_regained(&mut sections, &mut totals)?;
+    let ran = late::take_ran(sections.next(5)?, begin, offset)?;
     totals.call_span = TimeRange::around(segments.iter().map(|segment| segment.call_span));
     let end = offset.checked_sub(summary)?;
     let within = |from: u64, to: u64| begin <= from && to <= end;
@@ -241,6 +252,9 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
         bounds,
         driver_bounds,
         totals,
+        links,
+        ran,
+        waiting,
     })
 }
 

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use crate::TimeRange;
 use crate::clock::Bound;
 use crate::file::chunk::Kind;
-use crate::summary::Entry;
+use crate::summary::{Entry, LaneBuilder};
 
+use super::links::Link;
+use super::ran::Ran;
+use super::streams::Waiting;
 use super::totals::Totals;
 
 /// A line of the timeline: tasks of a stream, or calls of a thread at one depth of nesting. Named
@@ -84,6 +87,12 @@ pub(crate) struct Group {
     /// The same as the driver tells them.
     pub(crate) driver_bounds: BTreeMap<(u32, u32), Vec<Bound>>,
     pub(crate) totals: Totals,
+    /// Where times of this group are, or launches, and where their counterparts are: here or before.
+    pub(crate) links: Vec<Link>,
+    /// When tasks ran that have their times here.
+    pub(crate) ran: Vec<Ran>,
+    /// Launches and times that wait for each other after this group.
+    pub(crate) waiting: Vec<Waiting>,
 }
 
 impl Group {
@@ -116,6 +125,9 @@ impl Group {
             (totals.threads.len() + totals.streams.len()) * LANE,
             (totals.counters.len() + devices().count() + widths + totals.replays.len()) * COUNT,
             totals.functions.len() * 2 * size_of::<(u64, u64)>(),
+            self.links.len() * 2 * size_of::<Link>(),
+            self.ran.len() * 2 * size_of::<Ran>(),
+            self.waiting.len() * 2 * size_of::<Waiting>(),
             size_of::<Self>(),
         ];
         bytes.into_iter().sum::<usize>() as u64
@@ -145,4 +157,20 @@ impl Group {
         let spans = self.segments.iter();
         TimeRange::around(spans.flat_map(|segment| [segment.call_span, segment.task_span]))
     }
+}
+
+/// Lanes in fewer entries: one for each `share` slices, at least `fewest` and at most `most`.
+pub(super) fn shrunk(
+    lanes: Vec<(LaneKey, LaneBuilder)>,
+    (share, fewest): (u64, usize),
+    most: usize,
+) -> Lanes {
+    let lanes = lanes.into_iter().filter(|(_, lane)| lane.len() > 0);
+    lanes
+        .map(|(key, mut lane)| {
+            let wanted = usize::try_from(lane.slices() / share).unwrap_or(most);
+            lane.shrink(wanted.clamp(fewest, most));
+            (key, lane.finish())
+        })
+        .collect()
 }

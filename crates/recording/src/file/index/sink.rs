@@ -17,6 +17,9 @@ pub(in crate::file) struct IndexSink {
     /// Rows of a group, and rows from which on a file has an index.
     rows: u64,
     least: u64,
+    /// Tasks with a time, in complete groups.
+    timed: u64,
+    uncertain: bool,
     /// The output failed: where things are in the file is not known any more.
     lost: bool,
 }
@@ -31,6 +34,8 @@ impl IndexSink {
             indexes: Vec::new(),
             rows: GROUP_ROWS,
             least: SHORT,
+            timed: 0,
+            uncertain: false,
             lost: false,
         }
     }
@@ -87,11 +92,21 @@ impl IndexSink {
     }
 
     fn group(&mut self, offset: u64, packer: &mut Packer) -> io::Result<Vec<u8>> {
-        let (group, fine) = self.indexer.take(offset);
+        let (mut group, fine) = self.indexer.take(offset);
+        self.timed = self.timed.saturating_add(group.totals.timed);
+        self.uncertain |= group.totals.uncertain > 0;
+        group.waiting = self.indexer.waiting();
         let (block, index) = codec::block(&group, &fine, offset, packer)?;
         self.indexes.extend(index);
         self.indexer.start(offset + block.len() as u64);
         Ok(block)
+    }
+
+    /// Tasks with a time; `None` where the number is not certain.
+    pub(in crate::file) fn timed(&self) -> Option<u64> {
+        let (timed, uncertain) = self.indexer.timed();
+        let is_known = !self.lost && !self.uncertain && uncertain == 0;
+        is_known.then(|| self.timed.saturating_add(timed))
     }
 
     /// The output failed: there will be no more index.

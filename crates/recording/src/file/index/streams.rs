@@ -1,57 +1,104 @@
-//! Streams while their tasks go by: what was launched waits here for its time.
+//! Streams while their tasks pass: launches wait here for their times, and times that come first for their
+//! launches.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use crate::summary::LaneBuilder;
 
+use super::pending::{Found, Item, Pending, Run};
 use super::totals::StreamTotals;
 
-/// Launches of one stream that wait for their times. The oldest are given up beyond that.
-const MOST_WAITING: usize = 1 << 16;
-/// Those of all streams.
-const MOST_OF_ALL: usize = 1 << 20;
-/// A time is looked for among so many of the oldest launches: times come nearly in their order.
-const NEAR: usize = 64;
+/// Of one stream, that many wait one by one; of all streams, that many.
+const MOST_LAUNCHES: Most = Most {
+    of_stream: 1 << 16,
+    of_all: 1 << 20,
+};
+/// Times come before their launches only where two threads are nearly at once.
+const MOST_TIMES: Most = Most {
+    of_stream: 1 << 14,
+    of_all: 1 << 17,
+};
+/// Runs of older ones, of all streams.
+const MOST_RUNS: usize = 1 << 16;
+/// Runs at the end of a group: of a stream, where there are few streams, and of all.
+const RUNS_AT_END: usize = 256;
+const ALL_RUNS_AT_END: usize = 1 << 12;
 const CACHE: usize = 64;
 
-/// A task that has no time yet.
+/// How many may wait one by one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Launch {
-    pub(super) sequence: u32,
-    pub(super) slot: u8,
-    /// Begin of the call.
-    pub(super) begin: i64,
-    /// Where the segment with the call begins.
-    pub(super) segment: u64,
+struct Most {
+    of_stream: usize,
+    of_all: usize,
+}
+
+/// Launches or times that wait on a stream when a group ends, for readers that go on from there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// Process and serial.
+    pub(crate) stream: (u32, u32),
+    /// Times that wait for launches, instead of launches that wait for times.
+    pub(crate) is_time: bool,
+    /// Not all sequences in the run wait.
+    pub(crate) is_loose: bool,
+    pub(crate) run: Run,
+}
+
+/// How many wait on all streams, of one kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    items: usize,
+    runs: usize,
+}
+
+impl Sums {
+    /// Counts what changes while something is done with a stream.
+    fn around<T>(&mut self, waits: &mut Waits, work: impl FnOnce(&mut Pending) -> T) -> T {
+        let pending = waits.get_or_insert_default();
+        let before = (pending.items(), pending.runs());
+        let done = work(pending);
+        self.items = (self.items + pending.items()).saturating_sub(before.0);
+        self.runs = (self.runs + pending.runs()).saturating_sub(before.1);
+        done
+    }
+
+    fn push(&mut self, waits: &mut Waits, item: Item, most: Most) {
+        let all = *self;
+        self.around(waits, |pending| {
+            pending.push(item);
+            if pending.items() > most.of_stream {
+                pending.shrink(most.of_stream / 2);
+            } else if all.items >= most.of_all {
+                pending.shrink(usize::MAX);
+            }
+            if all.runs > MOST_RUNS && pending.runs() > 1 {
+                pending.halve_runs();
+            }
+        });
+    }
+
+    fn take(&mut self, waits: &mut Waits, sequence: u32) -> Option<Found> {
+        waits.as_ref()?;
+        self.around(waits, |pending| pending.take(sequence))
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct StreamState {
     pub(super) key: (u32, u32),
-    pub(super) device: u32,
+    /// As its row says.
+    pub(super) device: Option<u32>,
     /// Of the current group.
     pub(super) lane: LaneBuilder,
     pub(super) totals: StreamTotals,
-    waiting: VecDeque<Launch>,
+    launches: Waits,
+    times: Waits,
 }
 
-impl StreamState {
-    /// Takes the launch with this sequence out; older ones than those near the front stay lost.
-    fn launched(&mut self, sequence: u32) -> Option<Launch> {
-        // What is far behind was passed over for good.
-        while let Some(first) = self.waiting.front()
-            && i64::from(first.sequence) + (NEAR as i64) < i64::from(sequence)
-        {
-            self.waiting.pop_front();
-        }
-        let near = self.waiting.iter().take(NEAR);
-        let place = near
-            .enumerate()
-            .find(|(_, launch)| launch.sequence == sequence)?
-            .0;
-        self.waiting.remove(place)
-    }
+/// Launches or times that wait on a stream. Most of many streams have none.
+type Waits = Option<Box<Pending>>;
 
+impl StreamState {
     /// Whether nothing of the current group has touched it.
     pub(super) fn is_untouched(&self) -> bool {
         self.totals.tasks == 0 && self.totals.timed == 0 && self.lane.slices() == 0
@@ -69,8 +116,8 @@ pub(super) struct Streams {
     lane_limit: usize,
     /// There may be so many.
     most: usize,
-    /// Launches of all streams that wait.
-    waiting: usize,
+    launches: Sums,
+    times: Sums,
 }
 
 impl Streams {
@@ -82,8 +129,25 @@ impl Streams {
             touched: Vec::new(),
             lane_limit,
             most: usize::MAX,
-            waiting: 0,
+            launches: Sums::default(),
+            times: Sums::default(),
         }
+    }
+
+    /// The same streams with all that waits on them, and nothing of a group.
+    pub(super) fn aside(&self) -> Self {
+        let mut aside = Self::new(self.lane_limit);
+        for state in &self.states {
+            if let Some(place) = aside.place(state.key) {
+                let beside = &mut aside.states[place];
+                beside.device = state.device;
+                beside.launches = state.launches.clone();
+                beside.times = state.times.clone();
+            }
+        }
+        aside.launches = self.launches;
+        aside.times = self.times;
+        aside
     }
 
     /// From now on further streams are passed over when there are so many.
@@ -100,30 +164,80 @@ impl Streams {
         self.states.get_mut(place)
     }
 
-    /// Notes a launch on a stream, in place of its oldest one when very many wait.
-    pub(super) fn launch(&mut self, process: u32, serial: u32, launch: Launch) {
-        let Some(place) = self.place((process, serial)) else {
-            return;
-        };
-        let waiting = &mut self.states[place].waiting;
-        if waiting.len() >= MOST_WAITING || self.waiting >= MOST_OF_ALL {
-            if waiting.pop_front().is_none() {
-                return;
-            }
-            self.waiting -= 1;
+    /// Takes a launch and returns its time, if there was one before. If that is not certain, the launch waits as well.
+    pub(super) fn launch(&mut self, key: (u32, u32), launch: Item) -> Option<Found> {
+        let place = self.place(key)?;
+        let state = &mut self.states[place];
+        let time = self.times.take(&mut state.times, launch.sequence);
+        if !time.is_some_and(|it| it.is_certain()) {
+            let launches = &mut state.launches;
+            self.launches.push(launches, launch, MOST_LAUNCHES);
         }
-        waiting.push_back(launch);
-        self.waiting += 1;
+        time
     }
 
-    /// Takes the launch of a task out; older ones than those near it stay lost.
-    pub(super) fn launched(&mut self, process: u32, serial: u32, sequence: u32) -> Option<Launch> {
-        let place = self.place((process, serial))?;
+    /// Takes a time and returns its launch, if there was one before. If that is not certain, the time waits as well.
+    pub(super) fn time(&mut self, key: (u32, u32), time: Item) -> Option<Found> {
+        let place = self.place(key)?;
         let state = &mut self.states[place];
-        let before = state.waiting.len();
-        let launch = state.launched(sequence);
-        self.waiting -= before - state.waiting.len();
+        let launch = self.launches.take(&mut state.launches, time.sequence);
+        if !launch.is_some_and(|it| it.is_certain()) {
+            self.times.push(&mut state.times, time, MOST_TIMES);
+        }
         launch
+    }
+
+    /// All that waits now, in few runs.
+    pub(super) fn waiting(&self) -> Vec<Waiting> {
+        let kinds = |state: &StreamState| {
+            let kinds = [&state.launches, &state.times].into_iter().flatten();
+            kinds.filter(|it| !it.is_empty()).count()
+        };
+        let busy: usize = self.states.iter().map(kinds).sum();
+        let most = (ALL_RUNS_AT_END / busy.max(1)).clamp(1, RUNS_AT_END);
+        let mut waiting = Vec::new();
+        for state in &self.states {
+            for (is_time, pending) in [(false, &state.launches), (true, &state.times)] {
+                let Some(pending) = pending.as_ref().filter(|it| !it.is_empty()) else {
+                    continue;
+                };
+                let few = pending.as_runs(most);
+                waiting.extend(few.all_runs().map(|(run, is_loose)| Waiting {
+                    stream: state.key,
+                    is_time,
+                    is_loose,
+                    run,
+                }));
+            }
+        }
+        waiting
+    }
+
+    /// Goes on where this waits, and nothing else.
+    pub(super) fn set_waiting(&mut self, waiting: &[Waiting]) {
+        for state in &mut self.states {
+            state.launches = None;
+            state.times = None;
+        }
+        self.launches = Sums::default();
+        self.times = Sums::default();
+        for Waiting {
+            stream,
+            is_time,
+            is_loose,
+            run,
+        } in waiting
+        {
+            let Some(place) = self.place(*stream) else {
+                continue;
+            };
+            let state = &mut self.states[place];
+            let (sums, pending) = match is_time {
+                false => (&mut self.launches, &mut state.launches),
+                true => (&mut self.times, &mut state.times),
+            };
+            sums.around(pending, |pending| pending.add_run(*run, *is_loose));
+        }
     }
 
     fn place(&mut self, key: (u32, u32)) -> Option<usize> {
@@ -139,10 +253,11 @@ impl Streams {
         let place = *self.places.entry(key).or_insert_with(|| {
             states.push(StreamState {
                 key,
-                device: 0,
+                device: None,
                 lane: LaneBuilder::new(limit),
                 totals: StreamTotals::default(),
-                waiting: VecDeque::new(),
+                launches: None,
+                times: None,
             });
             states.len() - 1
         });
@@ -153,7 +268,7 @@ impl Streams {
     /// A stream's row says on which device it is.
     pub(super) fn set_device(&mut self, process: u32, serial: u32, device: u32) {
         if let Some(place) = self.place((process, serial)) {
-            self.states[place].device = device;
+            self.states[place].device = Some(device);
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::TimeRange;
 use crate::counters::{Counters, raise};
+use crate::rows::{CounterRow, LossRow};
 use crate::trace::Losses;
 
 /// Codes of task kinds and of reasons for having no time are smaller than this; others count as
@@ -105,6 +106,10 @@ pub(crate) struct Totals {
     pub(crate) timed: u64,
     /// Tasks that will have no time, by reason.
     pub(crate) untimed: [u64; CODES],
+    /// Those of them that got a time later.
+    pub(crate) regained: [u64; CODES],
+    /// Times that may belong to no task: by this number, the counts of times may be wrong.
+    pub(crate) uncertain: u64,
     pub(crate) losses: Losses,
     pub(crate) counters: Counters,
     /// Replays of graphs, by process and serial.
@@ -117,7 +122,24 @@ pub(crate) struct Totals {
     pub(crate) call_span: Option<TimeRange>,
 }
 
+/// The place of a code among counts.
+pub(super) fn code(code: u8) -> usize {
+    usize::from(code).min(CODES - 1)
+}
+
 impl Totals {
+    pub(super) fn lose(&mut self, row: &LossRow) {
+        self.losses.calls = self.losses.calls.saturating_add(row.calls);
+        self.losses.others = self.losses.others.saturating_add(row.others);
+    }
+
+    pub(super) fn raise(&mut self, row: &CounterRow) {
+        let key = (row.process, row.what);
+        if self.counters.len() < MOST || self.counters.contains_key(&key) {
+            raise(&mut self.counters, key, row.value);
+        }
+    }
+
     pub(super) fn function(&mut self, number: u16) -> &mut (u64, u64) {
         let place = usize::from(number);
         if place >= self.functions.len() {
@@ -139,6 +161,7 @@ impl Totals {
         plus(&mut self.calls, other.calls);
         plus(&mut self.nested, other.nested);
         plus(&mut self.timed, other.timed);
+        plus(&mut self.uncertain, other.uncertain);
         plus(&mut self.losses.calls, other.losses.calls);
         plus(&mut self.losses.others, other.losses.others);
         for (number, (calls, failed)) in other.functions.iter().enumerate() {
@@ -149,6 +172,7 @@ impl Totals {
         for code in 0..CODES {
             plus(&mut self.kinds[code], other.kinds[code]);
             plus(&mut self.untimed[code], other.untimed[code]);
+            plus(&mut self.regained[code], other.regained[code]);
         }
         for (thread, calls) in &other.threads {
             plus(self.threads.entry(*thread).or_default(), *calls);

@@ -75,6 +75,10 @@ fn index(group: u64, summary: u64) -> Vec<u8> {
         empty(2),
         empty(3),
         empty(3),
+        empty(4),
+        empty(10),
+        section(25, &[C::numbers(&[0; 25])]),
+        empty(5),
     ]
     .concat()
 }

@@ -77,6 +77,9 @@ pub struct Options {
     /// What an event record takes of the device's time, and up to how much more.
     pub record_ns: u64,
     pub record_jitter_ns: u64,
+    /// Half of the records take about this much longer, one of ten more than five times as much, and none more than
+    /// 19 times as much.
+    pub record_tail_ns: u64,
     /// What the runtime takes to learn of completion when an event asked for a completion entry.
     pub completion_ns: u64,
     /// What reading one event's time takes the thread that synchronises, on chips without STARS.
@@ -157,6 +160,7 @@ impl Options {
             launch_ns: 2000,
             record_ns: 0,
             record_jitter_ns: 0,
+            record_tail_ns: 0,
             completion_ns: 0,
             readback_ns: 0,
             recycle_every: 0,
@@ -188,7 +192,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 48] = [
+pub const KEYS: [&str; 49] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -211,6 +215,7 @@ pub const KEYS: [&str; 48] = [
     "launch_ns",
     "record_ns",
     "record_jitter_ns",
+    "record_tail_ns",
     "completion_ns",
     "readback_ns",
     "recycle_every",
@@ -287,6 +292,7 @@ impl Options {
             "launch_ns" => self.launch_ns = number(key, value, 0, 10_000_000_000)?,
             "record_ns" => self.record_ns = number(key, value, 0, 10_000_000_000)?,
             "record_jitter_ns" => self.record_jitter_ns = number(key, value, 0, 10_000_000_000)?,
+            "record_tail_ns" => self.record_tail_ns = number(key, value, 0, 10_000_000)?,
             "completion_ns" => self.completion_ns = number(key, value, 0, 10_000_000_000)?,
             "readback_ns" => self.readback_ns = number(key, value, 0, 10_000_000_000)?,
             "recycle_every" => self.recycle_every = number(key, value, 0, 1 << 20)?,

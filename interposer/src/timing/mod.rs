@@ -26,6 +26,7 @@ pub(crate) mod reference;
 pub(crate) mod room;
 pub(crate) mod schedule;
 pub(crate) mod slots;
+pub(crate) mod spread;
 pub(crate) mod stash;
 pub(crate) mod submit;
 pub(crate) mod teardown;

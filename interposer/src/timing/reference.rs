@@ -77,6 +77,13 @@ pub(crate) fn record_time(context: &ContextEntry) -> Option<&'static RecordTime>
     Some(&clock.record_time)
 }
 
+/// Tells the trace what is new of all devices. The thread must be marked busy.
+pub(crate) fn tell() {
+    for (device, clock) in (0..).zip(&CLOCKS) {
+        clock.record_time.tell(device);
+    }
+}
+
 /// The latest time that was read of a context's device: what is submitted from now on is done later.
 pub(crate) fn latest(context: &ContextEntry) -> i64 {
     let clock = CLOCKS.get(context.device.load(Relaxed) as usize);

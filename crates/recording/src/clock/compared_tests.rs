@@ -123,6 +123,7 @@ impl Idle {
                 is_moment: false,
                 record: 0,
                 record_open: 0,
+                is_of_events: true,
             },
             launch: Launch {
                 begin: HostNs::new(submitted - below(300)),

@@ -27,6 +27,8 @@ pub(crate) struct Reading {
     /// What the event after the task took itself, and how far off that may be. Its time is that of its end.
     pub(crate) record: i64,
     pub(crate) record_open: i64,
+    /// Its ends are times of events, not entries of the hardware's log.
+    pub(crate) is_of_events: bool,
 }
 
 impl Reading {
@@ -73,6 +75,7 @@ pub(crate) fn place(
     reading: Reading,
     launch: Launch,
 ) -> Option<TaskTime> {
+    let reading = clock.pairs.known(reading);
     let with_record = clock.map_near(reading.end, near)?;
     let reached = with_record.host;
     let end = reading.end;
@@ -207,6 +210,7 @@ mod tests {
             is_moment: false,
             record: 0,
             record_open: 0,
+            is_of_events: true,
         };
         let launch = Launch {
             begin: HostNs::new(call.0),
@@ -261,6 +265,7 @@ mod tests {
                 is_moment: false,
                 record: 0,
                 record_open: 0,
+                is_of_events: true,
             };
             let launch = Launch {
                 begin: HostNs::new(AT - LATENCY - 100),
@@ -294,6 +299,7 @@ mod tests {
                 is_moment: false,
                 record: 0,
                 record_open: 0,
+                is_of_events: true,
             };
             let launch = Launch {
                 begin: HostNs::new(-90_000),
@@ -315,6 +321,7 @@ mod tests {
             is_moment: false,
             record: 1_500,
             record_open: 300,
+            is_of_events: true,
         };
         let launch = Launch {
             begin: HostNs::new(AT - 90_000),
@@ -359,6 +366,7 @@ mod tests {
             is_moment: false,
             record: 1_500,
             record_open: 350,
+            is_of_events: true,
         };
         let launch = Launch {
             begin: HostNs::new(AT - 3_400),

@@ -192,7 +192,10 @@ impl Player {
     /// What a record takes. The jitter follows from the task alone, so that a run can be repeated.
     fn record_duration_ns(&self, stream: &Stream, seq: u64) -> u64 {
         let options = process::options();
-        options.record_ns + scatter(place(stream) ^ seq) % (options.record_jitter_ns + 1)
+        let roll = scatter(place(stream) ^ seq);
+        options.record_ns
+            + roll % (options.record_jitter_ns + 1)
+            + tail(options.record_tail_ns, scatter(roll))
     }
 
     /// What a task takes with the noise of this run, which follows from its seed and the task.
@@ -214,6 +217,13 @@ impl Player {
             self.polling.push(Arc::clone(stream));
         }
     }
+}
+
+/// What a record takes beyond that: seldom a multiple of what it usually takes.
+fn tail(usual_ns: u64, roll: u64) -> u64 {
+    // In parts of a thousand: of all records, a smaller part takes longer.
+    let part = roll % 951;
+    usual_ns * part / (1000 - part)
 }
 
 /// Has the context's helper thread run a host function.

@@ -80,6 +80,12 @@ pub struct Options {
     /// Half of the records take about this much longer, one of ten more than five times as much, and none more than
     /// 19 times as much.
     pub record_tail_ns: u64,
+    /// What the device takes to go from one task of a stream to the next, and up to how much more.
+    pub switch_ns: u64,
+    pub switch_jitter_ns: u64,
+    /// The same between a record and the task before it or after it.
+    pub turn_ns: u64,
+    pub turn_jitter_ns: u64,
     /// What the runtime takes to learn of completion when an event asked for a completion entry.
     pub completion_ns: u64,
     /// What reading one event's time takes the thread that synchronises, on chips without STARS.
@@ -161,6 +167,10 @@ impl Options {
             record_ns: 0,
             record_jitter_ns: 0,
             record_tail_ns: 0,
+            switch_ns: 0,
+            switch_jitter_ns: 0,
+            turn_ns: 0,
+            turn_jitter_ns: 0,
             completion_ns: 0,
             readback_ns: 0,
             recycle_every: 0,
@@ -192,7 +202,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 49] = [
+pub const KEYS: [&str; 53] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -216,6 +226,10 @@ pub const KEYS: [&str; 49] = [
     "record_ns",
     "record_jitter_ns",
     "record_tail_ns",
+    "switch_ns",
+    "switch_jitter_ns",
+    "turn_ns",
+    "turn_jitter_ns",
     "completion_ns",
     "readback_ns",
     "recycle_every",
@@ -293,6 +307,10 @@ impl Options {
             "record_ns" => self.record_ns = number(key, value, 0, 10_000_000_000)?,
             "record_jitter_ns" => self.record_jitter_ns = number(key, value, 0, 10_000_000_000)?,
             "record_tail_ns" => self.record_tail_ns = number(key, value, 0, 10_000_000)?,
+            "switch_ns" => self.switch_ns = number(key, value, 0, 10_000_000_000)?,
+            "switch_jitter_ns" => self.switch_jitter_ns = number(key, value, 0, 10_000_000_000)?,
+            "turn_ns" => self.turn_ns = number(key, value, 0, 10_000_000_000)?,
+            "turn_jitter_ns" => self.turn_jitter_ns = number(key, value, 0, 10_000_000_000)?,
             "completion_ns" => self.completion_ns = number(key, value, 0, 10_000_000_000)?,
             "readback_ns" => self.readback_ns = number(key, value, 0, 10_000_000_000)?,
             "recycle_every" => self.recycle_every = number(key, value, 0, 1 << 20)?,

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::host::Due;
 use super::inbox;
-use super::lane::Step;
+use super::lane::{Lane, Step};
 use super::player::{Player, seen};
 use super::starved::place;
-use super::task::Work;
+use super::task::{Task, Work};
 use super::trouble;
 use crate::code::{RT_VECTOR_CORE, RT_WAIT_TIMEOUT};
 use crate::ffi::Callback;
@@ -16,6 +16,7 @@ use crate::memory::{self, value};
 use crate::scatter::scatter;
 use crate::stream::Stream;
 use crate::stream::line::Token;
+use crate::truth::Transition;
 use crate::{process, virtual_time};
 
 impl Player {
@@ -196,6 +197,24 @@ impl Player {
         options.record_ns
             + roll % (options.record_jitter_ns + 1)
             + tail(options.record_tail_ns, scatter(roll))
+    }
+
+    /// What the device takes to go over to a task from the one before it. Two records follow each other at once.
+    pub(super) fn transition(&self, stream: &Stream, lane: &Lane, task: &Task) -> Transition {
+        let options = process::options();
+        let is_record = matches!(task.work, Work::Record(_));
+        let lasting = |ns: u64, jitter_ns: u64| {
+            // Not the roll of the record's own duration.
+            let roll = scatter(!(place(stream) ^ task.seq));
+            ns + roll % (jitter_ns + 1)
+        };
+        match (lane.after_record, is_record) {
+            (None, _) | (Some(true), true) => Transition::None,
+            (Some(false), false) => {
+                Transition::Switch(lasting(options.switch_ns, options.switch_jitter_ns))
+            }
+            _ => Transition::Turn(lasting(options.turn_ns, options.turn_jitter_ns)),
+        }
     }
 
     /// What a task takes with the noise of this run, which follows from its seed and the task.

@@ -12,6 +12,7 @@ pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod counters;
 pub(crate) mod driver;
+pub(crate) mod excess;
 pub(crate) mod failure;
 pub(crate) mod hardware;
 pub(crate) mod harvest;

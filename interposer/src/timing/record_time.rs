@@ -116,7 +116,7 @@ impl RecordTime {
     }
 
     /// Whether what was submitted at `host` was in its queue before `device`.
-    fn was_waiting(&self, host: HostNs, device: DeviceNs) -> bool {
+    pub(crate) fn was_waiting(&self, host: HostNs, device: DeviceNs) -> bool {
         let quickest = self.quickest(host);
         quickest != UNKNOWN && ahead(host, device) > quickest.saturating_add(MARGIN_NS)
     }

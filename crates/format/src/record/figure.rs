@@ -12,6 +12,12 @@ pub enum Figure {
     RecordNs = 0,
     /// How far a record may be from it.
     RecordOpenNs = 1,
+    /// By how much longer a pair of events makes a task than the device takes between two tasks.
+    BeyondSwitchNs = 2,
+    /// The largest distance from it.
+    BeyondSwitchOpenNs = 3,
+    /// The shortest time between the two events of a task.
+    ShortestPairNs = 4,
 }
 
 impl Figure {

@@ -80,7 +80,7 @@ pub struct Options {
     /// Half of the records take about this much longer, one of ten more than five times as much, and none more than
     /// 19 times as much.
     pub record_tail_ns: u64,
-    /// What the device takes to go from one task of a stream to the next, and up to how much more.
+    /// The time from one task of a stream to the next, and the largest addition to it.
     pub switch_ns: u64,
     pub switch_jitter_ns: u64,
     /// The same between a record and the task before it or after it.

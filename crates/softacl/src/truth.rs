@@ -28,7 +28,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) event: Option<(usize, u32)>,
     /// The name of a kernel.
     pub(crate) name: Option<&'a str>,
-    /// What the device took between the task before it and this one, at least.
+    /// The time of the device from the task before it to this one, at least.
     pub(crate) transition: Transition,
 }
 

@@ -199,7 +199,7 @@ impl Player {
             + tail(options.record_tail_ns, scatter(roll))
     }
 
-    /// What the device takes to go over to a task from the one before it. Two records follow each other at once.
+    /// The time of the device from one task to the next. Two records follow each other at once.
     pub(super) fn transition(&self, stream: &Stream, lane: &Lane, task: &Task) -> Transition {
         let options = process::options();
         let is_record = matches!(task.work, Work::Record(_));
@@ -238,7 +238,7 @@ impl Player {
     }
 }
 
-/// What a record takes beyond that: seldom a multiple of what it usually takes.
+/// The addition to a record: seldom it is a multiple of the usual one.
 fn tail(usual_ns: u64, roll: u64) -> u64 {
     // In parts of a thousand: of all records, a smaller part takes longer.
     let part = roll % 951;

@@ -315,8 +315,17 @@ fn measurable(call: &Context<'_>, event: Option<&EventEntry>) -> Result<Extent, 
     Ok(match call.function.role {
         Role::RecordEvent => Extent::Moment,
         Role::WaitEvent if event.is_some_and(awaits) => Extent::OpenWait,
+        _ if is_work(call.function.task) => Extent::Work,
         _ => Extent::Span,
     })
+}
+
+/// Whether the device does a task by itself: it waits for nothing.
+fn is_work(task: Option<TaskKind>) -> bool {
+    matches!(
+        task,
+        Some(TaskKind::Memcpy | TaskKind::Memset | TaskKind::Kernel)
+    )
 }
 
 /// Whether an asynchronous copy will be done by the host after a synchronisation, because its

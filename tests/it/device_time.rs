@@ -7,6 +7,7 @@
 )]
 
 mod judge;
+mod pairs;
 
 use std::collections::BTreeSet;
 

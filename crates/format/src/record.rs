@@ -6,6 +6,7 @@
 //! only calls, of which there are millions, have a layout of their own: see [`call`].
 
 pub mod call;
+pub mod figure;
 pub mod layout;
 mod passed_on;
 pub mod told;

@@ -16,6 +16,7 @@ mod driver;
 pub(crate) mod hosts;
 mod knot;
 mod lines;
+mod pairs;
 mod place;
 mod rates;
 mod region;
@@ -27,6 +28,7 @@ use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use knot::{Knot, Slope, between, beyond, push_rising};
 use lines::Lines;
+pub(crate) use pairs::Pairs;
 pub(crate) use place::{Launch, Reading, place};
 use rates::Rates;
 use stretch::{Stretch, elapsed};
@@ -69,6 +71,8 @@ pub(crate) struct Clock {
     /// What the driver tells, apart from what events do.
     driver: Lines,
     driver_agrees: bool,
+    /// The durations of event records.
+    pub(crate) pairs: Pairs,
     knots: Vec<Knot>,
     before: Slope,
     after: Slope,
@@ -81,6 +85,7 @@ impl Clock {
             events: Lines::new(slack),
             driver: Lines::new(slack),
             driver_agrees: true,
+            pairs: Pairs::default(),
             knots: Vec::new(),
             before: Slope::default(),
             after: Slope::default(),

@@ -25,7 +25,7 @@ use crate::things::{
     Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
     Process, ProcessId, Range, Stream, StreamId, Task, TaskId, Thread, ThreadId,
 };
-use crate::trace::Trace;
+use crate::trace::{Between, Trace};
 pub(crate) use forget::Numbering;
 use lanes::Lanes;
 pub(crate) use numbers::Numbers;
@@ -181,7 +181,17 @@ impl TraceBuilder {
         clocks: impl Iterator<Item = ((ProcessId, u32), Arc<Clock>)>,
         figures: Vec<DeviceClock>,
     ) {
-        self.times.set_clocks(clocks);
+        let clocks: Vec<_> = clocks.collect();
+        let between = clocks.iter().filter_map(|(key, clock)| {
+            let (records_ns, switch_ns) = clock.pairs.between()?;
+            let between = Between {
+                records_ns,
+                switch_ns,
+            };
+            Some((*key, between))
+        });
+        self.trace.between = between.collect();
+        self.times.set_clocks(clocks.into_iter());
         self.trace.clocks = figures;
     }
 

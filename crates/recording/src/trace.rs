@@ -53,6 +53,8 @@ pub struct Trace {
     pub(crate) clocks: Vec<DeviceClock>,
     /// Of devices whose tasks have times of the hardware's log alone.
     pub(crate) log_clocks: BTreeMap<(ProcessId, u32), Arc<crate::clock::Clock>>,
+    /// By process and device, where events time the tasks.
+    pub(crate) between: BTreeMap<(ProcessId, u32), Between>,
     pub(crate) losses: Losses,
     pub(crate) lost: LossSeries,
     pub(crate) counters: Counters,
@@ -86,6 +88,15 @@ macro_rules! lookup {
         /// The whole table, in the order of the ids.
         pub fn $all(&self) -> &[$item] { &self.$all }
     )+};
+}
+
+/// The time of a device between two tasks of a stream, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Between {
+    /// The event records of the tool between them take no longer than this.
+    pub records_ns: i64,
+    /// The usual time of the device from one task to the next.
+    pub switch_ns: i64,
 }
 
 impl Trace {
@@ -398,6 +409,18 @@ impl Trace {
             .filter(|((_, code), _)| *code == what)
             .map(|(_, value)| value)
             .sum()
+    }
+
+    /// The time of a stream's device between two tasks; `None` where nothing is known of it.
+    pub fn between(&self, stream: StreamId) -> Option<Between> {
+        let stream = self.stream(stream);
+        let key = (stream.process, stream.device);
+        self.between.get(&key).copied()
+    }
+
+    /// Sets that time for all streams of a device.
+    pub fn set_between(&mut self, process: ProcessId, device: u32, between: Between) {
+        self.between.insert((process, device), between);
     }
 
     /// What the tool itself cost the program, thread by thread.

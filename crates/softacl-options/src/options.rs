@@ -77,6 +77,15 @@ pub struct Options {
     /// What an event record takes of the device's time, and up to how much more.
     pub record_ns: u64,
     pub record_jitter_ns: u64,
+    /// Half of the records take about this much longer, one of ten more than five times as much, and none more than
+    /// 19 times as much.
+    pub record_tail_ns: u64,
+    /// The time from one task of a stream to the next, and the largest addition to it.
+    pub switch_ns: u64,
+    pub switch_jitter_ns: u64,
+    /// The same between a record and the task before it or after it.
+    pub turn_ns: u64,
+    pub turn_jitter_ns: u64,
     /// What the runtime takes to learn of completion when an event asked for a completion entry.
     pub completion_ns: u64,
     /// What reading one event's time takes the thread that synchronises, on chips without STARS.
@@ -159,6 +168,11 @@ impl Options {
             launch_ns: 2000,
             record_ns: 0,
             record_jitter_ns: 0,
+            record_tail_ns: 0,
+            switch_ns: 0,
+            switch_jitter_ns: 0,
+            turn_ns: 0,
+            turn_jitter_ns: 0,
             completion_ns: 0,
             readback_ns: 0,
             recycle_every: 0,
@@ -191,7 +205,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 49] = [
+pub const KEYS: [&str; 54] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -214,6 +228,11 @@ pub const KEYS: [&str; 49] = [
     "launch_ns",
     "record_ns",
     "record_jitter_ns",
+    "record_tail_ns",
+    "switch_ns",
+    "switch_jitter_ns",
+    "turn_ns",
+    "turn_jitter_ns",
     "completion_ns",
     "readback_ns",
     "recycle_every",
@@ -291,6 +310,11 @@ impl Options {
             "launch_ns" => self.launch_ns = number(key, value, 0, 10_000_000_000)?,
             "record_ns" => self.record_ns = number(key, value, 0, 10_000_000_000)?,
             "record_jitter_ns" => self.record_jitter_ns = number(key, value, 0, 10_000_000_000)?,
+            "record_tail_ns" => self.record_tail_ns = number(key, value, 0, 10_000_000)?,
+            "switch_ns" => self.switch_ns = number(key, value, 0, 10_000_000_000)?,
+            "switch_jitter_ns" => self.switch_jitter_ns = number(key, value, 0, 10_000_000_000)?,
+            "turn_ns" => self.turn_ns = number(key, value, 0, 10_000_000_000)?,
+            "turn_jitter_ns" => self.turn_jitter_ns = number(key, value, 0, 10_000_000_000)?,
             "completion_ns" => self.completion_ns = number(key, value, 0, 10_000_000_000)?,
             "readback_ns" => self.readback_ns = number(key, value, 0, 10_000_000_000)?,
             "recycle_every" => self.recycle_every = number(key, value, 0, 1 << 20)?,

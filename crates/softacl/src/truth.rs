@@ -28,6 +28,27 @@ pub(crate) struct Entry<'a> {
     pub(crate) event: Option<(usize, u32)>,
     /// The name of a kernel.
     pub(crate) name: Option<&'a str>,
+    /// The time of the device from the task before it to this one, at least.
+    pub(crate) transition: Transition,
+}
+
+/// From one task of a stream to the next, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transition {
+    None,
+    /// From one task to the next.
+    Switch(u64),
+    /// From a record to a task, or from a task to a record.
+    Turn(u64),
+}
+
+impl Transition {
+    pub(crate) const fn ns(self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Switch(ns) | Self::Turn(ns) => ns,
+        }
+    }
 }
 
 /// One call in virtual time.
@@ -116,6 +137,7 @@ impl Truth {
             end_ns,
             event,
             name,
+            transition,
         } = entry;
         // Writing to a String cannot fail.
         let _ = write!(
@@ -131,6 +153,11 @@ impl Truth {
         if let Some(name) = name {
             let _ = write!(text, ",\"name\":\"{name}\"");
         }
+        let _ = match transition {
+            Transition::Switch(ns @ 1..) => write!(text, ",\"switch_ns\":{ns}"),
+            Transition::Turn(ns @ 1..) => write!(text, ",\"turn_ns\":{ns}"),
+            _ => Ok(()),
+        };
         text.push_str("}\n");
     }
 

@@ -8,6 +8,7 @@ use ascend_trace_format::record::{Counter, told};
 use crate::clock::nanoseconds;
 use crate::emit;
 use crate::meter::{self, Meter, Sum};
+use crate::timing::reference;
 
 /// A number that only grows, and how much of it the trace knows.
 pub(crate) struct Tally {
@@ -124,6 +125,7 @@ pub(crate) fn tell() {
     TIMING.raise(sum(|meter| &meter.timing));
     HARVEST.raise(sum(|meter| &meter.reading));
     ALL.iter().for_each(|tally| tally.tell());
+    reference::tell();
 }
 
 /// A forked child begins at nothing.

@@ -10,6 +10,7 @@ use ascend_trace_ring::ticks::monotonic;
 use crate::clock::{self, ticks};
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::timing::api::{self, Api, Refusal};
+use crate::timing::excess::Single;
 use crate::timing::failure;
 use crate::timing::lane::{self, Lane, MANY_UNREAD, UNREAD};
 use crate::timing::pair::Pair;
@@ -206,6 +207,7 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
         Err(Refusal::Never) => None,
         Ok(times) => Some(times),
     };
+    note_single(lane, context, pair, times);
     let behind = times.map_or(0, |times| learn(context, api, pair, times));
     let last_end = times.map_or(UNREAD, |times| times.end.ns().wrapping_add(behind));
     lane.last_end.store(last_end, Relaxed);
@@ -240,6 +242,26 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
         context.timing.give_event(api, event);
     }
     true
+}
+
+/// Learns what events add from a task that has one on either side.
+fn note_single(lane: &Lane, context: &ContextEntry, pair: Pair, times: Option<Reached>) {
+    let has_both = pair.start != pair.end && pair.is_work;
+    let last_end = lane.last_end.load(Relaxed);
+    let known = times
+        .zip(pair.sequence)
+        .filter(|_| has_both && last_end != UNREAD);
+    let learners = reference::excess(context).zip(reference::record_time(context));
+    let (Some((times, sequence)), Some((excess, record))) = (known, learners) else {
+        return lane.before.skip();
+    };
+    let single = Single {
+        sequence,
+        begin: times.begin,
+        end: times.end,
+        submitted: clock::moment(Ticks::new(pair.begin)),
+    };
+    lane.before.read(single, last_end, excess, record);
 }
 
 /// A task and the record after it took so long, and the record takes about as long as told.

@@ -11,6 +11,7 @@ use crate::thread::ThreadState;
 use crate::timing::api::Api;
 use crate::timing::chip;
 use crate::timing::choice::Choice;
+use crate::timing::excess::{Before, Stretches};
 use crate::timing::pair::Pair;
 use crate::timing::queue::Queue;
 use crate::timing::slots::Slots;
@@ -39,6 +40,7 @@ const ALL_TURNS_NS: u64 = 500_000;
 pub(crate) struct Turn {
     pub(crate) stash: Stash,
     pub(crate) slots: Slots,
+    pub(crate) stretches: Stretches,
     /// The last thing on the stream is the end event of a pair, unless there have been more
     /// unmeasured submissions than these, or more calls of unknown functions.
     pub(crate) chain: Option<(u32, u32)>,
@@ -49,6 +51,7 @@ impl Turn {
         Self {
             stash: Stash::new(),
             slots: Slots::new(),
+            stretches: Stretches::new(),
             chain: None,
         }
     }
@@ -57,6 +60,7 @@ impl Turn {
     fn forget(&mut self) {
         self.stash.forget();
         self.slots.forget();
+        self.stretches = Stretches::new();
         self.chain = None;
     }
 }
@@ -119,6 +123,8 @@ pub(crate) struct Lane {
     pub(crate) refusals: AtomicU32,
     /// The number of pairs when its stream was last told to wait for a record that was yet to come; `FREE` when it was not.
     held: AtomicU64,
+    /// The task that was read last. For who has set `harvesting`.
+    pub(crate) before: Before,
     /// How its tasks are timed, where that is to be found out.
     pub(crate) choice: Choice,
     context: AtomicPtr<ContextEntry>,
@@ -415,6 +421,7 @@ impl Lane {
         self.refused.store(0, Relaxed);
         self.refusals.store(0, Relaxed);
         self.choice.forget();
+        self.before.forget();
         self.held.store(FREE, Relaxed);
         if self.used.swap(false, Release) {
             list::given_back();

@@ -7,6 +7,8 @@ pub(crate) struct Pair {
     pub(crate) start: u64,
     /// The same as `start` for an event record, which takes no time.
     pub(crate) end: u64,
+    /// Of the task as well: it is work of the device, not a wait or a mark.
+    pub(crate) is_work: bool,
     /// A second record behind the end event, 0 for none: see [`crate::timing::record_time`].
     pub(crate) behind: u64,
     /// The task's number on its stream; `None` when the submission failed and only the events are
@@ -65,6 +67,7 @@ mod tests {
         let pair = Pair {
             start: 1,
             end: 2,
+            is_work: true,
             behind: 3,
             sequence: Some(0),
             entry: 100,

@@ -3,18 +3,26 @@
 //! the second was in the queue before the first was reached: their times are apart by just that.
 
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicI64, AtomicU32};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64};
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
+use ascend_trace_format::record::figure::{self, Figure};
+use ascend_trace_format::record::told;
+
+use crate::emit;
+use crate::timing::spread::Spread;
+
 /// So many samples are taken as soon as possible; after that now and then.
 const SOON: u32 = 32;
+/// As many where some records take far longer than most.
+const SOON_OF_TAIL: u32 = 128;
 /// Attempts that may be spent on these: on streams that are never busy none says anything.
 const MOST_SOON: u32 = 256;
 /// Of so many tasks, one has a second record behind it.
 const STEP: u32 = 64;
 /// No record takes longer than this: something else was between the two.
-const LONGEST_NS: i64 = 20_000;
+const LONGEST_NS: i64 = 10_000_000;
 /// As long as nothing is known, a record may take so much.
 const UNKNOWN_NS: u32 = 5_000;
 /// By so much more than what submitting takes must a record have been reached later, before it is
@@ -24,13 +32,19 @@ const MARGIN_NS: i64 = 20_000;
 const DRIFT: i64 = 5_000;
 
 const UNKNOWN: i64 = i64::MAX;
+const UNTOLD: u64 = u64::MAX;
 
 /// What has been learnt of one device.
 pub(crate) struct RecordTime {
     attempts: AtomicU32,
-    samples: AtomicU32,
-    least: AtomicU32,
-    most: AtomicU32,
+    /// What records took.
+    spread: Spread,
+    /// What is known from it.
+    median: AtomicU32,
+    open: AtomicU32,
+    /// Both of them, as the trace knows them.
+    told: AtomicU64,
+    has_tail: AtomicBool,
     /// The least by which two records in a row were apart, whether the second was waiting or not: no record took more.
     bound: AtomicU32,
     /// The least that was seen of device time less the host's, from submission to execution, and
@@ -43,9 +57,11 @@ impl RecordTime {
     pub(crate) const fn new() -> Self {
         Self {
             attempts: AtomicU32::new(0),
-            samples: AtomicU32::new(0),
-            least: AtomicU32::new(u32::MAX),
-            most: AtomicU32::new(0),
+            spread: Spread::new(),
+            median: AtomicU32::new(0),
+            open: AtomicU32::new(0),
+            told: AtomicU64::new(UNTOLD),
+            has_tail: AtomicBool::new(false),
             bound: AtomicU32::new(UNKNOWN_NS),
             quickest: AtomicI64::new(UNKNOWN),
             at: AtomicI64::new(0),
@@ -55,9 +71,13 @@ impl RecordTime {
     /// Forgets everything after a fork.
     pub(crate) fn forget(&self) {
         self.attempts.store(0, Relaxed);
-        self.samples.store(0, Relaxed);
-        self.least.store(u32::MAX, Relaxed);
-        self.most.store(0, Relaxed);
+        if self.spread.samples() > 0 {
+            self.spread.forget();
+        }
+        self.median.store(0, Relaxed);
+        self.open.store(0, Relaxed);
+        self.told.store(UNTOLD, Relaxed);
+        self.has_tail.store(false, Relaxed);
         self.bound.store(UNKNOWN_NS, Relaxed);
         self.quickest.store(UNKNOWN, Relaxed);
     }
@@ -65,7 +85,11 @@ impl RecordTime {
     /// Whether the next task should have a second record behind it.
     pub(crate) fn wants_sample(&self) -> bool {
         let attempts = self.attempts.load(Relaxed);
-        let soon = self.samples.load(Relaxed) < SOON && attempts < MOST_SOON;
+        let most = match self.has_tail.load(Relaxed) {
+            true => SOON_OF_TAIL,
+            false => SOON,
+        };
+        let soon = self.spread.samples() < most && attempts < MOST_SOON;
         let wants = soon || attempts.is_multiple_of(STEP);
         self.attempts.store(attempts.wrapping_add(1), Relaxed);
         wants
@@ -92,7 +116,7 @@ impl RecordTime {
     }
 
     /// Whether what was submitted at `host` was in its queue before `device`.
-    fn was_waiting(&self, host: HostNs, device: DeviceNs) -> bool {
+    pub(crate) fn was_waiting(&self, host: HostNs, device: DeviceNs) -> bool {
         let quickest = self.quickest(host);
         quickest != UNKNOWN && ahead(host, device) > quickest.saturating_add(MARGIN_NS)
     }
@@ -108,34 +132,41 @@ impl RecordTime {
         if !self.was_waiting(host, device) {
             return;
         }
-        let least = self
-            .least
-            .fetch_min(apart as u32, Relaxed)
-            .min(apart as u32);
-        // Something that the tool does not see was between the two.
-        if self.samples.load(Relaxed) >= SOON / 4 && apart > i64::from(least) * 3 + 2_000 {
-            return;
+        self.spread.add(apart as u32);
+        if let Some(known) = self.spread.known() {
+            self.median.store(known.median, Relaxed);
+            self.open.store(known.open, Relaxed);
+            self.has_tail.store(known.has_tail, Relaxed);
         }
-        self.most.fetch_max(apart as u32, Relaxed);
-        self.samples.fetch_add(1, Relaxed);
     }
 
     /// Nanoseconds that a record takes, and how far off that may be.
     pub(crate) fn known(&self) -> (u32, u32) {
-        let samples = self.samples.load(Relaxed);
-        if samples == 0 {
-            return (0, self.bound.load(Relaxed));
+        match self.spread.samples() {
+            0 => (0, self.bound.load(Relaxed)),
+            _ => (self.median.load(Relaxed), self.open.load(Relaxed)),
         }
-        let (least, most) = (self.least.load(Relaxed), self.most.load(Relaxed));
-        let spread = most.saturating_sub(least);
-        let middle = least.saturating_add(spread / 2);
-        // The longest and the shortest may still be to come.
-        let unseen = match samples {
-            0..8 => (middle / 2).max(spread),
-            8..SOON => spread,
-            _ => spread / 4,
-        };
-        (middle, spread.div_ceil(2).saturating_add(unseen))
+    }
+
+    /// Tells the trace what is new of a device: it counts for all tasks. The thread must be marked busy.
+    pub(crate) fn tell(&self, device: u32) {
+        let samples = self.spread.samples();
+        if samples == 0 {
+            return;
+        }
+        let (median, open) = self.known();
+        let both = u64::from(median) << 32 | u64::from(open);
+        if self.told.swap(both, Relaxed) == both {
+            return;
+        }
+        for (figure, ns) in [(Figure::RecordNs, median), (Figure::RecordOpenNs, open)] {
+            if let Some(what) = figure.code(device) {
+                emit::from_inside(&told::Counter {
+                    what,
+                    value: figure::packed(samples, ns),
+                });
+            }
+        }
     }
 }
 
@@ -187,10 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn what_came_between_two_records_is_no_sample() {
+    fn records_that_take_long_now_and_then_are_in_the_bar_and_move_nothing() {
         let time = learnt((0..100).map(|i| if i % 10 == 9 { 15_000 } else { 1_500 }));
         let (middle, open) = time.known();
         assert!((1_400..=1_600).contains(&middle), "{middle} {open}");
+        assert!(open >= 13_500, "{open}");
     }
 
     #[test]

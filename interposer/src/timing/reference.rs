@@ -21,6 +21,7 @@ use crate::quiet;
 use crate::spin::PlainLock;
 use crate::thread;
 use crate::timing::api::{Api, Refusal};
+use crate::timing::excess::Excess;
 use crate::timing::record_time::RecordTime;
 
 use kept::{
@@ -45,6 +46,7 @@ pub(crate) struct Clock {
     /// Times in a row that were older than they can be.
     refused: AtomicU32,
     record_time: RecordTime,
+    excess: Excess,
     state: PlainLock<ClockState>,
 }
 
@@ -57,6 +59,7 @@ static CLOCKS: [Clock; DEVICES] = [const {
         latest: AtomicI64::new(i64::MIN),
         refused: AtomicU32::new(0),
         record_time: RecordTime::new(),
+        excess: Excess::new(),
         state: PlainLock::new(ClockState::NEW),
     }
 }; DEVICES];
@@ -75,6 +78,20 @@ impl Drop for Reader {
 pub(crate) fn record_time(context: &ContextEntry) -> Option<&'static RecordTime> {
     let clock = CLOCKS.get(context.device.load(Relaxed) as usize)?;
     Some(&clock.record_time)
+}
+
+/// What event pairs add on a context's device, as far as is known.
+pub(crate) fn excess(context: &ContextEntry) -> Option<&'static Excess> {
+    let clock = CLOCKS.get(context.device.load(Relaxed) as usize)?;
+    Some(&clock.excess)
+}
+
+/// Tells the trace what is new of all devices. The thread must be marked busy.
+pub(crate) fn tell() {
+    for (device, clock) in (0..).zip(&CLOCKS) {
+        clock.record_time.tell(device);
+        clock.excess.tell(device);
+    }
 }
 
 /// The latest time that was read of a context's device: what is submitted from now on is done later.
@@ -136,6 +153,7 @@ pub(crate) fn forget() {
         clock.latest.store(i64::MIN, Relaxed);
         clock.refused.store(0, Relaxed);
         clock.record_time.forget();
+        clock.excess.forget();
         clock.state.break_after_fork();
         let mut state = clock.state.lock_patiently();
         *state = ClockState::NEW;

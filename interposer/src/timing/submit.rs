@@ -9,6 +9,7 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
+use crate::timing::excess::Excess;
 use crate::timing::lane::{self, Lane, MANY_UNREAD, MOST_PENDING, Turn};
 use crate::timing::pair::Pair;
 use crate::timing::slots::Room;
@@ -28,6 +29,7 @@ pub(crate) struct Submission {
     /// A second record behind the end event, 0 for none.
     behind: u64,
     entry: u64,
+    is_work: bool,
     /// The latest device time that had been read.
     floor: i64,
     /// Unmeasured submissions that the lane had seen before the start event.
@@ -41,6 +43,8 @@ pub(crate) struct Submission {
 pub(crate) enum Extent {
     /// One event before and one after.
     Span,
+    /// The same, of work that the device does by itself.
+    Work,
     /// The same, of a wait for a record that the program has not submitted yet.
     OpenWait,
     /// One event after: an event record takes no time.
@@ -100,6 +104,14 @@ pub(crate) fn begin(
     if !unsafe { lane.pending.reserve() } {
         return Err(Untimed::NoEvent);
     }
+    // Where the tool selects, it leaves a few tasks out to learn what its events add to the others.
+    if session::is_auto() && extent == Extent::Work {
+        let samples = reference::excess(context).map_or(u32::MAX, Excess::samples);
+        let alike = lane.before.alike();
+        if order.stretches.takes(pending, alike, samples) {
+            return Err(Untimed::NotSampled);
+        }
+    }
     let strangers = lane.strangers_gone().ok_or(Untimed::Contended)?;
     let unknown = lane::unknown_calls();
     let room = order.slots.room(lane, api);
@@ -111,8 +123,8 @@ pub(crate) fn begin(
     let is_chained = (wants_chain || room == Room::Little) && pending > 0 && is_unbroken;
     let begins = match extent {
         Extent::Moment => Begins::AtItsEnd,
-        Extent::Span | Extent::OpenWait if is_chained => Begins::WithTheLast,
-        Extent::Span | Extent::OpenWait => Begins::Itself,
+        Extent::Span | Extent::Work | Extent::OpenWait if is_chained => Begins::WithTheLast,
+        Extent::Span | Extent::Work | Extent::OpenWait => Begins::Itself,
     };
     let floor = reference::latest(context);
     let (start, end) = take_events(&mut order.stash, context, api, begins)?;
@@ -142,6 +154,7 @@ pub(crate) fn begin(
         end,
         behind,
         entry,
+        is_work: extent == Extent::Work,
         floor,
         strangers,
         unknown,
@@ -297,6 +310,7 @@ impl Submission {
         let mut pair = Pair {
             start: self.start,
             end: self.end,
+            is_work: self.is_work,
             behind: self.behind,
             sequence,
             entry: self.entry,

@@ -71,7 +71,7 @@ fn reason(cause: Cause) -> &'static str {
         Cause::ReturnLatency => {
             "the host had not returned from a wait that was over, to submit the next task"
         }
-        Cause::TracerOverhead => "ascend-trace itself took the host's time",
+        Cause::TracerOverhead => "ascend-trace itself took the time",
         Cause::QueueFull => {
             "the host was held up by a full queue before it submitted the next task"
         }

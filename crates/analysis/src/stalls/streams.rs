@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_recording::{StreamId, TaskId, TaskTime, TimeRange, Trace};
+use ascend_trace_recording::{Between, StreamId, TaskId, TaskTime, TimeRange, Trace};
 
 use super::class::{Class, held, takes_time};
 use super::derived::{Gap, Part};
@@ -31,6 +31,21 @@ pub(super) struct StreamStalls {
     /// end of the one before it.
     late: HashMap<TaskId, i64>,
     next: usize,
+}
+
+/// The part of a gap that the tool's event records took, and the part that the device takes without them; the first is
+/// empty where more than that happened.
+fn split(gap: TimeRange, between: Between) -> (TimeRange, TimeRange) {
+    let most = between
+        .records_ns
+        .saturating_add(between.switch_ns)
+        .saturating_add(IDLE_FLOOR_NS);
+    let is_explained = between.records_ns > 0 && gap.duration() <= most;
+    let usual = match is_explained {
+        true => between.switch_ns,
+        false => gap.duration(),
+    };
+    gap.split_at(gap.end.saturating_sub(usual).max(gap.begin))
 }
 
 /// What is known of a stream up to one of its tasks.
@@ -204,11 +219,19 @@ impl StreamStalls {
     }
 
     fn gap(&mut self, sources: Sources<'_>, stream: StreamId, gap: TimeRange, next: TaskId) {
+        let between = sources.trace.between(stream).unwrap_or_default();
         let cause = match gap.duration() {
             _ if self.reached.is_blind => Cause::Unknown,
-            length if length < IDLE_FLOOR_NS => Cause::Switch,
+            length if length < IDLE_FLOOR_NS.max(between.switch_ns) => Cause::Switch,
             _ => judge(sources.trace, sources.hosts, gap, next),
         };
+        // The next task had been submitted, and the tool's event records were between.
+        let (records, rest) = split(gap, between);
+        if cause == Cause::Unknown && !self.reached.is_blind && !records.is_empty() {
+            self.push(stream, records, Cause::TracerOverhead, Node::Task(next));
+            self.push(stream, rest, Cause::Switch, Node::Task(next));
+            return;
+        }
         self.push(stream, gap, cause, Node::Task(next));
     }
 

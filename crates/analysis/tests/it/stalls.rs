@@ -1,5 +1,5 @@
 use ascend_trace_analysis::{Cause, Lane, Stalls};
-use ascend_trace_recording::{StreamId, ThreadId};
+use ascend_trace_recording::{Between, ProcessId, StreamId, ThreadId};
 use ascend_trace_testkit::timeline;
 
 use super::words;
@@ -48,6 +48,47 @@ fn a_gap_before_a_task_that_came_late_is_the_hosts() {
         GAPS,
         &["s1 10000..50000 host-late B"],
     );
+}
+
+/// The device takes 1.8 µs from one task to the next, and the tool's records up to 5.4 µs.
+#[test]
+fn a_gap_that_the_records_of_the_tool_explain_is_theirs_and_the_rest_is_a_switch() {
+    let all = [
+        Cause::HostLate,
+        Cause::Unknown,
+        Cause::TracerOverhead,
+        Cause::Switch,
+    ];
+    for (begin, expected) in [
+        (
+            "15200ns",
+            vec!["s1 10000..13400 tracer-overhead", "s1 13400..15200 switch"],
+        ),
+        ("11500ns", vec!["s1 10000..11500 switch"]),
+        ("50us", vec!["s1 10000..50000 unknown"]),
+    ] {
+        let text =
+            format!("s1: A[0..10us] by t1[-99us..-98us] B[{begin}..60us] by t1[-97us..-96us]");
+        let mut trace = timeline(&text);
+        let between = Between {
+            records_ns: 5_400,
+            switch_ns: 1_800,
+        };
+        let device = trace.stream(StreamId(0)).device;
+        trace.set_between(ProcessId(0), device, between);
+        let stalls = Stalls::of(&trace);
+        let lane = stalls.lane(Lane::Stream(StreamId(0)));
+        let busy: i64 = trace
+            .tasks()
+            .iter()
+            .filter_map(|it| it.time)
+            .map(|it| it.end - it.begin)
+            .sum();
+        let idle: i64 = lane.iter().map(|it| it.end - it.begin).sum();
+        let life = stalls.life(StreamId(0)).unwrap();
+        assert_eq!(busy + idle, life.end - life.begin);
+        assert_eq!(words::stalls(&trace, &all), expected, "{text}");
+    }
 }
 
 #[test]

@@ -82,7 +82,12 @@ macro_rules! passed_on {
                 /// hardware log; 16 those without times; 17 how often there was no memory for more; 18 entries
                 /// that were joined to tasks; 19 entries that were not; 20 stretches of streams in which the
                 /// log did not match the submitted tasks; 21 how often the
-                /// program paused the recording; 22 nanoseconds of these pauses
+                /// program paused the recording; 22 nanoseconds of these pauses; 1024 + 16 × device + k a number
+                /// that was learnt of a device, with k = 0 the nanoseconds that an event record takes in the
+                /// median, k = 1 the largest distance from it, k = 2 the time that an event pair adds to a task less the time
+                /// from one task to the next, k = 3 the largest distance from it, k = 4 the shortest time between
+                /// the events of a task. The value is the number of samples × 2^32 + the
+                /// nanoseconds
                 what: u16,
                 /// its value so far. It only grows, so the largest of several rows is the latest. Rows need not
                 /// be in the order in which threads sent them

@@ -123,6 +123,9 @@ impl Idle {
                 is_moment: false,
                 record: 0,
                 record_open: 0,
+                turn: 0,
+                turns_open: 0,
+                is_of_events: true,
             },
             launch: Launch {
                 begin: HostNs::new(submitted - below(300)),

@@ -27,6 +27,12 @@ pub(crate) struct Reading {
     /// What the event after the task took itself, and how far off that may be. Its time is that of its end.
     pub(crate) record: i64,
     pub(crate) record_open: i64,
+    /// The device takes this long from the event to the task, and from the task to the next event.
+    pub(crate) turn: i64,
+    /// How far off durations may be since that is not known exactly.
+    pub(crate) turns_open: i64,
+    /// Its ends are times of events, not entries of the hardware's log.
+    pub(crate) is_of_events: bool,
 }
 
 impl Reading {
@@ -34,18 +40,26 @@ impl Reading {
     fn open(self) -> i64 {
         match self.is_moment {
             true => self.record_open.saturating_mul(2),
-            false => self.record_open,
+            // A duration is exact to twice the error.
+            false => self.record_open.max((self.turns_open + 1) / 2),
         }
+    }
+
+    /// The same against the host, which does not know on which side of the task the time was spent.
+    fn open_on_host(self) -> i64 {
+        self.open()
+            .saturating_add(self.turn)
+            .saturating_add(self.turns_open / 2)
     }
 
     /// The same with the end where the event after the task began. The record of an event of the
     /// program's takes as long as one of the tool's.
     fn without_record(self) -> Self {
-        let end = self.end.minus(self.record);
+        let end = self.end.minus(self.record.saturating_add(self.turn));
         let begin = if self.is_moment {
             end.minus(self.record)
         } else {
-            self.begin
+            self.begin.plus(self.turn)
         };
         Self {
             begin,
@@ -73,6 +87,7 @@ pub(crate) fn place(
     reading: Reading,
     launch: Launch,
 ) -> Option<TaskTime> {
+    let reading = clock.pairs.known(reading);
     let with_record = clock.map_near(reading.end, near)?;
     let reached = with_record.host;
     let end = reading.end;
@@ -91,7 +106,7 @@ pub(crate) fn place(
         return Some(TaskTime {
             begin: begin.ns(),
             end: last_host.max(begin).ns(),
-            error: (first.error.max(last.error)).saturating_add(reading.open()),
+            error: (first.error.max(last.error)).saturating_add(reading.open_on_host()),
             local_error: clock.tick().saturating_add(reading.open()),
         });
     };
@@ -160,7 +175,9 @@ pub(crate) fn place(
     Some(TaskTime {
         begin: begin.ns(),
         end: end.ns(),
-        error: begin_error.max(end_error).saturating_add(reading.open()),
+        error: begin_error
+            .max(end_error)
+            .saturating_add(reading.open_on_host()),
         local_error: clock
             .tick()
             .saturating_add(rate_open.round() as i64)
@@ -207,6 +224,9 @@ mod tests {
             is_moment: false,
             record: 0,
             record_open: 0,
+            turn: 0,
+            turns_open: 0,
+            is_of_events: true,
         };
         let launch = Launch {
             begin: HostNs::new(call.0),
@@ -261,6 +281,9 @@ mod tests {
                 is_moment: false,
                 record: 0,
                 record_open: 0,
+                turn: 0,
+                turns_open: 0,
+                is_of_events: true,
             };
             let launch = Launch {
                 begin: HostNs::new(AT - LATENCY - 100),
@@ -294,6 +317,9 @@ mod tests {
                 is_moment: false,
                 record: 0,
                 record_open: 0,
+                turn: 0,
+                turns_open: 0,
+                is_of_events: true,
             };
             let launch = Launch {
                 begin: HostNs::new(-90_000),
@@ -315,6 +341,9 @@ mod tests {
             is_moment: false,
             record: 1_500,
             record_open: 300,
+            turn: 0,
+            turns_open: 0,
+            is_of_events: true,
         };
         let launch = Launch {
             begin: HostNs::new(AT - 90_000),
@@ -359,6 +388,9 @@ mod tests {
             is_moment: false,
             record: 1_500,
             record_open: 350,
+            turn: 0,
+            turns_open: 0,
+            is_of_events: true,
         };
         let launch = Launch {
             begin: HostNs::new(AT - 3_400),

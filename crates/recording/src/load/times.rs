@@ -125,6 +125,10 @@ impl Times {
             is_moment: task.kind == TaskKind::Record,
             record: row.record_ns.into(),
             record_open: row.record_open_ns.into(),
+            turn: 0,
+            turns_open: 0,
+            // The hardware's log says nothing of submissions.
+            is_of_events: row.submitting_ns > 0,
         };
         clock::place(&device.clock, &mut device.near, reading, launch)
     }

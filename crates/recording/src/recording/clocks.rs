@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ascend_trace_format::time::DeviceNs;
 
-use crate::clock::{self, Bound, Clock};
+use crate::clock::{self, Bound, Clock, Pairs};
 use crate::file::index::{DeviceTotals, Group, Totals};
 use crate::load::TraceBuilder;
 use crate::trace::{DeviceClock, ProcessId};
@@ -41,7 +41,9 @@ impl Clocks {
             self.take(group, &totals);
         }
         self.final_fit = layout.ended();
-        for clock in self.clocks.values_mut().map(Arc::make_mut) {
+        for ((process, device), clock) in &mut self.clocks {
+            let clock = Arc::make_mut(clock);
+            clock.pairs = Pairs::of(&totals.counters, *process, *device);
             match self.final_fit {
                 true => clock.look_back(),
                 false => clock.draw(),

@@ -12,7 +12,7 @@ use crate::stream::Stream;
 use crate::stream::line::Token;
 use crate::stream::waiting::Drop;
 use crate::sync::lock;
-use crate::truth::Entry;
+use crate::truth::{Entry, Transition};
 use crate::{mspti, process, virtual_time};
 
 impl Player {
@@ -44,7 +44,8 @@ impl Player {
                         break;
                     };
                     let latency = process::options().submit_ns;
-                    earliest.max(lane.previous_end.max(task.submitted_ns + latency))
+                    let reached = lane.previous_end + self.transition(stream, lane, task).ns();
+                    earliest.max(reached.max(task.submitted_ns + latency))
                 }
                 Stage::Ending { begin, .. } | Stage::Parked { begin } => begin,
             };
@@ -130,13 +131,15 @@ impl Player {
         let Some(task) = lane.tasks.pop_front() else {
             return;
         };
+        let transition = self.transition(stream, lane, &task);
         lane.stage = Stage::Fresh;
         lane.run = None;
         lane.previous_end = end;
+        lane.after_record = Some(matches!(task.work, Work::Record(_)));
         if let Some(adversary) = &mut self.adversary {
             adversary.ended(stream, end);
         }
-        self.log(stream, &task, begin, end);
+        self.log(stream, &task, (begin, end), transition);
         let place = mspti::Place {
             device: stream.device,
             stream_id: stream.id,
@@ -153,7 +156,7 @@ impl Player {
         stream.complete(seq, end);
     }
 
-    fn log(&self, stream: &Stream, task: &Task, begin: u64, end: u64) {
+    fn log(&self, stream: &Stream, task: &Task, (begin, end): (u64, u64), transition: Transition) {
         if let Some(truth) = process::truth() {
             truth.add(&Entry {
                 device: stream.device.id,
@@ -164,6 +167,7 @@ impl Player {
                 end_ns: end,
                 event: task.work.event(),
                 name: task.work.name(),
+                transition,
             });
         }
     }

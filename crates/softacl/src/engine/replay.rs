@@ -13,7 +13,7 @@ use super::task::Work;
 use crate::graph::body::{Action, Node, Replay};
 use crate::stream::Stream;
 use crate::stream::line::Token;
-use crate::truth::Entry;
+use crate::truth::{Entry, Transition};
 use crate::{mspti, process};
 
 /// What a lane reported.
@@ -231,6 +231,7 @@ impl Player {
                 end_ns: end,
                 event: None,
                 name: work.name(),
+                transition: Transition::None,
             });
         }
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::host::Due;
 use super::inbox;
-use super::lane::Step;
+use super::lane::{Lane, Step};
 use super::player::{Player, seen};
 use super::starved::place;
-use super::task::Work;
+use super::task::{Task, Work};
 use super::trouble;
 use crate::code::{RT_VECTOR_CORE, RT_WAIT_TIMEOUT};
 use crate::ffi::Callback;
@@ -16,6 +16,7 @@ use crate::memory::{self, value};
 use crate::scatter::scatter;
 use crate::stream::Stream;
 use crate::stream::line::Token;
+use crate::truth::Transition;
 use crate::{process, virtual_time};
 
 impl Player {
@@ -192,7 +193,28 @@ impl Player {
     /// What a record takes. The jitter follows from the task alone, so that a run can be repeated.
     fn record_duration_ns(&self, stream: &Stream, seq: u64) -> u64 {
         let options = process::options();
-        options.record_ns + scatter(place(stream) ^ seq) % (options.record_jitter_ns + 1)
+        let roll = scatter(place(stream) ^ seq);
+        options.record_ns
+            + roll % (options.record_jitter_ns + 1)
+            + tail(options.record_tail_ns, scatter(roll))
+    }
+
+    /// The time of the device from one task to the next. Two records follow each other at once.
+    pub(super) fn transition(&self, stream: &Stream, lane: &Lane, task: &Task) -> Transition {
+        let options = process::options();
+        let is_record = matches!(task.work, Work::Record(_));
+        let lasting = |ns: u64, jitter_ns: u64| {
+            // Not the roll of the record's own duration.
+            let roll = scatter(!(place(stream) ^ task.seq));
+            ns + roll % (jitter_ns + 1)
+        };
+        match (lane.after_record, is_record) {
+            (None, _) | (Some(true), true) => Transition::None,
+            (Some(false), false) => {
+                Transition::Switch(lasting(options.switch_ns, options.switch_jitter_ns))
+            }
+            _ => Transition::Turn(lasting(options.turn_ns, options.turn_jitter_ns)),
+        }
     }
 
     /// What a task takes with the noise of this run, which follows from its seed and the task.
@@ -214,6 +236,13 @@ impl Player {
             self.polling.push(Arc::clone(stream));
         }
     }
+}
+
+/// The addition to a record: seldom it is a multiple of the usual one.
+fn tail(usual_ns: u64, roll: u64) -> u64 {
+    // In parts of a thousand: of all records, a smaller part takes longer.
+    let part = roll % 951;
+    usual_ns * part / (1000 - part)
 }
 
 /// Has the context's helper thread run a host function.

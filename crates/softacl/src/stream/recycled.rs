@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard};
 use super::line::Line;
 use crate::clock::{self, spin_until};
 use crate::sync::lock;
-use crate::truth::Entry;
+use crate::truth::{Entry, Transition};
 use crate::{process, virtual_time};
 use softacl_options::Recycling;
 
@@ -147,6 +147,7 @@ impl Line {
                 end_ns: end,
                 event: None,
                 name: None,
+                transition: Transition::None,
             });
         }
     }

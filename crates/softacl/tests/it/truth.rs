@@ -128,6 +128,45 @@ fn records_take_the_time_that_the_options_give_them() {
     let _ = std::fs::remove_file(log);
 }
 
+/// Between two tasks, and between a record and its neighbours, the device takes the time that the options give it.
+#[test]
+fn the_log_has_the_time_between_two_tasks() {
+    let log = fresh("transitions");
+    let program = compile(&programs_dir().join("tools/records.c"));
+    let options = "tick_ns=1,record_ns=1000,turn_ns=2000,turn_jitter_ns=300,switch_ns=700";
+    let env = [
+        ("SOFTACL", options),
+        ("SOFTACL_TRUTH", log.to_str().unwrap()),
+    ];
+    let output = run(&program, library_dir(), &env, Duration::from_secs(60)).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = std::fs::read_to_string(&log).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let number = |line: &str, key: &str| -> Option<u64> {
+        let (_, rest) = line.split_once(&format!("\"{key}\":"))?;
+        rest.split([',', '}']).next()?.parse().ok()
+    };
+    let mut turns = Vec::new();
+    for pair in lines.windows(2) {
+        let [before, task] = [pair[0], pair[1]];
+        let [from_record, to_record] = [before, task].map(|it| it.contains("\"kind\":\"record\""));
+        let after = number(task, "begin_ns").unwrap() - number(before, "end_ns").unwrap();
+        let (switch, turn) = (number(task, "switch_ns"), number(task, "turn_ns"));
+        match (from_record, to_record) {
+            (true, true) => assert_eq!((switch, turn), (None, None)),
+            (false, false) => assert_eq!((switch, turn), (Some(700), None)),
+            _ => {
+                let turn = turn.unwrap();
+                assert!((2000..=2300).contains(&turn) && after >= turn, "{task}");
+                turns.push(turn);
+            }
+        }
+    }
+    assert!(turns.len() >= 200, "{}", turns.len());
+    assert!(turns.iter().max().unwrap() - turns.iter().min().unwrap() > 200);
+    let _ = std::fs::remove_file(log);
+}
+
 /// Order, begins and durations along one stream.
 #[track_caller]
 fn check_stream(tasks: &[Task], submitted: &[Submission]) {

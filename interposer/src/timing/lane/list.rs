@@ -8,6 +8,7 @@ use crate::memory;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::SpinLock;
 use crate::timing::choice::Choice;
+use crate::timing::excess::Before;
 use crate::timing::queue::Queue;
 
 static FIRST: AtomicPtr<Lane> = AtomicPtr::new(core::ptr::null_mut());
@@ -108,6 +109,7 @@ pub(super) fn make() -> Option<&'static Lane> {
         refused: AtomicU64::new(0),
         refusals: AtomicU32::new(0),
         held: AtomicU64::new(FREE),
+        before: Before::new(),
         choice: Choice::new(),
         context: AtomicPtr::new(core::ptr::null_mut()),
         next: AtomicPtr::new(core::ptr::null_mut()),

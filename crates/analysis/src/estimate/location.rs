@@ -1,5 +1,7 @@
 //! How long a task of a class takes.
 
+use ascend_trace_recording::TaskTime;
+
 use super::Estimate;
 use super::sample::lower_spread;
 use super::tally::{Sort, Tally, Tier};
@@ -60,6 +62,16 @@ impl Location {
             deviation: self.deviation.max(other.deviation),
             is_of_single: false,
         }
+    }
+
+    pub(super) fn is_of_single(&self) -> bool {
+        self.is_of_single
+    }
+
+    /// One task, as far as its measurement allows it.
+    pub(super) fn of_task(&self, time: &TaskTime) -> Option<Estimate> {
+        let (least, most) = time.durations();
+        self.of_tasks(1).within(least as f64, most as f64)
     }
 
     /// The total of this number of tasks.

@@ -10,11 +10,13 @@
 //! direction, so limits are added, and not their squares.
 
 mod classes;
+mod learner;
 mod location;
 mod sample;
 mod tally;
 
 pub(crate) use classes::{ClassKey, Classes, Tallies, Totals};
+pub(crate) use learner::Learner;
 pub(crate) use location::Location;
 pub(crate) use tally::{Sort, Tally, is_unclear};
 
@@ -29,6 +31,20 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
+    /// A task by its own measurement.
+    fn of(time: &TaskTime) -> Self {
+        let (least, most) = time.durations();
+        let (low, high) = (least as f64, most as f64);
+        match is_unclear(time) {
+            true => Self::between(low, high),
+            false => Self {
+                value: time.duration() as f64,
+                low,
+                high,
+            },
+        }
+    }
+
     /// Limits alone.
     pub(crate) fn between(low: f64, high: f64) -> Self {
         Self {

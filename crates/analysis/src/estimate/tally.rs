@@ -187,6 +187,12 @@ impl Tally {
         self.untimed += other.untimed;
     }
 
+    /// The usual duration of a task of the class, by these alone.
+    pub(super) fn location(&self, sort: Sort) -> Option<Location> {
+        let mut sample = self.sample.values().to_vec();
+        Location::of(self, &mut sample, sort)
+    }
+
     pub(crate) fn timed(&self) -> u64 {
         self.tiers.iter().map(|tier| tier.count).sum()
     }

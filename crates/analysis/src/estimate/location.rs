@@ -111,7 +111,8 @@ fn by_mean(tier: &Tier) -> Location {
     // As if there was one more task, which is off by the spread of a class of which nothing is known.
     let spread = squares as f64 / count + (SPREAD * mean).powi(2);
     let deviation = (spread / count).sqrt();
-    let open = DEVIATIONS * deviation / count.sqrt();
+    // A few tasks say little about their deviation.
+    let open = DEVIATIONS * (1.0 + 2.0 / count) * deviation / count.sqrt();
     Location {
         mean: Estimate {
             value: mean,

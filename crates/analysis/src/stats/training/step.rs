@@ -93,7 +93,7 @@ impl StepStats {
         own.map(|(_, time)| time).sum()
     }
 
-    /// Whether the verdict leads by less than two errors: what one loses, another one gets.
+    /// Whether the verdict leads by less than two errors: one share becomes smaller, and another one larger.
     pub(super) fn is_a_close_one(&self) -> bool {
         let others = self.shares().into_iter();
         let others = others.filter(|(verdict, _)| Some(*verdict) != self.verdict);

@@ -240,7 +240,11 @@ fn a_program_without_a_processor_did_not_work_meanwhile() {
 /// Every eighth fill is timed: they count for all.
 #[test]
 fn a_sample_of_short_fills_is_not_their_total() {
-    let recording = Run::new(&program("short_fills")).words(&["20000"]).traced();
+    let recording = Run::new(&program("short_fills"))
+        .words(&["20000"])
+        .soft("record_ns=1500")
+        .options(&["--timing", "auto"])
+        .traced();
     let stats = stats(&recording);
     let fills = &stats["operations"][0];
     assert_eq!(fills["count"], 20_000);

@@ -46,6 +46,16 @@ impl<T> Rows<T> {
         self
     }
 
+    /// As [`Table::with_only_if`].
+    pub(crate) fn with_only_if(mut self, title: &str, kept: bool) -> Self {
+        self.table = self.table.with_only_if(title, kept);
+        self
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.rows.iter()
+    }
+
     pub(crate) fn table(self) -> Table {
         self.table
     }

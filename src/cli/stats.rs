@@ -8,9 +8,10 @@ use serde_json::Value;
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::{
     Durations, GraphStats, MeanwhileStats, OpenCallStats, Site, Spent, StallStats, StreamStats,
+    TaskDurations,
 };
 use ascend_trace_recording::text;
-use ascend_trace_recording::units::duration;
+use ascend_trace_recording::units::{duration, duration_with_error};
 use ascend_trace_recording::{TimeRange, Trace};
 
 use super::args::StatsArgs;
@@ -131,6 +132,7 @@ fn text(
         }
     }
     text.push_str(&unused(stats));
+    text.push_str(&untimed(stats));
     if stats.tracing.events_per_task > 0.0 {
         text.push_str(&format!(
             "\nTracing put {:.1} event records around each timed task{}\n",
@@ -157,6 +159,39 @@ fn text(
     text
 }
 
+/// An estimate with its error: at least that, where nothing is known of some tasks.
+fn worked((value, error): (i64, i64), unestimated: u64) -> String {
+    let text = duration_with_error(value, error);
+    match unestimated {
+        0 => text,
+        _ => format!("≥ {text}"),
+    }
+}
+
+/// Adds the columns that say how long tasks took.
+fn task_durations<T>(
+    rows: Rows<T>,
+    tasks: impl Fn(&T) -> u64,
+    of: impl Fn(&T) -> &TaskDurations,
+) -> Rows<T> {
+    let untimed = rows.iter().any(|it| of(it).count < tasks(it));
+    let unclear = rows.iter().any(|it| of(it).unclear > 0);
+    let known = |it: Option<i64>| or_dash(it.map(duration));
+    rows.right("timed", |it| count(of(it).count))
+        .right("unclear", |it| count(of(it).unclear))
+        .right("total", |it| {
+            let known = of(it).estimated_total_ns.zip(of(it).total_error_ns);
+            or_dash(known.map(|known| worked(known, of(it).unestimated)))
+        })
+        .right("mean", |it| known(of(it).mean_ns))
+        .right("p50", |it| known(of(it).p50_ns))
+        .right("p90", |it| known(of(it).p90_ns))
+        .right("p99", |it| known(of(it).p99_ns))
+        .right("max", |it| known(of(it).max_ns))
+        .with_only_if("timed", untimed)
+        .with_only_if("unclear", unclear)
+}
+
 /// Adds the columns that say how long something took.
 fn durations<T>(rows: Rows<T>, of: impl Fn(&T) -> &Durations) -> Rows<T> {
     rows.right("total", |it| duration(of(it).total_ns))
@@ -178,13 +213,13 @@ fn main_causes(causes: &[Spent]) -> String {
 
 fn percent(part: i64, whole: i64) -> String {
     match whole {
-        0 => "-".to_owned(),
+        0 => "–".to_owned(),
         _ => format!("{:.1}", part as f64 / whole as f64 * 100.0),
     }
 }
 
 fn or_dash(known: Option<impl ToString>) -> String {
-    known.map_or_else(|| "-".to_owned(), |it| it.to_string())
+    known.map_or_else(|| "–".to_owned(), |it| it.to_string())
 }
 
 /// Streams that had something to do.
@@ -201,6 +236,19 @@ fn unused(stats: &Stats) -> String {
     }
 }
 
+/// What tables say of tasks without a time.
+fn untimed(stats: &Stats) -> String {
+    let all: u64 = stats.streams.iter().map(|row| row.untimed).sum();
+    match all {
+        0 => String::new(),
+        all => format!(
+            "\n{} tasks have no time. Totals and busy times count them like others of their operation; stalls and percentiles \
+             do not know them\n",
+            count(all)
+        ),
+    }
+}
+
 fn streams(stats: &Stats) -> Table {
     let named = |it: &&StreamStats| match it.is_default {
         true => format!("{} (default)", it.stream_id),
@@ -213,9 +261,11 @@ fn streams(stats: &Stats) -> Table {
         .right("stream", named)
         .right("tasks", |it| count(it.tasks))
         .right("untimed", |it| count(it.untimed))
-        .right("busy", |it| duration(it.busy_ns))
+        .right("busy", |it| {
+            worked((it.estimated_busy_ns, it.busy_error_ns), it.unestimated)
+        })
         .right("waiting", |it| duration(it.waiting_ns))
-        .right("idle", |it| duration(it.idle_ns))
+        .right("idle", |it| duration(it.estimated_idle_ns()))
         .right("busy %", |it| format!("{:.1}", it.busy_share * 100.0))
         .left("timing", |it| it.timing.clone())
         .left("mostly because of", |it| main_causes(&it.causes))
@@ -228,11 +278,19 @@ fn devices(stats: &Stats) -> Table {
         .right("pid", |it| it.pid)
         .right("device", |it| it.device)
         .right("streams", |it| count(it.streams))
-        .right("busy", |it| duration(it.busy_ns))
-        .right("idle", |it| duration(it.idle_ns))
-        .right("busy %", |it| percent(it.busy_ns, it.end_ns - it.begin_ns))
-        .right("copy", |it| duration(it.copy_ns))
-        .right("compute", |it| duration(it.compute_ns))
+        .right("busy", |it| {
+            worked((it.estimated_busy_ns, it.busy_error_ns), it.unestimated)
+        })
+        .right("idle", |it| duration(it.estimated_idle_ns()))
+        .right("busy %", |it| {
+            percent(it.estimated_busy_ns, it.end_ns - it.begin_ns)
+        })
+        .right("copy", |it| {
+            duration_with_error(it.estimated_copy_ns, it.copy_error_ns)
+        })
+        .right("compute", |it| {
+            duration_with_error(it.estimated_compute_ns, it.compute_error_ns)
+        })
         .right("both", |it| duration(it.copy_compute_ns))
         .right("2+ streams", |it| duration(it.shared_ns))
         .table()
@@ -257,7 +315,7 @@ fn operations(stats: &Stats) -> Table {
         .left("operation", |it| it.name.clone())
         .left("kind", |it| it.kind)
         .right("count", |it| count(it.count));
-    durations(rows, |it| &it.time)
+    task_durations(rows, |it| it.count, |it| &it.time)
         .right("share %", |it| {
             or_dash(it.share.map(|share| format!("{:.1}", share * 100.0)))
         })
@@ -291,7 +349,7 @@ fn graphs(stats: &Stats) -> Table {
         .left("streams", streams)
         .right("nodes", |it| count(it.nodes))
         .right("replays", |it| count(it.replays));
-    durations(rows, |it| &it.time)
+    task_durations(rows, |it| it.replays, |it| &it.time)
         .left("reason", |it| it.reason.clone().unwrap_or_default())
         .table()
 }

@@ -80,6 +80,20 @@ fn headline(sums: &StepSums, several: bool) -> String {
     )
 }
 
+/// Whether a step may have been another one by more than a twentieth.
+fn has_open(steps: &[&StepStats]) -> bool {
+    steps.iter().any(|it| it.error_ns * 20 > it.length_ns)
+}
+
+/// The verdict, and whether another one is possible.
+pub(super) fn verdict(step: &StepStats) -> String {
+    let word = step.verdict.map_or("too few times", Verdict::name);
+    match step.is_close {
+        true => format!("{word}, close"),
+        false => word.to_owned(),
+    }
+}
+
 /// A step's time as `step_trace_time.csv` splits it, and what its free time was waited for.
 fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String {
     let own = report.steps.iter();
@@ -99,9 +113,9 @@ fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String 
         .right("planning", |it| duration(it.planning_ns))
         .right("queue", |it| duration(it.queue_ns))
         .right("launch", |it| duration(it.launch_ns))
-        .left("bound by", |it| {
-            it.verdict.map_or("too few times", Verdict::name)
-        })
+        .right("±", |it| duration(it.error_ns))
+        .left("bound by", |it| verdict(it))
+        .with_only_if("±", has_open(&own))
         .table();
     let mut text = table.render(2);
     if own.len() > most {

@@ -32,6 +32,7 @@ mod device_time;
 mod driver_clock;
 /// Calls of patched functions are intercepted from every caller.
 mod engine;
+mod estimates;
 /// Every example, held against what it counts itself and against the true device times.
 mod examples;
 /// Captured graphs, replays, and captures that fail.

@@ -53,9 +53,9 @@ impl Overall {
             let of = |time| part(time, row.end_ns - row.begin_ns);
             Device {
                 number: row.device,
-                busy: of(row.busy_ns),
-                compute: of(row.compute_ns),
-                copy: of(row.copy_ns),
+                busy: of(row.estimated_busy_ns),
+                compute: of(row.estimated_compute_ns),
+                copy: of(row.estimated_copy_ns),
                 both: of(row.copy_compute_ns),
             }
         });
@@ -78,7 +78,7 @@ impl Overall {
                 name: row.name.clone(),
                 count: row.count,
                 share: row.share.unwrap_or(0.0),
-                slowest: row.time.max_ns,
+                slowest: row.time.max_ns.unwrap_or(0),
             }),
             untimed: stats.streams.iter().map(|row| row.untimed).sum(),
         }

@@ -30,6 +30,7 @@ pub mod collectives;
 pub mod critical;
 pub mod dependencies;
 pub mod diff;
+mod estimate;
 pub mod graphs;
 pub mod hang;
 pub mod intervals;

@@ -306,6 +306,7 @@ pub(crate) fn write_step<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     for (name, time) in times {
         fields.integer(name, time);
     }
+    fields.integer("error_ns", step.error_ns);
     fields.unsigned("tasks", step.tasks);
     fields.unsigned("untimed", step.untimed);
 }

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
+use std::hash::{Hash, Hasher};
 
 use ascend_trace_format::api::{ArgKind, Fact, Part, RetKind, part_in};
 
@@ -239,6 +240,34 @@ impl Trace {
         }
         let texts: Vec<_> = operands.iter().map(Operand::to_string).collect();
         Some(texts.join("; ")).filter(|text| !text.is_empty())
+    }
+
+    /// Hashes the types and dimensions of the operands of an operator. It takes less time than [`Trace::shapes`]. Values
+    /// of scalars are left out.
+    pub fn hash_operands(&self, call: &Call, hasher: &mut impl Hasher) {
+        if self.operands.made.entries.is_empty() {
+            return;
+        }
+        let Some(planned) = self.planning_of(call) else {
+            return;
+        };
+        let process = self.thread(planned.thread).process;
+        for word in self.args(planned) {
+            let Some(made) = self.operands.made.find((process, *word), planned.begin) else {
+                continue;
+            };
+            let call = self.call(made);
+            let function = self.function(call.function);
+            call.function.hash(hasher);
+            let args = self.args(call);
+            let word = |part: Part| args.get(function.part(part)?);
+            word(Part::DataType).hash(hasher);
+            word(Part::Size).hash(hasher);
+            let mut kinds = function.args.iter().map(|arg| arg.kind);
+            if kinds.any(|kind| kind == ArgKind::Integers) {
+                self.strings(call).first().hash(hasher);
+            }
+        }
     }
 
     /// The call that planned an operator: this one, or the one whose executor it submits.

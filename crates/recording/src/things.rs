@@ -216,11 +216,33 @@ pub struct TaskTime {
     /// The same without what is left open about the host's clock: how far the task may be off
     /// against other tasks of its device.
     pub local_error: i64,
+    /// By how much its duration may be shorter, and by how much it may be longer. The largest number means that this is
+    /// not known.
+    pub shorter: u32,
+    pub longer: u32,
 }
 
 impl TaskTime {
     pub const fn range(&self) -> TimeRange {
         TimeRange::new(self.begin, self.end)
+    }
+
+    pub const fn duration(&self) -> i64 {
+        self.end.saturating_sub(self.begin)
+    }
+
+    /// The shortest and the longest duration that it may have had.
+    pub fn durations(&self) -> (i64, i64) {
+        let length = self.duration();
+        let least = match self.shorter {
+            u32::MAX => 0,
+            shorter => (length - i64::from(shorter)).max(0),
+        };
+        let most = match self.longer {
+            u32::MAX => length.saturating_add(self.local_error.saturating_mul(2)),
+            longer => length.saturating_add(longer.into()),
+        };
+        (least, most)
     }
 }
 

@@ -54,6 +54,29 @@ pub fn duration(nanoseconds: i64) -> String {
     format!("{value:.decimals$} {}", unit.name)
 }
 
+/// A duration and by how much it may be off, such as `5.06 ms ± 0.12`. An error that would not be seen is left out.
+pub fn duration_with_error(nanoseconds: i64, error: i64) -> String {
+    let text = duration(nanoseconds);
+    let minutes = nanoseconds.unsigned_abs() >= 10 * MINUTE.unsigned_abs();
+    let unit = match minutes {
+        true => unit_for(SECOND),
+        false => unit_for(nanoseconds),
+    };
+    let value = error as f64 / unit.nanoseconds as f64;
+    let decimals = match nanoseconds as f64 / unit.nanoseconds as f64 {
+        _ if unit.nanoseconds == 1 || minutes => 0,
+        0.0..9.995 => 2,
+        9.995..99.95 => 1,
+        _ => 0,
+    };
+    let error = format!("{value:.decimals$}");
+    match error.parse() == Ok(0.0) {
+        true => text,
+        false if minutes => format!("{text} ± {error} s"),
+        false => format!("{text} ± {error}"),
+    }
+}
+
 /// The unit in which moments up to this one are shown.
 pub fn moment_unit(nanoseconds: i64) -> Unit {
     let (name, nanoseconds) = match nanoseconds.unsigned_abs() {

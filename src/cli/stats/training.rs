@@ -7,6 +7,7 @@ use ascend_trace_analysis::{Late, Stats};
 use ascend_trace_recording::units::duration;
 
 use super::{ROWS, durations, or_dash, percent};
+use crate::cli::steps::verdict;
 use crate::table::{Rows, Table, count};
 
 /// Steps of a table, of which the longest are listed.
@@ -76,7 +77,7 @@ pub(super) fn longest(stats: &Stats) -> Table {
     let mut rows = Rows::of(steps.into_iter().take(LONGEST))
         .right("process", |it| it.process)
         .left("step", |it| it.name.clone())
-        .left("verdict", |it| word(it.verdict))
+        .left("verdict", |it| verdict(it))
         .right("by %", |it| {
             or_dash(it.verdict.map(|_| percent(it.share_ns(), it.length_ns)))
         })

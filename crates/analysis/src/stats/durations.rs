@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::estimate::Estimate;
+
 /// Count, total, mean, percentiles and maximum of some durations; all 0 when there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Durations {
@@ -30,6 +32,64 @@ impl Durations {
             p99_ns: percentile(values, 99),
             max_ns: values.iter().copied().max().unwrap_or(0),
         }
+    }
+}
+
+/// The durations of tasks.
+///
+/// A task that was measured badly, or has no time, counts in the total as others of its operation do ([`crate::estimate`]).
+/// Percentiles and the maximum are of tasks of which less than a half is open; `None` without such tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TaskDurations {
+    /// Tasks that have a time.
+    pub count: u64,
+    /// Those of them of which more than a half of the duration is open.
+    pub unclear: u64,
+    /// The sum of the measured durations, each of which may be too long.
+    pub total_ns: i64,
+    /// How long all tasks took, those without a time as well, and by how much this may be off. `None` where nothing is known.
+    pub estimated_total_ns: Option<i64>,
+    pub total_error_ns: Option<i64>,
+    /// Tasks of which nothing is known, and which are not in the estimate.
+    pub unestimated: u64,
+    /// The estimate for one task.
+    pub mean_ns: Option<i64>,
+    pub p50_ns: Option<i64>,
+    pub p90_ns: Option<i64>,
+    pub p99_ns: Option<i64>,
+    pub max_ns: Option<i64>,
+}
+
+impl TaskDurations {
+    /// `clear` are those that were measured well. `ran` is the number of tasks that ran.
+    pub(super) fn of(
+        (count, total_ns): (u64, i64),
+        clear: &Durations,
+        (total, unestimated): (Estimate, u64),
+        ran: u64,
+    ) -> Self {
+        let tasks = ran.saturating_sub(unestimated);
+        let total = Some(total).filter(|_| tasks > 0);
+        let value = total.map(|it| it.value_ns());
+        let known = |value: i64| (clear.count > 0).then_some(value);
+        Self {
+            count,
+            unclear: count - clear.count,
+            total_ns,
+            estimated_total_ns: value,
+            total_error_ns: total.map(|it| it.error_ns()),
+            unestimated,
+            mean_ns: value.map(|it| it / tasks.max(1) as i64),
+            p50_ns: known(clear.p50_ns),
+            p90_ns: known(clear.p90_ns),
+            p99_ns: known(clear.p99_ns),
+            max_ns: known(clear.max_ns),
+        }
+    }
+
+    /// The estimate, or 0 without one: for orders and shares.
+    pub fn estimate_ns(&self) -> i64 {
+        self.estimated_total_ns.unwrap_or(0)
     }
 }
 

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use ascend_trace_recording::{ProcessId, TimeRange, Trace};
 
-use super::histogram::Histogram;
-use super::tables::{Range, overlaps};
-use super::{Durations, GraphStats};
+use super::tables::{Operations, Range, Tasks, overlaps};
+use super::{GraphStats, TaskDurations};
+use crate::dependencies::runs;
 use crate::graphs::{Graph, Graphs, Outcome};
 use crate::{Node, Window};
 
 /// Sums of replays, by process and serial of the graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replays {
-    sums: HashMap<(ProcessId, u32), (u64, Histogram)>,
+    sums: HashMap<(ProcessId, u32), (u64, Tasks)>,
 }
 
 impl Replays {
@@ -28,20 +28,27 @@ impl Replays {
                 if window.owns(Node::Call(replay.call)) && overlaps(range, extent) {
                     let sums = self.sums.entry((graph.process, graph.serial)).or_default();
                     sums.0 += 1;
-                    time.into_iter()
-                        .for_each(|_| sums.1.add(extent.end - extent.begin));
+                    if let Some(task) = replay.task {
+                        sums.1.add(trace.task(task), runs(trace, task));
+                    }
                 }
             }
         }
     }
 
     /// Graphs that were made or replayed within the range, once all windows have been taken in.
-    pub(super) fn rows(&mut self, window: &Window<'_>, range: Range) -> Vec<GraphStats> {
+    pub(super) fn rows(
+        &mut self,
+        window: &Window<'_>,
+        range: Range,
+        operations: &Operations,
+    ) -> Vec<GraphStats> {
         let (trace, graphs) = (window.trace, &window.graphs);
         let inside = graphs.all().iter().filter_map(|graph| {
             let sums = self.sums.remove(&(graph.process, graph.serial));
             let (replays, time) = sums.unwrap_or_default();
-            let row = row(trace, graphs, graph, (replays, time.durations()));
+            let total = operations.replays(graph.process, graph.serial);
+            let row = row(trace, graphs, graph, (replays, time.durations(total)));
             let making = making(trace, graph);
             let making = making.is_some_and(|making| overlaps(range, making));
             (making || row.replays > 0).then_some(row)
@@ -62,7 +69,7 @@ fn row(
     trace: &Trace,
     graphs: &Graphs,
     graph: &Graph,
-    (replays, time): (u64, Durations),
+    (replays, time): (u64, TaskDurations),
 ) -> GraphStats {
     let failure = graphs.failure(trace, graph);
     let blamed = failure.as_ref().and_then(|why| why.call);

@@ -25,17 +25,27 @@ pub struct StreamStats {
     /// Time in which the device worked for it. With the times of all `causes` it makes up the
     /// time between `begin_ns` and `end_ns`, to the nanosecond.
     pub busy_ns: i64,
+    /// How long it worked: `busy_ns` has bars of tasks, which may be too long, and nothing of tasks without a time. By how
+    /// much this may be off, and how many tasks nothing is known of, so that it may have worked longer.
+    pub estimated_busy_ns: i64,
+    pub busy_error_ns: i64,
+    pub unestimated: u64,
     /// Time in which it waited for an event, a notify or a value, a host function or a peer.
     pub waiting_ns: i64,
     /// The rest of the time between `begin_ns` and `end_ns`.
     pub idle_ns: i64,
-    /// `busy_ns` as a part of the time between `begin_ns` and `end_ns`, 0 to 1.
+    /// `estimated_busy_ns` as a part of the time between `begin_ns` and `end_ns`, 0 to 1.
     pub busy_share: f64,
     /// Why it did not work, longest first.
     pub causes: Vec<Spent>,
 }
 
 impl StreamStats {
+    /// `idle_ns` as it is by `estimated_busy_ns`.
+    pub fn estimated_idle_ns(&self) -> i64 {
+        (self.idle_ns + self.busy_ns - self.estimated_busy_ns).max(0)
+    }
+
     /// Whether it was only made: no task of it is in the range, nor any time in which it could have had one.
     pub fn is_unused(&self) -> bool {
         self.tasks == 0 && self.begin_ns.is_none()
@@ -55,7 +65,15 @@ pub struct DeviceStats {
     pub end_ns: i64,
     /// Time in which at least one stream worked.
     pub busy_ns: i64,
-    /// Time in which no stream did.
+    /// How long at least one stream worked, copied or computed, as for streams.
+    pub estimated_busy_ns: i64,
+    pub busy_error_ns: i64,
+    pub estimated_copy_ns: i64,
+    pub copy_error_ns: i64,
+    pub estimated_compute_ns: i64,
+    pub compute_error_ns: i64,
+    pub unestimated: u64,
+    /// Time in which no stream did, as `busy_ns`.
     pub idle_ns: i64,
     /// Time in which something was copied or set, and time in which something else ran.
     pub copy_ns: i64,
@@ -69,6 +87,13 @@ pub struct DeviceStats {
     /// The streams' `busy_ns`, summed.
     pub work_ns: i64,
     pub causes: Vec<Spent>,
+}
+
+impl DeviceStats {
+    /// `idle_ns` as it is by `estimated_busy_ns`.
+    pub fn estimated_idle_ns(&self) -> i64 {
+        (self.idle_ns + self.busy_ns - self.estimated_busy_ns).max(0)
+    }
 }
 
 /// What a host thread did.

@@ -17,6 +17,7 @@ mod stall;
 mod streams;
 mod tables;
 mod threads;
+mod together;
 pub(crate) mod training;
 mod work;
 
@@ -29,12 +30,12 @@ use crate::part::{Streams, part_of};
 use crate::{Fold, Step, Window};
 
 pub use blamed::{Grouping, StallGroup, StallGroups};
-pub use durations::Durations;
+pub use durations::{Durations, TaskDurations};
 pub use idle::{CauseStats, Spent};
 pub use lanes::{DeviceStats, Overlap, StreamStats, ThreadStats};
 pub use open::OpenCallStats;
 pub use stall::{MeanwhileStats, Place, Site, StallStats};
-pub(crate) use tables::operation;
+pub(crate) use tables::{operation, replayed};
 pub use training::{ModuleStats, RangeStats, StepStats, Steps, Verdict};
 
 /// Stalls that [`Stats::worst_stalls`] lists.
@@ -92,8 +93,8 @@ pub struct OperationStats {
     pub kind: &'static str,
     /// All tasks of this name; `time.count` of them could be timed.
     pub count: u64,
-    pub time: Durations,
-    /// Part of the time of all operations, 0 to 1. `null` for waits and records, which are no work.
+    pub time: TaskDurations,
+    /// Part of the time of all operations, 0 to 1. `null` for waits and records, which are no work, and where no time is known.
     pub share: Option<f64>,
 }
 
@@ -147,7 +148,7 @@ pub struct GraphStats {
     pub nodes: u64,
     /// All replays; `time.count` of them could be timed.
     pub replays: u64,
-    pub time: Durations,
+    pub time: TaskDurations,
 }
 
 /// What timing did to the device, in the whole recording.
@@ -271,13 +272,14 @@ impl Tables {
     fn close(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         let losses = trace.losses();
-        let (streams, devices) = self.streams.rows(trace, self.range);
+        self.operations.close();
+        let (streams, devices) = self.streams.rows(trace, self.range, &self.operations);
         self.closing = Closing {
             streams,
             devices,
             threads: self.threads.rows(trace),
             apis: self.apis.rows(trace.functions()),
-            graphs: self.replays.rows(window, self.range),
+            graphs: self.replays.rows(window, self.range, &self.operations),
             tracing: Tracing::of(trace),
             lost: Lost {
                 calls: losses.calls,
@@ -292,10 +294,9 @@ impl Fold for Tables {
 
     fn take(&mut self, window: &Window<'_>) {
         let range = self.range;
-        self.operations.take(window, range);
         self.parts.take(window, range);
         self.apis.take(window, range);
-        self.streams.take(window, range);
+        self.streams.take(window, range, &mut self.operations);
         self.threads.take(window, range);
         let stalls = window.stalls();
         let inside = stalls.filter(|it| tables::overlaps(range, it.range()));

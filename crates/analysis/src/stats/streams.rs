@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_format::api::TaskKind;
-use ascend_trace_recording::{ProcessId, StreamId, Task, TaskId, TimeRange, Trace};
+use ascend_trace_recording::{ProcessId, StreamId, TaskId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::idle::Sums;
 use super::lanes::{DeviceStats, Overlap, StreamStats};
-use super::tables::{Range, overlaps};
+use super::tables::{Operations, Range, is_copy, overlaps};
+use super::together::{Together, Worked};
 use super::work::{DeviceTime, Piece, Work};
 use crate::{Cause, Class, Lane, Node, Stall, Window};
 
@@ -25,6 +25,8 @@ struct Stream {
     tasks: u64,
     untimed: u64,
     busy: i64,
+    /// Of these, while something was copied or set.
+    copied: i64,
     sums: Sums,
     /// From when to when it is accounted for.
     life: Option<TimeRange>,
@@ -40,12 +42,12 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn take(&mut self, window: &Window<'_>, range: Range) {
+    pub(super) fn take(&mut self, window: &Window<'_>, range: Range, operations: &mut Operations) {
         let trace = window.trace;
         self.streams
             .resize_with(trace.streams().len(), Stream::default);
         for (id, stream) in (0..).map(StreamId).zip(&mut self.streams) {
-            let pieces = stream.take(window, id, range);
+            let pieces = stream.take(window, (id, range), operations);
             let of = trace.stream(id);
             self.work.add(id, (of.process, of.device), pieces);
         }
@@ -61,32 +63,57 @@ impl Streams {
     }
 
     /// The rows of streams and of devices.
-    pub(super) fn rows(&self, trace: &Trace, range: Range) -> (Vec<StreamStats>, Vec<DeviceStats>) {
-        let mut devices: BTreeMap<(ProcessId, u32), (DeviceStats, Sums)> = BTreeMap::new();
+    pub(super) fn rows(
+        &self,
+        trace: &Trace,
+        range: Range,
+        operations: &Operations,
+    ) -> (Vec<StreamStats>, Vec<DeviceStats>) {
+        let mut devices: BTreeMap<(ProcessId, u32), (DeviceStats, Sums, [Together; 3])> =
+            BTreeMap::new();
         let mut rows = Vec::new();
         for (id, sums) in (0..).map(StreamId).zip(&self.streams) {
             let stream = trace.stream(id);
-            let row = sums.row(trace, id, range);
+            let row = sums.row(trace, (id, range), operations);
             if let Some((begin, end)) = row.begin_ns.zip(row.end_ns) {
                 let key = (stream.process, stream.device);
-                let (device, causes) = devices.entry(key).or_insert_with(|| {
+                let (device, causes, together) = devices.entry(key).or_insert_with(|| {
                     let device = device_row(trace, key, begin, self.work.of(key));
-                    (device, Sums::default())
+                    (device, Sums::default(), Default::default())
                 });
                 device.streams += 1;
                 device.begin_ns = device.begin_ns.min(begin);
                 device.end_ns = device.end_ns.max(end);
                 device.work_ns += row.busy_ns;
                 causes.join(&sums.sums);
+                let kinds = [None, Some(true), Some(false)];
+                for (together, is_copy) in together.iter_mut().zip(kinds) {
+                    together.add(&sums.worked(id, is_copy, operations));
+                }
             }
             rows.push(row);
         }
         rows.sort_by_key(|row| (row.pid, row.process, row.device, row.stream_id));
-        let devices = devices.into_values().map(|(device, sums)| DeviceStats {
-            idle_ns: device.end_ns - device.begin_ns - device.busy_ns,
-            stream_ns: device.work_ns + sums.total(|_| true),
-            causes: sums.rows(),
-            ..device
+        let devices = devices.into_values().map(|(device, sums, together)| {
+            let length = device.end_ns - device.begin_ns;
+            let [busy, copy, compute] = together;
+            let unestimated = busy.unestimated;
+            let busy = busy.estimate(device.busy_ns, length);
+            let copy = copy.estimate(device.copy_ns, length);
+            let compute = compute.estimate(device.compute_ns, length);
+            DeviceStats {
+                estimated_busy_ns: busy.value_ns(),
+                busy_error_ns: busy.error_ns(),
+                estimated_copy_ns: copy.value_ns(),
+                copy_error_ns: copy.error_ns(),
+                estimated_compute_ns: compute.value_ns(),
+                compute_error_ns: compute.error_ns(),
+                unestimated,
+                idle_ns: length - device.busy_ns,
+                stream_ns: device.work_ns + sums.total(|_| true),
+                causes: sums.rows(),
+                ..device
+            }
         });
         let mut devices: Vec<DeviceStats> = devices.collect();
         devices.sort_by_key(|row| (row.pid, row.process, row.device));
@@ -96,7 +123,12 @@ impl Streams {
 
 impl Stream {
     /// Takes in what a window has of the stream, and tells when it worked.
-    fn take(&mut self, window: &Window<'_>, id: StreamId, range: Range) -> Vec<Piece> {
+    fn take(
+        &mut self,
+        window: &Window<'_>,
+        (id, range): (StreamId, Range),
+        operations: &mut Operations,
+    ) -> Vec<Piece> {
         let trace = window.trace;
         self.note_life(window, id);
         let mut held = FxHashMap::default();
@@ -110,15 +142,19 @@ impl Stream {
         }
         let mut pieces = Vec::new();
         for task in window.stream_tasks(id) {
+            let piece = self.piece(trace, task, held.get(&task));
+            let clip = |(piece, range): (Piece, TimeRange)| piece.clip(range);
+            let piece = piece.zip(range).and_then(clip);
             if overlaps(range, trace.extent(trace.task(task))) {
                 self.tasks += 1;
                 self.untimed += u64::from(trace.task(task).time.is_none());
+                operations.add(trace, task, piece.as_ref().map_or(0, Piece::length));
             }
-            let piece = self.piece(trace, task, held.get(&task));
-            let clip = |(piece, range): (Piece, TimeRange)| piece.clip(range);
-            pieces.extend(piece.zip(range).and_then(clip));
+            pieces.extend(piece);
         }
         self.busy += pieces.iter().map(Piece::length).sum::<i64>();
+        let copies = pieces.iter().filter(|piece| piece.is_copy);
+        self.copied += copies.map(Piece::length).sum::<i64>();
         pieces
     }
 
@@ -148,18 +184,41 @@ impl Stream {
         let piece = Piece {
             begin,
             end: time.end,
-            is_copy: is_copy(task),
+            is_copy: is_copy(task.kind),
         };
         (class == Class::Work && begin < time.end).then_some(piece)
     }
 
-    fn row(&self, trace: &Trace, id: StreamId, range: Range) -> StreamStats {
+    /// How long it worked: all of it, or copies alone, or all but copies.
+    fn worked(&self, id: StreamId, is_copy: Option<bool>, operations: &Operations) -> Worked {
+        let (estimate, unestimated) = operations.worked(id, is_copy);
+        Worked {
+            bars: match is_copy {
+                None => self.busy,
+                Some(true) => self.copied,
+                Some(false) => self.busy - self.copied,
+            },
+            estimate,
+            is_timed: self.untimed == 0,
+            unestimated,
+        }
+    }
+
+    fn row(
+        &self,
+        trace: &Trace,
+        (id, range): (StreamId, Range),
+        operations: &Operations,
+    ) -> StreamStats {
         let stream = trace.stream(id);
         let life = self.life.zip(range);
         let life = life.map(|(life, range)| life.intersection(range));
         let life = life.filter(|life| life.begin <= life.end);
         let length = life.map_or(0, TimeRange::duration);
         let waiting_ns = self.sums.total(waits);
+        let (worked, unestimated) = operations.worked(id, None);
+        let most = (length - waiting_ns).max(0);
+        let busy = worked.value_ns().min(most);
         StreamStats {
             process: trace.process(stream.process).serial,
             pid: trace.process(stream.process).pid,
@@ -172,19 +231,18 @@ impl Stream {
             begin_ns: life.map(|life| life.begin),
             end_ns: life.map(|life| life.end),
             busy_ns: self.busy,
+            estimated_busy_ns: busy,
+            busy_error_ns: worked.error_ns(),
+            unestimated,
             waiting_ns,
             idle_ns: length - self.busy - waiting_ns,
             busy_share: match length {
                 0 => 0.0,
-                length => self.busy as f64 / length as f64,
+                length => busy as f64 / length as f64,
             },
             causes: self.sums.rows(),
         }
     }
-}
-
-fn is_copy(task: &Task) -> bool {
-    matches!(task.kind, TaskKind::Memcpy | TaskKind::Memset)
 }
 
 /// A device whose streams are still to be counted.
@@ -202,6 +260,13 @@ fn device_row(
         begin_ns,
         end_ns: begin_ns,
         busy_ns: time.busy,
+        estimated_busy_ns: 0,
+        busy_error_ns: 0,
+        estimated_copy_ns: 0,
+        copy_error_ns: 0,
+        estimated_compute_ns: 0,
+        compute_error_ns: 0,
+        unestimated: 0,
         idle_ns: 0,
         copy_ns: time.copy,
         compute_ns: time.compute,

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use ascend_trace_format::api::{RetKind, TaskKind};
-use ascend_trace_recording::{Function, StreamId, Task, TimeRange, Trace};
-use rustc_hash::FxHashMap;
+use ascend_trace_recording::{Function, ProcessId, StreamId, Task, TaskId, TimeRange, Trace};
 
+use super::durations::TaskDurations;
 use super::histogram::Histogram;
-use super::{ApiStats, Durations, OperationStats};
+use super::{ApiStats, OperationStats};
 use crate::Window;
+use crate::dependencies::runs;
+use crate::estimate::{ClassKey, Classes, Estimate, Tallies, Tally, Totals, is_unclear};
 
 pub(super) type Range = Option<TimeRange>;
 
@@ -22,8 +24,12 @@ fn is_work(kind: TaskKind) -> bool {
     !matches!(kind, TaskKind::Wait | TaskKind::Record)
 }
 
+pub(super) fn is_copy(kind: TaskKind) -> bool {
+    matches!(kind, TaskKind::Memcpy | TaskKind::Memset)
+}
+
 /// All replays of a graph are one operation, whatever their calls are named.
-pub(super) fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
+pub(crate) fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
     let graph = trace.call(task.call).graph?;
     (graph.index > 0 && trace.runs(task)).then_some(graph.serial)
 }
@@ -36,81 +42,118 @@ pub(crate) fn operation<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
     }
 }
 
-/// Tasks, and the durations of those with a time.
+/// The tasks of one operation.
 #[derive(Clone, Debug, Default)]
-struct Tasks {
+pub(super) struct Tasks {
     count: u64,
-    time: Histogram,
+    /// Of those that run something.
+    ran: u64,
+    timed: u64,
+    total: i64,
+    /// Durations of which less than a half is open.
+    clear: Histogram,
 }
 
 impl Tasks {
-    fn add(&mut self, task: &Task) {
+    pub(super) fn add(&mut self, task: &Task, ran: bool) {
         self.count += 1;
-        if let Some(time) = task.time {
-            self.time.add(time.end - time.begin);
+        self.ran += u64::from(ran);
+        let Some(time) = &task.time else { return };
+        self.timed += 1;
+        self.total = self.total.saturating_add(time.duration());
+        if !is_unclear(time) {
+            self.clear.add(time.duration());
         }
+    }
+
+    pub(super) fn durations(self, total: (Estimate, u64)) -> TaskDurations {
+        let clear = self.clear.durations();
+        TaskDurations::of((self.timed, self.total), &clear, total, self.ran)
     }
 }
 
-/// What an operation is told by, beside its name: the graph that it replays, and its kind.
-type Sort = (Option<u32>, TaskKind);
-
-/// Sums of tasks by operation.
+/// Sums of tasks by operation, and by class for each stream.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operations {
-    sums: FxHashMap<Sort, FxHashMap<String, Tasks>>,
+    classes: Classes,
+    rows: Vec<Tasks>,
+    lanes: Vec<Tallies>,
+    /// Made at the end.
+    totals: Totals,
 }
 
 impl Operations {
-    pub(super) fn take(&mut self, window: &Window<'_>, range: Range) {
-        let trace = window.trace;
-        for stream in (0..trace.streams().len() as u32).map(StreamId) {
-            for id in window.stream_tasks(stream) {
-                let task = trace.task(id);
-                if overlaps(range, trace.extent(task)) {
-                    self.task(trace, task);
-                }
+    /// Takes in a task of a stream, and how much of its duration counts for the stream.
+    pub(super) fn add(&mut self, trace: &Trace, id: TaskId, counted: i64) {
+        let task = trace.task(id);
+        let key = self.classes.key(trace, task);
+        let operation = key.operation as usize;
+        if self.rows.len() <= operation {
+            self.rows.resize_with(operation + 1, Tasks::default);
+        }
+        let ran = runs(trace, id);
+        self.rows[operation].add(task, ran);
+        if ran {
+            let stream = task.stream.index();
+            if self.lanes.len() <= stream {
+                self.lanes.resize_with(stream + 1, Tallies::default);
             }
+            let tally = self.lanes[stream].of(key);
+            tally.add(task.time.as_ref(), counted);
         }
     }
 
-    fn task(&mut self, trace: &Trace, task: &Task) {
-        let graph = replayed(trace, task);
-        let name = graph.map_or_else(|| trace.task_name(task), |_| "");
-        let named = self.sums.entry((graph, task.kind)).or_default();
-        match named.get_mut(name) {
-            Some(tasks) => tasks.add(task),
-            None => named.entry(name.to_owned()).or_default().add(task),
-        }
+    /// Makes the totals, after the last task.
+    pub(super) fn close(&mut self) {
+        self.totals = Totals::of(&self.classes, self.lanes.iter());
+    }
+
+    /// For how long a stream worked, or only copied, or did not copy; and how many of its tasks nothing is known of.
+    pub(super) fn worked(&self, stream: StreamId, copies: Option<bool>) -> (Estimate, u64) {
+        let Some(lane) = self.lanes.get(stream.index()) else {
+            return Default::default();
+        };
+        let is_wanted = |key: ClassKey| {
+            let is_own = copies.is_none_or(|it| it == is_copy(self.classes.kind(key)));
+            is_own && self.classes.is_work(key)
+        };
+        self.totals.sum(lane, is_wanted, Tally::counted)
+    }
+
+    /// How long the replays of a graph took.
+    pub(super) fn replays(&self, process: ProcessId, graph: u32) -> (Estimate, u64) {
+        let key = self.classes.replays(process, graph);
+        let known = key.and_then(|key| self.totals.class(key));
+        known.unwrap_or_default()
     }
 
     pub(super) fn rows(self) -> Vec<OperationStats> {
-        let mut work = 0;
-        let mut rows: Vec<(TaskKind, Cow<'_, str>, u64, Durations)> = Vec::new();
-        for ((graph, kind), named) in self.sums {
-            for (name, tasks) in named {
-                let name = graph.map_or(name.into(), |graph| format!("graph {graph}").into());
-                let time = tasks.time.durations();
-                if is_work(kind) {
-                    work += time.total_ns;
-                }
-                rows.push((kind, name, tasks.count, time));
-            }
-        }
-        rows.sort_by(
-            |(kind, name, _, time), (other_kind, other_name, _, other)| {
-                (-time.total_ns, name, kind).cmp(&(-other.total_ns, other_name, other_kind))
+        let totals = self.totals.operations(self.rows.len());
+        let known = self.classes.operations().iter();
+        let rows = known.zip(self.rows).zip(totals);
+        let rows = rows.map(|((operation, tasks), total)| OperationStats {
+            name: match operation.graph {
+                Some(graph) => format!("graph {graph}"),
+                None => operation.name.clone(),
             },
-        );
-        let row =
-            |(kind, name, count, time): (TaskKind, Cow<'_, str>, u64, Durations)| OperationStats {
-                name: name.into_owned(),
-                kind: kind.name(),
-                count,
-                time,
-                share: (is_work(kind) && work > 0).then(|| time.total_ns as f64 / work as f64),
-            };
-        rows.into_iter().map(row).collect()
+            kind: operation.kind.name(),
+            count: tasks.count,
+            time: tasks.durations(total),
+            share: is_work(operation.kind).then_some(0.0),
+        });
+        let mut rows: Vec<OperationStats> = rows.collect();
+        rows.sort_by(|a, b| {
+            let longest = (-a.time.estimate_ns()).cmp(&-b.time.estimate_ns());
+            longest.then_with(|| (&a.name, a.kind).cmp(&(&b.name, b.kind)))
+        });
+        let work = rows.iter().filter(|row| row.share.is_some());
+        let work: i64 = work.map(|row| row.time.estimate_ns()).sum();
+        for row in &mut rows {
+            let share = |estimate: i64| estimate as f64 / work as f64;
+            let known = row.share.and(row.time.estimated_total_ns);
+            row.share = known.filter(|_| work > 0).map(share);
+        }
+        rows
     }
 }
 

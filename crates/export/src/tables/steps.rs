@@ -42,6 +42,8 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, &'s StepStats>> {
         Column::word("verdict", |row, cell| {
             cell.maybe(row.verdict.map(Verdict::name));
         }),
+        // By how much the times of devices may be off.
+        Column::number("error_ns", |row, cell| cell.put(row.error_ns)),
     ]
 }
 

@@ -103,11 +103,14 @@ pub(crate) fn place(
     let last_host = first.host.plus(length).plus(stretched);
     let Some(closed) = launch.closed else {
         let begin = first.host.max(launch.begin);
+        let local_error = clock.tick().saturating_add(reading.open());
         return Some(TaskTime {
             begin: begin.ns(),
             end: last_host.max(begin).ns(),
             error: (first.error.max(last.error)).saturating_add(reading.open_on_host()),
-            local_error: clock.tick().saturating_add(reading.open()),
+            local_error,
+            shorter: narrow(local_error),
+            longer: narrow(local_error),
         });
     };
     // When it ran if its stream was idle, by when the call may have submitted it.
@@ -172,23 +175,29 @@ pub(crate) fn place(
         begin
     };
     let rate_open = first.rate_open.max(last.rate_open) * end.since(begin) as f64;
+    // How much is open at either end of any task.
+    let read_open = clock
+        .tick()
+        .saturating_add(rate_open.round() as i64)
+        .saturating_add(reading.open());
+    // The begin may have been earlier, and the end not later. The begin may have been later, and the end earlier.
+    let longer = learnt_open.saturating_add(vague);
+    let shorter = late_open.max(end_open);
     Some(TaskTime {
         begin: begin.ns(),
         end: end.ns(),
         error: begin_error
             .max(end_error)
             .saturating_add(reading.open_on_host()),
-        local_error: clock
-            .tick()
-            .saturating_add(rate_open.round() as i64)
-            .saturating_add(reading.open())
-            .saturating_add(
-                learnt_open
-                    .saturating_add(vague)
-                    .max(late_open)
-                    .max(end_open),
-            ),
+        local_error: read_open.saturating_add(longer.max(shorter)),
+        shorter: narrow(read_open.saturating_add(shorter)),
+        longer: narrow(read_open.saturating_add(longer)),
     })
+}
+
+/// In half of the room, since there is one for each task; more than it holds is as much as it holds.
+fn narrow(open: i64) -> u32 {
+    u32::try_from(open).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

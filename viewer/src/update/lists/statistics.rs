@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use ascend_trace_analysis::stats::{CauseStats, Durations, Spent, StepStats, StreamStats};
+use ascend_trace_analysis::stats::{
+    CauseStats, Durations, Spent, StepStats, StreamStats, TaskDurations,
+};
 use ascend_trace_analysis::{Cause, Stats};
 use ascend_trace_recording::{Stream, StreamId, Thread, ThreadId, Trace};
 
 use crate::app::{App, World};
 use crate::list::{Cell, Column, Entry, Page, RowId, Target, left, right};
 use crate::names;
-use crate::text::duration;
+use crate::text::{duration, duration_with_error};
 use crate::unused;
 
 use super::{Content, steps};
@@ -146,6 +148,21 @@ fn times(time: &Durations) -> [Cell; 5] {
     }
 }
 
+fn task_times(time: &TaskDurations) -> [Cell; 5] {
+    let known = |it: Option<i64>| it.map_or_else(Cell::unknown, Cell::duration);
+    let total = time.estimated_total_ns.zip(time.total_error_ns);
+    let total = total.map_or_else(Cell::unknown, |(value, error)| {
+        worked(value, error, time.unestimated)
+    });
+    [
+        total,
+        known(time.mean_ns),
+        known(time.p50_ns),
+        known(time.p99_ns),
+        known(time.max_ns),
+    ]
+}
+
 fn operations(stats: &Stats) -> Vec<Entry> {
     // Waits and records are no work: they come last.
     let (work, others): (Vec<_>, Vec<_>) =
@@ -157,7 +174,7 @@ fn operations(stats: &Stats) -> Vec<Entry> {
             Cell::count(row.count),
             row.share.map_or_else(Cell::unknown, Cell::percent),
         ];
-        cells.extend(times(&row.time));
+        cells.extend(task_times(&row.time));
         let name = row.name.clone();
         Entry {
             id: RowId::Operation(name.clone(), row.kind),
@@ -194,10 +211,10 @@ fn streams(trace: &Trace, stats: &Stats) -> Vec<Entry> {
         let cells = vec![
             lane.unwrap_or_default().into(),
             Cell::count(row.tasks),
-            Cell::duration(row.busy_ns),
+            worked(row.estimated_busy_ns, row.busy_error_ns, row.unestimated),
             Cell::percent(row.busy_share),
             Cell::duration(row.waiting_ns),
-            Cell::duration(row.idle_ns),
+            Cell::duration(row.estimated_idle_ns()),
             mostly(&row.causes).into(),
         ];
         Entry {
@@ -207,6 +224,16 @@ fn streams(trace: &Trace, stats: &Stats) -> Vec<Entry> {
         }
     });
     rows.collect()
+}
+
+/// An estimate with its error: at least that, where nothing is known of some tasks.
+fn worked(value: i64, error: i64, unestimated: u64) -> Cell {
+    let text = duration_with_error(value, error);
+    let text = match unestimated {
+        0 => text,
+        _ => format!("≥ {text}"),
+    };
+    Cell::number(text, value)
 }
 
 /// What took most of a time, and how much.
@@ -229,12 +256,12 @@ fn devices(trace: &Trace, stats: &Stats) -> Vec<Entry> {
             Cell::number(format!("device {}", row.device), i64::from(row.device)),
             Cell::number(row.pid.to_string(), i64::from(row.pid)),
             Cell::count(row.streams),
-            Cell::duration(row.busy_ns),
-            Cell::percent(row.busy_ns as f64 / length as f64),
-            Cell::duration(row.compute_ns),
-            Cell::duration(row.copy_ns),
+            worked(row.estimated_busy_ns, row.busy_error_ns, row.unestimated),
+            Cell::percent(row.estimated_busy_ns as f64 / length as f64),
+            worked(row.estimated_compute_ns, row.compute_error_ns, 0),
+            worked(row.estimated_copy_ns, row.copy_error_ns, 0),
             Cell::duration(row.copy_compute_ns),
-            Cell::duration(row.idle_ns),
+            Cell::duration(row.estimated_idle_ns()),
             mostly(&row.causes).into(),
         ];
         Entry {

@@ -24,6 +24,8 @@ pub(crate) struct Piece {
     pub(crate) used: Use,
     /// Begin and end of the planning, begin of the submission.
     pub(super) host: [i64; 3],
+    /// By how much its duration may be off.
+    pub(super) error: i64,
     /// The number of its name, where details are wanted.
     pub(crate) name: u32,
 }
@@ -162,6 +164,8 @@ impl Lane {
             begin_ns: range.begin,
             length_ns: range.duration(),
             verdict: None,
+            is_close: false,
+            error_ns: inside.clone().map(|piece| piece.error).sum(),
             tasks: inside.count() as u64,
             untimed: self.untimed[self.done],
             compute_ns: compute.total(),
@@ -177,6 +181,7 @@ impl Lane {
             launch_ns: host.parts[3],
         };
         row.verdict = row.judge();
+        row.is_close = row.is_a_close_one();
         row
     }
 }

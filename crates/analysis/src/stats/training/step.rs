@@ -46,6 +46,10 @@ pub struct StepStats {
     pub length_ns: i64,
     /// What most of it went to; `null` where most tasks have no time.
     pub verdict: Option<Verdict>,
+    /// Another verdict is possible within `error_ns`.
+    pub is_close: bool,
+    /// The times of devices are estimates. This is by how much they may be off, the errors of all tasks together.
+    pub error_ns: i64,
     /// Tasks that ran in it, and those submitted in it that have no time.
     pub tasks: u64,
     pub untimed: u64,
@@ -87,6 +91,14 @@ impl StepStats {
         let shares = self.shares().into_iter();
         let own = shares.filter(|(verdict, _)| Some(*verdict) == self.verdict);
         own.map(|(_, time)| time).sum()
+    }
+
+    /// Whether the verdict leads by less than two errors: one share becomes smaller, and another one larger.
+    pub(super) fn is_a_close_one(&self) -> bool {
+        let others = self.shares().into_iter();
+        let others = others.filter(|(verdict, _)| Some(*verdict) != self.verdict);
+        let second = others.map(|(_, time)| time).max().unwrap_or(0);
+        self.verdict.is_some() && self.share_ns() - second < 2 * self.error_ns
     }
 
     pub(super) fn judge(&self) -> Option<Verdict> {

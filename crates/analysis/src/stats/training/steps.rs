@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::lane::{Lane, Piece, Use};
 use super::step::StepStats;
 use crate::dependencies::runs;
+use crate::estimate::Learner;
 use crate::repeated::is_loader;
 use crate::steps::{Detail, Plan, Wanted, named};
 use crate::{Class, Fold, Intervals, Needs, Places, Window};
@@ -32,6 +33,7 @@ pub struct Steps {
     lanes: BTreeMap<ProcessId, Lane>,
     rows: Vec<StepStats>,
     names: Names,
+    learner: Learner,
 }
 
 /// Names of what was done in steps of which details are wanted.
@@ -118,7 +120,7 @@ impl Steps {
             return;
         }
         let launch = trace.call(task.call);
-        let Some(time) = task.time else {
+        let Some(placed) = self.learner.place(trace, task) else {
             // Its own begin may lie in a step that was summed up before its part came.
             return lane.untimed(window.keys.task(id));
         };
@@ -130,8 +132,9 @@ impl Steps {
         };
         lane.add(Piece {
             name,
-            begin: time.begin,
-            end: time.end,
+            begin: placed.time.begin,
+            end: placed.time.end,
+            error: placed.error,
             used: match task.kind {
                 TaskKind::Collective => Use::Communication,
                 TaskKind::Memcpy | TaskKind::Memset => Use::Copy,
@@ -157,6 +160,7 @@ impl Steps {
                 name,
                 begin: call.begin,
                 end: call.end,
+                error: 0,
                 used: Use::Copy,
                 host: [call.begin; 3],
             });

@@ -1,0 +1,149 @@
+//! How long a task of a class takes.
+
+use ascend_trace_recording::TaskTime;
+
+use super::Estimate;
+use super::sample::lower_spread;
+use super::tally::{Sort, Tally, Tier};
+
+/// Deviations that a mean may be off by.
+const DEVIATIONS: f64 = 3.0;
+/// The tasks that were measured well may differ from the others by this part of a deviation.
+const CHOICE: f64 = 0.03;
+/// As long as there are few tasks, their spread is taken to be this part of their duration.
+const SPREAD: f64 = 0.05;
+
+/// The usual duration of a task of a class.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Location {
+    /// The mean, and between which limits it lies.
+    mean: Estimate,
+    /// The standard deviation of single tasks.
+    deviation: f64,
+    /// It may be put in the place of a task's measurement.
+    pub(super) is_of_single: bool,
+}
+
+impl Location {
+    /// By all the tasks of a class, and some of their durations.
+    pub(crate) fn of(tally: &Tally, sample: &mut [u32], sort: Sort) -> Option<Self> {
+        let sharp = sharpest(tally);
+        match sort {
+            Sort::Single => sharp.map(|it| Self {
+                is_of_single: false,
+                ..it
+            }),
+            Sort::Alike => {
+                let common = common(tally, lower_spread(sample));
+                let found = sharp.into_iter().chain(common);
+                found.min_by(|a, b| a.mean.width().total_cmp(&b.mean.width()))
+            }
+        }
+    }
+
+    /// The same for a class that moves between a half of the bytes and twice as many.
+    pub(super) fn of_others(&self) -> Self {
+        Self {
+            mean: Estimate {
+                value: self.mean.value,
+                low: self.mean.low / 2.0,
+                high: self.mean.high * 2.0,
+            },
+            deviation: self.deviation,
+            is_of_single: false,
+        }
+    }
+
+    /// Anything that one of the two allows.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        let (one, other_mean) = (self.mean, other.mean);
+        Self {
+            mean: Estimate::between(one.low.min(other_mean.low), one.high.max(other_mean.high)),
+            deviation: self.deviation.max(other.deviation),
+            is_of_single: false,
+        }
+    }
+
+    pub(super) fn is_of_single(&self) -> bool {
+        self.is_of_single
+    }
+
+    /// One task, as far as its measurement allows it.
+    pub(super) fn of_task(&self, time: &TaskTime) -> Option<Estimate> {
+        let (least, most) = time.durations();
+        self.of_tasks(1).within(least as f64, most as f64)
+    }
+
+    /// The total of this number of tasks.
+    pub(super) fn of_tasks(&self, count: u64) -> Estimate {
+        let count = count as f64;
+        let open = self.deviation * (DEVIATIONS * count.sqrt() + CHOICE * count);
+        Estimate {
+            value: self.mean.value * count,
+            low: (self.mean.low * count - open).max(0.0),
+            high: self.mean.high * count + open,
+        }
+    }
+}
+
+/// By the tasks that were measured best. It joins tiers as long as the limits of the mean become narrower.
+fn sharpest(tally: &Tally) -> Option<Location> {
+    let mut joined = Tier::default();
+    let mut best: Option<Location> = None;
+    for tier in &tally.tiers {
+        joined.join(tier);
+        if tier.count == 0 {
+            continue;
+        }
+        let found = by_mean(&joined);
+        if best.is_none_or(|it| found.mean.width() < it.mean.width()) {
+            best = Some(found);
+        }
+    }
+    best
+}
+
+fn by_mean(tier: &Tier) -> Location {
+    let count = tier.count as f64;
+    let mean = tier.total as f64 / count;
+    let squares = (u128::from(tier.count) * tier.squares)
+        .saturating_sub(u128::from(tier.total.unsigned_abs()).pow(2));
+    // As if there was one more task, which is off by the spread of a class of which nothing is known.
+    let spread = squares as f64 / count + (SPREAD * mean).powi(2);
+    let deviation = (spread / count).sqrt();
+    // A few tasks say little about their deviation.
+    let open = DEVIATIONS * (1.0 + 2.0 / count) * deviation / count.sqrt();
+    Location {
+        mean: Estimate {
+            value: mean,
+            low: (tier.least as f64 / count - open).max(0.0),
+            high: tier.most as f64 / count + open,
+        },
+        deviation,
+        is_of_single: true,
+    }
+}
+
+/// By the bounds of all tasks of the class: if they take the same time, it is within the bounds of each. Where bounds
+/// contradict each other, durations differ by as much. The limits are never closer than the narrowest bounds of one task.
+fn common(tally: &Tally, spread: f64) -> Option<Location> {
+    let count = tally.timed();
+    if count < 2 {
+        return None;
+    }
+    let (least, most) = tally.bounds.of_tasks(count);
+    let (low, high) = (least.min(most) as f64, least.max(most) as f64);
+    let middle = f64::midpoint(low, high);
+    let narrowest = tally.bounds.narrowest as f64;
+    let differing = if least > most { high - low } else { 0.0 };
+    let half = (high - low).max(narrowest) / 2.0 + differing / 2.0 + spread;
+    Some(Location {
+        mean: Estimate {
+            value: middle,
+            low: (middle - half).max(0.0),
+            high: middle + half,
+        },
+        deviation: differing / 2.0 + spread,
+        is_of_single: true,
+    })
+}

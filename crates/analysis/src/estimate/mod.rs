@@ -1,0 +1,113 @@
+//! How long work took, as well as the recording says, with an error.
+//!
+//! The measured duration of a task is a bound more than a value: on an idle stream its begin is only known to lie between
+//! its submission and its end. So sums of work use the usual duration of each operation. Tasks of a *class* do the same: they
+//! have the kind, the name, the bytes and the shapes of one operation. A [`Tally`] sums up the tasks of a class by how
+//! exactly they were measured. At the end a [`Location`] is the usual duration of such a task. [`Tally::total`] puts it in the
+//! place of tasks that were measured worse, and of tasks without a time.
+//!
+//! An [`Estimate`] is a value between two limits. An error of one measurement is an error of all of its class in the same
+//! direction, so limits are added, and not their squares.
+
+mod classes;
+mod learner;
+mod location;
+mod sample;
+mod tally;
+
+pub(crate) use classes::{ClassKey, Classes, Tallies, Totals};
+pub(crate) use learner::Learner;
+pub(crate) use location::Location;
+pub(crate) use tally::{Sort, Tally, is_unclear};
+
+use ascend_trace_recording::{TaskTime, Trace};
+
+/// A time, and the limits between which it lies. Nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Estimate {
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Estimate {
+    /// A task by its own measurement.
+    fn of(time: &TaskTime) -> Self {
+        let (least, most) = time.durations();
+        let (low, high) = (least as f64, most as f64);
+        match is_unclear(time) {
+            true => Self::between(low, high),
+            false => Self {
+                value: time.duration() as f64,
+                low,
+                high,
+            },
+        }
+    }
+
+    /// Limits alone.
+    pub(crate) fn between(low: f64, high: f64) -> Self {
+        Self {
+            value: f64::midpoint(low, high),
+            low,
+            high,
+        }
+    }
+
+    pub(crate) fn value_ns(&self) -> i64 {
+        self.value.round() as i64
+    }
+
+    pub(crate) fn error_ns(&self) -> i64 {
+        let error = (self.high - self.value).max(self.value - self.low);
+        error.ceil().max(0.0) as i64
+    }
+
+    pub(crate) fn width(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// In whole nanoseconds: then sums do not depend on the order in which they are made.
+    fn rounded(self) -> Self {
+        Self {
+            value: self.value.round(),
+            low: self.low.floor(),
+            high: self.high.ceil(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.value += other.value;
+        self.low += other.low;
+        self.high += other.high;
+    }
+
+    /// The part of it that is within other limits; `None` if there is no such part.
+    fn within(self, low: f64, high: f64) -> Option<Self> {
+        let (low, high) = (self.low.max(low), self.high.min(high));
+        (low <= high).then(|| Self {
+            value: self.value.clamp(low, high),
+            low,
+            high,
+        })
+    }
+}
+
+/// By how much a task's duration may be off.
+pub(crate) fn openness(time: &TaskTime) -> i64 {
+    let (least, most) = time.durations();
+    let length = time.duration();
+    (length - least).max(most - length)
+}
+
+/// Something that distinguishes tasks of one operation: how many bytes they move, and what shapes they work on. Two of
+/// the same number are alike.
+pub(crate) fn shape_of(trace: &Trace, task: &ascend_trace_recording::Task) -> u64 {
+    use std::hash::{Hash, Hasher};
+    let call = trace.call(task.call);
+    let mut hasher = rustc_hash::FxHasher::default();
+    trace.bytes(call).hash(&mut hasher);
+    trace.direction(call).map(|it| it.name()).hash(&mut hasher);
+    trace.hash_operands(call, &mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,239 @@
+//! Sums of the tasks of one class, by how exactly they were measured.
+
+use ascend_trace_format::api::TaskKind;
+use ascend_trace_recording::{Task, TaskTime, Trace};
+
+use super::sample::Sample;
+use super::{Estimate, Location, openness};
+use crate::Class;
+
+/// How much may be open of a duration, as a divisor of it: one tier for each, and one for more than that.
+const TIERS: [i64; 4] = [64, 16, 4, 2];
+
+/// Nanoseconds.
+const FEW_TICKS: i64 = 64;
+
+/// The number of narrowest bounds that are kept: a few wrong ones then change nothing.
+const KEPT: usize = 8;
+/// One of this number of bounds is left out.
+const LEFT_OUT: u64 = 250;
+
+/// Whether durations of a kind of tasks can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// The device works: tasks of one class take about the same time.
+    Alike,
+    /// How long it takes depends on others: it waits for a peer, an event or the host.
+    Single,
+}
+
+impl Sort {
+    pub(crate) fn of(trace: &Trace, task: &Task) -> Self {
+        match Class::of(trace, task) == Class::Work && task.kind != TaskKind::Collective {
+            true => Self::Alike,
+            false => Self::Single,
+        }
+    }
+}
+
+/// Whether more than half of a task's duration is open. A few ticks of the clock are nothing that a reader would miss.
+pub(crate) fn is_unclear(time: &TaskTime) -> bool {
+    openness(time) > FEW_TICKS.max(time.duration() / 2)
+}
+
+fn tier_of(time: &TaskTime) -> usize {
+    let (open, length) = (openness(time), time.duration());
+    let fits = |divisor: &i64| open.saturating_mul(*divisor) <= length;
+    let clear = TIERS.len() - usize::from(!is_unclear(time));
+    TIERS.iter().position(fits).unwrap_or(clear)
+}
+
+/// Tasks that were measured about equally well.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Tier {
+    pub(super) count: u64,
+    /// Sums of durations, of their squares, and of their bounds.
+    pub(super) total: i64,
+    pub(super) squares: u128,
+    pub(super) least: i64,
+    pub(super) most: i64,
+    /// The parts of the durations that are not counted, because they count for another task.
+    pub(super) left_out: i64,
+}
+
+impl Tier {
+    pub(super) fn join(&mut self, other: &Self) {
+        self.count += other.count;
+        self.total = self.total.saturating_add(other.total);
+        self.squares = self.squares.saturating_add(other.squares);
+        self.least = self.least.saturating_add(other.least);
+        self.most = self.most.saturating_add(other.most);
+        self.left_out = self.left_out.saturating_add(other.left_out);
+    }
+
+    /// By their own measurements alone.
+    fn measured(&self, is_unclear: bool) -> Estimate {
+        let (low, high) = (self.least as f64, self.most as f64);
+        match is_unclear {
+            true => Estimate::between(low, high),
+            false => Estimate {
+                value: self.total as f64,
+                low,
+                high,
+            },
+        }
+    }
+
+    /// The same number of tasks by the location of their class, as far as their measurements allow it.
+    fn located(&self, location: &Location) -> Option<Estimate> {
+        let located = location.of_tasks(self.count);
+        located.within(self.least as f64, self.most as f64)
+    }
+}
+
+/// The bounds of single durations that leave least open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    /// The longest of the shortest possible durations, and the shortest of the longest ones.
+    least: [i64; KEPT],
+    most: [i64; KEPT],
+    /// The smallest distance of the two bounds of one task.
+    pub(super) narrowest: i64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            least: [i64::MIN; KEPT],
+            most: [i64::MAX; KEPT],
+            narrowest: i64::MAX,
+        }
+    }
+}
+
+impl Bounds {
+    fn add(&mut self, least: i64, most: i64) {
+        self.narrowest = self.narrowest.min(most - least);
+        self.add_least(least);
+        self.add_most(most);
+    }
+
+    fn add_least(&mut self, least: i64) {
+        if least > self.least[KEPT - 1] {
+            let place = self.least.partition_point(|it| *it >= least);
+            self.least[place..].rotate_right(1);
+            self.least[place] = least;
+        }
+    }
+
+    fn add_most(&mut self, most: i64) {
+        if most < self.most[KEPT - 1] {
+            let place = self.most.partition_point(|it| *it <= most);
+            self.most[place..].rotate_right(1);
+            self.most[place] = most;
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.narrowest = self.narrowest.min(other.narrowest);
+        other.least.iter().for_each(|it| self.add_least(*it));
+        other.most.iter().for_each(|it| self.add_most(*it));
+    }
+
+    /// The two limits of this number of tasks, if they take the same time.
+    pub(super) fn of_tasks(&self, count: u64) -> (i64, i64) {
+        let place = (count / LEFT_OUT).min(KEPT as u64 - 1) as usize;
+        (self.least[place], self.most[place])
+    }
+}
+
+/// Sums of the tasks of one class. The order in which they come does not matter.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub(super) tiers: [Tier; TIERS.len() + 1],
+    pub(super) bounds: Bounds,
+    pub(super) sample: Sample,
+    /// Tasks that ran and have no time.
+    pub(crate) untimed: u64,
+}
+
+impl Tally {
+    /// Takes in a task that ran. `counted` is how much of its measured duration counts; the rest counts elsewhere.
+    pub(crate) fn add(&mut self, time: Option<&TaskTime>, counted: i64) {
+        let Some(time) = time else {
+            self.untimed += 1;
+            return;
+        };
+        let (least, most) = time.durations();
+        let length = time.duration();
+        let tier = &mut self.tiers[tier_of(time)];
+        tier.count += 1;
+        tier.total = tier.total.saturating_add(length);
+        let square = u128::from(length.unsigned_abs());
+        tier.squares = tier.squares.saturating_add(square * square);
+        tier.least = tier.least.saturating_add(least);
+        tier.most = tier.most.saturating_add(most);
+        tier.left_out += length - counted;
+        self.bounds.add(least, most);
+        self.sample.add(length);
+    }
+
+    /// Adds the sums of another one; the sample stays.
+    pub(crate) fn join(&mut self, other: &Self) {
+        for (tier, other) in self.tiers.iter_mut().zip(&other.tiers) {
+            tier.join(other);
+        }
+        self.bounds.join(&other.bounds);
+        self.untimed += other.untimed;
+    }
+
+    /// The usual duration of a task of the class, by these alone.
+    pub(super) fn location(&self, sort: Sort) -> Option<Location> {
+        let mut sample = self.sample.values().to_vec();
+        Location::of(self, &mut sample, sort)
+    }
+
+    pub(crate) fn timed(&self) -> u64 {
+        self.tiers.iter().map(|tier| tier.count).sum()
+    }
+
+    /// The total of all of them, by the location of their class. `None` if tasks without a time have no location: then no
+    /// task of the class has a time.
+    pub(crate) fn total(&self, location: Option<&Location>) -> Option<Estimate> {
+        self.sum(location, |_| 0)
+    }
+
+    /// The same of the parts that count.
+    pub(crate) fn counted(&self, location: Option<&Location>) -> Option<Estimate> {
+        self.sum(location, |tier| tier.left_out)
+    }
+
+    fn sum(
+        &self,
+        location: Option<&Location>,
+        left_out: impl Fn(&Tier) -> i64,
+    ) -> Option<Estimate> {
+        let mut sum = Estimate::default();
+        for (place, tier) in self.tiers.iter().enumerate() {
+            if tier.count == 0 {
+                continue;
+            }
+            let measured = tier.measured(place == TIERS.len());
+            let usable = location.filter(|it| it.is_of_single);
+            let located = usable.and_then(|it| tier.located(it));
+            let better = located.filter(|it| it.width() < measured.width());
+            let mut found = better.unwrap_or(measured);
+            // A part of a duration that was measured too long is too long as well.
+            let left_out =
+                left_out(tier) as f64 * (found.value / (tier.total as f64).max(1.0)).min(1.0);
+            found.value -= left_out;
+            found.low = (found.low - left_out).max(0.0);
+            found.high -= left_out;
+            sum.add(found);
+        }
+        if self.untimed > 0 {
+            sum.add(location?.of_tasks(self.untimed));
+        }
+        Some(sum.rounded())
+    }
+}

@@ -1,11 +1,11 @@
-//! Whether a call that has been entered is recorded, where something stands in its way.
+//! Decides whether an entered call is recorded when an obstacle exists.
 
 use crate::thread::duties::settle;
 use crate::thread::{ThreadState, Way};
 use crate::{cost, lifecycle, session};
 
 impl ThreadState {
-    /// A call has been entered with the stack at `here`, and something may stand in its way.
+    /// A call has been entered with the stack at `here`, and an obstacle may exist.
     #[cold]
     #[inline(never)]
     pub(crate) fn admit(&self, here: usize) -> Way {
@@ -35,7 +35,7 @@ impl ThreadState {
         Way::Straight
     }
 
-    /// Whether something that is no call can be told now, with the stack at `here`.
+    /// Whether a record other than a call can be written now, with the stack at `here`.
     pub(crate) fn admits_told(&self, here: usize) -> bool {
         if self.is_own() || self.is_fragile() || self.is_blind() {
             return false;

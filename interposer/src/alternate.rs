@@ -32,12 +32,12 @@ static ALTERNATES: [Alternate; STUBS] = [const {
     }
 }; STUBS];
 
-/// Places taken so far. A lock would do as well, were it
-/// not for a process that forks while another thread holds it.
+/// Number of used places. A lock would also work, except for a process that forks while another thread
+/// has it.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// The stub for the function `id` at `address`; `None` when all are taken. Threads that ask for the
-/// same at one moment may get a stub each.
+/// The stub for the function `id` at `address`; `None` when all are used. Threads that ask for the same
+/// one at the same time may get a stub each.
 pub(crate) fn stub(id: usize, address: usize, wrapper: usize) -> Option<usize> {
     let id = u32::try_from(id).ok()?;
     let is_it =
@@ -58,14 +58,14 @@ pub(crate) fn stub(id: usize, address: usize, wrapper: usize) -> Option<usize> {
     Some(stubs::stub_address(index))
 }
 
-/// Where the stub at an address begins, and what it stands for.
+/// The begin of the stub at an address, and its function.
 pub(crate) fn at(address: usize) -> Option<(usize, usize)> {
     let index = stubs::stub_index(address)?;
     let function = ALTERNATES.get(index)?.address.load(Acquire);
     (function != 0).then(|| (stubs::stub_address(index), function))
 }
 
-/// The function `id` at `from` is to be called at `to` from now on.
+/// From now on, calls of the function `id` at `from` go to `to`.
 pub(crate) fn moved(id: usize, from: usize, to: usize) {
     let is_it = |place: &&Alternate| place.id.load(Acquire) as usize == id;
     for place in ALTERNATES.iter().take(USED.load(Relaxed)).filter(is_it) {
@@ -73,7 +73,7 @@ pub(crate) fn moved(id: usize, from: usize, to: usize) {
     }
 }
 
-/// Called by a stub: notes the address and answers the wrapper to go on with.
+/// Called by a stub: notes the address and returns the wrapper to continue with.
 pub(crate) unsafe extern "C" fn enter(index: u32, _: *const u64) -> usize {
     let Some(place) = ALTERNATES.get(index as usize) else {
         return 0;

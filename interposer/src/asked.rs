@@ -1,4 +1,4 @@
-//! Which functions were fetched by name, for the report on what was caught: each is told once.
+//! Functions that were fetched by name, for the report on interception: each is reported once.
 
 use core::ffi::CStr;
 use core::sync::atomic::AtomicU8;
@@ -17,11 +17,10 @@ use crate::{emit, libraries, session, thread};
 const GIVEN: u8 = 1;
 const ABSENT: u8 = 2;
 
-/// What has been told of each function.
+/// The report about each function.
 static TOLD: [AtomicU8; FUNCTIONS.len()] = [const { AtomicU8::new(0) }; FUNCTIONS.len()];
 
-/// Names without a wrapper that have been told, by their hashes and what was told; later ones are
-/// not told.
+/// Reported names without a wrapper, by the hash of name and report; later ones are not reported.
 static UNKNOWN: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
 
 /// A function of the table was asked for, and found or not.
@@ -80,7 +79,7 @@ fn is_new(hash: u64) -> bool {
     false
 }
 
-/// So many functions that the table does not have got no stub.
+/// This number of functions without a table entry got no stub.
 pub(crate) fn short(count: u64) {
     let what = Counter::StubsShort.code().into();
     from_inside(|state| emit::record(state, &told::Counter { what, value: count }));

@@ -1,10 +1,10 @@
 //! Calls of the layer below AscendCL (`rt*`), which AscendCL itself is made of, and which some libraries call by
 //! themselves.
 //!
-//! What a function of the runtime does by calling others of the runtime is told by the outermost call: the calls
-//! inside it are not recorded, and nothing is put around what they submit. Only what comes into being or goes
-//! inside a call that does something else is followed, as when a device's end takes a library's streams.
-//! Nor is recorded what the runtime does when the tracer calls it.
+//! The outermost call of the runtime represents the calls of the runtime inside it: those are not
+//! recorded, and their submissions get no events. Only objects that are created or destroyed inside a
+//! call with another purpose are followed, as when a device's end destroys a library's streams. Calls
+//! of the runtime that the tracer causes are not recorded either.
 
 use ascend_trace_format::api::Role;
 use ascend_trace_format::record::STUB;
@@ -13,8 +13,8 @@ use crate::functions::FUNCTIONS;
 use crate::thread::{self, ThreadState};
 use crate::traits;
 
-/// A call of the runtime's upper layer that is not recorded in the usual way: it is counted as lost, or the recording
-/// is off. What it calls below is part of it all the same.
+/// A call of the runtime's upper layer that is not recorded in the usual way: it is counted as lost, or
+/// the recording is off. Calls below it are still part of it.
 pub(crate) struct Unseen(usize);
 
 impl Unseen {
@@ -34,8 +34,8 @@ impl Drop for Unseen {
     }
 }
 
-/// Whether a call of the function with this id, with the stack at `here`, is part of a call of the runtime's
-/// that tells all there is to tell.
+/// Whether a call of the function with this id, with the stack at `here`, is part of a call of the
+/// runtime that represents it.
 #[inline]
 pub(crate) fn is_told(id: usize, here: usize) -> bool {
     thread::with(|state| {
@@ -64,16 +64,16 @@ fn is_told_inside(state: &ThreadState, id: usize, here: usize) -> bool {
     outer(state, here).is_some_and(|outer| tells(outer, inner.role))
 }
 
-/// What the innermost call around does, if it is one of the runtime's.
+/// Role of the innermost enclosing call, if it belongs to the runtime.
 fn outer(state: &ThreadState, here: usize) -> Option<Role> {
     let id = state.innermost(here).filter(|id| *id < usize::from(STUB))?;
     let function = FUNCTIONS.get(id)?;
     traits::of(id)?.is_runtime.then_some(function.role)
 }
 
-/// Whether a call of the runtime's with one role tells what one with another role does inside it.
+/// Whether a call of the runtime with one role represents calls with another role inside it.
 const fn tells(outer: Role, inner: Role) -> bool {
-    // What comes inside one that calls back is the program's own callback.
+    // A call inside one that calls back is the program's callback.
     !outer.meaning().calls_back && (!inner.meaning().changes || outer as u8 == inner as u8)
 }
 

@@ -19,12 +19,11 @@ use crate::thread::{Around, AtWork, ThreadState, Way};
 use crate::traits;
 use crate::{cost, graph_roles, last_task, paused, roles, session, stacks, thread};
 
-/// Tasks so far whose stream is not known.
+/// Number of tasks with an unknown stream.
 static STREAMLESS: AtomicU32 = AtomicU32::new(0);
 
 impl Span {
-    /// A wrapper has been entered, with the stack at `here`. `None` when the call is none of ours to
-    /// record.
+    /// A wrapper has been entered, with the stack at `here`. `None` if the call must not be recorded.
     #[inline]
     pub(crate) fn enter(id: usize, here: usize, args: &[u64]) -> Option<Self> {
         Self::enter_as(id, here, (FUNCTIONS.get(id)?, traits::of(id)?), args)
@@ -153,7 +152,8 @@ impl Span {
         core::mem::forget(self);
     }
 
-    /// Whether the call, which has returned, is to be recorded. If not, it has been put aside or counted.
+    /// Whether the call, which has returned, will be recorded. If not, it has been put aside or
+    /// counted.
     fn is_clear(&self, state: &ThreadState, args: &mut [u64], result: u64, end: u64) -> bool {
         if self.is_inside {
             state.end_inside();
@@ -237,7 +237,8 @@ impl Span {
         }
     }
 
-    /// Whether the call leaves no record, since the recording is paused. What a graph consists of is recorded always.
+    /// Whether the call leaves no record, since the recording is paused. The nodes of a graph are
+    /// always recorded.
     fn is_kept_out(&self, task: Option<TaskWord>) -> bool {
         let builds = |it: TaskWord| matches!(it.untimed, Untimed::Captured | Untimed::Bound);
         self.is_left_out && !task.is_some_and(builds)
@@ -258,7 +259,7 @@ impl Span {
                 Some(stream.sequence.load(Relaxed))
             }
             (_, Some(stream)) => Some(stream.sequence.fetch_add(1, Relaxed)),
-            // There was no room to remember the stream: the task is kept all the same.
+            // No memory was left for the stream: the task is still kept.
             (_, None) => Some(STREAMLESS.fetch_add(1, Relaxed)),
         };
         let is_timed = matches!(state, TaskState::Timed(_));

@@ -1,5 +1,5 @@
-//! What valgrind must be told when the program runs under it. A request is a sequence of instructions
-//! that valgrind knows; a processor executes it without effect.
+//! Requests to valgrind when the program runs under it. A request is a sequence of instructions that
+//! valgrind knows; a processor executes it without effect.
 
 /// How valgrind calls a stack; elsewhere 0, which it is not asked about.
 #[derive(Clone, Copy)]
@@ -18,12 +18,12 @@ pub(crate) fn forget(stack: Stack) {
     request(&[DEREGISTER_STACK, stack.0, 0, 0, 0, 0]);
 }
 
-/// Valgrind's answer, 0 without it.
+/// Valgrind's result, 0 without it.
 #[cfg(target_arch = "x86_64")]
 fn request(words: &[usize; 6]) -> usize {
     let mut answer = 0usize;
-    // SAFETY: a register is rotated by 128 bits in all and another exchanged with itself, which changes
-    // neither; valgrind reads the words and changes the answer alone.
+    // SAFETY: a register is rotated by 128 bits in total and another exchanged with itself, which
+    // changes neither; valgrind reads the words and changes only the result.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",

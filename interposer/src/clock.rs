@@ -1,4 +1,4 @@
-//! The clock of the records: whatever counter the collector chose for the session.
+//! The clock of the records: the counter that the collector chose for the session.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU64};
@@ -52,13 +52,13 @@ pub(crate) fn ticks_after_all() -> u64 {
 static FIRST_TICKS: AtomicU64 = AtomicU64::new(0);
 static FIRST_NS: AtomicU64 = AtomicU64::new(0);
 
-/// Remembers where both clocks stand, so that ticks can be told in nanoseconds later.
+/// Notes the readings of both clocks, so that ticks can be converted to nanoseconds later.
 pub(crate) fn begin() {
     FIRST_NS.store(ascend_trace_ring::sys::monotonic(), Relaxed);
     FIRST_TICKS.store(ticks_directly(), Relaxed);
 }
 
-/// A number of ticks in nanoseconds, by how far the two clocks have come.
+/// A number of ticks in nanoseconds, by the progress of the two clocks.
 pub(crate) fn nanoseconds(count: u64) -> u64 {
     let passed_ns = monotonic().wrapping_sub(FIRST_NS.load(Relaxed));
     let passed = ticks().wrapping_sub(FIRST_TICKS.load(Relaxed)).max(1);

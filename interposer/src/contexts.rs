@@ -28,7 +28,7 @@ pub(crate) fn begin_context(context: &ContextEntry, device: u32) {
     });
 }
 
-/// The same, unless it is known already: another thread may come to it at the same moment.
+/// The same, unless it is known already: another thread may get to it at the same time.
 pub(crate) fn begin_if_new(context: &ContextEntry, device: u32) {
     static ONE_AT_A_TIME: PlainLock<()> = PlainLock::new(());
     let _turn = ONE_AT_A_TIME.lock_for_a_while();

@@ -1,6 +1,6 @@
-//! What the tracer costs the program's threads. Events and readings of times are all measured; of
-//! the calls, some are: the first ones that go into each new segment of a thread's channel, so that
-//! the others need not look at the clock once more.
+//! Tracer overhead of the program's threads. Events and readings of times are all measured; of the
+//! calls, only the first ones in each new segment of a thread's channel, so that the others need no
+//! further look at the clock.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -15,15 +15,15 @@ use crate::thread::ThreadState;
 /// Something else had the processor when recording a call took longer than this many nanoseconds.
 const INTERRUPTED_NS: u64 = 20_000;
 
-/// A piece of the tracer's work that takes at least so long is told of by itself, at its begin and at its
-/// end: else nobody could say what the thread did at that moment.
+/// Work of the tracer that takes at least this time is reported separately, at its begin and at its
+/// end: otherwise the activity of the thread at that time would be unknown.
 const LONG_NS: u64 = 100_000;
 
-/// The same in ticks; 0 until the clocks have come far enough to tell.
+/// The same in ticks; 0 until the clocks have run long enough to convert.
 static LONG_TICKS: AtomicU64 = AtomicU64::new(0);
 
 impl Meter {
-    /// Tells the trace what the meter's thread has cost so far, on the calling thread's channel.
+    /// Writes the overhead of the meter's thread to the calling thread's channel.
     fn tell(&self, state: &ThreadState) {
         if let Some(news) = self.news() {
             emit::record(state, &news);
@@ -59,14 +59,14 @@ impl Meter {
         }
     }
 
-    /// Tells what is new, if it has not been told for a while.
+    /// Reports new overhead if the last report is old enough.
     fn tell_if_due(&self, state: &ThreadState) {
         if nanoseconds(self.since_told()) >= COST_TOLD_EVERY_NS {
             self.tell(state);
         }
     }
 
-    /// The thread ends: another one may have the meter.
+    /// The thread ends: another one may use the meter.
     pub(crate) fn release(&self, state: &ThreadState) {
         self.tell(state);
         self.in_runtime.store(false, Relaxed);
@@ -87,12 +87,12 @@ fn long_ticks(ticks: u64) -> u64 {
     long
 }
 
-/// Tells what threads have cost that have not been told about for a while.
+/// Reports the overhead of threads with an old last report.
 pub(crate) fn tell_due(state: &ThreadState) {
     meter::all().for_each(|meter| meter.tell_if_due(state));
 }
 
-/// The process ends: tells what all its threads have cost.
+/// The process ends: reports the overhead of all its threads.
 pub(crate) fn tell_all(state: &ThreadState) {
     meter::all().for_each(|meter| meter.tell(state));
 }

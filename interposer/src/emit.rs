@@ -28,7 +28,7 @@ pub(crate) fn call(state: &ThreadState, record: &CallRecord<'_>) -> bool {
     publish(state, &record.call, Some(strings(record, list.as_ref())))
 }
 
-/// The arguments of a call that are told as texts; `None` for NULL.
+/// The arguments of a call that are recorded as texts; `None` for NULL.
 fn strings<'a>(
     record: &'a CallRecord<'_>,
     list: Option<&'a List>,
@@ -42,7 +42,7 @@ fn strings<'a>(
         })
 }
 
-/// The string at an address that the program passed to the runtime, cut to what a record holds.
+/// The string at an address that the program passed to the runtime, cut to the capacity of a record.
 fn text<'a>(address: u64) -> Option<&'a [u8]> {
     let start = address as usize as *const c_char;
     if start.is_null() {
@@ -52,14 +52,14 @@ fn text<'a>(address: u64) -> Option<&'a [u8]> {
     if most == 0 {
         return None;
     }
-    // SAFETY: the table calls an argument a string only if the runtime reads it up to its NUL;
-    // reading stops there or at the limit, whichever comes first.
+    // SAFETY: the table calls an argument a string only if the runtime reads it up to its NUL; reading
+    // stops there or at the limit: at the nearer one.
     let length = unsafe { libc::strnlen(start, most) };
     // SAFETY: `length` bytes were just read.
     Some(unsafe { core::slice::from_raw_parts(start.cast::<u8>(), length) })
 }
 
-/// The thread has another name by now, perhaps: most are named after they have begun.
+/// The thread's name may have changed: most are named after they have begun.
 pub(crate) fn rename(state: &ThreadState) {
     let name = own_name();
     if state.changes_name(name) {

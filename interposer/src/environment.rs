@@ -26,8 +26,8 @@ pub(crate) fn is_ready() -> bool {
     entries().is_some()
 }
 
-/// Stores a variable's value as a C string. `Some(false)` when there is none, or it is too long;
-/// `None` when that cannot be told yet.
+/// Stores a variable's value as a C string. `Some(false)` without the variable, or when it is too long;
+/// `None` when that is not known yet.
 pub(crate) fn copy(name: &[u8], into: &mut [u8]) -> Option<bool> {
     let mut search = Search::new(name, into);
     match entries() {
@@ -92,8 +92,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes one byte more; answers when the text was the one that is looked for: whether the value has
-    /// found room.
+    /// Takes one byte more; at the end of a matching variable, returns whether the value had room.
     fn next(&mut self, byte: u8) -> Option<bool> {
         let place = self.seen;
         self.seen += 1;

@@ -10,7 +10,7 @@ impl Errno {
         Self(unsafe { *libc::__errno_location() })
     }
 
-    /// What the last system call left there.
+    /// The value from the last system call.
     pub(crate) fn now() -> i32 {
         Self::save().0
     }

@@ -1,9 +1,9 @@
 //! Memory that the arguments of a call point to.
 //!
-//! Calls by name come from outside of the runtime's file: an argument is what the declaration says. A
-//! call that only a patch sees may come from inside. There a compiler that knows that the function
-//! ignores an argument passes whatever is in the register (clang, from -O2 on). So with an engine at
-//! work, memory is asked about before it is read.
+//! Calls by name come from outside of the runtime's file: an argument has its declared meaning. A call
+//! that only a patch intercepts may come from inside. There a compiler that knows that the function
+//! ignores an argument passes any value of the register (clang, from -O2 on). So with an active engine,
+//! memory is checked before it is read.
 
 use crate::engine::known;
 use crate::stubs;
@@ -17,7 +17,7 @@ pub(crate) fn readable(address: usize, wanted: usize) -> usize {
     }
 }
 
-/// Whether a value of so many bytes can be read from the address.
+/// Whether a value of this size can be read from the address.
 #[inline]
 pub(crate) fn is_there(address: usize, bytes: usize) -> bool {
     readable(address, bytes) == bytes

@@ -211,7 +211,7 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
     }
 }
 
-/// Serial of the graph that a stream has been bound to, or whose tasks it updates.
+/// Serial of the graph of a bound stream, or of the graph with the tasks that the stream updates.
 fn about_binding(stream: &StreamEntry) -> u32 {
     match stream.model.load(Relaxed) {
         0 => stream.update.load(Relaxed),

@@ -42,18 +42,18 @@ impl GraphEntry {
         replays: AtomicU32::new(0),
     };
 
-    /// What a record says about a call on the graph as a whole.
+    /// The graph word of a call on the graph as a whole.
     pub(crate) fn whole(&self) -> u64 {
         pair(self.serial.load(Acquire), 0)
     }
 
-    /// What a record says about a call that added a node.
+    /// The graph word of a call that added a node.
     pub(crate) fn node(&self) -> u64 {
         let index = self.nodes.fetch_add(1, Relaxed).wrapping_add(1);
         pair(self.serial.load(Acquire), index)
     }
 
-    /// What a record says about a call that started the graph.
+    /// The graph word of a call that started the graph.
     pub(crate) fn replay(&self) -> u64 {
         let number = self.replays.fetch_add(1, Relaxed).wrapping_add(1);
         pair(self.serial.load(Acquire), number)
@@ -102,21 +102,21 @@ pub(crate) fn name(handle: u64, serial: u32) {
     }
 }
 
-/// The graph with this serial is gone; its handle may already be that of another one.
+/// The graph with this serial has ended; another one may have its handle already.
 pub(crate) fn forget(handle: u64, serial: u32) {
     if let Some(graph) = GRAPHS.get(handle) {
         let _ = graph.serial.compare_exchange(serial, 0, AcqRel, Relaxed);
     }
 }
 
-/// Learns the handle of a task group and the graph that it lies in.
+/// Learns the handle of a task group and its graph.
 pub(crate) fn name_group(handle: u64, graph: u32) {
     if let Some(group) = GROUPS.get_or_insert(handle) {
         group.graph.store(graph, Release);
     }
 }
 
-/// The graph that a task group lies in, 0 when it is not known.
+/// The graph of a task group, 0 when it is not known.
 pub(crate) fn of_group(handle: u64) -> u32 {
     GROUPS
         .get(handle)

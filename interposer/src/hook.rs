@@ -1,8 +1,8 @@
 //! The one shape that all wrappers have.
 
 /// The body of a wrapper: the real function is called exactly once, with the program's arguments,
-/// whatever the tracer makes of the call. Where the id is marked as `shared`, the recording is code that
-/// wrappers share: a call costs a few nanoseconds more, and the wrapper is half as large.
+/// independent of the recording. Where the id is marked as `shared`, wrappers share the recording code:
+/// a call costs a few nanoseconds more, and the wrapper is half as large.
 macro_rules! hook {
     (shared $id:literal, $($signature:tt)*) => {
         $crate::hook::body!($id, enter_shared, leave_shared, $($signature)*)

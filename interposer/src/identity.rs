@@ -1,5 +1,5 @@
-//! What the kernel knows of this process. It is asked by system calls of our own: the C library's
-//! functions may be another preloaded library's by now.
+//! The kernel's facts about this process. They come from direct system calls: the C library's functions
+//! may be another preloaded library's.
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_int};
@@ -35,7 +35,8 @@ pub(crate) fn note_command_line() {
         return;
     }
     if let Some(told) = Told::open(c"/proc/self/cmdline") {
-        // SAFETY: only the thread that joins comes here, and nobody reads while the length is 0.
+        // SAFETY: only the joining thread runs this, and other threads do not read while the length is
+        // 0.
         let room = unsafe { &mut *LINE.bytes.get() };
         let length = told.fill(room).len();
         LINE.length.store(length, Release);
@@ -54,7 +55,7 @@ pub(crate) fn command_line() -> (&'static [u8], bool) {
     (bytes.get(..length.min(MOST)).unwrap_or(&[]), length > MOST)
 }
 
-/// The pid namespace that this process is in; 0 where that cannot be told.
+/// The pid namespace of this process; 0 where that is not known.
 pub(crate) fn pid_namespace() -> u64 {
     let _errno = Errno::save();
     // SAFETY: an all-zero stat is a valid out-parameter.
@@ -105,7 +106,7 @@ impl Told {
 
 impl Drop for Told {
     fn drop(&mut self) {
-        // SAFETY: the descriptor was opened above and is used by nobody else.
+        // SAFETY: the descriptor was opened above and has no other user.
         unsafe { libc::syscall(libc::SYS_close, self.0) };
     }
 }

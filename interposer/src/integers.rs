@@ -1,5 +1,5 @@
-//! Arrays of integers that a call reads, such as the dimensions of a tensor, single values, and what a communicator is
-//! known by, as texts.
+//! Texts of arrays of integers that a call reads, such as the dimensions of a tensor, of single values,
+//! and of a communicator's identity.
 
 use core::fmt::{self, Write};
 
@@ -13,14 +13,14 @@ use crate::{given, scalars};
 /// More than any tensor has dimensions.
 const MOST: u64 = 16;
 
-/// A root info begins with an address (64 bytes), a port, a kind of network and an identifier (128 bytes), in all releases
-/// of the open library. Nobody sets most of what follows.
+/// A root info begins with an address (64 bytes), a port, a kind of network and an identifier (128
+/// bytes), in all releases of the open library. Most of the rest is never set.
 const ROOT_INFO: usize = 64 + 4 + 4 + 128;
 
-/// What comes between the dimensions and the strides of a tensor.
+/// Text between the dimensions and the strides of a tensor.
 const STRIDES: &str = " strides ";
 
-/// What ends a list that is told in part.
+/// End of a list that is cut.
 const REST: &str = ", …]";
 
 /// A list of numbers like `[4, 2]`, or one value.
@@ -73,7 +73,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// To be made only of what a call that succeeded has read. `None` where no memory is.
+    /// Only for arrays that a successful call has read. `None` without memory.
     fn at(address: usize, count: u64) -> Option<Self> {
         let bytes = count.min(MOST) as usize * size_of::<i64>();
         given::is_there(address, bytes).then_some(Self { address, count })
@@ -86,7 +86,7 @@ impl Numbers {
     fn iter(self) -> impl DoubleEndedIterator<Item = i64> {
         (0..self.count.min(MOST) as usize).map(move |index| {
             let place = (self.address as *const i64).wrapping_add(index);
-            // SAFETY: the memory is there, and the call has read so many numbers from it.
+            // SAFETY: the memory is mapped, and the call has read this many numbers from it.
             unsafe { core::ptr::read_unaligned(place) }
         })
     }
@@ -121,7 +121,7 @@ fn scalar(address: usize, data_type: u64) -> Option<List> {
     Some(text)
 }
 
-/// A digest of what a root info begins with.
+/// A digest of the begin of a root info.
 fn root_info(address: usize) -> Option<List> {
     if address == 0 || !given::is_there(address, ROOT_INFO) {
         return None;
@@ -167,7 +167,7 @@ impl List {
         Some(())
     }
 
-    /// A list, of which there may be more. What does not fit is left out.
+    /// A list, possibly cut. Values that do not fit are left out.
     fn of(values: impl Iterator<Item = i64>, is_part: bool) -> Self {
         let mut list = Self::empty();
         let mut end = if is_part { REST } else { "]" };

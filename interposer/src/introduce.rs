@@ -60,12 +60,12 @@ pub(crate) fn own_handle() -> u64 {
     unsafe { libc::pthread_self() as u64 }
 }
 
-/// A child is a process of its own.
+/// A child is a separate process.
 pub(crate) fn announce_again() {
     ANNOUNCED.store(false, Relaxed);
 }
 
-/// What the process was started with, as far as it is kept.
+/// The command line of the process, up to the limit.
 fn command(producer: &mut Producer) {
     let (line, goes_on) = identity::command_line();
     let parts = line.chunks(MAX_LONG_TEXT);
@@ -124,7 +124,7 @@ pub(crate) fn variable_value(name: &str) -> Option<&'static [u8]> {
     if *terminated.last()? != 0 {
         return None;
     }
-    // SAFETY: a lookup by a C string: what follows the name in the buffer is 0.
+    // SAFETY: a lookup by a C string: the bytes after the name in the buffer are 0.
     let value: *const c_char = unsafe { libc::getenv(terminated.as_ptr().cast()) };
     if value.is_null() {
         return None;

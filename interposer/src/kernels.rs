@@ -1,9 +1,9 @@
-//! Names of kernels that the trace does not learn from the call which looks a kernel up: that may
-//! have gone by entry instead of by name, or have happened before we were there.
+//! Names of kernels that no recorded lookup gives: that lookup may have used an entry instead of a
+//! name, or have happened before the recording.
 //!
-//! A question that fails leaves its error in the thread that asked, and a name that does not fit is one: so a
-//! thread of ours asks, some milliseconds after a kernel was launched for the first time. Before kernels are
-//! unloaded, nothing is asked any more.
+//! A query that fails leaves its error in the asking thread, and a name that does not fit fails: so a
+//! thread of the tool asks, some milliseconds after the first launch of a kernel. After an unload of
+//! kernels has begun, no query is made.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
@@ -28,11 +28,11 @@ struct Kernel {
     since: AtomicU64,
 }
 
-/// What is known of a kernel's name.
+/// State of a kernel's name: unknown.
 const UNKNOWN: u8 = 0;
-/// It is in the trace, or there is none.
+/// It is in the trace, or does not exist.
 const NAMED: u8 = 1;
-/// A thread of ours is to ask for it.
+/// A thread of the tool will query it.
 const WANTED: u8 = 2;
 
 keyed!(Kernel);
@@ -47,11 +47,11 @@ static KERNELS: HandleTable<Kernel, 16_384> = HandleTable::new(
     }; 16_384],
 );
 
-/// Kernels whose names are wanted.
+/// Number of kernels with wanted names.
 static WANTS: AtomicU32 = AtomicU32::new(0);
 /// A question is under way.
 static ASKING: AtomicBool = AtomicBool::new(false);
-/// The runtime does not tell names.
+/// The runtime does not return names.
 static REFUSES: AtomicBool = AtomicBool::new(false);
 
 /// Names of templates are long.
@@ -65,7 +65,7 @@ static ROOM: SpinLock<[u8; LONGEST]> = SpinLock::new([0; LONGEST]);
 const WANTS_ROUNDS: u32 = 200;
 const ASKING_ROUNDS: u32 = 200;
 
-/// A call has given what `key` stands for a name, and says so itself.
+/// A call has given `key` a name, which its record contains.
 pub(crate) fn named(key: u64) {
     if let Some(kernel) = KERNELS.get_or_insert(key) {
         kernel.settle(NAMED);
@@ -83,7 +83,7 @@ impl Kernel {
     }
 }
 
-/// A kernel was launched: its name is wanted, once. Answers whether a thread of ours is to ask for it.
+/// A kernel was launched: its name is wanted, once. Returns whether a thread of the tool must query it.
 pub(crate) fn launched(call: &Context<'_>, begin: u64) -> bool {
     let is_launch = call.is(Fact::ByHandle);
     let Some(handle) = call.arg(call.function.label).filter(|_| is_launch) else {
@@ -114,7 +114,7 @@ fn want(kernel: &Kernel, begin: u64) -> bool {
     true
 }
 
-/// Asks for the names that are wanted. To be called by a thread of ours, or when the process ends.
+/// Queries the wanted names. For a thread of the tool, or at the end of the process.
 pub(crate) fn ask_wanted(state: &ThreadState) {
     if WANTS.load(Acquire) == 0 {
         return;
@@ -126,7 +126,8 @@ pub(crate) fn ask_wanted(state: &ThreadState) {
         if kernel.state.load(Relaxed) != WANTED {
             continue;
         }
-        // In this order: who unloads kernels takes the wish back, and then looks whether somebody asks.
+        // In this order: a thread that unloads kernels cancels the requests, and then looks whether a
+        // query runs.
         ASKING.store(true, SeqCst);
         if kernel.settle(NAMED) {
             let handle = kernel.key.load(Relaxed);
@@ -143,8 +144,8 @@ pub(crate) fn ask_wanted(state: &ThreadState) {
     }
 }
 
-/// Kernels are about to be unloaded. Names that are wanted are waited for, but not for long; nobody asks for one
-/// from then on, and handles may stand for other kernels. `is_asked`: a thread of ours comes by.
+/// Kernels are about to be unloaded. Waits shortly for wanted names; no query is made from then on, and
+/// handles may belong to other kernels. `is_asked`: a thread of the tool will make the queries.
 pub(crate) fn before_unload(is_asked: bool) {
     let wait = |rounds: u32, is_over: fn() -> bool| {
         for _ in 0..rounds {
@@ -169,9 +170,10 @@ fn ask(handle: u64, name: &mut [u8; LONGEST]) -> Option<&[u8]> {
         REFUSES.store(true, Relaxed);
         return None;
     };
-    // SAFETY: the address is that of the function with this name, whose signature `GetName` repeats.
+    // SAFETY: the address is that of the function with this name and the signature of `GetName`.
     let get_name = unsafe { core::mem::transmute::<usize, GetName>(address) };
-    // SAFETY: the program has launched the kernel, and has unloaded none since; the buffer has the length that is told.
+    // SAFETY: the program has launched the kernel, and has unloaded none since; the buffer has the
+    // passed length.
     let code = until_exit::call(|| unsafe {
         get_name(
             handle as usize as *mut c_void,

@@ -1,5 +1,6 @@
-//! The id of a thread's last task, and its stream's. CANN's operator libraries ask for them right after a launch
-//! and tie what they know of the operator to it; a record of ours must not be taken for that task.
+//! The id of a thread's last task, and its stream's. CANN's operator libraries query them right after a
+//! launch and tie their data about the operator to it; a record of the tool must not be taken for that
+//! task.
 
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Acquire, Release};
@@ -8,7 +9,7 @@ use crate::thread::ThreadState;
 use crate::thread::last::{Last, Task};
 use crate::{real, until_exit};
 
-/// What the runtime answers to a thread that has submitted nothing.
+/// The runtime's result for a thread without submissions.
 const NOTHING: Task = Task {
     id: 0,
     stream: Some(0),
@@ -43,7 +44,7 @@ static TELLS_ID: Known = Known::new("aclrtGetThreadLastTaskId");
 fn runtime_says() -> Option<Task> {
     if let Some(address) = TELLS_BOTH.address() {
         type GetBoth = unsafe extern "C" fn(*mut u32, *mut u32) -> i32;
-        // SAFETY: the address is that of the function with this name, whose signature `GetBoth` repeats.
+        // SAFETY: the address is that of the function with this name and the signature of `GetBoth`.
         let get = unsafe { core::mem::transmute::<usize, GetBoth>(address) };
         let (mut id, mut stream) = (0, 0);
         // SAFETY: both are live locals.
@@ -54,14 +55,14 @@ fn runtime_says() -> Option<Task> {
         });
     }
     type GetId = unsafe extern "C" fn(*mut u32) -> i32;
-    // SAFETY: the address is that of the function with this name, whose signature `GetId` repeats.
+    // SAFETY: the address is that of the function with this name and the signature of `GetId`.
     let get = unsafe { core::mem::transmute::<usize, GetId>(TELLS_ID.address()?) };
     let mut id = 0;
     // SAFETY: `id` is a live local.
     (until_exit::call(|| unsafe { get(&mut id) })? == 0).then_some(Task { id, stream: None })
 }
 
-/// A record of ours is to be submitted. What the thread has submitted itself until now is what counts.
+/// A record of the tool is about to be submitted. The thread's last task before it counts.
 pub(crate) fn keep_if_new(state: &ThreadState) {
     match state.last_task() {
         Last::None => state.set_last_task(Last::Kept(NOTHING)),
@@ -70,7 +71,7 @@ pub(crate) fn keep_if_new(state: &ThreadState) {
     }
 }
 
-/// The host is about to copy what the program has asked the device to.
+/// The host is about to do a copy that the program requested from the device.
 pub(crate) fn before_copy(state: &ThreadState) {
     if let Last::Kept(kept) = state.last_task()
         && let Some(told) = runtime_says()
@@ -88,18 +89,18 @@ pub(crate) fn after_copy(state: &ThreadState) {
     state.set_last_task(last);
 }
 
-/// A task of the program's was submitted, and a record of ours is to follow.
+/// A task of the program was submitted, and a record of the tool follows.
 pub(crate) fn keep(state: &ThreadState) {
     state.set_last_task(runtime_says().map_or(Last::Told, Last::Kept));
 }
 
-/// A task was submitted, and nothing of ours after it.
+/// A task was submitted, without a record of the tool after it.
 pub(crate) fn release(state: &ThreadState) {
     state.set_last_task(Last::Told);
 }
 
-/// The program has asked: it gets what the runtime would say of its own task. The first argument is the place for the
-/// id, the second one, if there is one, that for the stream's.
+/// Serves the program's query: it gets the runtime's result for its last task. The first argument is
+/// the place for the id, the second one, if it exists, that for the stream's.
 pub(crate) fn answer(state: &ThreadState, places: &[u64]) {
     let Last::Kept(task) = state.last_task() else {
         return;

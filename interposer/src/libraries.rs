@@ -1,4 +1,4 @@
-//! Which libraries of AscendCL the process has loaded, for the report on what was caught.
+//! Loaded libraries of AscendCL, for the report on interception.
 
 use core::ffi::CStr;
 use core::ops::ControlFlow;
@@ -30,10 +30,10 @@ const PREFIXES: &[&[u8]] = &[
 /// Those that are not, although their names begin so.
 const OTHERS: &[&[u8]] = &[b"libacl.so", b"libascend_trace"];
 
-/// The addresses of those that have been told. What does not fit is not told.
+/// The addresses of reported libraries. Further ones are not reported.
 static TOLD: [AtomicUsize; 128] = [const { AtomicUsize::new(0) }; 128];
 
-/// Tells of libraries that have not been told yet.
+/// Reports new libraries.
 pub(crate) fn tell_new() {
     if !session::is_on() {
         return;

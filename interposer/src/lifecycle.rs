@@ -1,4 +1,4 @@
-//! What comes into being and goes: processes, contexts, streams, events.
+//! Creation and end of processes, contexts, streams and events.
 
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::Relaxed;
@@ -44,9 +44,9 @@ extern "C" fn unloaded() {
     at_end(cost::tell_all);
 }
 
-/// The process is ending in an orderly way, and the runtime is still there: what it has registered for
-/// the end was registered before, and runs after this. The last times that are ready are read. From
-/// then on the tracer calls it only in this thread, inside the program's own calls.
+/// The process is ending in an orderly way, and the runtime still works: its exit handlers were
+/// registered before, and run after this. The last available times are read. From then on the tracer
+/// calls it only in this thread, inside the program's calls.
 extern "C" fn exiting() {
     // In a forked child that has recorded nothing, all there is of this belongs to its parent.
     if !session::is_settled() {
@@ -68,7 +68,7 @@ extern "C" fn exiting() {
 }
 
 fn at_end(action: impl FnOnce(&ThreadState)) {
-    // A child that has recorded nothing has nothing to tell.
+    // A child without records has nothing to report.
     if !session::is_settled() {
         return;
     }
@@ -98,7 +98,7 @@ unsafe extern "C" fn thread_ends(_: *mut c_void) {
 
 #[cfg(not(test))]
 #[used]
-// SAFETY: the loader calls what lies in this section, without arguments we would use.
+// SAFETY: the loader calls the functions of this section, without arguments that are used here.
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn() = loaded;
 
@@ -305,7 +305,7 @@ pub(crate) fn event_has_gone(call: &Context<'_>) {
     }
 }
 
-/// What a call destroys is about to go; as for events.
+/// The object of a destroying call is about to end; as for events.
 pub(crate) fn goes(span: &mut Span, call: &Context<'_>) {
     match call.function.role {
         Role::DestroyStream => {
@@ -333,8 +333,8 @@ pub(crate) fn stays(span: &Span, call: &Context<'_>) {
     }
 }
 
-/// A device is to be reset, a context destroyed, or the runtime taken down: whatever of ours would
-/// go with it is brought in first.
+/// A device is about to be reset, a context destroyed, or the runtime finalised: times that would be
+/// lost with it are read first.
 pub(crate) fn before_end(call: &Context<'_>) {
     if !session::is_timed() {
         return;
@@ -368,7 +368,7 @@ pub(crate) fn before_end(call: &Context<'_>) {
                 end(context);
             }
         }
-        // Finalising without a reset: only what is done already can be had.
+        // Finalising without a reset: only finished times are available.
         _ => {
             hardware::flush();
             kernels::before_unload(harvester::is_running());

@@ -1,5 +1,5 @@
-//! What the tracer keeps in the program's memory has a limit, whatever the program does. What finds no
-//! room is done without.
+//! The tracer's memory in the program has a limit, for any program. Objects without room are not
+//! followed.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;
@@ -8,20 +8,20 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use crate::quiet;
 
-/// Bytes for what is kept of contexts, streams, events and tasks, in one process.
+/// Bytes for contexts, streams, events and tasks in one process.
 pub(crate) const MOST: usize = 4 << 20;
-/// What an allocation takes besides.
+/// Overhead of an allocation.
 const OVERHEAD: usize = 16;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// Reserves so many bytes, unless that were too many.
+/// Reserves this number of bytes, unless that exceeds the limit.
 pub(crate) fn take(bytes: usize) -> bool {
     let more = |used: usize| used.checked_add(bytes).filter(|all| *all <= MOST);
     USED.fetch_update(Relaxed, Relaxed, more).is_ok()
 }
 
-/// Whether half of it is reserved: what is not needed is looked for.
+/// Whether half of it is reserved: then unused memory is searched.
 pub(crate) fn is_scarce() -> bool {
     USED.load(Relaxed) > MOST / 2
 }
@@ -47,10 +47,10 @@ pub(crate) fn allocate<T>() -> Option<NonNull<T>> {
     room
 }
 
-/// One `T` in memory of its own.
+/// One `T` in separate memory.
 pub(crate) fn make<T>(value: T) -> Option<NonNull<T>> {
     let room = allocate::<T>()?;
-    // SAFETY: there is room for one, and nobody else knows of it.
+    // SAFETY: the room is large enough for one, and has no other user.
     unsafe { room.write(value) };
     Some(room)
 }
@@ -75,7 +75,7 @@ mod tests {
         let made = make([7u64; 512]).unwrap();
         // SAFETY: it was just made.
         assert_eq!(unsafe { made.as_ref() }, &[7; 512]);
-        // SAFETY: nobody else knows of it.
+        // SAFETY: it has no other user.
         unsafe { free(made) };
         assert!(!take(MOST + 1));
         assert!(

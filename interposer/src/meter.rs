@@ -29,8 +29,8 @@ impl Sum {
     }
 }
 
-/// What one thread after another has cost. Meters are never freed, and never start again: what a
-/// thread costs is what its meter shows less what it showed at first.
+/// Overhead of one thread after another. Meters are never freed, and never start again: the overhead of
+/// a thread is its meter's value minus the initial value.
 #[repr(align(128))]
 pub(crate) struct Meter {
     /// Calls that were measured, and how long recording them took.
@@ -134,7 +134,7 @@ impl Meter {
         }
     }
 
-    /// All sums, each with what it showed when its thread began.
+    /// All sums, each with its value when the thread began.
     fn sums(&self) -> [(&Sum, &AtomicU64); 7] {
         let [a, b, c, d, e, f, g] = &self.first;
         [
@@ -148,7 +148,7 @@ impl Meter {
         ]
     }
 
-    /// What the meter's thread has cost, by sum.
+    /// Overhead of the meter's thread, by sum.
     fn shown(&self) -> [u64; 7] {
         self.sums()
             .map(|(sum, first)| sum.get().wrapping_sub(first.load(Relaxed)))
@@ -163,7 +163,7 @@ impl Meter {
         self.tid.store(quiet::tid(), Release);
     }
 
-    /// A record of what the meter's thread has cost until `now`.
+    /// A record of the overhead of the meter's thread until `now`.
     pub(crate) fn record(&self, now: u64) -> told::Cost {
         let tid = self.tid.load(Acquire);
         let [samples, sampled, besides, tasks, events, timing, reading] = self.shown();
@@ -180,7 +180,8 @@ impl Meter {
         }
     }
 
-    /// A record of what the meter's thread has cost until now, which is told with it; `None` while that is nothing.
+    /// A record of the overhead of the meter's thread until now, which counts as reported; `None`
+    /// without any.
     pub(crate) fn news(&self) -> Option<told::Cost> {
         if self.tid.load(Acquire) == 0 {
             return None;
@@ -190,7 +191,7 @@ impl Meter {
         (self.shown() != [0; 7]).then(|| self.record(now))
     }
 
-    /// Ticks since it was last told of.
+    /// Ticks since the last report.
     pub(crate) fn since_told(&self) -> u64 {
         ticks().wrapping_sub(self.told_at.load(Relaxed))
     }
@@ -202,7 +203,7 @@ impl Meter {
     }
 }
 
-/// The calling thread is a forked child's only one; what was measured belongs to the parent.
+/// The calling thread is a forked child's only one; the measured overhead belongs to the parent.
 pub(crate) fn forget() {
     for meter in all() {
         for (sum, _) in meter.sums() {
@@ -213,13 +214,13 @@ pub(crate) fn forget() {
     }
 }
 
-/// A call whose recording is measured.
+/// A call with a measured recording.
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
     /// Calls around it.
     pub(crate) depth: u8,
     pub(crate) entered: u64,
-    /// What the meter showed that is counted elsewhere.
+    /// Part of the meter's value that is counted elsewhere.
     pub(crate) elsewhere: u64,
 }
 

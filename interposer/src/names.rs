@@ -4,7 +4,7 @@ use crate::functions::FUNCTIONS;
 
 /// The number of the function with this name.
 pub(crate) fn id(name: &[u8]) -> Option<usize> {
-    // Most questions are about other libraries' functions: their first letter tells.
+    // Most lookups are for other libraries' functions: their first letter excludes them.
     if !matches!(
         name.first()?,
         b'a' | b'A' | b'H' | b'h' | b'L' | b'm' | b'r'
@@ -17,7 +17,7 @@ pub(crate) fn id(name: &[u8]) -> Option<usize> {
 }
 
 /// Whether a name looks like one of AscendCL, in the table or not. Not those of POSIX access control
-/// lists, whose functions begin with `acl_`.
+/// lists, which begin with `acl_`.
 pub(crate) fn is_acl(name: &[u8]) -> bool {
     let follows = |prefix: &[u8]| {
         name.strip_prefix(prefix)

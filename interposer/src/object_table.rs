@@ -1,10 +1,8 @@
-//! From a handle of the runtime to what is kept of the object behind it, without locks for who looks
-//! it up.
+//! Finds the entry of an object by its handle, without locks for lookups.
 //!
-//! Entries are made as they are needed and never freed, so whoever has found one may use it at any time.
-//! The entry of an object that has ended is used again for another one. A program uses a handle only
-//! between the calls that make and end its object; what tells one object from another in an entry is
-//! its serial.
+//! Entries are made on demand and never freed, so a found entry may be used at any time. The entry of
+//! an ended object is used again for another one. A program uses a handle only between the calls that
+//! make and end its object; the serial in an entry distinguishes objects.
 //!
 //! The runtime may give a handle to another thread before the call that ends its object has returned. So a
 //! handle leaves the table before that call, and comes back when the call fails.
@@ -20,7 +18,7 @@ use crate::memory;
 use crate::spin::PlainLock;
 use crate::table::place;
 
-/// What a table keeps of an object.
+/// An object's entry in a table.
 pub(crate) trait Object: Sync + 'static {
     /// Of no object yet.
     const NEW: Self;
@@ -32,7 +30,7 @@ pub(crate) trait Object: Sync + 'static {
     /// The handle of the object it is of, or was last.
     fn key(&self) -> &AtomicU64;
 
-    /// Forgets the object it was of: it is to be used for another one.
+    /// Forgets its object: it will be used for another one.
     fn clear(&self);
 }
 
@@ -53,7 +51,8 @@ struct Slot<E> {
 
 /// A handle was here, and others may be behind it.
 const GONE: u64 = u64::MAX;
-/// Marks the key of a handle whose object is about to end; neither addresses nor other keys have this bit.
+/// Marks the key of a handle with an object that is about to end; neither addresses nor other keys have
+/// this bit.
 const LEFT: u64 = 1 << 61;
 
 /// Slots of a page of memory, which a table takes one by one.
@@ -194,7 +193,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         }
     }
 
-    /// Gives the memory of a page up if nothing is there.
+    /// Gives the memory of a page up if it has no entries.
     fn leave_page(&self, page: usize) {
         let mut slots = self.slots.iter().skip(page * PAGE).take(PAGE);
         if !slots.all(|slot| slot.key.load(Relaxed) == 0) {
@@ -221,7 +220,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
     }
 
     fn take_first(&'static self, free: &mut Free<E>) {
-        // Whoever forks or jumps here leaves entries that nobody uses, and none that two would.
+        // A fork or jump here leaves entries without a user, and none with two.
         let chunk = core::ptr::from_ref(&self.first).cast_mut();
         self.chunks.store(chunk, Release);
         let mut first = free.0;
@@ -237,8 +236,8 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         let room: NonNull<Chunk<E, C>> = memory::allocate()?;
         let chunk = room.as_ptr();
         let mut first = free.0;
-        // SAFETY: there is room for a chunk, which nobody else knows of, and all of it is written. Not in
-        // one piece: the stack may have no room for that.
+        // SAFETY: the room is large enough for a chunk, has no other user, and all of it is written.
+        // Not in one piece: the stack may have no room for that.
         unsafe {
             (&raw mut (*chunk).next).write(AtomicPtr::new(self.chunks.load(Relaxed)));
             for index in 0..C {
@@ -255,7 +254,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         Some(())
     }
 
-    /// The object behind a handle is about to end. The handle is not found any more; answers its entry.
+    /// The object of a handle is about to end. The handle is not found any more; returns its entry.
     pub(crate) fn leave(&self, handle: u64) -> Option<&'static E> {
         let _free = self.free.lock_for_a_while()?;
         let (_, slot) = self.find(handle)?;
@@ -263,7 +262,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         entry_of(slot.node.load(Acquire))
     }
 
-    /// The object behind a handle has not ended after all, unless the handle has another one by now.
+    /// The object of a handle has not ended, unless the handle has another object now.
     pub(crate) fn come_back(&self, handle: u64) {
         let Some(_free) = self.free.lock_for_a_while() else {
             return;
@@ -273,8 +272,8 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         }
     }
 
-    /// The object behind a handle that has left has ended: its entry, which [`Self::leave`] has answered, is
-    /// free for another one. Where it can be taken over it need not be named.
+    /// The object of a handle after [`Self::leave`] has ended: its entry, the result of that call, is
+    /// free for another one. Where it can be taken over, `entry` is not necessary.
     pub(crate) fn gone(&self, handle: u64, entry: Option<&'static E>) {
         let Some(mut free) = self.free.lock_for_a_while() else {
             return;
@@ -321,8 +320,8 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         None
     }
 
-    /// Nothing is in this place any more. Where nothing lies behind it, searches end here again, and in
-    /// the places before it that others have left.
+    /// Clears a place. Without entries after it, searches end here again, and in the cleared places
+    /// before it.
     fn clear_slot(&self, at: usize) {
         let key = |at: usize| self.slots.get(at & (N - 1)).map(|slot| &slot.key);
         if let Some(own) = key(at) {
@@ -386,7 +385,7 @@ fn node_of<E>(entry: &'static E) -> *mut Node<E> {
 }
 
 fn entry_of<E: 'static>(node: *mut Node<E>) -> Option<&'static E> {
-    // SAFETY: nodes live for ever, and are complete before they are told of.
+    // SAFETY: nodes live for ever, and are complete before they are published.
     unsafe { node.as_ref() }.map(|node| &node.entry)
 }
 

@@ -1,7 +1,7 @@
 //! Streams, events and contexts of the traced program, named by serials that are never reused.
 //!
-//! A program uses a handle only between the calls that make and end it, so whatever is looked up
-//! here was entered before: no ordering beyond the program's own is needed.
+//! A program uses a handle only between the calls that make and end it, so every looked-up object was
+//! entered before: no ordering beyond the program's is needed.
 
 mod entries;
 
@@ -18,7 +18,7 @@ impl ThreadState {
     #[inline]
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
         let (entry, serial) = self.context.get();
-        // SAFETY: null, or set by `set_context`; entries lie in static memory.
+        // SAFETY: null, or set by `set_context`; entries are in static memory.
         let context = unsafe { entry.cast::<ContextEntry>().as_ref() }?;
         (context.serial.load(Acquire) == serial).then_some(context)
     }
@@ -39,7 +39,8 @@ impl ThreadState {
     }
 }
 
-/// Handles of so many contexts, streams and events at one time are followed, as far as memory goes.
+/// Largest numbers of contexts, streams and events that are followed at the same time, within the
+/// memory limit.
 const MOST_CONTEXTS: usize = 4096;
 const MOST_STREAMS: usize = 65_536;
 const MOST_EVENTS: usize = 262_144;
@@ -112,7 +113,7 @@ pub(crate) fn name_default_context(entry: &ContextEntry, handle: u64) {
     }
 }
 
-/// A context has ended: what is kept of it is free for another one.
+/// A context has ended: its entry is free for another one.
 pub(crate) fn forget_context(context: &'static ContextEntry) {
     let key = context.key.load(Relaxed);
     for named in CONTEXTS.iter() {

@@ -1,10 +1,10 @@
-//! What a call has written where its arguments point to.
+//! Values that a call has written through its pointer arguments.
 
 use ascend_trace_format::api::{Arg, ArgKind, Function};
 
 use crate::given;
 
-/// Replaces each output pointer by what the call has written there.
+/// Replaces each output pointer by the value that the call has written there.
 #[inline]
 pub(crate) fn read_outputs(function: &Function, args: &mut [u64]) {
     for (arg, word) in function.args.iter().zip(args) {

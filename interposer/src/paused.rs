@@ -1,9 +1,9 @@
 //! The program wants nothing recorded for a while (`ascend_trace.pause()`).
 //!
-//! Whatever is needed to understand what comes later is followed and recorded all the same: what comes into
-//! being or goes, memory, captures and the program's own marks. Other calls are made as ever, and leave no
-//! record; their tasks get no events. Where the hardware's log is read, tasks stay in the recording: an entry
-//! of the log without its task would leave open whose it is.
+//! Data that later records need is still followed and recorded: creation and end of objects, memory,
+//! captures and the program's marks. Other calls are made as usual, and leave no record; their tasks
+//! get no events. Where the hardware log is read, tasks stay in the recording: an entry of the log
+//! without its task would have no known owner.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -25,7 +25,7 @@ pub(crate) fn begin(id: u64) -> bool {
     PAUSE.compare_exchange(0, id, Relaxed, Relaxed).is_ok()
 }
 
-/// The pause that lasts ends. Returns its id, 0 where there was none.
+/// The current pause ends. Returns its id, 0 without a pause.
 pub(crate) fn end() -> u64 {
     PAUSE.swap(0, Relaxed)
 }

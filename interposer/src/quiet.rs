@@ -21,17 +21,17 @@ pub(crate) fn give_up() {
     ascend_trace_ring::give_up_system_calls();
 }
 
-/// Leaves the processor to others for a moment.
+/// Leaves the processor to other threads for a short time.
 pub(crate) fn yield_now() {
     if is_allowed() {
-        // SAFETY: gives the processor to whoever is waiting for it.
+        // SAFETY: gives the processor to waiting threads.
         unsafe { system::call(libc::SYS_sched_yield, [0; 6]) };
     } else {
         core::hint::spin_loop();
     }
 }
 
-/// Sleeps, or only waits a moment.
+/// Sleeps, or only waits for a short time.
 pub(crate) fn sleep(nanoseconds: i64) {
     if is_allowed() {
         sleep_whatever(nanoseconds);
@@ -56,7 +56,7 @@ pub(crate) fn sleep_whatever(nanoseconds: i64) {
     unsafe { system::call(libc::SYS_nanosleep, [place, 0, 0, 0, 0, 0]) };
 }
 
-/// The calling thread's number; 0 where nobody may ask.
+/// The calling thread's number; 0 where system calls are not allowed.
 pub(crate) fn tid() -> u32 {
     match is_allowed() {
         // SAFETY: always succeeds.
@@ -65,7 +65,8 @@ pub(crate) fn tid() -> u32 {
     }
 }
 
-/// The process's number; that of the process that this one was forked from where nobody may ask.
+/// The process's number; that of the process that this one was forked from where system calls are not
+/// allowed.
 pub(crate) fn pid() -> u32 {
     if is_allowed() {
         // SAFETY: always succeeds.
@@ -94,8 +95,8 @@ pub(crate) fn is_on_other_stack(address: usize) -> bool {
         && !(begin..begin.wrapping_add(stack.ss_size)).contains(&address)
 }
 
-/// The word at an address that may be gone: then one that is there by no chance. `None` when nobody can
-/// tell.
+/// The word at an address that may be unmapped: then a value that never occurs by chance. `None` when
+/// that is not known.
 pub(crate) fn word_at(address: usize) -> Option<u64> {
     if !is_allowed() {
         return None;
@@ -120,7 +121,7 @@ pub(crate) fn word_at(address: usize) -> Option<u64> {
     }
 }
 
-/// Copies words from an address that may be gone; answers how many bytes there were.
+/// Copies words from an address that may be unmapped; returns the number of copied bytes.
 pub(crate) fn words_at(address: usize, into: &[core::cell::Cell<u64>]) -> usize {
     if !is_allowed() {
         return 0;
@@ -135,7 +136,7 @@ pub(crate) fn words_at(address: usize, into: &[core::cell::Cell<u64>]) -> usize 
     };
     let (local, remote) = (&raw const local as usize, &raw const remote as usize);
     let args = [pid() as usize, local, 1, remote, 1, 0];
-    // SAFETY: writes to cells, which nobody refers to the inside of; the kernel checks the address.
+    // SAFETY: writes to cells without references to their contents; the kernel checks the address.
     let read = unsafe { system::call(libc::SYS_process_vm_readv, args) };
     usize::try_from(read).unwrap_or(0)
 }
@@ -156,11 +157,11 @@ pub(crate) fn is_readable(page: usize) -> bool {
     unsafe { system::call(libc::SYS_process_vm_readv, args) == size_of::<u64>() as isize }
 }
 
-/// What a link names, as far as there is room; answers its length, 0 if it cannot be told.
+/// The target of a link, as far as it fits; returns its length, 0 on failure.
 pub(crate) fn link(path: &core::ffi::CStr, into: &mut [u8]) -> usize {
     let (here, place) = (libc::AT_FDCWD as usize, into.as_mut_ptr() as usize);
     let args = [here, path.as_ptr() as usize, place, into.len(), 0, 0];
-    // SAFETY: the path is a C string, and the room as long as the call is told.
+    // SAFETY: the path is a C string, and the room has the passed length.
     let length = unsafe { system::call(libc::SYS_readlinkat, args) };
     usize::try_from(length).unwrap_or(0).min(into.len())
 }

@@ -1,5 +1,5 @@
-//! Ranges of a thread's time that are told from inside the program: by the hook that `ascend-trace --python`
-//! puts into its interpreter, which finds these functions by name.
+//! Ranges of a thread's time that are reported from inside the program: by the hook that `ascend-trace
+//! --python` puts into its interpreter, which finds these functions by name.
 
 use core::ffi::{c_char, c_void};
 use core::sync::atomic::AtomicU64;
@@ -18,8 +18,8 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 /// When a backward pass was last over, in ticks.
 static OVER: AtomicU64 = AtomicU64::new(0);
 
-/// A range of this kind begins: now, or at the moment `since`, which [`ascend_trace_range_end`] has returned.
-/// Returns its id, or 0 where nothing is recorded.
+/// A range of this kind begins: now, or at the time `since`, which [`ascend_trace_range_end`] has
+/// returned. Returns its id, or 0 where nothing is recorded.
 // SAFETY: no library of the program's has a function of this name.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn ascend_trace_range_begin(kind: u32, name: *const c_char, since: u64) -> u64 {
@@ -49,8 +49,9 @@ fn tell_begin(state: &ThreadState, kind: RangeKind, (id, at): (u64, u64), name: 
     emit::record(state, &told::RangeBegin { kind, id, at, name });
 }
 
-/// The gradients of this module are computed from now on, in the calling thread, and no longer those of the module
-/// before it; of none with an empty name. What comes last is ignored: autograd gives its hooks the gradients.
+/// From now on the calling thread computes the gradients of this module, and no longer those of the
+/// module before it; of none with an empty name. The last argument is ignored: autograd passes the
+/// gradients to its hooks.
 // SAFETY: as above.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn ascend_trace_range_turn(name: *const c_char, _gradients: *const c_void) {
@@ -77,14 +78,14 @@ extern "C" fn ascend_trace_range_turn(name: *const c_char, _gradients: *const c_
     });
 }
 
-/// A backward pass is over, whichever threads have computed it.
+/// A backward pass has ended, on any threads.
 // SAFETY: as above.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn ascend_trace_range_over() {
     record(|_| OVER.store(ticks(), Relaxed));
 }
 
-/// A range ends. Returns the moment, for a range that begins then; 0 where nothing is recorded.
+/// A range ends. Returns the time, for a range that begins then; 0 where nothing is recorded.
 // SAFETY: as above.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn ascend_trace_range_end(id: u64) -> u64 {
@@ -123,7 +124,7 @@ pub(crate) fn forget() {
     paused::end();
 }
 
-/// A range has not become what it was to be: it is left out.
+/// A range is cancelled: it is left out.
 // SAFETY: as above.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn ascend_trace_range_forget(id: u64) {
@@ -136,7 +137,7 @@ fn end(state: &ThreadState, id: u64, at: u64, is_void: bool) {
     emit::record(state, &told::RangeEnd { id, is_void, at });
 }
 
-/// The calling thread has this name in the trace, whatever the system calls it.
+/// The calling thread has this name in the trace, independent of its system name.
 // SAFETY: as above.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn ascend_trace_thread_name(name: *const c_char) {
@@ -168,9 +169,9 @@ fn record(write: impl FnOnce(&ThreadState)) -> bool {
     })
 }
 
-/// The name, cut to what a record holds.
+/// The name, cut to the capacity of a record.
 fn text<'a>(name: *const c_char) -> &'a [u8] {
-    // SAFETY: whoever calls passes a C string that lives until the call returns.
+    // SAFETY: the caller passes a C string that lives until the call returns.
     let length = unsafe { libc::strnlen(name, MAX_STRING) };
     // SAFETY: `length` bytes were just read.
     unsafe { core::slice::from_raw_parts(name.cast::<u8>(), length) }

@@ -1,4 +1,4 @@
-//! The functions that the wrappers stand in for.
+//! The real functions behind the wrappers.
 
 use core::ffi::CStr;
 use core::sync::atomic::AtomicUsize;
@@ -56,7 +56,7 @@ fn find(id: usize) -> Option<usize> {
     })
 }
 
-/// Keeps the address unless there is one already; answers the one that is kept.
+/// Keeps the address unless one is set already; returns the kept one.
 fn remember(id: usize, address: usize) -> usize {
     let Some(place) = ADDRESSES.get(id) else {
         return address;
@@ -151,7 +151,7 @@ fn by_id(id: usize) -> Option<usize> {
     }
 }
 
-/// The function that our wrapper for this id stands in for, without keeping it for calls.
+/// The real function behind the wrapper for this id, without keeping it for calls.
 pub(crate) fn of_wrapper(id: usize) -> Option<usize> {
     match ADDRESSES.get(id)?.load(Acquire) {
         0 => with_name(id, loader::candidate)??.0.into(),
@@ -159,10 +159,10 @@ pub(crate) fn of_wrapper(id: usize) -> Option<usize> {
     }
 }
 
-/// Status with which the loader ends a program whose function it cannot find.
+/// Exit status of the loader for a program with a missing function.
 const LOOKUP_FAILED: i32 = 127;
 
-/// The program calls a function that no library has: what the loader would do without us.
+/// The program calls a function that no library has: does the same as the loader.
 #[cold]
 pub(crate) fn missing(id: usize) -> ! {
     let name = FUNCTIONS.get(id).map_or("", |function| function.name);

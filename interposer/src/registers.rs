@@ -2,8 +2,8 @@
 //! the call goes on there with the same registers, the same stack and the same return address. So
 //! any function can be passed through, with any arguments, and exceptions and backtraces see nothing.
 
-/// On entry the number lies on the stack (x86_64) or in `w16` (aarch64). The callee gets the number
-/// and the saved integer registers, and answers where to go on.
+/// On entry the number is on the stack (x86_64) or in `w16` (aarch64). The callee gets the number and
+/// the saved integer registers, and returns the address to continue at.
 #[cfg(target_arch = "x86_64")]
 macro_rules! save_ask_and_go {
     ($label:literal, $callee:path) => {

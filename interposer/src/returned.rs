@@ -5,7 +5,7 @@ use ascend_trace_format::record::Call;
 
 use crate::traits::Traits;
 
-/// A call that has returned, and what is known of its function.
+/// A returned call, and the facts about its function.
 pub(crate) struct CallRecord<'a> {
     pub(crate) function: &'static Function,
     pub(crate) traits: &'static Traits,

@@ -16,7 +16,7 @@ use crate::timing::waiting::Waiting;
 use crate::timing::{anchor, api, capture, failure, hardware, harvester, teardown};
 use crate::{graph_roles, kernels, last_task, lifecycle, session, streams, until_exit};
 
-/// Memory copy kinds whose source or destination is host memory, or may be.
+/// Memory copy kinds with a source or destination that is host memory, or may be.
 const HOST_TO_DEVICE: u64 = 1;
 const DEVICE_TO_HOST: u64 = 2;
 const BY_ADDRESSES: u64 = 4;
@@ -122,7 +122,7 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
     }
 }
 
-/// The call has been recorded: time for what the program does not wait for.
+/// The call has been recorded: now the work that the program does not wait for.
 pub(crate) fn afterwards(span: &Span, call: &Context<'_>, succeeded: bool, end: u64) {
     if !succeeded {
         return;
@@ -240,7 +240,7 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
     }
     let untouchable = graph_roles::before_task(span, call);
     if call.state.in_task() {
-        // It belongs to the task of the call around it, of whose stream only that has the turn.
+        // It belongs to the task of the enclosing call, and only that has the turn of its stream.
         if let Some(stream) = span
             .stream
             .filter(|stream| !lane::has_turn(call.state, stream))
@@ -366,7 +366,7 @@ fn after_stream_sync(span: &Span, call: &Context<'_>, end: u64) {
     anchor_on(stream, call);
 }
 
-/// Compares the clocks in the program's thread, whose time that takes.
+/// Compares the clocks in the program's thread, at its expense.
 fn compare(api: &api::Api, context: &'static ContextEntry, stream: u64) {
     let begin = ticks();
     anchor::take(api, context, stream, ANCHOR_NS);
@@ -424,7 +424,7 @@ fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
 /// The program has asked whether an event is done.
 fn after_query(call: &Context<'_>) {
     let done = u64::from(!call.is(Fact::ZeroWhenDone));
-    // One that answers no status succeeds once the event is done.
+    // One without a status succeeds once the event is done.
     let is_complete = call.part(Part::Status).is_none_or(|status| status == done);
     if is_complete && let Some(event) = call.arg(call.function.event).and_then(objects::event) {
         event.was_seen();

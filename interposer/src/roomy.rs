@@ -1,12 +1,12 @@
 //! A stack with room, for work that is done once and needs more than the program may have left: it may
 //! fetch a function for the first time in a thread or a signal handler with a stack of a few KiB.
 //!
-//! Signals wait meanwhile: a handler would run on a stack that is not the thread's, and the kernel
-//! would begin anew on a handler's stack that is in use below.
+//! Signals are blocked during this: a handler would run on a foreign stack, and the kernel would start
+//! again on a handler's stack that is in use below.
 //!
 //! Invariant: a memory checker knows each of these stacks while it can be used. Otherwise it takes the
-//! way from a thread's stack to one that lies near it for one large frame, and when that frame ends, all
-//! that lies between for memory that nobody may touch.
+//! jump from a thread's stack to one nearby for one large frame, and when that frame ends, all memory
+//! between for inaccessible.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -18,12 +18,12 @@ use crate::errno::Errno;
 use crate::thread::ThreadState;
 use crate::{quiet, thread};
 
-/// Bytes of a stack. Only what is touched takes memory. Loading a large library takes some 20 KiB.
+/// Bytes of a stack. Only touched pages take memory. Loading a large library takes some 20 KiB.
 const BYTES: usize = 512 << 10;
 /// Below each stack is memory that cannot be touched.
 const GUARD: usize = 64 << 10;
 
-/// Stacks that are kept for the next one. Who finds them in use makes one of its own.
+/// Stacks that are kept for the next call. If all are in use, a new one is made.
 static KEPT: [Kept; 4] = [const {
     Kept {
         base: AtomicUsize::new(0),
@@ -32,13 +32,13 @@ static KEPT: [Kept; 4] = [const {
 }; 4];
 
 struct Kept {
-    /// Its lowest address, 0 while there is none.
+    /// Its lowest address, 0 without a stack.
     base: AtomicUsize,
     is_used: AtomicBool,
 }
 
-/// Runs `action` on a stack with room, or right here if there is none or the thread may not make the
-/// system calls that changing to it takes.
+/// Runs `action` on a stack with room, or right here without one, or if the thread may not make the
+/// system calls that switching takes.
 pub(crate) fn run<R>(action: impl FnOnce() -> R) -> R {
     if is_roomy(thread::stack()) || !quiet::is_allowed() || thread::with(ThreadState::is_blind) {
         return action();
@@ -81,7 +81,7 @@ fn is_roomy(here: usize) -> bool {
     })
 }
 
-/// The base of a new stack, and as what a memory checker knows it.
+/// The base of a new stack, and its id for a memory checker.
 fn make() -> Option<(usize, crate::checker::Stack)> {
     let _errno = Errno::save();
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
@@ -105,11 +105,11 @@ fn make() -> Option<(usize, crate::checker::Stack)> {
 fn unmake(base: usize) {
     let _errno = Errno::save();
     let guard = core::ptr::with_exposed_provenance_mut::<c_void>(base - GUARD);
-    // SAFETY: a mapping of `make` that nobody uses.
+    // SAFETY: an unused mapping of `make`.
     unsafe { libc::munmap(guard, GUARD + BYTES) };
 }
 
-/// What is to be run, and then what came of it.
+/// The action, and then its result.
 struct Work<F, R> {
     action: UnsafeCell<Option<F>>,
     result: UnsafeCell<MaybeUninit<R>>,
@@ -130,14 +130,14 @@ fn on<F: FnOnce() -> R, R>(base: usize, action: F) -> R {
         );
     }
     unblock(&before);
-    // SAFETY: `perform` has written it: the action was there.
+    // SAFETY: `perform` has written it: the action existed.
     unsafe { work.result.into_inner().assume_init() }
 }
 
 unsafe extern "C" fn perform<F: FnOnce() -> R, R>(work: *const c_void) {
     // SAFETY: the work of `on`, which waits for this to return.
     let work = unsafe { &*work.cast::<Work<F, R>>() };
-    // SAFETY: nobody else looks at it meanwhile.
+    // SAFETY: no other access happens meanwhile.
     if let Some(action) = unsafe { (*work.action.get()).take() } {
         let result = action();
         // SAFETY: as above.
@@ -157,14 +157,14 @@ fn block() -> libc::sigset_t {
 }
 
 fn unblock(before: &libc::sigset_t) {
-    // SAFETY: sets what was set before.
+    // SAFETY: restores the previous mask.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, core::ptr::null_mut()) };
 }
 
 /// Calls `function` with `data` on the stack that ends at `top`.
 ///
 /// # Safety
-/// The stack must be nobody else's and aligned, `function` must not unwind.
+/// The stack must be unused and aligned, `function` must not unwind.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 unsafe extern "C" fn switch(

@@ -47,7 +47,7 @@ pub(crate) fn write(to: &mut impl Write, data_type: u64, bits: u64) -> fmt::Resu
     }
 }
 
-/// As short as it can be told from others, and never with hundreds of zeros.
+/// The shortest text that is unambiguous, without hundreds of zeros.
 fn single(to: &mut impl Write, value: f32) -> fmt::Result {
     match value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs()) {
         true => write!(to, "{value}"),

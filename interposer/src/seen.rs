@@ -1,10 +1,9 @@
-//! What the program itself has seen done on a stream.
+//! Progress of a stream that the program itself has seen.
 //!
-//! The runtime tells the time of a record only after somebody has seen it done, by a query or a
-//! synchronisation, and whoever looks at a stream makes all of its times readable: those of the
-//! program's own records as well. So a stream on which the program has records that it has not seen
-//! done is not looked at. What the program's own calls have proven to be done is read without
-//! looking.
+//! The runtime returns the time of a record only after a query or a synchronisation has found it done,
+//! and a look at a stream makes all of its times readable: those of the program's records as well. So
+//! the tool does not look at a stream with records of the program that it has not seen done. Times that
+//! the program's calls have proven to be done are read without looking.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -42,18 +41,18 @@ impl Seen {
         self.recorded.fetch_max(ticks, AcqRel);
     }
 
-    /// The program has seen done whatever was submitted before `until`.
+    /// The program has seen everything done that was submitted before `until`.
     pub(crate) fn knows(&self, until: u64) {
         self.known.fetch_max(until, Release);
     }
 
-    /// The moment before which everything is known to be done.
+    /// The time before which everything is known to be done.
     pub(crate) fn known(&self) -> u64 {
         self.known.load(Acquire)
     }
 
-    /// Whether the program has records that may not have been seen, when it knows what was submitted
-    /// before `known` to be done.
+    /// Whether the program may have unseen records, when it knows that everything submitted before
+    /// `known` is done.
     pub(crate) fn has_unseen(&self, known: u64) -> bool {
         let recorded = self.recorded.load(Acquire);
         recorded != 0 && recorded >= known
@@ -66,7 +65,7 @@ impl Seen {
 
     /// A synchronisation is over, or will never be.
     pub(crate) fn is_left(&self) {
-        // A stream that was made anew meanwhile has none.
+        // A stream that was made again meanwhile has none.
         let _ = self
             .waiting
             .fetch_update(AcqRel, Acquire, |count| count.checked_sub(1));

@@ -23,12 +23,12 @@ static TIMED: AtomicU8 = AtomicU8::new(0);
 static CHAINED: AtomicBool = AtomicBool::new(false);
 /// Each stream by how long its tasks are.
 static AUTO: AtomicBool = AtomicBool::new(false);
-/// The hardware's log is to be read; and tasks have no other times where it is.
+/// The hardware log is read; and then tasks have no other times.
 static LOG: AtomicBool = AtomicBool::new(false);
 static LOG_ALONE: AtomicBool = AtomicBool::new(false);
-/// Of so many tasks of a stream, one is timed.
+/// One task in this number is timed.
 static SAMPLING: AtomicU32 = AtomicU32::new(1);
-/// Null, or one of [`PLACES`]. No lock: a signal handler may leave whoever asks by a jump.
+/// Null, or one of [`PLACES`]. No lock: a jump out of a signal handler may leave the caller.
 static SESSION: AtomicPtr<Session> = AtomicPtr::new(core::ptr::null_mut());
 /// The session, and that of the parent process.
 static PLACES: [Place; 2] = [const { Place(UnsafeCell::new(MaybeUninit::uninit())) }; 2];
@@ -36,15 +36,15 @@ static PLACES: [Place; 2] = [const { Place(UnsafeCell::new(MaybeUninit::uninit()
 static HOMELESS: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
 /// Calls from before the session was joined, by this thread or while another one was joining it.
 static EARLY: AtomicU64 = AtomicU64::new(0);
-/// Ticks at which this process joined: tells it from another one that had the same pid.
+/// Ticks at which this process joined: distinguishes it from an earlier one with the same pid.
 static PROCESS_KEY: AtomicU64 = AtomicU64::new(0);
 /// Points to [`SETTLED`] in the process that joined; the kernel clears the page in a forked child.
 static MARK: AtomicPtr<AtomicU32> = AtomicPtr::new((&raw const UNMARKED).cast_mut());
 /// What `MARK` points to until there is a session.
 static UNMARKED: AtomicU32 = AtomicU32::new(0);
 
-/// What a mark holds: a forked child that does not know of itself, one in which a thread is making it a
-/// process of its own, a process that records.
+/// Values of a mark: a forked child without its own session, one in which a thread is making it a
+/// separate process, a process that records.
 const NEW_CHILD: u32 = 0;
 const BECOMING: u32 = 2;
 const SETTLED: u32 = 1;
@@ -57,19 +57,19 @@ pub(crate) fn note_begun() {
     HAS_BEGUN.store(true, Relaxed);
 }
 
-/// Whether this library was initialised. What the program is linked to was so before.
+/// Whether this library was initialised. Libraries of the program were initialised before.
 pub(crate) fn has_begun() -> bool {
     HAS_BEGUN.load(Relaxed)
 }
 
-/// Whether calls are to be recorded, and this is no forked child that has to be told so first: all
-/// that most calls need to ask.
+/// Whether calls are recorded, and this is no forked child that must become a separate process first:
+/// the only check of most calls.
 #[inline]
 pub(crate) fn is_settled() -> bool {
     mark().load(Acquire) == SETTLED
 }
 
-/// Whether calls are to be recorded.
+/// Whether calls are recorded.
 #[inline]
 pub(crate) fn is_on() -> bool {
     match STATE.load(Acquire) {
@@ -79,7 +79,7 @@ pub(crate) fn is_on() -> bool {
     }
 }
 
-/// Whether tasks are to be timed.
+/// Whether tasks are timed.
 #[inline]
 pub(crate) fn is_timed() -> bool {
     TIMED.load(Relaxed) != 0
@@ -90,30 +90,30 @@ pub(crate) fn is_chained() -> bool {
     CHAINED.load(Relaxed)
 }
 
-/// Whether it is to be found out for each stream how its tasks are timed.
+/// Whether the manner of timing is chosen for each stream.
 pub(crate) fn is_auto() -> bool {
     AUTO.load(Relaxed)
 }
 
-/// Whether the hardware's log is to be read.
+/// Whether the hardware log is read.
 #[inline]
 pub(crate) fn wants_log() -> bool {
     LOG.load(Relaxed)
 }
 
-/// Whether no events are to be recorded where the hardware's log is read.
+/// Whether no events are recorded while the hardware log is read.
 #[inline]
 pub(crate) fn wants_log_alone() -> bool {
     LOG_ALONE.load(Relaxed)
 }
 
-/// Of so many tasks of a stream, one is to be timed.
+/// One task in this number is timed.
 pub(crate) fn sampling() -> u32 {
     SAMPLING.load(Relaxed)
 }
 
-/// Counts a call of a thread that has no channel, also before there is a session: then it is told of
-/// when that is joined. A signal handler may do so at any time.
+/// Counts a call of a thread without a channel, also before a session exists: then it is reported when
+/// the session is joined. A signal handler may do so at any time.
 pub(crate) fn count_homeless() {
     EARLY.fetch_add(1, SeqCst);
     hand_over_early();
@@ -121,33 +121,34 @@ pub(crate) fn count_homeless() {
 
 /// Counts the calls from before the session there, once it is joined.
 fn hand_over_early() {
-    // Whoever counts looks here after that, and whoever joins counts what there is after this is set:
-    // one of the two hands a call over.
+    // A counting thread looks here after that, and a joining thread counts after this is set: one of
+    // the two passes a call on.
     // SAFETY: a counter in the session, which stays mapped.
     if let Some(counter) = unsafe { HOMELESS.load(SeqCst).as_ref() } {
         counter.fetch_add(EARLY.swap(0, SeqCst), Relaxed);
     }
 }
 
-/// Room for a session, used by the one who joins, or makes a forked child a process of its own.
+/// Room for a session, used by the thread that joins, or that makes a forked child a separate process.
 struct Place(UnsafeCell<MaybeUninit<Session>>);
 
-// SAFETY: a place is written before it is told of, by one thread, and not changed while it may be read.
+// SAFETY: one thread writes a place before it is published, and does not change it while it may be
+// read.
 unsafe impl Sync for Place {}
 
 /// The session, for a thread that claims its channel.
 pub(crate) fn get() -> Option<Session> {
-    // SAFETY: what it points to was written before, and stays as it is in this process.
+    // SAFETY: its target was written before, and does not change in this process.
     unsafe { SESSION.load(Acquire).as_ref() }.copied()
 }
 
-/// Tells of the session. To be called by the one who joins, or makes a forked child a process of its own: until
-/// then no other thread asks for it.
+/// Publishes the session. Called by the thread that joins, or that makes a forked child a separate
+/// process: until then no other thread uses it.
 fn publish(session: Session) {
     let told = SESSION.load(Relaxed);
     let mut places = PLACES.iter().map(|place| place.0.get().cast::<Session>());
     if let Some(place) = places.find(|place| *place != told) {
-        // SAFETY: nobody reads a place that is not told of.
+        // SAFETY: an unpublished place has no readers.
         unsafe { place.write(session) };
         SESSION.store(place, Release);
     }
@@ -181,14 +182,14 @@ pub(crate) fn join() -> bool {
 enum Hindrance {
     /// It may be there at the next call.
     ForNow,
-    /// There is none to join.
+    /// No session exists to join.
     ForGood,
 }
 
-/// How often what may pass is tried again.
+/// Number of tries after a temporary failure.
 static TRIES: AtomicU32 = AtomicU32::new(16);
 
-/// The C library's functions may not be used yet: whoever stands in for them may be the one who calls.
+/// The C library's functions may not be used yet: a library that replaces them may be the caller.
 fn try_join() -> Result<(), Hindrance> {
     let session = Session::attach(path()?).map_err(hindrance)?;
     let settings = session.settings().ok_or(Hindrance::ForGood)?;
@@ -217,7 +218,7 @@ fn try_join() -> Result<(), Hindrance> {
     Ok(())
 }
 
-/// Whether a failure may pass. What it depends on is not sure to pass, so that is not tried for ever.
+/// Whether a failure may be temporary. The cause may also last, so tries are limited.
 fn hindrance(error: AttachError) -> Hindrance {
     let passes = match error {
         AttachError::System(number) => [
@@ -254,7 +255,7 @@ unsafe impl Sync for Path {}
 /// The session file's path. To be called by the one who joins.
 fn path() -> Result<&'static CStr, Hindrance> {
     static PATH: Path = Path(UnsafeCell::new([0; 4096]));
-    // SAFETY: nobody else is here, and nothing refers to it from an earlier try.
+    // SAFETY: no other thread runs this, and no reference from an earlier try remains.
     let room = unsafe { &mut *PATH.0.get() };
     match environment::copy(b"ASCEND_TRACE_SESSION", room) {
         Some(true) => CStr::from_bytes_until_nul(room).map_err(|_| Hindrance::ForGood),
@@ -291,9 +292,9 @@ fn mark() -> &'static AtomicU32 {
     unsafe { &*MARK.load(Acquire) }
 }
 
-/// Whether this process is a forked child that has not been told so yet. Only the first caller
-/// gets to hear it, and must then clean up and end that with [`become_child`] or [`turn_off`]: until
-/// then no other thread records.
+/// Whether this process is a forked child without its own state yet. Only the first caller gets true,
+/// and must then clean up and end that with [`become_child`] or [`turn_off`]: until then no other
+/// thread records.
 #[inline]
 pub(crate) fn is_new_child() -> bool {
     let mark = mark();
@@ -303,8 +304,8 @@ pub(crate) fn is_new_child() -> bool {
             .is_ok()
 }
 
-/// A forked child is about to go on in the one thread that it has. Nobody else joins a session that
-/// its parent was joining, and the parent tells of the calls it had counted.
+/// A forked child is about to continue in its only thread. No other thread joins a session that its
+/// parent was joining, and the parent reports the calls it had counted.
 pub(crate) fn begin_child() {
     let _ = STATE.compare_exchange(JOINING, NOT_TRIED, Relaxed, Relaxed);
     EARLY.store(0, Relaxed);
@@ -317,7 +318,7 @@ pub(crate) fn turn_off() {
     MARK.store((&raw const UNMARKED).cast_mut(), Release);
 }
 
-/// Makes a forked child a process of its own.
+/// Makes a forked child a separate process.
 #[cold]
 pub(crate) fn become_child() {
     if let Some(session) = get() {

@@ -1,9 +1,9 @@
 //! One pointer of thread-local memory that is reached without a call.
 //!
-//! A shared library's thread-local variables go through a function of the dynamic linker, because
-//! the library might be loaded late. This one is preloaded, so its place is fixed before the
-//! program starts, and one load from the linker's table tells it (the "initial exec" model, which
-//! the compiler has no stable way to be asked for).
+//! A shared library's thread-local variables go through a function of the dynamic linker, because the
+//! library might be loaded late. This one is preloaded, so its place is fixed before the program
+//! starts, and one load from the linker's table finds it (the "initial exec" model, which the compiler
+//! cannot select in a stable way).
 
 use core::ffi::c_void;
 

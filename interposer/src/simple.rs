@@ -16,8 +16,8 @@ use crate::thread::{AtWork, ThreadState, Way};
 use crate::traits;
 use crate::{cost, paused, session, stacks, stubs, thread};
 
-/// A simple call under way. If the real function does not return normally (an exception, a thread that
-/// exits inside it), dropping this tells so.
+/// A running simple call. If the real function does not return normally (an exception, a thread that
+/// exits inside it), dropping this reports it.
 pub(crate) struct Simple {
     state: NonNull<ThreadState>,
     /// Calls around this one.
@@ -27,7 +27,7 @@ pub(crate) struct Simple {
     begin: u64,
 }
 
-/// What is told of a simple call while it is under way.
+/// The announced head of a running simple call.
 const fn head_of(id: usize, depth: u8) -> CallHead {
     CallHead {
         slots: 1,
@@ -39,8 +39,8 @@ const fn head_of(id: usize, depth: u8) -> CallHead {
 }
 
 impl Simple {
-    /// The wrapper of the function with this id has been entered, with the stack at `here`. `None`
-    /// when the call is none of ours to record.
+    /// The wrapper of the function with this id has been entered, with the stack at `here`. `None` if
+    /// the call must not be recorded.
     #[inline(always)]
     pub(crate) fn enter(id: usize, here: usize, args: &[u64]) -> Option<Self> {
         let state = NonNull::new(thread::current().cast_mut())?;
@@ -105,7 +105,7 @@ impl Simple {
         }
     }
 
-    /// Whether nothing stands in the way of recording the call, which has returned.
+    /// Whether the returned call can be recorded without an obstacle.
     #[inline(always)]
     fn is_clear(&self, id: usize) -> bool {
         // SAFETY: as in `enter`; a call returns on the thread that made it.
@@ -114,8 +114,8 @@ impl Simple {
         !self.is_inside & state.is_clear_to_leave() & state.is_open(head, self.depth)
     }
 
-    /// Something may stand in the way: whether the call, which has returned, is to be recorded all the
-    /// same. If not, it has been put aside or counted.
+    /// An obstacle may exist: whether the returned call is still recorded. If not, it has been put
+    /// aside or counted.
     #[cold]
     #[inline(never)]
     fn clear(&self, id: usize, args: &[u64], result: u64, end: u64) -> bool {
@@ -161,8 +161,8 @@ impl Simple {
         core::mem::forget(self);
     }
 
-    /// The real function with this id has returned `result`. Everything that the table knows of it
-    /// is a constant here, so what is left is two dozen instructions and the stores of the record.
+    /// The real function with this id has returned `result`. Everything that the table has about it is
+    /// a constant here.
     #[inline(always)]
     pub(crate) fn leave<const ID: usize, const ARGS: usize>(
         self,
@@ -317,8 +317,8 @@ impl Simple {
         emit::call(unsafe { self.state.as_ref() }, &record)
     }
 
-    /// Records a call of a stub without arguments in one slot, and answers whether it is the first
-    /// of a segment; `None` when it does not fit there.
+    /// Records a call of a stub without arguments in one slot, and returns whether it is the first of a
+    /// segment; `None` when it does not fit there.
     #[inline]
     fn record_short(&self, index: usize, result: u64, end: u64) -> Option<bool> {
         let duration = end.wrapping_sub(self.begin);
@@ -335,8 +335,8 @@ impl Simple {
         Some(producer.publish(1))
     }
 
-    /// Records a call whose result or duration is wide, that has a stack, or that is the first of its
-    /// thread. Answers whether it is the first of a segment.
+    /// Records a call that has a wide result or duration, that has a stack, or that is the first of its
+    /// thread. Returns whether it is the first of a segment.
     #[cold]
     fn record_in_full(&self, id: usize, args: &mut [u64], result: u64, end: u64) -> bool {
         let (Some(function), Some(traits)) = (FUNCTIONS.get(id), traits::of(id)) else {

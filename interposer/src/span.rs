@@ -1,4 +1,4 @@
-//! What is known of a call under way.
+//! Facts about a running call.
 
 use ascend_trace_format::api::{Function, Untimed};
 
@@ -17,7 +17,7 @@ pub(crate) struct Span {
     pub(crate) is_inside: bool,
     /// The program has paused the recording, and later calls do not depend on this one.
     pub(crate) is_left_out: bool,
-    /// Word 0 of the call as it is told of while it is under way.
+    /// Word 0 of the call while it is running.
     pub(crate) head: u64,
     pub(crate) function: &'static Function,
     pub(crate) traits: &'static Traits,
@@ -40,9 +40,9 @@ pub(crate) struct Span {
     pub(crate) hold: Hold,
 }
 
-/// What is known of the task that a call may submit.
+/// Facts about the task that a call may submit.
 pub(crate) enum TaskState {
-    /// The call submits nothing, or what it submits belongs to the task of a call around it.
+    /// The call submits nothing, or its submission belongs to the task of an enclosing call.
     None,
     Untimed(Untimed),
     Timed(Submission),
@@ -70,7 +70,7 @@ pub(crate) enum Step {
     Joining,
     /// A task for a stream of a hand-built model, or one that replaces a captured task.
     Bound,
-    /// The call begins a capture; holds what was noted of it.
+    /// The call begins a capture; holds the note about it.
     Begins(Option<u32>),
     /// The call ends a capture of the graph with this serial, 0 when it was not seen.
     Ends(u32),
@@ -86,7 +86,8 @@ impl Span {
         self.begin
     }
 
-    /// Ends what was begun for the call: its task, and what other threads had to heed.
+    /// Ends the things that were begun for the call: its task, and the turn that other threads wait
+    /// for.
     pub(crate) fn let_go(&mut self) {
         self.stranger = None;
         self.task = TaskState::None;

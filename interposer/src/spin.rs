@@ -18,8 +18,8 @@ const PATIENCE: u32 = 5000;
 use crate::quiet;
 use crate::thread;
 
-/// A lock of a value that is right at every moment, so that it may be taken from a holder that is gone. The type says
-/// so and no field: a free lock is all zeros, and tables with one take no room in the library.
+/// A lock of a value that is valid at any time, so that it may be taken from an ended holder. The type
+/// says so and no field: a free lock is all zeros, and tables with one take no room in the library.
 pub(crate) type PlainLock<T> = SpinLock<T, true>;
 
 pub(crate) struct SpinLock<T, const PLAIN: bool = false> {
@@ -39,7 +39,7 @@ impl<T, const PLAIN: bool> SpinLock<T, PLAIN> {
         }
     }
 
-    /// Takes the lock unless somebody holds it for longer than a moment.
+    /// Takes the lock unless another thread holds it for longer than a short time.
     #[inline]
     pub(crate) fn try_lock(&self) -> Option<Guard<'_, T, PLAIN>> {
         for _ in 0..ROUNDS {
@@ -61,8 +61,8 @@ impl<T, const PLAIN: bool> SpinLock<T, PLAIN> {
         None
     }
 
-    /// Waits for the lock, but not for a holder that a jump out of a signal handler has left and whose thread
-    /// does not come back: that one frees it with its next call only.
+    /// Waits for the lock, but not for a holder that a jump out of a signal handler has left and that
+    /// makes no further call: only its next call frees the lock.
     pub(crate) fn lock_for_a_while(&self) -> Option<Guard<'_, T, PLAIN>> {
         (0..PATIENCE).find_map(|_| {
             let guard = self.try_lock();
@@ -73,9 +73,9 @@ impl<T, const PLAIN: bool> SpinLock<T, PLAIN> {
         })
     }
 
-    /// Waits for the lock, where what it guards must not be dropped: events that have to come back,
-    /// pairs that have been recorded. Holders only ever do a few memory operations, so this waits
-    /// only for one that lost its processor.
+    /// Waits for the lock, where its data must not be dropped: events that have to be returned, pairs
+    /// that have been recorded. Holders only do a few memory operations, so this waits only for one
+    /// that lost its processor.
     pub(crate) fn lock_patiently(&self) -> Guard<'_, T, PLAIN> {
         loop {
             if let Some(guard) = self.try_lock() {
@@ -87,7 +87,8 @@ impl<T, const PLAIN: bool> SpinLock<T, PLAIN> {
         }
     }
 
-    /// What says that it is held: whoever has been left by a jump, in a place where the value is right, is no holder.
+    /// The word that says that it is held: a holder that was left by a jump, in a place with a valid
+    /// value, does not count.
     pub(crate) fn taken(&self) -> &AtomicBool {
         &self.held
     }

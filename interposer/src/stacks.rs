@@ -1,12 +1,13 @@
 //! The stacks that calls are made with, for `--stacks`.
 //!
-//! At the entry of a call the stack is walked by the unwind tables of the objects that its frames lie in. What
-//! the tables say of an address is kept as a [`rule`], so that a step is a look into a table and two reads.
-//! A stack is told once, with the numbers of its objects, and has a number: a hash of its frames. Where the thread
-//! runs Python, the frames of that are among them ([`python`]).
+//! At the entry of a call the stack is walked by the unwind tables of the objects of its frames. The
+//! tables' entry for an address is kept as a [`rule`], so that a step is a look into a table and two
+//! reads. A stack is recorded once, with the numbers of its objects, and has a number: a hash of its
+//! frames. Where the thread runs Python, its Python frames are among them ([`python`]).
 //!
-//! Nothing here makes a system call or takes a lock once the addresses are known. What is new takes the lock
-//! that exceptions take as well (`dl_iterate_phdr`). In doubt the walk ends, with what there is.
+//! Nothing here makes a system call or takes a lock once the addresses are known. New addresses take
+//! the lock that exceptions take as well (`dl_iterate_phdr`). In doubt the walk ends, with the frames
+//! until there.
 
 mod bounds;
 mod cache;
@@ -43,10 +44,10 @@ const MOST_WORDS: usize = MAX_LONG_TEXT / 8;
 /// Frames that are enough to see whether a signal's handler makes the call.
 const LEAST_WALKED: usize = 16;
 
-/// So many frames of a stack are told; 0 for none.
+/// Largest number of recorded frames of a stack; 0 for none.
 static MOST: AtomicU32 = AtomicU32::new(0);
 
-/// So many frames of each call's stack are to be recorded.
+/// Sets the number of recorded frames of each call's stack.
 pub(crate) fn set(most: u32) {
     MOST.store(most.min(MOST_FRAMES as u32), Relaxed);
 }
@@ -67,13 +68,13 @@ pub(crate) fn note(state: &ThreadState, depth: u8) {
     state.note_stack(depth, number);
 }
 
-/// The number of the stack right here; 0 when there is none.
+/// The number of the present stack; 0 without one.
 fn number(state: &ThreadState) -> u64 {
     let most = MOST.load(Relaxed) as usize;
     let registers = walk::here();
     let stack = Stack::at(state, registers.sp);
     let process = session::process_key();
-    // What was known of addresses may be wrong once an object was added.
+    // Rules of addresses may be wrong once an object was added.
     let seed = process ^ loader::walk::added_if_known().wrapping_mul(0xd6e8_feb8_6659_fd93);
     let seeds = (seed, process);
     let mut frames = walk::walk(
@@ -107,7 +108,7 @@ fn number(state: &ThreadState) -> u64 {
     number
 }
 
-/// Tells a stack with frames of Python; answers its number.
+/// Records a stack with frames of Python; returns its number.
 #[cold]
 #[inline(never)]
 fn tell_with(
@@ -120,8 +121,8 @@ fn tell_with(
     // Found ahead: on another stack it would not be this one.
     let stack = Stack::at(state, registers.sp);
     roomy::run(|| {
-        // Rules whose keys share a place in the table put each other out of it: what is missing by now is found again, which
-        // it could not be while the tracer is at work.
+        // Rules with keys that share a place in the table replace each other: missing ones are found
+        // again, which is not possible while the tracer is at work.
         let mut places = Places::new();
         let frames = walk::walk(
             registers,
@@ -163,7 +164,7 @@ fn rule_key(registers: &Registers, seed: u64) -> u64 {
 #[cold]
 #[inline(never)]
 fn find_rule(state: &ThreadState, registers: &Registers, key: u64, process: u64) -> Option<Rule> {
-    // A return address may lie behind its function.
+    // A return address may be after the end of its function.
     let address = registers.pc.wrapping_sub((!registers.is_exact).into());
     let rule = state.at_work(|state| roomy::run(|| objects::rule(state, address, process)))??;
     RULES.put(key, rule.encode());
@@ -217,7 +218,7 @@ mod tests {
             addresses.skip(1).collect()
         });
         let mut told = [core::ptr::null_mut(); MOST_FRAMES];
-        // SAFETY: there is room for as many as are told of.
+        // SAFETY: the room is large enough for the passed number.
         let count = unsafe { libc::backtrace(told.as_mut_ptr(), MOST_FRAMES as i32) };
         let told = told.iter().take(count as usize).skip(1);
         (ours, told.map(|it| *it as usize).collect())
@@ -289,7 +290,7 @@ mod tests {
             libc::raise(libc::SIGURG);
             libc::signal(libc::SIGURG, libc::SIG_DFL);
         }
-        // The handler, the kernel's frame, and some of what is around.
+        // The handler, the kernel's frame, and some of the frames around.
         assert!(FOUND.load(Relaxed) > 5, "{}", FOUND.load(Relaxed));
     }
 }

@@ -7,7 +7,7 @@ use ascend_trace_format::record::{Manner, told};
 use crate::emit::from_inside;
 use crate::objects::StreamEntry;
 
-/// A stream, with what is known of it now.
+/// Records a stream, with its present facts.
 pub(crate) fn tell(stream: &StreamEntry, id_known: bool) {
     tell_stream(stream, id_known, 0);
 }

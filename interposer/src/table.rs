@@ -1,4 +1,4 @@
-//! From a handle of the runtime to what the tracer knows about it, without locks.
+//! Finds the tracer's facts about an object of the runtime by its handle, without locks.
 //!
 //! An entry, once taken by a handle, stays with it: a handle that is destroyed and made again gets
 //! its entry back with a new serial. So readers never see an entry change its owner, and nothing
@@ -7,7 +7,7 @@
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// What a table stores.
+/// An entry of a table.
 pub(crate) trait Entry: 'static {
     /// The handle this entry belongs to; 0 while it is free.
     fn key(&self) -> &AtomicU64;
@@ -65,9 +65,9 @@ impl<E: Entry, const N: usize> HandleTable<E, N> {
     }
 }
 
-/// Where the `step`th look for a handle goes, modulo the number of places. Handles are addresses, or
-/// numbers: those that lie near each other are looked for near each other, so that few pages of memory
-/// are used; what lies far apart is spread by multiplication.
+/// The place of the `step`th look for a handle, modulo the number of places. Handles are addresses, or
+/// numbers: those near each other are searched near each other, so that few pages of memory are used;
+/// distant ones are spread by multiplication.
 pub(crate) fn place(handle: u64, step: usize) -> usize {
     let page = (handle >> 12).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let within = (handle >> 4) & 0xff;

@@ -1,4 +1,4 @@
-//! What is known of the calling thread: its channel, how deep it is in calls, its context.
+//! Facts about the calling thread: its channel, its depth in calls, its context.
 
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
@@ -31,61 +31,61 @@ use spill::Spill;
 
 /// The smallest page there is.
 const PAGE: usize = 4096;
-/// Calls within calls whose place on the stack is remembered.
+/// Nested calls with a remembered place on the stack.
 const LEVELS: usize = 16;
 
 /// One per thread, in thread-local memory that needs no destructor.
 pub(crate) struct ThreadState {
-    /// What stands in the way of a call; see [`gate`].
+    /// Obstacles for a call; see [`gate`].
     gate: Cell<u8>,
     /// Where the stack stood when the tracer began to work; where it has noted that there, and what.
     busy_here: Cell<usize>,
     busy_at: Cell<usize>,
     mark: Cell<u64>,
-    /// How many more calls are to be measured; see [`meter`].
+    /// Number of further calls to measure; see [`meter`].
     samples_left: Cell<u8>,
     /// The one that is being measured.
     sample: Cell<Option<Sample>>,
     meter: Cell<Option<&'static Meter>>,
     depth: Cell<u8>,
-    /// Where the stack stood in the calls that are under way, outermost first, and what they are.
+    /// Stack pointers of the running calls, outermost first, and their kinds.
     levels: [Cell<usize>; LEVELS],
-    /// What the calls that are under way wait for.
+    /// The targets that the running calls wait for.
     waits: [Cell<Option<&'static Seen>>; LEVELS],
-    /// Calls around the present one that submit tasks: what is submitted inside them is part of
-    /// their task.
+    /// Number of enclosing calls that submit tasks: submissions inside them are part of their task.
     submitting: Cell<u8>,
     /// Calls around the present one that run callbacks of the program.
     callbacks: Cell<u8>,
-    /// Where the current context's entry lies and its serial: that may be another one's by now. For
+    /// The current context's entry and serial: another context may have the entry now. For
     /// [`crate::objects`] only.
     pub(crate) context: Cell<(*const c_void, u32)>,
     /// A function and the address that a stub has noted for its wrapper; address 0 for none.
     alternate: Cell<(u32, usize)>,
-    /// The id that the runtime gave to the thread's last task, while records of ours came after it.
+    /// The runtime's id of the thread's last task, while records of the tool came after it.
     last_task: Cell<Last>,
     /// The name that the trace has of this thread.
     name: Cell<[u8; 16]>,
-    /// Stubs whose functions this thread's channel has named, a bit for each.
+    /// Stubs with functions that this thread's channel has named, a bit for each.
     named_stubs: [Cell<u64>; stubs::STUBS / 64],
-    /// Where the stack stands in a call of the runtime's that is not recorded, or not in the usual way; 0 for none.
+    /// Stack pointer in a call of the runtime that is not recorded, or not in the usual way; 0 for
+    /// none.
     unseen: Cell<usize>,
     /// A stretch of the stack that is known to be there: begin and end.
     mapped: Cell<(usize, usize)>,
     /// Its own stack: begin and top, once they were looked for.
     pub(crate) stack_bounds: Cell<Option<(usize, usize)>>,
-    /// Whether this is the process's first thread, once somebody has asked.
+    /// Whether this is the process's first thread, once that was determined.
     pub(crate) is_first: Cell<Option<bool>>,
     channel: UnsafeCell<Channel>,
     /// The channel, for signal handlers.
     ledger: Cell<Option<Ledger>>,
-    /// Where the calls that are under way are told: in the channel, or else here.
+    /// The list of running calls: in the channel, or else here.
     open: Cell<*const OpenCalls>,
     own_open: OpenCalls,
     spill: Spill,
-    /// The range of gradients that was told last, and when it began; 0 for none.
+    /// The last reported range of gradients, and its begin; 0 for none.
     pub(crate) turn: Cell<(u64, u64)>,
-    /// What a task that is being submitted holds.
+    /// Things that a running submission holds.
     pub(crate) submission: Submitting,
     /// Locks that the tracer holds in this thread.
     pub(crate) held: Held,
@@ -176,7 +176,7 @@ fn first() -> *const ThreadState {
 }
 
 impl ThreadState {
-    /// So many of the calls that follow are to be measured.
+    /// Sets the number of following calls to measure.
     pub(crate) fn set_sampling(&self, calls: u8) {
         self.samples_left.set(calls);
         self.mark_sampling(calls > 0);
@@ -195,7 +195,7 @@ impl ThreadState {
         self.sample.set(sample);
     }
 
-    /// Where it is counted what the tracer costs this thread.
+    /// Where the tracer overhead of this thread is counted.
     #[inline]
     pub(crate) fn meter(&self) -> &'static Meter {
         match self.meter.get() {
@@ -225,13 +225,13 @@ impl ThreadState {
         }
     }
 
-    /// Whether an address lies in a part of the stack that was found to be there.
+    /// Whether an address is in a part of the stack that was found mapped.
     pub(crate) fn is_mapped(&self, address: usize) -> bool {
         let (begin, end) = self.mapped.get();
         (begin..end).contains(&address)
     }
 
-    /// The page that begins at `page` is there.
+    /// The page that begins at `page` is mapped.
     pub(crate) fn set_mapped(&self, page: usize) {
         let (begin, end) = self.mapped.get();
         let after = page.wrapping_add(PAGE);
@@ -304,7 +304,7 @@ impl ThreadState {
         outer != 0 && here < outer
     }
 
-    /// The thread's channel, if it has one by now. Must only be called while the thread is busy.
+    /// The thread's channel, if it has one. Must only be called while the thread is busy.
     #[inline]
     #[expect(
         clippy::mut_from_ref,
@@ -319,9 +319,9 @@ impl ThreadState {
         }
     }
 
-    /// Runs `write` with the thread's channel, claiming one at first. Where there is none, `write` does
-    /// not run: whoever records a call counts it then. Must only be called while the thread is busy, so
-    /// that it cannot be entered twice.
+    /// Runs `write` with the thread's channel, claiming one at first. Without one, `write` does not
+    /// run: the caller that records a call counts it then. Must only be called while the thread is
+    /// busy, so that it cannot be entered twice.
     #[inline]
     pub(crate) fn record(&self, write: impl FnOnce(&mut Producer)) {
         // SAFETY: `busy` keeps a second caller in this thread out, and no other thread can reach
@@ -337,8 +337,8 @@ impl ThreadState {
         }
     }
 
-    /// Claims a channel, unless the thread has one or there was none for it. Must only be called while
-    /// the thread is busy.
+    /// Claims a channel, unless the thread has one or all were used. Must only be called while the
+    /// thread is busy.
     #[cold]
     fn claim(&self) {
         let _errno = Errno::save();
@@ -379,7 +379,7 @@ impl ThreadState {
         // SAFETY: as in `record`: called at the end of the thread, or in a fresh child.
         let channel = unsafe { &mut *self.channel.get() };
         if let Channel::Open(producer) = core::mem::replace(channel, Channel::None) {
-            // What is under way goes on, where nobody reads it.
+            // Running calls continue in a list without readers.
             self.ledger.set(None);
             self.forget_open();
             producer.close();
@@ -388,9 +388,9 @@ impl ThreadState {
         }
     }
 
-    /// The thread ends. What there is to tell of it is told by `last`, which also gives its meter back.
+    /// The thread ends. `last` writes its last records, and gives its meter back.
     pub(crate) fn end(&self, last: impl FnOnce(&Self, Option<&'static Meter>)) {
-        // Nobody cancels a thread that ends, and whatever was under way in it has been left.
+        // A thread that ends cannot be cancelled, and its running calls have been left.
         self.set_fragile(false);
         if !self.spill.is_empty() {
             self.mark_spilled();
@@ -411,7 +411,7 @@ impl ThreadState {
         }
     }
 
-    /// Forgets what belongs to the parent process, without touching it.
+    /// Forgets the parent process's data, without touching it.
     pub(crate) fn forget_parent(&self) {
         // SAFETY: as in `close`. The parent's channel is its own to close.
         unsafe { *self.channel.get() = Channel::None };
@@ -436,7 +436,8 @@ pub(crate) fn tid() -> u32 {
 static KEY: AtomicU32 = AtomicU32::new(0);
 static KEY_MADE: AtomicBool = AtomicBool::new(false);
 
-/// Makes the key whose destructor closes a thread's channel: `ends`, which calls [`ThreadState::end`].
+/// Makes the key with a destructor that closes a thread's channel: `ends`, which calls
+/// [`ThreadState::end`].
 pub(crate) fn prepare_thread_end(ends: unsafe extern "C" fn(*mut c_void)) {
     let mut key: libc::pthread_key_t = 0;
     // SAFETY: `key` is a live local; the destructor has the signature that the key wants.

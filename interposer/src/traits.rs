@@ -1,10 +1,10 @@
-//! What the hot path needs to know of each function, worked out at compile time.
+//! Facts about each function for the hot path, computed at compile time.
 
 use ascend_trace_format::api::{Fact, Function, Part, Place, Role};
 
 use crate::functions::FUNCTIONS;
 
-/// The answers that would otherwise take a walk over a function's arguments.
+/// The facts that would otherwise need a walk over a function's arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct Traits {
     /// It puts a task on a stream.
@@ -13,9 +13,9 @@ pub(crate) struct Traits {
     pub(crate) is_query: bool,
     /// It runs callbacks of the program.
     pub(crate) calls_back: bool,
-    /// It answers through pointers.
+    /// It returns values through pointers.
     pub(crate) has_outputs: bool,
-    /// It takes strings or arrays that are told as texts.
+    /// It takes strings or arrays that are recorded as texts.
     pub(crate) has_strings: bool,
     /// It means something for streams, events or contexts.
     pub(crate) has_role: bool,

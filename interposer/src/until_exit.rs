@@ -1,10 +1,10 @@
 //! Calls of the tracer's into the runtime, which end before the runtime does.
 //!
-//! When a process exits, threads of the program's may go on, and one of them may be about to read a time
-//! while the runtime's destructors run. So every call says that it is under way, and the exit waits for
-//! those that are; from then on only the thread that ends the process makes any, around calls that the program
-//! makes in its exit handlers and destructors. What says so is written by its own thread only, without a locked
-//! instruction: calls are many, and the exit, which sleeps a moment before it looks, is one.
+//! When a process exits, the program's threads may continue, and one of them may be about to read a
+//! time while the runtime's destructors run. So every call announces itself, and the exit waits for the
+//! running ones; from then on only the thread that ends the process makes any, around calls that the
+//! program makes in its exit handlers and destructors. Only its thread writes the announcement, without
+//! a locked instruction: calls are many, and the exit, which sleeps shortly before it looks, is one.
 
 use core::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use core::sync::atomic::{AtomicPtr, compiler_fence};
@@ -49,7 +49,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// Whether calls of the tracer's in this thread are made: another one may be ending the process.
+/// Whether calls of the tracer are allowed in this thread: another one may be ending the process.
 #[inline]
 pub(crate) fn is_allowed() -> bool {
     is_allowed_to(thread::with(ThreadState::meter))

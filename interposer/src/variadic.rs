@@ -1,5 +1,5 @@
-//! Functions that take a variable number of arguments. Nothing can be put around such a call, since
-//! what it passes is not known: it is recorded when it begins, without a duration, and passed on.
+//! Functions that take a variable number of arguments. Such a call cannot be wrapped, since its
+//! arguments are not known: it is recorded when it begins, without a duration, and passed on.
 
 use ascend_trace_format::api::Function;
 use ascend_trace_format::record::Call;
@@ -12,7 +12,7 @@ use crate::registers::save_ask_and_go;
 use crate::thread::{AtWork, ThreadState, Way};
 use crate::{real, thread, traits};
 
-/// The body of a wrapper: goes on at what [`enter`] answers, with all arguments as they were.
+/// The body of a wrapper: continues at the result of [`enter`], with unchanged arguments.
 #[cfg(target_arch = "x86_64")]
 macro_rules! variadic {
     ($id:literal) => {
@@ -31,7 +31,7 @@ pub(crate) use variadic;
 
 save_ask_and_go!("ascend_trace_variadic", enter);
 
-/// A wrapper has been entered: records the call and answers the real function.
+/// A wrapper has been entered: records the call and returns the real function.
 pub(crate) unsafe extern "C" fn enter(id: u32, words: *const u64) -> usize {
     let id = id as usize;
     let Some(address) = real::address(id) else {

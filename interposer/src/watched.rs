@@ -64,7 +64,7 @@ unsafe extern "C-unwind" fn pthread_setcanceltype(kind: c_int, before: *mut c_in
     if real == 0 {
         return libc::ENOSYS;
     }
-    // SAFETY: the function of this name, whose signature `Real` repeats.
+    // SAFETY: the function of this name has the signature `Real`.
     let real = unsafe { core::mem::transmute::<usize, Real>(real) };
     // The thread may be cancelled at once.
     if kind == ASYNCHRONOUS {
@@ -158,7 +158,7 @@ unsafe extern "C-unwind" fn syscall(
     }
 }
 
-/// The kernel's answer as the C library gives it.
+/// The kernel's result in the form of the C library.
 fn as_libc(answer: isize) -> c_long {
     if (-4095..0).contains(&answer) {
         // SAFETY: the C library's errno of this thread is always writable.
@@ -188,7 +188,7 @@ mod personality {
 
     static RUSTS: AtomicUsize = AtomicUsize::new(0);
 
-    /// As Rust's, but a frame that has nothing to tell is passed over.
+    /// As Rust's, but a frame without data is skipped.
     unsafe extern "C" fn lenient(
         version: c_int,
         actions: c_int,
@@ -196,8 +196,8 @@ mod personality {
         exception: *mut c_void,
         context: *mut c_void,
     ) -> c_int {
-        // What such a frame would tidy up may not be there yet, or not any more. The thread's end sees
-        // to what is left.
+        // The data that such a frame would tidy up may not exist yet, or not any more. The thread's end
+        // handles the rest.
         if actions & FORCED != 0 && crate::thread::with(|state| state.is_fragile()) {
             return CONTINUE;
         }
@@ -239,7 +239,7 @@ mod personality {
     /// Called once, when the library has been loaded.
     pub(super) fn prepare() {
         let place = place();
-        // SAFETY: the word is there, in memory that is written when the library is loaded.
+        // SAFETY: the word exists, in memory that is written when the library is loaded.
         let rusts = unsafe { core::ptr::read_volatile(place) };
         if rusts == 0 || RUSTS.compare_exchange(0, rusts, Release, Acquire).is_err() {
             return;
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn what_is_passed_on_answers_as_before() {
         let mut before = -1;
-        // SAFETY: changes how this thread is cancelled, which nobody does.
+        // SAFETY: changes how this thread is cancelled, which no other code does.
         let answers = unsafe {
             [
                 pthread_setcanceltype(ASYNCHRONOUS, &mut before),

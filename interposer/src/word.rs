@@ -1,4 +1,4 @@
-//! Arguments and results as the 64-bit words of a record, whatever their C type.
+//! Arguments and results as the 64-bit words of a record, for any C type.
 
 /// A C value that fits one word of a record. Signed values are sign-extended.
 pub(crate) trait Word: Copy {
@@ -58,8 +58,8 @@ macro_rules! by_value {
             fn to_word(self) -> u64 {
                 let mut word = [0u8; 8];
                 let length = size_of::<$type>().min(word.len());
-                // SAFETY: both sides are valid for `length` bytes and do not overlap; padding
-                // bytes are copied as whatever they are and only ever shown.
+                // SAFETY: both sides are valid for `length` bytes and do not overlap; padding bytes are
+                // copied unchanged and only ever shown.
                 unsafe {
                     let from = (&raw const self).cast::<u8>();
                     core::ptr::copy_nonoverlapping(from, word.as_mut_ptr(), length);

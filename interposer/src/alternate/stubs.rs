@@ -67,7 +67,7 @@ pub(crate) fn stub_address(index: usize) -> usize {
     (first as usize).wrapping_add(index.wrapping_mul(STUB_BYTES))
 }
 
-/// The number of the stub that an address lies in.
+/// The number of the stub that contains an address.
 pub(crate) fn stub_index(address: usize) -> Option<usize> {
     let index = address.wrapping_sub(stub_address(0)) / STUB_BYTES;
     (index < STUBS).then_some(index)

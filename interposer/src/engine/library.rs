@@ -1,4 +1,4 @@
-//! The functions of one library: what is to be patched, and what came of it.
+//! The functions of one library: which ones are patched, and the outcomes.
 
 use core::ffi::CStr;
 use core::ops::ControlFlow;
@@ -26,7 +26,7 @@ struct Export {
 }
 
 /// Patches the functions of AscendCL that a library offers; `false` when that may work later. Every
-/// outcome is told, of a library that is tried again only success.
+/// outcome is reported, of a repeated try only success.
 pub(super) fn patch(engine: &Engine, holder: &Holder, is_first: bool) -> bool {
     let exports = exports(holder);
     let mut patches = Vec::with_capacity(exports.len());
@@ -107,7 +107,7 @@ fn replacement(export: &Export, is_again: bool) -> Result<usize, Outcome> {
     let shape = SHAPES.get(id).ok_or(Outcome::NoStub)?;
     let entrance = match shape.stack {
         Some(_) => entrance::to(wrapper, *shape, is_again),
-        // Two functions of such a name cannot be told apart behind an entrance.
+        // Two functions of such a name cannot be distinguished behind an entrance.
         None if real::is_wrapper(id, wrapper) => entrance::to_variadic(id, is_again),
         None => None,
     };
@@ -120,9 +120,9 @@ const UNKNOWN_SHAPE: Shape = Shape {
     results: shape::ANY,
 };
 
-/// Called by the engine when the ways around all patches are known, and before any is there.
+/// The engine calls this when the ways around all patches are known, and before any patch is made.
 unsafe extern "C" fn publish(patches: *const Patch, count: usize) {
-    // SAFETY: the engine passes on what it got from `patch`.
+    // SAFETY: the engine passes the arguments of `patch`.
     let patches = unsafe { core::slice::from_raw_parts(patches, count) };
     for patch in patches.iter().filter(|patch| is_patched(patch)) {
         patched::remember(patch.address, patch.original);

@@ -45,13 +45,12 @@ fn path() -> Option<&'static CStr> {
     if value.is_null() {
         return None;
     }
-    // SAFETY: getenv answers a C string.
+    // SAFETY: getenv returns a C string.
     let value = unsafe { CStr::from_ptr(value) };
     (!value.is_empty()).then_some(value)
 }
 
-/// The engine, loaded by the first who asks. When it cannot be had, that is told, and nobody asks
-/// again.
+/// The engine, loaded by the first caller. A failure is reported, and loading is not tried again.
 pub(super) fn engine() -> Option<&'static Engine> {
     known::get().or_else(load)
 }
@@ -84,7 +83,7 @@ fn open(path: &'static CStr) -> Result<&'static Engine, &'static CStr> {
     }
     // SAFETY: a function of this name is of this type.
     let entry = unsafe { core::mem::transmute::<*mut c_void, Entry>(entry) };
-    // SAFETY: answers null or a table that stays.
+    // SAFETY: returns null or a table that stays.
     match unsafe { entry().as_ref() } {
         Some(engine) if engine.version == VERSION => Ok(engine),
         Some(_) => Err(c"it is of another version of ascend-trace"),
@@ -92,7 +91,7 @@ fn open(path: &'static CStr) -> Result<&'static Engine, &'static CStr> {
     }
 }
 
-/// What the loader says about the last failure; valid until this thread's next one.
+/// The loader's text about the last failure; valid until this thread's next one.
 fn failure() -> &'static CStr {
     // SAFETY: asks the loader for its message.
     let message = unsafe { libc::dlerror() };

@@ -1,10 +1,10 @@
 //! The other way to catch calls: patching the functions themselves.
 //!
 //! An engine is a library that the environment may name. It is loaded when the first library of
-//! AscendCL is there, and patches the functions of that and of every later one, so that calls which
-//! never pass the dynamic linker reach the wrappers as well. Everything else stays as it is without
-//! an engine: wrappers are still found by name, only the way from them to the real functions leads
-//! around the patches ([`patched`]).
+//! AscendCL is loaded, and patches the functions of that and of every later one, so that calls which
+//! never pass the dynamic linker reach the wrappers as well. Everything else is the same without an
+//! engine: wrappers are still found by name, only the way from them to the real functions leads around
+//! the patches ([`patched`]).
 
 mod entrance;
 pub(crate) mod known;
@@ -27,11 +27,11 @@ const TRIES: u8 = 4;
 /// A library that was looked at.
 struct Seen {
     base: AtomicUsize,
-    /// What is left to try; 0 when it is done.
+    /// Number of remaining tries; 0 when it is done.
     tries: AtomicU8,
 }
 
-/// What does not fit is not patched.
+/// Libraries beyond this number are not patched.
 static SEEN: [Seen; 128] = [const {
     Seen {
         base: AtomicUsize::new(0),
@@ -39,15 +39,15 @@ static SEEN: [Seen; 128] = [const {
     }
 }; 128];
 
-/// What the loader had added when we last looked.
+/// The loader's count of added objects at the last look.
 static ADDITIONS: AtomicU64 = AtomicU64::new(0);
-/// Whether a library is to be tried again.
+/// Whether a library needs another try.
 static PENDING: AtomicBool = AtomicBool::new(false);
 /// Whether a thread is at it. Others do not wait.
 static BUSY: AtomicBool = AtomicBool::new(false);
 
-/// Patches what has been loaded since the last time. To be called while no object is being loaded
-/// by this thread; when another one is loading, this waits for it, as any call of the loader does.
+/// Patches the objects that were loaded since the last time. Call it while this thread loads no object;
+/// when another one loads, this waits for it, as any call of the loader does.
 #[inline]
 pub(crate) fn look() {
     if load::is_wanted() {

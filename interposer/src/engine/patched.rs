@@ -8,7 +8,7 @@ use crate::table::{Entry, HandleTable};
 struct Original {
     /// Where the function begins.
     address: AtomicU64,
-    /// What does as the function did, 0 until it is known.
+    /// An address with the effect of the original function, 0 until it is known.
     original: AtomicU64,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn original(address: usize) -> usize {
 /// patch takes, and adds a jump.
 const WAY: usize = 64;
 
-/// The function whose way around its patch lies at an address.
+/// The function with a way around its patch at an address.
 pub(crate) fn function_of(address: usize) -> Option<usize> {
     if !super::known::is_there() {
         return None;

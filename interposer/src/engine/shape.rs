@@ -1,10 +1,10 @@
-//! What a function takes on the stack and in which registers it answers.
+//! Stack arguments and result registers of a function.
 
 /// A register that returns values.
 pub(crate) const INTEGER: u32 = 1;
 pub(crate) const SECOND_INTEGER: u32 = 2;
 pub(crate) const VECTOR: u32 = 4;
-/// The vector registers that return what one of them does not hold.
+/// The vector registers for the rest of a result that one of them cannot hold.
 pub(crate) const OTHER_VECTORS: u32 = 8;
 /// Every register that can hold a result.
 pub(crate) const ANY: u32 = INTEGER | SECOND_INTEGER | VECTOR | OTHER_VECTORS;
@@ -25,8 +25,8 @@ const INTEGERS: usize = 6;
 #[cfg(target_arch = "aarch64")]
 const INTEGERS: usize = 8;
 
-/// Bytes on the stack for arguments of these sizes, at most. Up to so many words as there are
-/// registers none is there; of more, any may be.
+/// Largest number of bytes on the stack for arguments of these sizes. Up to the number of registers, no
+/// word is on the stack; beyond, any may be.
 pub(crate) const fn stack(sizes: &[usize]) -> u32 {
     let mut words = 0;
     let mut is_plain = true;

@@ -1,6 +1,6 @@
 //! The loader's list of objects as debuggers read it: without a call of the loader and without its
-//! lock. For the moments in which nothing can change it: while the program starts, while this thread
-//! has the loader locked, and where the lock was left behind by a thread that is gone.
+//! lock. For times in which the list cannot change: while the program starts, while this thread has the
+//! loader locked, and where an ended thread has left the lock behind.
 
 use core::ffi::{CStr, c_char, c_int};
 use core::ops::ControlFlow;
@@ -14,7 +14,7 @@ use super::object::Object;
 use super::walk::Place;
 use crate::page;
 
-/// What the loader tells of one object, as far as it is public.
+/// The loader's public data about one object.
 #[repr(C)]
 pub(super) struct Link {
     pub(super) base: usize,
@@ -23,7 +23,7 @@ pub(super) struct Link {
     next: AtomicPtr<Link>,
 }
 
-/// What the loader tells debuggers.
+/// The loader's data for debuggers.
 #[repr(C)]
 struct Debug {
     version: c_int,
@@ -49,7 +49,7 @@ pub(super) fn loader_base() -> usize {
 /// # Safety
 /// No object may go away meanwhile.
 pub(super) unsafe fn each(action: &mut dyn FnMut(Place<'_>) -> ControlFlow<()>) {
-    // An object that cannot be read has a place all the same.
+    // An unreadable object still has a place.
     for (position, link) in links().enumerate() {
         // SAFETY: as the caller says.
         if let Some(object) = unsafe { link.object(position == 0) } {
@@ -64,7 +64,7 @@ pub(super) unsafe fn each(action: &mut dyn FnMut(Place<'_>) -> ControlFlow<()>) 
 /// The loader itself.
 pub(super) fn loader<'a>() -> Option<Object<'a>> {
     let is_it = |link: &&Link| link.base == loader_base();
-    // SAFETY: it is there for good.
+    // SAFETY: it stays for ever.
     unsafe { links().find(is_it)?.object(false) }
 }
 
@@ -166,7 +166,7 @@ impl Link {
     }
 }
 
-/// The program's own segments, which the kernel tells.
+/// The program's segments, from the kernel.
 fn program_segments<'a>() -> Option<&'a [Elf64_Phdr]> {
     // SAFETY: looks values up that the kernel has given to the process.
     let (start, count) = unsafe {
@@ -187,11 +187,11 @@ fn program_segments<'a>() -> Option<&'a [Elf64_Phdr]> {
 /// # Safety
 /// The object must stay while the result is used.
 unsafe fn segments_at<'a>(base: usize) -> Option<&'a [Elf64_Phdr]> {
-    // The first segment of what is loaded anywhere holds the header, unless somebody made it otherwise.
+    // The first segment of a loaded object contains the header, except in unusual files.
     if base == 0 || page::start(base) != base || !sys::is_mapped(base) {
         return None;
     }
-    // SAFETY: the page is there, and objects are mapped to be read where they begin.
+    // SAFETY: the page is mapped, and objects are mapped readable at their begin.
     let header = unsafe { &*(base as *const Elf64_Ehdr) };
     let is_header = header.e_ident.starts_with(b"\x7fELF")
         && usize::from(header.e_phentsize) == size_of::<Elf64_Phdr>();
@@ -201,7 +201,7 @@ unsafe fn segments_at<'a>(base: usize) -> Option<&'a [Elf64_Phdr]> {
         return None;
     }
     let start = base.wrapping_add(header.e_phoff as usize);
-    // SAFETY: the header gives the table and its length; it lies in the same page.
+    // SAFETY: the header gives the table and its length; it is in the same page.
     Some(unsafe { core::slice::from_raw_parts(start as *const Elf64_Phdr, count) })
 }
 

@@ -1,8 +1,8 @@
-//! `dladdr` and `dladdr1`. Programs ask in which file a function of AscendCL lies, to find the folder of
-//! their CANN: what stands in for a function lies where the function does.
+//! `dladdr` and `dladdr1`. Programs use them to find the file of a function of AscendCL, and so the
+//! folder of their CANN: a wrapper or stub has the place of its function.
 //!
-//! The answer is the real function's, but for where it begins: that is where the wrapper or stub does,
-//! which is the function's only address as far as the program can see. Other addresses are passed on.
+//! The result is the real function's, except for its begin: that is the begin of the wrapper or stub,
+//! which is the function's only address that the program sees. Other addresses are passed on.
 
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
@@ -60,10 +60,10 @@ unsafe extern "C" fn dladdr1(
     unsafe { answer(address as usize, info, ask) }
 }
 
-/// Asks about the function that lies at an address as far as the program knows.
+/// Queries the function at an address, as the program knows it.
 ///
 /// # Safety
-/// `ask` must ask the loader, and fill `info` in when it answers something else than 0.
+/// `ask` must ask the loader, and fill `info` in when it does not return 0.
 unsafe fn answer(address: usize, info: *mut Info, ask: impl Fn(usize) -> c_int) -> c_int {
     if let Some(known) = stand_in_at(address) {
         let answer = ask(known.function);
@@ -79,14 +79,14 @@ unsafe fn answer(address: usize, info: *mut Info, ask: impl Fn(usize) -> c_int) 
     }
 }
 
-/// What stands in for a function.
+/// The wrapper or stub of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StandIn {
     begin: usize,
     function: usize,
 }
 
-/// What stands in for a function at an address of this library.
+/// The wrapper or stub at an address of this library.
 fn stand_in_at(address: usize) -> Option<StandIn> {
     if !walk::is_own_address(address) {
         return None;
@@ -135,7 +135,7 @@ mod tests {
         if info.dli_sname.is_null() {
             return (answer, None);
         }
-        // SAFETY: the loader answers a C string.
+        // SAFETY: the loader returns a C string.
         let name = unsafe { CStr::from_ptr(info.dli_sname) };
         (answer, Some(name.to_str().unwrap().to_owned()))
     }

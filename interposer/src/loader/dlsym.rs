@@ -1,10 +1,10 @@
 //! `dlsym` and `dlvsym`. Most clients fetch AscendCL's functions with them: PyTorch all but a few,
 //! MindSpore all.
 //!
-//! For a name that is none of ours the real function is jumped to, so that it sees the caller's own
-//! return address, by which it finds the caller's place in the search order. For one of ours the
-//! question is put first: what the real libraries lack stays NULL, because clients find out what a
-//! release can do by asking; what they have is answered by a wrapper for that very address.
+//! For a foreign name, control jumps to the real function, so that it sees the caller's return address,
+//! by which it finds the caller's place in the search order. For a name of the table, the lookup is
+//! made first: a name that the real libraries lack stays NULL, because clients find out by this query
+//! what a release can do; for an existing function the result is a wrapper for that very address.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ops::ControlFlow;
@@ -18,8 +18,8 @@ use crate::{asked, engine, libraries, names, real, roomy, session};
 
 type Handle = *mut c_void;
 
-/// What the assembly does next: jump to `jump` with the arguments as they were, unless that is 0;
-/// else return `answer`.
+/// The next step of the assembly: jump to `jump` with unchanged arguments, unless that is 0; else
+/// return `answer`.
 #[repr(C)]
 struct Verdict {
     answer: usize,
@@ -111,7 +111,7 @@ unsafe extern "C" fn dlvsym(_: Handle, _: *const c_char, _: *const c_char) -> *m
     ask_first!(decide_dlvsym)
 }
 
-/// Functions of the loader's that this library stands in for, and where the real ones are.
+/// Functions of the loader that this library replaces, and the addresses of the real ones.
 static REAL: [(&CStr, AtomicUsize); 4] = [
     (c"dlsym", AtomicUsize::new(0)),
     (c"dlvsym", AtomicUsize::new(0)),
@@ -119,8 +119,8 @@ static REAL: [(&CStr, AtomicUsize); 4] = [
     (c"dladdr1", AtomicUsize::new(0)),
 ];
 
-/// The function of this name that would be called without us, if this library stands in for it: the
-/// next in order, which may be another tool's.
+/// The function of this name that would be called without this library, if this library replaces it:
+/// the next in order, which may be another tool's.
 pub(super) fn stood_in_for(name: &CStr) -> Option<usize> {
     let (name, cache) = REAL.iter().find(|(known, _)| *known == name)?;
     let known = match cache.load(Acquire) {
@@ -139,12 +139,12 @@ pub(super) fn real() -> Option<usize> {
     stood_in_for(c"dlsym")
 }
 
-/// Whether this library stands in for a function of the loader's.
+/// Whether this library replaces a function of the loader.
 pub(super) fn has_stand_in(name: &[u8]) -> bool {
     name.starts_with(b"dl") && REAL.iter().any(|(known, _)| known.to_bytes() == name)
 }
 
-/// Whether an address is that of the function of this name that ours stands in for.
+/// Whether an address is that of the real function of this name, which this library replaces.
 pub(super) fn is_real(name: &CStr, address: usize) -> bool {
     stood_in_for(name) == Some(address)
 }
@@ -158,7 +158,7 @@ pub(super) struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// What is asked about a name, or about one version of it.
+    /// A lookup of a name, or of one version of it.
     pub(super) fn of(name: &'a CStr, version: Option<&'a CStr>) -> Option<Self> {
         let function = match version {
             None => stood_in_for(c"dlsym"),
@@ -250,8 +250,8 @@ fn decide_here(
         version,
         function,
     };
-    // Before this library was initialised, who asks may be a sanitizer that looks up what it stands in
-    // for, and nothing of the C library's can be used.
+    // Before the initialisation of this library, the caller may be a sanitizer that looks up the
+    // functions it replaces, and the C library cannot be used.
     if is_acl || session::has_begun() {
         slots::sweep_if_new();
     }
@@ -275,8 +275,8 @@ fn decide_here(
     verdict
 }
 
-/// `dlsym` and its kind. A handle that leads past us to what ours stands in for is answered as a plain
-/// reference is, so that the program knows one address of each.
+/// `dlsym` and its kind. A handle that leads past this library to a replaced function gets the result
+/// of a plain reference, so that the program knows one address of each.
 fn own_question(question: &Question<'_>, handle: Handle) -> Verdict {
     let is_explicit = handle != libc::RTLD_NEXT && handle != libc::RTLD_DEFAULT;
     if is_explicit
@@ -299,7 +299,7 @@ fn unknown(question: &Question<'_>, handle: Handle, caller: usize) -> Verdict {
         handle => Some(question.ask(handle)).filter(|found| *found != 0),
     };
     let Some(found) = found else {
-        // The real one says what is missing.
+        // The real one reports the missing name.
         asked::unknown(question.name, false);
         return Verdict::jump(question.function);
     };
@@ -354,7 +354,7 @@ fn everywhere(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
     }
 }
 
-/// What the caller's own library and those that it needs offer.
+/// The function in the caller's library and the libraries that it needs.
 fn in_scope_of(question: &Question<'_>, caller: usize) -> Option<usize> {
     let holder = walk::holder(caller)?;
     if holder.is_from_start {
@@ -374,7 +374,7 @@ struct Borrowed(Handle);
 impl Borrowed {
     fn of(holder: &Holder) -> Option<Self> {
         let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-        // SAFETY: only answers a handle of what is loaded already.
+        // SAFETY: only returns a handle of an object that is loaded already.
         let handle = unsafe { libc::dlopen(holder.path.text().as_ptr(), flags) };
         (!handle.is_null()).then_some(Self(handle))
     }
@@ -383,7 +383,7 @@ impl Borrowed {
 // No `Drop`: closing a handle is a call to the loader which would clear the error that a failed
 // question has left for the program, and the reference it keeps does no harm.
 
-/// `RTLD_NEXT`: what comes after the caller.
+/// `RTLD_NEXT`: the objects after the caller.
 fn next(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
     let Some(holder) = walk::holder(caller) else {
         return Verdict::jump(question.function);
@@ -391,14 +391,14 @@ fn next(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
     let own = walk::holder(walk::own_address());
     let is_before = own.is_some_and(|own| holder.position < own.position);
     if is_before {
-        // The answer would be our wrapper, which must not be there for what is missing.
+        // The result would be the wrapper, which must not exist for a missing function.
         if between(question.name, &holder) || question.ask(libc::RTLD_NEXT) != 0 {
             return Verdict::jump(question.function);
         }
         return Verdict::answer(0);
     }
-    // A library with a function of that name itself stands in for the real one, as we do, and is
-    // called by our wrapper: what it asks for is the rest of the same call.
+    // A library with a function of that name replaces the real one, as this library does, and the
+    // wrapper calls it: it queries the rest of the same call.
     match after(question, &holder) {
         Some(found) => Verdict::answer(real::wrapper_for(id, found)),
         None => Verdict::jump(question.function),

@@ -17,7 +17,7 @@ use crate::thread::{self, ThreadState};
 /// Threads that are inside. One that finds no room is not waited for.
 static INSIDE: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 
-/// The thread that forks, and its process. Of several at one moment, the last.
+/// The thread that forks, and its process. Of several at the same time, the last.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
@@ -65,7 +65,7 @@ fn is_other_forking(thread: usize) -> bool {
     forking != 0 && forking != thread && PROCESS.load(SeqCst) == sys::process()
 }
 
-/// Has the C library tell of forks.
+/// Makes the C library report forks.
 pub(crate) fn watch() {
     if !IS_WATCHED.swap(true, Relaxed) {
         // SAFETY: the handlers only use atomics and make system calls.
@@ -110,7 +110,7 @@ mod tests {
         let inside = Inside::enter();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Goes on when the other thread has come out.
+                // Continues when the other thread has left.
                 prepare();
                 in_parent();
             });

@@ -1,4 +1,4 @@
-//! Which object a function lies in.
+//! The object that contains a function.
 
 use core::ffi::CStr;
 use core::ops::ControlFlow;

@@ -1,11 +1,11 @@
 //! Two words of the GNU loader's own memory: how many objects it has ever added, and who holds the
 //! lock of its list.
 //!
-//! `dl_iterate_phdr` tells the first, but takes the lock, which a plain `dlsym` does not, and which
-//! stays locked for ever in the child of a process that forked while another thread held it. So the
-//! words are looked for once, inside of a call of `dl_iterate_phdr`: the lock is what this thread
-//! holds then, and the count is what was just told, a few words behind the lock. Where they are not
-//! found, or no longer agree, everybody asks as before.
+//! `dl_iterate_phdr` reports the first, but takes the lock, which a plain `dlsym` does not, and which
+//! stays locked for ever in the child of a process that forked while another thread had it. So the
+//! words are searched once, inside of a call of `dl_iterate_phdr`: the lock is the one that this thread
+//! has then, and the count equals the reported one, a few words after the lock. Where they are not
+//! found, or no longer agree, every query uses the call.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
@@ -48,7 +48,7 @@ impl Mutex {
 /// How far behind the lock the count can be.
 const REACH: usize = 256;
 
-/// How many objects the loader has ever added. `None` where only the loader itself can tell.
+/// Number of objects that the loader has ever added. `None` where only the loader knows it.
 pub(super) fn added() -> Option<u64> {
     let place = ADDED.load(Acquire);
     if place == 0 {
@@ -58,9 +58,9 @@ pub(super) fn added() -> Option<u64> {
     Some(unsafe { (*(place as *const AtomicU64)).load(Acquire) })
 }
 
-/// Whether the list's lock is held by a thread that this process does not have: it is a child that was
-/// forked meanwhile. No object will be added or removed any more, and whoever wants the lock waits
-/// for ever.
+/// Whether the list's lock belongs to a thread that this process does not have: it is a child that was
+/// forked meanwhile. No object will be added or removed any more, and taking the lock would wait for
+/// ever.
 pub(super) fn is_lock_lost() -> bool {
     let place = LOCK.load(Acquire);
     if place == 0 {
@@ -72,8 +72,8 @@ pub(super) fn is_lock_lost() -> bool {
 }
 
 impl Mutex {
-    /// A holder writes its name a moment after it has taken the lock, and takes it off before it lets go:
-    /// a fork may fall in between. In a child, what stays so is taken to be lost.
+    /// A holder writes its id shortly after it has taken the lock, and clears it before it releases the
+    /// lock: a fork may happen in between. In a child, such a state counts as lost.
     fn is_lost(&self, is_child: bool) -> bool {
         const PAUSE_NS: i64 = 100_000;
         const ROUNDS: u32 = 200;
@@ -91,8 +91,8 @@ impl Mutex {
     }
 }
 
-/// Looks for the words, or at them. To be called with the lock held, by `dl_iterate_phdr`, which has
-/// told that so many objects were added.
+/// Searches the words, or checks them. `dl_iterate_phdr` calls it with the lock taken, and with the
+/// number of added objects.
 pub(super) fn learn(told: u64) {
     if let Some(known) = added() {
         if known != told {
@@ -182,7 +182,7 @@ mod tests {
         assert!(!mutex.is_lost(true));
         let other = std::thread::scope(|scope| scope.spawn(sys::thread).join()).unwrap();
         mutex.owner.store(other, Relaxed);
-        // A thread that was joined may be there for a moment still.
+        // A joined thread may still exist for a short time.
         let begin = std::time::Instant::now();
         while !mutex.is_lost(false) {
             assert!(begin.elapsed().as_secs() < 300, "it never goes");

@@ -1,9 +1,9 @@
 //! Work that must not happen while another thread loads or unloads a library.
 //!
-//! The loader keeps others out with a lock that it offers to nobody. But it holds the lock while it
-//! looks a symbol up, and a symbol may be of a kind whose address the loader has to ask for, by a call
-//! (an "indirect function"). So this library offers such a symbol, and looks it up when it wants
-//! something done under the lock.
+//! The loader excludes others with a lock that it offers to no caller. But it takes the lock while it
+//! looks a symbol up, and the address of a symbol may be the result of a function that the loader calls
+//! (an "indirect function"). So this library offers such a symbol, and looks it up to run code under
+//! the lock.
 
 use core::ffi::{CStr, c_char, c_void};
 
@@ -51,7 +51,7 @@ extern "C" fn work() -> usize {
 pub(super) fn sweep_slots(dlsym: usize) {
     // SAFETY: the address is that of `dlsym`.
     let look = unsafe { core::mem::transmute::<usize, Look>(dlsym) };
-    // SAFETY: a question that the loader answers for any name.
+    // SAFETY: a lookup that the loader accepts for any name.
     roomy::run(|| unsafe { look(libc::RTLD_DEFAULT, NAME.as_ptr()) });
 }
 

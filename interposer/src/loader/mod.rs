@@ -1,4 +1,4 @@
-//! What the dynamic loader has mapped, and where functions really are.
+//! The mapped objects of the dynamic loader, and the addresses of real functions.
 
 mod chain;
 mod dladdr;
@@ -24,8 +24,8 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire};
 
 use walk::{Holder, Place};
 
-/// Libraries to ask before others that were loaded while the program ran: an extension module of
-/// Python, for one, loads them into a scope of its own.
+/// Libraries to search before others that were loaded while the program ran: an extension module of
+/// Python, for example, loads them into a separate scope.
 const LIBRARIES: &[&[u8]] = &[
     b"libascendcl.so",
     b"libacl_rt.so",
@@ -44,10 +44,10 @@ const LIBRARIES: &[&[u8]] = &[
     b"libms_tools_ext.so",
 ];
 
-/// The function of this name that a call through the program's linkage would reach without us:
-/// that of an object from the start which comes after this library, else of a library that is known
-/// to offer it, else of any other. An object before this library is none of ours to call: it may
-/// well be the one that calls us.
+/// The function of this name that a call through the program's linkage would reach without this
+/// library: that of an object from the start which comes after this library, else of a library that is
+/// known to offer it, else of any other. An object before this library is never called: it may be the
+/// one that calls the wrapper.
 pub(crate) fn real(name: &CStr) -> Option<usize> {
     let (address, holder) = candidate(name)?;
     pin(&holder);
@@ -103,7 +103,7 @@ pub(crate) fn own(name: &CStr) -> Option<usize> {
     found
 }
 
-/// The next object after this library that offers a function of this name, whatever it is.
+/// The function of this name in the next object after this library, of any kind.
 pub(crate) fn next(name: &CStr) -> Option<usize> {
     let mut found = None;
     let mut after_own = false;

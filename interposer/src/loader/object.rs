@@ -1,8 +1,8 @@
 //! An object that the loader has mapped, read as the loader itself reads it: its dynamic section,
 //! its symbols by hash, its relocations.
 //!
-//! Lookups by hand, because `dlsym` would take the loader's error state of the calling thread, which
-//! is the program's, and because `dlsym` is one of the functions that we stand in for.
+//! Lookups by hand, because `dlsym` would change the loader's error state of the calling thread, which
+//! is the program's, and because this library replaces `dlsym`.
 
 use core::ffi::CStr;
 
@@ -85,7 +85,7 @@ enum Version {
     Numbered(u16),
 }
 
-/// The tables of an object's dynamic section, as addresses; 0 where there is none.
+/// The tables of an object's dynamic section, as addresses; 0 for missing ones.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Dynamic {
     symbols: usize,
@@ -181,7 +181,7 @@ impl<'a> Object<'a> {
         path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
     }
 
-    /// Whether an address lies in one of the object's segments.
+    /// Whether an address is in one of the object's segments.
     pub(crate) fn holds(&self, address: usize) -> bool {
         let mut loaded = self.segments.iter().filter(|s| s.p_type == libc::PT_LOAD);
         loaded.any(|segment| {
@@ -190,7 +190,7 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// The bytes from an address of the object on, up to the end of their segment. Of what is in its file.
+    /// The bytes from an address of the object to the end of their segment in the file.
     pub(crate) fn readable_from(&self, address: usize) -> Option<&'a [u8]> {
         let readable = |s: &&Elf64_Phdr| s.p_type == libc::PT_LOAD && s.p_flags & libc::PF_R != 0;
         self.segments.iter().filter(readable).find_map(|segment| {
@@ -209,7 +209,7 @@ impl<'a> Object<'a> {
         Some(self.base.wrapping_add(header.p_vaddr as usize))
     }
 
-    /// What the linker has called this build of the object.
+    /// The linker's id of this build of the object.
     pub(crate) fn build_id(&self) -> Option<&'a [u8]> {
         let notes = self.segments.iter().filter(|s| s.p_type == libc::PT_NOTE);
         notes.into_iter().find_map(|segment| {
@@ -219,7 +219,7 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// Whether an address lies in a segment that the object writes to, at least while it is relocated.
+    /// Whether an address is in a segment that the object writes to, at least while it is relocated.
     pub(crate) fn writes_to(&self, address: usize) -> bool {
         self.segments.iter().any(|segment| {
             let start = self.base.wrapping_add(segment.p_vaddr as usize);
@@ -294,7 +294,7 @@ impl<'a> Object<'a> {
         let mut entry = self.dynamic_address()?;
         let mut found = Dynamic::default();
         loop {
-            // SAFETY: the dynamic section is mapped and ends with an entry of its own.
+            // SAFETY: the dynamic section is mapped and ends with a special entry.
             let [tag, value] = unsafe { read::<[u64; 2]>(entry) };
             match tag {
                 DT_NULL => break,
@@ -324,7 +324,7 @@ impl<'a> Object<'a> {
             return;
         };
         loop {
-            // SAFETY: the dynamic section is mapped and ends with an entry of its own.
+            // SAFETY: the dynamic section is mapped and ends with a special entry.
             let [tag, value] = unsafe { read::<[u64; 2]>(entry) };
             if tag == DT_NULL {
                 return;
@@ -404,8 +404,8 @@ impl<'a> Object<'a> {
                 continue;
             }
             for index in 0..bytes / size_of::<Rela>() {
-                // SAFETY: the table has this many entries; a relocation names a symbol of the
-                // object's own table, and that a string of its own.
+                // SAFETY: the table has this many entries; a relocation names a symbol of the object's
+                // table, and that a string of the object.
                 unsafe {
                     let rela: Rela = read(table.wrapping_add(index * size_of::<Rela>()));
                     if rela.symbol() == 0 {
@@ -426,7 +426,7 @@ impl<'a> Object<'a> {
     /// The same object, for as long as the loader keeps it.
     ///
     /// # Safety
-    /// The caller must not use it when the object may have gone.
+    /// The caller must not use it when the object may have been unloaded.
     pub(crate) unsafe fn kept(&self) -> Object<'static> {
         // SAFETY: as the caller says: name and segments go away with the object.
         unsafe { core::mem::transmute::<Object<'_>, Object<'static>>(*self) }

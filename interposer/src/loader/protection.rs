@@ -9,7 +9,7 @@ use ascend_trace_ring::sys;
 use super::object::Object;
 use crate::page;
 
-/// Stores addresses in one object. What it has to make writable is read-only again when it goes.
+/// Stores addresses in one object. Pages that it makes writable are read-only again when it is dropped.
 pub(super) struct Writer {
     /// Begin and length of the part that the loader has made read-only, in whole pages.
     guarded: Option<(usize, usize)>,

@@ -1,9 +1,9 @@
-//! What a library that was loaded late would have been linked to without us.
+//! The functions that a late library would have been linked to without this library.
 //!
-//! Such a library finds a name in what serves everybody, and else among the libraries that came with
-//! the one that was opened: itself, or one that needs it. The loader tells the first; the second is
-//! read from what libraries say they need, in the loader's order. To be used while the loader is
-//! locked, and where its error may change.
+//! Such a library finds a name in the global scope, and else among the libraries that were loaded with
+//! the opened one: itself, or one that needs it. The loader reports the first; the second is read from
+//! the dependencies of libraries, in the loader's order. Use it while the loader is locked, and where
+//! its error may change.
 
 use core::ffi::CStr;
 
@@ -11,8 +11,8 @@ use super::chain::{self, Link};
 use super::dlsym::Question;
 use super::walk;
 
-/// The libraries that were loaded late and came with the one that was opened, in the order in which
-/// names are looked up in them. What does not fit is not looked at.
+/// The libraries that were loaded late with the opened one, in the order of lookups. Those beyond the
+/// limit are not searched.
 pub(super) struct Scope {
     list: List<256>,
 }
@@ -29,12 +29,12 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// What the name is bound to in this order.
+    /// The target of the name in this order.
     pub(super) fn first(self) -> Option<usize> {
         self.global.or(self.local)
     }
 
-    /// What it is bound to in either order.
+    /// Its target in either order.
     pub(super) fn only(self) -> Option<usize> {
         match (self.global, self.local) {
             _ if self.is_taken => None,
@@ -65,7 +65,7 @@ impl Scope {
         Self { list }
     }
 
-    /// What a name leads to for the library.
+    /// The target of a name for the library.
     pub(super) fn find(&self, name: &CStr, version: Option<&CStr>) -> Found {
         let Some(question) = Question::of(name, version) else {
             return Found::default();

@@ -1,10 +1,10 @@
 //! Places where loaded objects keep the addresses of functions that they are linked to.
 //!
-//! A wrapper is found by its name when an object is linked. What has a stub instead has no name: the
-//! loader has stored the function's own address, and it is replaced here. So are addresses that the
-//! loader has stored past us, for libraries that asked to be linked to their own surroundings first
-//! (`RTLD_DEEPBIND`): wrappers, and `dlsym`. And where a library that was loaded late would have been
-//! linked to another function than the one that a wrapper calls, it gets one that calls that.
+//! The linker finds a wrapper by its name. A stub has no name: the loader has stored the function's
+//! address, and it is replaced here. So are addresses that the loader has stored past this library, for
+//! libraries that asked to be linked to their surroundings first (`RTLD_DEEPBIND`): wrappers, and
+//! `dlsym`. And where a late library would have been linked to another function than the wrapper's, it
+//! gets a wrapper that calls that.
 
 use core::ffi::CStr;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -28,7 +28,7 @@ const DATA: u32 = 1;
 #[cfg(target_arch = "aarch64")]
 const DATA: u32 = 257;
 
-/// What the loader had added and removed when all objects were last looked at.
+/// The loader's counts of added and removed objects at the last look at all objects.
 static SEEN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 /// Where the objects begin that need no further look. Those that find no room are looked at again
@@ -41,15 +41,15 @@ pub(crate) fn sweep_if_new() {
     if !session::is_on() {
         return;
     }
-    // What was only removed leaves nothing new to look at.
+    // Removals alone leave no new object to look at.
     let is_seen = SEEN[0].load(Acquire) == walk::added();
     if !is_seen && let Some(function) = dlsym::real() {
         locked::sweep_slots(function);
     }
 }
 
-/// The loader is locked: objects neither come nor go, and those that are there are complete, but for
-/// one that another thread would be loading in a process that has no such lock.
+/// The loader is locked: objects are neither added nor removed, and the existing ones are complete,
+/// except for one that another thread loads in a process without such a lock.
 pub(super) fn sweep() {
     let now = walk::changes();
     if SEEN[1].swap(now.removed, AcqRel) != now.removed {
@@ -126,7 +126,7 @@ fn mark_done(base: usize) {
     }
 }
 
-/// Replaces what is to be replaced in one object; `false` when it is not complete yet.
+/// Replaces addresses in one object; `false` when it is not complete yet.
 fn visit(object: &Object<'static>, is_late: bool) -> bool {
     let mut writer = protection::Writer::new(object);
     let mut scope = None;
@@ -148,7 +148,7 @@ fn visit(object: &Object<'static>, is_late: bool) -> bool {
         // SAFETY: the object's own slot, which the loader stores to.
         let value = unsafe { core::ptr::read_unaligned(slot as *const usize) };
         match SlotState::of(object, &reference, value) {
-            // Data is the object's own, which may have stored there what it likes.
+            // Data belongs to the object, which may have stored any value there.
             SlotState::Incomplete | SlotState::Unbound if is_data => {}
             SlotState::Incomplete => is_complete = false,
             SlotState::Empty => {}
@@ -172,7 +172,7 @@ fn visit(object: &Object<'static>, is_late: bool) -> bool {
     is_complete
 }
 
-/// What is to become of a reference.
+/// The treatment of a reference.
 #[derive(Clone, Copy)]
 enum Interest {
     /// A function that the table does not have.
@@ -208,9 +208,9 @@ impl Interest {
     }
 }
 
-/// What a late object gets in place of the wrapper that everybody gets: one for the function that it
-/// would have been linked to, if that is another one. A slot that is not bound yet does not show whether
-/// the object's own surroundings come first.
+/// The wrapper for a late object instead of the usual one: one for the function that it would have been
+/// linked to, if that differs. A slot that is not bound yet does not show whether the object's
+/// surroundings come first.
 fn wrapper_in(id: usize, found: &Found, is_bound: bool) -> Option<usize> {
     let function = match is_bound {
         true => found.first(),
@@ -224,12 +224,12 @@ fn stub(name: &CStr, address: usize) -> Option<usize> {
     stubs::install(name, address).ok()
 }
 
-/// What a slot holds.
+/// Content of a slot.
 #[derive(Clone, Copy)]
 enum SlotState {
-    /// What the file has: the loader has not been there yet.
+    /// The value from the file: the loader has not relocated it yet.
     Incomplete,
-    /// Nothing: a weak reference to what is not there.
+    /// Empty: a weak reference to a missing function.
     Empty,
     /// The way to the loader, which looks the function up at the first call.
     Unbound,
@@ -239,7 +239,7 @@ enum SlotState {
 
 impl SlotState {
     fn of(object: &Object<'_>, reference: &Reference<'_>, value: usize) -> Self {
-        // What the file has counts from the object's begin.
+        // Values from the file are relative to the object's begin.
         let is_raw = object.base != 0 && value < object.range().1;
         match value {
             0 if reference.is_weak => Self::Empty,

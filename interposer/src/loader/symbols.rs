@@ -1,4 +1,4 @@
-//! What the loader would find for a name, without asking it: a question would change the error that
+//! The loader's result for a name, without a call of the loader: a query would change the error that
 //! the program may want to read.
 
 use core::ffi::CStr;
@@ -6,8 +6,8 @@ use core::ops::ControlFlow;
 
 use super::walk;
 
-/// The function that a call which is bound at its first use would reach. `None` where that cannot be
-/// told: objects that were loaded later see each other or not.
+/// The function that a call which is bound at its first use would reach. `None` where that is not
+/// known: objects that were loaded later may or may not see each other.
 pub(super) fn called(name: &CStr) -> Option<usize> {
     let mut found: Option<usize> = None;
     let mut is_clear = true;
@@ -29,8 +29,8 @@ pub(super) fn called(name: &CStr) -> Option<usize> {
     found.filter(|_| is_clear)
 }
 
-/// Whether a function lies in an object after this library, in the order in which names are looked
-/// up: who is linked to it by a name that we have was linked past us.
+/// Whether a function is in an object after this library, in the order of lookups: a reference to it by
+/// a name of the table was linked past this library.
 pub(super) fn is_past_us(address: usize) -> bool {
     let own = walk::holder(walk::own_address());
     let holder = walk::holder(address);

@@ -8,7 +8,8 @@ impl Dynamic {
     /// # Safety
     /// The tables must be those of a mapped object and hold a symbol `index`.
     pub(super) unsafe fn wanted_version<'a>(&self, index: usize) -> Option<&'a CStr> {
-        /// What is needed of one library: how many versions, and where the first and the next library are.
+        /// Needed versions of one library: their number, and the places of the first one and of the
+        /// next library.
         #[derive(Clone, Copy)]
         #[repr(C)]
         struct Needed {

@@ -19,18 +19,18 @@ pub(crate) struct Place<'a> {
     pub(crate) position: usize,
 }
 
-/// Whether the object in this place was there from the start.
+/// Whether the object in this place was loaded at the start.
 pub(super) fn is_from_start(position: usize) -> bool {
     position < STARTED_WITH.load(Relaxed)
 }
 
 impl Place<'_> {
-    /// Whether it was there from the start: such objects serve everybody, and never go away.
+    /// Whether it was loaded at the start: such objects serve all others, and are never unloaded.
     pub(crate) fn is_from_start(&self) -> bool {
         is_from_start(self.position)
     }
 
-    /// Whether this library lies in it.
+    /// Whether it contains this library.
     pub(crate) fn is_own(&self) -> bool {
         self.object.holds(own_address())
     }
@@ -39,7 +39,7 @@ impl Place<'_> {
 /// Where this library begins, and how far it reaches; 0 until we first looked.
 static OWN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-/// Whether an address lies in this library. May be asked during a walk.
+/// Whether an address is in this library. Allowed during a walk.
 pub(crate) fn is_own_address(address: usize) -> bool {
     let [start, length] = [&OWN[0], &OWN[1]].map(|word| word.load(Relaxed));
     address.wrapping_sub(start) < length
@@ -85,7 +85,7 @@ pub(crate) fn each(mut action: impl FnMut(Place<'_>) -> ControlFlow<()>) {
 fn walk(action: Action<'_>) {
     let _inside = Inside::enter();
     if inside::is_lock_lost() {
-        // SAFETY: nobody can take the lock any more that is needed to remove an object.
+        // SAFETY: no thread can take the lock any more that is needed to remove an object.
         unsafe { chain::each(action) };
         return;
     }
@@ -119,7 +119,7 @@ unsafe fn iterate(visit: Visit, data: *mut c_void) {
 }
 
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: `data` is the `Walk` given to `dl_iterate_phdr`, used by nobody else meanwhile.
+    // SAFETY: `data` is the `Walk` given to `dl_iterate_phdr`, without another user during the call.
     let walk = unsafe { &mut *data.cast::<Walk<'_>>() };
     // SAFETY: the loader gives a valid description, and keeps the object until this returns.
     let object = unsafe { Object::new(&*info) };
@@ -148,7 +148,7 @@ pub(crate) fn added_if_known() -> u64 {
     inside::added().unwrap_or(0)
 }
 
-/// What `changes` answered last.
+/// The last result of `changes`.
 static REMOVED: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) fn changes() -> Changes {
@@ -204,7 +204,7 @@ impl Path {
     }
 }
 
-/// The object that holds an address: its path and base, and whether it was there from the start.
+/// The object that contains an address: its path and base, and whether it was loaded at the start.
 pub(crate) fn holder(address: usize) -> Option<Holder> {
     let mut found = None;
     each(|place| {
@@ -230,7 +230,7 @@ pub(crate) fn holder_of_base(base: usize) -> Option<Holder> {
     found
 }
 
-/// What is known of an object after the walk.
+/// Facts about an object after the walk.
 pub(crate) struct Holder {
     pub(crate) path: Path,
     pub(crate) base: usize,

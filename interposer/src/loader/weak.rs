@@ -1,7 +1,7 @@
 //! Weak references to functions that no library has.
 //!
-//! A program may refer to a function weakly and look whether it is there. The wrapper that we export
-//! makes every function of the table seem to be there, so such references are put back to nothing.
+//! A program may refer to a function weakly and check whether it exists. The exported wrapper makes
+//! every function of the table seem to exist, so such references are set back to null.
 
 use core::ffi::c_void;
 use core::ops::ControlFlow;
@@ -20,10 +20,10 @@ const ABSOLUTE: [u32; 3] = [1, 6, 7];
 #[cfg(target_arch = "aarch64")]
 const ABSOLUTE: [u32; 3] = [257, 1025, 1026];
 
-/// What the loader had added when we last looked.
+/// The loader's count of added objects at the last look.
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
-/// Looks at objects again if there are new ones; answers whether there were.
+/// Looks at objects again if new ones exist; returns whether they did.
 pub(crate) fn sweep_if_new() -> bool {
     let additions = walk::added();
     let is_new = SEEN.swap(additions, AcqRel) != additions;
@@ -109,7 +109,7 @@ fn sweep() {
     }
 }
 
-/// Stores nothing in a slot, which may lie where the loader has forbidden to write.
+/// Clears a slot, which may be in memory that the loader has made read-only.
 fn clear(slot: usize) {
     let page = page::start(slot);
     let is_guarded = is_read_only(slot);

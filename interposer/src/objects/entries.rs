@@ -1,4 +1,4 @@
-//! What is known of a stream, an event and a context.
+//! Facts about a stream, an event and a context.
 
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -13,7 +13,7 @@ pub(super) const SYNTHETIC: u64 = 1 << 63;
 /// `ACL_STREAM_PERSISTENT`, `ACL_STREAM_CPU_SCHEDULE` and `ACL_STREAM_DEVICE_USE_ONLY`: the streams of models.
 const FOR_MODELS: u32 = 0x4 | 0x10 | 0x20;
 
-/// A context, keyed by its handle, or by a key of its own for a device's default one.
+/// A context, keyed by its handle, or by a special key for a device's default one.
 pub(crate) struct ContextEntry {
     pub(super) key: AtomicU64,
     /// 0 while the context does not exist.
@@ -28,7 +28,7 @@ pub(crate) struct ContextEntry {
     pub(crate) timing: crate::timing::context::ContextTiming,
 }
 
-/// A stream, keyed by its handle, or by a key of its own for a context's default one.
+/// A stream, keyed by its handle, or by a special key for a context's default one.
 pub(crate) struct StreamEntry {
     pub(super) key: AtomicU64,
     /// 0 while the stream does not exist.
@@ -39,12 +39,12 @@ pub(crate) struct StreamEntry {
     pub(crate) acl_id: AtomicI32,
     /// Whether `acl_id` was asked for.
     pub(crate) id_known: AtomicBool,
-    /// Its making was seen. Another handle may be that of a stream which is gone: injecting there
-    /// would fail, and the program would find our failures in its error state.
+    /// Its creation was recorded. Another handle may belong to an ended stream: injecting there would
+    /// fail, and the program would find these failures in its error state.
     pub(crate) was_made: AtomicBool,
     pub(crate) flags: AtomicU32,
     pub(crate) priority: AtomicU32,
-    /// Tasks submitted so far.
+    /// Number of submitted tasks.
     pub(crate) sequence: AtomicU32,
     /// Serial of the graph it is, or was last, captured into; 0 for none.
     pub(crate) capture: AtomicU32,
@@ -52,13 +52,13 @@ pub(crate) struct StreamEntry {
     pub(crate) bound: AtomicBool,
     /// Handle of the hand-built model it is bound to, 0 for none.
     pub(crate) model: AtomicU64,
-    /// Serial of the graph whose tasks it updates, 0 for none.
+    /// Serial of the graph with the tasks that it updates, 0 for none.
     pub(crate) update: AtomicU32,
     /// For a real handle of a default stream: the key under which the stream is kept.
     pub(crate) alias: AtomicU64,
     /// Where its lane lies, in which its tasks are timed, once the first one is. For `timing::lane` only.
     pub(crate) lane: AtomicPtr<c_void>,
-    /// What the program has seen done on it.
+    /// Progress of the stream that the program has seen.
     pub(crate) seen: Seen,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct EventEntry {
     pub(crate) uncapturable: AtomicBool,
     /// It links graphs to the outside: waiting for it draws no stream into a capture.
     pub(crate) external: AtomicBool,
-    /// It has a time, and whoever sees it done makes times readable.
+    /// It has a time, and a query that finds it done makes times readable.
     pub(crate) timeline: AtomicBool,
     /// Serial of the graph into which its last record was captured, 0 for none.
     pub(crate) capture: AtomicU32,
@@ -87,7 +87,7 @@ pub(crate) struct EventEntry {
     pub(crate) recorded: AtomicU64,
 }
 
-/// What an event's making says about it; see the fields of [`EventEntry`].
+/// Properties of an event from its creation; see the fields of [`EventEntry`].
 #[derive(Clone, Copy)]
 pub(crate) struct EventKind {
     pub(crate) resettable: bool,
@@ -259,7 +259,7 @@ impl EventEntry {
         if self.stream.load(Relaxed) != on {
             return None;
         }
-        // SAFETY: stream entries lie in static memory.
+        // SAFETY: stream entries are in static memory.
         Some((unsafe { on.as_ref() }?, recorded))
     }
 
@@ -290,8 +290,9 @@ impl EventEntry {
         }
     }
 
-    /// Notes that a record on `stream` is about to be submitted, and answers its generation. Who waits for the event
-    /// meanwhile may see the record before it done: nothing is said of either.
+    /// Notes that a record on `stream` is about to be submitted, and returns its generation. A thread
+    /// that waits for the event meanwhile may find the record before it done: so no progress is noted
+    /// for either.
     pub(crate) fn record(&self, stream: Option<&'static StreamEntry>, ticks: u64) -> u32 {
         if let Some(stream) = stream.filter(|_| self.timeline.load(Relaxed)) {
             stream.seen.records(ticks);

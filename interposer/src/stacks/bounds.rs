@@ -1,23 +1,23 @@
 //! Where the calling thread's own stack is.
 //!
-//! `pthread_getattr_np` would tell, but it allocates with the program's allocator and takes a lock. So the
-//! kernel's list of mappings is read: the main thread's stack has a name there, and any other thread's ends
-//! below its control block, at which the thread's pointer points.
+//! `pthread_getattr_np` would return them, but it allocates with the program's allocator and takes a
+//! lock. So the kernel's list of mappings is read: the main thread's stack has a name there, and any
+//! other thread's ends below its control block, at which the thread's pointer points.
 
 use ascend_trace_ring::sys;
 
 use crate::quiet;
 
-/// Below the main thread's stack the kernel keeps at least so much free.
+/// The kernel keeps at least this much free below the main thread's stack.
 const GAP: usize = 128 << 20;
 
-/// Begin and top; `None` where nobody may ask, and of a child that a thread has forked.
+/// Begin and top; `None` where system calls are not allowed, and in a child that a thread has forked.
 pub(super) fn find() -> Option<(usize, usize)> {
     if !quiet::is_allowed() {
         return None;
     }
     let is_main = quiet::tid() == quiet::pid();
-    // SAFETY: only answers the thread's pointer.
+    // SAFETY: only returns the thread's pointer.
     let block = unsafe { libc::pthread_self() } as usize;
     let file = sys::File::open(c"/proc/self/maps", libc::O_RDONLY).ok()?;
     let mut lines = Lines::default();

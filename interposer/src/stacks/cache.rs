@@ -1,11 +1,11 @@
-//! Rules by address, and the stacks that were told: tables of fixed size, shared by all threads. Who finds a
-//! place taken takes it over. That costs time, and nothing is wrong.
+//! Rules by address, and recorded stacks: tables of fixed size, shared by all threads. A used place is
+//! taken over. That costs time, and is always correct.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
 const PLACES: usize = 1 << 14;
-/// Stacks whose numbers share a place in the table.
+/// Number of stacks with numbers that share a place in the table.
 const WAYS: usize = 4;
 
 /// Rules by key. The first word of an entry is the key, mixed with the rule: entries that two threads write at

@@ -1,5 +1,5 @@
-//! Reading the tables that compilers write for unwinding. All of it may be wrong: nothing is read beyond the
-//! bytes that are there, and what makes no sense is `None`.
+//! Reads the tables that compilers write for unwinding. All of it may be wrong: nothing is read beyond
+//! the available bytes, and nonsense is `None`.
 
 /// How addresses are written in the tables.
 const OMITTED: u8 = 0xff;
@@ -46,7 +46,7 @@ impl<'a> Cursor<'a> {
         Some(taken)
     }
 
-    /// The next so many bytes as a cursor of their own.
+    /// The next `count` bytes as a separate cursor.
     pub(super) fn part(&mut self, count: usize) -> Option<Self> {
         let at = self.at();
         let bytes = self.bytes(count)?;

@@ -1,6 +1,6 @@
-//! Which words of a stack can be read: those of the thread's own stack, from the walk's place to its top. Of
-//! other stacks (a signal handler's, a coroutine's) it is the page that the walk is in, and further pages that
-//! the kernel says are there.
+//! Readable words of a stack: those of the thread's stack, from the walk's place to its top. Of other
+//! stacks (a signal handler's, a coroutine's) it is the page of the walk, and further pages that the
+//! kernel reports as mapped.
 
 use core::cell::Cell;
 
@@ -13,7 +13,7 @@ const PAGE: usize = 4096;
 const MOST_PAGES: usize = 16;
 const WORD: usize = size_of::<usize>();
 
-/// What can be read of a stack.
+/// The readable part of a stack.
 pub(super) struct Stack {
     /// The thread's own: begin and top.
     own: (usize, usize),
@@ -44,7 +44,7 @@ impl Stack {
         self.low.set(place);
         self.high.set(match self.is_own(place) {
             true => self.own.1,
-            // What is in use begins in this page.
+            // The used part begins in this page.
             false => page_end(place),
         });
     }
@@ -64,7 +64,7 @@ impl Stack {
         place > after && place.is_multiple_of(WORD) && self.reaches(place)
     }
 
-    /// What is in use of the thread's own stack, if the walk is on it.
+    /// The used part of the thread's stack, if the walk is on it.
     pub(super) fn own_in_use(&self) -> (usize, usize) {
         match self.is_own(self.low.get()) {
             true => (self.low.get(), self.own.1),
@@ -84,7 +84,7 @@ impl Stack {
         Some(unsafe { core::ptr::read_volatile(place as *const usize) })
     }
 
-    /// Whether everything below `end` is there.
+    /// Whether everything below `end` is mapped.
     #[inline]
     fn reaches(&self, end: usize) -> bool {
         end <= self.high.get() || self.extend(end)
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_foreign_stack_is_read_as_far_as_there_are_pages() {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a fresh mapping, whose last page is made unreadable.
+        // SAFETY: a fresh mapping with a last page that is made unreadable.
         let base = unsafe {
             let base = libc::mmap(core::ptr::null_mut(), 4 * PAGE, 3, flags, -1, 0);
             libc::mprotect(base.byte_add(3 * PAGE), PAGE, libc::PROT_NONE);

@@ -25,7 +25,7 @@ impl Places {
         }
     }
 
-    /// Which of the frames has an address, from the frame `first` on. The last one has no end.
+    /// The frame with this address, from the frame `first` on. The last one has no end.
     fn of(&self, address: usize, first: usize) -> Option<usize> {
         let places = self.places.get(..self.count)?;
         let after = places.partition_point(|place| *place <= address);
@@ -65,8 +65,8 @@ impl Merged {
         }
     }
 
-    /// Puts each run of Python's frames before the native frame that runs it. Runs of which that is not known
-    /// come before the next one, or at the end. `tell` is asked for the parts of the chain.
+    /// Puts each run of Python's frames before the native frame that runs it. Runs without a known
+    /// native frame come before the next one, or at the end. `tell` returns the parts of the chain.
     pub(super) fn fill(
         &mut self,
         native: &Frames,
@@ -131,7 +131,7 @@ impl Merged {
 struct Runs {
     words: [u64; MOST_FRAMES],
     count: usize,
-    /// For each native frame, how many of them have come when its run ends.
+    /// For each native frame, the number of them up to the end of its run.
     ends: [u8; MOST_FRAMES],
 }
 

@@ -1,4 +1,4 @@
-//! The objects that frames lie in: each is told once, and has a number.
+//! The objects of frames: each is recorded once, and has a number.
 
 use core::ops::ControlFlow;
 use core::sync::atomic::Ordering::Relaxed;
@@ -15,7 +15,7 @@ use crate::loader::walk;
 use crate::quiet;
 use crate::thread::ThreadState;
 
-/// Bytes of a build id that are told.
+/// Bytes of a build id that are recorded.
 const ID_BYTES: usize = 32;
 
 /// An object that has a number.
@@ -33,7 +33,7 @@ static NUMBERED: [Numbered; MOST_OBJECTS as usize] = [const {
     }
 }; MOST_OBJECTS as usize];
 
-/// What is known of an object, copied because it may go away.
+/// Facts about an object, copied because it may be unloaded.
 struct Found {
     base: usize,
     id: [u8; ID_BYTES],
@@ -43,7 +43,7 @@ struct Found {
     step: Option<Step>,
 }
 
-/// The rule of an address. `None` when it could not be told of its object: another time it may.
+/// The rule of an address. `None` when its object could not be recorded: another time it may be.
 ///
 /// To be called while the tracer is at work in the thread.
 #[cold]
@@ -148,14 +148,14 @@ fn step(object: &Object<'_>, address: usize) -> Option<Step> {
     tables::step(header, address, &part)
 }
 
-/// What the tables say of an address, for tests.
+/// The tables' step for an address, for tests.
 #[cfg(test)]
 pub(super) fn step_at(address: usize) -> Option<Step> {
     find(address).map(|found| found.step.unwrap_or(Step::Chain))
 }
 
-/// The object's number. When it is new it is told; `None` when there was no room for that. 0 when there are
-/// too many.
+/// The object's number. A new one is recorded; `None` without room for that. 0 when the objects are too
+/// many.
 fn number(state: &ThreadState, found: &Found, seed: u64) -> Option<u16> {
     let key = found.key(seed);
     for (number, place) in (1..).zip(&NUMBERED) {
@@ -166,7 +166,7 @@ fn number(state: &ThreadState, found: &Found, seed: u64) -> Option<u16> {
         if !is_it {
             continue;
         }
-        // Two threads may tell the same.
+        // Two threads may record the same one.
         if !place.is_told.load(Relaxed) && announce(state, found, number) {
             place.is_told.store(true, Relaxed);
         }

@@ -18,7 +18,7 @@ const DEPTH: usize = 8;
 /// A program has no more instructions than this, unless it is damaged.
 const MOST: usize = 100_000;
 
-/// What an entry has from the part that it shares with others.
+/// Properties of an entry from the part that it shares with others.
 #[derive(Clone, Copy)]
 pub(super) struct Program {
     pub(super) code_factor: u64,
@@ -31,7 +31,7 @@ pub(super) struct Program {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cfa {
     Offset(u64, i64),
-    /// What is found at this offset of a register.
+    /// The value at this offset of a register.
     Found(u64, i64),
     Unknown,
 }
@@ -295,7 +295,7 @@ impl Where {
     }
 }
 
-/// An expression that is a register and an offset, and whether it is what is found there.
+/// An expression of a register and an offset, and whether it means the value there.
 fn based(mut expression: Cursor<'_>) -> Option<(u64, i64, bool)> {
     let register = expression.u8()?.checked_sub(0x70).filter(|it| *it < 32)?;
     let offset = expression.signed()?;

@@ -1,14 +1,14 @@
 //! The frames of CPython that the calling thread is in, read from the interpreter's own memory.
 //!
-//! A thread inside a call has a chain of frames that only it can change, so nobody is asked to wait. The interpreter
-//! is asked three things that need no lock and change nothing: the thread's state, whether there are further
-//! interpreters, and whether it ends. Where things lie is known by version ([`layout`]). That is looked at once
-//! with reads that cannot fault ([`Interpreter::is_sound`]), before anything is read directly. In doubt there
-//! are no frames.
+//! A thread inside a call has a chain of frames that only it can change, so no other thread has to
+//! wait. Three queries to the interpreter need no lock and change nothing: the thread's state, whether
+//! further interpreters exist, and whether it ends. The layout is known by version ([`layout`]). It is
+//! checked once with reads that cannot fault ([`Interpreter::is_sound`]), before anything is read
+//! directly. In doubt the result has no frames.
 //!
-//! When an interpreter ends, it frees what belongs to the threads that are left. So only the process's first
-//! thread, which ends it, reads all of it directly, and who has the interpreter's lock. All others let the kernel
-//! read their frames for them ([`reads::Guarded`]).
+//! When an interpreter ends, it frees the data of the remaining threads. So only the process's first
+//! thread, which ends it, and the thread with the interpreter's lock read all of it directly. All
+//! others let the kernel read their frames for them ([`reads::Guarded`]).
 
 mod interpreter;
 mod layout;
@@ -41,14 +41,14 @@ pub(super) struct Chain {
     interpreter: &'static Interpreter,
     thread: usize,
     is_direct: bool,
-    /// What is in use of the thread's own stack.
+    /// The used part of the thread's stack.
     stack: (usize, usize),
     /// Tells them apart from others.
     pub(super) hash: u64,
 }
 
-/// The frames of the calling thread, whose native ones are known. `None` when it is not in Python, or in none
-/// that can be read.
+/// The Python frames of the calling thread, for its known native ones. `None` when it is not in Python,
+/// or in none that can be read.
 pub(super) fn chain(
     state: &ThreadState,
     stack: &Stack,
@@ -136,8 +136,8 @@ impl Chain {
         self.interpreter.is_eval(address)
     }
 
-    /// Calls `item` with the words of the frames, and with their places on the stack. Names that are new are
-    /// told; answers whether all of them were.
+    /// Calls `item` with the words of the frames, and with their places on the stack. New names are
+    /// recorded; returns whether all of them were.
     pub(super) fn tell(
         &self,
         state: &ThreadState,

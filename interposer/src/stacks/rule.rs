@@ -1,6 +1,6 @@
 //! How to get from one frame to its caller's, in one word.
 
-/// What the unwinder follows of a thread's registers.
+/// The registers of a thread that the unwinder follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Registers {
     pub(super) pc: usize,
@@ -16,12 +16,12 @@ pub(super) struct Registers {
 /// Where the caller's frame begins: the canonical frame address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
-    /// So many bytes from the stack pointer.
+    /// This number of bytes from the stack pointer.
     Sp(i32),
-    /// So many bytes from the frame pointer.
+    /// This number of bytes from the frame pointer.
     Fp(i32),
-    /// What is found so many bytes from the frame pointer, for functions that align their stack. The caller's
-    /// frame pointer is what the frame pointer points to, then.
+    /// The value at this number of bytes from the frame pointer, for functions that align their stack.
+    /// The caller's frame pointer is the target of the frame pointer, then.
     AtFp(i32),
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Base {
 pub(super) enum Saved {
     /// In the register still.
     Same,
-    /// So many words from the begin of the caller's frame.
+    /// This number of words from the begin of the caller's frame.
     At(i16),
 }
 
@@ -49,7 +49,7 @@ pub(super) enum Step {
     },
 }
 
-/// A step, and the number of the object that the address lies in, 0 for none.
+/// A step, and the number of the address's object, 0 for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
     pub(super) step: Step,
@@ -75,7 +75,7 @@ const SP: u64 = 4;
 const FP: u64 = 5;
 const AT_FP: u64 = 6;
 
-/// A signed number of so many bits at a place of a word; the least one stands for none.
+/// A signed number of `bits` bits at a place of a word; the least one means none.
 const fn least(bits: u32) -> i64 {
     -1 << (bits - 1)
 }
@@ -94,7 +94,7 @@ const fn take(word: u64, at: u32, bits: u32) -> i64 {
 }
 
 impl Rule {
-    /// Never 0. What does not fit is taken for the end.
+    /// Never 0. Rules that do not fit become the end.
     pub(super) fn encode(self) -> u64 {
         let object = u64::from(self.object.min(MOST_OBJECTS)) << OBJECT_AT;
         let step = match self.step {

@@ -1,4 +1,4 @@
-//! What an object's unwind tables (`.eh_frame_hdr`, `.eh_frame`) say of an address.
+//! The entries of an object's unwind tables (`.eh_frame_hdr`, `.eh_frame`).
 
 use super::cursor::{Bytes, Cursor};
 use super::program::{self, Program};
@@ -9,8 +9,8 @@ const SORTED: u8 = 0x3b;
 /// Instructions of an entry, or its augmentation, in bytes. More than that is taken to be damage.
 const MOST_BYTES: usize = 1 << 20;
 
-/// The step at an address, by the tables that begin in `header`; `part` answers the object's bytes from an
-/// address on. `None` when they say nothing of it.
+/// The step at an address, by the tables that begin in `header`; `part` returns the object's bytes from
+/// an address on. `None` without an entry.
 pub(super) fn step<'a>(
     header: Bytes<'a>,
     address: usize,
@@ -82,10 +82,10 @@ fn entry_for(header: Bytes<'_>, address: usize) -> Option<usize> {
     Some(entry)
 }
 
-/// The content of an entry behind its id, where the id is, and what it is.
+/// The content of an entry after its id, the place of the id, and the id.
 fn open(mut cursor: Cursor<'_>) -> Option<(Cursor<'_>, usize, usize)> {
     let length = cursor.u32()? as usize;
-    // Long entries are for objects that nobody has.
+    // Longer entries are for objects that do not occur.
     if !(4..MOST_BYTES).contains(&length) {
         return None;
     }
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn an_entry_for_signals_and_one_that_aligns_its_stack_are_known() {
-        // A header with one function at 0x2000, whose entry is at 0x1030 and shares what is at 0x1014.
+        // A header with one function at 0x2000, its entry at 0x1030 and the shared part at 0x1014.
         let mut bytes = vec![1, 0x1b, 0x03, SORTED, 0, 0, 0, 0, 1, 0, 0, 0];
         bytes.extend(0x1000i32.to_ne_bytes());
         bytes.extend(0x30i32.to_ne_bytes());
@@ -283,7 +283,7 @@ mod tests {
             }
             all
         };
-        // Entry at 0x14 + 28 = 0x30, its id at 0x34, so what it shares is 0x20 before that.
+        // Entry at 0x14 + 28 = 0x30, its id at 0x34, so the shared part is 0x20 before that.
         let signal = whole(b"zRS\0", &[1, 0x78, 16, 1, 0], &[]);
         assert_eq!(step_in(0x1000, &signal, 0x1000, 0x2010), Some(Step::Signal));
         assert_eq!(step_in(0x1000, &signal, 0x1000, 0x2100), None, "behind it");

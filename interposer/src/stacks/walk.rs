@@ -29,7 +29,7 @@ impl Frames {
         self.words().iter().map(|word| *word as usize & ADDRESS)
     }
 
-    /// Leaves out what is beyond so many frames.
+    /// Leaves frames beyond `most` out.
     pub(super) fn cut(&mut self, most: usize) {
         self.count = self.count.min(most);
     }
@@ -61,9 +61,9 @@ pub(super) fn hash(words: &[u64]) -> u64 {
     hash.max(1)
 }
 
-/// Walks from `registers` up, without the frames of this library that come first, until there are `most`.
-/// `rule` answers the rule of an address, and whether it is a return address. `seen` is called with the stack
-/// pointer of each frame.
+/// Walks from `registers` up, without the frames of this library that come first, until it has `most`.
+/// `rule` returns the rule of an address, and whether it is a return address. `seen` is called with the
+/// stack pointer of each frame.
 #[inline]
 pub(super) fn walk(
     mut registers: Registers,
@@ -173,8 +173,8 @@ fn caller(pc: usize, sp: usize, fp: usize) -> Option<Registers> {
     })
 }
 
-/// What the kernel has saved of a thread that a signal has interrupted: the stack pointer is where its
-/// handler has returned to.
+/// The registers that the kernel has saved for an interrupted thread: the stack pointer is at the
+/// return address of the handler.
 fn interrupted(registers: &Registers, stack: &Stack) -> Option<Registers> {
     let saved = |offset: usize| stack.word(registers.sp.wrapping_add(offset));
     let found = Registers {

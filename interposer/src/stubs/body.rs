@@ -9,8 +9,8 @@ use crate::simple::Simple;
 use crate::timing::lane;
 use crate::{below, thread};
 
-/// A stub has been entered. Answers where to go on with all registers as they were, or 0 when the
-/// call has been made and its results lie in the frame.
+/// A stub has been entered. Returns where to continue with all registers unchanged, or 0 when the call
+/// has been made and its results are in the frame.
 ///
 /// # Safety
 /// `frame` must be the one that the assembly has just made.
@@ -19,7 +19,7 @@ pub(super) unsafe extern "C-unwind" fn enter(index: u32, frame: *mut Frame) -> u
     let Some(stub) = table::get(index) else {
         return 0;
     };
-    // SAFETY: the frame is the assembly's, and nobody else's until this returns.
+    // SAFETY: the frame belongs to the assembly, without another user until this returns.
     let limit = unsafe { &mut *frame };
     if !stub.is_unknown() {
         return match stub.shape() {
@@ -47,7 +47,7 @@ unsafe fn pass(index: usize, stub: &'static Stub, frame: *mut Frame) -> usize {
         return target;
     };
     limit.passed = reach::readable(limit.stack, FEW_STACK_BYTES);
-    // SAFETY: the call is the program's own, with what it has passed; the bytes are readable.
+    // SAFETY: the call is the program's, with its arguments; the bytes are readable.
     unsafe { entry::invoke(target, frame) };
     // SAFETY: as above; the results have been stored.
     let result = unsafe { (*frame).integers[0] };
@@ -101,8 +101,8 @@ unsafe fn plan(index: usize, stub: &'static Stub, frame: *mut Frame) -> usize {
     0
 }
 
-/// A result as the number that it most likely is. Most functions answer 32 bits, and leave the rest
-/// of the register as it was or empty.
+/// A result as its most likely number. Most functions return 32 bits, and leave the rest of the
+/// register unchanged or empty.
 fn number(result: u64) -> u64 {
     match result >> 32 {
         0 => i64::from(result as i32) as u64,

@@ -1,9 +1,9 @@
-//! The table of stubs and what they have in common; both are written in assembly.
+//! The table of stubs and their shared code; both are written in assembly.
 //!
-//! A stub says its number and goes on to `ascend_trace_untyped`, which keeps all registers in a
-//! [`Frame`](super::frame::Frame) and asks [`enter`](super::body::enter). That either answers an
-//! address to go on at with everything as it was, as if there were no stub, or has made the call
-//! itself, through [`invoke`], and leaves the results in the frame.
+//! A stub passes its number to `ascend_trace_untyped`, which keeps all registers in a
+//! [`Frame`](super::frame::Frame) and calls [`enter`](super::body::enter). That either returns an
+//! address to continue at with everything unchanged, as without a stub, or has made the call itself,
+//! through [`invoke`], and leaves the results in the frame.
 
 use super::STUBS;
 
@@ -37,7 +37,7 @@ pub(super) fn index(address: usize) -> Option<usize> {
     (index < STUBS && offset.is_multiple_of(STUB_BYTES)).then_some(index)
 }
 
-/// The number of the stub that an address lies in.
+/// The number of the stub that contains an address.
 pub(super) fn index_within(address: usize) -> Option<usize> {
     let index = address.wrapping_sub(first()) / STUB_BYTES;
     (index < STUBS).then_some(index)

@@ -1,4 +1,4 @@
-//! What a stub keeps of a call, laid out for the assembly in `entry`.
+//! The data of a call in a stub, laid out for the assembly in `entry`.
 
 use super::{FEW_STACK_BYTES, STACK_BYTES};
 
@@ -8,8 +8,8 @@ pub(super) const INTEGERS: usize = 6;
 #[cfg(target_arch = "aarch64")]
 pub(super) const INTEGERS: usize = 8;
 
-/// The registers as they were when the stub was entered. After the call those that return values
-/// hold what the function left in them.
+/// The registers at the entry of the stub. After the call, those that return values have the function's
+/// results.
 #[repr(C, align(16))]
 pub(super) struct Frame {
     /// `rdi rsi rdx rcx r8 r9 rax r10`, or `x0` to `x7`; after the call the first two are `rax rdx`,
@@ -38,7 +38,7 @@ impl Frame {
     pub(super) fn words(&self) -> impl Iterator<Item = u64> {
         let registers = self.integers.iter().take(INTEGERS).copied();
         registers.chain((0..self.passed / 8).map(|index| {
-            // SAFETY: the caller's stack, which was found readable so far.
+            // SAFETY: the caller's stack, which was found readable up to here.
             unsafe { core::ptr::read((self.stack as *const u64).wrapping_add(index)) }
         }))
     }

@@ -20,7 +20,7 @@ pub enum Refusal {
     Own,
     /// The hook table has it: it has a wrapper.
     Known,
-    /// Its name is none of AscendCL's, or its library is not the one whose name it would be.
+    /// Its name is not AscendCL's, or its library is not the one for that name.
     Foreign,
     /// There is data at the address, or nothing of that name.
     NoFunction,
@@ -30,8 +30,8 @@ pub enum Refusal {
     Full,
 }
 
-/// The stub for the function of this name at `address`, which must be what the dynamic linker
-/// answers for the name. The library that holds the function stays loaded from then on.
+/// The stub for the function of this name at `address`, which must be the dynamic linker's result for
+/// the name. The library of the function stays loaded from then on.
 ///
 /// # Errors
 /// When the function is not to have a stub; the program must then get the function itself.
@@ -101,7 +101,7 @@ fn twin_of(name: &[u8], object: &Object<'_>) -> bool {
     other_of(name).is_some_and(|other| names::id(other).is_some() || object.offers(other))
 }
 
-/// What can be known of a function by its name and its neighbours, and the operator it belongs to.
+/// Facts about a function by its name and its neighbours, and its operator.
 fn shape_of<'a>(name: &'a [u8], object: &Object<'_>) -> (Shape, &'a [u8]) {
     if !name.starts_with(b"aclnn") {
         return (Shape::Unknown, &[]);
@@ -119,7 +119,7 @@ fn shape_of<'a>(name: &'a [u8], object: &Object<'_>) -> (Shape, &'a [u8]) {
 /// Longer names are not those of operators.
 const LONGEST: usize = 256;
 
-/// The name of the function that plans what the one of this name submits.
+/// The name of the function that plans the operator which the function of this name submits.
 fn planning_of<'a>(name: &[u8], buffer: &'a mut [u8; LONGEST]) -> Option<&'a [u8]> {
     let length = name.len() + planning::ENDING.len();
     let (front, back) = buffer.get_mut(..length)?.split_at_mut(name.len());

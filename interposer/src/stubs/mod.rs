@@ -1,11 +1,11 @@
-//! Functions of AscendCL that the hook table does not have: their declarations are not known, so
-//! they have no wrapper. Each gets a *stub* instead, of a table of stubs in the program text: it saves
-//! every register and as much of the stack as arguments are likely to take, calls the function with
-//! a copy of it, and records when the call began and ended and what it returned.
+//! Functions of AscendCL that the hook table does not have: their declarations are not known, so they
+//! have no wrapper. Each gets a *stub* instead, from a table of stubs in the program text: it saves
+//! every register and the part of the stack that arguments are likely to take, calls the function with
+//! a copy of it, and records begin, end and result of the call.
 //!
 //! A stub calls the function, it does not change the return address that the program has left: so
-//! exceptions, backtraces and processors that check return addresses find what they expect. No code
-//! is made while the program runs, and a call takes no lock and no memory.
+//! exceptions, backtraces and processors that check return addresses work as expected. No code is made
+//! while the program runs, and a call takes no lock and no memory.
 
 mod body;
 mod entry;
@@ -22,7 +22,7 @@ pub use install::{Refusal, install, set_target};
 pub(crate) use reach::{readable, readable_from};
 pub(crate) use table::known;
 
-/// Where the stub at an address begins, and the function that it stands for.
+/// The begin of the stub at an address, and its function.
 pub(crate) fn at(address: usize) -> Option<(usize, usize)> {
     let index = entry::index_within(address)?;
     Some((entry::address(index), table::get(index)?.function()))
@@ -35,8 +35,8 @@ pub const STUBS: usize = 8192;
 /// fifty arguments.
 pub const STACK_BYTES: usize = 512;
 
-/// The same for all others. None of the runtime's has as many as twenty arguments, and copying what
-/// is not there is the largest part of what a stub costs.
+/// The same for all others. None of the runtime's has as many as twenty arguments, and copying unused
+/// words is the largest part of a stub's cost.
 pub const FEW_STACK_BYTES: usize = 256;
 
 #[cfg(test)]
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use crate::functions::FUNCTIONS;
 
-    /// What no table has is taken to be like what the table has.
+    /// A function without a table entry is treated like those of the table.
     #[test]
     fn functions_have_far_fewer_arguments_than_a_stub_passes_on() {
         for function in FUNCTIONS.iter() {

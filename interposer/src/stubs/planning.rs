@@ -1,10 +1,10 @@
-//! An operator's first function, `aclnn…GetWorkspaceSize`. Every operator has arguments of its own,
-//! but all end with two pointers, through which the call answers how much workspace the second
-//! function needs, and the executor that it wants.
+//! An operator's first function, `aclnn…GetWorkspaceSize`. Every operator has different arguments, but
+//! all end with two pointers. Through them the call returns the size of the workspace for the second
+//! function, and the executor that it needs.
 //!
-//! Which words these are is found by looking: what the words point to is read before and after the
-//! call, in a way that cannot fault. What seems to be the executor is believed once the operator's
-//! second function was called with it; from then on nothing more is looked for.
+//! Looking at memory finds these words: the targets of the words are read before and after the call, in
+//! a way that cannot fault. A supposed executor is confirmed when the operator's second function is
+//! called with it; from then on the search ends.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -15,16 +15,16 @@ use super::reach::{is_address, peek};
 use super::table::{self, Stub};
 use crate::simple::Simple;
 
-/// What the name of such a function ends with.
+/// Suffix of the name of such a function.
 pub(super) const ENDING: &[u8] = b"GetWorkspaceSize";
 
 /// Words that are looked at: registers, then the stack.
 const WORDS: usize = INTEGERS + 40;
-/// Words that a call tells: arguments, the workspace's size, the executor.
+/// Words of a recorded call: arguments, the workspace's size, the executor.
 const TOLD: usize = WORDS + 2;
 /// Calls of one operator that are looked at before it is given up.
 const MOST_GUESSES: u32 = 1000;
-/// A position that stands for none.
+/// A position that means none.
 const GIVEN_UP: u8 = u8::MAX;
 
 /// A call under way.
@@ -34,7 +34,7 @@ pub(super) struct Plan {
     look: Option<Look>,
 }
 
-/// What the words pointed to before the call.
+/// The targets of the words before the call.
 struct Look {
     before: [Option<u64>; WORDS],
     stack: u64,
@@ -84,7 +84,7 @@ pub(super) fn after(plan: &Plan, index: usize, stub: &Stub, call: Simple, result
     call.leave_stub(index, told, code as u64);
 }
 
-/// What the call has answered.
+/// Values that the call has returned.
 #[derive(Clone, Copy)]
 struct Answers {
     /// The word that led to the executor; the one before led to the size.
@@ -98,7 +98,7 @@ impl Plan {
         self.words.get(..self.count).unwrap_or(&[])
     }
 
-    /// What a successful call has answered, as far as it is known where.
+    /// The values that a successful call has returned, as far as their places are known.
     fn answers(&self, stub: &Stub) -> Option<Answers> {
         match (stub.position.load(Acquire), &self.look) {
             (GIVEN_UP, _) | (0, None) => None,
@@ -143,9 +143,9 @@ impl Plan {
     }
 }
 
-/// The word that led to the executor: what is there has changed and may be an address itself, and
-/// the word before leads somewhere, too. Variables of the caller are likelier than what handles
-/// lead to; the first is likelier than what happens to lie behind the arguments.
+/// The word that led to the executor: its target has changed and may be an address itself, and the word
+/// before leads somewhere, too. Variables of the caller are likelier than the targets of handles; the
+/// first is likelier than values that happen to follow the arguments.
 fn executor_among(
     words: &[u64],
     before: &[Option<u64>],
@@ -193,9 +193,9 @@ pub(super) fn submitted(stub: &Stub, executor: u64) {
     }
 }
 
-/// The planning function of the same operator, if it has a stub by now.
+/// The planning function of the same operator, if it has a stub already.
 fn partner(stub: &Stub) -> Option<&'static Stub> {
-    /// Set when none was found among so many.
+    /// Set when none was found among this number.
     const MISSING: u32 = 1 << 31;
     let known = stub.partner.load(Relaxed);
     let used = table::used() as u32;
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_executor_is_the_last_thing_that_was_answered() {
-        // Two tensors, a number, size and executor, then what lay on the stack.
+        // Two tensors, a number, size and executor, then the rest of the stack.
         let words = [HEAP, HEAP + 64, 7, STACK + 16, STACK + 24, STACK + 16, HEAP];
         let before = [Some(1), Some(2), None, Some(0), Some(0), Some(0), Some(1)];
         let mut after = before;

@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use crate::errno::Errno;
 use crate::{quiet, thread};
 
-/// The smallest page there is: memory that begins in one can be read to its end.
+/// The smallest possible page: memory that begins in one can be read to its end.
 const PAGE: usize = 4096;
 
 /// How many bytes from `stack` on can be read, up to as many as are wanted. A stack that is as small
@@ -32,7 +32,7 @@ fn readable_across(stack: usize, left: usize, wanted: usize) -> usize {
         let mut values = [None];
         match peek(&[next as u64], &mut values) {
             Ok(()) if values == [None] => left,
-            // Without a way to ask, it is there: stacks that end so soon are rare.
+            // Without a way to check, it counts as mapped: stacks that end this soon are rare.
             _ => {
                 state.set_mapped(next);
                 wanted
@@ -50,7 +50,7 @@ pub(crate) fn readable_from(address: usize, wanted: usize) -> usize {
         let mut values = [None];
         match peek(&[place as u64 & !7], &mut values) {
             Ok(()) if values == [None] => return length,
-            // Without a way to ask, it is there: hardly any argument is not.
+            // Without a way to check, it counts as mapped: hardly any argument is not.
             _ => length += PAGE - place % PAGE,
         }
     }
@@ -64,8 +64,8 @@ const BATCH: usize = 64;
 #[derive(Debug)]
 pub(super) struct Refused;
 
-/// Reads the word at each address; `None` where nothing can be read. Addresses that are none are
-/// not tried.
+/// Reads the word at each address; `None` for unreadable ones. Values that cannot be addresses are not
+/// tried.
 pub(super) fn peek(addresses: &[u64], values: &mut [Option<u64>]) -> Result<(), Refused> {
     if !quiet::is_allowed() {
         return Err(Refused);
@@ -87,7 +87,7 @@ fn copy(addresses: &[u64], values: &mut [Option<u64>]) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Reads up to the first address that cannot be read; answers how many could.
+/// Reads up to the first unreadable address; returns the number of read ones.
 fn read(addresses: &[u64], values: &mut [Option<u64>]) -> Result<usize, Refused> {
     let nothing = libc::iovec {
         iov_base: core::ptr::null_mut(),
@@ -101,7 +101,7 @@ fn read(addresses: &[u64], values: &mut [Option<u64>]) -> Result<usize, Refused>
             place.iov_len = size_of::<u64>();
         }
     }
-    // What is no address has no bytes: it takes no room among the words.
+    // A value that is no address has no bytes: it takes no room among the words.
     let into = libc::iovec {
         iov_base: words.as_mut_ptr().cast(),
         iov_len: size_of_val(&words),
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn the_end_of_a_stack_is_found() {
         let both = 2 * PAGE;
-        // SAFETY: a fresh mapping, whose second page is made unreadable.
+        // SAFETY: a fresh mapping with a second page that is made unreadable.
         let base = unsafe {
             let base = libc::mmap(
                 core::ptr::null_mut(),

@@ -1,4 +1,4 @@
-//! What is known of functions by their shape alone.
+//! Facts about functions from their shape alone.
 
 use ascend_trace_format::api::{
     Arg, ArgKind, Blocks, Facts, Function, Part, RetKind, Role, TaskKind,
@@ -27,7 +27,7 @@ pub(crate) static UNKNOWN: Function = Function {
     args: &[],
 };
 
-/// An operator's second function, which submits what the first one has planned.
+/// An operator's second function, which submits the planned operator.
 static SUBMITTING: Function = Function {
     role: Role::Task,
     task: Some(TaskKind::Kernel),
@@ -56,7 +56,7 @@ const fn argument(name: &'static str, kind: ArgKind) -> Arg {
     }
 }
 
-/// A function and what the hot path needs to know of it.
+/// A function and its facts for the hot path.
 pub(crate) type Known = (&'static Function, &'static Traits);
 
 pub(crate) static UNTYPED: Known = (&UNKNOWN, &const { traits_of(&UNKNOWN) });

@@ -1,4 +1,4 @@
-//! Which function each stub stands for. Places are taken one after another and never given back.
+//! The function of each stub. Places are taken one after another and never given back.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -8,27 +8,27 @@ use ascend_trace_format::record::Shape;
 
 use super::STUBS;
 
-/// What one stub stands for.
+/// The function of one stub.
 pub(super) struct Stub {
-    /// What it calls, stored last; 0 while the place is free.
+    /// The address that it calls, stored last; 0 while the place is free.
     target: AtomicUsize,
     /// The function as others know it: the same, unless something was put in between.
     address: AtomicUsize,
     /// Where its name begins in [`NAMES`], and how long it is.
     name: AtomicU64,
     shape: AtomicU8,
-    /// Of an operator's two functions: what they have in common.
+    /// Of an operator's two functions: their shared part.
     pub(super) operator: AtomicU64,
     /// Of a planning function: which of its words leads to the executor, 0 until it is certain.
     pub(super) position: AtomicU8,
-    /// The executor that it answered last, as far as can be told, and the word that led there.
+    /// The executor that it returned last, if known, and the word that led there.
     pub(super) guess: AtomicU64,
     pub(super) guesses: AtomicU32,
     /// Of a submitting function: the number of the planning one, plus 1.
     pub(super) partner: AtomicU32,
 }
 
-/// What is known of a function when it gets its stub.
+/// Facts about a function when it gets its stub.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     Of(Shape),
@@ -55,7 +55,7 @@ static TABLE: [Stub; STUBS] = [const {
 
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// The way from an address to stubs: numbers plus 1, at places that the address tells.
+/// Finds stubs by address: numbers plus 1, at places that the address determines.
 static BY_ADDRESS: [AtomicU32; 2 * STUBS] = [const { AtomicU32::new(0) }; 2 * STUBS];
 
 /// The functions' names, one after another.
@@ -65,7 +65,7 @@ impl Names {
     const BYTES: usize = STUBS * 64;
 }
 
-// SAFETY: every part is written once, by whoever has taken it, before it is told to anybody.
+// SAFETY: each part is written once, by the thread that has taken it, before it is published.
 unsafe impl Sync for Names {}
 
 static NAMES: Names = Names(UnsafeCell::new([0; Names::BYTES]));
@@ -103,19 +103,19 @@ impl Stub {
     fn name(&self) -> &'static [u8] {
         let word = self.name.load(Relaxed);
         let (begin, length) = ((word >> 16) as usize, (word & 0xffff) as usize);
-        // SAFETY: the name was written before the stub was told, within the names, and is never
+        // SAFETY: the name was written before the stub was published, within the names, and is never
         // written again.
         unsafe { core::slice::from_raw_parts(NAMES.0.get().cast::<u8>().add(begin), length) }
     }
 }
 
-/// A stub that stands for a function.
+/// The stub of a function.
 #[inline]
 pub(super) fn get(index: usize) -> Option<&'static Stub> {
     TABLE.get(index).filter(|stub| stub.target() != 0)
 }
 
-/// Stubs that were handed out so far.
+/// Number of used stubs.
 pub(super) fn used() -> usize {
     USED.load(Acquire).min(STUBS)
 }
@@ -147,8 +147,8 @@ pub(super) fn find(name: &[u8], address: usize) -> Option<usize> {
     None
 }
 
-/// Takes a stub for a function; `None` when all are taken. Threads that ask for the same at one
-/// moment may get one each.
+/// Takes a stub for a function; `None` when all are used. Threads that ask for the same one at the same
+/// time may get one each.
 pub(super) fn add(name: &[u8], address: usize, kind: Kind, operator: u64) -> Option<usize> {
     if USED.load(Relaxed) >= STUBS {
         return None;
@@ -175,7 +175,7 @@ pub(super) fn add(name: &[u8], address: usize, kind: Kind, operator: u64) -> Opt
     Some(index)
 }
 
-/// Copies a name; answers where it is.
+/// Copies a name; returns its place.
 fn keep(name: &[u8]) -> Option<u64> {
     let length = u16::try_from(name.len()).ok()?;
     let begin = NAMED.fetch_add(name.len(), Relaxed);

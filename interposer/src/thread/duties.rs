@@ -1,4 +1,5 @@
-//! What upper layers do for lower ones, which must not know them. It is told before the first call is recorded.
+//! Work of upper layers for lower ones, which must not know them. It is set before the first call is
+//! recorded.
 
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::AtomicPtr;
@@ -7,9 +8,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use super::ThreadState;
 use crate::session;
 
-/// What is to be done when something happens that lower layers find out.
+/// Functions for events that lower layers notice.
 pub(crate) struct Duties {
-    /// This process turns out to be a forked child: whatever is its parent's is forgotten.
+    /// This process turns out to be a forked child: its parent's data is forgotten.
     pub(crate) become_child: fn(&ThreadState),
     /// The process ends, and the runtime is still there.
     pub(crate) exiting: extern "C" fn(),
@@ -27,8 +28,8 @@ fn duties() -> Option<&'static Duties> {
     unsafe { DUTIES.load(Acquire).as_ref() }
 }
 
-/// Makes a forked child a process of its own, unless that has been done. `false` while another thread
-/// does it, and when nothing is recorded there: what belongs to the parent must not be touched.
+/// Makes a forked child a separate process, unless that has been done. `false` while another thread
+/// does it, and when nothing is recorded there: the parent's data must not be touched.
 pub(crate) fn settle(state: &ThreadState) -> bool {
     if let Some(duties) = duties()
         && session::is_new_child()
@@ -38,7 +39,7 @@ pub(crate) fn settle(state: &ThreadState) -> bool {
     session::is_settled()
 }
 
-/// The runtime has been used: its end is to be met before it.
+/// The runtime has been used: the tool's exit handler must run before the runtime's.
 pub(crate) fn watch_exit() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if let Some(duties) = duties()

@@ -1,4 +1,4 @@
-//! Whether a call may take the straight way, and what stands in its way if not.
+//! Decides whether a call may take the fast path, and handles the obstacles if not.
 //!
 //! The tracer's own work in a thread is not re-entrant. A signal handler that interrupts it and calls
 //! AscendCL finds the gate closed: its calls are put aside ([`super::spill`]) and written when that work
@@ -18,9 +18,9 @@ use ascend_trace_format::record::RecordKind;
 const BUSY: u8 = 1;
 /// The thread has no channel yet.
 const NEW: u8 = 2;
-/// Calls are to be measured; see [`crate::meter`].
+/// Calls are measured; see [`crate::meter`].
 const SAMPLING: u8 = 4;
-/// The thread may be cancelled at any instruction: it must hold nothing of ours.
+/// The thread may be cancelled at any instruction: it must hold nothing of the tool.
 const FRAGILE: u8 = 8;
 /// The thread must not read the processor's counter, nor make system calls.
 const BLIND: u8 = 64;
@@ -31,7 +31,7 @@ const OWN: u8 = 32;
 /// The tracer, at work in this thread, has called the runtime.
 const ASKING: u8 = 128;
 
-/// What a new thread begins with.
+/// State of a new thread.
 pub(super) const AT_FIRST: u8 = NEW;
 
 /// What becomes of a call that has been entered.
@@ -41,11 +41,11 @@ pub(crate) enum Way {
     Straight,
     /// It came while the tracer was at work: it is put aside.
     Inside,
-    /// It is none of ours, or has been counted as lost.
+    /// It must not be recorded, or has been counted as lost.
     Past,
 }
 
-/// Stands on the stack for as long as the tracer is at work, so that it can be told whether it is.
+/// Lives on the stack while the tracer is at work, which shows that it is.
 pub(crate) struct AtWork(u64);
 
 impl AtWork {
@@ -56,8 +56,8 @@ impl AtWork {
     }
 }
 
-/// A call of the tracer's own to the runtime, for as long as it lasts: what the runtime calls below AscendCL
-/// meanwhile is not the program's.
+/// Lives during a call of the tracer to the runtime: the calls of the runtime below AscendCL are not
+/// the program's then.
 pub(crate) struct Asking {
     /// The runtime has called the program back, and that has led here.
     was: bool,
@@ -88,13 +88,13 @@ impl ThreadState {
         self.gate.get() & ASKING != 0
     }
 
-    /// Whether nothing stands in the way of a call.
+    /// Whether a call has no obstacle.
     #[inline(always)]
     pub(crate) fn is_clear(&self) -> bool {
         self.gate.get() == 0
     }
 
-    /// Whether nothing stands in the way of recording a call that returns.
+    /// Whether recording a returning call has no obstacle.
     #[inline(always)]
     pub(crate) fn is_clear_to_leave(&self) -> bool {
         self.gate.get() & !SAMPLING == 0
@@ -104,7 +104,7 @@ impl ThreadState {
         self.gate.get() & BUSY != 0
     }
 
-    /// Whether calls are to be measured.
+    /// Whether calls are measured.
     #[inline]
     pub(crate) fn is_sampling(&self) -> bool {
         self.gate.get() & SAMPLING != 0
@@ -140,7 +140,7 @@ impl ThreadState {
         self.gate.get() & BLIND != 0
     }
 
-    /// The thread is the tool's own: what the runtime calls in it is not the program's.
+    /// The thread belongs to the tool: the runtime's calls in it are not the program's.
     pub(crate) fn set_own(&self) {
         self.set(OWN | BUSY, true);
         self.set(NEW, false);
@@ -188,7 +188,7 @@ impl ThreadState {
         self.set(SPILLED, false);
         let at_work = AtWork::new(ticks());
         self.work(&at_work);
-        // SAFETY: the thread is at work, so nobody else uses the channel.
+        // SAFETY: the thread is at work, so the channel has no other user.
         let channel = unsafe { &mut *self.channel.get() };
         match channel {
             Channel::Open(producer) if !producer.is_torn() => self.spill.write(producer),
@@ -196,8 +196,8 @@ impl ThreadState {
         }
         self.set(BUSY, false);
         compiler_fence(SeqCst);
-        // What a handler has put aside between the last look and that waits for the next call: the
-        // program is not kept here while handlers come.
+        // Records that a handler puts aside after the last look wait for the next call: the program is
+        // not kept here while handlers run.
         if !self.spill.is_empty() {
             self.set(SPILLED, true);
         }
@@ -215,7 +215,7 @@ impl ThreadState {
         Some(answer)
     }
 
-    /// Nothing that has come before is in the way any more, once the thread may record.
+    /// Earlier obstacles do not count any more, once the thread may record.
     pub(crate) fn catch_up(&self) {
         if self.gate.get() & NEW != 0 {
             self.begin();
@@ -237,9 +237,9 @@ impl ThreadState {
         self.rest();
     }
 
-    /// The tracer is said to be at work, and a call has been entered with the stack at `here`. If the
-    /// work was left by a jump out of a signal handler, the thread is put right. `false` when the
-    /// work goes on after the call, as far as one can tell, or the thread must be left alone.
+    /// The tracer seems to be at work, and a call has been entered with the stack at `here`. If a jump
+    /// out of a signal handler left the work, the thread is repaired. `false` when the work continues
+    /// after the call, as far as that is visible, or the thread must not be touched.
     #[cold]
     pub(crate) fn mend(&self, here: usize) -> bool {
         if self.is_own() || self.gate.get() & (FRAGILE | BLIND) != 0 {
@@ -253,7 +253,7 @@ impl ThreadState {
         }
         self.held.release_left();
         self.sample.set(None);
-        // SAFETY: whoever used the channel is gone.
+        // SAFETY: the previous user of the channel was left.
         let channel = unsafe { &mut *self.channel.get() };
         if matches!(channel, Channel::Open(producer) if producer.is_torn()) {
             self.close();
@@ -270,7 +270,7 @@ impl ThreadState {
             // The stack is back there or above, unless this is another stack.
             return !quiet::is_on_other_stack(at);
         }
-        // What it has put on its stack is overwritten once the program uses that again.
+        // Its data on the stack is overwritten once the program uses that again.
         quiet::word_at(at).is_some_and(|word| word != self.mark.get())
     }
 

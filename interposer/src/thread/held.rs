@@ -1,4 +1,5 @@
-//! What the tracer holds in a thread, so that it can be let go when its work there is left by a jump.
+//! Things that the tracer holds in a thread, so that they can be released when a jump leaves its work
+//! there.
 
 use core::cell::Cell;
 use core::sync::atomic::Ordering::{AcqRel, Release};
@@ -7,7 +8,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32};
 /// Locks that a thread may hold at one time.
 const MOST_HELD: usize = 4;
 
-/// What the tracer holds in one thread while it is at work there.
+/// Things that the tracer holds in one thread while it is at work there.
 pub(crate) struct Held {
     /// Locks of plain values.
     locks: [Cell<*const AtomicBool>; MOST_HELD],
@@ -34,14 +35,14 @@ impl Held {
         }
     }
 
-    /// What the tracer was doing in the thread has been left by a jump: its locks are free again.
+    /// A jump has left the tracer's work in the thread: its locks are free again.
     pub(super) fn release_left(&self) {
         if let Some(readers) = self.reader.take() {
             readers.fetch_sub(1, AcqRel);
         }
         for place in &self.locks {
             let held = place.replace(core::ptr::null());
-            // SAFETY: locks that note their holders lie in static memory.
+            // SAFETY: locks that note their holders are in static memory.
             if let Some(held) = unsafe { held.as_ref() } {
                 held.store(false, Release);
             }
@@ -49,10 +50,10 @@ impl Held {
     }
 }
 
-/// What the submission that is under way in a thread holds. If its call never returns, somebody has to
-/// let it go.
+/// Things that a thread's running submission holds. If its call never returns, another thread has to
+/// release them.
 pub(crate) struct Submitting {
-    /// Where the lane lies whose turn the thread has, and what says that the turn is taken.
+    /// The lane with the turn of this thread, and the word that says that the turn is taken.
     turn: Cell<Option<(usize, &'static AtomicBool)>>,
     /// What counts the unmeasured submissions that are over, for one that is not.
     stranger: Cell<Option<&'static AtomicU32>>,
@@ -91,7 +92,7 @@ impl Submitting {
         }
     }
 
-    /// Forgets what belongs to the parent process.
+    /// Forgets the parent process's data.
     pub(super) fn forget(&self) {
         self.turn.set(None);
         self.stranger.set(None);

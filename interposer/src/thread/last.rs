@@ -1,15 +1,16 @@
-//! The id of a thread's last task, as the program is to know it.
+//! The id of a thread's last task, as the program should see it.
 
-/// What is known of a thread's last task.
+/// Facts about a thread's last task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
     /// It has submitted nothing yet.
     None,
-    /// The runtime tells it: nothing of ours came after it.
+    /// The runtime returns it: no record of the tool came after it.
     Told,
-    /// It was this one, and something of ours came after it.
+    /// It was this one, and a record of the tool came after it.
     Kept(Task),
-    /// The same while the host copies, with what the runtime told before that: the copy may be a task, or none.
+    /// The same while the host copies, with the runtime's earlier result: the copy may be a task, or
+    /// none.
     Copying { kept: Task, told: Task },
 }
 
@@ -17,6 +18,6 @@ pub(crate) enum Last {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Task {
     pub(crate) id: u32,
-    /// Only the layer below tells it.
+    /// Only the layer below returns it.
     pub(crate) stream: Option<u32>,
 }

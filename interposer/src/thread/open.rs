@@ -1,5 +1,5 @@
-//! The calls that are under way in a thread: told in memory that survives the program, so that the call
-//! in which it hangs or dies is in the trace, and forgotten when they are left without returning.
+//! The running calls of a thread: listed in memory that survives the program, so that the call in which
+//! it hangs or dies is in the trace, and removed when they are left without returning.
 
 use core::cell::Cell;
 use core::sync::atomic::Ordering::{Relaxed, Release};
@@ -15,7 +15,7 @@ use crate::clock::ticks;
 use crate::seen::Seen;
 use crate::{quiet, stacks};
 
-/// What a call is, in the low bits of its place on the stack.
+/// Kind of a call, in the low bits of its place on the stack.
 const SUBMITS: usize = 1;
 const CALLS_BACK: usize = 2;
 const PLACE: usize = !15;
@@ -68,7 +68,7 @@ impl ThreadState {
     }
 
     /// The number of calls around one that begins with the stack at `here`. A call that was left by
-    /// `longjmp` never ended: the stack has come back to where that call stood, or above.
+    /// `longjmp` never ended: the stack is again at that call's place, or above.
     #[inline]
     fn depth_at(&self, here: usize) -> u8 {
         let depth = self.depth.get();
@@ -79,10 +79,11 @@ impl ThreadState {
         }
     }
 
-    /// The function of the innermost call around one that begins with the stack at `here`, if it is told.
+    /// The function of the innermost call around one that begins with the stack at `here`, if it is
+    /// listed.
     pub(crate) fn innermost(&self, here: usize) -> Option<usize> {
-        // Who works for the tracer calls the runtime itself, and is asked no questions. That calls were put
-        // aside meanwhile, or are to be measured, changes nothing.
+        // A thread that works for the tracer calls the runtime itself, and is not checked. Calls that
+        // were put aside meanwhile, or that are measured, change nothing.
         if self.is_busy() {
             return None;
         }
@@ -126,7 +127,7 @@ impl ThreadState {
         self.level(depth.min(LEVELS as u8)).unwrap_or(0) & PLACE
     }
 
-    /// The call within so many others will not return: it is recorded as one that was left, or counted.
+    /// The call at this depth will not return: it is recorded as one that was left, or counted.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave_behind(&self, depth: u8) {
@@ -170,7 +171,7 @@ impl ThreadState {
         }
     }
 
-    /// The call that is about to be made waits for what is noted there. Answers how many calls are around it.
+    /// The next call waits for the target that is noted there. Returns its depth.
     pub(crate) fn note_wait(&self, seen: &'static Seen) -> u8 {
         let depth = self.depth.get();
         if let Some(wait) = self.waits.get(usize::from(depth)) {
@@ -179,7 +180,7 @@ impl ThreadState {
         depth
     }
 
-    /// Whether the call within so many others still waits for that, which it does no longer.
+    /// Whether the call at this depth still waits for that. It does not any more.
     pub(crate) fn take_wait(&self, depth: u8, seen: &'static Seen) -> bool {
         match self.waits.get(usize::from(depth)) {
             Some(wait) => wait.take().is_some_and(|own| core::ptr::eq(own, seen)),
@@ -188,7 +189,7 @@ impl ThreadState {
         }
     }
 
-    /// The innermost of so many calls, if it is remembered.
+    /// The innermost of these calls, if it is remembered.
     #[inline]
     fn level(&self, depth: u8) -> Option<usize> {
         let place = usize::from(depth).checked_sub(1)?;
@@ -202,7 +203,7 @@ impl ThreadState {
         }
     }
 
-    /// Where a call within so many others tells that it is under way.
+    /// The place of a call at this depth in the list of running calls.
     #[inline(always)]
     fn slot(&self, depth: u8) -> Option<&OpenCall> {
         if usize::from(depth) >= OPEN_LEVELS {
@@ -245,7 +246,7 @@ impl ThreadState {
         Some(stack).filter(|stack| *stack != 0)
     }
 
-    /// Whether the call is still told of, and has not been taken for one that was left.
+    /// Whether the call is still listed, and does not count as one that was left.
     #[inline(always)]
     pub(crate) fn is_open(&self, head: u64, depth: u8) -> bool {
         match self.slot(depth) {

@@ -50,15 +50,15 @@ pub(crate) fn publish<'t>(
     is_first
 }
 
-/// Records a call that was under way as `words` tell, and did not return.
+/// Records the running call in `words`, which did not return.
 pub(crate) fn left(state: &ThreadState, words: &[u64; SLOT_WORDS], end: u64) {
     if let Some(call) = Call::take_open(words) {
         publish(state, &Call { end, ..call }, NO_TEXTS);
     }
 }
 
-/// Puts a call aside that has returned while the tracer was at work in its thread, or counts it.
-/// Nothing but its arguments is told of it.
+/// Puts a call aside that has returned while the tracer was at work in its thread, or counts it. Of its
+/// data, only the arguments are recorded.
 pub(crate) fn put_aside(
     state: &ThreadState,
     id: usize,
@@ -83,7 +83,7 @@ pub(crate) fn put_aside(
     }
 }
 
-/// Makes sure that the channel has told the name of a stub's function; `false` when it is full.
+/// Makes sure that the channel has the name of a stub's function; `false` when it is full.
 fn introduce_stub(state: &ThreadState, producer: &mut Producer, index: u16) -> bool {
     if !state.lacks_stub(index.into()) {
         return true;
@@ -106,7 +106,7 @@ pub(crate) fn record<'a>(state: &ThreadState, record: &impl Recorded<'a>) {
     });
 }
 
-/// The same for whoever does not have the thread's state at hand.
+/// The same without the thread's state at hand.
 pub(crate) fn from_inside<'a>(told: &impl Recorded<'a>) {
     with(|state| record(state, told));
 }

@@ -46,7 +46,7 @@ impl Spill {
         true
     }
 
-    /// Writes what was put aside, also what comes while that is done.
+    /// Writes the calls that were put aside, also those that arrive meanwhile.
     pub(super) fn write(&self, producer: &mut Producer) {
         self.empty(|place, head| {
             let slots = usize::from(head.slots);

@@ -17,14 +17,14 @@ use crate::{emit, last_task, quiet, thread};
 /// How long one comparison may take; a stream that is not idle after all is left alone.
 const LONGEST_NS: u64 = 200_000;
 
-/// A device that is there answers within this. After that the processor is offered to others between
-/// two queries: a runtime's own thread may be waiting for it, on a small machine or with software
-/// in the place of the device.
+/// An existing device replies within this time. After that the processor is offered to others between
+/// two queries: a runtime's thread may be waiting for it, on a small machine or with software in the
+/// place of the device.
 const ALONE_NS: u64 = 4_000;
 
-/// A comparison that took this much longer than the shortest one says little. The device, or the
-/// host, was busy with something else, so the next opportunities are taken as well, whenever they
-/// come, but only so many in a row.
+/// A comparison that took this much longer than the shortest one says little. The device, or the host,
+/// was busy with other work, so the next opportunities are taken as well, at any time, but only this
+/// many in a row.
 const WIDE_NS: u64 = 10_000;
 const RETRIES: u32 = 2;
 
@@ -45,7 +45,7 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
     if !is_retry && last != 0 && now.wrapping_sub(last) < interval_ns << failures {
         return;
     }
-    // The default stream cannot be captured, but it is not ours to use beside a capture either.
+    // The default stream cannot be captured, but the tool must not use it during a capture either.
     let is_beside_capture = stream == 0 && capture::any();
     if is_beside_capture || context.timing.anchored.swap(now, Relaxed) != last {
         return;
@@ -102,8 +102,8 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
     }
 }
 
-/// Records an event of ours, but not between the events of a task that another thread is submitting: it would be
-/// measured with the task. Answers the ticks before that.
+/// Records an event of the tool, but not between the events of a task that another thread is
+/// submitting: it would be measured with the task. Returns the ticks before that.
 fn record(api: &Api, context: &ContextEntry, event: u64, stream: u64) -> Option<u64> {
     let record = || {
         let before = ticks();

@@ -10,9 +10,9 @@ use crate::{real, until_exit};
 const TIME_LINE: u32 = 0x8;
 /// The record has not been seen done, or its time has not come yet.
 const NOT_YET: i32 = 107_006;
-/// The code of what was not asked, since the process is ending.
+/// The code for a query that was not made, since the process is ending.
 const RUNTIME_GONE: i32 = 507_000;
-/// Device times are never this far from each other: some chips answer with the difference of unsigned
+/// Device times are never this far from each other: some chips return the difference of unsigned
 /// numbers when the second event came first.
 const ABSURD_NS: f64 = 4e18;
 /// `aclrtEventRecordedStatus`: the record is done and its time can be read.
@@ -58,7 +58,7 @@ enum Creation {
     Plain(CreateEvent),
 }
 
-/// Why the runtime did not tell a time.
+/// Why the runtime did not return a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// It may later.
@@ -66,7 +66,7 @@ pub(crate) enum Refusal {
     Never,
 }
 
-/// The answer that came with a code.
+/// The result of a call with a code.
 fn answer<T>(code: i32, value: T) -> Result<T, Refusal> {
     match code {
         0 => Ok(value),
@@ -75,12 +75,12 @@ fn answer<T>(code: i32, value: T) -> Result<T, Refusal> {
     }
 }
 
-/// What the runtime says of a stream and captures.
+/// The runtime's facts about a stream and captures.
 #[derive(Clone, Copy)]
 pub(crate) struct Told {
     /// Also when the capture has been invalidated.
     pub(crate) is_capturing: bool,
-    /// The graph's handle, 0 when there is none.
+    /// The graph's handle, 0 without one.
     pub(crate) handle: u64,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn get() -> Option<&'static Api> {
     let kept = match API.compare_exchange(core::ptr::null_mut(), made, AcqRel, Acquire) {
         Ok(_) => made,
         Err(first) => {
-            // SAFETY: it was made above, and nobody else has seen it.
+            // SAFETY: it was made above, and has no other user.
             drop(unsafe { Box::from_raw(made) });
             first
         }
@@ -137,8 +137,8 @@ pub(crate) fn get() -> Option<&'static Api> {
 /// The real function `$name` as a `$type`.
 macro_rules! function {
     ($name:literal, $type:ty) => {
-        // SAFETY: the address is that of the function with this name, whose signature `$type`
-        // repeats from the table.
+        // SAFETY: the address is that of the function with this name; `$type` repeats its signature
+        // from the table.
         real::by_name($name).map(|address| unsafe { core::mem::transmute::<usize, $type>(address) })
     };
 }
@@ -196,7 +196,7 @@ impl Api {
 
     /// Records `event` on a stream of the current context.
     pub(crate) fn record(&self, event: u64, stream: u64) -> bool {
-        // SAFETY: `event` is ours and pending nowhere; `stream` is what the program passes.
+        // SAFETY: `event` belongs to the tool and is pending nowhere; `stream` comes from the program.
         until_exit::call(|| unsafe { (self.record)(handle(event), handle(stream)) == 0 })
             .unwrap_or(false)
     }
@@ -258,7 +258,7 @@ impl Api {
     pub(crate) fn stream_id(&self, stream: u64) -> Option<i32> {
         let mut id = 0;
         let ask = self.stream_id?;
-        // SAFETY: `stream` is what the program passes; `id` is a live local.
+        // SAFETY: `stream` comes from the program; `id` is a live local.
         let code = until_exit::call(|| unsafe { ask(handle(stream), &mut id) })?;
         (code == 0).then_some(id)
     }
@@ -294,7 +294,7 @@ impl Api {
         let mut status = 0;
         let mut model: Handle = core::ptr::null_mut();
         let ask = self.capture_info?;
-        // SAFETY: `stream` is what the program passes; both outputs are live locals.
+        // SAFETY: `stream` comes from the program; both outputs are live locals.
         let code = until_exit::call(|| unsafe { ask(handle(stream), &mut status, &mut model) })?;
         let is_capturing = status != CAPTURE_NONE;
         (code == 0).then_some(Told {

@@ -1,6 +1,6 @@
-//! Which streams are being captured into a graph. A record injected there would become part of the
-//! graph or break it, so the question is asked before every injection: what was seen is followed
-//! through events, and while any capture is under way the runtime is asked as well.
+//! Streams that are being captured into a graph. A record injected there would become part of the graph
+//! or break it, so this is checked before every injection: recorded captures are followed through
+//! events, and during any capture the runtime is asked as well.
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
@@ -19,9 +19,9 @@ const MOST: usize = 256;
 struct Capture {
     /// Serial of the graph that it makes; 0 while this place is free.
     serial: AtomicU32,
-    /// Nodes so far.
+    /// Number of nodes.
     nodes: AtomicU32,
-    /// The graph's handle, once the runtime has told it.
+    /// The graph's handle, once the runtime has returned it.
     handle: AtomicU64,
     /// The stream that it began on.
     origin: AtomicPtr<StreamEntry>,
@@ -97,7 +97,7 @@ pub(crate) fn begin(stream: &'static StreamEntry) -> Option<u32> {
     Some(serial)
 }
 
-/// The call has succeeded. `noted` is what [`begin`] answered.
+/// The call has succeeded. `noted` is the result of [`begin`].
 pub(crate) fn begun(stream: &'static StreamEntry, noted: Option<u32>) -> Option<u32> {
     let serial = match noted {
         Some(serial) => serial,
@@ -157,8 +157,8 @@ pub(crate) fn not_completed(stream: &StreamEntry, code: u64) {
     }
 }
 
-/// What the runtime says of a stream. Without timing it is not asked: then we make no calls of our own, and what was
-/// seen must do.
+/// The runtime's facts about a stream. Without timing it is not asked: then the tool makes no calls,
+/// and the recorded facts must do.
 fn told(stream: &StreamEntry) -> Option<Told> {
     let api = api::get().filter(|_| session::is_timed())?;
     api.capture_of(stream.handle())
@@ -176,13 +176,13 @@ pub(crate) fn stream_ended(stream: &StreamEntry) {
     stream.capture.store(0, Relaxed);
 }
 
-/// A context has ended, and with it what was being captured there.
+/// A context has ended, and its captures with it.
 pub(crate) fn context_ended(context: u32) {
     for capture in ACTIVE
         .iter()
         .filter(|capture| capture.serial.load(Acquire) != 0)
     {
-        // SAFETY: stream entries lie in static memory.
+        // SAFETY: stream entries are in static memory.
         let origin = unsafe { capture.origin.load(Relaxed).as_ref() };
         if origin.is_some_and(|stream| stream.context.load(Relaxed) == context) {
             retire(capture.serial.load(Relaxed));
@@ -190,8 +190,8 @@ pub(crate) fn context_ended(context: u32) {
     }
 }
 
-/// The graph that `stream` is being captured into, by what was seen and by the runtime's own word:
-/// its serial, or 0 when only the runtime knows of the capture.
+/// The graph that `stream` is being captured into, by recorded facts and by the runtime's: its serial,
+/// or 0 when only the runtime knows of the capture.
 pub(crate) fn of(stream: &StreamEntry) -> Option<u32> {
     if !any() {
         return None;
@@ -254,7 +254,7 @@ pub(crate) fn joined(stream: &StreamEntry, event: &EventEntry) -> Option<u32> {
     Some(serial)
 }
 
-/// What a record says about a call that added a node to the graph with this serial.
+/// The graph word of a call that added a node to the graph with this serial.
 pub(crate) fn node(serial: u32) -> u64 {
     let index = find(serial).map_or(0, |capture| {
         capture.nodes.fetch_add(1, Relaxed).wrapping_add(1)
@@ -273,8 +273,8 @@ pub(crate) fn forget() {
 
 #[cfg(test)]
 mod tests {
-    //! Without a runtime: by what was seen alone. The captures are those of the whole process, so
-    //! the tests use streams of their own.
+    //! Without a runtime: by recorded facts alone. The captures are those of the whole process, so the
+    //! tests use separate streams.
     use super::*;
     use crate::objects;
 

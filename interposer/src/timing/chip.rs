@@ -40,14 +40,14 @@ pub(crate) fn learn() {
         KIND.store(FREE, Relaxed);
         return;
     };
-    // SAFETY: the address is that of the function with this name, whose signature `Name` repeats.
+    // SAFETY: the address is that of the function with this name and the signature of `Name`.
     let ask = unsafe { core::mem::transmute::<usize, Name>(address) };
     // SAFETY: as above.
     let told = until_exit::call(|| unsafe { ask() });
     let Some(name) = told.filter(|name| !name.is_null()) else {
         return;
     };
-    // SAFETY: the runtime answers a C string that it keeps.
+    // SAFETY: the runtime returns a C string that it keeps.
     KIND.store(kind_of(unsafe { CStr::from_ptr(name) }.to_bytes()), Relaxed);
 }
 
@@ -62,8 +62,8 @@ fn kind_of(name: &[u8]) -> u8 {
     }
 }
 
-/// How many events of ours may be in one queue. Queues have 2,047 places or more on chips where any number
-/// may be pending.
+/// Largest number of the tool's events in one queue. Queues have 2,047 places or more on chips without
+/// another limit for pending events.
 pub(crate) fn most_events() -> u64 {
     match KIND.load(Relaxed) {
         FREE | WALKED => 1024,
@@ -72,8 +72,8 @@ pub(crate) fn most_events() -> u64 {
     }
 }
 
-/// How many pairs are put behind a wait for what the program has not submitted yet: it may have to fill most of the
-/// queue before it does.
+/// Largest number of pairs behind a wait for a record that the program has not submitted yet: it may
+/// have to fill most of the queue before it does.
 pub(crate) fn most_held() -> u64 {
     match KIND.load(Relaxed) {
         FREE | WALKED => 128,

@@ -1,6 +1,7 @@
-//! `--timing auto`: how the tasks of a stream are timed, by how long they are. Two events around a task of
-//! a few microseconds take the device longer than a part of it: then one has to do. Where even that takes
-//! longer than the task, or a chip has few places for events, the tool times only every N-th task.
+//! `--timing auto`: how the tasks of a stream are timed, depending on their durations. Two events
+//! around a task of a few microseconds take the device too long: then one has to do. Where even that
+//! takes longer than the task, or a chip has few places for events, the tool times only every N-th
+//! task.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicI32, AtomicU8};
@@ -11,18 +12,18 @@ use crate::timing::{chip, counters};
 
 /// Tasks below this are short.
 const SHORT_NS: i64 = 10_000;
-/// By so much more are there short tasks than long ones, counted fourfold, when a stream is treated as one of
-/// short tasks; it is until there are as many.
+/// A stream counts as one of short tasks when it has this many more short tasks than long ones, with
+/// long ones counted fourfold; it does until long ones prevail.
 const MANY: i32 = 32;
 const MOST: i32 = 64;
-/// Of so many tasks of a stream, one is timed, when not all are.
+/// One task in this number of a stream is timed, when not all are.
 const STEP: u32 = 8;
 
 const EVENTS: u8 = 0;
 const CHAINED: u8 = 1;
 const SAMPLED: u8 = 2;
 
-/// What was found of one stream.
+/// The choice for one stream.
 pub(crate) struct Choice {
     short: AtomicI32,
     tiny: AtomicI32,
@@ -49,8 +50,8 @@ impl Choice {
         self.counted.store(0, Relaxed);
     }
 
-    /// A task took so long, where an event record takes `record_ns`. Answers how the stream's tasks are timed from
-    /// now on, if that is another way.
+    /// A task took `length_ns`, where an event record takes `record_ns`. Returns the new manner of
+    /// timing the stream's tasks, if it changes.
     pub(crate) fn note(&self, length_ns: i64, record_ns: i64) -> Option<Manner> {
         let is_short = length_ns < SHORT_NS;
         let is_tiny = length_ns < record_ns || is_short && chip::has_few_places();
@@ -91,7 +92,7 @@ impl Choice {
         self.how.load(Relaxed) >= CHAINED
     }
 
-    /// Of so many tasks, one is timed.
+    /// One task in this number is timed.
     pub(crate) fn step(&self) -> u32 {
         match self.how.load(Relaxed) {
             SAMPLED => STEP,
@@ -100,7 +101,8 @@ impl Choice {
     }
 }
 
-/// Counts a task for or against; whether those for it prevail. Only whoever reads the lane's times calls this.
+/// Counts a task for or against; returns whether those for it prevail. Only the reader of the lane's
+/// times calls this.
 fn weigh(count: &AtomicI32, is_for: bool, prevailed: bool) -> bool {
     let step = if is_for { 1 } else { -4 };
     let now = count.load(Relaxed).saturating_add(step).clamp(0, MOST);

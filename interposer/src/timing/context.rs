@@ -16,7 +16,7 @@ pub(crate) struct ContextTiming {
     /// Its events may be references of the device's clock: see [`crate::timing::reference`]. Changes under the
     /// lock of these.
     may_refer: AtomicBool,
-    /// What the program has seen done of all streams together.
+    /// Progress of all streams together that the program has seen.
     pub(crate) seen: Seen,
     /// Held by the harvester while it works in the context, which must not end meanwhile.
     visited: SpinLock<()>,
@@ -56,7 +56,8 @@ impl ContextTiming {
         self.open.store(true, Release);
     }
 
-    /// Whether a reference may be an event of the context: until what is read before its end has been read.
+    /// Whether a reference may be an event of the context: until the last times before its end have
+    /// been read.
     pub(crate) fn may_refer(&self) -> bool {
         self.may_refer.load(Acquire)
     }
@@ -94,7 +95,7 @@ impl ContextTiming {
         self.seen.begin();
     }
 
-    /// The events are gone, or must not be touched.
+    /// The events have ended, or must not be touched.
     pub(crate) fn forget_events(&self) {
         self.pool.forget();
     }
@@ -111,8 +112,8 @@ impl ContextTiming {
         self.pool.take(api)
     }
 
-    /// As many events as there is room for, or as there are; one is made if there is none. Answers
-    /// how many. The context must be current.
+    /// Takes as many events as `room` holds, or as the pool has; one is made if it is empty. Returns
+    /// their number. The context must be current.
     pub(crate) fn take_events(&self, api: &Api, room: &mut [u64]) -> usize {
         self.pool.take_several(api, room)
     }
@@ -122,7 +123,7 @@ impl ContextTiming {
         self.pool.has_all()
     }
 
-    /// Gives an event back whose time has been read. 0 is no event.
+    /// Gives an event back after its time has been read. 0 is no event.
     pub(crate) fn give_event(&self, api: &Api, event: u64) {
         if event == 0 {
             return;
@@ -133,7 +134,7 @@ impl ContextTiming {
         }
     }
 
-    /// An event is left alone or destroyed that nobody knows to be done.
+    /// An event that is not known to be done is left alone or destroyed.
     pub(crate) fn give_up_event(&self) {
         self.pool.lost(1);
     }

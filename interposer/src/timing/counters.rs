@@ -1,4 +1,4 @@
-//! What measuring has done to the program, for the trace to tell.
+//! Effects of measuring on the program, for the trace.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -13,7 +13,7 @@ use crate::timing::reference;
 /// A number that only grows, and how much of it the trace knows.
 pub(crate) struct Tally {
     what: Counter,
-    /// It counts ticks and is told in nanoseconds.
+    /// It counts ticks and is recorded in nanoseconds.
     in_ticks: bool,
     value: AtomicU64,
     told: AtomicU64,
@@ -36,9 +36,9 @@ pub(crate) static SUSPENDED: Tally = Tally::new(Counter::SuspendedNs);
 /// How often the wall clock was set.
 pub(crate) static CLOCK_STEPS: Tally = Tally::new(Counter::ClockSteps);
 
-/// Streams whose tasks turned out to be short.
+/// Streams with short tasks.
 pub(crate) static CHAINED_STREAMS: Tally = Tally::new(Counter::ChainedStreams);
-/// Streams whose tasks turned out to be shorter than what surrounds them.
+/// Streams with tasks that are shorter than their events.
 pub(crate) static SAMPLED_STREAMS: Tally = Tally::new(Counter::SampledStreams);
 
 /// Timed tasks that took less time than an event record does.
@@ -94,8 +94,8 @@ impl Tally {
         }
     }
 
-    /// Two threads may tell the same, or the older value last: readers take the largest. One that
-    /// says so beforehand might be ended with its process before it has told.
+    /// Two threads may record the same value, or the older value last: readers take the largest. A
+    /// thread that marked it before could end with its process before it has recorded it.
     fn tell(&self) {
         let value = self.value.load(Relaxed);
         if self.told.load(Relaxed) == value {
@@ -114,7 +114,7 @@ impl Tally {
     }
 }
 
-/// Tells the trace what is new. The thread must be marked busy.
+/// Records new values. The thread must be marked busy.
 pub(crate) fn tell() {
     let sum = |of: fn(&Meter) -> &Sum| {
         let all = meter::all().map(|meter| of(meter).get());

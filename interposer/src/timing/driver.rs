@@ -1,7 +1,7 @@
-//! What the driver tells of a device's clock: its counter, read between two moments of the host, on no stream.
+//! Readings of a device's clock by the driver: its counter, read between two host times, on no stream.
 //!
-//! The thread that reads times asks, and nobody else. It asks the driver library that the runtime has loaded,
-//! and loads none. Where there is none, or it does not tell, clocks are compared by events alone.
+//! Only the thread that reads times asks. It asks the driver library that the runtime has loaded, and
+//! loads none. Without one, or where it returns no clock, clocks are compared by events alone.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
@@ -15,8 +15,8 @@ use crate::objects::{self, ContextEntry};
 use crate::timing::reference;
 use crate::{emit, loader, real, until_exit};
 
-/// `MODULE_TYPE_SYSTEM`, and what is asked of it: the counter of ticks, and how many thousand of them a second
-/// has.
+/// `MODULE_TYPE_SYSTEM`, and the queries to it: the counter of ticks, and their number in thousands per
+/// second.
 const SYSTEM: i32 = 0;
 const COUNT: i32 = 13;
 const FREQUENCY_KHZ: i32 = 25;
@@ -30,13 +30,13 @@ const IDLE_INTERVAL_NS: u64 = 1_000_000_000;
 const FIRST_INTERVAL_NS: u64 = 10_000_000;
 const FIRST: u64 = 10;
 
-/// The narrowest of so many is kept.
+/// The narrowest of this number of readings is kept.
 const TRIES: usize = 3;
-/// One that took so long is not tried again.
+/// A reading of this duration is not repeated.
 const LONG_NS: u64 = 200_000;
-/// A context cannot end meanwhile: a driver that takes so long is asked less and less.
+/// A context cannot end meanwhile: a driver that takes this long is asked less and less.
 const TOO_LONG_NS: u64 = 5_000_000;
-/// So many failures in a row are the last.
+/// This number of failures in a row ends the queries.
 const MOST_FAILURES: u32 = 10;
 const MOST_DOUBLINGS: u32 = 7;
 
@@ -46,12 +46,12 @@ const DEVICES: usize = 64;
 type Number = unsafe extern "C" fn(i32, *mut i32) -> i32;
 type Ask = unsafe extern "C" fn(u32, i32, i32, *mut i64) -> i32;
 
-/// What is known of one device.
+/// Facts about one device.
 struct Device {
     /// The driver's number of it and 1; 0 while that is not known.
     number: AtomicU32,
     khz: AtomicI64,
-    /// `CLOCK_MONOTONIC` when it was last asked for, and the last time that events had told by then.
+    /// `CLOCK_MONOTONIC` at the last query, and the last time known from events by then.
     asked: AtomicU64,
     latest: AtomicI64,
     readings: AtomicU64,
@@ -95,7 +95,7 @@ pub(crate) fn take(context: &ContextEntry) {
     }
 }
 
-/// Whether a device has failed for one of its contexts: nobody asks for it then.
+/// Whether a device has failed for one of its contexts: then it is not queried.
 fn has_failed(device: u32) -> bool {
     objects::contexts()
         .any(|context| context.device.load(Relaxed) == device && context.timing.has_failed())
@@ -166,7 +166,7 @@ impl Device {
         best
     }
 
-    /// The driver's number of the device: programs have numbers of their own where they are given some devices only.
+    /// The driver's number of the device: programs have other numbers where they see only some devices.
     fn number(&self, user: u32) -> Option<u32> {
         if let Some(known) = self.number.load(Relaxed).checked_sub(1) {
             return Some(known);
@@ -190,11 +190,12 @@ impl Device {
     }
 }
 
-/// The driver's number of a device, as the runtime tells it; `None` where it does not: the clock of another device
-/// would be taken for this one's.
+/// The driver's number of a device, from the runtime; `None` where it is not known: the clock of
+/// another device would be taken for this one's.
 fn number_of(user: u32) -> Option<u32> {
     let address = real::by_name("aclrtGetLogicDevIdByUserDevId")?;
-    // SAFETY: the address is that of the function with this name, whose signature `Number` repeats from the table.
+    // SAFETY: the address is that of the function with this name; `Number` repeats its signature from
+    // the table.
     let function = unsafe { core::mem::transmute::<usize, Number>(address) };
     let mut number = -1;
     // SAFETY: the number is a live local.
@@ -202,7 +203,7 @@ fn number_of(user: u32) -> Option<u32> {
     u32::try_from(number).ok().filter(|_| code == 0)
 }
 
-/// What the driver answers; `None` where there is none, it refuses, or the process is ending.
+/// The driver's result; `None` without a driver, on a refusal, or when the process is ending.
 fn ask(number: u32, what: i32) -> Option<i64> {
     let address = match FUNCTION.load(Relaxed) {
         0 => {
@@ -212,8 +213,8 @@ fn ask(number: u32, what: i32) -> Option<i64> {
         }
         known => known,
     };
-    // SAFETY: the address is that of the driver's function with this name, whose signature `Ask` repeats; its
-    // library stays loaded.
+    // SAFETY: the address is that of the driver's function with this name and the signature of `Ask`;
+    // its library stays loaded.
     let function = unsafe { core::mem::transmute::<usize, Ask>(address) };
     let mut value = 0;
     // SAFETY: the value is a live local.

@@ -1,5 +1,5 @@
-//! Contexts that have failed. Asking the runtime anything about one takes the text of the failure
-//! away from the program: it moves to the thread that asked. So nobody of ours does.
+//! Contexts that have failed. A query about one takes the text of the failure away from the program: it
+//! moves to the asking thread. So the tool makes none.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -7,9 +7,9 @@ use crate::called::Context;
 use crate::objects::{self, ContextEntry, StreamEntry};
 use crate::timing::reference;
 
-/// Whether a code says that a device, or what ran on it, has failed; a wait on the device whose time was up is such
-/// a task. Codes of wrong use, of a host's waiting that took too long and of what a chip cannot do say nothing of
-/// the context.
+/// Whether a code says that a device, or its work, has failed; a wait on the device that timed out is
+/// such a task. Codes of wrong use, of a timed-out wait of the host and of missing features of a chip
+/// say nothing about the context.
 pub(crate) const fn is_fault(code: i32) -> bool {
     matches!(
         code,
@@ -42,7 +42,7 @@ pub(crate) fn note(call: &Context<'_>, stream: Option<&'static StreamEntry>, cod
     }
 }
 
-/// Nobody of ours asks the runtime anything about the context any more.
+/// From now on the tool makes no query about the context.
 pub(crate) fn leave_alone(context: &ContextEntry) {
     context.timing.fail();
     reference::abandon(context);

@@ -19,7 +19,7 @@ use crate::timing::reference;
 use crate::timing::{chip, counters};
 use crate::{emit, session, streams, thread};
 
-/// What a synchronisation has proven: whatever was submitted before `begin` was done by `end`.
+/// The proof of a synchronisation: everything submitted before `begin` was done by `end`.
 #[derive(Clone, Copy)]
 pub(crate) struct Proof {
     pub(crate) begin: u64,
@@ -29,22 +29,22 @@ pub(crate) struct Proof {
 /// Which pairs may be asked about that the program has not proven to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// None: what is read is known to be done.
+    /// None: the times that are read are known to be done.
     Nothing,
     /// Those that have waited for long, or are many, where the device may be looked at: see
     /// [`lane::is_quiet`].
     Overdue { is_quiet: bool },
-    /// Any, where that changes no answer to the program.
+    /// Any, where that changes no result for the program.
     Harmless,
     /// All: the program will ask nothing any more.
     All,
 }
 
-/// When reading stops, whatever is left.
+/// When reading stops, complete or not.
 pub(crate) struct Limit {
-    /// After so many pairs of a lane.
+    /// After this number of pairs of a lane.
     pairs: usize,
-    /// At this moment of `CLOCK_MONOTONIC`.
+    /// At this time of `CLOCK_MONOTONIC`.
     until: u64,
 }
 
@@ -59,7 +59,7 @@ impl Limit {
         }
     }
 
-    /// So many nanoseconds from now, for all lanes together.
+    /// This number of nanoseconds from now, for all lanes together.
     pub(crate) fn time(nanoseconds: u64) -> Self {
         Self {
             pairs: usize::MAX,
@@ -87,7 +87,7 @@ const PATIENCE_NS: u64 = 50_000_000;
 /// How often a time is asked for that should be there, before it is given up.
 const MOST_REFUSALS: u32 = 400;
 
-/// Reads what is done on a lane, within the limit. Answers how many pairs were read.
+/// Reads finished pairs of a lane, within the limit. Returns their number.
 pub(crate) fn lane(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, ask: Ask) -> usize {
     if lane.harvesting.swap(true, Acquire) {
         return 0;
@@ -97,11 +97,11 @@ pub(crate) fn lane(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, 
     count
 }
 
-/// Reads what is done for a caller that has set `harvesting`.
+/// Reads finished pairs for a caller that has set `harvesting`.
 pub(super) fn take(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, ask: Ask) -> usize {
     let mut count = 0;
     while limit.allows(count) {
-        // SAFETY: `harvesting` is set, so nobody else takes out.
+        // SAFETY: `harvesting` is set, so no other thread takes out.
         let Some(pair) = (unsafe { lane.pending.front() }) else {
             break;
         };
@@ -127,8 +127,8 @@ pub(super) fn take(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, 
     count
 }
 
-/// Whether the program has seen the pair done: it had been submitted before what the program knows
-/// to be done. The runtime has then taken note of its times as well.
+/// Whether the program has seen the pair done: it had been submitted before the time up to which the
+/// program knows everything to be done. The runtime has then noted its times as well.
 fn is_proven(lane: &Lane, pair: Pair) -> bool {
     let readable = lane.readable();
     pair.was_submitted_before(readable) && lane.refused.load(Relaxed) != readable
@@ -264,7 +264,7 @@ fn note_single(lane: &Lane, context: &ContextEntry, pair: Pair, times: Option<Re
     lane.before.read(single, last_end, excess, record);
 }
 
-/// A task and the record after it took so long, and the record takes about as long as told.
+/// A task and the record after it took `both_ns`, and the record takes about `record_ns`.
 fn note_length(lane: &Lane, both_ns: i64, record_ns: i64) {
     let length = both_ns.wrapping_sub(record_ns);
     if length < record_ns {
@@ -309,7 +309,7 @@ fn may_wait(lane: &Lane) -> bool {
     lane.refusals.fetch_add(1, Relaxed) < MOST_REFUSALS
 }
 
-/// Leaves a pair's events alone: nobody knows whether they are still pending.
+/// Leaves a pair's events alone: they may still be pending.
 pub(super) fn give_up(lane: &Lane, pair: Pair, reason: Untimed) {
     lane.last_end.store(UNREAD, Relaxed);
     report_untimed(lane, pair, reason);
@@ -321,8 +321,7 @@ pub(super) fn give_up(lane: &Lane, pair: Pair, reason: Untimed) {
     }
 }
 
-/// Two times of a stream that belong together may be off by this much when one is told by a reference
-/// far away.
+/// Two related times of a stream may differ by this much when one comes from a distant reference.
 const ROUNDING_NS: i64 = 1000;
 
 /// When the events of a pair were reached.
@@ -330,7 +329,7 @@ const ROUNDING_NS: i64 = 1000;
 struct Reached {
     begin: DeviceNs,
     end: DeviceNs,
-    /// Nanoseconds by which either may be off, since the runtime tells them no finer.
+    /// Possible error of either in nanoseconds, from the runtime's resolution.
     open: u32,
 }
 
@@ -384,7 +383,7 @@ fn times(
     Ok(Reached::new(begin, begin.wrapping_add(length), open))
 }
 
-/// What a runtime says of an event's time. Some let it be read only once the event was asked for.
+/// The runtime's time of an event. Some runtimes return it only after a query of the event.
 fn asked<T>(
     lane: &Lane,
     api: &Api,
@@ -415,7 +414,7 @@ fn length(lane: &Lane, api: &Api, pair: Pair) -> Result<f64, Refusal> {
     Ok(length)
 }
 
-/// Ticks from one moment to another, as many as a record has room for.
+/// Ticks from one time to another, up to the capacity of a record.
 fn passed(from: u64, to: u64) -> u32 {
     u32::try_from(to.saturating_sub(from)).unwrap_or(u32::MAX)
 }

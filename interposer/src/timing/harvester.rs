@@ -24,10 +24,10 @@ const BATCH: usize = 512;
 const FLUSH_ROUNDS: u32 = 20;
 /// Rounds after which events are destroyed that were not needed meanwhile: about two seconds.
 const TRIM_ROUNDS: u32 = 400;
-/// Enough for the runtime's own calls: on some chips it reads out what has failed, and runs the program's
-/// own callbacks for that, on the thread that asks. Only what is used of it takes memory.
+/// Enough for the runtime's calls: on some chips it reads out failures, and runs the program's
+/// callbacks for them, on the asking thread. Only the used part takes memory.
 const STACK: usize = 8 << 20;
-/// Where so much address space is not to be had.
+/// Where that much address space is not available.
 const LEAST_STACK: usize = 256 << 10;
 
 static RUNNING: AtomicBool = AtomicBool::new(false);
@@ -69,8 +69,8 @@ pub(crate) fn is_running() -> bool {
 /// How long the harvester is waited for when it has to end, in half milliseconds.
 const END_ROUNDS: u32 = 400;
 
-/// The program is about to give system calls up: the harvester must be gone by then, since the kernel
-/// would end the program for what it does.
+/// The program is about to restrict system calls: the harvester must have ended by then, since the
+/// kernel would end the program for its calls.
 pub(crate) fn end() {
     for _ in 0..END_ROUNDS {
         let tid = TID.load(Acquire);
@@ -81,7 +81,7 @@ pub(crate) fn end() {
     }
 }
 
-/// Whether a thread of this process is there.
+/// Whether a thread of this process exists.
 fn exists(tid: u32) -> bool {
     let args = [quiet::pid() as usize, tid as usize, 0, 0, 0, 0];
     // SAFETY: signal 0 only asks.
@@ -163,18 +163,18 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     core::ptr::null_mut()
 }
 
-/// A program whose main thread has left by `pthread_exit` ends with its last thread; that must
+/// A program with a main thread that has left by `pthread_exit` ends with its last thread; that must
 /// not be this one.
 fn is_last_thread() -> bool {
     // SAFETY: an all-zero stat is a valid out-parameter.
     let mut stat: libc::stat = unsafe { core::mem::zeroed() };
-    // SAFETY: a C string and a live local. The directory has two links besides one per thread.
+    // SAFETY: a C string and a live local. The directory has two links plus one per thread.
     let answered = unsafe { libc::stat(c"/proc/self/task".as_ptr(), &mut stat) } == 0;
     answered && stat.st_nlink <= 3
 }
 
-/// Reads what is done in one context and compares the clocks when that is due. Answers whether more
-/// was done than could be read in one go.
+/// Reads finished pairs in one context and compares the clocks when that is due. Returns whether more
+/// pairs were finished than could be read at once.
 fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> bool {
     let Some(_visit) = context.timing.visit() else {
         return false;

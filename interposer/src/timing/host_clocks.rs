@@ -1,5 +1,5 @@
-//! Notices when the host was suspended, or its wall clock was set: times before and after are then
-//! not what they seem.
+//! Notices a suspension of the host, or a change of its wall clock: times before and after are then not
+//! comparable.
 
 use crate::timing::counters;
 
@@ -43,7 +43,7 @@ impl HostClocks {
         Self { boot, wall }
     }
 
-    /// Reads the clocks again and counts what has happened to them.
+    /// Reads the clocks again and counts their changes.
     pub(crate) fn follow(self) -> Self {
         let next = Self::read();
         let (suspended, stepped) = self.changes(next);

@@ -30,13 +30,13 @@ pub(crate) const MANY_UNREAD: usize = 2048;
 /// How long a thread waits for one submission of another to the same stream: that is a few calls
 /// of the runtime, unless the other has lost its processor or the stream's queue is full.
 const TURN_NS: u64 = 50_000;
-/// How long it then waits for tasks that are submitted without a turn: well below that, so that
-/// nobody gives up waiting for this thread meanwhile.
+/// How long it then waits for tasks that are submitted without a turn: well below that, so that no
+/// thread stops waiting for this one meanwhile.
 const STRANGERS_NS: u64 = 20_000;
 /// How long it waits for all that are before it.
 const ALL_TURNS_NS: u64 = 500_000;
 
-/// What belongs to who has the turn to submit.
+/// Data for the thread with the turn to submit.
 pub(crate) struct Turn {
     pub(crate) stash: Stash,
     pub(crate) slots: Slots,
@@ -65,7 +65,7 @@ impl Turn {
     }
 }
 
-/// A look at what is waiting to be read, while nobody reads it.
+/// A look at the waiting pairs, while they have no reader.
 pub(crate) struct Look<'l> {
     lane: &'l Lane,
     put: u64,
@@ -89,8 +89,8 @@ impl Drop for Look<'_> {
     }
 }
 
-/// A stream's side of measuring. Lanes are never freed: the harvester may be looking at one. A
-/// lane whose stream has ended is used again by a later stream.
+/// Timing state of a stream. Lanes are never freed: the harvester may be looking at one. A lane of an
+/// ended stream is used again by a later stream.
 pub(crate) struct Lane {
     /// Held from the start event to the end event, so that no other thread's task comes between;
     /// with the events for the next tasks.
@@ -99,14 +99,14 @@ pub(crate) struct Lane {
     turns: AtomicU32,
     /// How many there had been when events at hand were last looked after.
     tidied: AtomicU32,
-    /// The one that somebody waited for in vain: nobody else waits for it.
+    /// The turn that a thread waited for without success: no other thread waits for it.
     stalled: AtomicU32,
     /// Who holds `submission` puts in, who has set `harvesting` takes out.
     pub(crate) pending: Queue<Pair>,
     /// Device time at the end of the pair that was read last, `UNREAD` when it is not known. For
     /// who has set `harvesting`.
     pub(crate) last_end: AtomicI64,
-    /// How coarsely the runtime told that time.
+    /// The runtime's resolution of that time.
     pub(crate) last_open: AtomicU32,
     /// Submissions that went past the lock, unmeasured: how many began and how many are over.
     strangers_in: AtomicU32,
@@ -117,15 +117,16 @@ pub(crate) struct Lane {
     entry: AtomicPtr<StreamEntry>,
     /// Ticks: a query of the tool has shown that earlier pairs are done, and their times can be read.
     found: AtomicU64,
-    /// What was known to be done when the runtime refused a time that should have been there, and how
-    /// often that has happened to the pair. For who has set `harvesting`.
+    /// The proof when the runtime refused a time that should have existed, and the number of such
+    /// refusals for the pair. For the thread that has set `harvesting`.
     pub(crate) refused: AtomicU64,
     pub(crate) refusals: AtomicU32,
-    /// The number of pairs when its stream was last told to wait for a record that was yet to come; `FREE` when it was not.
+    /// The number of pairs when its stream last got a wait for a record that was not submitted yet;
+    /// `FREE` without one.
     held: AtomicU64,
     /// The task that was read last. For who has set `harvesting`.
     pub(crate) before: Before,
-    /// How its tasks are timed, where that is to be found out.
+    /// The manner of timing its tasks, where it is chosen automatically.
     pub(crate) choice: Choice,
     context: AtomicPtr<ContextEntry>,
     /// The next one in the list of all.
@@ -178,7 +179,7 @@ pub(crate) fn pass(stream: &StreamEntry) {
 /// Calls of functions below AscendCL that no table knows: each may have submitted anything to any stream.
 static UNKNOWN: AtomicU32 = AtomicU32::new(0);
 
-/// Such calls so far.
+/// Number of such calls.
 pub(crate) fn unknown_calls() -> u32 {
     UNKNOWN.load(Acquire)
 }
@@ -210,15 +211,15 @@ impl Lane {
         (core::ptr::from_ref(self) as usize, self.submission.taken())
     }
 
-    /// Strangers so far; `None` while one of them is under way.
+    /// Number of strangers; `None` while one of them is running.
     pub(crate) fn strangers(&self) -> Option<u32> {
         let out = self.strangers_out.load(Acquire);
         let count = self.strangers_in.load(Acquire);
         (count == out).then_some(count)
     }
 
-    /// Strangers so far, for who has the turn. Those that are under way are waited for, but not for
-    /// long: others come only while nobody can wait for the turn.
+    /// Number of strangers, for the thread with the turn. It waits for running ones, but not for long:
+    /// others come only while the turn cannot be waited for.
     pub(crate) fn strangers_gone(&self) -> Option<u32> {
         if let Some(count) = self.strangers() {
             return Some(count);
@@ -233,7 +234,7 @@ impl Lane {
         None
     }
 
-    /// A look at what is waiting; `None` while somebody reads.
+    /// A look at the waiting pairs; `None` while they have a reader.
     pub(crate) fn look(&self) -> Option<Look<'_>> {
         if self.harvesting.swap(true, Acquire) {
             return None;
@@ -247,13 +248,13 @@ impl Lane {
     }
 
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
-        // SAFETY: contexts lie in static memory.
+        // SAFETY: contexts are in static memory.
         unsafe { self.context.load(Acquire).as_ref() }
     }
 
     /// The stream that it is of. Must not be asked once that has ended.
     pub(crate) fn entry(&self) -> Option<&'static StreamEntry> {
-        // SAFETY: stream entries lie in static memory.
+        // SAFETY: stream entries are in static memory.
         unsafe { self.entry.load(Acquire).as_ref() }
     }
 
@@ -285,7 +286,7 @@ impl Lane {
             .is_some_and(|stream| stream.seen.has_unseen(known))
     }
 
-    /// Whether the stream may be looked at without changing an answer to the program; see [`is_quiet`].
+    /// Whether a look at the stream changes no result for the program; see [`is_quiet`].
     pub(crate) fn may_be_looked_at(&self) -> bool {
         self.context().is_some_and(is_quiet)
     }
@@ -302,8 +303,9 @@ impl Lane {
             || self.entry().is_some_and(|stream| stream.seen.is_awaited())
     }
 
-    /// Keeps everybody from reading times of the lane, and waits for who does, so many half milliseconds. `None`
-    /// when these are over: a reader that a signal handler has jumped out of never comes back.
+    /// Keeps all threads from reading times of the lane, and waits for a present reader, this number of
+    /// half milliseconds. `None` after that: a reader that a signal handler has jumped out of never
+    /// returns.
     pub(crate) fn keep_out(&'static self, rounds: &mut u32) -> Option<KeptOut> {
         while self.harvesting.swap(true, Acquire) {
             *rounds = rounds.checked_sub(1)?;
@@ -312,14 +314,14 @@ impl Lane {
         Some(KeptOut(self))
     }
 
-    /// Its stream is told to wait for a record that the program has not submitted yet. What comes after that fills
-    /// the queue until the program has.
+    /// Its stream gets a wait for a record that the program has not submitted yet. Later tasks fill the
+    /// queue until the program submits it.
     pub(crate) fn hold(&self) {
         self.held.store(self.pending.counts().0, Relaxed);
     }
 
-    /// How many pairs have been put in since the stream waits for what the program has not submitted, as far as is
-    /// known; 0 when it waits for nothing of that kind.
+    /// Number of pairs since the stream waits for a record that the program has not submitted, if
+    /// known; 0 without such a wait.
     pub(crate) fn pairs_held(&self) -> u64 {
         let held = self.held.load(Relaxed);
         if held == FREE {
@@ -355,7 +357,7 @@ impl Lane {
         Some(guard)
     }
 
-    /// The turn, if nobody has it.
+    /// The turn, if it is free.
     pub(crate) fn free_turn(&self) -> Option<Guard<'_, Turn>> {
         let guard = self.submission.try_lock()?;
         let turns = self.turns.load(Relaxed).wrapping_add(1);

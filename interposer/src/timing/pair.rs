@@ -26,7 +26,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Ticks before its start event; those of its begin when it has none of its own.
+    /// Ticks before its start event; those of its begin without a separate start event.
     pub(crate) fn armed_from(self) -> u64 {
         if self.start == 0 {
             self.begin
@@ -81,7 +81,7 @@ mod tests {
             assert!(!pair.was_submitted_before(known), "{known}");
         }
         assert!(pair.was_submitted_before(131));
-        // The program's own record at 100, whose call took no tick.
+        // The program's record at 100, with a call that took no tick.
         let quick = Pair {
             closed_behind: 100,
             ..pair

@@ -23,7 +23,7 @@ const MOST_AT_ONCE: usize = 16;
 /// Events in existence in all pools.
 static ALL_MADE: AtomicU32 = AtomicU32::new(0);
 
-/// So many events are gone.
+/// This number of events has ended.
 fn fewer(all: &AtomicU32, count: u32) {
     let less = |made: u32| Some(made.saturating_sub(count));
     let _ = all.fetch_update(Relaxed, Relaxed, less);
@@ -45,8 +45,8 @@ impl Node {
     }
 }
 
-/// Places stacked on each other: the uppermost one, counted from 1, and in the high half a number
-/// that every change counts up, so that a place that has come back is not taken for unmoved.
+/// Places stacked on each other: the uppermost one, counted from 1, and in the high half a number that
+/// every change increments, so that a place that has returned is not taken for unmoved.
 #[derive(Default)]
 struct Stack(AtomicU64);
 
@@ -135,7 +135,7 @@ impl Nodes {
     /// The place with this number, counted from 0, if it has been made.
     fn get(&self, index: usize) -> Option<&'static Node> {
         let chunk = self.0.get(index / CHUNK)?.load(Acquire);
-        // SAFETY: what is stored was made and is never freed.
+        // SAFETY: stored chunks were made and are never freed.
         unsafe { chunk.as_ref() }?.get(index % CHUNK)
     }
 
@@ -146,7 +146,7 @@ impl Nodes {
             let made = memory::make([const { Node::new() }; CHUNK])?;
             let (none, raw) = (core::ptr::null_mut(), made.as_ptr());
             if chunk.compare_exchange(none, raw, AcqRel, Acquire).is_err() {
-                // SAFETY: nobody else has seen the second one.
+                // SAFETY: the second one has no other user.
                 unsafe { memory::free(made) };
             }
         }
@@ -273,7 +273,7 @@ impl Pool {
         Some(event)
     }
 
-    /// Gives an event back whose time has been read. Answers it when there is no room.
+    /// Gives an event back after its time has been read. Returns it without room.
     pub(crate) fn give(&self, event: u64) -> Option<u64> {
         let nodes = &self.nodes;
         let place = self.empty.pop(nodes).or_else(|| {
@@ -304,8 +304,7 @@ impl Pool {
         self.least_idle.fetch_min(self.idle.load(Relaxed), Relaxed);
     }
 
-    /// Destroys half of the events that were idle whenever somebody looked. The context must be
-    /// current.
+    /// Destroys half of the events that were idle at every look. The context must be current.
     pub(crate) fn trim(&self, api: &Api) {
         let least = self.least_idle.swap(u32::MAX, Relaxed);
         if least == u32::MAX {

@@ -1,9 +1,8 @@
 //! A queue between one thread that puts in and one that takes out, without a lock: neither has to
 //! wait when the other loses its processor.
 //!
-//! Items lie in segments, one linked to the next: small ones, since there may be thousands of queues with
-//! an item each. A segment that has been emptied is kept for the side that puts in, so that a steady
-//! flow allocates little.
+//! Items are in linked segments: small ones, since thousands of queues may exist with an item each. An
+//! emptied segment is kept for the side that puts in, so that a steady flow allocates little.
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
@@ -101,7 +100,7 @@ impl<T: Copy> Queue<T> {
             self.last.store(fresh, Relaxed);
             segment = fresh;
         }
-        // SAFETY: the segment is live, and nobody reads this place before `put` has grown.
+        // SAFETY: the segment is live, and this place has no reader before `put` has grown.
         unsafe {
             if let Some(cell) = (*segment).items.get(place) {
                 (*cell.get()).write(item);
@@ -137,8 +136,8 @@ impl<T: Copy> Queue<T> {
     /// As for [`Self::front`]; and there is such a segment.
     unsafe fn leave_segment(&self) {
         let emptied = self.first.load(Relaxed);
-        // SAFETY: both segments are live. The putting side has gone on, so the emptied one belongs
-        // to this side alone.
+        // SAFETY: both segments are live. The putting side uses the next one, so the emptied one
+        // belongs to this side alone.
         unsafe {
             self.first.store((*emptied).next.load(Relaxed), Relaxed);
             (*emptied).next.store(core::ptr::null_mut(), Relaxed);
@@ -158,7 +157,7 @@ impl<T: Copy> Queue<T> {
     /// Frees a segment that was swapped out of its place, if there was one.
     fn free(surplus: *mut Segment<T>) {
         if let Some(surplus) = NonNull::new(surplus) {
-            // SAFETY: it was made by `make_segment`, and whoever swaps it out owns it.
+            // SAFETY: `make_segment` made it, and the thread that swaps it out owns it.
             unsafe { memory::free(surplus) };
         }
     }
@@ -166,7 +165,7 @@ impl<T: Copy> Queue<T> {
     /// Takes the front item out.
     ///
     /// # Safety
-    /// As for [`Self::front`], which has answered an item.
+    /// As for [`Self::front`], which has returned an item.
     pub(crate) unsafe fn pop(&self) {
         let count = self.taken.load(Relaxed);
         self.taken.store(count.wrapping_add(1), Release);

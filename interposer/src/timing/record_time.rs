@@ -1,6 +1,6 @@
-//! How long an event record takes on a device. The time of an event is that of the end of its record,
-//! so the length of a task between two of them is too long by one. Two records in a row tell it, where
-//! the second was in the queue before the first was reached: their times are apart by just that.
+//! Duration of an event record on a device. The time of an event is that of the end of its record, so
+//! the duration of a task between two of them is too long by one. Two records in a row show it, where
+//! the second was in the queue before the first was reached: their times differ by just that.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64};
@@ -13,28 +13,28 @@ use ascend_trace_format::record::told;
 use crate::emit;
 use crate::timing::spread::Spread;
 
-/// So many samples are taken as soon as possible; after that now and then.
+/// This number of samples is taken as soon as possible; later ones from time to time.
 const SOON: u32 = 32;
 /// As many where some records take far longer than most.
 const SOON_OF_TAIL: u32 = 128;
 /// Attempts that may be spent on these: on streams that are never busy none says anything.
 const MOST_SOON: u32 = 256;
-/// Of so many tasks, one has a second record behind it.
+/// One task in this number has a second record after it.
 const STEP: u32 = 64;
 /// No record takes longer than this: something else was between the two.
 const LONGEST_NS: i64 = 10_000_000;
-/// As long as nothing is known, a record may take so much.
+/// Largest assumed duration of a record before any sample.
 const UNKNOWN_NS: u32 = 5_000;
-/// By so much more than what submitting takes must a record have been reached later, before it is
-/// believed that the one behind it was waiting.
+/// A record must have been reached this much later than submitting takes, before the one behind it
+/// counts as waiting.
 const MARGIN_NS: i64 = 20_000;
-/// No device's clock drifts faster than one part in so many.
+/// No device's clock drifts faster than one part in this number.
 const DRIFT: i64 = 5_000;
 
 const UNKNOWN: i64 = i64::MAX;
 const UNTOLD: u64 = u64::MAX;
 
-/// What has been learnt of one device.
+/// Learnt values of one device.
 pub(crate) struct RecordTime {
     attempts: AtomicU32,
     /// What records took.
@@ -115,7 +115,7 @@ impl RecordTime {
         }
     }
 
-    /// Whether what was submitted at `host` was in its queue before `device`.
+    /// Whether a record that was submitted at `host` was in its queue before `device`.
     pub(crate) fn was_waiting(&self, host: HostNs, device: DeviceNs) -> bool {
         let quickest = self.quickest(host);
         quickest != UNKNOWN && ahead(host, device) > quickest.saturating_add(MARGIN_NS)
@@ -170,7 +170,7 @@ impl RecordTime {
     }
 }
 
-/// By how much a device's time is ahead of the host's. A time that is none may be anything.
+/// How far a device's time is ahead of the host's. An invalid time may have any value.
 fn ahead(host: HostNs, device: DeviceNs) -> i64 {
     device.ns().wrapping_sub(host.ns())
 }

@@ -1,11 +1,11 @@
-//! Reading a device's clock finely: `ElapsedTime` resolves ticks but only between two events, and
-//! as a `float` of milliseconds it grows coarse with distance; `GetTimestamp` is absolute but whole
-//! microseconds. So times are elapsed times from a recent reference event, whose own place on the
-//! clock was told by the reference before it. Where the first one lies within its microsecond is
-//! not known, but it is the same for all times of the device, so it goes into the clock's offset.
+//! Reads a device's clock with a fine resolution: `ElapsedTime` resolves ticks but only between two
+//! events, and as a `float` of milliseconds it gets coarse with distance; `GetTimestamp` is absolute
+//! but whole microseconds. So times are elapsed times from a recent reference event. The reference
+//! before it gives its place on the clock. The place of the first one within its microsecond is not
+//! known, but it is the same for all times of the device, so it is part of the clock's offset.
 //!
-//! It is half a microsecond at most, however many references there have been: what the driver tells of the
-//! clock is compared with these times.
+//! It is half a microsecond at most, for any number of references: the driver's readings of the clock
+//! are compared with these times.
 //!
 //! A device has one reference for all its contexts, so that their times can be compared. Some of those
 //! that it replaced are kept: where much waited to be read, each stream begins with times that are older
@@ -32,7 +32,7 @@ pub(crate) use kept::{Reading, elapsed_open};
 /// A reference is replaced after this long. The float's step is then below a nanosecond, so that
 /// rounding finds the very tick and no error is handed on.
 const FRESH_NS: u64 = 8_000_000;
-/// Devices that have a reference; others are told in whole microseconds.
+/// Devices that have a reference; times of others are whole microseconds.
 const DEVICES: usize = 64;
 /// How long one who ends a context waits for those who read by one of its references, in half milliseconds.
 const READER_ROUNDS: u32 = 200;
@@ -50,7 +50,7 @@ pub(crate) struct Clock {
     state: PlainLock<ClockState>,
 }
 
-/// So many times in a row that are too old: the device's clock has begun anew.
+/// After this number of consecutive times that are too old, the device's clock has restarted.
 const BEGUN_ANEW: u32 = 16;
 
 static CLOCKS: [Clock; DEVICES] = [const {
@@ -64,7 +64,7 @@ static CLOCKS: [Clock; DEVICES] = [const {
     }
 }; DEVICES];
 
-/// Counts a reader for as long as it lives. One that a jump leaves is told by its thread.
+/// Counts a reader while it lives. Its thread reports one that a jump leaves.
 struct Reader(&'static Clock);
 
 impl Drop for Reader {
@@ -74,7 +74,7 @@ impl Drop for Reader {
     }
 }
 
-/// What is known of how long records take on a context's device.
+/// The learnt duration of records on a context's device.
 pub(crate) fn record_time(context: &ContextEntry) -> Option<&'static RecordTime> {
     let clock = CLOCKS.get(context.device.load(Relaxed) as usize)?;
     Some(&clock.record_time)
@@ -94,7 +94,7 @@ pub(crate) fn tell() {
     }
 }
 
-/// The latest time that was read of a context's device: what is submitted from now on is done later.
+/// The latest time that was read of a context's device: later submissions are done later.
 pub(crate) fn latest(context: &ContextEntry) -> i64 {
     let clock = CLOCKS.get(context.device.load(Relaxed) as usize);
     clock.map_or(i64::MIN, |clock| clock.latest.load(Relaxed))
@@ -115,14 +115,14 @@ pub(crate) fn read(
     }
 }
 
-/// Gives up what belongs to a context that is about to end.
+/// Releases references of a context that is about to end.
 pub(crate) fn release(api: &Api, context: &'static ContextEntry) {
     if let Some(clock) = CLOCKS.get(context.device.load(Relaxed) as usize) {
         clock.release(api, context);
     }
 }
 
-/// The same for a context that has failed, or is gone: its events are left alone.
+/// The same for a context that has failed, or has ended: its events are left alone.
 pub(crate) fn abandon(context: &ContextEntry) {
     if let Some(clock) = CLOCKS.get(context.device.load(Relaxed) as usize) {
         let mut state = clock.state.lock_patiently();
@@ -263,7 +263,7 @@ impl Clock {
             return whole_microseconds(api, event);
         }
         let nanoseconds = middle_of(microseconds);
-        // Whole microseconds do not tell it better than that.
+        // Whole microseconds give no better time.
         self.admits(nanoseconds, floor.saturating_sub(2_000))?;
         state.now = Reference {
             event,
@@ -280,8 +280,8 @@ impl Clock {
         })
     }
 
-    /// Puts a later one in the place of `old`, unless somebody else has done so. Answers its time as it counts from
-    /// now on.
+    /// Replaces `old` by a later one, unless another thread has done so. Returns its time as it counts
+    /// from now on.
     fn replace(&self, api: &Api, old: Reference, new: Reference, open: i64) -> Option<i64> {
         let mut new = Reference {
             microseconds: api.timestamp_us(new.event).ok()?,
@@ -309,7 +309,7 @@ impl Clock {
         })
     }
 
-    /// Changes the references while `present` is the present one and nobody else does.
+    /// Changes the references while `present` is the present one and no other thread does.
     fn change(
         &self,
         api: &Api,

@@ -19,10 +19,10 @@ impl Slots {
         self.fullness()
     }
 
-    /// Finds out how far the stream has come.
+    /// Finds the progress of the stream.
     #[cold]
     fn look(&mut self, lane: &Lane, api: &Api) {
-        // The program may have records that are only readable once somebody has looked.
+        // The program may have records that are only readable after a look.
         let wants = lane.may_be_looked_at() || self.fullness() == Room::None;
         let may_ask = wants && !lane.is_locked();
         let Some(look) = lane.look() else { return };

@@ -1,5 +1,5 @@
-//! Where a thread of ours may run. It is made by whichever thread of the program's submits first, and would
-//! inherit what that one has chosen for itself: one processor, or real-time priority.
+//! Processors and priority of a thread of the tool. The program's thread that submits first makes it,
+//! and it would inherit that thread's choices: one processor, or real-time priority.
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
@@ -20,7 +20,7 @@ pub(crate) fn note() {
     if NOTED.load(Acquire) {
         return;
     }
-    // SAFETY: the place has the size that is told; nobody reads it yet.
+    // SAFETY: the place has the passed size; it has no reader yet.
     let answered = unsafe {
         let mask = (*MASK.0.get()).as_mut_ptr();
         mask.write(core::mem::zeroed());
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn processors() -> i32 {
-        // SAFETY: a live local of the size that is told.
+        // SAFETY: a live local of the passed size.
         unsafe {
             let mut now: libc::cpu_set_t = core::mem::zeroed();
             libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut now);

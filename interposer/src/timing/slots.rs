@@ -4,8 +4,7 @@
 
 use crate::timing::chip;
 
-/// So often among the events that may be in one queue, one is remembered by which it can be told how far
-/// the stream has come.
+/// Number of events in one queue that are remembered as marks, to find the progress of the stream.
 const MARKS: usize = 8;
 
 /// Events that may be in one queue; with half of them, one event for each task has to do.
@@ -21,12 +20,13 @@ pub(crate) struct Mark {
     pub(crate) place: u64,
     /// The tick after its submission.
     pub(crate) closed: u64,
-    /// Events of ours until it.
+    /// Number of the tool's events up to it.
     events: u64,
 }
 
 pub(crate) struct Slots {
-    /// Events of ours that went into the queue, and those that are known to have left it.
+    /// Number of the tool's events that went into the queue, and of those that are known to have left
+    /// it.
     put: u64,
     left: u64,
     marks: [Mark; MARKS],
@@ -58,7 +58,7 @@ impl Slots {
         }
     }
 
-    /// Whether there are so many events in the queue that it is worth a look how far the stream has come.
+    /// Whether the queue has enough events to make a look at the stream's progress worthwhile.
     #[inline]
     pub(crate) fn wants_look(&self) -> bool {
         self.inside() >= most() / 2
@@ -80,7 +80,7 @@ impl Slots {
         }
     }
 
-    /// Nothing of ours is in the queue.
+    /// The queue has no events of the tool.
     pub(crate) fn all_passed(&mut self) {
         self.left = self.put;
         self.count = 0;

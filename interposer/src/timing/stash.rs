@@ -7,7 +7,7 @@ use crate::objects::ContextEntry;
 use crate::timing::api::Api;
 use crate::timing::lane;
 
-/// Events that are fetched at a time, where there are not so many streams that they would hoard them.
+/// Number of events that are fetched at a time, unless many streams would hoard them.
 const ROOM: usize = 16;
 /// As many where each event takes an id that the program, or another stream, may need.
 const FEW: usize = 2;
@@ -41,7 +41,7 @@ impl Stash {
 
     #[cold]
     fn fetch(&mut self, context: &ContextEntry, api: &Api) {
-        // What is left is of a context that has ended.
+        // The rest belongs to an ended context.
         self.forget();
         self.context = context.serial.load(Relaxed);
         let most = match lane::used() {
@@ -55,7 +55,7 @@ impl Stash {
         }
     }
 
-    /// Puts back what was taken and not used.
+    /// Puts an unused event back.
     pub(crate) fn put_back(&mut self, context: &ContextEntry, api: &Api, event: u64) {
         match self.events.get_mut(self.count) {
             Some(place) if event != 0 => {

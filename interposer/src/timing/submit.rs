@@ -73,7 +73,7 @@ pub(crate) fn begin(
     if stream.context.load(Relaxed) != context.serial.load(Relaxed) {
         return Err(Untimed::Unknown);
     }
-    // What the runtime does for events is more than the program has asked it for.
+    // The runtime's work for events is more than the program has asked for.
     if !quiet::is_allowed() {
         return Err(Untimed::Off);
     }
@@ -164,7 +164,7 @@ pub(crate) fn begin(
 /// Where the begin of a task is read off.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begins {
-    /// An event of its own.
+    /// A separate event.
     Itself,
     /// The end event of the task before it.
     WithTheLast,
@@ -276,7 +276,7 @@ impl Submission {
         };
         if let Some(mut pair) = self.pair(has_ended, task, (begin, closed)) {
             pair.closed_behind = closed_behind;
-            // SAFETY: the submission lock is held, so nobody else puts in.
+            // SAFETY: the submission lock is held, so no other thread puts in.
             unsafe { self.lane.pending.push(pair) };
         }
         self.order.chain = Some((self.strangers, self.unknown)).filter(|_| has_ended && alone);
@@ -300,7 +300,7 @@ impl Submission {
         }
     }
 
-    /// What has to be read, or only has to come back when there is no `sequence`.
+    /// A pair to read, or only to return without a `sequence`.
     fn pair(
         &mut self,
         has_ended: bool,
@@ -323,7 +323,7 @@ impl Submission {
             return Some(pair);
         }
         self.order.stash.put_back(self.context, self.api, self.end);
-        // An event of its own is on its way: it comes back by itself.
+        // A separate event was submitted: it returns by itself.
         let has_begun = self.start != 0 && self.start != self.end;
         pair.end = self.start;
         has_begun.then_some(pair)

@@ -1,4 +1,4 @@
-//! What is read before something ends that would take times along: streams, contexts, the process.
+//! Reads times before the end of a stream, a context or the process would destroy them.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -11,8 +11,8 @@ use crate::timing::harvest::{self, Ask, Limit};
 use crate::timing::lane::{self, KeptOut, Lane};
 use crate::timing::{anchor, counters, reference};
 
-/// A stream is about to be destroyed or aborted: reads what is done, and keeps everybody out until the
-/// call has returned. A question about a stream that goes meanwhile would find it gone.
+/// A stream is about to be destroyed or aborted: reads finished pairs, and keeps all readers out until
+/// the call has returned. A query during the end of a stream would not find it.
 pub(crate) fn before_stream_end(stream: &StreamEntry) -> Option<KeptOut> {
     let Some(kept_out) = lane::known(stream)?.keep_out(&mut { EXIT_ROUNDS }) else {
         // Nobody touches the lane any more.
@@ -29,7 +29,7 @@ pub(crate) fn before_stream_end(stream: &StreamEntry) -> Option<KeptOut> {
     Some(kept_out)
 }
 
-/// A stream has been destroyed. What it had submitted is done, unless it was taken down by force.
+/// A stream has been destroyed. Its work is done, unless it was destroyed by force.
 pub(crate) fn after_stream_end(stream: &StreamEntry, kept_out: &KeptOut, was_forced: bool) {
     let lane = kept_out.lane();
     let Some(api) = api::get() else { return };
@@ -57,9 +57,9 @@ fn is_open(lane: &Lane) -> bool {
 /// milliseconds and for all streams together.
 const TEARDOWN_ROUNDS: u32 = 40;
 
-/// A context is about to end: reads what can be read and destroys the events, which must not
-/// outlive it. The runtime itself waits here for unfinished tasks, so waiting a little first
-/// costs the program nothing. `is_current` says whether it is the calling thread's.
+/// A context is about to end: reads finished pairs and destroys the events, which must not outlive it.
+/// The runtime itself waits here for unfinished tasks, so a short wait before costs the program
+/// nothing. `is_current` says whether it is the calling thread's.
 pub(crate) fn before_context_end(context: &'static ContextEntry, is_current: bool) {
     if context.timing.has_failed() {
         after_failure(context);
@@ -86,8 +86,9 @@ pub(crate) fn before_context_end(context: &'static ContextEntry, is_current: boo
     release_lanes(context);
 }
 
-/// The device of a context is about to be reset by force. Nobody says what becomes of contexts that the program has
-/// made itself: what is done is read, and the runtime is asked nothing until the program submits there again.
+/// The device of a context is about to be reset by force. The fate of contexts that the program has
+/// made is not documented: finished pairs are read, and the runtime gets no query until the program
+/// submits there again.
 pub(crate) fn before_forced_reset(context: &'static ContextEntry) {
     if !context.timing.is_open() {
         return;
@@ -114,7 +115,7 @@ fn after_failure(context: &'static ContextEntry) {
         let Some(kept_out) = lane.keep_out(&mut rounds) else {
             continue;
         };
-        // SAFETY: `harvesting` is set, so nobody else takes out.
+        // SAFETY: `harvesting` is set, so no other thread takes out.
         while let Some(pair) = unsafe { kept_out.lane().pending.front() } {
             // SAFETY: as above.
             unsafe { kept_out.lane().pending.pop() };
@@ -146,7 +147,7 @@ const EXIT_ROUNDS: u32 = 200;
 /// How often everything is asked about, half a millisecond apart.
 const EXIT_PASSES: u32 = 3;
 
-/// The process ends: reads what is done already.
+/// The process ends: reads finished pairs.
 pub(crate) fn at_exit() {
     let Some(api) = api::get() else { return };
     let mut rounds = EXIT_ROUNDS;
@@ -162,7 +163,7 @@ pub(crate) fn at_exit() {
     counters::tell();
 }
 
-/// Reads what is done on all lanes. Answers whether something is left.
+/// Reads finished pairs on all lanes. Returns whether some are left.
 fn read_all(api: &Api, rounds: &mut u32) -> bool {
     let mut is_left = false;
     let lanes = lane::all().filter(|lane| lane.is_used() && lane.has_pending());
@@ -178,7 +179,7 @@ fn read_all(api: &Api, rounds: &mut u32) -> bool {
     is_left
 }
 
-/// Reads what is done in a context until nothing is left, or for as long as a teardown waits.
+/// Reads finished pairs of a context until none is left, or for the time limit of a teardown.
 fn wait_for_last(context: &ContextEntry, api: &Api) {
     for round in 0..=TEARDOWN_ROUNDS {
         let mut is_left = false;
@@ -195,7 +196,7 @@ fn wait_for_last(context: &ContextEntry, api: &Api) {
     }
 }
 
-/// Reads what is done on a lane and gives the rest up.
+/// Reads finished pairs of a lane and abandons the rest.
 fn drain(lane: &'static Lane, api: &Api, rounds: &mut u32) {
     // Nobody else may be reading a pair that is about to be thrown away.
     let Some(_kept_out) = lane.keep_out(rounds) else {
@@ -205,9 +206,9 @@ fn drain(lane: &'static Lane, api: &Api, rounds: &mut u32) {
     forsake(lane, api, Untimed::ContextGone);
 }
 
-/// Gives up what is left on a lane, and the events that it has at hand. The caller has set `harvesting`.
+/// Abandons the rest of a lane, and its fetched events. The caller has set `harvesting`.
 fn forsake(lane: &Lane, api: &Api, reason: Untimed) {
-    // SAFETY: `harvesting` is set, so nobody else takes out.
+    // SAFETY: `harvesting` is set, so no other thread takes out.
     while let Some(pair) = unsafe { lane.pending.front() } {
         // SAFETY: as above.
         unsafe { lane.pending.pop() };
@@ -222,7 +223,7 @@ fn forsake(lane: &Lane, api: &Api, reason: Untimed) {
     }
 }
 
-/// Whether the runtime may be told anything about a lane's context.
+/// Whether queries about a lane's context are allowed.
 fn is_open_or_closing(lane: &Lane) -> bool {
     !lane
         .context()

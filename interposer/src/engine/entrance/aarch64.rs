@@ -13,12 +13,12 @@ pub(super) const STUB_BYTES: usize = 8;
 /// 1 where vectors are longer than 128 bits, or may be.
 static IS_SCALABLE: AtomicU32 = AtomicU32::new(0);
 
-/// The system's mark for scalable vectors among what it says of the processor.
+/// The system's flag for scalable vectors in its description of the processor.
 const HWCAP_SVE: u64 = 1 << 22;
 
 /// Finds out how vectors are saved here. Always the same, so that it does no harm twice.
 pub(super) fn prepare() {
-    // SAFETY: reads what the kernel has told this process.
+    // SAFETY: reads the kernel's data about this process.
     let about = unsafe { libc::getauxval(libc::AT_HWCAP) };
     IS_SCALABLE.store(u32::from(about & HWCAP_SVE != 0), Relaxed);
 }
@@ -112,7 +112,7 @@ macro_rules! restore_vectors {
     };
 }
 
-/// Puts results among what was saved: into the low 128 bits of the first four. Changes `x9`, `x10`.
+/// Puts results into the saved registers: into the low 128 bits of the first four. Changes `x9`, `x10`.
 macro_rules! keep_vector_results {
     () => {
         "
@@ -141,7 +141,7 @@ macro_rules! keep_vector_results {
     };
 }
 
-/// Makes `x17` lead to what is known of the entrance. Changes `x9`, `x16`.
+/// Sets `x17` to the data of the entrance. Changes `x9`, `x16`.
 macro_rules! find_entrance {
     () => {
         "
@@ -153,8 +153,7 @@ macro_rules! find_entrance {
     };
 }
 
-/// Brings the general registers back. `x16` and `x17` belong to nobody between a call and its
-/// function.
+/// Restores the general registers. `x16` and `x17` are free between a call and its function.
 macro_rules! restore_general {
     () => {
         "
@@ -266,7 +265,7 @@ global_asm!(
     leave!(),
     "ret",
     ".cfi_restore_state",
-    // Arguments on the stack: they are there to the end of the page at least.
+    // Arguments on the stack: they are mapped to the end of the page at least.
     "4:",
     "add x12, x29, #32",
     "neg x13, x12",
@@ -291,7 +290,7 @@ global_asm!(
     "subs x10, x10, #16",
     "b.hi 6b",
     "b 3b",
-    // To go on at what is answered.
+    // To continue at the returned address.
     "7:",
     "mov w0, w10",
     "mov x1, x19",

@@ -9,7 +9,7 @@
 //! stack, and brings all of them back but those that hold the result.
 //!
 //! An entrance is an ordinary function with a frame: exceptions, backtraces and processors that check
-//! return addresses find what they expect.
+//! return addresses work as expected.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -30,7 +30,8 @@ use crate::{stubs, variadic};
 /// Functions that can be patched.
 const ENTRANCES: usize = stubs::STUBS;
 
-/// In [`Entrance::results`]: nothing is called, the program goes on at what the target answers.
+/// In [`Entrance::results`]: no function is called, the program continues at the address that the
+/// target returns.
 const PASSES_ON: u32 = 1 << 31;
 
 /// Where an entrance leads, laid out for the assembly.
@@ -65,8 +66,8 @@ fn first() -> usize {
     first as usize
 }
 
-/// An entrance to `target`, which takes the calls of a function of this shape; `None` when there is
-/// none left. One that is there already is used again where `is_again` says that it may be.
+/// An entrance to `target`, which takes the calls of a function of this shape; `None` when all are
+/// used. An existing one is used again where `is_again` allows it.
 pub(super) fn to(target: usize, shape: Shape, is_again: bool) -> Option<usize> {
     enter(target, shape.stack?, shape.results, is_again)
 }
@@ -147,7 +148,7 @@ mod tests {
         value / 2.0
     }
 
-    // Answers in the first vector, and changes the second one, as whatever is called on the way may.
+    // Returns its result in the first vector, and changes the second one, as any called function may.
     #[cfg(target_arch = "x86_64")]
     core::arch::global_asm!(
         ".text",

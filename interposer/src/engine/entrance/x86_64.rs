@@ -12,7 +12,7 @@ use super::{ENTRANCES, TABLE, readable};
 pub(super) const STUB_BYTES: usize = 16;
 
 /// How vectors are saved: by moves, where the processor has no more than 16 of 128 bits, or by its
-/// own instructions for that, which write what is in use.
+/// special instructions, which write the registers in use.
 const MOVES: u32 = 0;
 const XSAVE: u32 = 1;
 const XSAVEC: u32 = 2;
@@ -20,9 +20,9 @@ const XSAVEC: u32 = 2;
 /// The legacy area and the header, which every layout begins with.
 const HEAD: u64 = 576;
 
-/// What of the processor's state callers may rely on: vectors and masks of AVX-512, and the general
-/// registers that APX adds. Not the tiles of AMX, which no compiler keeps over a call, nor the keys
-/// of protected memory, which belong to nobody's call.
+/// Parts of the processor's state that callers may rely on: vectors and masks of AVX-512, and the
+/// general registers that APX adds. Not the tiles of AMX, which no compiler keeps over a call, nor the
+/// keys of protected memory, which are not part of any call.
 const COMPONENTS: u64 = 1 << 1 | 1 << 2 | 0b111 << 5 | 1 << 19;
 
 /// Laid out for the assembly.
@@ -65,7 +65,7 @@ fn way(may_be_compact: bool) -> (u32, u64, u64) {
     if !has_os_support {
         return (MOVES, 0, HEAD);
     }
-    // SAFETY: the system says that it takes care of such state, so the instruction is there.
+    // SAFETY: the system supports such state, so the instruction exists.
     let enabled = unsafe { enabled() };
     let components = enabled & COMPONENTS;
     let is_compact = may_be_compact && __cpuid_count(0xd, 1).eax & 1 << 1 != 0;
@@ -84,7 +84,7 @@ fn way(may_be_compact: bool) -> (u32, u64, u64) {
 
 #[target_feature(enable = "xsave")]
 fn enabled() -> u64 {
-    // SAFETY: the instruction is there, as the caller says.
+    // SAFETY: the caller guarantees that the instruction exists.
     unsafe { _xgetbv(0) }
 }
 
@@ -147,7 +147,7 @@ macro_rules! restore_vectors {
     };
 }
 
-/// Makes `r11` lead to what is known of the entrance. Changes `r10`.
+/// Sets `r11` to the data of the entrance. Changes `r10`.
 macro_rules! find_entrance {
     () => {
         "
@@ -199,9 +199,9 @@ global_asm!(
     entrances = const ENTRANCES,
 );
 
-// Of the frame: at `rbx` the general registers, in the order of arguments; the control word of the
-// vector unit at 72, whose marks of what went wrong belong to the call; results at 80 and 96; a word
-// at 112. Below are the vectors, and below them the copy of the stack.
+// Of the frame: at `rbx` the general registers, in the order of arguments; at 72 the control word of
+// the vector unit, with exception flags that belong to the call; results at 80 and 96; a word at 112.
+// Below are the vectors, and below them the copy of the stack.
 global_asm!(
     ".text",
     ".p2align 6",
@@ -280,7 +280,7 @@ global_asm!(
     ".cfi_def_cfa_offset 8",
     "ret",
     ".cfi_restore_state",
-    // Arguments on the stack: they are there to the end of the page at least.
+    // Arguments on the stack: they are mapped to the end of the page at least.
     "4:",
     "lea rsi, [rbp + 24]",
     "mov eax, esi",
@@ -307,8 +307,8 @@ global_asm!(
     "sub rcx, 8",
     "jnz 6b",
     "jmp 3b",
-    // To go on at what is answered, in the place of the entrance's number: a signal handler leaves
-    // what lies so shortly below the stack.
+    // To continue at the returned address, in the place of the entrance's number: a signal handler does
+    // not change memory directly below the stack.
     "7:",
     "mov edi, [r11 + 8]",
     "mov rsi, rbx",

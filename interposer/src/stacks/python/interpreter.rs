@@ -1,4 +1,4 @@
-//! An interpreter: what it is asked, and what its memory says of frames.
+//! An interpreter: queries to it, and the frames in its memory.
 
 use super::layout::{self, Layout};
 use super::names::Names;
@@ -34,7 +34,7 @@ pub(super) struct Functions {
     pub(super) main: usize,
     /// `Py_IsFinalizing`
     pub(super) ends: usize,
-    /// `_PyThreadState_UncheckedGet`, 0 where there is none.
+    /// `_PyThreadState_UncheckedGet`, 0 if missing.
     pub(super) holder: usize,
 }
 
@@ -61,11 +61,11 @@ impl Types {
     }
 }
 
-/// What a chain of frames consists of, innermost first.
+/// Parts of a chain of frames, innermost first.
 pub(super) enum Item {
     Frame(RawFrame),
-    /// The frames since the last of these run in one native function, whose frame this address is in if it is
-    /// known.
+    /// The frames since the last of these run in one native function. This address is in its frame, if
+    /// it is known.
     Entry(Option<usize>),
 }
 
@@ -112,7 +112,7 @@ impl Interpreter {
         })
     }
 
-    /// Whether one of these frames is of the interpreter: then its object is there.
+    /// Whether one of these frames belongs to the interpreter: then its object is loaded.
     pub(super) fn is_on(&self, native: &Frames) -> bool {
         let (begin, length) = self.range;
         let mut addresses = native.addresses();
@@ -142,7 +142,8 @@ impl Interpreter {
         (thread != 0 && main != 0 && newest == main && ends == 0).then_some(thread)
     }
 
-    /// Whether a thread's state is the one that has the interpreter's lock. Then nobody can end that.
+    /// Whether a thread's state is the one with the interpreter's lock. Then the interpreter cannot
+    /// end.
     #[inline]
     pub(super) fn is_held_by(&self, thread: usize) -> bool {
         let holder = self.functions.holder;
@@ -150,7 +151,7 @@ impl Interpreter {
         holder != 0 && unsafe { ask(holder) } == thread
     }
 
-    /// Calls `item` with what the chain of a thread consists of, up to so many frames. `None` where something
+    /// Calls `item` with the parts of a thread's chain, up to `most` frames. `None` where something
     /// makes no sense.
     #[inline]
     pub(super) fn each<R: Reads>(
@@ -161,7 +162,7 @@ impl Interpreter {
         mut item: impl FnMut(Item) -> Option<()>,
     ) -> Option<()> {
         let layout = &self.layout;
-        // SAFETY: only answers the thread's pointer.
+        // SAFETY: only returns the thread's pointer.
         let own = unsafe { libc::pthread_self() } as usize;
         if reads.of_thread(thread.checked_add(layout.thread_id)?)? != own {
             return None;
@@ -252,7 +253,8 @@ impl Interpreter {
         (offset < length).then_some(offset as u32)
     }
 
-    /// A word that tells a frame from others, also from one of code that was where its code is now.
+    /// A word that distinguishes a frame from others, also from one of earlier code at the same
+    /// address.
     #[inline]
     pub(super) fn identity<R: Reads>(&self, reads: &R, frame: RawFrame) -> Option<u64> {
         let layout = &self.layout;

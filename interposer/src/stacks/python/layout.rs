@@ -1,4 +1,4 @@
-//! Where things lie in the memory of an interpreter, by its version.
+//! The layout of an interpreter's memory, by its version.
 
 use super::lines::Table;
 use crate::loader::object::Object;
@@ -7,10 +7,10 @@ use crate::loader::object::Object;
 pub(super) const TYPE: usize = 8;
 pub(super) const SIZE: usize = 16;
 pub(super) const BYTES: usize = 32;
-/// In texts: the hash, once somebody has asked for it.
+/// In texts: the hash, once it has been computed.
 pub(super) const HASH: usize = 24;
 pub(super) const NO_HASH: usize = usize::MAX;
-/// The owner of a frame that stands for a native function, in 3.12 and 3.13.
+/// The owner of a frame that represents a native function, in 3.12 and 3.13.
 pub(super) const OF_NATIVE: u8 = 3;
 
 /// Distances in bytes.
@@ -29,7 +29,7 @@ pub(super) struct Layout {
     pub(super) is_object: bool,
     /// A byte that says whether it is the first one of its native function.
     pub(super) is_entry: Option<usize>,
-    /// A byte that says what it belongs to.
+    /// The byte with its owner.
     pub(super) owner: Option<usize>,
     /// Of a code object: its instructions, if frames have their addresses. Otherwise they have indices of
     /// instructions of `unit` bytes.
@@ -45,7 +45,7 @@ pub(super) struct Layout {
     pub(super) compact: usize,
 }
 
-/// What a native function that runs Python code has on its stack, in 3.11 and 3.12.
+/// Stack data of a native function that runs Python code, in 3.11 and 3.12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Native {
     /// Where a thread's state has the innermost one.
@@ -162,7 +162,7 @@ impl Layout {
         }
     }
 
-    /// By what a 3.13 says of itself.
+    /// From the offsets in a 3.13.
     fn by_offsets(words: &[[u8; 8]; OFFSETS], version: u64) -> Option<Self> {
         let at = |index: usize| {
             let word = words

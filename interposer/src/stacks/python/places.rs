@@ -12,7 +12,7 @@ use crate::thread::ThreadState;
 /// Interpreters that a process can load one after another.
 const MOST_INTERPRETERS: usize = 4;
 
-/// The interpreters found so far, and the one that is in use.
+/// The interpreters found until now, and the one in use.
 pub(super) static PLACES: [Place; MOST_INTERPRETERS] = [const { Place::new() }; MOST_INTERPRETERS];
 pub(super) static CURRENT: AtomicPtr<Place> = AtomicPtr::new(core::ptr::null_mut());
 /// One more than the number of objects at the last look.
@@ -30,8 +30,8 @@ pub(super) const FREE: u8 = 0;
 pub(super) const TAKEN: u8 = 1;
 pub(super) const READY: u8 = 2;
 
-// SAFETY: only who has changed the state to `TAKEN` writes to the interpreter, and all others read it after that
-// has changed to `READY`, from when on nobody writes.
+// SAFETY: only the thread that has changed the state to `TAKEN` writes to the interpreter, and all
+// others read it after the change to `READY`. Then no thread writes any more.
 unsafe impl Sync for Place {}
 
 impl Place {
@@ -48,7 +48,7 @@ impl Place {
         if self.state.load(Acquire) != READY {
             return None;
         }
-        // SAFETY: nobody writes any more.
+        // SAFETY: no thread writes any more.
         unsafe { (*self.interpreter.get()).as_ref() }
     }
 
@@ -56,7 +56,7 @@ impl Place {
     fn put(&'static self, interpreter: Interpreter) -> Option<Interpreter> {
         match self.state.compare_exchange(FREE, TAKEN, Acquire, Relaxed) {
             Ok(_) => {
-                // SAFETY: nobody else writes, and nobody reads yet.
+                // SAFETY: no other thread writes, and none reads yet.
                 unsafe { *self.interpreter.get() = Some(interpreter) };
                 self.state.store(READY, Release);
                 None

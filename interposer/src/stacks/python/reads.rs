@@ -21,7 +21,7 @@ pub(super) trait Reads {
     }
 }
 
-/// Reads what is certain to be there.
+/// Reads memory that is certainly mapped.
 pub(super) struct Direct;
 
 impl Reads for Direct {
@@ -44,19 +44,19 @@ const WINDOWS: usize = 2;
 /// The smallest page there is.
 const PAGE: usize = 4096;
 
-/// Lets the kernel read, which cannot fault. What was read last is kept.
+/// Lets the kernel read, which cannot fault. The last read is kept.
 pub(super) struct Checked {
     windows: [Window; WINDOWS],
     /// The one that is replaced next.
     next: Cell<usize>,
 }
 
-/// For threads that the interpreter may not wait for at its end: it frees their state and their frames, but never
-/// what these refer to. The kernel reads the former. What was read counts if the interpreter did not end before:
-/// then what it refers to stays.
+/// For threads that the interpreter may not wait for at its end: it frees their state and their frames,
+/// but never the objects that these refer to. The kernel reads the former. A read counts if the
+/// interpreter had not ended before it: then the referenced objects stay.
 pub(super) struct Guarded<F> {
     checked: Checked,
-    /// What is in use of the thread's own stack.
+    /// The used part of the thread's stack.
     stack: (usize, usize),
     ends: F,
 }
@@ -91,7 +91,7 @@ impl<F: Fn() -> bool> Reads for Guarded<F> {
 
 struct Window {
     begin: Cell<usize>,
-    /// Bytes that were there.
+    /// Number of readable bytes.
     length: Cell<usize>,
     words: [Cell<u64>; WORDS],
 }
@@ -173,7 +173,7 @@ mod tests {
             assert_eq!(Direct.word(wrong), None, "{wrong:x}");
             assert_eq!(checked.word(wrong), None, "{wrong:x}");
         }
-        // Where the first page of a program could be, and above what it can map.
+        // The lowest possible first page of a program, and the end of its address space.
         for absent in [4096, (1 << 47) - 8] {
             assert_eq!(checked.word(absent), None, "{absent:x}");
         }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_page_that_is_not_there_ends_what_is_read() {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a fresh mapping, whose second page is made unreadable.
+        // SAFETY: a fresh mapping with a second page that is made unreadable.
         let base = unsafe {
             let base = libc::mmap(core::ptr::null_mut(), 8192, 3, flags, -1, 0);
             libc::mprotect(base.byte_add(4096), 4096, libc::PROT_NONE);

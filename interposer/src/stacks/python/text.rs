@@ -26,8 +26,8 @@ pub(super) fn bytes<R: Reads>(reads: &R, layout: &Layout, text: usize) -> Option
     Some((text.checked_add(behind)?, count * size))
 }
 
-/// Copies the text at an address as far as there is room; answers its length in bytes. Of a text that is longer
-/// the end is left out.
+/// Copies the text at an address as far as it fits; returns its length in bytes. The end of a longer
+/// text is left out.
 pub(super) fn read<R: Reads>(
     reads: &R,
     layout: &Layout,

@@ -1,13 +1,13 @@
 //! Reading memory that may not be there, as a file: where the system call for that is forbidden.
 //!
-//! By system calls of their own, since a thread that is being cancelled would end in libc's.
+//! By direct system calls, since a thread that is being cancelled would end in libc's.
 
 use core::ffi::c_void;
 
 use super::{Refused, is_address};
 
-/// Our own memory. Open only while it is read, so that the program never finds a file that it has
-/// not opened, nor we one that it has opened in the place of ours.
+/// The memory of this process. Open only while it is read, so that the program never finds a file that
+/// it has not opened, and the tool never uses one of the program.
 struct Memory(i32);
 
 impl Memory {

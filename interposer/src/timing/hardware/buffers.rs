@@ -27,13 +27,13 @@ static ALL: [Buffer; MOST] = [const {
     }
 }; MOST];
 
-/// msPTI wants memory. It gets none when all is out: what comes then is lost, and counted.
+/// msPTI wants memory. It gets none when all is used: then entries are lost, and counted.
 pub(super) extern "C" fn request(buffer: *mut *mut u8, size: *mut usize, records: *mut usize) {
     let address = take().unwrap_or(0);
     if address == 0 {
         counters::LOG_BUFFERS_SHORT.add(1);
     }
-    // SAFETY: msPTI passes places for its three answers.
+    // SAFETY: msPTI passes places for its three results.
     unsafe {
         buffer.write(address as *mut u8);
         size.write(if address == 0 { 0 } else { BYTES });

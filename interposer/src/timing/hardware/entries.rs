@@ -1,4 +1,4 @@
-//! Entries of the log as msPTI hands them over: read where they lie, and told at once.
+//! Entries of the log from msPTI: read in place, and recorded at once.
 
 use core::ffi::c_char;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
@@ -75,7 +75,7 @@ fn take_all(state: &ThreadState, buffer: *mut u8, valid: usize) {
     if address == 0 || buffer.is_null() {
         return;
     }
-    // SAFETY: the address is that of the function with this name, whose signature `Next` repeats.
+    // SAFETY: the address is that of the function with this name and the signature of `Next`.
     let next = unsafe { core::mem::transmute::<usize, Next>(address) };
     let seen = ticks();
     let end = (buffer as usize).saturating_add(valid);
@@ -86,7 +86,7 @@ fn take_all(state: &ThreadState, buffer: *mut u8, valid: usize) {
         if place < buffer as usize || place >= end {
             return;
         }
-        // SAFETY: up to the end of what is valid, all bytes were written.
+        // SAFETY: all bytes up to the end of the valid part were written.
         let bytes = unsafe { core::slice::from_raw_parts(record.cast_const(), end - place) };
         take(state, bytes, seen);
     }
@@ -123,7 +123,7 @@ fn half(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes))
 }
 
-/// What an entry says but for its name, and the address of that.
+/// The fields of an entry without its name, and the address of that.
 fn read(bytes: &[u8], seen: u64) -> Option<(told::Activity, usize)> {
     let kind = ActivityKind::from_code(u8::try_from(half(bytes, 0)?).ok()?)?;
     let layout = layout(kind);
@@ -157,7 +157,7 @@ fn take(state: &ThreadState, bytes: &[u8], seen: u64) {
     emit::record(state, &told::Activity { name, ..activity });
 }
 
-/// What stands for a name, which the trace gets to know; 0 for none.
+/// The key of a name, which the trace learns; 0 for none.
 fn key_of(state: &ThreadState, address: usize) -> u64 {
     let start = address as *const c_char;
     if start.is_null() {

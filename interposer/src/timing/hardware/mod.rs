@@ -1,8 +1,9 @@
-//! The hardware's own log of what ran when, as msPTI tells it (`--timing hardware` and `both`).
+//! The hardware log, as msPTI provides it (`--timing hardware` and `both`).
 //!
-//! msPTI serves one profiler at a time. It is loaded and asked when the program first uses a device; where it
-//! is not to be had, tasks are timed by events. A program that begins a profiler of its own gets it: the tool
-//! gives way before that call is made. Entries come on a thread of msPTI's, in memory of the tool's.
+//! msPTI serves one profiler at a time. It is loaded and asked when the program first uses a device;
+//! without it, tasks are timed by events. A program that begins a profiler gets msPTI: the tool ends
+//! its subscription before that call is made. Entries arrive on a thread of msPTI, in memory of the
+//! tool.
 
 mod buffers;
 mod entries;
@@ -59,7 +60,7 @@ macro_rules! function {
             state: LogState::Absent,
             code: 0,
         });
-        // SAFETY: the address is that of the function with this name, whose signature the type repeats.
+        // SAFETY: the address is that of the function with this name; the type repeats its signature.
         address.map(|address| unsafe { core::mem::transmute::<usize, $type>(address) })
     }};
 }
@@ -125,7 +126,7 @@ fn await_another() {
     IS_AWAITED_IN_VAIN.store(true, Relaxed);
 }
 
-/// Loads msPTI and has it tell what it can. Answers the kinds that it tells.
+/// Loads msPTI and enables its activities. Returns the enabled kinds.
 fn subscribe() -> Result<u32, Refusal> {
     if others::are_there() {
         return Err(Refusal {
@@ -179,8 +180,8 @@ fn enable() -> Result<u32, i32> {
     Ok(bit(ActivityKind::Kernel)? | bit(ActivityKind::Communication).unwrap_or(0))
 }
 
-/// Has msPTI read out what the devices still hold, and stop there. It goes on with what was asked for even when nobody is
-/// subscribed.
+/// Makes msPTI read the rest from the devices, and stop there. Without this it continues its work even
+/// without a subscriber.
 fn disable(kinds: u32) {
     let Ok(disable) = function!("msptiActivityDisable" as OfNumber) else {
         return;
@@ -193,8 +194,8 @@ fn disable(kinds: u32) {
     }
 }
 
-/// Has the library loaded. The one without anything in it that stands in `LD_PRELOAD` has no name of its own, so the
-/// loader goes on to look for the vendor's.
+/// Loads the library. The empty one in `LD_PRELOAD` has no `SONAME`, so the loader looks further for
+/// the vendor's.
 fn load() -> Result<(), Refusal> {
     let flags = libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE;
     // SAFETY: loads the vendor's library by its name.
@@ -218,7 +219,7 @@ fn end() {
     }
 }
 
-/// The program is about to begin a profiler: it is to find what it would without the tool.
+/// The program is about to begin a profiler: it must find the state without the tool.
 pub(crate) fn give_way() {
     if STATE.load(Acquire) == UNTRIED && session::wants_log() {
         // Nor is one begun from now on.
@@ -283,12 +284,12 @@ pub(crate) fn flush() {
 
 fn ask_for_all() {
     if let Ok(flush) = function!("msptiActivityFlushAll" as OfNumber) {
-        // SAFETY: takes a number: whatever a buffer holds is handed over.
+        // SAFETY: takes a number: the contents of all buffers are passed on.
         unsafe { flush(1) };
     }
 }
 
-/// A child has its own runtime, and whatever was subscribed was so for its parent.
+/// A child has a new runtime, and subscriptions belong to its parent.
 pub(crate) fn forget() {
     STATE.store(UNTRIED, Relaxed);
     IS_AWAITED_IN_VAIN.store(false, Relaxed);

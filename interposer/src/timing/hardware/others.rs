@@ -7,7 +7,7 @@ use ascend_trace_ring::sys;
 
 use crate::introduce;
 
-/// What `msprof` tells its sampling by.
+/// The variable by which `msprof` starts its sampling.
 const SAMPLING: &str = "PROFILER_SAMPLECONFIG";
 /// `dynamic`, where `msprof` may come to the program later; `true`, where the graph engine profiles.
 const MODE: &str = "PROFILING_MODE";
@@ -54,7 +54,7 @@ fn find(path: &CStr) -> Option<bool> {
         if read == 0 {
             return Some(false);
         }
-        // What begins at the end may go on behind it.
+        // A match that begins at the end may continue after it.
         kept = length.min(KEPT);
         text.copy_within(length - kept..length, 0);
     }

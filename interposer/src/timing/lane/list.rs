@@ -41,9 +41,9 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Lane> {
     })
 }
 
-/// Whether streams of a context's device may be looked at without changing an answer to the program: it
-/// has no records there that it has not seen done itself. The runtime that looks at one stream takes
-/// note of what is done on all of its device.
+/// Whether a look at streams of a context's device changes no result for the program: it has no records
+/// there that it has not seen done itself. The runtime that looks at one stream notes finished work on
+/// all of its device.
 pub(crate) fn is_quiet(context: &ContextEntry) -> bool {
     let device = context.device.load(Relaxed);
     !all().any(|lane| {

@@ -1,5 +1,5 @@
-//! The references of one device: the present one, those before it that are kept, and the events of others that
-//! somebody may still be reading by.
+//! The references of one device: the present one, earlier ones that are kept, and the events of others
+//! that may still have readers.
 
 use crate::objects::ContextEntry;
 use crate::timing::api::{Api, Refusal};
@@ -8,24 +8,24 @@ use crate::timing::api::{Api, Refusal};
 pub(super) const FLOAT_IS_COARSE_NS: f64 = 8e9;
 /// Replaced references that times older than the present one are read by: an eighth of a second of a busy device.
 pub(super) const KEPT: usize = 15;
-/// References not kept any more whose events may wait to be used again.
+/// References not kept any more, with events that wait for their reuse.
 pub(super) const MOST_RETIRED: usize = 8;
-/// What a time in whole microseconds may be off by from times of references: how far these are off is known to a
-/// microsecond itself.
+/// Possible difference between a time in whole microseconds and times of references: their error is
+/// known to a microsecond itself.
 pub(super) const MICROSECOND_OPEN_NS: i64 = 1000;
 
-/// A completed event whose device time is known.
+/// A completed event with a known device time.
 #[derive(Clone, Copy)]
 pub(super) struct Reference {
-    /// The event, 0 while there is none.
+    /// The event, 0 without one.
     pub(super) event: u64,
     pub(super) context: Option<&'static ContextEntry>,
     pub(super) microseconds: u64,
     pub(super) nanoseconds: i64,
     /// By how much its own time may be off from those of the references that follow each other.
     pub(super) open: i64,
-    /// By how much times may be too large: what the microseconds of all references allow. It is the
-    /// same for all of them, however many there have been.
+    /// How much times may be too large: the range that the microseconds of all references allow. It is
+    /// the same for all of them.
     pub(super) shift: (i64, i64),
 }
 
@@ -43,7 +43,7 @@ pub(super) struct ClockState {
     /// The ones before it, and which of them is the oldest.
     pub(super) before: [Reference; KEPT],
     pub(super) oldest: usize,
-    /// Events of references that are not kept any more; somebody may still be reading by one.
+    /// Events of references that are not kept any more; they may still have readers.
     pub(super) retired: [(u64, Option<&'static ContextEntry>); MOST_RETIRED],
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Reading {
     pub(crate) adopted: bool,
 }
 
-/// A time that only `GetTimestamp` tells.
+/// A time that only `GetTimestamp` returns.
 pub(super) fn whole_microseconds(api: &Api, event: u64) -> Result<Reading, Refusal> {
     Ok(Reading {
         nanoseconds: middle_of(some_time(api.timestamp_us(event)?)?),
@@ -112,7 +112,8 @@ impl ClockState {
         }
     }
 
-    /// The last one that is kept, of another context, follows one that is gone: so times go on as they were.
+    /// The last one that is kept, of another context, follows an ended one: so times continue without a
+    /// jump.
     pub(super) fn succeed(&mut self) {
         if self.now.event != 0 {
             return;
@@ -124,7 +125,7 @@ impl ClockState {
         }
     }
 
-    /// The reference that tells a time best; `None` when another thread has just released the last one.
+    /// The best reference for a time; `None` when another thread has just released the last one.
     pub(super) fn best(&self, nanoseconds: i64) -> Option<Reference> {
         let rank = |reference: &Reference| {
             let distance = reference.nanoseconds.abs_diff(nanoseconds);
@@ -138,7 +139,7 @@ impl ClockState {
         there.copied().min_by_key(rank)
     }
 
-    /// Puts a reference in the place of the one that has been kept longest, whose event waits until nobody reads by it.
+    /// Replaces the oldest kept reference. Its event waits until it has no readers.
     pub(super) fn keep(&mut self, reference: Reference) -> bool {
         let Some(oldest) = self.before.get_mut(self.oldest) else {
             return false;
@@ -156,7 +157,7 @@ impl ClockState {
     }
 }
 
-/// Gives events back that nobody reads by any more.
+/// Gives events without readers back.
 pub(super) fn give_back(
     api: &Api,
     retired: &mut [(u64, Option<&'static ContextEntry>)],
@@ -186,7 +187,7 @@ impl Reference {
     /// It was read by one that is far away: how far its times are off is known as much less.
     pub(super) fn loosen(&mut self, open: i64) {
         self.shift = match open {
-            // A microsecond of its own.
+            // Times in whole microseconds.
             MICROSECOND_OPEN_NS.. => NONE.shift,
             _ => (
                 self.shift.0.saturating_sub(open),
@@ -195,8 +196,8 @@ impl Reference {
         };
     }
 
-    /// Holds the time against the microsecond that the runtime tells. References far from each
-    /// other hand a little error on; here it is kept from adding up.
+    /// Compares the time with the microsecond of the runtime. Distant references pass a small error on;
+    /// here it is kept from adding up.
     pub(super) fn correct(&mut self) {
         let begin = (self.microseconds as i64).wrapping_mul(1000);
         let most = self.nanoseconds.wrapping_sub(begin);

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (session, tables) = workload::leading();
     let out = BufWriter::with_capacity(1 << 20, File::create(&path)?);
     let mut writer = ChunkWriter::create(out, &session, &tables)?;
-    // Packing takes a thread of its own, as in a recorder.
+    // A separate thread packs, as in a recorder.
     let (sender, batches) = std::sync::mpsc::sync_channel::<Batch>(8);
     let packer = std::thread::spawn(move || -> std::io::Result<()> {
         batches.iter().try_for_each(|batch| writer.write(&batch))

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use ascend_trace_recording::{Recording, TimeRange};
 
-/// What the viewer reads as single calls and tasks at most.
+/// Largest number of single calls and tasks that the viewer reads.
 const MOST: u64 = 200_000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! What a task or a call is, as far as its looks and its sums go.
+//! Category of a task or a call, for its colour and its sums.
 
 use ascend_trace_format::api::{Blocks, TaskKind, Waits};
 
@@ -54,7 +54,7 @@ impl Category {
         }
     }
 
-    /// The category of a call of a function; `submits` tells whether it submitted a task.
+    /// The category of a call of a function; `submits` says whether it submitted a task.
     pub fn of_call(function: &Function, submits: bool) -> Self {
         match function.role.meaning().waits {
             Waits::Transfer => Self::Copy,
@@ -89,12 +89,12 @@ impl Category {
         }
     }
 
-    /// What a place in the sums of a stream's lane stands for.
+    /// The category of a slot in the sums of a stream's lane.
     pub fn of_stream_slot(slot: usize) -> Self {
         Self::ALL.get(slot).copied().unwrap_or(Self::Other)
     }
 
-    /// What a place in the sums of a thread's lane stands for.
+    /// The category of a slot in the sums of a thread's lane.
     pub fn of_thread_slot(slot: usize) -> Self {
         match slot {
             1 => Self::Copy,

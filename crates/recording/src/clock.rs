@@ -1,14 +1,14 @@
 //! Device time becomes host time.
 //!
-//! What is known are *bounds*: the device clock read some value between two moments of the host.
-//! Anchors are such bounds, and so is every task: its end lies between the entry of the call that
-//! launched it and the moment it was seen complete. A [`Clock`] keeps, for one stretch of time
-//! after another, all straight lines that agree with every bound. A wide bound (busy stream,
-//! preempted thread) then takes nothing away, and the spread of the lines is the error. What one
-//! stretch knows is handed on to the next, less what the rate may have changed meanwhile.
+//! Input are *bounds*: the device clock read some value between two host times. Anchors are such
+//! bounds, and so is every task: its end is between the entry of the call that launched it and the time
+//! when it was seen complete. A [`Clock`] keeps, for one stretch of time after another, all straight
+//! lines that agree with every bound. A wide bound (busy stream, preempted thread) then removes
+//! nothing, and the spread of the lines is the error. The lines of one stretch are carried into the
+//! next, widened by the possible change of the rate.
 //!
-//! Where the driver tells the device's counter as well, its bounds narrow the mapping down afterwards
-//! ([`driver`]).
+//! Where the driver provides readings of the device's counter, their bounds narrow the mapping
+//! afterwards ([`driver`]).
 
 #[cfg(test)]
 mod compared_tests;
@@ -35,7 +35,7 @@ use stretch::{Stretch, elapsed};
 
 /// A rate that may be off by more than this is not known.
 const KNOWN_RATE: f64 = 20e-6;
-/// Device clocks tick this coarsely; one that only tells whole microseconds is noticed.
+/// Device clocks tick this coarsely; one with whole microseconds is detected.
 const TICK_NS: i64 = 20;
 const COARSE_TICK_NS: i64 = 1000;
 
@@ -53,7 +53,7 @@ pub(crate) struct Mapped {
     pub(crate) host: HostNs,
     /// Nanoseconds.
     pub(crate) error: i64,
-    /// What was submitted to an idle stream runs this much later, as mapped times go.
+    /// Tasks on an idle stream run this much after their submission, in mapped time.
     latency: i64,
     /// How much less that may be: the rate is not known exactly, and the quickest submission may
     /// have been some while away.
@@ -68,7 +68,7 @@ pub(crate) struct Mapped {
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     events: Lines,
-    /// What the driver tells, apart from what events do.
+    /// Lines from the driver's readings, separate from those of events.
     driver: Lines,
     driver_agrees: bool,
     /// The durations of event records.
@@ -79,7 +79,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A clock of which nothing is known yet. `slack` is what a reading may be off by itself.
+    /// A clock without bounds. `slack` is the error of a single reading.
     pub(crate) fn new(slack: i64) -> Self {
         Self {
             events: Lines::new(slack),
@@ -92,8 +92,8 @@ impl Clock {
         }
     }
 
-    /// Takes in bounds that events tell and bounds that the driver tells, each in the order of their device times. They
-    /// count once the mapping is drawn.
+    /// Adds bounds from events and bounds from the driver, each in the order of their device times.
+    /// They count once the mapping is drawn.
     pub(crate) fn extend(&mut self, events: &[Bound], driver: &[Bound]) {
         self.events.extend(events);
         self.driver.extend(driver);
@@ -104,7 +104,7 @@ impl Clock {
         self.events.troubles()
     }
 
-    /// Whether what the driver told contradicts the events, so that it was left out.
+    /// Whether the driver's readings contradict the events, so that they were left out.
     pub(crate) fn driver_disagrees(&self) -> bool {
         !self.driver_agrees
     }
@@ -135,8 +135,8 @@ impl Clock {
         self.lay(self.events.rates().limits());
     }
 
-    /// Lays the knots through the middle of what the stretches allow: along each of them, and where
-    /// one ends that has no heir.
+    /// Lays the knots through the middle of the allowed lines of the stretches: along each of them, and
+    /// at the end of one without an heir.
     fn lay(&mut self, limits: (f64, f64)) {
         self.knots.clear();
         let stretches = self.events.stretches.iter();
@@ -173,7 +173,7 @@ impl Clock {
         }
     }
 
-    /// Whether the comparisons prove that its rate is none that clocks usually have.
+    /// Whether the comparisons prove that its rate is unusual.
     pub(crate) fn is_unusual(&self) -> bool {
         self.rates().is_unusual()
     }
@@ -232,8 +232,8 @@ impl Clock {
             rate: change / span,
             error: (first.error + last.error) / span,
         });
-        // One stretch may know its rate better than the ends tell. The line between the ends is then none that is
-        // known so well: each of them is in the middle of what is possible there, whatever the other is.
+        // One stretch may know its rate better than the ends show. The line between the ends is then
+        // less certain: each of them is in the middle of its possible range, independent of the other.
         let stretches = self.events.stretches.iter().map(|it| it.slope());
         let known = stretches.chain(by_ends);
         let best = known.min_by(|one, other| one.error.total_cmp(&other.error))?;
@@ -259,7 +259,7 @@ pub(crate) fn place_near<T>(row: &[T], near: &mut usize, is_before: impl Fn(&T) 
     *near
 }
 
-/// What a reading may be off by itself; coarse clocks tell whole microseconds.
+/// The error of a single reading; coarse clocks give whole microseconds.
 pub(crate) fn tick(is_coarse: bool) -> i64 {
     if is_coarse { COARSE_TICK_NS } else { TICK_NS }
 }

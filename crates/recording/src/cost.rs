@@ -1,7 +1,7 @@
-//! What the tool itself cost the program: host time of its threads, and events on its streams.
+//! Tracer overhead of the program: host time of its threads, and events on its streams.
 //!
-//! Each thread tells now and then how far it has come, so a series holds sums: between two points
-//! the difference was spent.
+//! Each thread reports its sums from time to time, so a series has sums: the difference was spent
+//! between two points.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::rows::CostRow;
 use crate::things::{ProcessId, Thread, ThreadId};
 use crate::trace::Trace;
 
-/// Sums from the begin of the recording to a moment.
+/// Sums from the begin of the recording to a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// `CLOCK_MONOTONIC` of the recording host.
@@ -35,7 +35,7 @@ impl Cost {
             .saturating_add(self.reading_ns)
     }
 
-    /// This with the sums of another thread; the later moment of both.
+    /// This with the sums of another thread; the later time of both.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Cost {
         }
     }
 
-    /// What was spent since an earlier point of the same series.
+    /// Overhead since an earlier point of the same series.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl From<&CostRow> for Cost {
     }
 }
 
-/// The series of all threads that told anything.
+/// The series of all threads with reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
     threads: BTreeMap<ThreadId, Vec<Cost>>,
@@ -101,7 +101,7 @@ impl Costs {
         self.threads.get(&thread).map_or(&[], Vec::as_slice)
     }
 
-    /// Threads that told anything, with their series.
+    /// Threads with reports, and their series.
     pub fn threads(&self) -> impl Iterator<Item = (ThreadId, &[Cost])> {
         let threads = self.threads.iter();
         threads.map(|(thread, series)| (*thread, series.as_slice()))

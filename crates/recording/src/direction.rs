@@ -29,8 +29,8 @@ impl Direction {
         }
     }
 
-    /// What a constant of `aclrtMemcpyKind` says. Where the runtime looks at the addresses itself
-    /// it says nothing.
+    /// Direction of a constant of `aclrtMemcpyKind`. `None` where the runtime examines the addresses
+    /// itself.
     fn of(constant: &str) -> Option<Self> {
         Some(match constant.strip_prefix("ACL_MEMCPY_")? {
             "HOST_TO_DEVICE" | "HOST_TO_BUF_TO_DEVICE" => Self::HostToDevice,

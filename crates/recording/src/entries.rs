@@ -30,7 +30,7 @@ pub(crate) struct Entries {
     next: u64,
     /// Streams with tasks of several parts.
     divided: BTreeSet<Lane>,
-    /// Where entries were forgotten: the highest sequence of any task that was there.
+    /// Where entries were dropped: the highest sequence of any earlier task.
     past: BTreeMap<Lane, u32>,
 }
 
@@ -94,8 +94,8 @@ impl Entries {
         ((lanes + self.loose.len()) * 2 * size_of::<Numbered>()) as u64
     }
 
-    /// Forgets those that belong to no task of these, but for those whose task is still to come. `last` is the highest
-    /// sequence that each stream has had.
+    /// Drops entries without a task among these, except those with a task that is still expected.
+    /// `last` is the highest sequence of each stream.
     fn retain(&mut self, last: &BTreeMap<Lane, u32>, has: impl Fn(Lane, u32) -> bool) {
         self.loose.clear();
         for (lane, last) in last {
@@ -127,7 +127,7 @@ impl Trace {
         all
     }
 
-    /// From the first begin to the last end of what the log has of a task, on the log's clock.
+    /// From the first begin to the last end of a task's entries, on the log's clock.
     pub fn logged_span(&self, task: TaskId) -> Option<TimeRange> {
         span(self.entries_of(self.task(task)))
     }
@@ -172,14 +172,14 @@ impl Trace {
         !divided.is_empty() && divided.contains(&self.lane_of(self.stream(stream)))
     }
 
-    /// What the log calls an entry.
+    /// The log's name of an entry.
     pub fn entry_name(&self, process: ProcessId, row: &ActivityRow) -> Option<&str> {
         let key = Some(row.name).filter(|key| *key != 0)?;
         self.name_of(process, key, i64::MAX)
     }
 
-    /// A moment of the log's inside of a task, on the host's clock. The task's own time is kept: where that is the log's as
-    /// well, parts lie where they do in it; where it is by events, in the middle.
+    /// A time of the log inside of a task, on the host's clock. The task's time stays: if it is the
+    /// log's as well, parts keep their place in it; if it comes from events, they are in its middle.
     fn placed(
         &self,
         stream: &Stream,

@@ -1,7 +1,7 @@
 //! The `.atrace` file: a header, then chunks of rows. `docs/FORMAT.md` describes every byte.
 //!
-//! A reader trusts nothing: a file may be cut anywhere, be damaged, or be made to do harm. It never
-//! panics, and what it allocates is in proportion to what it has read.
+//! A reader trusts nothing: a file may be cut anywhere, be damaged, or be malicious. It never panics,
+//! and it allocates in proportion to the bytes that it has read.
 
 pub(crate) mod budget;
 mod call;

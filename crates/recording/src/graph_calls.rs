@@ -1,4 +1,4 @@
-//! What a call has to do with graphs, by what its row says.
+//! The relation of a call to graphs, by its row.
 
 use ascend_trace_format::api::{Fact, RetKind, Role, Untimed};
 
@@ -13,7 +13,7 @@ pub fn is_capture_code(code: i64) -> bool {
     )
 }
 
-/// What a call has to do with graphs.
+/// The relation of a call to graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Concern {
     Nothing,
@@ -54,7 +54,7 @@ pub(crate) struct GraphFunctions(Vec<GraphFunction>);
 struct GraphFunction {
     /// Its return value is an error code.
     has_code: bool,
-    /// A call of it with a graph is about the graph as a whole, whatever number it has.
+    /// A call of it with a graph is about the graph as a whole, for any number.
     makes: bool,
     executes: bool,
 }

@@ -1,7 +1,7 @@
 //! The trace: as rows in a file, and as a queryable whole in memory.
 //!
-//! [`mod@file`] is the codec of the `.atrace` file, [`rows`] what it stores, [`trace`] what readers
-//! work on, `load` how the one becomes the other, `clock` how device time becomes host time.
+//! [`mod@file`] is the codec of the `.atrace` file, [`rows`] its rows, [`trace`] the data of readers,
+//! `load` converts rows to a trace, `clock` converts device time to host time.
 
 mod category;
 mod clock;

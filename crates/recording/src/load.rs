@@ -33,13 +33,13 @@ pub(crate) use tables::function;
 use times::Times;
 pub(crate) use times::{may_be_timed, may_come};
 
-/// Serial of the stream that takes the tasks whose stream the trace does not name.
+/// Serial of the stream for tasks with a stream that the trace does not name.
 pub(crate) const NO_STREAM: u32 = u32::MAX;
 
 /// Builds a [`Trace`] from rows in the order they come.
 ///
-/// Rows may refer to things whose own row comes later, or never: such things are there from their
-/// first mention on, without their details.
+/// Rows may refer to things with a later row, or without one: such things exist from their first
+/// mention on, without their details.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TraceBuilder {
     trace: Trace,
@@ -130,8 +130,8 @@ impl TraceBuilder {
         }
     }
 
-    /// Says who can tell what lies at an address: whoever asks for a call site, or only whoever finds them
-    /// ahead.
+    /// Sets the source of symbols. With `is_ahead`, call sites are found ahead, and a query finds no
+    /// others.
     pub(crate) fn set_symbols(&mut self, symbols: Arc<dyn Symbols>, is_ahead: bool) {
         Arc::make_mut(&mut self.trace.stacks).set_symbols(symbols, is_ahead);
     }
@@ -159,9 +159,9 @@ impl TraceBuilder {
         });
     }
 
-    /// Puts what was applied since the last time in order and maps device times. The cost follows
-    /// what is new, apart from passes over everything whose number grows with the logarithm of
-    /// the trace's size.
+    /// Sorts the rows that were applied since the last time and maps device times. The cost follows the
+    /// new rows, apart from passes over everything; the number of these grows with the logarithm of the
+    /// trace's size.
     pub(crate) fn settle(&mut self) {
         let ended = self.trace.end.is_some();
         self.lanes.settle(&mut self.trace);
@@ -195,14 +195,14 @@ impl TraceBuilder {
         self.trace.clocks = figures;
     }
 
-    /// What is told of a recording without reading its rows.
+    /// Figures of a recording that are known without reading its rows.
     pub(crate) fn set_figures(&mut self, losses: Losses, counters: Counters) {
         self.trace.losses = losses;
         self.trace.counters = counters;
     }
 
-    /// Says which numbers the calls have in the whole recording, whether that goes back beyond these, and
-    /// after which moment it goes on.
+    /// Sets the numbers of the calls in the whole recording, whether earlier ones exist, and the time
+    /// after which it continues.
     pub(crate) fn set_call_numbers(&mut self, numbers: Vec<u32>, beyond: (bool, Option<i64>)) {
         self.trace.call_numbers = Some(numbers);
         (self.trace.goes_back, self.trace.goes_on_after) = beyond;
@@ -256,7 +256,7 @@ impl TraceBuilder {
         self.stream(process, serial, device)
     }
 
-    /// About so many bytes its calls and tasks take, with the threads and streams that they name.
+    /// About the number of bytes of its calls and tasks, with the threads and streams that they name.
     pub(crate) fn rows_memory(&self) -> u64 {
         self.trace.rows_memory() + self.times.memory()
     }
@@ -291,7 +291,7 @@ impl TraceBuilder {
             pid: row.pid,
             parent_pid: row.parent_pid,
             begin_ns: row.begin_ns,
-            // It is told again where its name changes.
+            // A process gets another row when its name changes.
             end_ns: self.trace.processes[id.index()].end_ns,
             name: row.name,
             rank: row.rank,
@@ -454,7 +454,7 @@ impl TraceBuilder {
         id
     }
 
-    /// The process of a thread whose own row is lost: the first one is the best guess.
+    /// The process of a thread with a lost row: the first one is the best guess.
     fn only_process(&mut self) -> ProcessId {
         if self.trace.processes.is_empty() {
             return self.process(0);

@@ -1,5 +1,5 @@
-//! When records were lost. The file says that they were when the recorder has noticed it, so a moment
-//! of losses is one by which they had happened.
+//! When records were lost. The file contains a loss when the recorder has noticed it, so the time of a
+//! loss is one by which it had happened.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ const MOST: usize = 1 << 15;
 pub struct Loss {
     /// `None` when it belongs to no thread that is known.
     pub thread: Option<ThreadId>,
-    /// By then it had happened: the end of the last call that the file tells of before the loss.
+    /// By then it had happened: the end of the last call in the file before the loss.
     pub at: i64,
     pub calls: u64,
-    /// Records that told when a task ran.
+    /// Lost times of tasks.
     pub times: u64,
     /// Other records: names, events, ends.
     pub others: u64,

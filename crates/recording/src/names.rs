@@ -1,4 +1,4 @@
-//! What things are called: names that the program gave to what it then passes by handle or number.
+//! Names that the program gave to objects which it passes by handle or number.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,8 +9,7 @@ use crate::things::ProcessId;
 /// A name, and from when on it holds.
 type Named = (i64, Arc<str>);
 
-/// Names by process and by what they stand for. A handle may be used again, so a name holds from
-/// some moment on.
+/// Names by process and key. A handle may be used again, so a name holds from some time on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     all: HashMap<(ProcessId, u64), Vec<Named>>,
@@ -41,8 +40,8 @@ impl Names {
         }
     }
 
-    /// The name at a moment. One that came later is better than none: clocks of two threads are
-    /// compared.
+    /// The name at a time. A later name is better than none: the comparison is between clocks of two
+    /// threads.
     pub(crate) fn get(&self, process: ProcessId, key: u64, at: i64) -> Option<&str> {
         let names = self.all.get(&(process, key))?;
         let later = names.partition_point(|(since, _)| *since <= at);

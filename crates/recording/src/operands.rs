@@ -1,5 +1,5 @@
-//! What operators work on: tensors, scalars and lists, which a program makes one by one and passes
-//! by handle to the call that plans an operator; a second call submits what was planned.
+//! Operands of operators: tensors, scalars and lists, which a program makes one by one and passes by
+//! handle to the call that plans an operator; a second call submits the planned operator.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
@@ -12,31 +12,31 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::things::{Call, CallId, Function, ProcessId};
 use crate::trace::Trace;
 
-/// What the first of an operator's two calls is called, after the name of the second.
+/// Suffix of the first of an operator's two calls, after the name of the second.
 const PLANNING: &str = "GetWorkspaceSize";
 
-/// What the name of an operator has that writes its first tensor.
+/// Part of the name of an operator that writes its first tensor.
 const IN_PLACE: &str = "Inplace";
 
-/// Words at the end of a planning call that are answers: the size of the workspace, the executor.
+/// Words at the end of a planning call that it returns: the size of the workspace, the executor.
 const ANSWERS: usize = 2;
 
-/// What needs no word for what it is.
+/// The noun that is left out in texts.
 const TENSOR: &str = "Tensor";
 
-/// What a function has to do with operands. The numbers are positions of arguments.
+/// The relation of a function to operands. The numbers are positions of arguments.
 #[derive(Clone, Copy, Debug)]
 enum Does {
     None,
-    /// Makes an operand, whose handle it returns, or is passed.
+    /// Makes an operand. Its handle is the result, or this argument.
     Makes(Option<u8>),
     Ends(u8),
     /// Answers with an executor, which holds the operands.
     Plans(u8),
-    /// The same, by a function whose arguments are not known: handles may be among its words, the
-    /// last of which is the executor.
+    /// The same, by a function with unknown arguments: handles may be among its words, and the last
+    /// word is the executor.
     PlansUntyped,
-    /// Submits what an executor holds.
+    /// Submits the operator of an executor.
     Runs(u8),
 }
 
@@ -63,12 +63,12 @@ pub(crate) struct Operands {
 /// Something that an operator works on.
 #[derive(Clone, Debug)]
 pub struct Operand<'t> {
-    /// What the operator calls it. Of operators that no table has, which argument it is, as `arg 2`: from 0, those
-    /// that are floating-point numbers left out.
+    /// Its name in the operator. For operators without a table entry, the position of the argument, as
+    /// `arg 2`: from 0, without floating-point numbers.
     pub name: Cow<'t, str>,
     /// The call that made it.
     pub made: CallId,
-    /// What it is, as in `aclCreateScalar`.
+    /// Its type, as in `aclCreateScalar`.
     noun: &'t str,
     data_type: Option<&'t str>,
     /// Dimensions of a tensor, or the numbers of an array, like `[4, 2]`; the value of a scalar.
@@ -83,7 +83,7 @@ impl Operands {
         self.does = functions.iter().map(does).collect();
     }
 
-    /// Puts what has come since the last time in order.
+    /// Sorts the entries that arrived since the last time.
     pub(crate) fn settle(&mut self) {
         self.made.settle();
         self.planned.settle();
@@ -132,7 +132,7 @@ impl History {
         }
     }
 
-    /// Gives the calls their new ids; what a call made that is gone is not known any more.
+    /// Gives the calls their new ids; objects of forgotten calls are not known any more.
     fn renumber(&mut self, new: &impl Fn(CallId) -> Option<CallId>) {
         self.entries.retain(|_, entries| {
             entries.retain_mut(|(_, call)| match call.map(new) {
@@ -143,7 +143,7 @@ impl History {
                 }
                 None => true,
             });
-            // That a handle stands for nothing goes without saying.
+            // An entry for an unknown handle needs no room.
             while entries.first().is_some_and(|(_, call)| call.is_none()) {
                 entries.remove(0);
             }
@@ -151,7 +151,7 @@ impl History {
         });
     }
 
-    /// What the handles stand for now.
+    /// The present calls of all handles.
     fn current(&self) -> impl Iterator<Item = CallId> {
         self.entries
             .values()
@@ -166,7 +166,7 @@ impl History {
 }
 
 impl Trace {
-    /// Remembers what a call that has just come made, ended or planned.
+    /// Notes the objects that a new call made, ended or planned.
     pub(crate) fn note_operands(&mut self, process: ProcessId, id: CallId) {
         let call = *self.call(id);
         let part = self.operands.does.get(call.function.index());
@@ -191,14 +191,14 @@ impl Trace {
         }
     }
 
-    /// The calls that made the operands and planned the operators whose handles are in use.
+    /// The calls that made the operands and planned the operators of the handles in use.
     pub fn operands_in_use(&self) -> impl Iterator<Item = CallId> {
         let operands = &self.operands;
         operands.made.current().chain(operands.planned.current())
     }
 
-    /// What an operator works on, by either of its two calls. What was made outside of the trace
-    /// is not told.
+    /// Operands of an operator, by either of its two calls. Objects from outside the trace are left
+    /// out.
     pub fn operands(&self, call: &Call) -> Vec<Operand<'_>> {
         if self.operands.made.entries.is_empty() {
             return Vec::new();
@@ -221,7 +221,7 @@ impl Trace {
         known.collect()
     }
 
-    /// What the words of a call stand for that works on things which are not declared.
+    /// The operands among the words of a call without declared arguments.
     fn operands_among(&self, process: ProcessId, planned: &Call) -> Vec<Operand<'_>> {
         let words = self.args(planned).iter().rev().skip(ANSWERS).rev();
         let is_in_place = self.function(planned.function).name.contains(IN_PLACE);
@@ -270,7 +270,7 @@ impl Trace {
         }
     }
 
-    /// The call that planned an operator: this one, or the one whose executor it submits.
+    /// The call that planned an operator: this one, or the one with the executor that it submits.
     fn planning_of<'t>(&'t self, call: &'t Call) -> Option<&'t Call> {
         match self.operands.does.get(call.function.index())? {
             Does::Plans(_) | Does::PlansUntyped => Some(call),

@@ -61,9 +61,9 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Opens a file by its index. What no index covers is read and summed up, which takes a while
-    /// for a long file; `progress` is told how many of the file's bytes are done, and stops that
-    /// by answering false.
+    /// Opens a file by its index. Parts without an index are read and summed up, which takes a while
+    /// for a long file; `progress` gets the number of finished bytes, and stops the reading by
+    /// returning false.
     pub fn open(
         path: impl AsRef<Path>,
         mut progress: impl FnMut(u64, u64) -> bool,
@@ -95,7 +95,7 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Takes in what the file has gained. Tells whether that was anything.
+    /// Reads the new part of the file. Returns whether it had one.
     pub fn poll(&mut self) -> Result<bool, OpenError> {
         self.advance(&mut |_, _| true)
     }
@@ -128,7 +128,7 @@ impl Recording {
         Ok(true)
     }
 
-    /// Brings what is derived from the groups up to date.
+    /// Updates the data derived from the groups.
     fn refresh(&mut self) {
         self.clocks.extend(&self.layout);
         let totals = self.layout.totals();
@@ -143,18 +143,18 @@ impl Recording {
         self.span = TimeRange::around(open.chain([whole]));
     }
 
-    /// Says who can tell what lies at an address. Files are read when somebody asks for a call site.
+    /// Sets the source of symbols. Files are read at the first query of a call site.
     pub fn set_symbols(&mut self, symbols: Arc<dyn Symbols>) {
         self.builder.set_symbols(symbols, false);
     }
 
-    /// The same for readers who must not wait: they are told the call sites that [`Self::find_call_sites`]
+    /// The same for readers who must not wait: they only get call sites that [`Self::find_call_sites`]
     /// has found.
     pub fn set_symbols_ahead(&mut self, symbols: Arc<dyn Symbols>) {
         self.builder.set_symbols(symbols, true);
     }
 
-    /// Finds the call sites of all stacks so far.
+    /// Finds the call sites of all stacks until now.
     pub fn find_call_sites(&self) {
         self.things().find_call_sites();
     }
@@ -164,7 +164,7 @@ impl Recording {
         self.builder.trace()
     }
 
-    /// First and last moment of anything in the file.
+    /// Begin and end of everything in the file.
     pub fn span(&self) -> Option<TimeRange> {
         self.span
     }
@@ -190,7 +190,7 @@ impl Recording {
         self.layout.ended()
     }
 
-    /// What of the file has been found damaged so far.
+    /// Damage that was found until now.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
@@ -204,7 +204,7 @@ impl Recording {
         }
     }
 
-    /// Looks for damage in all of the file, which is read through for that. What is found is among the
+    /// Looks for damage in the whole file, which is read through for that. The result is among the
     /// warnings.
     ///
     /// # Errors
@@ -228,7 +228,7 @@ impl Recording {
         self.growing && !self.complete()
     }
 
-    /// What is missing when no more bytes will come, damage included.
+    /// Missing parts when no more bytes will arrive, damage included.
     pub fn final_warnings(&self) -> Vec<Warning> {
         let missing = match self.is_growing() {
             true => vec![Warning {

@@ -24,7 +24,7 @@ pub use call::{CallRow, Ending, GraphRef, TaskRow};
 pub use leading::{ArgRow, FunctionRow, HostRow, SessionRow, TablesRow};
 pub use times::{AnchorRow, TaskTimeRow};
 
-/// What a kind of chunk holds.
+/// Content of a kind of chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct TableText {
     pub kind: [u8; 4],
@@ -33,7 +33,7 @@ pub struct TableText {
     pub columns: &'static [ColumnText],
 }
 
-/// What is done with each kind of row in turn: those of things that calls name come before the calls.
+/// Runs code for each kind of row in turn: those of things that calls name come before the calls.
 macro_rules! kinds {
     (before { $($before:ident $before_row:ident,)* } then { $($then:ident $then_row:ident,)* }) => {
         /// Anything a trace file stores after its two leading chunks.
@@ -51,7 +51,7 @@ macro_rules! kinds {
         }
 
         impl Tables {
-            /// Takes a row and tells whether it is time to seal.
+            /// Adds a row. Returns whether it is time to seal.
             pub(crate) fn push(&mut self, row: &Row) -> bool {
                 match row {
                     $(Row::$before(row) => self.$before.push(row),)*
@@ -59,12 +59,12 @@ macro_rules! kinds {
                 }
             }
 
-            /// Seals what comes before the calls.
+            /// Seals the rows before the calls.
             pub(crate) fn seal_things(&mut self, batch: &mut Batch) {
                 $(self.$before.seal(batch);)*
             }
 
-            /// Seals the calls and what comes after them.
+            /// Seals the calls and the rows after them.
             pub(crate) fn seal_rest(&mut self, batch: &mut Batch) {
                 $(self.$then.seal(batch);)*
             }
@@ -88,7 +88,7 @@ macro_rules! kinds {
             }
         })*
 
-        /// What the chunks of each kind hold.
+        /// The contents of the chunks of each kind.
         pub const TABLES: &[TableText] = &[$(TableText {
             kind: $row::KIND,
             is_thing: $row::IS_THING,

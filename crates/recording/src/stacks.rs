@@ -13,7 +13,7 @@ pub type StackId = NonZeroU32;
 /// A function that was being called, or one that the compiler has put into it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// The function with what is known of its arguments; `function+0x12` where only symbols are known.
+    /// The function with its known arguments; `function+0x12` where only symbols are known.
     pub function: Option<String>,
     /// Source file and line.
     pub file: Option<String>,
@@ -43,7 +43,7 @@ impl Frame {
         }
     }
 
-    /// Whether it lies in a library that programs call for their own ends: CANN, PyTorch, what is installed for Python.
+    /// Whether it belongs to a library that programs use: CANN, PyTorch, packages installed for Python.
     fn is_library(&self) -> bool {
         match &self.file {
             Some(file) if self.object == PYTHON => {
@@ -54,7 +54,8 @@ impl Frame {
     }
 }
 
-/// Object files whose frames are passed over for the one that a call is shown by: begins of their names.
+/// Object files with frames that are skipped for the frame that represents a call: begins of their
+/// names.
 pub const LIBRARIES: &[&str] = &[
     "libacl",
     "libascend",
@@ -119,8 +120,8 @@ impl CallSite {
     }
 }
 
-/// The innermost frame that is Python's, if there is one in no library; or else of no library; the innermost of all if
-/// there is none.
+/// The innermost frame of Python outside of libraries; else the innermost frame outside of libraries;
+/// else the innermost of all.
 fn shown(frames: &[Frame]) -> usize {
     let is_python = |it: &Frame| it.object == PYTHON;
     let programs = frames
@@ -131,10 +132,10 @@ fn shown(frames: &[Frame]) -> usize {
     programs.or_else(python).or_else(own).unwrap_or(0)
 }
 
-/// What stands for the object of a frame of Python.
+/// Object name of a frame of Python.
 pub const PYTHON: &str = "python";
 
-/// Who can tell what lies at an address.
+/// A source of symbols for addresses.
 pub trait Symbols: Debug + Send + Sync {
     /// The functions at an address of an object's file, the innermost first: the last one is that of the
     /// symbol, those before it are in it by inlining. The address is one of the call itself.
@@ -166,9 +167,9 @@ pub(crate) struct Stacks {
     /// Code of Python.
     codes: BTreeMap<(u32, u32), CodeRow>,
     symbols: Arc<dyn Symbols>,
-    /// Only sites that were found ahead are told: files are not read by who asks.
+    /// Only sites that were found ahead are returned: a query reads no files.
     is_ahead: bool,
-    /// Sites that somebody has asked for.
+    /// Sites of earlier queries.
     sites: Arc<Mutex<BTreeMap<StackId, Arc<CallSite>>>>,
 }
 
@@ -226,7 +227,7 @@ impl Stacks {
         sites.get(&stack).cloned()
     }
 
-    /// The objects that frames lie in.
+    /// The objects of frames.
     pub(crate) fn objects(&self) -> impl Iterator<Item = &ObjectRow> {
         self.objects.values()
     }
@@ -272,7 +273,7 @@ impl Stacks {
             };
             frames.into_iter().map(move |frame| (is_recorded, frame))
         });
-        // What a map for `perf` says of Python is there twice.
+        // A map for `perf` has the frames of Python twice.
         let frames = frames
             .filter(|(is_recorded, frame)| *is_recorded || !has_python || frame.object != PYTHON);
         let frames = frames.map(|(_, frame)| frame).collect();

@@ -16,8 +16,8 @@ pub struct Entry {
     pub end: i64,
     /// Slices in it.
     pub count: u64,
-    /// Nanoseconds by [`Category::slot`]. Their sum may be less than the stretch, never more in a
-    /// lane whose slices do not overlap.
+    /// Nanoseconds by [`Category::slot`]. Their sum may be less than the stretch, never more in a lane
+    /// without overlapping slices.
     pub busy: [u64; SLOTS],
 }
 
@@ -46,7 +46,7 @@ impl Entry {
         other.end.max(self.end).saturating_sub(self.begin)
     }
 
-    /// All time in it that is spent, on whatever.
+    /// All time in it, over all categories.
     pub fn all(&self) -> u64 {
         self.busy
             .iter()
@@ -176,7 +176,7 @@ impl Sums {
         }
     }
 
-    /// All time, whatever it was spent on.
+    /// All time, over all categories.
     pub fn all(&self) -> u64 {
         self.busy
             .iter()
@@ -217,7 +217,7 @@ impl LaneSummary {
         &self.entries
     }
 
-    /// What lies in `[begin, end)`. An entry that reaches beyond counts with its part inside.
+    /// The sums in `[begin, end)`. An entry that crosses an end counts with its part inside.
     pub fn sums(&self, begin: i64, end: i64) -> Sums {
         let ends_before = |entry: &Entry| entry.end <= begin && entry.begin < begin;
         let first = self.entries.partition_point(ends_before);
@@ -246,7 +246,7 @@ impl LaneSummary {
     }
 }
 
-/// The part of an entry that lies in a range.
+/// The share of an entry in a range.
 fn inside(entry: &Entry, begin: i64, end: i64) -> f64 {
     let length = entry.end.saturating_sub(entry.begin);
     if length <= 0 {

@@ -1,5 +1,5 @@
-//! Texts that a file holds, for whoever shows them: names come from the traced program, or from whoever
-//! made the file, and may hold anything.
+//! Texts of a file, for display: names come from the traced program, or from the author of the file,
+//! and may contain anything.
 
 use std::borrow::Cow;
 

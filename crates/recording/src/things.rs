@@ -1,4 +1,5 @@
-//! What a trace consists of: processes, threads, streams, events, calls, tasks and ranges, and how they are named.
+//! The contents of a trace: processes, threads, streams, events, calls, tasks and ranges, and their
+//! names.
 
 use ascend_trace_format::api::{
     ArgKind, Blocks, Fact, Facts, Part, RetKind, Role, TaskKind, Untimed, part_in,
@@ -42,7 +43,7 @@ pub struct Function {
     pub stream: Option<u8>,
     pub event: Option<u8>,
     pub bytes: Option<u8>,
-    /// Position of the argument that says what the task is.
+    /// Position of the argument that names the task.
     pub label: Option<u8>,
     /// Positions of further arguments.
     pub parts: Vec<(Part, u8)>,
@@ -134,7 +135,7 @@ pub struct Stream {
     pub context: Option<ContextId>,
     pub device: u32,
     pub handle: u64,
-    /// As `aclrtStreamGetId` tells it.
+    /// The result of `aclrtStreamGetId`.
     pub acl_id: Option<i32>,
     pub flags: u32,
     pub priority: u32,
@@ -165,7 +166,7 @@ pub struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Generation {
     pub event: EventId,
-    /// Counts from 1; 0 stands for an event that has not been recorded.
+    /// Counts from 1; 0 is an event that has not been recorded.
     pub number: u32,
 }
 
@@ -196,7 +197,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// What it returned, if it did.
+    /// Its return value, if it returned.
     pub fn result(&self) -> Option<i64> {
         self.ending.is_return().then_some(self.ret)
     }
@@ -213,8 +214,8 @@ pub struct TaskTime {
     pub end: i64,
     /// The true times lie no further from these than this.
     pub error: i64,
-    /// The same without what is left open about the host's clock: how far the task may be off
-    /// against other tasks of its device.
+    /// The same without the error of the host's clock: the error of the task relative to other tasks of
+    /// its device.
     pub local_error: i64,
     /// By how much its duration may be shorter, and by how much it may be longer. The largest number means that this is
     /// not known.
@@ -281,7 +282,7 @@ pub struct DeviceClock {
     /// `anchors`.
     pub driver_anchors: u32,
     pub driver_median_error_ns: i64,
-    /// They contradict what events tell, so they were left out: the driver told another clock.
+    /// They contradict the events, so they were left out: the driver reported another clock.
     pub driver_disagrees: bool,
     /// Device clock rate over host clock rate, minus 1, in parts per million; `None` while too little is
     /// known for one.
@@ -308,7 +309,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// What it stands for, where the hook inside a Python program has told it.
+    /// Its kind, if it comes from the hook inside a Python program.
     pub fn kind(&self) -> Option<RangeKind> {
         RangeKind::of_domain(self.domain)
     }
@@ -319,7 +320,7 @@ impl Range {
     }
 }
 
-/// What could not be recorded.
+/// Records that were lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     pub calls: u64,

@@ -1,8 +1,9 @@
 //! Ranges of time, and all arithmetic with them.
 //!
-//! A range is asked about in two ways. *Timestamps*: both ends belong to it, so that two ranges that touch overlap.
-//! *Time that passes*: what begins where another ends shares no time with it, and of ranges that follow one another
-//! exactly one owns each timestamp. The names of the methods say which is meant.
+//! A range has two meanings. *Timestamps*: both ends belong to it, so that two ranges that touch
+//! overlap. *Time that passes*: a range that begins where another ends shares no time with it, and of
+//! ranges that follow one another exactly one owns each timestamp. The names of the methods say which
+//! is meant.
 
 /// A range of time: two timestamps in nanoseconds, on the host's clock where nothing else is said. One that ends
 /// before it begins holds nothing.
@@ -39,7 +40,7 @@ impl TimeRange {
         ranges.into_iter().flatten().reduce(Self::hull)
     }
 
-    /// A range that grows by one: the smallest that holds both, or the other one where there was none.
+    /// A range that grows by one: the smallest that contains both, or the other one without a first.
     #[inline]
     pub fn grown(range: Option<Self>, other: Self) -> Option<Self> {
         Some(range.map_or(other, |range| range.hull(other)))
@@ -70,7 +71,7 @@ impl TimeRange {
         self.begin <= time && time < self.end
     }
 
-    /// Whether all of another range lies in it.
+    /// Whether all of another range is inside.
     pub const fn covers(self, other: Self) -> bool {
         self.begin <= other.begin && other.end <= self.end
     }
@@ -110,7 +111,7 @@ impl TimeRange {
         (Self::new(self.begin, time), Self::new(time, self.end))
     }
 
-    /// With so many nanoseconds more on either side.
+    /// With `by_ns` more on either side.
     pub const fn widened(self, by_ns: i64) -> Self {
         Self::new(
             self.begin.saturating_sub(by_ns),

@@ -20,10 +20,10 @@ use crate::stacks::{CallSite, StackId, Stacks};
 
 pub use crate::things::*;
 
-/// Set beside the place of arguments that are those of a call under way.
+/// Flag in the place of a running call's arguments.
 pub(crate) const OPEN_WORDS: u32 = 1 << 31;
 
-/// A whole trace, or as much of it as has been read so far.
+/// A whole trace, or its part that has been read.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     pub(crate) session: SessionRow,
@@ -40,7 +40,7 @@ pub struct Trace {
     /// The recording goes back beyond it.
     pub(crate) goes_back: bool,
     minds_past: bool,
-    /// The recording goes on after this moment, up to which it is known.
+    /// The recording continues after this time, up to which it is known.
     pub(crate) goes_on_after: Option<i64>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) words: Vec<u64>,
@@ -51,7 +51,7 @@ pub struct Trace {
     pub(crate) thread_calls: Vec<Vec<CallId>>,
     pub(crate) stream_tasks: Vec<Vec<TaskId>>,
     pub(crate) clocks: Vec<DeviceClock>,
-    /// Of devices whose tasks have times of the hardware's log alone.
+    /// Of devices with tasks that only have times of the hardware log.
     pub(crate) log_clocks: BTreeMap<(ProcessId, u32), Arc<crate::clock::Clock>>,
     /// By process and device, where events time the tasks.
     pub(crate) between: BTreeMap<(ProcessId, u32), Between>,
@@ -137,14 +137,15 @@ impl Trace {
         self.goes_on_after.is_some()
     }
 
-    /// Whether all that happened up to a moment is known, as far as it was recorded.
+    /// Whether everything up to a time is known, as far as it was recorded.
     pub fn reaches(&self, moment: i64) -> bool {
         self.goes_on_after.is_none_or(|last| moment <= last)
     }
 
-    /// About so many bytes the calls and tasks take, with the threads, streams and events that they name.
+    /// About the number of bytes of the calls and tasks, with the threads, streams and events that they
+    /// name.
     pub(crate) fn rows_memory(&self) -> u64 {
-        /// With its name, and what is kept of it beside.
+        /// With its name, and its details.
         const LANE: usize = 200;
         let bytes = [
             (self.threads.len() + self.streams.len()) * LANE,
@@ -158,13 +159,13 @@ impl Trace {
         bytes.into_iter().sum::<usize>() as u64 + self.entries.memory()
     }
 
-    /// Whether what this range of a recording lacks is to be taken to have been before it.
+    /// Whether things that are missing in this range of a recording count as earlier than it.
     pub fn has_past(&self) -> bool {
         self.minds_past && self.goes_back
     }
 
-    /// From now on what the range lacks was before it, if the recording goes back so far: for a range with
-    /// surroundings that are wide enough.
+    /// From now on, things that are missing in the range count as earlier, if the recording has an
+    /// earlier part: for a range with wide surroundings.
     pub fn mind_past(&mut self) {
         self.minds_past = true;
     }
@@ -199,8 +200,8 @@ impl Trace {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Whether submitting a task gave its stream something to run. What is captured, goes to a
-    /// stream of a model that is built by hand, or updates a captured task does not: it has the
+    /// Whether submitting a task gave its stream something to run. A task that is captured, is added to
+    /// a stream of a model that is built by hand, or updates a captured task does not: it has the
     /// sequence of the next task that does.
     pub fn runs(&self, task: &Task) -> bool {
         match task.untimed {
@@ -210,9 +211,9 @@ impl Trace {
         }
     }
 
-    /// Calls that had not returned when they were last heard of, which is their end: of a recording
-    /// that goes on. They are none of [`Trace::calls`]. By thread, outermost first. Where a recording was
-    /// stopped short and no more is to come, they are calls like any other.
+    /// Calls of a growing recording that had not returned at the last look, which is their end. They
+    /// are not among [`Trace::calls`]. By thread, outermost first. Where a recording ended early, they
+    /// become ordinary calls.
     pub fn open_calls(&self) -> &[Call] {
         &self.open
     }
@@ -250,14 +251,15 @@ impl Trace {
         self.constant("aclError", code)
     }
 
-    /// The name a task is shown by: what was launched, else the function that submitted it.
+    /// The displayed name of a task: that of the launched operation, else of the function that
+    /// submitted it.
     pub fn task_name(&self, task: &Task) -> &str {
         let call = self.call(task.call);
         let label = self.label(call).filter(|label| !label.is_empty());
         label.unwrap_or(&self.function(call.function).name)
     }
 
-    /// The text that stands for an argument of a call.
+    /// The text of an argument of a call.
     pub fn text(&self, call: &Call, position: usize) -> Option<&str> {
         let args = &self.function(call.function).args;
         if !args.get(position)?.kind.is_text() {
@@ -268,7 +270,7 @@ impl Trace {
         self.strings(call).get(index)?.as_deref()
     }
 
-    /// What a call works with, by the argument that says so: a kernel, an operator, a model.
+    /// The object of a call, by the argument that names it: a kernel, an operator, a model.
     pub fn label(&self, call: &Call) -> Option<&str> {
         let function = self.function(call.function);
         let position = usize::from(function.label?);
@@ -315,7 +317,7 @@ impl Trace {
         !self.stacks.is_empty()
     }
 
-    /// The objects that frames of stacks lie in.
+    /// The objects of frames of stacks.
     pub fn objects(&self) -> impl Iterator<Item = &ObjectRow> {
         self.stacks.objects()
     }
@@ -338,7 +340,7 @@ impl Trace {
             .map(|(id, _)| id)
     }
 
-    /// What the program called a handle or a number at a moment.
+    /// The program's name of a handle or a number at a time.
     pub fn name_of(&self, process: ProcessId, key: u64, at: i64) -> Option<&str> {
         self.names.get(process, key, at)
     }
@@ -363,8 +365,8 @@ impl Trace {
         self.rows()
     }
 
-    /// The rows of a kind that is told as it is in the file: [`CoverageRow`]s, and other kinds that the trace
-    /// makes nothing else of.
+    /// The rows of a kind that is stored without a change: [`CoverageRow`]s, and other kinds without a
+    /// derived form in the trace.
     pub fn rows<'t, T: 't>(&'t self) -> impl Iterator<Item = &'t T>
     where
         &'t T: TryFrom<&'t Row>,
@@ -378,7 +380,7 @@ impl Trace {
         self.args(call).get(usize::from(position)).copied()
     }
 
-    /// First and last moment of anything in the trace; `None` when it is empty.
+    /// Begin and end of everything in the trace; `None` when it is empty.
     pub fn span(&self) -> Option<TimeRange> {
         self.span
     }
@@ -397,7 +399,7 @@ impl Trace {
         time.unwrap_or_else(|| self.call(task.call).range())
     }
 
-    /// When what was lost, thread by thread, in the order in which the recorder noticed it.
+    /// The losses, thread by thread, in the order in which the recorder noticed them.
     pub fn lost(&self) -> &[Loss] {
         self.lost.all()
     }
@@ -423,7 +425,7 @@ impl Trace {
         self.between.insert((process, device), between);
     }
 
-    /// What the tool itself cost the program, thread by thread.
+    /// Tracer overhead of the program, thread by thread.
     pub fn costs(&self) -> &Costs {
         &self.costs
     }

@@ -77,7 +77,7 @@ pub fn duration_with_error(nanoseconds: i64, error: i64) -> String {
     }
 }
 
-/// The unit in which moments up to this one are shown.
+/// The unit for timestamps up to this one.
 pub fn moment_unit(nanoseconds: i64) -> Unit {
     let (name, nanoseconds) = match nanoseconds.unsigned_abs() {
         0..1_000_000 => ("µs", MICROSECOND),
@@ -87,7 +87,7 @@ pub fn moment_unit(nanoseconds: i64) -> Unit {
     Unit { name, nanoseconds }
 }
 
-/// A moment, counted from the start of the trace, exact to the nanosecond.
+/// A timestamp, counted from the start of the trace, exact to the nanosecond.
 pub fn moment(nanoseconds: i64) -> String {
     let unit = moment_unit(nanoseconds);
     let decimals = unit.nanoseconds.ilog10();

@@ -1,4 +1,4 @@
-//! Clocks that were compared in all kinds of ways, held against what they really were.
+//! Clocks that were compared in all kinds of ways, checked against their true readings.
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
@@ -7,7 +7,7 @@ use super::{Bound, Clock, Launch, Reading, place};
 /// From a submission to an idle stream to its execution.
 const LATENCY: i64 = 3_000;
 const SECOND: i64 = 1_000_000_000;
-/// What a reading may be off by itself.
+/// The error of a single reading.
 const TICK: i64 = 20;
 
 /// Numbers below a limit that repeat with the seed.
@@ -67,8 +67,8 @@ impl Compared {
     }
 }
 
-/// Submissions that lose more time in some seconds than in others do not make a latency too short: what was submitted
-/// to an idle stream would look as if it had waited there.
+/// Submissions that lose more time in some seconds than in others do not make a latency too short: a
+/// task on an idle stream would look as if it had waited there.
 #[test]
 fn no_latency_is_learnt_too_short() {
     for seed in 1..=5_000 {
@@ -84,7 +84,7 @@ fn no_latency_is_learnt_too_short() {
                 let device = step * SECOND / 100;
                 let mapped = clock.map(DeviceNs::new(device)).unwrap();
                 let latency = mapped.host.ns() - compared.host(device) + LATENCY;
-                // Of what is learnt the slack of a reading is taken off.
+                // The slack of a reading is subtracted from the learnt latency.
                 let known = mapped.latency + mapped.vague + 2 * TICK;
                 assert!(
                     latency <= known,
@@ -138,7 +138,8 @@ impl Idle {
     }
 }
 
-/// With what the driver tells and without: its readings move the mapping, and with it what was learnt from events.
+/// With and without the driver's readings: they move the mapping, and with it the latency learnt from
+/// events.
 #[test]
 fn tasks_on_idle_streams_are_within_their_bars() {
     for seed in 1..=5_000 {

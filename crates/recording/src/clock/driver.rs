@@ -1,9 +1,9 @@
-//! What the driver tells of a device's clock, beside what events tell.
+//! Readings of a device's clock by the driver, in addition to those of events.
 //!
-//! The driver reads the device's counter between two moments of the host, on no stream. Its bounds are
-//! narrow on both sides, where those of events begin one submit latency early. So they stay apart: from
-//! the lower edge of what events allow the latency is learnt, and only then what both allow is taken.
-//! The mapping moves to the middle of that, and the latency, which is a distance to the edge, moves along.
+//! The driver reads the device's counter between two host times, on no stream. Its bounds are narrow on
+//! both sides, while those of events begin one submit latency early. So they stay separate: the lower
+//! edge of the events' lines gives the latency, and only then the two sets are intersected. The mapping
+//! moves to the middle of the result, and the latency, a distance to the edge, moves with it.
 
 use std::borrow::Cow;
 
@@ -11,12 +11,12 @@ use super::knot::{Knot, push_rising};
 use super::lines::Lines;
 use super::stretch::{Stretch, elapsed};
 
-/// Times of events lie on a clock that is off the device's own by up to this: its first time was a whole
-/// microsecond, and where in it the event lay is not known.
+/// Times of events are on a clock that differs from the device's by up to this: its first time was a
+/// whole microsecond, and the place of the event within it is not known.
 const PHASE_NS: f64 = 500.0;
 
-/// The knots with what the driver allows; `None` where it contradicts them: then it told of another clock.
-/// `base` is what offsets of the knots lack.
+/// The knots narrowed by the driver's bounds; `None` where these contradict them: then the driver
+/// reported another clock. `base` is missing in the offsets of the knots.
 pub(super) fn narrowed(
     knots: &[Knot],
     base: i64,
@@ -71,7 +71,7 @@ fn within(knot: &Knot, low: f64, high: f64) -> Option<Knot> {
     })
 }
 
-/// The mapping's rate is not that of the events' lines any more: what it differs by is open.
+/// The mapping's rate differs from that of the events' lines: the difference is added to the error.
 fn open_rates(before: &[Knot], knots: &mut [Knot]) {
     let shift = |knot: &Knot| {
         let place = before.partition_point(|it| it.device < knot.device);

@@ -1,7 +1,7 @@
 //! The clock of one host on that of another.
 //!
-//! What is known are comparisons: when one clock read some moment, the other one was between two moments.
-//! They bound a mapping as readings of a device's clock do.
+//! Input are comparisons: at a reading of one clock, the other one was between two times. They bound a
+//! mapping as readings of a device's clock do.
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
@@ -18,7 +18,7 @@ pub struct Comparison {
     pub latest: i64,
 }
 
-/// A moment of one clock on another, and how far it may be off.
+/// A time of one clock on another, and its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aligned {
     pub ns: i64,
@@ -47,9 +47,9 @@ impl HostClock {
         Some(Self(clock))
     }
 
-    /// A moment on the other clock.
+    /// A time on the other clock.
     pub fn map(&self, ns: i64) -> Aligned {
-        // A fit knows every moment, some of them badly.
+        // A fit covers all times, some with a large error.
         let mapped = self.0.map(DeviceNs::new(ns));
         mapped.map_or(
             Aligned {

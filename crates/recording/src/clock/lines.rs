@@ -7,11 +7,11 @@ use super::stretch::{Stretch, elapsed};
 /// A stretch ends after this long, so that a rate that changes is followed.
 const STRETCH_NS: f64 = 1e9;
 
-/// So many bounds in a row that agree with each other, and not with what is known, prove that a
-/// clock has stepped: the host was suspended, or the device started anew. Fewer are mistakes.
+/// This number of consecutive bounds that agree with each other, and not with the known lines, prove
+/// that a clock has stepped: the host was suspended, or the device restarted. Fewer are mistakes.
 const STEP_PROOF: usize = 3;
 
-/// What bounds of one kind tell.
+/// Lines from bounds of one kind.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     /// A first guess of host minus device time: keeps everything else small.
@@ -25,7 +25,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Nothing is known yet. `slack` is what a reading may be off by itself.
+    /// Without bounds. `slack` is the error of a single reading.
     pub(super) fn new(slack: i64) -> Self {
         Self {
             base: None,
@@ -58,7 +58,7 @@ impl Lines {
         let agrees = if t <= STRETCH_NS {
             last.take(t, device, band)
         } else {
-            // A stretch of its own, which starts from what the last one knows.
+            // A separate stretch, which starts from the lines of the last one.
             let heir = last.heir(device, band);
             let agrees = heir.is_some();
             self.stretches.extend(heir);
@@ -82,8 +82,8 @@ impl Lines {
         )
     }
 
-    /// Takes note of a bound that disagrees with what is known; with enough that agree with each
-    /// other, a stretch begins that owes nothing to the one before it.
+    /// Notes a bound that disagrees with the known lines; after enough of them that agree with each
+    /// other, a stretch begins that is independent of the one before it.
     fn suspect(&mut self, bound: &Bound) {
         self.suspects.push(*bound);
         if self.suspects.len() < STEP_PROOF {

@@ -1,12 +1,11 @@
-//! Where a task lies on the host's clock, from the events around it and from what the host knows
-//! about their submission.
+//! Places a task on the host's clock, from the events around it and from the host's facts about their
+//! submission.
 //!
-//! On a stream that is idle, the event before a task completes before the task is even submitted,
-//! and the event after it may be submitted when the task has long ended. What is submitted to an
-//! idle stream runs one *submit latency* later. That latency has been learnt already: the lower end
-//! of what the clock's band allows is where the quickest submission of all would have run at once.
-//! So a submission at host time `h` cannot have run before that much later, and ran then if its
-//! stream was idle.
+//! On an idle stream, the event before a task completes before the task is even submitted, and the
+//! event after it may be submitted long after the task has ended. A task on an idle stream runs one
+//! *submit latency* after its submission. That latency is known already: the lower end of the clock's
+//! band is where the quickest submission of all would have run at once. So a submission at host time
+//! `h` cannot have run earlier than `h` plus the latency, and ran then if its stream was idle.
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
@@ -14,7 +13,7 @@ use crate::trace::TaskTime;
 
 use super::Clock;
 
-/// A longer one is none: so little is known about the clock then that nothing has been learnt.
+/// A longer one is not used: the clock is known so badly then that nothing was learnt.
 const LONGEST_LATENCY_NS: i64 = 10_000_000;
 
 /// The events around a task. Durations are nanoseconds.
@@ -24,7 +23,7 @@ pub(crate) struct Reading {
     pub(crate) end: DeviceNs,
     /// The task takes no time and has only the event after it.
     pub(crate) is_moment: bool,
-    /// What the event after the task took itself, and how far off that may be. Its time is that of its end.
+    /// Duration of the event record after the task, and its error. Its time is that of its end.
     pub(crate) record: i64,
     pub(crate) record_open: i64,
     /// The device takes this long from the event to the task, and from the task to the next event.
@@ -36,7 +35,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// How much is open of how long records took, at either end: a moment is a record itself.
+    /// How much of the duration of records is unknown, at either end: a record task is a record itself.
     fn open(self) -> i64 {
         match self.is_moment {
             true => self.record_open.saturating_mul(2),
@@ -69,7 +68,7 @@ impl Reading {
     }
 }
 
-/// What the host knows about the submission.
+/// The host's facts about the submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Launch {
     /// The call that submitted the task.
@@ -121,8 +120,9 @@ pub(crate) fn place(
     let latest = launch.end.plus(first.latency);
     let begin = first.host.max(earliest).min(last_host.max(launch.begin));
     let end = last_host.max(begin);
-    // What is not known of the latency speaks for an event that came late; and so does what its record may have taken
-    // more than that of the quickest submission, from which the latency was learnt.
+    // The unknown part of the latency allows for an event that came late; and so does the unknown part
+    // of its record's duration, compared with the quickest submission, from which the latency was
+    // learnt.
     let is_busy = reached
         > closed
             .plus(last.latency)
@@ -134,9 +134,9 @@ pub(crate) fn place(
         (false, true) => end.since(earliest).max(0),
         (false, false) => end.since(begin),
     };
-    // What has been learnt of the latency is too long by what the quickest submission of all lost between
-    // its entry and the queue. On a machine with nothing to spare that can be much; but the task did not
-    // begin before the event before it, and no submission takes less than no time.
+    // The learnt latency is too long by the time that the quickest submission lost between its entry
+    // and the queue. On a busy machine that can be much; but the task did not begin before the event
+    // before it, and no submission takes less than no time.
     let is_learnt = !reading.is_moment && begin > first.host;
     let learnt_open = if is_learnt {
         let most = first.latency.saturating_add(first.error);
@@ -145,7 +145,7 @@ pub(crate) fn place(
         0
     };
     let vague = if is_learnt { first.vague } else { 0 };
-    // Where the quickest submission is some while away, this one may have taken that much longer too.
+    // Where the quickest submission is far from here, this one may have taken that much longer too.
     let late_open = if reading.is_moment {
         end_open
     } else {
@@ -337,7 +337,7 @@ mod tests {
             };
             place(&clock, &mut 0, reading, launch).unwrap().local_error
         };
-        // One comparison tells nothing of the rate; many leave next to nothing open.
+        // One comparison gives no rate; many leave nearly nothing open.
         assert!((80..=172).contains(&placed(1)), "{}", placed(1));
         assert!(placed(100) <= 4, "{}", placed(100));
     }
@@ -382,12 +382,12 @@ mod tests {
         let time = placed((AT - 300, end), call, end - LATENCY + 100);
         assert!(time.error >= late - 1_000, "{time:?}");
         assert!(time.local_error >= late - 1_000);
-        // On a busy stream it came early enough all the same.
+        // On a busy stream it was still early enough.
         let time = placed((AT - 300, end), call, end - 2 * LATENCY);
         assert!(time.error < 3_200, "{time:?}");
     }
 
-    /// The latency was learnt from an event whose record took less time.
+    /// The latency was learnt from an event with a shorter record.
     #[test]
     fn an_end_event_that_came_late_and_took_long_leaves_the_end_open() {
         let late = 1_000_000;

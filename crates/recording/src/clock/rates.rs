@@ -8,10 +8,10 @@
 /// Clocks usually run no faster or slower than this against the host: oscillators are off by a quarter of
 /// it.
 const USUAL_RATE: f64 = 200e-6;
-/// No clock is taken to run faster or slower than this, whatever comparisons say.
+/// Limit for the rate of any clock, regardless of comparisons.
 pub(super) const MAX_RATE: f64 = 1_010e-6;
 
-/// What the comparisons of a clock leave open about its rate.
+/// The rates that the comparisons of a clock allow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rates {
     slowest: f64,
@@ -19,7 +19,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// From what is open in each of its stretches.
+    /// From the allowed rates of each of its stretches.
     pub(super) fn of(stretches: impl Iterator<Item = (f64, f64)>) -> Self {
         let all = Self {
             slowest: -MAX_RATE,
@@ -44,14 +44,14 @@ impl Rates {
         self.slowest > USUAL_RATE || self.fastest < -USUAL_RATE
     }
 
-    /// The slowest and the fastest rate that are to be reckoned with.
+    /// The slowest and the fastest rate to allow for.
     pub(super) fn limits(self) -> (f64, f64) {
         let beyond = |proven: f64| (USUAL_RATE + 4.0 * proven.max(0.0)).min(MAX_RATE);
         (-beyond(-self.fastest), beyond(self.slowest))
     }
 
-    /// The same where other comparisons are there: they count when they prove a rate that these limits leave out. Less
-    /// would only make bars wider.
+    /// The same in the presence of other comparisons: they count when they prove a rate outside these
+    /// limits. Otherwise they would only make bars wider.
     pub(super) fn limits_beside(self, other: Self) -> (f64, f64) {
         let (slow, fast) = self.limits();
         match other.slowest > fast || other.fastest < slow {

@@ -1,7 +1,7 @@
 //! The set of straight lines that a device clock can still be, as a convex polygon.
 //!
-//! Over a short time, host time minus device time is a line `offset + rate * t`. Each bound on it
-//! cuts a half plane off the (offset, rate) plane; what remains is exactly what is known.
+//! Over a short time, host time minus device time is a line `offset + rate * t`. Each bound on it cuts
+//! a half plane off the (offset, rate) plane; the rest is the exact set of possible lines.
 
 /// Corners beyond this number are not worth their cost: the region is then made a little larger,
 /// with fewer corners.
@@ -42,8 +42,8 @@ impl Region {
         }
     }
 
-    /// Keeps the lines whose value at `t` lies in the band. When there is none, the region stays
-    /// as it is and the answer is false.
+    /// Keeps the lines with a value at `t` inside the band. If no line would remain, the region stays
+    /// unchanged and the result is false.
     pub(super) fn clip(&mut self, t: f64, band: (f64, f64)) -> bool {
         let Some(above) = self.cut(|line| line.at(t) - band.0) else {
             return false;
@@ -56,7 +56,7 @@ impl Region {
         true
     }
 
-    /// The same lines measured from a pivot that lies `t` later, and all lines whose offset and rate
+    /// The same lines measured from a pivot at `t` later, and all lines with an offset and a rate that
     /// differ from one of them by no more than these.
     pub(super) fn carried(&self, t: f64, offset: f64, rate: f64) -> Self {
         let shifts = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
@@ -71,7 +71,7 @@ impl Region {
         }
     }
 
-    /// Keeps the lines whose rate is within these limits, unless there would be none.
+    /// Keeps the lines with a rate within these limits, unless no line would remain.
     pub(super) fn limit_rate(&mut self, (slow, fast): (f64, f64)) {
         let limited = self
             .cut(|line| fast - line.rate)
@@ -98,7 +98,7 @@ impl Region {
         self.simplify();
     }
 
-    /// Takes sides away where there are too many, those first whose neighbours meet closest outside.
+    /// Removes sides where they are too many, those first with neighbours that meet closest outside.
     fn simplify(&mut self) {
         if self.corners.len() <= MAX_CORNERS {
             return;

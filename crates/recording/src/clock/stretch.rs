@@ -1,4 +1,4 @@
-//! What is known of one stretch of device time: the lines that a clock can be there.
+//! One stretch of device time: the possible lines of a clock there.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(super) struct Stretch {
     pub(super) pivot: i64,
     pub(super) end: i64,
     pub(super) region: Region,
-    /// It builds on what the stretch before it knew, so that the mapping passes on smoothly.
+    /// It builds on the lines of the stretch before it, so that the mapping continues smoothly.
     pub(super) heir: bool,
 }
 
@@ -57,7 +57,7 @@ impl Stretch {
         }
     }
 
-    /// The mapping at a device time, if its line is there at `offset`.
+    /// The mapping at a device time, if its line has this `offset` there.
     fn knot(&self, device: i64, offset: f64) -> Knot {
         let t = elapsed(self.pivot, device);
         let (low, high) = self.region.range(t);
@@ -102,8 +102,8 @@ impl Stretch {
             let known = self.knot(device, on_line.offset);
             let bent = Knot {
                 below: on_line.below,
-                // The stretch behind may have had quicker submissions: what of them does not reach down to what is
-                // possible here is not known here.
+                // The next stretch may have had quicker submissions: the part of them above the
+                // possible lines here is not known here.
                 vague: known.vague.max(on_line.offset - known.low - on_line.below),
                 rate_open: on_line.rate_open,
                 ..known
@@ -112,8 +112,8 @@ impl Stretch {
         }
     }
 
-    /// A following stretch that begins at `device` with what this one knows; `None` when that
-    /// disagrees with the band.
+    /// A following stretch that begins at `device` with the lines of this one; `None` when these
+    /// disagree with the band.
     pub(super) fn heir(&self, device: i64, band: (f64, f64)) -> Option<Self> {
         let mut region = self.carried(device);
         region.clip(0.0, band).then_some(Self {
@@ -133,7 +133,8 @@ impl Stretch {
         region
     }
 
-    /// The same without the lines whose rate is beyond these limits; itself if no line were left.
+    /// The same without the lines that have a rate beyond these limits; unchanged if no line would
+    /// remain.
     pub(super) fn limited(&self, limits: (f64, f64)) -> Cow<'_, Self> {
         let (slow, fast) = self.region.rates();
         if limits.0 <= slow && fast <= limits.1 {

@@ -1,10 +1,10 @@
-//! How much memory the content of a file may take: in proportion to what the file has.
+//! Memory limit for the content of a file, in proportion to the file's size.
 //!
-//! A table can say in one byte what a million rows have in common, so the length of a file alone bounds
-//! nothing. Each pass over a file has a budget; what is taken into memory is paid for, and a chunk that
-//! asks for more is left out from there on, with a warning.
+//! A table can express a property of a million rows in one byte, so the length of a file alone bounds
+//! nothing. Each pass over a file has a budget; data in memory is paid from it, and a chunk that asks
+//! for more is left out from there on, with a warning.
 
-/// Any pass may take this much: a short recording whose rows resemble each other packs very well.
+/// Any pass may take this much: a short recording of similar rows packs very well.
 const BASE: u64 = 24 << 20;
 /// And this for each byte of the file.
 const PER_BYTE: u64 = 16;
@@ -14,7 +14,7 @@ const DENSE: u64 = 640 << 20;
 const DENSE_PER_BYTE: u64 = 8 * PER_ROW;
 /// Bytes of a file that are not taken for so dense.
 const NOT_DENSE: u64 = 1 << 16;
-/// What a row that an index counts may take, arguments and texts included.
+/// Memory for a row that an index counts, arguments and texts included.
 const PER_ROW: u64 = 256;
 /// The index is believed as far as rows go that may be so short: calls that hardly differ take half a
 /// byte.
@@ -22,18 +22,18 @@ const ROWS_PER_BYTE: u64 = 4;
 
 /// Rows of a segment: it ends when it has 8192, which a whole chunk may have added to.
 const MOST_OF_SEGMENT: u64 = 1 << 18;
-/// What the calls and tasks of a file may take for each of its bytes that have to be in memory together: each of
-/// five bytes is all there is.
+/// Memory for calls and tasks that have to be in memory together, for each byte of the file: each may
+/// consist of only five bytes.
 const HELD_PER_BYTE: u64 = 48;
 
-/// What a pass over a file may still take.
+/// The remaining memory of a pass over a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     base: u64,
     per_byte: u64,
     /// The same for the first of the bytes.
     small_per_byte: u64,
-    /// What the bytes are good for at least, at an eighth of one for each row.
+    /// The least amount for these bytes, at an eighth of one for each row.
     dense: u64,
     bytes: u64,
     spent: u64,
@@ -61,18 +61,19 @@ impl Budget {
         }
     }
 
-    /// For processes, streams, names and the like. What the program did to make one is in the file, too.
+    /// For processes, streams, names and the like. The work of the program that made them is in the
+    /// file, too.
     pub(crate) fn things(bytes: u64) -> Self {
         Self::new(BASE, PER_BYTE).of(bytes)
     }
 
-    /// For a range of a file with so many bytes, of which the index counts so many rows.
+    /// For a range of a file with `bytes` bytes and `rows` rows in the index.
     pub(crate) fn window(bytes: u64, rows: u64) -> Self {
         let rows = rows.min(bytes.saturating_mul(ROWS_PER_BYTE));
         Self::new(BASE.saturating_add(rows.saturating_mul(PER_ROW)), PER_BYTE).of(bytes)
     }
 
-    /// For a segment of a file, of which the index counts so many rows: no more than a segment has.
+    /// For a segment of a file with `rows` rows in the index: at most those of a segment.
     pub(crate) fn segment(bytes: u64, rows: u64) -> Self {
         Self::window(bytes, rows.min(MOST_OF_SEGMENT))
     }
@@ -93,13 +94,13 @@ impl Budget {
         Self::new(u64::MAX, 0)
     }
 
-    /// The file has so many bytes now.
+    /// Sets the present number of bytes of the file.
     pub(crate) fn of(mut self, bytes: u64) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// So many more bytes of the file have come.
+    /// Adds memory for more bytes of the file.
     pub(crate) fn earn(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_add(bytes);
     }

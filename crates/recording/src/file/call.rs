@@ -10,7 +10,7 @@ use super::column::{Columns, Cursors};
 use super::declare::ColumnText;
 use super::table::Table;
 
-/// Columns by what they hold.
+/// Columns by content.
 pub(super) mod column {
     crate::file::declare::columns! {
         /// thread
@@ -85,14 +85,14 @@ const ARG_SLOTS: usize = 8;
 const WORD_BITS: u32 = 10;
 /// Code of an argument that is the same as the last one at its position.
 const SAME: u64 = 0;
-/// Code of one that is in the column of its own. Any code above, less [`KNOWN`], is the place of a
+/// Code of a stack in the separate column. Any higher code, less [`KNOWN`], is the place of a
 /// remembered word.
 const NEW: u64 = 1;
 const KNOWN: u64 = 2;
-/// What the loader can hold of one call.
+/// Largest number of arguments that the loader can keep of one call.
 const MAX_ARGS: usize = u8::MAX as usize;
 
-/// What the calls so far tell about the next one.
+/// Predictions for the next call from earlier ones.
 #[derive(Debug)]
 pub(crate) struct CallMemory {
     brief: Brief,
@@ -422,7 +422,7 @@ impl GraphColumn {
         columns.put_signed(column::GRAPHS, step(last.index, graph.index));
     }
 
-    /// What the next call has to do with a graph. The outer `None` is a column that makes no sense.
+    /// The relation of the next call to a graph. The outer `None` is a column that makes no sense.
     fn take(&mut self, cursors: &mut Cursors<'_>) -> Option<Option<GraphRef>> {
         let between = match self.next.take() {
             Some(between) => between,

@@ -1,4 +1,4 @@
-//! Chunks: the frames that everything in a file after its header lies in.
+//! Chunks: the frames of everything in a file after its header.
 
 use std::fmt;
 use std::io;
@@ -19,7 +19,7 @@ pub(super) const MAX_PAYLOAD: usize = 1 << 24;
 /// No table has more rows than this. A writer ends a table when it has half as many.
 pub(super) const MAX_ROWS: u32 = 1 << 17;
 
-/// Says what a chunk holds; readers skip kinds they do not know.
+/// Kind of a chunk's content; readers skip kinds they do not know.
 pub(crate) type Kind = [u8; 4];
 
 /// The kinds of chunks that hold no tables; those of tables are declared with their rows.
@@ -29,7 +29,7 @@ pub(crate) const TABLES: Kind = *b"TABL";
 pub(crate) const OPEN: Kind = *b"OPEN";
 /// A group's lanes, summed up finely.
 pub(crate) const SUMMARY: Kind = *b"SUMM";
-/// What a group of chunks holds where.
+/// Places and sums of a group of chunks.
 pub(crate) const INDEX: Kind = *b"INDX";
 /// Where the indexes of the whole file are.
 pub(crate) const ROOT: Kind = *b"ROOT";
@@ -43,7 +43,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads a header at the start of `bytes`; `None` unless a sound one is there.
+    /// Reads a header at the start of `bytes`; `None` without a valid one.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let header = bytes.first_chunk::<CHUNK_HEADER>()?;
         let (covered, own) = header.split_at(CHUNK_HEADER - 4);
@@ -87,17 +87,17 @@ pub(super) fn word(bytes: &[u8], offset: usize) -> Option<u32> {
         .map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Set beside the length when a payload is packed with Zstandard instead of LZ4.
+/// Set in the length when a payload is packed with Zstandard instead of LZ4.
 const ZSTANDARD: u32 = 1 << 28;
-/// Unpacking does not make a payload longer than this times what it is packed into: LZ4 cannot, and
-/// the writer does not use Zstandard where that would.
+/// Unpacking does not make a payload longer than this times its packed size: LZ4 cannot, and the writer
+/// does not use Zstandard where it would.
 const MOST_EXPANSION: usize = 255;
 /// As fast as the lowest level on tables of small numbers, and packs them better.
 const LEVEL: i32 = 3;
-/// Where a frame's fixed bytes may weigh more than what it saves.
+/// Size below which a frame's fixed bytes may exceed its saving.
 const SMALL: usize = 4096;
 
-/// Packs payloads. It keeps what the compressor needs from one to the next.
+/// Packs payloads. It keeps the state of the compressor between them.
 pub(super) struct Packer {
     compressor: Encoder<'static>,
     packed: Vec<u8>,
@@ -121,8 +121,8 @@ impl Packer {
         self.pack_parts(payload, &[])
     }
 
-    /// As [`Packer::pack`]. `cuts` are lengths after which the payload looks different: what lies
-    /// between them is packed with statistics of its own.
+    /// As [`Packer::pack`]. `cuts` are lengths after which the payload looks different: each part
+    /// between them is packed with separate statistics.
     pub(super) fn pack_parts(&mut self, payload: &[u8], cuts: &[usize]) -> io::Result<&[u8]> {
         self.compress(payload, cuts)?;
         let expands = payload.len() > (self.packed.len() - 4) * MOST_EXPANSION;
@@ -136,7 +136,7 @@ impl Packer {
     }
 
     fn compress(&mut self, payload: &[u8], cuts: &[usize]) -> io::Result<()> {
-        // Each part needs a block of its own, and one that does not pack is stored.
+        // Each part needs a separate block, and one that does not pack is stored.
         let most = zstd::zstd_safe::compress_bound(payload.len()) + 16 * (cuts.len() + 1);
         self.packed.clear();
         self.packed.resize(4 + most, 0);

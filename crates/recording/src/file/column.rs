@@ -5,9 +5,9 @@ const MAX_TEXT: usize = 4096;
 
 /// Marks the length of a column that holds one value for all rows. No length is this large.
 const SAME: u32 = 1 << 31;
-/// Marks the length of a column whose values' first bytes lie together, before their other bytes.
+/// Marks the length of a column that stores the first bytes of all values before their other bytes.
 const SPLIT: u32 = 1 << 30;
-/// Parts of a payload from this length on are packed with statistics of their own.
+/// Parts of a payload from this length on are packed with separate statistics.
 const LARGE: usize = 1024;
 
 /// The columns of a table that is being written.
@@ -71,8 +71,8 @@ impl Column {
         }
     }
 
-    /// Moves the column, in the form that it has in a table of `rows` rows, to the end of `out`;
-    /// answers the word that says its length. Lengths after which `out` looks different go to `cuts`.
+    /// Moves the column, in its form for a table of `rows` rows, to the end of `out`; returns the word
+    /// with its length. Lengths after which `out` looks different go to `cuts`.
     fn take(&mut self, rows: u32, out: &mut Vec<u8>, cuts: &mut Vec<usize>) -> u32 {
         let begin = out.len();
         let mut form = 0;
@@ -99,8 +99,7 @@ impl Column {
     }
 }
 
-/// Notes that something ends at `end`, if that is worth it. What lies between large parts is cut
-/// off from them too.
+/// Notes an end at `end`, if that is worth it. Parts between large parts are cut off from them too.
 fn cut(begin: usize, end: usize, cuts: &mut Vec<usize>) {
     let last = cuts.last().copied().unwrap_or(0);
     if end - begin.max(last) >= LARGE {
@@ -133,15 +132,15 @@ impl Columns {
     pub(crate) fn new(count: usize) -> Self {
         let mut columns = Vec::new();
         columns.resize_with(count, Column::default);
-        // The first column always has an entry per row: what a reader does is then in proportion
-        // to what it was given.
+        // The first column always has an entry per row: the work of a reader is then in proportion to
+        // its input.
         if let Some(first) = columns.first_mut() {
             first.spread = true;
         }
         Self { columns, rows: 0 }
     }
 
-    /// Counts a row whose fields follow or have been put.
+    /// Counts a row. Its fields follow or have been put.
     #[inline]
     pub(crate) fn row(&mut self) {
         self.rows += 1;
@@ -190,7 +189,7 @@ impl Columns {
         column.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// As [`Columns::take_parts`], for whoever packs it in one piece.
+    /// As [`Columns::take_parts`], to be packed in one piece.
     pub(crate) fn take_payload(&mut self) -> Vec<u8> {
         self.take_parts().bytes
     }
@@ -218,21 +217,21 @@ impl Columns {
 
 /// Processes that a table of a sound file may mention in turn.
 const PROCESSES: usize = 64;
-/// What the tables of a process take.
+/// Memory for the tables of a process.
 const NEW_PROCESS: usize = 512;
 
-/// The columns of a table that is being read. Every answer is `None` past a column's end.
+/// The columns of a table that is being read. Every result is `None` past a column's end.
 #[derive(Debug)]
 pub(crate) struct Cursors<'a> {
     columns: Vec<Cursor<'a>>,
     rows: u32,
-    /// Bytes that what was taken needs in memory, beyond its rows.
+    /// Memory of the read values, beyond their rows.
     taken: u64,
     /// Processes that were mentioned last, by their lowest bits: number plus 1.
     processes: [u64; PROCESSES],
 }
 
-/// What is left of a column.
+/// The rest of a column.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor<'a> {
     bytes: &'a [u8],
@@ -307,7 +306,7 @@ impl<'a> Cursors<'a> {
             columns.push(Cursor::new(column, form)?);
             data = after;
         }
-        // Without this, a few bytes could stand for any number of rows.
+        // Without this, a few bytes could mean any number of rows.
         if columns
             .first()
             .is_none_or(|first| first.bytes.len() < rows as usize)
@@ -379,12 +378,12 @@ impl<'a> Cursors<'a> {
         Some(process)
     }
 
-    /// Notes that something takes so many bytes in memory.
+    /// Counts memory that a value takes.
     pub(crate) fn note(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_add(bytes as u64);
     }
 
-    /// What was noted since the last time.
+    /// Memory that was counted since the last time.
     pub(crate) fn noted(&mut self) -> u64 {
         std::mem::take(&mut self.taken)
     }

@@ -1,5 +1,5 @@
-//! What a declaration of a row makes: the row, its columns with their text in `docs/FORMAT.md`, and the way
-//! from one to the other.
+//! Code generated from the declaration of a row: the row, its columns with their text in
+//! `docs/FORMAT.md`, and the conversion between them.
 
 /// A column of a table, as `docs/FORMAT.md` has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct ColumnText {
     pub what: &'static str,
 }
 
-/// Declares a row whose fields are columns of their own, in this order:
+/// Declares a row with one column for each field, in this order:
 ///
 /// ```text
 /// /// What the row is.

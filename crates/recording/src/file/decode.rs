@@ -10,21 +10,22 @@ use super::error::{Lost, OpenError, Warning};
 use super::scan::{Piece, Scanner, kind_name};
 use super::table::{Table, cursors};
 
-/// What a file holds, in the order of the file.
+/// Content of a file, in the order of the file.
 #[derive(Debug)]
 pub(crate) enum Item {
     Session(SessionRow),
     Tables(TablesRow),
     Row(Row),
-    /// The calls that are under way, instead of those that earlier ones told.
+    /// The running calls, which replace those of earlier ones.
     Open(Vec<CallRow>),
 }
 
-/// Whoever what a file holds is handed to.
+/// Receiver of a file's content.
 pub(crate) trait Sink {
     fn take(&mut self, item: Item);
 
-    /// Most rows are calls, so that they need not be moved: whoever takes them leaves the room for their arguments.
+    /// Most rows are calls, so that they need not be moved: a receiver leaves the room for their
+    /// arguments.
     fn call(&mut self, row: &mut CallRow) {
         self.take(Item::Row(Row::Call(std::mem::take(row))));
     }
@@ -59,7 +60,7 @@ impl Decoder {
         }
     }
 
-    /// Takes the next bytes of the file and hands out what they complete.
+    /// Adds the next bytes of the file and passes on the chunks that they complete.
     pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<(), OpenError> {
         self.scanner.feed(bytes);
         self.budget.earn(bytes.len() as u64);
@@ -83,7 +84,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Bytes taken in so far that are not waiting for the rest of their chunk.
+    /// Bytes taken in, without those of an incomplete chunk.
     pub(super) fn offset(&self) -> u64 {
         self.scanner.offset()
     }
@@ -121,9 +122,9 @@ impl Decoder {
 /// Why the rest of a chunk was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It makes no sense after so many rows.
+    /// It makes no sense after this number of rows.
     Senseless(u64),
-    /// It would take memory out of proportion after so many rows.
+    /// It would take memory out of proportion after this number of rows.
     Excessive(u64),
 }
 
@@ -139,8 +140,8 @@ impl Stop {
     }
 }
 
-/// Hands out what a chunk holds, as far as the budget allows; chunks of unknown kinds hold nothing for
-/// us.
+/// Passes on the content of a chunk, as far as the budget allows; chunks of unknown kinds have no
+/// content for this reader.
 pub(super) fn decode(
     kind: Kind,
     payload: &[u8],
@@ -166,7 +167,7 @@ pub(super) fn decode(
     }
 }
 
-/// Calls that are under way, which have no task and no result whatever the file says.
+/// Running calls, which have no task and no result, regardless of the file.
 fn open_calls(payload: &[u8], budget: &mut Budget) -> Result<Vec<CallRow>, Stop> {
     let mut open = Vec::new();
     calls(payload, budget, &mut |item| {
@@ -190,8 +191,8 @@ fn json<'p, T: serde::Deserialize<'p>>(plain: &'p [u8], budget: &mut Budget) -> 
     serde_json::from_slice(plain).map_err(|_| Stop::Senseless(0))
 }
 
-/// Hands out the first and the last moment of each range that a chunk of them holds, as [`decode`] would
-/// hand the ranges out: many times as fast.
+/// Passes on the begin and end of each range in a chunk of them, as [`decode`] would pass on the
+/// ranges: many times as fast.
 pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut(TimeRange)) -> Result<(), Stop> {
     let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
     let mut cursors = table::<RangeRow>(&plain)?;

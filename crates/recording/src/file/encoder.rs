@@ -24,7 +24,7 @@ const SEAL_TIMES: usize = 16 * 1024;
 pub struct Encoder {
     tables: Vec<TablesRow>,
     rows: Tables,
-    /// Calls that are under way, if there are other ones than the file tells by now.
+    /// Running calls, if they differ from those in the file.
     open: Option<Vec<CallRow>>,
     times: Vec<TaskTimeRow>,
     counters: Counters,
@@ -73,7 +73,7 @@ impl Encoder {
         Self::default()
     }
 
-    /// Takes a row and tells whether it is time to seal.
+    /// Adds a row. Returns whether it is time to seal.
     pub fn push(&mut self, row: &Row) -> bool {
         match row {
             Row::TaskTime(row) => {
@@ -98,8 +98,8 @@ impl Encoder {
         }
     }
 
-    /// Takes the calls that are under way, instead of those that it was told before. The end of each is
-    /// the moment in which it was still under way.
+    /// Sets the running calls, which replace the previous ones. The end of each is the time at which it
+    /// was still running.
     pub fn set_open(&mut self, open: Vec<CallRow>) {
         self.open = Some(open);
     }
@@ -194,7 +194,7 @@ impl<T: Table> Pending<T> {
         self.columns.rows()
     }
 
-    /// Takes a row and tells whether it is time to seal.
+    /// Adds a row. Returns whether it is time to seal.
     #[inline]
     pub(crate) fn push(&mut self, row: &T) -> bool {
         self.columns.row();

@@ -1,4 +1,4 @@
-//! What can be wrong with a trace file.
+//! Faults of a trace file.
 
 use std::fmt;
 use std::io;
@@ -43,23 +43,24 @@ pub struct Warning {
     pub lost: Lost,
 }
 
-/// What a [`Warning`] is about.
+/// Subject of a [`Warning`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// So many bytes that are not, or no longer, what was written.
+    /// This number of bytes differs from the written ones.
     Bytes(u64),
-    /// A chunk of this kind with so many bytes, whose content fails its checksum.
+    /// A chunk of this kind, with this number of bytes, fails its checksum.
     Chunk { kind: String, bytes: u64 },
-    /// A chunk of this kind has a right checksum but its content makes no sense after so many rows.
+    /// A chunk of this kind has a right checksum but its content makes no sense after this number of
+    /// rows.
     Rows { kind: String, read: u64 },
-    /// A chunk of this kind was read up to so many rows: more would take memory out of proportion to the
-    /// file.
+    /// A chunk of this kind was read up to this number of rows: more would take memory out of
+    /// proportion to the file.
     Excess { kind: String, read: u64 },
     /// The chunk that says how and where the trace was recorded.
     Session,
     /// The chunk that names the functions.
     Tables,
-    /// So many bytes at the end of the file: the beginning of a chunk.
+    /// This number of bytes at the end of the file: the beginning of a chunk.
     Tail(u64),
     /// How the recording ended: its recorder was killed, or the file was cut.
     End,

@@ -1,4 +1,4 @@
-//! The index: what a file holds where, so that it need not be read to be shown.
+//! The index: the places of a file's content, so that it can be shown without being read.
 //!
 //! A file is cut into *segments* (a few chunks), and segments make up *groups*. When a group is
 //! full, the writer appends two chunks to it: `SUMM`, the group's lanes summed up finely, and

@@ -1,4 +1,4 @@
-//! What JSON takes in memory when it has become rows, told before anything is taken.
+//! Memory of JSON after its conversion to rows, computed before anything is converted.
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -7,12 +7,12 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 const PLACE: u64 = 3 * 24;
 /// A number, a truth or nothing, likewise.
 const SCALAR: u64 = 3 * 8;
-/// What an allocation takes besides its bytes, at most.
+/// Largest overhead of an allocation in addition to its bytes.
 const ALLOCATION: u64 = 32;
 /// A map of constants with its name: even one constant has a node for eleven.
 const MAP: u64 = 512;
 
-/// Bytes that the rows take which this JSON stands for; `None` if it is none.
+/// Memory of the rows in this JSON; `None` if it is not JSON.
 pub(super) fn memory(plain: &[u8]) -> Option<u64> {
     let value: Value = serde_json::from_slice(plain).ok()?;
     // Names of enumerations are no longer than all of it.

@@ -1,7 +1,8 @@
 //! Several recordings become one file, on one clock.
 //!
-//! The inputs are read side by side, a piece at a time: always the one that has come the least far. So the rows of all
-//! of them come nearly in the order of their times, as those of one recording do, and no input is in memory as a whole.
+//! The inputs are read side by side, a piece at a time: always the one with the least progress. So the
+//! rows of all of them arrive nearly in the order of their times, as those of one recording do, and no
+//! input is in memory as a whole.
 
 mod coverage;
 mod functions;
@@ -21,7 +22,7 @@ use functions::Functions;
 use renumber::Numbers;
 use source::Source;
 
-/// A recording that is to be merged.
+/// A recording to merge.
 pub struct MergeInput<'a> {
     pub file: File,
     /// What its processes are called in the merged file.
@@ -51,7 +52,8 @@ struct Shared<W: Write> {
     end: EndRow,
 }
 
-/// Writes the rows of all inputs to one file. Returns the output, and what of each input could not be read.
+/// Writes the rows of all inputs to one file. Returns the output, and the unreadable parts of each
+/// input.
 ///
 /// # Errors
 /// When an input cannot be read, or the output cannot be written.
@@ -84,7 +86,7 @@ pub fn merge<W: Write>(
     Ok((shared.finish()?, warnings))
 }
 
-/// The source that has come the least far of those that have more.
+/// The source with the least progress of those that have more.
 fn least_far(sources: &[Source<'_>]) -> Option<usize> {
     let open = sources.iter().enumerate().filter(|(_, it)| !it.is_done());
     open.min_by_key(|(_, it)| it.reached())

@@ -1,4 +1,4 @@
-//! What reading names and ranges needs besides their columns.
+//! State for reading names and ranges, in addition to their columns.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use crate::rows::{NameRow, RangeRow};
 use super::column::Cursors;
 use super::table::Remember;
 
-/// What a name takes in memory, besides its text.
+/// Memory of a name, in addition to its text.
 const NAMED: usize = 256;
 
-/// By process and key: what was called something, and what.
+/// By process and key: named objects, and their names.
 #[derive(Debug, Default)]
 pub(crate) struct Given(HashMap<(u32, u64), String>);
 
@@ -29,7 +29,8 @@ impl Remember<NameRow> for Given {
 }
 
 impl RangeRow {
-    /// First and last moment of a row, which is taken as whole as [`Table::take`](super::table::Table::take) does and not made.
+    /// Begin and end of a row, which is read completely as [`Table::take`](super::table::Table::take)
+    /// does, but not built.
     pub(super) fn take_reach(cursors: &mut Cursors<'_>) -> Option<TimeRange> {
         cursors.take_as::<u32>(0)?;
         cursors.take_as::<u32>(1)?;

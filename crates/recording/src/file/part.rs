@@ -1,4 +1,4 @@
-//! Reads parts of a file, wherever they are.
+//! Reads parts of a file, at any place.
 
 use std::fmt;
 use std::fs::File;
@@ -17,7 +17,7 @@ use super::scan::{Piece, Scanner, kind_name};
 use super::table::{self, Table};
 
 const READ_BYTES: u64 = 1 << 18;
-/// `END ` is looked for in so many bytes at the end of a file.
+/// `END ` is searched in this number of bytes at the end of a file.
 const LAST_BYTES: u64 = 256;
 
 /// Where the bytes of a trace are.
@@ -69,7 +69,7 @@ pub(crate) struct Parts {
     store: Box<dyn Store>,
 }
 
-/// A chunk whose header is sound.
+/// A chunk with a valid header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) kind: Kind,
@@ -87,7 +87,7 @@ impl Found {
         self.kind == kind
     }
 
-    /// What to say when its payload is not what was written.
+    /// The warning for a payload that differs from the written one.
     pub(crate) fn damaged(&self) -> Warning {
         Warning {
             offset: self.offset,
@@ -146,7 +146,7 @@ impl Parts {
         Ok(bytes)
     }
 
-    /// The chunk that begins here; nothing when there is none, or not all of it.
+    /// The chunk that begins here; `None` without one, or without all of it.
     pub(crate) fn chunk(&self, offset: u64, file_length: u64) -> io::Result<Option<Found>> {
         let header = self.bytes(offset, CHUNK_HEADER as u64)?;
         Ok(Header::read(&header).and_then(|header| {
@@ -183,7 +183,7 @@ impl Parts {
         }
     }
 
-    /// What a chunk holds, packed or not; nothing when that is not what was written.
+    /// The payload of a chunk, packed or not; `None` when it differs from the written one.
     pub(crate) fn payload(&self, found: &Found) -> io::Result<Option<Vec<u8>>> {
         if found.length > (CHUNK_HEADER + chunk::MAX_PAYLOAD) as u64 {
             return Ok(None);
@@ -211,7 +211,7 @@ impl Parts {
         Ok(self.unpacked(&found)?.map(|payload| (found, payload)))
     }
 
-    /// Hands out what a chunk holds; a warning tells what could not be read.
+    /// Passes on the content of a chunk; a warning names the unreadable part.
     pub(crate) fn items(
         &self,
         found: &Found,
@@ -223,7 +223,7 @@ impl Parts {
         })
     }
 
-    /// Hands out first and last moments of the ranges in a chunk of them; else as [`Parts::items`].
+    /// Passes on the begin and end of the ranges in a chunk of them; else as [`Parts::items`].
     pub(crate) fn range_reaches(
         &self,
         found: &Found,
@@ -244,7 +244,7 @@ impl Parts {
         Ok(stop.map(|stop| stop.at(found.offset, found.kind)))
     }
 
-    /// Hands out the chunks of a part of the file whose kind is wanted, as far as they are sound.
+    /// Passes on the valid chunks of wanted kinds in a part of the file.
     pub(crate) fn range(
         &self,
         (begin, end): (u64, u64),
@@ -305,7 +305,7 @@ impl Parts {
         Ok(None)
     }
 
-    /// What the list of indexes says that ends here.
+    /// The list of indexes that ends here.
     fn indexes(&self, end: u64) -> io::Result<Option<Vec<u64>>> {
         let last = self.bytes(end.saturating_sub(4), 4)?;
         let length = chunk::word(&last, 0).unwrap_or(0);

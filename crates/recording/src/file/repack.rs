@@ -1,5 +1,5 @@
-//! Writes a file anew. A recorder hands over what it has every few milliseconds, so its chunks may be
-//! small; read back and written in large ones, the same rows take less room.
+//! Rewrites a file. A recorder writes its rows every few milliseconds, so its chunks may be small; read
+//! back and written in large ones, the same rows take less room.
 
 use std::io::{self, Read, Write};
 
@@ -12,7 +12,7 @@ use super::error::OpenError;
 use super::whole;
 use super::writer::Writer;
 
-/// Packs better than what a recorder uses, and takes a few times as long.
+/// Packs better than a recorder's level, and takes a few times as long.
 const LEVEL: i32 = 12;
 
 /// Writes the rows of a file that was ended properly to `output`, and hands that back. `None` when the

@@ -8,7 +8,7 @@ use super::error::{Lost, OpenError, Warning};
 /// Takes bytes in as they come and gives chunks out.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
-    /// What has come and is not used up: all before `used` is.
+    /// Received bytes: those before `used` have been used.
     buffer: Vec<u8>,
     used: usize,
     /// Where in the file the buffer begins.
@@ -18,7 +18,7 @@ pub(super) struct Scanner {
     skipped: u64,
 }
 
-/// What the scanner found next.
+/// Result of the scanner's next step.
 #[derive(Debug)]
 pub(super) enum Piece<'a> {
     Chunk {
@@ -84,7 +84,7 @@ impl Scanner {
         }))
     }
 
-    /// Judges the beginning of the file by as much of it as has come; false until all has.
+    /// Checks the available part of the file's header; false until the header is complete.
     fn file_header(&mut self) -> Result<bool, OpenError> {
         let magic = FILE_MAGIC.iter().zip(&self.buffer);
         if magic.into_iter().any(|(expected, found)| expected != found) {
@@ -142,12 +142,12 @@ impl Scanner {
         self.base + self.used as u64
     }
 
-    /// Whether the file's header has come.
+    /// Whether the file's header has arrived.
     pub(super) fn header_seen(&self) -> bool {
         self.header_seen
     }
 
-    /// What is left over when no more bytes will come.
+    /// The rest when no more bytes will arrive.
     pub(super) fn tail(&self) -> Option<Warning> {
         let left = self.skipped + (self.buffer.len() - self.used) as u64;
         (left > 0).then(|| Warning {

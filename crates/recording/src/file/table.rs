@@ -1,4 +1,4 @@
-//! What each kind of row looks like in columns, and which types a column of its own can hold.
+//! Columns of each kind of row, and the types that a separate column can have.
 
 use crate::rows::Row;
 
@@ -16,11 +16,11 @@ pub(crate) trait Table: Into<Row> {
     const IS_THING: bool;
     /// About how many bytes a row takes in memory, with what leads to it, but without its texts.
     const MEMORY: u64;
-    /// What earlier rows of the same chunk tell about the next one.
+    /// Predictions from earlier rows of the same chunk.
     type Memory: Default;
 
     fn put(&self, columns: &mut Columns, memory: &mut Self::Memory);
-    /// `None` when the columns end too early or hold what the fields cannot.
+    /// `None` when the columns end too early or have impossible values.
     fn take(cursors: &mut Cursors<'_>, memory: &mut Self::Memory) -> Option<Self>;
 }
 
@@ -29,9 +29,9 @@ pub(super) fn is_table(kind: Kind) -> bool {
     crate::rows::TABLES.iter().any(|table| table.kind == kind)
 }
 
-/// What is kept of the rows of a chunk while it is read.
+/// State about the rows of a chunk while it is read.
 pub(crate) trait Remember<R>: Default {
-    /// A row has been read. What it takes in memory may depend on those before it.
+    /// A row has been read. Its memory may depend on earlier ones.
     fn note(&mut self, row: &R, cursors: &mut Cursors<'_>);
 }
 

@@ -7,7 +7,7 @@ use super::column::{Columns, Cursors};
 use super::declare::ColumnText;
 use super::table::Table;
 
-/// Columns of task times by what they hold.
+/// Columns of task times by content.
 mod task {
     crate::file::declare::columns! {
         /// process
@@ -39,7 +39,7 @@ mod task {
     }
 }
 
-/// Columns of anchors by what they hold.
+/// Columns of anchors by content.
 mod anchor {
     crate::file::declare::columns! {
         /// process
@@ -58,8 +58,8 @@ mod anchor {
     }
 }
 
-/// Streams (or devices) whose last values are remembered. A slot serves every number that has
-/// the same remainder: sharing one costs bytes, never correctness.
+/// Streams (or devices) with remembered last values. A slot serves every number that has the same
+/// remainder: sharing one costs bytes, never correctness.
 const SLOTS: usize = 256;
 
 /// Steps in which the length of submissions is stored, rounded up: finer would only cost bytes.

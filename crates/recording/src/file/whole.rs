@@ -20,7 +20,7 @@ pub struct Contents {
     pub open: Vec<CallRow>,
 }
 
-/// Reads a whole file into rows. What is damaged is left out and told of.
+/// Reads a whole file into rows. Damaged parts are left out and reported.
 pub fn read(input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
     let mut contents = Contents::default();
     let warnings = read_items(input, Budget::whole(), &mut |item| match item {
@@ -35,7 +35,7 @@ pub fn read(input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
     Ok((contents, warnings))
 }
 
-/// Reads a whole file and hands out what it holds.
+/// Reads a whole file and passes on its content.
 pub(super) fn read_items(
     mut input: impl Read,
     budget: Budget,
@@ -43,7 +43,7 @@ pub(super) fn read_items(
 ) -> Result<Vec<Warning>, OpenError> {
     let mut decoder = Decoder::new(budget);
     let mut room = Vec::new();
-    // What is short comes whole with the first look.
+    // A short file arrives whole with the first read.
     let mut size = 1 << 13;
     while pump(&mut input, &mut decoder, (&mut room, size), sink)? > 0 {
         size = READ_BYTES;

@@ -20,7 +20,7 @@ pub struct ChunkWriter<W: Write> {
     packer: Packer,
     /// The chunks of a batch, so that a batch is one write.
     bytes: Vec<u8>,
-    /// Bytes of the file so far.
+    /// Bytes of the file until now.
     written: u64,
     index: IndexSink,
 }
@@ -95,8 +95,7 @@ impl<W: Write> ChunkWriter<W> {
         self.written + self.bytes.len() as u64
     }
 
-    /// Indexes groups of so many rows, and even the shortest file: for files that are made to look
-    /// at the index.
+    /// Indexes groups of `rows` rows, and even the shortest file: for tests of the index.
     #[must_use]
     pub fn with_index_every(mut self, rows: u64) -> Self {
         self.index.set_rows(rows);

@@ -1,10 +1,10 @@
-//! A trace that forgets: what is kept moves together and gets new ids.
+//! A trace that forgets: the kept calls and tasks move together and get new ids.
 
 use crate::trace::{CallId, TaskId, Trace};
 
 use super::TraceBuilder;
 
-/// Stands for what is gone.
+/// New id of a forgotten one.
 const GONE: u32 = u32::MAX;
 
 /// The numbers that calls and tasks have in the recording.
@@ -70,8 +70,8 @@ impl TraceBuilder {
         self.trace.numbering = Some(Numbering::default());
     }
 
-    /// Forgets the calls that are not to be kept, and their tasks. Ids change, numbers do not.
-    /// What was applied must have been settled.
+    /// Forgets the calls outside `keep`, and their tasks. Ids change, numbers do not. Applied rows must
+    /// have been settled.
     pub(crate) fn retain(&mut self, keep: &[bool]) {
         let trace = &mut self.trace;
         let last = trace.last_tasks();
@@ -115,8 +115,7 @@ fn move_id<I>(id: &mut I, new: Option<I>) -> bool {
     }
 }
 
-/// Moves the words and texts of the calls that are left together. They lie in the order of the
-/// calls.
+/// Moves the words and texts of the remaining calls together. They are in the order of the calls.
 fn keep_arguments(trace: &mut Trace) {
     let (mut words, mut texts) = (0, 0);
     for call in &mut trace.calls {

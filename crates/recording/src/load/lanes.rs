@@ -12,7 +12,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Sorts what has arrived since the last time.
+    /// Sorts the calls and tasks that arrived since the last time.
     pub(super) fn settle(&mut self, trace: &mut Trace) {
         let calls = &trace.calls;
         self.calls.resize(trace.thread_calls.len(), 0);
@@ -41,8 +41,8 @@ impl Lanes {
     }
 }
 
-/// Sorts the tail of a lane and merges it into the sorted part, of which only what is later than
-/// the tail's first entry is touched.
+/// Sorts the tail of a lane and merges it into the sorted part. Only entries later than the tail's
+/// first one are touched.
 fn settle<T: Copy, K: Ord>(lane: &mut [T], sorted: &mut usize, key: impl Fn(&T) -> K) {
     let (done, tail) = lane.split_at_mut(*sorted);
     tail.sort_unstable_by_key(&key);

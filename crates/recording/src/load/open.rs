@@ -1,5 +1,5 @@
-//! Calls that are under way. They are kept apart from all others, since what is known of them changes:
-//! when they return they are rows like any other.
+//! Running calls. They are kept apart from all others, since their data changes: when they return they
+//! are rows like any other.
 
 use crate::rows::CallRow;
 use crate::stacks::StackId;

@@ -1,4 +1,4 @@
-//! The hook table as a file tells it becomes the trace's table of functions.
+//! Converts the hook table of a file to the trace's table of functions.
 
 use ascend_trace_format::api::{ArgKind, Blocks, Fact, Facts, Part, RetKind, Role, TaskKind};
 

@@ -22,7 +22,7 @@ struct Device {
 /// Device times that have arrived, and the clocks that map them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
-    /// By stream: times whose task has not been matched yet.
+    /// By stream: times without a matched task.
     waiting: Vec<Vec<TaskTimeRow>>,
     devices: BTreeMap<(ProcessId, u32), Device>,
     span: Option<TimeRange>,
@@ -37,7 +37,7 @@ impl Times {
         self.waiting[place].push(row);
     }
 
-    /// About so many bytes are kept of times.
+    /// About the number of bytes of kept times.
     pub(super) fn memory(&self) -> u64 {
         let waiting: usize = self.waiting.iter().map(Vec::len).sum();
         let rows = waiting * size_of::<TaskTimeRow>();
@@ -102,7 +102,7 @@ impl Times {
         };
     }
 
-    /// First and last moment of any task.
+    /// Begin of the first and end of the last task.
     pub(super) fn span(&self) -> Option<TimeRange> {
         self.span
     }

@@ -78,7 +78,7 @@ impl Clocks {
         clock.is_some_and(|clock| clock.map(DeviceNs::new(0)).is_some())
     }
 
-    /// The clocks by the ids of a trace, and what there is to say about them.
+    /// The clocks by the ids of a trace, and their figures.
     pub(super) fn fixed(
         &self,
         whole: &Totals,

@@ -1,4 +1,4 @@
-//! What a recording's index counts.
+//! Counts of a recording's index.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct Counts {
     pub tasks: u64,
     pub timed: u64,
     pub kinds: BTreeMap<TaskKind, u64>,
-    /// Tasks that have no time; [`Untimed::Timed`] stands for a time that may still come.
+    /// Tasks without a time; [`Untimed::Timed`] means a time that may still arrive.
     pub untimed: BTreeMap<Untimed, u64>,
     /// Events that were made or used.
     pub events: u64,

@@ -12,7 +12,7 @@ use crate::trace::Trace;
 /// Number of a process, and serial of a stream.
 type Lane = (u32, u32);
 
-/// Streams of a chunk that are told apart.
+/// Streams of a chunk that are listed separately.
 const MOST_LANES: usize = 256;
 
 /// A chunk of entries, and the first and last tasks of each stream that it has entries of.
@@ -20,7 +20,7 @@ const MOST_LANES: usize = 256;
 struct Chunk {
     found: Found,
     rows: u64,
-    /// Empty where there are too many to tell.
+    /// Empty where they are too many.
     reach: BTreeMap<Lane, (u32, u32)>,
     is_full: bool,
 }
@@ -87,8 +87,8 @@ impl LeftEntries {
         Ok(warnings)
     }
 
-    /// Takes the chunks from `next` on up to the last one with entries of the tasks so far, or that lies before a place in
-    /// the file. Answers the next one.
+    /// Takes the chunks from `next` on up to the last one with entries of the tasks until now, or
+    /// before a place in the file. Returns the next one.
     pub(super) fn take_in_order(
         &self,
         next: usize,

@@ -26,7 +26,7 @@ pub enum Answer<T> {
     Found(T),
     /// There is nothing as far as the recording goes.
     Nothing,
-    /// It was told to stop.
+    /// The caller stopped it.
     Stopped,
 }
 
@@ -40,19 +40,18 @@ impl<T> Answer<T> {
 }
 
 impl Recording {
-    /// Looks for something from the moment `from` on, towards the end or the begin of the recording.
+    /// Searches from the time `from` on, towards the end or the begin of the recording.
     ///
     /// The recording is read part by part, in that order; parts do not overlap and leave nothing out.
-    /// `look` gets each part as a trace with the range of it that counts, both moments included: it
-    /// answers with the first match (the last one towards earlier times) among what *begins* in the
-    /// range, and the search ends. A task with a time counts by its begin, one without by its
-    /// call's. The trace holds all that has a part in the range, and more.
-    /// Ids of calls and tasks are those of that trace; ids of streams, threads and functions are the
-    /// same in all.
+    /// `look` gets each part as a trace with its range, both ends included: it returns the first match
+    /// (the last one towards earlier times) among the items that *begin* in the range, and the search
+    /// ends. A task with a time counts by its begin, one without by its call's. The trace contains
+    /// everything that overlaps the range, and more. Ids of calls and tasks are those of that trace;
+    /// ids of streams, threads and functions are the same in all.
     ///
-    /// `may_match` says whether a call of a function, or the task that it launched, can be a match;
-    /// where an index tells that there are no such calls, nothing is read. `keep_on` is told how far
-    /// the search has come before each part, and ends it by answering false.
+    /// `may_match` says whether a call of a function, or its task, can be a match; where the index has
+    /// no such calls, nothing is read. `keep_on` gets the progress of the search before each part, and
+    /// ends it by returning false.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -94,7 +93,7 @@ impl Recording {
             if !may_hold {
                 continue;
             }
-            // What is asked for here is wanted whatever it takes.
+            // The caller wants this range at any cost.
             let trace = self.window(range, u64::MAX)?;
             if let Some(found) = look(&trace, range) {
                 return Ok(Answer::Found(found));

@@ -12,7 +12,7 @@ use crate::trace::{ProcessId, Trace};
 use super::Recording;
 use super::open::calls;
 
-/// All that a recording tells of graphs.
+/// All facts of a recording about graphs.
 #[derive(Debug)]
 pub struct GraphCalls {
     /// The calls that made, changed or ended graphs, became their nodes, or were refused because of

@@ -15,7 +15,7 @@ use crate::trace::{StreamId, ThreadId};
 use super::Recording;
 use super::window::overlap;
 
-/// Groups whose fine lanes are read for one summary. A wider range makes do with the coarse ones.
+/// Largest number of groups with fine lanes in one summary. A wider range uses the coarse ones.
 const MOST_FINE: usize = 16;
 /// Entries of all lanes of a summary.
 const MOST_ENTRIES: usize = 1 << 18;
@@ -103,7 +103,7 @@ impl Recording {
         summary
     }
 
-    /// First and last moment of anything: of the calls, and of the tasks at the end.
+    /// Begin and end of everything: of the calls, and of the tasks at the end.
     pub(super) fn whole_span(&self, calls: Option<TimeRange>) -> Option<TimeRange> {
         let TimeRange { mut begin, mut end } = calls?;
         for group in self.layout.groups().rev().take(3) {
@@ -137,7 +137,7 @@ fn fine(parts: &Parts, group: &Group) -> Option<Vec<u8>> {
     match &group.fine {
         Fine::None => None,
         Fine::Held(packed) => kinds::unpack(packed),
-        // When they cannot be read, the coarse ones still tell.
+        // When they cannot be read, the coarse ones still serve.
         Fine::InFile(offset) => {
             let found = parts.chunk_of(kinds::SUMMARY, *offset).ok()??;
             Some(found.1)

@@ -14,8 +14,8 @@ use super::open::OpenCalls;
 
 /// Bytes of a file's header, before the first chunk.
 pub(super) const HEADER: u64 = 16;
-/// Rows of events, of ranges and of what the tool cost, of which there may be any number, that are
-/// known from the start. [`LeftThings`] are those beyond.
+/// Number of rows of events, of ranges and of tracer overhead that are known from the start.
+/// [`LeftThings`] are those beyond.
 const MOST_THINGS: usize = 1 << 17;
 
 #[derive(Debug)]
@@ -23,14 +23,14 @@ pub(super) struct Layout {
     groups: Vec<Group>,
     /// Counts over all of these.
     sums: Totals,
-    /// What lies behind the last complete group.
+    /// The part after the last complete group.
     tail: Option<Group>,
     indexer: Indexer,
     /// Chunks that no index covers and that have not been read yet.
     loose: Vec<Found>,
     /// All before has been looked at.
     position: u64,
-    /// So many bytes just before `position` begin no chunk.
+    /// This number of bytes just before `position` belongs to no chunk.
     skipped: u64,
     has_session: bool,
     has_tables: bool,
@@ -139,7 +139,7 @@ impl Layout {
         self.groups.push(group);
     }
 
-    /// As [`Layout::push`], for a group that was made of chunks. What it tells beyond what is where is left out
+    /// As [`Layout::push`], for a group that was made of chunks. Its data other than places is left out
     /// where it is out of proportion to the file.
     fn push_made(&mut self, mut group: Group, reader: &mut Reader<'_>) {
         if !self.budget.spend(group.memory()) {
@@ -167,7 +167,7 @@ impl Layout {
             .collect()
     }
 
-    /// Looks at what is new in the file. Tells whether there was anything.
+    /// Reads the new part of the file. Returns whether it had one.
     pub(super) fn advance(
         &mut self,
         parts: &Parts,
@@ -196,7 +196,7 @@ impl Layout {
         self.read_loose(&mut reader, progress)?;
         let (mut tail, fine) = self.indexer.peek();
         tail.hold(&fine);
-        // It is made anew with each look, and paid for when it is complete.
+        // It is made again with each look, and paid for when it is complete.
         let mut budget = self.budget;
         if !budget.spend(tail.memory()) {
             reader.warnings.push(excess(tail.begin));
@@ -278,7 +278,7 @@ impl Layout {
         Ok(group.map(|group| (found, group)))
     }
 
-    /// What an index tells, if nothing of its group has been counted already.
+    /// The group of an index, if none of its rows has been counted already.
     fn index_ahead(
         &mut self,
         found: &Found,
@@ -299,7 +299,7 @@ impl Layout {
         Ok(reader.parts.has_header(group.begin)?.then_some(group))
     }
 
-    /// Chunks that lie before an indexed group, and whose own index is lost, make a group.
+    /// Chunks before an indexed group, with a lost index, make a group.
     fn before(&mut self, group: &Group, reader: &mut Reader<'_>) -> Result<(), OpenError> {
         self.loose.retain(|found| found.offset < group.begin);
         if group.begin == self.indexer.begin() || self.loose.is_empty() {
@@ -356,7 +356,7 @@ impl Layout {
                     self.before(&group, reader)?;
                     self.loose.clear();
                     self.tail = None;
-                    // What was read of it is known better now.
+                    // The index replaces the rows that were read.
                     self.indexer.take(found.end());
                     self.take_group(group, reader)?;
                 }
@@ -372,7 +372,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Takes a group that an index tells about.
+    /// Takes the group of an index.
     fn take_group(&mut self, mut group: Group, reader: &mut Reader<'_>) -> Result<(), OpenError> {
         self.indexer
             .set_waiting(&std::mem::take(&mut group.waiting));
@@ -442,7 +442,7 @@ impl Layout {
             {
                 self.thing(&found, reader)?;
             }
-            // Twice as late as a writer, whose index is then seen first.
+            // Twice as late as a writer, so that its index is seen first.
             if self.indexer.is_overdue() {
                 let (mut group, fine) = self.indexer.take(found.end());
                 group.hold(&fine);

@@ -13,11 +13,11 @@ use crate::rows::{CostRow, EventRow, RangeRow, Row};
 struct Left {
     found: Found,
     rows: u64,
-    /// Lowest and highest serial of its events, or first and last moment of its ranges.
+    /// Lowest and highest serial of its events, or begin and end of its ranges.
     reach: TimeRange,
 }
 
-/// Chunks that were left in the file, with what it takes to find what a window needs.
+/// Chunks that were left in the file, with the data that finds a window's part of them.
 #[derive(Debug, Default)]
 pub(super) struct LeftThings {
     chunks: Vec<Left>,
@@ -89,8 +89,8 @@ impl LeftThings {
         chunks.any(|left| left.found.is(RangeRow::KIND) && left.reach.overlaps(range))
     }
 
-    /// Takes the ranges that have a part in a range of time, and the rows of the events that the
-    /// calls so far have mentioned.
+    /// Takes the ranges that overlap a range of time, and the rows of the events that the calls until
+    /// now have mentioned.
     pub(super) fn take(
         &self,
         parts: &Parts,

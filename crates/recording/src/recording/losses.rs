@@ -1,4 +1,4 @@
-//! When records were lost, by where the file tells of it.
+//! When records were lost, by the place of the loss in the file.
 
 use crate::TimeRange;
 use crate::file::index::{Group, Segment};
@@ -8,8 +8,7 @@ use crate::rows::{LossRow, Row};
 use super::Recording;
 
 impl Recording {
-    /// Reads what groups tell of losses that has not been read yet. Only the headers of other chunks
-    /// are looked at.
+    /// Reads the losses of groups that were not read yet. Only the headers of other chunks are read.
     pub(super) fn note_losses(&mut self) -> Result<(), OpenError> {
         let until = self.losses_until;
         let new = self.layout.groups().filter(|group| group.end > until);
@@ -45,7 +44,7 @@ impl Recording {
     }
 }
 
-/// About the moment at which a place in the file was written: calls are written as they end.
+/// About the time at which a place in the file was written: calls are written as they end.
 fn known_by(group: &Group, offset: u64) -> i64 {
     let spans = group.segments.iter();
     let spans = spans.filter_map(|it| Some((it, it.call_span?)));

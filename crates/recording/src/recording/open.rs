@@ -11,13 +11,13 @@ use crate::rows::{CallRow, Row};
 
 use super::layout::Reader;
 
-/// The last chunk that tells of them.
+/// The last chunk with running calls.
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
     found: Option<Found>,
     /// It has not been read yet.
     is_new: bool,
-    /// They are calls like any other by now: nothing comes after them.
+    /// They have become ordinary calls: the recording has ended.
     group: Option<Group>,
 }
 
@@ -78,7 +78,7 @@ impl OpenCalls {
         indexer.chunk(CallRow::KIND, found.offset, found.length, &payload);
         let (mut group, fine) = indexer.peek();
         group.hold(&fine);
-        // It stands behind all others, wherever its chunk lies.
+        // It is after all others, at any place of its chunk.
         group.begin = indexer.begin();
         group.end = indexer.begin();
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();

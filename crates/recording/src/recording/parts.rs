@@ -22,7 +22,7 @@ impl LoadedPart {
 }
 
 impl Recording {
-    /// The moments at which parts of about so many rows begin, and the end.
+    /// The times at which parts of about `rows` rows begin, and the end.
     pub(super) fn cuts(&self, rows: u64) -> Vec<i64> {
         let mut begins: Vec<(i64, u64)> = self
             .layout
@@ -45,8 +45,8 @@ impl Recording {
         cuts
     }
 
-    /// The whole recording in parts of about so many rows, in the order of time. Every call is owned
-    /// by exactly one part.
+    /// The whole recording in parts of about `rows` rows, in the order of time. Exactly one part owns
+    /// each call.
     pub fn parts(&mut self, rows: u64) -> impl Iterator<Item = Result<LoadedPart, WindowError>> {
         let cuts = self.cuts(rows.max(1));
         let ranges: Vec<TimeRange> = cuts
@@ -54,7 +54,7 @@ impl Recording {
             .map(|two| TimeRange::new(two[0], two[1]))
             .collect();
         ranges.into_iter().map(move |range| {
-            // What is asked for here is wanted whatever it takes.
+            // The caller wants this range at any cost.
             let trace = self.window(TimeRange::new(range.begin, range.end - 1), u64::MAX)?;
             Ok(LoadedPart { trace, range })
         })

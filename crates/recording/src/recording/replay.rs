@@ -1,5 +1,5 @@
 //! A whole recording read once, in the order of the file, as a trace that forgets: for exports, which
-//! need every row once and of the past only what the present depends on.
+//! need every row once and only the part of the past that the present depends on.
 
 use crate::file::index::Segment;
 use crate::file::{Budget, Item, OpenError, Sink, Table};
@@ -33,7 +33,7 @@ impl Recording {
     /// All of the recording, in memory at once.
     ///
     /// # Errors
-    /// When the file cannot be read, or makes no sense in so much memory.
+    /// When the file cannot be read, or makes no sense within its memory limit.
     pub fn whole(&mut self) -> Result<Trace, OpenError> {
         let builder = self.builder.clone();
         let mut replay = self.replay_with(builder);
@@ -79,7 +79,7 @@ fn ahead(segments: &[Segment]) -> Vec<i64> {
 }
 
 impl Replay<'_> {
-    /// Reads about so many rows. False when there are none left.
+    /// Reads about `rows` rows. False when the file has no more.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -98,7 +98,7 @@ impl Replay<'_> {
             let number = self.next as u32;
             self.next += 1;
             self.rows_done += segment.rows();
-            // The index need not tell the truth.
+            // The index may be wrong.
             read += self.read(&segment, number)?;
             if self.builder.rows_memory() > limit {
                 return Err(OpenError::TooMuch);
@@ -109,7 +109,7 @@ impl Replay<'_> {
         Ok(self.next > begin)
     }
 
-    /// Reads what the hardware's log has of the tasks so far: it may lie far behind them.
+    /// Reads the hardware log's entries of the tasks until now: they may be much later in the file.
     fn read_entries(&mut self, limit: u64) -> Result<(), OpenError> {
         let recording = &mut *self.recording;
         let length = recording.parts.length()?;
@@ -135,8 +135,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Reads all ranges. They end after what is in them, and are not forgotten: so whoever looks at a call
-    /// knows of those around it.
+    /// Reads all ranges. They end after the calls inside them, and are not forgotten: so the ranges
+    /// around every call are known.
     fn read_ranges(&mut self) -> Result<(), OpenError> {
         let recording = &mut *self.recording;
         let builder = &mut self.builder;
@@ -233,7 +233,7 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// What is in memory now.
+    /// The part in memory now.
     pub fn trace(&self) -> &Trace {
         self.builder.trace()
     }
@@ -287,7 +287,7 @@ impl Sink for Taking<'_> {
     }
 }
 
-/// Which calls of a trace are to be kept.
+/// The calls of a trace to keep.
 #[derive(Clone, Debug)]
 pub struct Keep(Vec<bool>);
 
@@ -308,7 +308,7 @@ impl Keep {
         self.0.get(id.index()).copied().unwrap_or(false)
     }
 
-    /// What tells the ids that the kept calls have once the others are forgotten.
+    /// Maps the ids of kept calls to their ids after the others are forgotten.
     pub fn moves(&self) -> impl Fn(CallId) -> Option<CallId> {
         let mut next = 0;
         let moves = self.0.iter().map(|is_kept| {

@@ -32,7 +32,7 @@ pub enum WindowError {
 }
 
 impl WindowError {
-    /// There is more than so much, or, where any number would do, more than such a file can have.
+    /// Reports more than `most`, or, where any number is allowed, more than such a file can have.
     fn more_than(most: u64) -> Self {
         match most {
             u64::MAX => Self::Open(OpenError::TooMuch),
@@ -50,8 +50,7 @@ impl From<std::io::Error> for WindowError {
 /// A task: process, serial of the stream, sequence.
 type TaskKey = (ProcessId, u32, u32);
 
-/// What the call says about a task can move it by as much as its time is uncertain, but hardly further
-/// than this.
+/// The call's facts about a task can move it by its uncertainty, but hardly further than this.
 const MOST_SLACK_NS: i64 = 1_000_000;
 
 fn slack(error: i64) -> i64 {
@@ -62,7 +61,7 @@ pub(super) fn overlap(span: Option<TimeRange>, range: TimeRange) -> bool {
     span.is_some_and(|span| span.overlaps(range))
 }
 
-/// About how many of the rows in a span lie in a range.
+/// About the number of rows of a span that are in a range.
 fn share(rows: u32, span: Option<TimeRange>, range: TimeRange) -> f64 {
     let Some(span) = span.filter(|span| span.overlaps(range)) else {
         return 0.0;
@@ -194,7 +193,7 @@ impl Recording {
     }
 }
 
-/// What of a segment is needed.
+/// The needed kinds of rows of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Needed {
     times: bool,
@@ -364,7 +363,7 @@ impl<'s> Numbering<'s> {
 }
 
 impl Window {
-    /// About so many bytes of what has been read are kept.
+    /// About the number of bytes of kept rows.
     fn memory(&self) -> u64 {
         /// In a set, half of which may be empty.
         const KEY: usize = 2 * size_of::<TaskKey>();
@@ -405,7 +404,7 @@ impl Window {
             return;
         }
         self.kept += 1;
-        // A range that is far fuller than its index told is given up by the caller.
+        // The caller gives up a range that is far fuller than in its index.
         if self.kept <= self.most {
             self.launched.extend(key);
             self.numbers.push(number);

@@ -1,4 +1,4 @@
-//! Calls, whose columns are made by hand: they make up most of a file.
+//! Calls, with columns that are made by hand: they make up most of a file.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct TaskRow {
     pub untimed: u8,
 }
 
-/// What a call has to do with a graph, that is: with a capture, or a model that is built by hand.
+/// The relation of a call to a graph: to a capture, or to a model that is built by hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphRef {
     /// Counts the graphs of the process from 1.
@@ -44,7 +44,7 @@ impl Ending {
         (!self.is_return()).then(|| self.name())
     }
 
-    /// Whether the call returned, and so has a return value and answers.
+    /// Whether the call returned, and so has a return value and output values.
     pub const fn is_return(self) -> bool {
         matches!(self, Self::Returned)
     }

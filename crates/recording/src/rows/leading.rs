@@ -132,7 +132,7 @@ impl TablesRow {
         self.first <= further.first && usize::from(further.first) <= end
     }
 
-    /// Takes in tables that follow these in the file. Functions whose tables are lost have no name.
+    /// Adds tables that follow these in the file. Functions with lost tables have no name.
     pub fn extend(&mut self, further: Self) {
         let first = usize::from(further.first.saturating_sub(self.first));
         if self.functions.len() < first {

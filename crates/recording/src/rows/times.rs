@@ -1,4 +1,4 @@
-//! Times on devices' clocks, whose columns are made by hand.
+//! Times on devices' clocks, with columns that are made by hand.
 
 /// When a task ran, in the device's own time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,9 +18,9 @@ pub struct TaskTimeRow {
     /// The event after the task was submitted no later than this after the begin of the call that
     /// submitted the task; 0 when that is not known.
     pub submitting_ns: u32,
-    /// What the event after the task took itself: its time is later than the end of the task by this.
+    /// Duration of the event record after the task: its time is later than the end of the task by this.
     pub record_ns: u32,
-    /// How far off that may be, and what the runtime told both times no finer than.
+    /// The error of that, and the resolution of both times in the runtime.
     pub record_open_ns: u32,
 }
 

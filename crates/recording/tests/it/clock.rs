@@ -96,7 +96,7 @@ proptest! {
         let drift = if is_slow { -200.0 - beyond } else { 200.0 + beyond };
         let mut recording = KnownRecording::new(DeviceClock::steady(5 * SECOND, drift), seed);
         recording.anchor(SECOND, band);
-        // Far enough for the clock to be fast, or slow, by a quarter of what is to be allowed for.
+        // Far enough for the clock to be fast, or slow, by a quarter of the allowed rate.
         let open = 1.1 * 2.0 * (band + 2 * TICK) as f64;
         let shown = (open / (beyond * 0.75e-6 + 200e-6)) as i64;
         let next = SECOND + shown;
@@ -428,8 +428,7 @@ fn comparisons_that_contradict_all_others_are_left_out_and_counted() {
     assert_eq!((clock.steps, clock.mistakes), (0, 1));
 }
 
-/// The same device time then stands for two host times, as far as a mapping by it goes: bars must
-/// be as wide as that.
+/// The same device time then has two host times, by such a mapping: bars must be as wide as that.
 #[test]
 fn a_device_that_starts_anew_has_bars_that_say_so() {
     let mut recording = KnownRecording::new(DeviceClock::steady(1_000 * SECOND, 10.0), 8);

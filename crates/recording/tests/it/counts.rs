@@ -1,4 +1,4 @@
-//! What a recording counts is what the whole trace counts, wherever it knows it from.
+//! Counts of a recording equal those of the whole trace, from any source.
 
 use std::collections::BTreeMap;
 
@@ -233,7 +233,7 @@ fn told(batches: &[&[u64]]) -> (u64, u64) {
 
 const INJECTED: u16 = 1;
 
-/// A process tells its counters from several threads, whose channels are read one after the other.
+/// Several threads of a process report its counters, and their channels are read one after the other.
 #[test]
 fn what_a_thread_told_earlier_and_was_heard_later_does_not_set_a_counter_back() {
     assert_eq!(told(&[&[5], &[9]]), (9, 9));

@@ -38,7 +38,8 @@ fn chunks(bytes: &[u8]) -> Vec<(usize, [u8; 4])> {
     chunks
 }
 
-/// Reads a file's bytes into a trace as well: rows that make sense one by one may not together.
+/// Reads a file's bytes into a trace as well: rows that make sense one by one may contradict each
+/// other.
 fn load(bytes: &[u8]) -> Option<Trace> {
     let (contents, _) = file::read(bytes).ok()?;
     Some(from_rows(contents.session, contents.tables, contents.rows))
@@ -217,7 +218,7 @@ fn missing_leading_chunks_are_told_of_and_calls_still_read() {
     assert_eq!(trace.function(trace.calls()[0].function).name, "function 0");
 }
 
-/// Tables whose content contradicts itself.
+/// Tables with contradictory content.
 #[test]
 fn lies_about_sizes_are_refused() {
     let huge = u32::MAX.to_le_bytes();

@@ -28,7 +28,7 @@ fn parts(time: &TaskTimeRow) -> [Row; 2] {
     })
 }
 
-/// A recording whose entries come so many tasks after those.
+/// A recording with entries that are `late` tasks after their tasks.
 fn file(steps: u32, late: usize, index: u64) -> Vec<u8> {
     let (session, tables) = workload::leading();
     let writer = Writer::create(Vec::new(), &session, &tables).unwrap();
@@ -55,7 +55,7 @@ fn file(steps: u32, late: usize, index: u64) -> Vec<u8> {
     writer.finish(EndRow::default()).unwrap()
 }
 
-/// Parts by what tells a task in any window: its stream and sequence.
+/// Parts by an identity of their task that holds in any window: its stream and sequence.
 type Told = BTreeMap<(u32, u32), Vec<(i64, i64)>>;
 
 fn told(trace: &Trace) -> Told {

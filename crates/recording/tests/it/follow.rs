@@ -58,7 +58,7 @@ fn a_growing_file_gives_what_the_finished_one_gives() {
             (grown.stream, grown.sequence),
             (whole.stream, whole.sequence)
         );
-        // The index keeps the bounds on a clock that tell most.
+        // The index keeps the tightest bounds on a clock.
         let (grown, whole) = (grown.time.unwrap(), whole.time.unwrap());
         let apart = (grown.begin - whole.begin)
             .abs()

@@ -1,6 +1,6 @@
-//! Every released version's file keeps reading as what was written into it. The files in
-//! `tests/golden` are never written again: a new version gets a new file, made once by
-//! `cargo test -p ascend-trace-recording --test it -- --ignored make_the_golden_file`.
+//! Every released version's file reads as it was written. The files in `tests/golden` never change: a
+//! new version gets a new file, made once by `cargo test -p ascend-trace-recording --test it --
+//! --ignored make_the_golden_file`.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -323,7 +323,7 @@ fn named() -> Vec<Row> {
     ]
 }
 
-/// What is told of a function when it is first called.
+/// Tables of a function at its first call.
 fn further_tables() -> TablesRow {
     let code = (100_000, "ACL_ERROR_INVALID_PARAM".to_owned());
     TablesRow {
@@ -337,7 +337,7 @@ fn further_tables() -> TablesRow {
     }
 }
 
-/// A call of that function, and what the tool did and cost.
+/// A call of that function, and the tool's counters and overhead.
 fn told_later() -> Vec<Row> {
     vec![
         Row::Call(CallRow {

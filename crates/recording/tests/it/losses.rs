@@ -1,4 +1,4 @@
-//! When what was lost: the same from all of a file and from its index.
+//! Times of losses: the same from a whole file and from its index.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use ascend_trace_recording::{Loss, Recording, ThreadId, TimeRange, Trace};
 use ascend_trace_testkit::whole::opened;
 use ascend_trace_testkit::workload::{self, Workload};
 
-/// A file of several groups that tells of a loss every so many rows.
+/// A file of several groups with a loss after every `EVERY` rows.
 fn bytes() -> Vec<u8> {
     let (session, tables) = workload::leading();
     let mut writer = Writer::create(Vec::new(), &session, &tables).unwrap();
@@ -74,7 +74,7 @@ fn losses_are_told_by_thread_and_time_whole_or_by_index() {
     assert_eq!(sums(whole.lost()), sums(things.lost()));
     assert_eq!(sums(things.lost()).len(), 3, "two threads, and none");
     assert!(is_ordered(&whole));
-    // What an index tells is as exact as a segment.
+    // An index has the precision of a segment.
     let far = whole.lost().iter().zip(things.lost());
     let far = far.map(|(one, other)| (one.at - other.at).abs()).max();
     let TimeRange { begin, end } = whole.span().unwrap();

@@ -7,7 +7,7 @@
 
 /// Mapped device times are true within the error they come with.
 mod clock;
-/// What a recording counts.
+/// Counts of a recording.
 mod counts;
 /// Files that are cut, damaged or made to do harm.
 mod damage;
@@ -19,9 +19,9 @@ mod find;
 mod follow;
 /// The reader against the document.
 mod format_document;
-/// Files of every version so far, kept as they were written.
+/// Files of every version, kept as they were written.
 mod golden;
-/// What the loader makes of rows that come in any order.
+/// Traces from rows in any order.
 mod load;
 mod losses;
 /// What reading takes.
@@ -32,11 +32,11 @@ mod mutations;
 mod open;
 /// What operators work on.
 mod operands;
-/// Files that are written anew in larger chunks.
+/// Files that are rewritten in larger chunks.
 mod repack;
 /// Rows to bytes and back.
 mod round_trip;
-/// Functions that a file tells of when they are first called.
+/// Functions that a file describes at their first call.
 mod tables;
 /// Long files, read where they are looked at.
 mod windows;

@@ -1,4 +1,4 @@
-//! What reading a small file may take: 64 MiB and 16 bytes for each byte of the file, whatever is in it.
+//! Memory for reading a small file: 64 MiB and 16 bytes for each byte of the file, for any content.
 //!
 //! The reader runs in a process that gets no more. These tests start themselves once again for that.
 
@@ -16,7 +16,7 @@ use ascend_trace_recording::{OpenError, Recording, TimeRange};
 use ascend_trace_testkit::bombs;
 use ascend_trace_testkit::whole::opened;
 
-/// What is to be read, for a process with little memory.
+/// The task of a process with little memory.
 const TASK: &str = "ASCEND_TRACE_TEST_MEMORY";
 /// How files are called of which only the index is looked at.
 const LOOK: &str = ".look";
@@ -24,10 +24,10 @@ const BASE: u64 = 64 << 20;
 const PER_BYTE: u64 = 16;
 /// The names of files that are read once, in order, end with this.
 const THROUGH: &str = ".through";
-/// What a process of these tests has before it does anything.
+/// Memory of such a process at its start.
 const OWN: u64 = 8 << 20;
 
-/// Runs [`in_little_memory`] in a process that gets so many bytes.
+/// Runs [`in_little_memory`] in a process with this number of bytes.
 #[track_caller]
 fn with_memory(bytes: u64, name: &str, task: &Path) {
     let mut shell = Command::new("sh");
@@ -58,7 +58,7 @@ fn in_little_memory() {
     }
 }
 
-/// Only what the index tells.
+/// Only the facts of the index.
 fn look(path: &Path) {
     let mut recording = Recording::open(path, |_, _| true).unwrap();
     let _ = recording.summary((i64::MIN, i64::MAX), 50);
@@ -177,7 +177,7 @@ fn read(path: &Path) {
             replay.forget(&keep);
         }
     }
-    // In memory as a whole, a trace may be as large as one whose calls hardly differ, or is given up.
+    // In memory as a whole, a trace may be as large as one of nearly equal calls, or is refused.
     if std::fs::metadata(path).unwrap().len() < 1 << 16
         && let Err(error) = opened(path)
     {
@@ -211,8 +211,8 @@ fn the_last_files_that_ask_for_much_memory_get_little() {
     bombs_get_little(2);
 }
 
-/// What is told of a file without going through it takes little; what has to be in memory together while it is
-/// gone through is given up where it is out of proportion.
+/// Facts that need no pass over the file take little memory; a pass is refused where the rows that have
+/// to be in memory together are out of proportion.
 #[test]
 fn files_that_name_crowds_of_things_take_memory_in_proportion() {
     const HELD: u64 = 768 << 20;

@@ -1,5 +1,5 @@
-//! Random damage, more than any list of cases would think of: to the bytes of a file, and behind its
-//! checksums, where only the decoders stand against it.
+//! Random damage, more than any list of cases would contain: to the bytes of a file, and behind its
+//! checksums, where only the decoders resist it.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ fn seed() -> Vec<u8> {
     writer.finish(EndRow::default()).unwrap()
 }
 
-/// What a workload has nothing of.
+/// Rows that the workload does not contain.
 fn rare() -> [Row; 13] {
     [
         Row::ProcessEnd(ProcessEndRow {
@@ -340,7 +340,7 @@ fn a_file_with_an_index_may_be_cut_at_any_byte() {
     let mut last = 0;
     for cut in 16..seed.len() {
         let mut recording = Recording::from_bytes(seed[..cut].to_vec()).unwrap();
-        // Whatever is there of the index, what the chunks hold is known.
+        // For any index, the content of the chunks is known.
         let rows = recording.rows();
         assert!(rows >= last, "cut at {cut}: {rows} after {last}");
         last = rows;

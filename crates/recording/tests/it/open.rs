@@ -170,7 +170,7 @@ fn a_file_with_an_end_has_no_call_under_way() {
     let path = folder.path().join("ended.atrace");
     let mut recorder = Recorder::create(&path);
     recorder.is_open(&[call(1_000, 5_000)]);
-    // What was told last is not taken back by a recorder that has no time for that.
+    // A recorder without time for it does not take the last running calls back.
     recorder.push(&Row::Call(call(1_000, 6_000)));
     recorder.push(&Row::End(EndRow {
         end_ns: 6_000,

@@ -118,7 +118,7 @@ fn load(rows: impl IntoIterator<Item = CallRow>) -> Trace {
     from_rows(SessionRow::default(), tables(), rows)
 }
 
-/// The operands of the call that began at this moment.
+/// The operands of the call that began at this time.
 fn shapes(trace: &Trace, at: i64) -> Option<String> {
     let is_it = |call: &&Call| call.begin == at;
     trace.shapes(trace.calls().iter().find(is_it).unwrap())

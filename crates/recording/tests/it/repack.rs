@@ -1,4 +1,4 @@
-//! Files that are written anew in larger chunks.
+//! Files that are rewritten in larger chunks.
 
 use ascend_trace_recording::file::{Writer, repack};
 use ascend_trace_recording::rows::{EndRow, TablesRow};
@@ -7,7 +7,7 @@ use ascend_trace_testkit::workload;
 use crate::round_trip::{by_kind, program, read};
 use crate::windows::chunks;
 
-/// A recording that was flushed again and again, with each function told when it is first needed.
+/// A recording that was flushed often, with each function described at its first call.
 fn in_small_chunks() -> Vec<u8> {
     let (session, mut tables) = workload::leading();
     let functions = std::mem::take(&mut tables.functions);

@@ -20,7 +20,7 @@ pub(crate) fn write(session: &SessionRow, tables: &TablesRow, rows: &[Row]) -> V
     writer.finish(end).unwrap()
 }
 
-/// Rows of a made-up program of so many steps, without the end.
+/// Rows of a made-up program of `steps` steps, without the end.
 pub(crate) fn program(steps: u32) -> Vec<Row> {
     let mut rows = Vec::new();
     let workload = Workload {
@@ -79,7 +79,8 @@ fn text() -> impl Strategy<Value = String> {
     "[a-zé\0]{0,12}"
 }
 
-/// Mostly small, sometimes any number: what varies in real traces and what a codec may get wrong.
+/// Mostly small, sometimes any number: the values that vary in real traces, and those that a codec may
+/// get wrong.
 fn word() -> impl Strategy<Value = u64> {
     prop_oneof![0..500_u64, any::<u64>()]
 }

@@ -1,4 +1,4 @@
-//! Functions that a file tells of when they are first called.
+//! Functions that a file describes at their first call.
 
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::*;
@@ -33,7 +33,7 @@ fn constants(codes: &[(i64, &str)]) -> TablesRow {
     }
 }
 
-/// Three functions, each told before its first call; a group of the index after each.
+/// Three functions, each described before its first call; a group of the index after each.
 fn file() -> Vec<u8> {
     let first = constants(&[(0, "ACL_SUCCESS")]);
     let writer = Writer::create(Vec::new(), &SessionRow::default(), &first).unwrap();

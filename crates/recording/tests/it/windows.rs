@@ -93,8 +93,8 @@ fn without(bytes: &[u8], unwanted: &[&[u8; 4]]) -> Vec<u8> {
     left
 }
 
-/// A call by what does not depend on the trace it is in: what it is, its arguments, when its task
-/// ran and how sure that is.
+/// Properties of a call that do not depend on its trace: its function and arguments, and the time of
+/// its task with its error.
 type Told = ((i64, i64, u32, u32), Vec<u64>, Option<(i64, i64, i64)>);
 
 fn told(trace: &Trace, call: &Call) -> Told {
@@ -311,7 +311,7 @@ fn parts_own_every_call_once() {
     assert_eq!(tasks, files.whole.tasks().len());
 }
 
-/// Writes bytes to a file of their own and compares what it tells with the whole trace.
+/// Writes bytes to a separate file and compares its contents with the whole trace.
 #[track_caller]
 fn tells_the_same(bytes: &[u8], name: &str) {
     let files = files();
@@ -411,7 +411,7 @@ fn a_growing_file_is_taken_in_as_it_grows() {
         assert!(!recording.poll().unwrap());
         assert!(recording.rows() >= rows);
         rows = recording.rows();
-        // The newest calls are there.
+        // The newest calls are in the trace.
         let TimeRange { end, .. } = recording.span().unwrap();
         let window = recording.window((end - 100_000, end), 100_000).unwrap();
         assert!(!window.calls().is_empty() || !window.tasks().is_empty());

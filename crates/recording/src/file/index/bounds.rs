@@ -1,4 +1,4 @@
-//! What a group's tasks and anchors tell about a device's clock, less what others tell better.
+//! Bounds of a device's clock from a group's tasks and anchors, without redundant ones.
 
 use std::collections::BTreeMap;
 
@@ -6,32 +6,33 @@ use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::clock::Bound;
 
-/// Of the bounds within a slot of device time, the two that tell most are kept. Slots are this long at first, and
-/// twice as long whenever there are many: a short recording keeps what it knows, and a long one keeps little.
+/// Of the bounds within a slot of device time, the two tightest are kept. Slots have this duration at
+/// first, and twice as much whenever they are many: a short recording keeps all bounds, and a long one
+/// keeps few.
 const FIRST_SLOT: Slot = Slot { bits: 10 };
 /// They stay this long, unless there are even more of them.
 const LONG_SLOT: Slot = Slot { bits: 23 };
-/// So many are many, and so many of slots that are long already.
+/// Number of slots that counts as many, and the same for slots that are long already.
 const MANY_SLOTS: usize = 128;
 const MANY_LONG_SLOTS: usize = 8192;
-/// Of a drift that is told by two anchors, these are so far apart.
+/// Distance of the two anchors that give a drift.
 const APART_NS: i64 = 10_000_000;
 /// No drift is taken from comparisons that leave more of it open than this: it would choose the wrong bounds.
 const MOST_OPEN: f64 = 20e-6;
 
-/// How long slots are: so many bits of a device time lie within one.
+/// Duration of slots: this number of bits of a device time is inside one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot {
     bits: u32,
 }
 
 impl Slot {
-    /// The number of the slot that a time lies in.
+    /// The number of a time's slot.
     fn of(self, device: DeviceNs) -> i64 {
         device.ns() >> self.bits
     }
 
-    /// What has passed of it by then.
+    /// The part of the slot before a time.
     fn passed(self, device: DeviceNs) -> i64 {
         device.ns() & ((1 << self.bits) - 1)
     }
@@ -93,7 +94,7 @@ pub(crate) struct DeviceBounds {
     slots: BTreeMap<i64, Best>,
     /// The slot that the last bound went to: the next one mostly does too.
     current: Option<(i64, Best)>,
-    /// The first anchor: device time, offset, and how far that may be off. With a later one it tells the drift.
+    /// The first anchor: device time, offset, and its error. A later one with it gives the drift.
     first: Option<(DeviceNs, f64, f64)>,
     /// Nanoseconds by which host minus device time changes per nanosecond.
     rate: f64,
@@ -159,7 +160,7 @@ impl DeviceBounds {
         }
     }
 
-    /// Makes slots twice as long. Those of what comes later stay so, too.
+    /// Makes slots twice as long, also for later bounds.
     fn lengthen(&mut self) {
         let slot = self.slot.twice();
         let mut slots: BTreeMap<i64, Best> = BTreeMap::new();
@@ -171,8 +172,7 @@ impl DeviceBounds {
         (self.slot, self.slots) = (slot, slots);
     }
 
-    /// The bounds that are worth keeping, in the order of their device times. What is known of the
-    /// drift stays.
+    /// The bounds that are worth keeping, in the order of their device times. The known drift stays.
     pub(super) fn take(&mut self) -> Vec<Bound> {
         self.put_away();
         let slots = std::mem::take(&mut self.slots);

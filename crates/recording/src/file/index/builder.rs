@@ -27,10 +27,10 @@ use super::ran::{AllRan, Ran};
 use super::streams::{StreamState, Streams, Waiting};
 use super::totals::{MOST, Totals, code};
 
-/// A segment is complete when it has so many rows, or bytes.
+/// A segment is complete when it has this number of rows, or bytes.
 const SEGMENT_ROWS: u64 = 8192;
 const SEGMENT_BYTES: u64 = 512 * 1024;
-/// A group is complete when it has so many rows, segments or chunks of things.
+/// A group is complete when it has this number of rows, segments or chunks of things.
 pub(super) const GROUP_ROWS: u64 = 1 << 19;
 const GROUP_SEGMENTS: usize = 256;
 const GROUP_THINGS: usize = 4096;
@@ -71,7 +71,7 @@ pub(crate) struct Indexer {
     streams: Streams,
     /// By process and device.
     clocks: Bounds,
-    /// The same as the driver tells them.
+    /// The same for the driver's readings.
     drivers: Bounds,
     first_process: Option<u32>,
     begin: u64,
@@ -221,8 +221,8 @@ impl Indexer {
         }
     }
 
-    /// Lanes of a kind that a file can have which is as long as what has been taken in: a thread or a stream
-    /// takes more bytes than that, but in files that are made to do harm.
+    /// Limit for lanes of a kind, for a file of this length: a thread or a stream takes more bytes than
+    /// that, except in malicious files.
     fn most_lanes(&self) -> usize {
         LANES.saturating_add(usize::try_from(self.end / LANE_BYTES).unwrap_or(usize::MAX))
     }
@@ -364,7 +364,7 @@ impl Indexer {
         self.segment.times += 1;
         self.rows += 1;
         let end = row.end_device_ns.saturating_sub(row.record_ns.into());
-        // A moment is an event record itself.
+        // A record task is the event record itself.
         let first = match row.begin_device_ns < row.end_device_ns {
             true => row.begin_device_ns,
             false => end.saturating_sub(row.record_ns.into()),
@@ -492,7 +492,7 @@ impl Indexer {
         threads.chain(self.streams.touched().map(|stream| &mut stream.lane))
     }
 
-    /// Whether the group is complete when it is to have so many rows.
+    /// Whether the group is complete at `rows` rows.
     pub(crate) fn is_due(&self, rows: u64) -> bool {
         self.rows >= rows
             || self.segments.len() >= GROUP_SEGMENTS
@@ -506,7 +506,7 @@ impl Indexer {
             || self.things.len() >= 2 * GROUP_THINGS
     }
 
-    /// The group so far, without ending it, and its lanes summed up finely.
+    /// The group until now, without ending it, and its lanes summed up finely.
     pub(crate) fn peek(&mut self) -> (Group, Vec<u8>) {
         let lanes = self.summed_up();
         let mut group = Group {
@@ -545,7 +545,7 @@ impl Indexer {
         (self.totals.timed, self.totals.uncertain)
     }
 
-    /// Rows in the group so far.
+    /// Rows in the group until now.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }

@@ -104,7 +104,7 @@ fn put_entry(columns: &mut Columns, entry: &Entry, last: i64) {
     let used = entry.busy.iter().enumerate().filter(|(_, busy)| **busy > 0);
     let mask = used.clone().fold(0, |mask, (slot, _)| mask | 1 << slot);
     columns.put(3, mask);
-    // The last one mostly fills what the others leave.
+    // The last one mostly fills the rest.
     let mut left = length;
     let mut used = used.peekable();
     while let Some((_, busy)) = used.next() {

@@ -1,4 +1,4 @@
-//! What is known about a group of chunks.
+//! Facts about a group of chunks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct Segment {
     pub(crate) times: u32,
     /// First begin and last end of its calls.
     pub(crate) call_span: Option<TimeRange>,
-    /// A range that certainly holds the tasks whose times are here, and their launches.
+    /// A range that certainly contains the tasks with times in this group, and their launches.
     pub(crate) task_span: Option<TimeRange>,
     /// Where the earliest segment begins that holds a launch of one of them.
     pub(crate) launched_from: u64,
@@ -52,7 +52,7 @@ impl Segment {
     }
 }
 
-/// A chunk of things that are needed whatever part of the file is looked at.
+/// A chunk of things that every part of the file needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Thing {
     pub(crate) kind: Kind,
@@ -74,7 +74,7 @@ pub(crate) enum Fine {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Group {
-    /// The bytes of the file that it tells about.
+    /// Begin of the covered bytes of the file.
     pub(crate) begin: u64,
     pub(crate) end: u64,
     pub(crate) segments: Vec<Segment>,
@@ -84,7 +84,7 @@ pub(crate) struct Group {
     pub(crate) fine: Fine,
     /// Bounds on the clock of a device, as a process sees it, by device time.
     pub(crate) bounds: BTreeMap<(u32, u32), Vec<Bound>>,
-    /// The same as the driver tells them.
+    /// The same for the driver's readings.
     pub(crate) driver_bounds: BTreeMap<(u32, u32), Vec<Bound>>,
     pub(crate) totals: Totals,
     /// Where times of this group are, or launches, and where their counterparts are: here or before.
@@ -101,9 +101,9 @@ impl Group {
         self.fine = Fine::Held(lz4_flex::compress_prepend_size(fine).into());
     }
 
-    /// About so many bytes it takes in memory, with what is derived from it.
+    /// About the number of bytes in memory, with derived data.
     pub(crate) fn memory(&self) -> u64 {
-        /// A lane: its counts here and over all groups, its thread or stream, and what belongs to that.
+        /// A lane: its counts here and over all groups, its thread or stream, and their details.
         const LANE: usize = 400;
         /// An entry of another table of counts, here and over all groups.
         const COUNT: usize = 100;
@@ -133,7 +133,7 @@ impl Group {
         bytes.into_iter().sum::<usize>() as u64
     }
 
-    /// Keeps only what is where: for a file that holds more of all else than one of its length can.
+    /// Keeps only the places: for a file with more of everything else than its length allows.
     pub(crate) fn strip(&mut self) {
         self.coarse = Arc::default();
         self.fine = Fine::None;

@@ -25,7 +25,7 @@ pub(in crate::file) struct IndexSink {
 }
 
 impl IndexSink {
-    /// Follows a file whose rows begin at `begin`.
+    /// Follows a file with rows that begin at `begin`.
     pub(in crate::file) fn new(begin: u64, tables: &TablesRow) -> Self {
         let mut indexer = Indexer::new(begin);
         indexer.set_tables(tables);
@@ -40,7 +40,7 @@ impl IndexSink {
         }
     }
 
-    /// Makes groups of so many rows, and an index for the shortest file too.
+    /// Makes groups of `rows` rows, and an index for the shortest file too.
     pub(in crate::file) fn set_rows(&mut self, rows: u64) {
         self.rows = rows.max(1);
         self.least = 0;
@@ -54,8 +54,7 @@ impl IndexSink {
         }
     }
 
-    /// What is to be written at `offset`, between two batches: the index of a group that is
-    /// complete, or nothing.
+    /// Bytes to write at `offset`, between two batches: the index of a complete group, or nothing.
     pub(in crate::file) fn between(
         &mut self,
         offset: u64,
@@ -67,8 +66,7 @@ impl IndexSink {
         }
     }
 
-    /// What is to be written at `offset`, before the end of the recording. A short file needs no
-    /// index.
+    /// Bytes to write at `offset`, before the end of the recording. A short file needs no index.
     pub(in crate::file) fn last(
         &mut self,
         offset: u64,

@@ -114,7 +114,7 @@ pub(super) struct Streams {
     cache: [((u32, u32), usize); CACHE],
     touched: Vec<usize>,
     lane_limit: usize,
-    /// There may be so many.
+    /// Largest number of streams.
     most: usize,
     launches: Sums,
     times: Sums,
@@ -150,7 +150,7 @@ impl Streams {
         aside
     }
 
-    /// From now on further streams are passed over when there are so many.
+    /// From now on further streams are skipped beyond this number.
     pub(super) fn set_most(&mut self, most: usize) {
         self.most = most;
     }

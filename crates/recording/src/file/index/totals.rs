@@ -1,4 +1,4 @@
-//! Counts over a group or a whole file: what is asked for without a look at any row.
+//! Counts over a group or a whole file, available without a look at any row.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) const MOST: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StreamTotals {
-    /// As told by the calls on it; its own row knows better.
+    /// From the calls on it; its row has priority.
     pub(crate) device: u32,
     pub(crate) tasks: u64,
     pub(crate) timed: u64,
@@ -27,9 +27,9 @@ pub(crate) struct StreamTotals {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeviceTotals {
     pub(crate) anchors: u64,
-    /// Anchors whose reading was a whole microsecond.
+    /// Anchors with a reading of a whole microsecond.
     pub(crate) coarse: u64,
-    /// Half widths: how many lie in each step of 1/8 of a power of two.
+    /// Half widths: the number in each step of 1/8 of a power of two.
     pub(crate) widths: BTreeMap<u16, u64>,
     pub(crate) max_width: i64,
 }
@@ -69,7 +69,7 @@ impl DeviceTotals {
     }
 }
 
-/// Steps of 1/8 of a power of two; values below 16 are told apart.
+/// Steps of 1/8 of a power of two; values below 16 have separate steps.
 fn step_of(value: u64) -> u16 {
     if value < 16 {
         return value as u16;
@@ -116,7 +116,7 @@ pub(crate) struct Totals {
     pub(crate) replays: BTreeMap<(u32, u32), u64>,
     /// By process and device.
     pub(crate) devices: BTreeMap<(u32, u32), DeviceTotals>,
-    /// Of what the driver told.
+    /// From the driver's readings.
     pub(crate) drivers: BTreeMap<(u32, u32), DeviceTotals>,
     /// First begin and last end of any call.
     pub(crate) call_span: Option<TimeRange>,
@@ -155,7 +155,7 @@ impl Totals {
             .fold(0, |sum: u64, it| sum.saturating_add(*it))
     }
 
-    /// Adds the counts of what comes after.
+    /// Adds the counts of the following part.
     pub(crate) fn add(&mut self, other: &Self) {
         let plus = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
         plus(&mut self.calls, other.calls);

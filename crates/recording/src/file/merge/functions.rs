@@ -7,7 +7,7 @@ use crate::rows::{FunctionRow, TablesRow};
 
 use super::{MergeError, Shared};
 
-/// By what there is to say of a function.
+/// By description of a function.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
     numbers: HashMap<String, u16>,

@@ -26,7 +26,7 @@ impl Numbers {
     }
 }
 
-/// What one input calls things, and what the merged file does.
+/// Numbers of things in one input, and in the merged file.
 pub(super) struct Own<'a> {
     processes: BTreeMap<u32, u32>,
     threads: HashMap<u32, u32>,
@@ -121,7 +121,7 @@ impl<'a> Own<'a> {
             Row::Counter(it) => it.process = self.process(it.process, numbers),
             Row::Call(it) => {
                 it.thread = self.thread(it.thread, numbers);
-                // A function whose description is lost keeps a number that has none.
+                // A function with a lost description keeps a number without one.
                 let number = self.functions.get(&it.function);
                 it.function = number.copied().unwrap_or(u16::MAX);
                 it.begin_ns = time(it.begin_ns);

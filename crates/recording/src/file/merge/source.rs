@@ -15,7 +15,7 @@ use super::super::whole::pump;
 use super::renumber::Own;
 use super::{MergeError, MergeInput, Shared};
 
-/// So much of an input is read at a time.
+/// Number of bytes of an input that are read at a time.
 const READ_BYTES: usize = 1 << 16;
 
 pub(super) struct Source<'a> {
@@ -23,9 +23,9 @@ pub(super) struct Source<'a> {
     decoder: Decoder,
     room: Vec<u8>,
     own: Own<'a>,
-    /// The last moment that its calls have come to.
+    /// The latest time of its calls.
     reached: i64,
-    /// The calls that were under way, as far as has been told.
+    /// The running calls, as far as they are known.
     open: Vec<CallRow>,
     has_end: bool,
     is_done: bool,
@@ -53,7 +53,7 @@ impl<'a> Source<'a> {
         self.is_done
     }
 
-    /// What could not be read, once all has been.
+    /// The unreadable parts, once everything has been read.
     pub(super) fn warnings(&self) -> Result<Vec<Warning>, OpenError> {
         self.decoder.finish()
     }
@@ -127,7 +127,7 @@ impl<'a> Source<'a> {
                 value,
             }))?;
         }
-        // It was there at least until then.
+        // It existed at least until then.
         let end_ns = self.reached;
         shared.end(&EndRow {
             end_ns,

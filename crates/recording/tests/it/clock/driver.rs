@@ -1,4 +1,4 @@
-//! What the driver tells of a device's clock, beside what events tell.
+//! Readings of a device's clock by the driver, in addition to those of events.
 
 use super::recording::*;
 use ascend_trace_recording::rows::*;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 /// From submission to execution on an idle stream.
 const LATENCY: i64 = 3_000;
 
-/// The same recording without what the driver told.
+/// The same recording without the driver's readings.
 fn without_driver(recording: &KnownRecording) -> Trace {
     let rows = recording.rows.iter();
     let rows = rows.filter(|row| !matches!(row, Row::Anchor(row) if row.source == 1));
@@ -31,11 +31,11 @@ fn mean_error(judged: &[(TaskTime, (i64, i64))]) -> i64 {
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     seconds: i64,
-    /// Tasks and comparisons are about so far apart.
+    /// Distance of tasks and comparisons.
     step: i64,
-    /// Width of what the driver tells.
+    /// Width of the driver's readings.
     band: i64,
-    /// Its readings are so far apart.
+    /// Distance of its readings.
     every: i64,
 }
 
@@ -89,7 +89,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// What a file's index keeps of all bounds is as true as all of them.
+    /// The bounds in a file's index are as true as all bounds.
     #[test]
     fn the_truth_is_inside_the_bars_of_what_is_read_from_a_file(
         offset in -1_000_000_000_000..1_000_000_000_000_i64,

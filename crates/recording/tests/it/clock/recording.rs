@@ -1,4 +1,4 @@
-//! Recordings whose true times are known.
+//! Recordings with known true times.
 
 use ascend_trace_format::api::AnchorSource;
 use ascend_trace_recording::file::Writer;
@@ -9,7 +9,7 @@ use ascend_trace_testkit::whole::from_rows;
 pub(super) const SECOND: i64 = 1_000_000_000;
 pub(super) const TICK: i64 = 20;
 
-/// A device clock: what it reads at a host time.
+/// A device clock: its reading at a host time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DeviceClock {
     pub(super) offset: i64,
@@ -37,7 +37,7 @@ impl DeviceClock {
     }
 }
 
-/// A small generator of its own: shrinking would take the randomness out of the jitter.
+/// A small random generator: shrinking would take the randomness out of the jitter.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -49,7 +49,7 @@ impl Random {
     }
 }
 
-/// A recording of one stream whose true times are known.
+/// A recording of one stream with known true times.
 pub(super) struct KnownRecording {
     pub(super) clock: DeviceClock,
     pub(super) phase: i64,
@@ -69,12 +69,12 @@ impl KnownRecording {
         }
     }
 
-    /// An anchor whose band is up to `band` wide, with the reading anywhere in it.
+    /// An anchor with a band up to `band` wide, and the reading anywhere in it.
     pub(super) fn anchor(&mut self, before_ns: i64, band: i64) {
         self.reading(before_ns, band, AnchorSource::Event);
     }
 
-    /// The same, as the driver tells it. Times of events are on a clock that is `phase` off the driver's.
+    /// The same, from the driver. Times of events are on a clock that is `phase` off the driver's.
     pub(super) fn driver(&mut self, before_ns: i64, band: i64) {
         self.reading(before_ns, band, AnchorSource::Driver);
     }
@@ -128,8 +128,8 @@ impl KnownRecording {
         }));
     }
 
-    /// A task whose call begins at `called` on an idle stream, with the events around it: it begins a `latency`
-    /// after its call, and what the call lost.
+    /// A task of a call that begins at `called` on an idle stream, with the events around it: it begins
+    /// a `latency` after its call, plus the time that the call lost.
     pub(super) fn idle_task(&mut self, called: i64, latency: i64, lost: i64, length: i64) {
         let (begin, armed, closed) = (called + lost + latency, 500, lost + 600);
         let end = begin + length.max(600);
@@ -139,7 +139,7 @@ impl KnownRecording {
             begin - called,
             2_000 + self.random.0 as i64 % 512,
         );
-        // What the call lost before the queue took the task is part of the call.
+        // The time that the call lost before the queue took the task is part of the call.
         if let Some(Row::Call(row)) = self.rows.iter_mut().rev().nth(1) {
             row.end_ns = called + lost;
         }
@@ -151,7 +151,7 @@ impl KnownRecording {
         }
     }
 
-    /// The same with events whose records take a while: an event's time is that of the end of its record.
+    /// The same with event records that take time: an event's time is that of the end of its record.
     pub(super) fn idle_task_with_records(&mut self, called: i64, latency: i64, record: i64) {
         self.idle_task(called, latency, 0, 1_000);
         // The host was held up between the launch and the record after it.
@@ -187,7 +187,7 @@ impl KnownRecording {
         from_rows(SessionRow::default(), TablesRow::default(), rows)
     }
 
-    /// The trace of the ended recording as it is read from a file, whose index keeps what tells most.
+    /// The trace of the ended recording as read from a file with an index of the tightest bounds.
     pub(super) fn read(&self) -> Trace {
         let (session, tables) = (SessionRow::default(), TablesRow::default());
         let mut writer = Writer::create(Vec::new(), &session, &tables).unwrap();

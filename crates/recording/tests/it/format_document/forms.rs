@@ -88,7 +88,7 @@ fn arguments_by_code() {
             _ => panic!("{row:?}"),
         })
         .collect();
-    // The third call is of another function, whose last words are 0.
+    // The third call is of another function, with last words of 0.
     assert_eq!(args, [[7, 100], [7, 99], [7, 0]]);
 }
 

@@ -1,4 +1,4 @@
-//! An index made by hand from the document: what it tells is taken, without a look at the rows.
+//! An index made by hand from the document: a reader uses it, without a look at the rows.
 
 use ascend_trace_recording::{Recording, ThreadId, TimeRange, file};
 use ascend_trace_testkit::bytes::{self, Column, TraceBytes};
@@ -86,7 +86,7 @@ fn index(group: u64, summary: u64) -> Vec<u8> {
 #[test]
 fn an_index_made_from_the_document_is_taken() {
     let file = TraceBytes::with_leading_chunks("{}", "{}");
-    // What stands for the rows holds none: they are not looked at.
+    // The chunk of rows has no valid ones: it is not read.
     let file = file.chunk(b"ROWS", &[0; 50]);
     let summary = 20 + bytes::packed(&lanes()).len() as u64;
     let group = 20 + 50 + summary;

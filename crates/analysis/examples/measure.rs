@@ -1,4 +1,4 @@
-//! Measures the analyses on a recording of any length, one after another, each in a process of its own:
+//! Measures the analyses on a recording of any length, one after another, each in a separate process:
 //! `cargo run --release -p ascend-trace-analysis --example measure -- 10000000`.
 //!
 //! It prints processor time, and the most memory that the process occupied. Words after the number name the
@@ -27,20 +27,20 @@ use ascend_trace_testkit::workload::{self, Workload};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// A name, and what is done with a file.
+/// A name, and the work on a file.
 type Measurement = (&'static str, fn(&Path) -> Outcome<String>);
 
 /// A step on both threads: operators, and two copies, a record and a wait on each.
 const OPERATORS: u32 = 96;
 const TASKS_PER_STEP: u32 = 2 * (OPERATORS + 4);
 
-/// Says that a process is to make one measurement, of a file that is there.
+/// Makes a process run one measurement, of an existing file.
 const OF_FILE: &str = "--file";
 
 /// Says that times come after all calls.
 const LATE: &str = "late";
 
-/// What is measured of a recording that is read in windows, and its outcome in words.
+/// Measurements of a recording that is read in windows, and their results in words.
 const MEASUREMENTS: [Measurement; 11] = [
     ("reading", |file| windows(file, Needs::Calls)),
     ("dependencies", |file| windows(file, Needs::Dependencies)),
@@ -79,7 +79,7 @@ const MEASUREMENTS: [Measurement; 11] = [
         let report = simulated(file)?.syncs();
         Ok(format!("{} rows", report.syncs.len()))
     }),
-    // The second recording is the first one, opened once more: twice as many tasks.
+    // The second recording is the first one, opened again: twice as many tasks.
     ("diff", |file| {
         let mut recordings = [open(file)?, open(file)?];
         let both = recordings.each_mut();
@@ -109,7 +109,7 @@ fn main() -> Outcome<()> {
     measured
 }
 
-/// Has each measurement made by a process of its own, so that none finds memory that another one left.
+/// Makes each measurement in a separate process, so that none finds memory that another one left.
 fn each(file: &Path, steps: u32, wanted: &[String]) -> Outcome<()> {
     let tasks = steps * TASKS_PER_STEP;
     let rows = open(file)?.rows();

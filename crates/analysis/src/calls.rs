@@ -1,4 +1,5 @@
-//! What a host thread did, summed up by nesting: calls in calls and in the ranges that the program named.
+//! Activity of a host thread, summed up by nesting: calls in calls and in the ranges that the program
+//! named.
 
 use std::collections::HashMap;
 
@@ -7,7 +8,7 @@ use ascend_trace_recording::{FunctionId, ThreadId, TimeRange, Trace};
 use crate::nesting::counted;
 use crate::repeated::Repeated;
 
-/// What calls and ranges are told by.
+/// Identity of calls and ranges.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Frame {
     /// The thread itself.
@@ -36,7 +37,7 @@ impl Instance {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallNode {
     pub frame: Frame,
-    /// Its place, and that of what is in it, in [`CallTree::nodes`]: the longest first.
+    /// Its place, and that of its children, in [`CallTree::nodes`]: the longest first.
     pub parent: usize,
     pub children: Vec<usize>,
     /// Those that have a part in the window, and their whole durations, as in [`super::stats::ApiStats`].
@@ -85,7 +86,7 @@ struct Span {
 }
 
 impl Span {
-    /// What lasts longer, and what the program named, is around what begins at the same time.
+    /// Of intervals with the same begin, longer ones and named ranges are outside.
     fn key(&self) -> (i64, i64, bool, u8) {
         let is_call = matches!(self.frame, Frame::Call(_));
         let Instance { begin, end, depth } = self.instance;
@@ -112,7 +113,8 @@ impl CallTree {
         tree
     }
 
-    /// Adds what begins in a part of the window. The trace holds all that has a part in it.
+    /// Adds the calls that begin in a part of the window. The trace contains everything that overlaps
+    /// it.
     pub fn add(
         &mut self,
         trace: &Trace,
@@ -164,7 +166,7 @@ impl CallTree {
         }
     }
 
-    /// Sums up what is in the thread, and puts the longest first, once nothing more is added.
+    /// Sums up the content of the thread, and puts the longest first, once everything was added.
     pub fn close(&mut self) {
         let inside: Vec<i64> = self.nodes.iter().map(|node| node.inside_ns).collect();
         for node in &mut self.nodes {

@@ -1,7 +1,7 @@
-//! Checks: what a program does wrong or at a cost, found in its recording.
+//! Checks: mistakes and costs of a program, found in its recording.
 //!
-//! A check is a file of its own in `checks/`, and a line in the list below. The comment at the top of the file is its
-//! page in `docs/CHECKS.md`.
+//! A check is a file in `checks/`, and a line in the list below. The comment at the top of the file is
+//! its page in `docs/CHECKS.md`.
 
 mod ended;
 mod finding;
@@ -24,24 +24,24 @@ use order::Order;
 pub(crate) use order::is_done;
 pub use order::{Fact, Note};
 
-/// Looks for one kind of finding, window by window. Its state is bounded, and what it finds does not depend on where
-/// the windows are cut.
+/// Looks for one kind of finding, window by window. Its state is bounded, and its findings do not
+/// depend on the cuts between windows.
 pub trait Check: Send {
-    /// Takes in what the next window has of the calls that are `wanted`.
+    /// Takes the `wanted` calls of the next window.
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let _ = (window, wanted);
     }
 
-    /// Takes in what the order of the program's tasks and calls says, after each window.
+    /// Takes the facts about the order of the program's tasks and calls, after each window.
     fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
         let _ = (trace, facts);
     }
 
-    /// What was found, once there are no more windows.
+    /// The findings, after the last window.
     fn findings(&mut self) -> Vec<Finding>;
 }
 
-/// All checks at once. The answer has the worst findings first.
+/// All checks at once. The result has the worst findings first.
 pub struct Findings {
     checks: Vec<Entry>,
     order: Order,
@@ -66,7 +66,7 @@ impl std::fmt::Debug for Findings {
 }
 
 impl Findings {
-    /// Takes in what the next window has of some calls.
+    /// Takes some calls of the next window.
     pub fn take_those(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let mut facts = self.order.take(window, wanted);
         facts.extend(self.ended.take(window, wanted));

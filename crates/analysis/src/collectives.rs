@@ -1,12 +1,12 @@
-//! Collective communication: which calls are collectives, of which communicator, and what they move;
-//! and what the program let know of its communicators.
+//! Collective communication: calls that are collectives, their communicators, and their data; and the
+//! program's facts about its communicators.
 
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{Part, TaskKind};
 use ascend_trace_recording::{Call, Function, ProcessId, Trace};
 
-/// Where a function's arguments say what a collective is.
+/// The arguments of a function that describe a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
     comm: usize,
@@ -35,7 +35,7 @@ impl Peer {
     }
 }
 
-/// What a collective does, as far as its call says.
+/// Operation of a collective, as far as its call shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective<'t> {
     /// The communicator's handle.
@@ -81,7 +81,7 @@ impl Places {
 }
 
 impl<'t> Collective<'t> {
-    /// What a call does; nothing when it is no collective.
+    /// The collective of a call; `None` for other calls.
     pub fn of(trace: &'t Trace, call: &Call) -> Option<Self> {
         let function = trace.function(call.function);
         let places = Places::of(function)?;
@@ -130,7 +130,7 @@ fn width(data_type: &str) -> Option<u64> {
     (bits.is_multiple_of(8) && bits > 0).then_some(bits / 8)
 }
 
-/// What the program let know of a communicator.
+/// The program's facts about a communicator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Communicator {
     /// This process's number in it.
@@ -145,7 +145,7 @@ pub struct Communicators {
     known: BTreeMap<(ProcessId, u64), Communicator>,
 }
 
-/// Positions of the arguments that tell something: the handle, the rank, the size.
+/// Positions of the arguments with facts: the handle, the rank, the size.
 #[derive(Clone, Copy, Debug)]
 struct Telling {
     comm: usize,
@@ -175,7 +175,7 @@ impl Communicators {
         communicators
     }
 
-    /// Takes in what calls tell, by function.
+    /// Takes the facts of calls, by function.
     fn take_all(&mut self, trace: &Trace, telling: &[Option<Telling>]) {
         let succeeded = trace.calls().iter().filter(|call| call.result() == Some(0));
         for call in succeeded {
@@ -194,12 +194,12 @@ impl Communicators {
         }
     }
 
-    /// Adds what is known from another part of the recording.
+    /// Adds the facts from another part of the recording.
     pub fn take(&mut self, other: Self) {
         self.known.extend(other.known);
     }
 
-    /// What is known of the communicator with this handle, by the last call that told anything.
+    /// The facts about the communicator with this handle, by the last call with any.
     pub fn get(&self, process: ProcessId, comm: u64) -> Option<&Communicator> {
         self.known.get(&(process, comm))
     }

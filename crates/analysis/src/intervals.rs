@@ -3,14 +3,14 @@
 
 use ascend_trace_recording::TimeRange;
 
-/// A set of moments, held as sorted, disjoint, half-open intervals `[begin, end)`.
+/// A set of times, held as sorted, disjoint, half-open intervals `[begin, end)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Intervals {
     parts: Vec<TimeRange>,
 }
 
 impl Intervals {
-    /// The union of any intervals, in any order. Empty and reversed ones hold no moment.
+    /// The union of any intervals, in any order. Empty and reversed ones contain no time.
     pub fn union_of<T: Into<TimeRange>>(intervals: impl IntoIterator<Item = T>) -> Self {
         let all = intervals.into_iter().map(T::into);
         let mut all: Vec<TimeRange> = all.filter(|it| !it.is_empty()).collect();
@@ -20,7 +20,7 @@ impl Intervals {
         union
     }
 
-    /// The moments that lie in at least two of the sets.
+    /// The times in at least two of the sets.
     pub fn shared_by<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
         let (mut any, mut shared) = (Self::default(), Self::default());
         for set in sets {
@@ -35,7 +35,7 @@ impl Intervals {
         Self::union_of([interval])
     }
 
-    /// Adds an interval that begins no earlier than any part so far.
+    /// Adds an interval that begins no earlier than any part until now.
     fn append(&mut self, next: TimeRange) {
         match self.parts.last_mut() {
             Some(last) if last.overlaps(next) => *last = last.hull(next),
@@ -111,7 +111,7 @@ impl Intervals {
         Self::span(interval).difference(self)
     }
 
-    /// The part of this set that lies in an interval.
+    /// The part of this set in an interval.
     pub fn clip(&self, interval: impl Into<TimeRange>) -> Self {
         self.intersection(&Self::span(interval))
     }
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_operations_agree_with_sets_of_single_moments() {
-        // Every pair of subsets of 0..6 against the same operation done moment by moment.
+        // Every pair of subsets of 0..6 compared with the same operation on single points.
         let moments = |mask: u32| (0..6).filter(move |i| mask >> i & 1 == 1);
         let of = |mask: u32| Intervals::union_of(moments(mask).map(|i| (i, i + 1)));
         for a in 0..64 {

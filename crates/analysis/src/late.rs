@@ -1,5 +1,6 @@
-//! Where the host was late: what the thread that plans operators did, and how the time until the device had the next
-//! one falls to the program, the planning, the queue between threads, and the submission.
+//! Where the host was late: activity of the thread that plans operators, and how the time until the
+//! device had the next one divides into the program, the planning, the queue between threads, and the
+//! submission.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +10,11 @@ use serde::Serialize;
 
 use crate::{Cause, Node, Places, Stall};
 
-/// What a stream waited for in the threads that plan and submit its tasks. The four times make up the stall.
+/// The time that a stream waited for the threads that plan and submit its tasks. The four times add up
+/// to the stall.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Late {
-    /// The thread that planned the next task, or submitted it where nobody planned.
+    /// The thread that planned the next task, or submitted it without planning.
     pub tid: u32,
     pub thread: String,
     /// Whether that is the program's first thread.
@@ -54,7 +56,7 @@ impl Late {
         if range.is_none()
             && let Some(leader) = places.leader(trace.thread(thread).process)
         {
-            // Autograd's threads are in no range: what they do is a part of the main thread's.
+            // Autograd's threads are in no range: their work is a part of the main thread's.
             range = most(trace, places, leader, TimeRange::new(begin, cuts[1]));
             thread = range.as_ref().map_or(thread, |_| leader);
         }
@@ -91,10 +93,10 @@ fn most(
     let mut sums: BTreeMap<String, i64> = BTreeMap::new();
     for (from, until) in cuts.iter().zip(ends) {
         let around = nesting.around(trace, thread, *from);
-        // That is told just before the first task of a module, whatever the thread has waited for.
+        // That begins just before the first task of a module, independent of the thread's wait.
         let around = around.filter(|range| range.kind() != Some(RangeKind::Backward));
         let mut around: Vec<&Range> = around.collect();
-        // What the hook tells is nested well, what else there is need not have an end.
+        // Ranges of the hook are nested well, others need not have an end.
         if around.iter().any(|range| range.kind().is_some()) {
             around.retain(|range| range.kind().is_some());
         }
@@ -106,15 +108,15 @@ fn most(
     most.filter(|(_, total)| *total > 0)
 }
 
-/// The outermost and the innermost of the ranges around a moment, which are given from the inside out; a step says
-/// nothing where there is more.
+/// The outermost and the innermost of the ranges around a time, which are given from the inside out; a
+/// step is left out if it has others inside.
 fn path(around: &[&Range]) -> Option<String> {
     let mut names: Vec<&str> = around.iter().rev().map(|it| it.name.as_str()).collect();
     let is_step = |range: &Range| crate::places::is_step(range);
     if names.len() > 1 && around.last().is_some_and(|it| is_step(it)) {
         names.remove(0);
     }
-    // The same range can be told twice, by the program and by the hook.
+    // The program and the hook can both report the same range.
     names.dedup();
     match names[..] {
         [] => None,

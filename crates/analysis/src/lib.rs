@@ -1,26 +1,27 @@
-//! What a trace means: who waited for whom, for how long, and where the time went.
+//! Meaning of a trace: waits, their causes and durations, and the use of time.
 //!
 //! Everything here is a pure function of [`ascend_trace_recording::Trace`]: no files, no printing, no
 //! clock. The analyses that a live view needs ([`Dependencies`], [`Stalls`]) can also follow a
 //! trace that is still growing.
 //!
-//! - [`align`]: how the clocks of hosts lie, by what their ranks ran together;
-//! - [`calls`]: what a host thread did, by nesting;
-//! - [`collectives`]: communicators and what they move;
-//! - [`critical`]: what the end waited for, moment by moment;
+//! - [`align`]: offsets of hosts' clocks, from the collectives of their ranks;
+//! - [`calls`]: activity of a host thread, by nesting;
+//! - [`collectives`]: communicators and their data;
+//! - [`critical`]: the chain of tasks and calls that the end waited for;
 //! - [`dependencies`]: the edges between calls and tasks;
-//! - [`diff`]: what changed from one recording to another;
-//! - [`graphs`]: what was captured, replayed, or failed to be;
-//! - [`hang`]: why a program does not go on: what its threads and streams wait for, and what never came;
-//! - [`log`]: the hardware's log beside events;
+//! - [`diff`]: changes from one recording to another;
+//! - [`graphs`]: captures, replays, and their failures;
+//! - [`hang`]: why a program does not continue: the waits of its threads and streams, and missing
+//! calls;
+//! - [`log`]: comparison of the hardware log with events;
 //! - [`part`]: a narrow range of a long recording;
-//! - [`late`]: what held up the threads that plan and submit, where a stream waited for them;
-//! - [`nesting`]: the range that the program named around a moment of a thread;
+//! - [`late`]: delays of the threads that plan and submit, where a stream waited for them;
+//! - [`nesting`]: the named range of a thread at a time;
 //! - [`places`]: the ranges in which tasks were planned;
-//! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
+//! - [`stalls`]: intervals in which a stream or a host thread could not continue, with the cause;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
-//! - [`steps`]: where the steps of a training loop are, and what the slowest had more of;
-//! - [`whatif`]: how long the program would have taken with a change;
+//! - [`steps`]: the steps of a training loop, and the excess of the slowest;
+//! - [`whatif`]: the duration of the program with a change;
 //! - [`stats`]: tables per operation, stream and API function.
 
 pub mod align;

@@ -1,4 +1,4 @@
-//! The hardware's log beside events: what the two say of tasks that have both.
+//! Comparison of the hardware log with events: the times of tasks that have both.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ pub struct Comparison {
     pub tasks: usize,
     /// By how much tasks are longer by events than by the log.
     pub longer: Spread,
-    /// By how much the pause after a task is shorter by events than by the log: what the events took, or what they
-    /// are off by. Of tasks that follow each other on a stream.
+    /// How much shorter the pause after a task is by events than by the log: the duration of the
+    /// events, or their error. Of tasks that follow each other on a stream.
     pub shorter_pause: Spread,
     /// Begins by events less begins by the log, less the median of that: how far the two clocks are apart.
     pub apart: Spread,
@@ -42,7 +42,8 @@ struct Pair {
     log: TimeRange,
 }
 
-/// Compares the sources, device by device. Empty for a trace whose tasks have times of one source only.
+/// Compares the sources, device by device. Empty for a trace with tasks that have times of one source
+/// only.
 pub fn compare(trace: &Trace) -> Vec<Comparison> {
     if trace.session().timing != "both" {
         return Vec::new();
@@ -66,7 +67,7 @@ fn pairs(trace: &Trace) -> Vec<Pair> {
     for id in streams {
         for place in trace.stream_tasks(id) {
             let task = trace.task(*place);
-            // A replay has more in it than the log tells of.
+            // A replay contains more than its entries in the log.
             let timed = task
                 .time
                 .filter(|_| !matches!(task.kind, TaskKind::Record | TaskKind::Graph));

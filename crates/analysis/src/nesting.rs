@@ -1,4 +1,4 @@
-//! Which range that the program named a thread was in at a moment.
+//! The named range of a thread at a time.
 
 use std::borrow::Cow;
 
@@ -76,7 +76,7 @@ impl Nesting {
         around.filter_map(|place| trace.ranges().get(all[place].range))
     }
 
-    /// The moments in an interval at which the innermost range of a thread is another, the begin included.
+    /// The times in an interval at which the innermost range of a thread changes, the begin included.
     pub fn cuts(&self, thread: ThreadId, interval: TimeRange) -> Vec<i64> {
         let all = self.threads.get(thread.index()).map_or(&[][..], |it| it);
         let upto = all.partition_point(|it| it.begin < interval.end);

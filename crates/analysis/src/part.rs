@@ -1,10 +1,10 @@
 //! A narrow range of a long recording, found by the index, with as much around it as it takes to say
 //! what happened there.
 //!
-//! Why a stream was idle at first depends on the work before the range, and when a task ran that was submitted
-//! last may be told long after it. So the range is read with its surroundings, wider and wider, until each
-//! stream that has something to do in it has done something before and after. Steps of a training loop that reach
-//! into the range are read as a whole, since they are summed up as such.
+//! Why a stream was idle at first depends on the work before the range, and the time of the last
+//! submitted task may be recorded long after it. So the range is read with its surroundings, wider and
+//! wider, until each stream with work in it has work before and after. Steps of a training loop that
+//! overlap the range are read as a whole, since they are summed up as such.
 
 use std::collections::HashSet;
 
@@ -18,19 +18,19 @@ use crate::stalls::Class;
 
 /// Surroundings that are looked at first, on either side, of a range that is shorter.
 const FIRST_NS: i64 = 100_000;
-/// So many times wider they are each time.
+/// Growth factor of the margin per attempt.
 const WIDER: i64 = 4;
 
-/// Which streams are to be accounted for in a range.
+/// Streams to account for in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Streams {
     /// Those that have something to do in it.
     Active,
-    /// Those that did nothing as well: why is told by what they did next.
+    /// Also those without work: their next work shows the reason.
     All,
 }
 
-/// Whether enough is known of what came before a range, and after it.
+/// Whether enough is known of the time before a range, and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Known {
     before: bool,
@@ -39,9 +39,10 @@ struct Known {
 
 /// Reads a range of a recording and its surroundings, about `most` calls and task times at most.
 ///
-/// `None` where the range holds more than that or more than a quarter of the recording, or where so many do
-/// not tell how its tasks ended: then the recording is read from its begin. What a stream did last before, and
-/// what a stream did next that did nothing in the range, is not looked for any further than that.
+/// `None` where the range contains more than that or more than a quarter of the recording, or where
+/// many streams do not show how its tasks ended: then the recording is read from its begin. The last
+/// work before the range, and the next work of a stream without any in the range, are not searched
+/// further than that.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -75,7 +76,7 @@ pub fn part_of(
         }
         let mut part = match recording.window_with_graphs(wide, most) {
             Ok(part) => part,
-            // It is fuller than the index told.
+            // It is fuller than in the index.
             Err(WindowError::TooMany(_)) => return Ok(enough),
             Err(WindowError::Open(error)) => return Err(error),
         };
@@ -110,8 +111,8 @@ pub fn part_of(
     }
 }
 
-/// What a trace that holds all of `wide` knows of what surrounds a range of a recording, of the streams that
-/// have any tasks.
+/// The facts of a trace with all of `wide` about the surroundings of a range, for streams that have any
+/// tasks.
 fn surroundings(
     trace: &Trace,
     used: &[StreamId],
@@ -121,7 +122,7 @@ fn surroundings(
     let named = Named::in_range(trace, range);
     let mut known = Known {
         before: true,
-        // What a call waits for may end with it.
+        // The target of a call's wait may end with it.
         after: named.until <= wide.end,
     };
     for stream in used.iter().copied() {
@@ -138,7 +139,7 @@ fn surroundings(
             known.after &= tasks[last + 1..].iter().any(|id| is_place(trace, *id))
                 || ends(trace, stream, Role::DestroyStream);
         } else if named.is_about(stream) || wide.end >= span.end {
-            // What is waited for, and what was left to do at the end, is told by the last task.
+            // The last task shows the target of the wait, and the rest of the work at the end.
             known.before &= tasks.iter().any(|id| is_place(trace, *id))
                 || ends(trace, stream, Role::CreateStream);
         } else if streams == Streams::All {
@@ -154,7 +155,7 @@ fn surroundings(
     known
 }
 
-/// The range with all of the steps that reach into it. What reaches into those steps alone is none of it.
+/// The range with all steps that overlap it. Steps that only overlap these steps are left out.
 fn with_steps(trace: &Trace, range: TimeRange) -> TimeRange {
     let steps = trace.ranges().iter().filter(|it| is_step(it));
     let steps = steps.map(|it| it.time());

@@ -1,9 +1,9 @@
-//! What of the past the present depends on: for readers that go through a trace part by part and
-//! forget what is behind them.
+//! The part of the past that the present depends on: for readers that go through a trace part by part
+//! and forget earlier parts.
 //!
-//! Every call and task has a *key*, a moment by which parts are told apart. That of a call is its
-//! begin. That of a task is the begin of the call that submitted it, but not before the key of the
-//! task before it on its stream, so that the tasks of a stream are in the order of their keys.
+//! Every call and task has a *key*, a time that assigns it to a part. That of a call is its begin. That
+//! of a task is the begin of the call that submitted it, but not before the key of the task before it
+//! on its stream, so that the tasks of a stream are in the order of their keys.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,9 +18,9 @@ use crate::stalls::derived::behind;
 use crate::stalls::{Carried, work_until};
 use crate::{Class, Edge, Lane, Node, Stall, Window};
 
-/// Tasks that are looked back at on a stream for the last one that tells what it was doing.
+/// Largest number of tasks to look back at on a stream for the last one that shows its activity.
 pub(crate) const MOST_BACK: usize = 256;
-/// Calls of a thread that are looked at to say what it did while a stream waited for it.
+/// Largest number of calls of a thread that are examined for its activity while a stream waited for it.
 pub(crate) const HOST_CALLS: usize = 1024;
 
 /// The keys of the tasks of a trace.
@@ -45,7 +45,7 @@ impl Keys {
         Self { tasks }
     }
 
-    /// The keys of the tasks that are to be kept.
+    /// The keys of the tasks to keep.
     pub fn kept(&self, trace: &Trace, keep: &Keep) -> Self {
         let tasks = trace.tasks().iter().zip(&self.tasks);
         let kept = tasks.filter(|(task, _)| keep.has(task.call));
@@ -70,7 +70,7 @@ impl Keys {
         self.node(trace, edge.from).max(self.node(trace, edge.to))
     }
 
-    /// A stall belongs to the part of what it held up. Where streams end is known at the very end.
+    /// A stall belongs to the part of the held-up item. The ends of streams are known at the very end.
     pub fn stall(&self, trace: &Trace, stall: &Stall) -> i64 {
         if let Some(bound) = stall.bound {
             return self.task(bound.next);
@@ -150,8 +150,7 @@ pub(crate) fn keep(window: &Window<'_>, carried: &Carried, since: i64) -> Keep {
     keep
 }
 
-/// Whether a call tells of something that lasts, and of which there is no end of calls in no
-/// program that makes sense.
+/// Whether a call belongs to something lasting, and sensible programs have few such calls.
 fn is_lasting(trace: &Trace, call: &Call) -> bool {
     let function = trace.function(call.function);
     if function.role.meaning().bounds_life || is_capture_code(call.ret) {
@@ -206,7 +205,7 @@ fn records(
         }
     }
     let calls = trace.calls().iter().zip((0..).map(CallId));
-    // Another thread may have recorded the event once more before the wait began.
+    // Another thread may have recorded the event again before the wait began.
     let bound = calls.filter(move |(call, _)| {
         let is_record = trace.function(call.function).role == Role::RecordEvent;
         is_record && call.event.is_some_and(|it| named.contains(&it))
@@ -215,8 +214,8 @@ fn records(
     last.chain(bound.map(|(_, id)| id))
 }
 
-/// The end of a stream's tasks: from the last one before `since` that says what it was doing, and all that had
-/// not ended then.
+/// The end of a stream's tasks: from the last one before `since` that shows its activity, and all that
+/// had not ended then.
 fn tail<'t>(trace: &'t Trace, keys: &Keys, stream: StreamId, since: i64) -> &'t [TaskId] {
     let tasks = trace.stream_tasks(stream);
     let upto = tasks.partition_point(|id| keys.task(*id) < since);

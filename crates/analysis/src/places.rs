@@ -1,4 +1,4 @@
-//! In which ranges something was planned: what a step, a phase or a module asked for.
+//! The ranges in which work was planned: the requests of a step, a phase or a module.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ impl Places {
         for range in trace.ranges() {
             let process = trace.thread(range.thread).process;
             if leads(range) {
-                // The same in whatever order ranges come.
+                // The same for any order of the ranges.
                 let leader = leaders.entry(process).or_insert(range.thread);
                 *leader = range.thread.min(*leader);
             }
@@ -75,7 +75,7 @@ fn leads(range: &Range) -> bool {
     }
 }
 
-/// Whether a program calls a range of its own like a step: `step 12`, `ProfilerStep#3`, `iteration_7`.
+/// Whether a range of the program has a name like a step: `step 12`, `ProfilerStep#3`, `iteration_7`.
 pub(crate) fn is_named_step(range: &Range) -> bool {
     let words = ["profilerstep", "step", "iteration", "iter"];
     let Cow::Owned(counted) = counted(&range.name) else {
@@ -87,7 +87,7 @@ pub(crate) fn is_named_step(range: &Range) -> bool {
         && words.iter().any(|it| it.eq_ignore_ascii_case(word))
 }
 
-/// Whether the hook inside Python tells that a range is a step.
+/// Whether the hook inside Python reports a range as a step.
 pub(crate) fn is_step_of_framework(range: &Range) -> bool {
     range.kind() == Some(RangeKind::Step)
 }

@@ -1,4 +1,4 @@
-//! Ranges of torch_npu's that the hook inside Python tells better.
+//! Ranges of torch_npu that the hook inside Python reports better.
 //!
 //! torch_npu begins a range `dataloader` where the program asks its loader for a batch, and ends it when the batch is
 //! there. A loader that has no more, or fails, leaves it open until the recording ends. The hook's range of the same
@@ -8,7 +8,7 @@ use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{ProcessId, Range, Trace};
 use rustc_hash::FxHashSet;
 
-/// The processes whose loaders the hook tells of.
+/// The processes with loaders that the hook reports.
 #[derive(Debug)]
 pub(crate) struct Repeated(FxHashSet<ProcessId>);
 
@@ -19,7 +19,7 @@ impl Repeated {
         Self(hooked.map(|it| trace.thread(it.thread).process).collect())
     }
 
-    /// Whether the hook has told the same.
+    /// Whether the hook has reported the same.
     pub(crate) fn has(&self, trace: &Trace, range: &Range) -> bool {
         is_loader(range) && self.0.contains(&trace.thread(range.thread).process)
     }

@@ -7,7 +7,7 @@ use ascend_trace_recording::{Call, ProcessId, StreamId, Thread, ThreadId, Trace}
 
 use crate::dependencies::took_effect;
 
-/// What the program told the runtime so far.
+/// The program's subscriptions until now.
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
     /// How the program names the thread, as [`handle`](ascend_trace_recording::Thread::handle) is.

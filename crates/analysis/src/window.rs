@@ -1,9 +1,9 @@
-//! A recording in windows: read once, in order, of which only so much is kept as the rest depends on.
+//! A recording in windows: read once, in order, with only the part kept that the rest depends on.
 //!
-//! A [`Window`] is what is in memory at a time, with what links it; its [`RecordingPart`] says which calls, tasks and
-//! stalls are its own, so that each belongs to one window. An analysis takes the windows one after another and
-//! carries what it needs: its answer does not depend on where the windows were cut. A trace in memory is one
-//! window.
+//! A [`Window`] is the part in memory at a time, with its links; its [`RecordingPart`] owns some calls,
+//! tasks and stalls, so that each belongs to one window. An analysis takes the windows one after
+//! another and carries the state that it needs: its result does not depend on the cuts between windows.
+//! A trace in memory is one window.
 
 use std::sync::{Arc, OnceLock};
 
@@ -25,7 +25,7 @@ pub struct Step {
     pub margin: usize,
 }
 
-/// Small windows are fast, since what is in them is passed over many times: they stay in the cache.
+/// Small windows are fast, since their content is passed over many times: it stays in the cache.
 impl Default for Step {
     fn default() -> Self {
         Self {
@@ -42,8 +42,8 @@ impl Step {
         margin: 0,
     };
 
-    /// How much is read beside so many calls that are kept. They are passed over again in each window, so with many
-    /// of them, as of many threads, there are fewer windows.
+    /// Number of calls to read in addition to the kept ones. These are passed over again in each
+    /// window, so with many of them, as of many threads, the windows are larger.
     fn beside(&self, kept: usize) -> u64 {
         /// What any recording may keep.
         const FEW: usize = 1 << 14;
@@ -54,8 +54,8 @@ impl Step {
     }
 }
 
-/// What an analysis looks at beside the calls and tasks of a window. What it does not need is not worked out, and empty:
-/// that takes about half the time of reading a recording.
+/// Data that an analysis needs in addition to the calls and tasks of a window. Unneeded data is not
+/// computed, and empty: that takes about half the time of reading a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {
     /// Calls, tasks, and where ranges are.
@@ -88,7 +88,7 @@ pub struct RecordingPart {
     /// Everything with a key below this is known.
     pub known: i64,
     pub is_last: bool,
-    /// The first moment of the recording.
+    /// The begin of the recording.
     pub begin: i64,
 }
 
@@ -147,7 +147,8 @@ impl RecordingPart {
         }
     }
 
-    /// Whether what has this key was in the part before, when a dependency with that key was not known.
+    /// Whether the item with this key was in the part before, when a dependency with that key was not
+    /// known.
     pub fn is_far(&self, key: i64, edge: i64) -> bool {
         let PartBefore { from, known } = self.before;
         key < self.from && (key < from || edge >= known)
@@ -162,7 +163,7 @@ impl RecordingPart {
     }
 }
 
-/// What is in memory of a recording at a time, and what it means. Clones share it.
+/// The part of a recording in memory, and its derived data. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Window<'a> {
     pub trace: &'a Trace,
@@ -170,7 +171,7 @@ pub struct Window<'a> {
     pub stalls: Arc<Stalls>,
     pub graphs: Arc<Graphs>,
     pub keys: Arc<Keys>,
-    /// Made when somebody asks for them.
+    /// Made at the first query.
     places: Arc<OnceLock<Places>>,
     pub part: RecordingPart,
     /// Everything from here on is in memory.
@@ -189,7 +190,7 @@ impl<'a> Window<'a> {
         )
     }
 
-    /// All of a trace whose dependencies and stalls are known already.
+    /// A whole trace with known dependencies and stalls.
     pub fn with(trace: &'a Trace, dependencies: Arc<Dependencies>, stalls: Arc<Stalls>) -> Self {
         Self {
             trace,
@@ -243,7 +244,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// The ranges of the trace, and what was planned in them.
+    /// The ranges of the trace, and the work that was planned in them.
     pub fn places(&self) -> &Places {
         self.places.get_or_init(|| Places::of(self.trace))
     }
@@ -297,7 +298,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// What the parts before leave behind.
+/// State carried over from earlier parts.
 #[derive(Debug)]
 struct Past {
     keys: Keys,
@@ -377,8 +378,8 @@ impl<'a> Windows<'a> {
         );
         let until = until.min(reach).min(past::reach(trace, &keys, known));
         self.part = self.part.next(until, known, self.replay.is_done());
-        // What was taken last is looked at again with what comes next, however short the part was: what its
-        // calls lead to may come just after it.
+        // The last items are examined again with the next ones, for any length of the part: the effects
+        // of its calls may come just after it.
         let next = margin(
             trace,
             TimeRange::new(i64::MIN, self.part.until),
@@ -403,34 +404,34 @@ impl<'a> Windows<'a> {
     }
 }
 
-/// An analysis: it takes the windows of a recording in, one after another, and carries what it needs. Wherever
-/// the windows were cut, the answer is the same.
+/// An analysis: it takes the windows of a recording, one after another, and carries the state that it
+/// needs. For any cut between windows, the result is the same.
 pub trait Fold: Sized {
     type Answer;
 
-    /// What it looks at. A trace in memory has all of it, so a test that compares a recording in windows with one in
-    /// memory fails where this says too little.
+    /// The data that it needs. A trace in memory has all of it, so a test that compares a recording in
+    /// windows with one in memory fails where this is too little.
     const NEEDS: Needs = Needs::All;
 
     /// Takes in the next window.
     fn take(&mut self, window: &Window<'_>);
 
-    /// Whether what comes next changes nothing: it is not read then.
+    /// Whether later windows change nothing: they are not read then.
     fn is_done(&self) -> bool {
         false
     }
 
-    /// The answer, once there are no more.
+    /// The result, after the last window.
     fn finish(self) -> Self::Answer;
 
-    /// The answer for a trace in memory.
+    /// The result for a trace in memory.
     fn of(mut self, window: &Window<'_>) -> Self::Answer {
         self.take(window);
         self.finish()
     }
 
-    /// The answer for a recording, read step by step. `keep_on` is told the moment up to which that has come, and
-    /// ends it by answering false; there is no answer then.
+    /// The result for a recording, read step by step. `keep_on` gets the time of the progress, and ends
+    /// it by returning false; without a result then.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -476,7 +477,7 @@ impl<A: Fold, B: Fold> Fold for (A, B) {
     }
 }
 
-/// The first moment of a recording whose calls and tasks span this. What the program named can begin before its first
+/// The begin of a recording with this span of calls and tasks. Named ranges can begin before its first
 /// call.
 fn first_moment(trace: &Trace, span: Option<TimeRange>) -> i64 {
     let ranges = trace.ranges().iter().map(|range| range.begin);
@@ -484,7 +485,7 @@ fn first_moment(trace: &Trace, span: Option<TimeRange>) -> i64 {
     begins.min().unwrap_or(0)
 }
 
-/// The moment in a range after which so many calls of the range begin, or its begin.
+/// The time in a range after which `count` calls of the range begin, or its begin.
 fn margin(trace: &Trace, range: TimeRange, count: usize) -> i64 {
     let mut begins = Vec::new();
     for thread in (0..trace.threads().len() as u32).map(ThreadId) {

@@ -9,12 +9,12 @@ use super::rounds::{Joint, usual_shape};
 /// One contradiction in a hundred rounds is more than an error bar that was too narrow.
 const RARE: u64 = 100;
 
-/// What is wrong with the collectives of a rank.
+/// Fault of a rank's collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contradiction {
-    /// So many of its collectives are others than those of its peers.
+    /// This number of its collectives differs from those of its peers.
     Shapes { odd: u64, rounds: u64 },
-    /// So many of them ended before a peer on the same host began.
+    /// This number of them ended before a peer on the same host began.
     OneHost { rounds: u64 },
     /// They leave no clock that runs steadily.
     Clocks,
@@ -22,7 +22,7 @@ pub enum Contradiction {
     Either { other: usize },
 }
 
-/// A process whose collectives were not used.
+/// A process with collectives that were not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Culprit {
     /// The recording, by number.
@@ -44,7 +44,8 @@ impl Culprit {
     }
 }
 
-/// The members whose collectives are others than those of their peers, or contradict those on the same host.
+/// The members with collectives that differ from those of their peers, or contradict those on the same
+/// host.
 pub(super) fn culprits(
     members: &[Member<'_>],
     joints: &[Joint<'_>],

@@ -15,11 +15,11 @@ use crate::{Fold, Needs, Window};
 #[derive(Debug, Default)]
 pub struct Collect {
     participants: BTreeMap<ProcessId, Participant>,
-    /// The communicator that each handle stands for now.
+    /// The present communicator of each handle.
     comms: HashMap<(ProcessId, u64), Counted>,
-    /// Collectives that were submitted and whose tasks have not come, by thread and begin of the call.
+    /// Submitted collectives without a task yet, by thread and begin of the call.
     pending: HashMap<(u32, i64), Pending>,
-    /// When each process paused the recording first: what it did then is not counted.
+    /// When each process paused the recording first: its later work is not counted.
     paused: HashMap<ProcessId, i64>,
     recorded: Recorded,
 }
@@ -27,7 +27,7 @@ pub struct Collect {
 /// Stands between the identity of a communicator and the number of a part of it.
 const PART_OF: char = '/';
 
-/// The collectives of a communicator so far.
+/// The collectives of a communicator until now.
 #[derive(Clone, Debug, Default)]
 struct Counted {
     place: usize,
@@ -43,7 +43,7 @@ struct Pending {
     round: Round,
 }
 
-/// Which lane a collective belongs to, and what it needs of its peers.
+/// The lane of a collective, and its needs from its peers.
 #[derive(Clone, Debug)]
 struct Needed {
     function: String,
@@ -211,7 +211,7 @@ impl Collect {
         }
     }
 
-    /// What the recording says of itself, as far as it has been read.
+    /// Takes the facts of the recording about itself, as far as it has been read.
     fn describe(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         let session = trace.session();
@@ -233,8 +233,8 @@ impl Collect {
     }
 }
 
-/// What a communicator is known by at all its ranks. What is made of ranks of another one has a number there, and which
-/// one that is, is known where there is only one.
+/// The identity of a communicator, equal at all its ranks. One made of ranks of another one has a
+/// number there, and the other one is known only if it is the only one.
 fn identity(trace: &Trace, call: &Call, made: &[Comm]) -> String {
     let Some(at) = trace.function(call.function).part(Part::Identity) else {
         return String::new();
@@ -265,8 +265,8 @@ fn lane_of(comm: &mut Comm, function: String, peers: Option<(u64, u64)>) -> usiz
     })
 }
 
-/// What a collective needs of its peers, by what its arguments say. Nothing for one in which only some ranks may have
-/// part.
+/// The needs of a collective from its peers, by its arguments. `None` for one in which only some ranks
+/// may take part.
 fn part_in(function: &Function, collective: &Collective<'_>, rank: u64) -> Option<Needed> {
     let of_all = |gives, takes| Needed {
         function: function.name.clone(),
@@ -280,7 +280,7 @@ fn part_in(function: &Function, collective: &Collective<'_>, rank: u64) -> Optio
         gives: from == rank,
         takes: to == rank,
     };
-    // A barrier has no data, and no arguments beside its communicator and stream.
+    // A barrier has no data, and no arguments other than its communicator and stream.
     let is_barrier = function.args.len() == 2;
     if collective.count.is_none_or(|it| it == 0) && !is_barrier {
         return None;

@@ -1,15 +1,15 @@
 //! Which communicators of different processes are one.
 //!
-//! Those that have the same identity, which is a digest of what their ranks were gathered by. Where no call gave one:
-//! communicators of one size, of which each rank is there once, belong together if each is the n-th of that size that
-//! its process made. Where a rank is there twice, they are told apart by when they were made; if that does not help,
-//! none is taken.
+//! Those with the same identity, a digest of the root info. Where no call gave one: communicators of
+//! one size, with each rank in it once, belong together if each is the n-th of that size in its
+//! process. Where a rank is in it twice, their creation times separate them; if that does not help,
+//! none is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::hosts::Member;
 
-/// Communicators that were made so far apart by their wall clocks are different ones.
+/// Communicators with creation times this far apart on their wall clocks are different ones.
 const APART_NS: i64 = 60_000_000_000;
 
 /// A communicator by its member and its place there.
@@ -41,7 +41,7 @@ pub(super) fn groups(members: &[Member<'_>]) -> Vec<Vec<Place>> {
         .collect()
 }
 
-/// Whether each rank is there once.
+/// Whether each rank is in it once.
 fn is_certain(members: &[Member<'_>], set: &[Place]) -> bool {
     let mut ranks = BTreeSet::new();
     set.iter().all(|(member, place)| {
@@ -50,7 +50,7 @@ fn is_certain(members: &[Member<'_>], set: &[Place]) -> bool {
     })
 }
 
-/// Takes apart what was made at different times, where a rank is there twice.
+/// Separates members by creation time, where a rank is in the set twice.
 fn split(members: &[Member<'_>], mut set: Vec<Place>) -> Vec<Vec<Place>> {
     if is_certain(members, &set) {
         return vec![set];

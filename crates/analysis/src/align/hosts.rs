@@ -16,7 +16,7 @@ pub(super) struct Member<'r> {
 }
 
 impl<'r> Member<'r> {
-    /// The communicators whose collectives can be counted.
+    /// The communicators with countable collectives.
     pub(super) fn comms(&self) -> &'r [Comm] {
         match self.participant.obstacle {
             Some(Obstacle::Lost(_)) => &[],
@@ -39,7 +39,8 @@ pub(super) fn clocks(recordings: &[Recorded]) -> (Vec<usize>, usize) {
     (numbers, firsts.len())
 }
 
-/// Two names can stand for one host: containers have their own. A boot is one host's.
+/// Two names can belong to one host, because containers have separate names. A boot belongs to one
+/// host.
 fn is_one_clock(one: &Recorded, other: &Recorded) -> bool {
     if !one.boot.is_empty() && !other.boot.is_empty() {
         return one.boot == other.boot;

@@ -5,18 +5,19 @@ use ascend_trace_recording::{Aligned, HostClock};
 /// Moments at which a mapping is looked at to say how exact it is.
 const LOOKS: i64 = 64;
 
-/// What the clock of a host is aligned by.
+/// Basis of the alignment of a host's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
     /// It is the clock that others are aligned to.
     Reference,
-    /// By so many rounds that it has with the host of this number. That one may be aligned by others.
+    /// By this number of rounds that it shares with the host of this number. That one may be aligned by
+    /// others.
     Collectives { rounds: u64, with: usize },
     /// By the time of day alone.
     WallClock(Why),
 }
 
-/// Why nothing better than the time of day was there.
+/// Why only the time of day was available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// It has no collective in common with the others that bounds its clock.
@@ -28,14 +29,14 @@ pub enum Why {
 /// Maps the clock of a host to the reference.
 #[derive(Clone, Debug)]
 pub enum Mapping {
-    /// So much is to be added.
+    /// This offset is added.
     Shift(i64),
-    /// From clock to clock, and then so much more.
+    /// From clock to clock, and then this offset.
     Fits(Vec<HostClock>, i64),
 }
 
 impl Mapping {
-    /// A moment on the reference, and its error bar.
+    /// A time on the reference, and its error bar.
     pub fn map(&self, ns: i64) -> Aligned {
         let begin = Aligned { ns, error_ns: 0 };
         let shifted = |at: Aligned, by: i64| Aligned {
@@ -90,15 +91,15 @@ pub struct Placed {
     pub recordings: Vec<usize>,
     pub how: How,
     pub mapping: Mapping,
-    /// From its first to its last collective, on its clock; else what was recorded.
+    /// From its first to its last collective, on its clock; else the recorded span.
     pub span: (i64, i64),
-    /// What is to be added to its times, in the middle of the span.
+    /// Offset that is added to its times, in the middle of the span.
     pub offset_ns: i64,
     /// How much faster the reference runs: nanoseconds for each second.
     pub rate_ppb: i64,
     /// By how much a time of the span may be off; `None` where only the time of day is known.
     pub bar_ns: Option<i64>,
-    /// The same for all that was recorded: less is known of what is before and after all collectives.
+    /// The same for the whole recording: less is known about the time before and after all collectives.
     pub widest_bar_ns: Option<i64>,
 }
 

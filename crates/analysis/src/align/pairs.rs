@@ -11,8 +11,8 @@ const FASTEST: f64 = 1.0 + 1_010e-6;
 /// Where a round bounds the clock on one side only, the other side is this far.
 const FAR_NS: i64 = 3_600_000_000_000;
 
-/// What the members of one host say of a round: the first end of those that need others, the last begin of those that
-/// others need.
+/// Facts of one host's members about a round: the first end of those that need others, the last begin
+/// of those that others need.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     first_end: Option<i64>,
@@ -38,7 +38,7 @@ pub(super) struct Pair {
     pub(super) clock: HostClock,
     pub(super) rounds: u64,
     pub(super) contradicting: u64,
-    /// The first and the last moment, on the child's clock, that the rounds say something of.
+    /// The first and the last time, on the child's clock, with a bound from a round.
     pub(super) span: (i64, i64),
 }
 
@@ -90,7 +90,7 @@ impl Found {
         self.rounds += 1;
         self.bounds[0] |= latest.is_some();
         self.bounds[1] |= earliest.is_some();
-        // What bounds one side at one moment bounds the other at another, less exactly.
+        // A bound of one side at one time bounds the other side at another time, less exactly.
         let between = latest.zip(earliest);
         let between = between.map(|((from, _), (to, _))| to.saturating_sub(from).max(0));
         let reach = between.map_or(FAR_NS, |it| (it as f64 * FASTEST).ceil() as i64);

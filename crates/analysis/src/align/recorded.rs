@@ -7,24 +7,24 @@ const MOST_ROUNDS: usize = 1 << 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     pub host: String,
-    /// What the kernel calls the time since it was started; empty where it is not known.
+    /// The kernel's id of the time since its start; empty if unknown.
     pub boot: String,
     pub start_ns: i64,
     /// The time of day at `start_ns`, since 1970; 0 where it is not known.
     pub start_realtime_ns: i64,
-    /// First and last moment.
+    /// Begin and end.
     pub span: (i64, i64),
     pub participants: Vec<Participant>,
 }
 
 impl Recorded {
-    /// What is to be added to its times to count since 1970.
+    /// Offset that is added to its times to count since 1970.
     pub fn since_1970_ns(&self) -> i64 {
         self.start_realtime_ns.saturating_sub(self.start_ns)
     }
 }
 
-/// A process, with what it ran together with others.
+/// A process, with its collective work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Participant {
     /// Its number in the recording.
@@ -64,7 +64,7 @@ pub struct Lane {
     /// The rank that gives and the one that takes.
     pub peers: Option<(u64, u64)>,
     pub rounds: Vec<Round>,
-    /// Only rounds whose number is a multiple of this are kept.
+    /// Only rounds with a multiple of this as their number are kept.
     stride: u32,
 }
 
@@ -91,7 +91,7 @@ impl Round {
     const GIVES: &str = "gives";
     const TAKES: &str = "takes";
 
-    /// The word for what it needs, or is needed for.
+    /// The word for its needs, or for the needs of others.
     pub fn needs(&self) -> &'static str {
         match (self.gives, self.takes) {
             (true, false) => Self::GIVES,
@@ -110,12 +110,12 @@ impl Round {
         }
     }
 
-    /// It had certainly not begun before this moment.
+    /// It had certainly not begun before this time.
     pub(super) fn earliest_begin(&self) -> i64 {
         self.begin.saturating_sub(self.error)
     }
 
-    /// It had certainly ended by this moment.
+    /// It had certainly ended by this time.
     pub(super) fn latest_end(&self) -> i64 {
         self.end.saturating_add(self.error)
     }

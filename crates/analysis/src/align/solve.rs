@@ -21,13 +21,13 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// What the times of a recording become.
+    /// The mapping of a recording's times.
     pub fn mapping(&self, recording: usize) -> &Mapping {
         &self.hosts[self.host_of[recording]].mapping
     }
 }
 
-/// Aligns the clocks of recordings. The answer does not depend on their order, but for the numbers.
+/// Aligns the clocks of recordings. The result does not depend on their order, except for the numbers.
 pub fn align(recordings: &[Recorded]) -> Alignment {
     let (clocks, count) = clocks(recordings);
     let members = members(recordings, &clocks);
@@ -70,7 +70,7 @@ fn order(recordings: &[Recorded], clocks: &[usize], count: usize) -> Vec<usize> 
     order
 }
 
-/// How a clock is aligned, and the span of what it is aligned by.
+/// The alignment of a clock, and the span of its basis.
 #[derive(Clone, Debug)]
 struct Way {
     how: How,

@@ -46,7 +46,8 @@ impl Check for DeviceSync {
     }
 }
 
-/// The one stream whose work ended while a call waited, if every other stream of which it waited was through before.
+/// The only stream with work that ended during a call, if every other stream that it waited for had
+/// finished before.
 fn only_stream(window: &Window<'_>, id: CallId) -> Option<StreamId> {
     let trace: &Trace = window.trace;
     let begin = trace.call(id).begin;
@@ -56,7 +57,7 @@ fn only_stream(window: &Window<'_>, id: CallId) -> Option<StreamId> {
             continue;
         };
         let task = trace.task(task);
-        // What has no time may have been running.
+        // A task without a time may have been running.
         if task.time.is_none_or(|time| time.end > begin) {
             busy.insert(task.stream);
         }

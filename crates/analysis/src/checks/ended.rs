@@ -1,7 +1,7 @@
-//! What a program has ended, and the calls that used it later.
+//! Ended objects of a program, and the calls that used them later.
 //!
-//! A handle means nothing after the end of what it named, until something is made that gets the same handle. Only calls
-//! that failed or did not return are looked at: a handle that works names something that is there.
+//! A handle means nothing after the end of its object, until a new object gets the same handle. Only
+//! calls that failed or did not return are examined: a handle that works belongs to a live object.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,13 +20,13 @@ const MOST: usize = 1 << 16;
 /// What calls return in a thread that is bound to nothing.
 const NO_CONTEXT: i64 = 107_002;
 
-/// What can be ended.
+/// Kinds of objects that can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Thing {
     Stream(StreamId),
     Event(EventId),
     Context,
-    /// What the thread was bound to.
+    /// The context or device that the thread was bound to.
     Binding,
 }
 
@@ -47,7 +47,8 @@ pub struct Use {
     pub ended: Note,
 }
 
-/// What a call does to things, with all that is needed of it: it may be gone when its time has come.
+/// Effect of a call on objects, with all necessary data: the call may have been forgotten when its time
+/// has come.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     at: i64,
@@ -60,7 +61,7 @@ struct Step {
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Fails(Names, bool),
-    /// It worked, so what it named is there.
+    /// It works, so the object exists.
     Works(Names),
     Makes(Names),
     Ends(Names),
@@ -87,7 +88,7 @@ impl Names {
     }
 }
 
-/// A stream that is there.
+/// A live stream.
 #[derive(Clone, Copy, Debug)]
 struct Live {
     stream: StreamId,
@@ -96,18 +97,18 @@ struct Live {
     device: u32,
 }
 
-/// What has ended in each process.
+/// Ended objects of each process.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     live: HashMap<(ProcessId, u64), Live>,
     gone: HashMap<(ProcessId, Handle), (Thing, Note)>,
-    /// What ended the things that threads were bound to.
+    /// The calls that ended the objects which threads were bound to.
     unbound: HashMap<ThreadId, Note>,
     ahead: Vec<Step>,
 }
 
 impl Ended {
-    /// Takes in the next window, and says which of its calls used what had ended.
+    /// Takes the next window, and returns its calls that used ended objects.
     pub(super) fn take(
         &mut self,
         window: &Window<'_>,
@@ -182,7 +183,7 @@ impl Ended {
 
     fn used(&self, process: ProcessId, note: Note, names: Names, is_unbound: bool) -> Option<Use> {
         let gone = |handle: Handle| self.gone.get(&(process, handle)).copied();
-        // What the tool took for the same stream or event as before has not ended.
+        // An object that is the same as before for the tool has not ended.
         let stream = names.stream.and_then(|(stream, handle)| {
             gone(Handle::Stream(handle)).filter(|it| it.0 != Thing::Stream(stream))
         });
@@ -245,21 +246,21 @@ impl Ended {
     }
 }
 
-/// Tells which calls change what is known. Most work on what is known to be there, which changes nothing unless it ends
-/// around that time.
+/// Decides which calls change the known state. Most use known live objects, which changes nothing
+/// unless the object ends around that time.
 struct Matter {
-    /// What ends by itself.
+    /// Objects that are being ended.
     ending: HashSet<(ProcessId, Handle)>,
     /// When contexts and devices end, with all that is in them.
     clearings: Vec<i64>,
-    /// The earliest call seen by what it worked on, between two of these.
+    /// The earliest call with each set of objects, between two of these.
     earliest: HashMap<(ProcessId, Handle, Option<StreamId>, usize), i64>,
-    /// What is from here on is looked at with the next window.
+    /// Calls from here on are examined with the next window.
     until: i64,
 }
 
 impl Matter {
-    /// Of a window's calls after which something is there or gone, and what was left from the last one.
+    /// Of a window's calls that create or end something, and of the calls left from the last one.
     fn of(changing: &[Step], until: i64) -> Self {
         let mut this = Self {
             ending: HashSet::new(),
@@ -359,7 +360,7 @@ fn act(trace: &Trace, call: &Call, function: &Function) -> Option<Act> {
     let meaning = function.role.meaning();
     let gives = [meaning.stream, meaning.event, meaning.context].contains(&Place::Gives);
     match function.role {
-        // The others only look up what is there.
+        // The others only look up existing objects.
         _ if gives && meaning.changes => Some(Act::Makes(names)),
         Role::DestroyStream | Role::DestroyEvent => Some(Act::Ends(names)),
         Role::DestroyContext => names.context.map(Act::EndsContext),
@@ -452,7 +453,7 @@ mod tests {
         steps.collect()
     }
 
-    /// What is found, and how many calls were looked at.
+    /// The findings, and the number of examined calls.
     fn found(trace: &Trace, program: &[Step], is_all: bool) -> (Vec<Use>, usize) {
         let (mut ended, mut uses, mut looked_at) = (Ended::default(), Vec::new(), 0);
         for window in program.chunks(20) {

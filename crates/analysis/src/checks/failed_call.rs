@@ -18,7 +18,7 @@ use crate::Window;
 
 const ADVICE: &str = "check what the call returns, and what was before the first of them";
 
-/// What was returned, and whether the default stream was to be captured.
+/// The return code, and whether the call was meant to capture the default stream.
 type Key = (i64, bool);
 
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! What a check has found.
+//! Findings of a check.
 
 use ascend_trace_recording::{CallId, Trace};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::stats::{Place, Site};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The program does not do what it was written to do.
+    /// The program does not work as intended.
     Error,
     /// It loses time, or a mistake shows.
     Warning,
@@ -36,7 +36,7 @@ pub struct Finding {
     /// Name of the check.
     pub check: &'static str,
     pub severity: Severity,
-    /// Number of the process in the recording: pids do not tell processes apart.
+    /// Number of the process in the recording: several processes may have the same pid.
     pub process: u32,
     pub pid: u32,
     pub tid: u32,
@@ -54,14 +54,14 @@ pub struct Finding {
     pub site: Site,
     /// Numbers of the streams that the finding names.
     pub streams: Vec<i64>,
-    /// What happened, and what comes of it.
+    /// The mistake, and its consequences.
     pub what: String,
     /// What to do about it.
     pub advice: String,
 }
 
 impl Finding {
-    /// Takes in what was found of other calls that do the same.
+    /// Adds the findings of other calls that do the same.
     pub(crate) fn join(&mut self, other: &Self) {
         self.count += other.count;
         self.end_ns = self.end_ns.max(other.end_ns);
@@ -76,7 +76,7 @@ impl Finding {
         }
     }
 
-    /// About one call so far, which takes all its time.
+    /// About one call until now, with all its time.
     pub(crate) fn of_call(trace: &Trace, id: CallId) -> Self {
         Self::of_note(trace, &Note::of(trace, id, true))
     }

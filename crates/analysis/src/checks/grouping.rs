@@ -7,10 +7,10 @@ use ascend_trace_recording::{CallId, ProcessId, ThreadId, Trace};
 
 use super::Finding;
 
-/// Different mistakes of a kind that are told apart; what is beyond is left out, and a program has few.
+/// Largest number of different mistakes of a kind; others are left out, and a program has few.
 const MOST: usize = 4096;
 
-/// Findings by thread, function and whatever else tells them apart.
+/// Findings by thread, function and any further distinction.
 #[derive(Debug)]
 pub(super) struct Groups<K> {
     groups: HashMap<(ThreadId, u32, K), (Finding, u64)>,
@@ -68,7 +68,7 @@ impl<K: Copy + Eq + Hash> Groups<K> {
     }
 }
 
-/// Findings whose words name the first of their calls, by what else tells them apart.
+/// Findings with a text that names the first of their calls, by any further distinction.
 #[derive(Debug)]
 pub(super) struct Sorted<K> {
     found: HashMap<(ProcessId, K), Finding>,
@@ -98,7 +98,7 @@ impl<K: Eq + Hash> Sorted<K> {
         }
     }
 
-    /// What is found of a process, or of any, does not count.
+    /// Findings of a process, or of all, do not count.
     pub(super) fn doubt(&mut self, process: Option<ProcessId>) {
         if !self.unknown.contains(&process) {
             self.unknown.push(process);

@@ -47,7 +47,7 @@ impl Run {
 /// Where a call lies to host functions.
 enum Place {
     In,
-    /// It may lie in one, as far as the error bars allow.
+    /// It may be in one, as far as the error bars allow.
     AtItsEdge,
     Outside,
 }
@@ -85,7 +85,7 @@ impl Guest {
 struct Runs {
     /// Those that may not have ended.
     open: Vec<Run>,
-    /// When all that were launched so far had ended.
+    /// When all earlier launched functions had ended.
     until: Option<i64>,
 }
 
@@ -95,7 +95,7 @@ pub(super) struct Hosted {
     /// `None` for threads that made calls at other times.
     threads: HashMap<ThreadId, Option<Guest>>,
     found: HashMap<(ProcessId, ThreadId, FunctionId), Finding>,
-    /// Processes whose threads may have made calls that nobody saw, or all.
+    /// Processes with threads that may have made unrecorded calls, or all.
     unknown: Vec<Option<ProcessId>>,
 }
 
@@ -209,7 +209,7 @@ impl Hosted {
 /// When the host function ran that a call launched.
 fn run(trace: &Trace, call: &Call) -> Option<Run> {
     let task = trace.task(call.task?);
-    // What a thread of the program runs says whether it blocks.
+    // For a thread of the program, an argument says whether it blocks.
     let is_hosted = trace.function(call.function).part(Part::Blocking).is_none();
     let time = task
         .time

@@ -20,7 +20,7 @@ use crate::Window;
 /// Things that are followed at a time; with more, none are reported.
 const MOST: usize = 1 << 20;
 
-/// What can be made and given back.
+/// Kinds of objects that can be made and given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     Stream,
@@ -45,7 +45,7 @@ impl Kind {
 /// A thing of a process: by serial, or by address.
 type Thing = (ProcessId, Kind, u64);
 
-/// What was made by calls of one function in one thread.
+/// Objects made by calls of one function in one thread.
 type Group = (ProcessId, Kind, ThreadId, FunctionId);
 
 /// When something was made or given back, in the order of the calls.
@@ -109,7 +109,7 @@ impl Check for Leak {
     }
 }
 
-/// What a call makes or gives back.
+/// The object that a call makes or gives back.
 fn change(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<Change> {
     let call = trace.call(id);
     let function = trace.function(call.function);

@@ -1,8 +1,8 @@
-//! Streams and events: what a program makes and destroys.
+//! Streams and events: their creation and destruction in a program.
 
 use ascend_trace_format::api::Role;
 
-/// What comes and goes.
+/// Kinds of objects with a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Stream,
@@ -10,7 +10,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What a call makes or destroys, and whether it makes it.
+    /// The object that a call makes or destroys, and whether it makes it.
     pub(super) fn of(role: Role) -> Option<(Self, bool)> {
         Some(match role {
             Role::CreateStream => (Self::Stream, true),

@@ -35,7 +35,7 @@ const fn limit(kind: Kind) -> u64 {
     }
 }
 
-/// What a process has of a kind on a device.
+/// Number of objects of a kind that a process has on a device.
 #[derive(Debug, Default)]
 struct Live {
     now: u64,

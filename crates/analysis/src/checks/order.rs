@@ -1,17 +1,20 @@
-//! What a program has put in order, and what it has not: vector clocks over streams, events and the host.
+//! The order that a program has established, and where it has not: vector clocks over streams, events
+//! and the host.
 //!
-//! - A task comes after the tasks of its stream before it, and after all that the host knows to be done.
-//! - What follows a wait for an event comes after what came before the event's recording that it is bound to.
-//! - The host knows what is done from syncs, from queries that return so, and from callbacks.
+//! - A task comes after the earlier tasks of its stream. It also comes after all tasks that the host
+//! knows to be done.
+//! - A task after a wait for an event comes after everything before the recording that the wait belongs
+//! to.
+//! - The host learns from syncs, from queries that return so, and from callbacks which tasks are done.
 //!
-//! Host threads are taken to be in order when one call returned before the other began: programs order threads in
-//! ways that no recording shows. Where an order cannot be known, it is taken to be there: after waits for notifies,
-//! values and collectives of the process's other devices, after callbacks and events whose recording was not seen.
-//! That ends when the host waits for the stream. Where calls were lost, nothing is said of the process; a pause of
-//! the recording begins a new one.
+//! Host threads count as ordered when one call returned before the other began: programs order threads
+//! in ways that no recording shows. An order that cannot be known is assumed: after waits for notifies,
+//! values and collectives of the process's other devices, after callbacks and events with an unknown
+//! recording. That ends when the host waits for the stream. Where calls were lost, the process gets no
+//! findings; a pause of the recording begins a new one.
 //!
-//! One pass, in bounded memory, and the same facts wherever a recording is cut: every call acts at its begin and at
-//! its end, and all acts are done in the order of their times.
+//! One pass, in bounded memory, and the same facts for any cut of a recording: every call acts at its
+//! begin and at its end, and all actions happen in the order of their times.
 
 mod action;
 mod clock;
@@ -104,7 +107,7 @@ pub enum Fact {
     ResetEarly { by: Note, wait: Note },
     /// A stream waited for a record of an event that an older one had set, and that nothing had reset.
     WaitsForOld { by: Note, record: Note },
-    /// A call failed, or did not return, and used what had been ended.
+    /// A call failed, or did not return, and used an ended object.
     UsedAfterEnd(Use),
     /// Nothing is certain about a process, or about any.
     Unknown(Option<ProcessId>),
@@ -135,7 +138,7 @@ impl Fact {
 #[derive(Debug, Default)]
 pub(super) struct Order {
     processes: HashMap<ProcessId, Process>,
-    /// What is still to be done, in no particular order.
+    /// The remaining actions, in no particular order.
     ahead: Vec<Action>,
 }
 

@@ -14,13 +14,13 @@ use super::super::{Check, Finding};
 use crate::Window;
 use crate::subscriptions::Subscriptions;
 
-/// What is known of a process.
+/// Facts about a process.
 #[derive(Debug, Default)]
 struct Seen {
     /// By launching thread, and by how the program names the one that is subscribed to the stream: the first callback, and
     /// how many there are.
     launched: HashMap<(ThreadId, Option<u64>), Finding>,
-    /// How the program names the threads that processed reports; 0 is one whose name is not known.
+    /// The program's names of the threads that processed reports; 0 is one with an unknown name.
     reporters: HashSet<u64>,
 }
 

@@ -14,7 +14,7 @@ use super::super::grouping::Sorted;
 use super::super::order::Fact;
 use super::super::{Check, Finding, Thing, Use};
 
-/// What findings have in common: who used which kind of thing how, and by what it had ended.
+/// Common part of findings: the thread, the kind of object, its use, and the function that ended it.
 type Key = (ThreadId, [FunctionId; 2], &'static str);
 
 #[derive(Debug, Default)]

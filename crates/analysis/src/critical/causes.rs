@@ -43,7 +43,7 @@ impl Way {
         )
     }
 
-    /// Whether what was waited for had not ended when it was left.
+    /// Whether the target of the wait had not ended when it was left.
     pub(super) fn leaves_early(self) -> bool {
         matches!(
             self,
@@ -57,7 +57,7 @@ impl Way {
 pub(super) struct Cause {
     pub(super) code: Code,
     pub(super) way: Way,
-    /// The moment from which on it was there, and how far that may be off.
+    /// The time from which on it was available, and its error.
     pub(super) leave: i64,
     pub(super) error: i64,
 }
@@ -171,7 +171,8 @@ impl Causes {
     }
 }
 
-/// Hands out what the ends of calls and tasks waited for, of what belongs to a window's part: all of one come in a row.
+/// Passes on the causes of the ends of calls and tasks in a window's part: all causes of one come in a
+/// row.
 pub(super) fn of_ends(window: &Window<'_>, take: &mut dyn FnMut(Node, Cause)) {
     let trace = window.trace;
     let edges = window.dependencies.edges().iter();
@@ -255,9 +256,9 @@ fn clock_error(trace: &Trace, tasks: [TaskId; 2]) -> i64 {
     }
 }
 
-/// The one that was there last, and whether another may have been.
+/// The one that was available last, and whether it may have been another.
 pub(super) fn latest(causes: &[Cause]) -> Option<(Cause, Option<Code>)> {
-    // Of several at once, what is on the device comes first: it is what the device did.
+    // Of several at the same time, those on the device come first: the device caused it.
     let last = causes.iter().max_by_key(|it| (it.leave, it.way))?;
     let rival = causes.iter().find(|it| {
         let is_other = it.code != last.code;

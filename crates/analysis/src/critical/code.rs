@@ -27,7 +27,7 @@ impl Code {
         self.0 & TASK != 0
     }
 
-    /// Of what ends at the same moment, calls come after the tasks that they waited for.
+    /// Of items that end at the same time, calls come after the tasks that they waited for.
     pub(super) fn rank(self) -> u32 {
         self.0 ^ TASK
     }
@@ -47,12 +47,12 @@ pub(super) struct Marked {
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
     bits: u64,
-    /// So many are marked before them.
+    /// Number of marked ones before them.
     before: u32,
 }
 
 impl Marked {
-    /// Marks one, and tells whether it was not yet.
+    /// Marks one, and returns whether it was unmarked.
     pub(super) fn mark(&mut self, code: Code) -> bool {
         let (kind, place) = code.place();
         let words = &mut self.words[kind];

@@ -1,12 +1,14 @@
-//! The critical path: what the end of a recording, or of a range, waited for, moment by moment.
+//! The critical path: the chain of tasks and calls that the end of a recording, or of a range, waited
+//! for.
 //!
-//! It is followed back from the end. What ran last began when the last thing was there that it needed: the task
-//! before it on its stream, the call that submitted it, what a wait was released by. From that it goes on, down to the
-//! first moment. So the path has no gaps: where nothing ran on it, it says what was waited for. In a program in which
-//! everything begins as soon as it can, it is the longest path of the dependency graph.
+//! It is followed back from the end. The last item began when the last of its preconditions was
+//! available: the task before it on its stream, the call that submitted it, the record that released
+//! its wait. From that it continues, back to the begin. So the path has no gaps: where nothing ran on
+//! it, it names the wait. In a program in which everything begins as soon as possible, it is the
+//! longest path of the dependency graph.
 //!
-//! The recording is read twice: once for the causes of everything, of which four bytes are kept for each call and
-//! task, and once for what lies on the path.
+//! The recording is read twice: once for the causes of everything, with four bytes kept for each call
+//! and task, and once for the items on the path.
 
 mod causes;
 mod code;

@@ -1,4 +1,4 @@
-//! What the pieces of a path belong to, in a few bytes each.
+//! The owners of a path's pieces, in a few bytes each.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Place {
 }
 
 impl Owners {
-    /// What is kept of something on the path.
+    /// The kept facts about an item on the path.
     pub(super) fn own(&mut self, trace: &Trace, node: Node, begin: i64) -> Own {
         let (call, lane, number, name) = match node {
             Node::Call(id) => {

@@ -1,4 +1,4 @@
-//! The two passes: what everything waited for, and what lies on the path.
+//! The two passes: the causes of everything, and the items on the path.
 
 use ascend_trace_recording::{TimeRange, Trace};
 use rustc_hash::FxHashMap;
@@ -10,11 +10,11 @@ use super::segment::Kind;
 use super::segments::{Piece, Segments};
 use crate::{Fold, Needs, Node, Window};
 
-/// What the end of a call or task waited for.
+/// The cause of the end of a call or task.
 #[derive(Clone, Copy, Debug)]
 struct End {
     cause: Cause,
-    /// It was there after the wait had begun.
+    /// It became available after the wait had begun.
     is_held: bool,
     tie: bool,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Links {
     ways: Table<Way>,
     /// Of those alone that did wait.
     ends: FxHashMap<Code, End>,
-    /// What ended last, and whether another thread or stream ended then as well.
+    /// The last item to end, and whether another thread or stream ended then as well.
     last: Option<(i64, Code)>,
     is_tied: bool,
     /// What began last of all that goes on where the range ends, and that begin.
@@ -36,7 +36,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// With the path to what ended last in a range.
+    /// With the path to the last end in a range.
     pub(crate) fn within(range: TimeRange) -> Self {
         Self {
             range,
@@ -68,7 +68,7 @@ impl Links {
         });
     }
 
-    /// Takes in what goes on where the range ends.
+    /// Takes an item that continues where the range ends.
     fn note_running(&mut self, begin: i64, code: Code) {
         let key = |(begin, code): (i64, Code)| (begin, code.rank());
         let found = (begin, code);
@@ -92,7 +92,7 @@ impl Links {
         let Some(TimeRange { begin, end }) = span(trace, node) else {
             return;
         };
-        // What was there before held nobody; by the bars, it may have.
+        // A cause before the begin held up nothing; by the bars, it may have.
         let may_have = cause.leave >= begin.saturating_sub(cause.error);
         if !may_have {
             return;
@@ -119,17 +119,17 @@ impl Links {
         known.tie |= tie;
     }
 
-    /// The path, from its end back, and what is on it.
+    /// The path, from its end back, and its items.
     fn walk(&self) -> (Vec<(Code, Way)>, Marked) {
         let mut path = Vec::new();
         let mut seen = Marked::default();
         let target = self.target();
         let mut next = target.map(|it| it.0);
-        // What ends a call that goes on has not come yet.
+        // The end of a running call is still to come.
         let mut is_early = target.is_some_and(|it| it.1);
         while let Some(code) = next.filter(|it| *it != Code::NONE && seen.mark(*it)) {
             let end = self.ends.get(&code).filter(|_| !is_early);
-            // What was there before it began held nobody, though by the bars it may have.
+            // A cause before its begin held up nothing, though by the bars it may have.
             let end = end.filter(|it| it.is_held);
             let (cause, way) = match end {
                 Some(end) => (end.cause.code, end.cause.way),
@@ -157,7 +157,7 @@ impl Fold for Links {
                 self.begins.set(code, cause.code);
                 self.ways.set(code, cause.way);
             }
-            // What was called inside of a call ends before that does.
+            // A call inside of a call ends before that does.
             let is_inner = matches!(node, Node::Call(id) if trace.call(id).depth > 0);
             match span(trace, node).filter(|_| !is_inner) {
                 Some(ran) if ran.end <= until => self.note_end(ran.end, code),
@@ -188,19 +188,20 @@ impl Fold for Links {
     }
 }
 
-/// What is known of something on the path: as little as can be, since there is one for most of what a program did.
+/// Facts about an item on the path: as few as possible, since most calls and tasks of a program have
+/// one.
 #[derive(Clone, Copy, Debug)]
 struct Fact {
     own: Own,
     end: i64,
-    /// When the cause of its begin was there, and whether another may have been the last.
+    /// When the cause of its begin was available, and whether another may have been the last.
     leave: i64,
     tie: bool,
     /// Its own part.
     kind: Kind,
 }
 
-/// The path, of which the second pass tells what is on it.
+/// The path. The second pass adds the facts about its items.
 #[derive(Debug)]
 pub(crate) struct Path {
     range: TimeRange,
@@ -212,19 +213,19 @@ pub(crate) struct Path {
     on: Marked,
     ends: FxHashMap<Code, End>,
     causes: Causes,
-    /// By place among what is on the path.
+    /// By place among the items of the path.
     facts: Vec<Option<Fact>>,
     owners: Owners,
 }
 
 impl Path {
-    /// The place of something among what is on the path, and what is known of it.
+    /// The place of an item on the path, and the facts about it.
     fn place(&self, code: Code) -> Option<(u32, &Fact)> {
         let place = self.on.place(code)?;
         Some((place as u32, self.facts.get(place)?.as_ref()?))
     }
 
-    /// The pieces of it, from the last moment back.
+    /// Its pieces, from the end back.
     fn pieces(&self) -> Vec<Piece> {
         let TimeRange {
             begin: from,
@@ -304,7 +305,7 @@ impl Fold for Path {
             let Some((place, ran)) = on.place(code).zip(span(trace, node)) else {
                 return;
             };
-            // All of a range where nothing goes on lies after what ended last.
+            // A range without running items is completely after the last end.
             if (ran.end < range.begin && Some(code) != target) || ran.begin > range.end {
                 return;
             }

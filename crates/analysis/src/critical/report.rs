@@ -15,7 +15,7 @@ use crate::{Fold, Step, Window};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
     pub kind: Kind,
-    /// What was done, or what came next; `null` where a kind is summed up.
+    /// The operation, or the call that came next; `null` for the sum of a kind.
     pub name: Option<String>,
     pub count: u64,
     pub total_ns: i64,
@@ -28,7 +28,7 @@ pub struct Share {
 pub enum Pass {
     /// For the causes of everything.
     Causes,
-    /// For what lies on the path.
+    /// For the items of the path.
     Pieces,
 }
 
@@ -42,7 +42,7 @@ pub struct Critical {
     pub names: Vec<Share>,
     /// Pieces before which the path may have come another way, by the error bars.
     pub ties: u64,
-    /// From the first moment to the last, without gaps.
+    /// From begin to end, without gaps.
     #[serde(skip)]
     pub segments: Segments,
 }
@@ -68,8 +68,8 @@ impl Critical {
         Ok(found.unwrap_or_default())
     }
 
-    /// The same, which can be stopped: `keep_on` is told how far the pass has come, and ends it by returning false.
-    /// There is no path then.
+    /// The same, but it can be stopped: `keep_on` gets the progress of the pass, and ends it by
+    /// returning false. The result then has no path.
     ///
     /// # Errors
     /// When the file cannot be read.

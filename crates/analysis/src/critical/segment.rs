@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::causes::{Way, is_wait};
 use crate::{Class, Node};
 
-/// What the path did.
+/// Activity on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -30,9 +30,9 @@ pub enum Kind {
     Launch,
     /// Between two tasks of a stream.
     Switch,
-    /// From what a wait was for to its end.
+    /// From the target of a wait to its end.
     Release,
-    /// From what a call waited for to its end.
+    /// From the target of a call's wait to its end.
     Return,
     /// Before the first thing that is known of, or after the last.
     Edge,
@@ -73,7 +73,7 @@ impl Kind {
         }
     }
 
-    /// Of the time from what was waited for to what waited.
+    /// The kind of the time between the target and the end of a wait.
     pub(super) fn of_way(way: Way) -> Self {
         match way {
             Way::None => Self::Edge,
@@ -87,7 +87,7 @@ impl Kind {
     }
 }
 
-/// A call or a task, by what it has in every window of a recording.
+/// A call or a task, by properties that hold in every window of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Call {
@@ -108,15 +108,15 @@ pub enum Owner {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Segment {
     pub kind: Kind,
-    /// What was done, or what came next.
+    /// The operation, or the call that came next.
     pub name: Arc<str>,
     pub begin_ns: i64,
     pub end_ns: i64,
     /// Number of the process in the recording.
     pub process: u32,
-    /// The thread, of what the host did.
+    /// The thread, for activities of the host.
     pub tid: Option<u32>,
-    /// The stream, of what a device did.
+    /// The stream, for activities of a device.
     pub device: Option<u32>,
     pub stream_id: Option<i64>,
     /// By the error bars, something else may be on the path instead.

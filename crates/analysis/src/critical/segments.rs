@@ -9,7 +9,7 @@ use ascend_trace_recording::TimeRange;
 use super::owners::{Own, Owners};
 use super::segment::{Kind, Segment};
 
-/// A piece of the path, and the place of what it belongs to.
+/// A piece of the path, and the place of its owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) range: TimeRange,
@@ -25,7 +25,7 @@ pub struct Segments {
     on: Arc<On>,
 }
 
-/// What is on a path: nothing where what the file said of it could not be read.
+/// The items of a path: `None` for unreadable ones.
 #[derive(Debug, Default)]
 struct On {
     facts: Vec<Option<Own>>,
@@ -33,7 +33,7 @@ struct On {
 }
 
 impl Segments {
-    /// The owner of each piece is the place of a fact that is there.
+    /// The owner of each piece is the place of an existing fact.
     pub(super) fn new(pieces: Vec<Piece>, facts: Vec<Option<Own>>, owners: Owners) -> Self {
         let on = Arc::new(On { facts, owners });
         Self { pieces, on }
@@ -59,7 +59,7 @@ impl Segments {
         self.pieces.iter().filter_map(|it| self.segment(it))
     }
 
-    /// At most so many, longest first; those that are equally long by begin.
+    /// At most `most`, longest first; equally long ones by begin.
     pub fn longest(&self, most: usize) -> Vec<Segment> {
         let mut places: Vec<u32> = (0..self.pieces.len() as u32).collect();
         let key = |place: &u32| {

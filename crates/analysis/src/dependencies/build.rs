@@ -10,8 +10,8 @@ use ascend_trace_recording::{
 use super::signals::Signals;
 use super::{Edge, EdgeKind, Node};
 
-/// Return codes from here on tell of what happened on the device, after the call had waited;
-/// smaller ones refuse the call at once.
+/// Return codes from here on describe failures on the device, after the call had waited; smaller ones
+/// refuse the call at once.
 const DEVICE_ERRORS: i64 = 500_000;
 
 /// `EventRow::creation` of `aclrtCreateEventWithFlag`: such an event may be waited for before it
@@ -21,14 +21,14 @@ const CREATED_WITH_FLAG: u8 = 1;
 /// The records of one event by generation, with the time they were submitted.
 type Records = Vec<(u32, TaskId)>;
 
-/// What the pass must remember to resolve later calls.
+/// State of the pass for the resolution of later calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Builder {
     records: Vec<Records>,
     signals: Signals,
     /// The calls that completed graphs, by process and serial of the graph.
     graphs: HashMap<(ProcessId, u32), CallId>,
-    /// Waits, event syncs and replays whose cause has not been seen.
+    /// Waits, event syncs and replays with an unseen cause.
     open: Vec<CallId>,
 }
 
@@ -103,7 +103,7 @@ impl Builder {
                 {
                     self.resolve(trace, id, emit);
                 }
-                // The host copied, once the stream had done what was submitted before.
+                // The host copied, once the earlier work of the stream was done.
                 Some(task) if task.untimed == Untimed::HostCopy => {
                     sync_streams(trace, id, call.stream, emit);
                 }
@@ -113,7 +113,7 @@ impl Builder {
         }
     }
 
-    /// Links a call to what it or its task depends on, or notes that this has not been seen.
+    /// Links a call to the dependencies of it or its task, or notes that they were not seen yet.
     fn resolve(&mut self, trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
         let call = trace.call(id);
         let edge = match trace.function(call.function).role {
@@ -196,7 +196,7 @@ impl Builder {
     }
 
     /// The first record of an event after `begin`. It is certain only when the record before it is
-    /// known to be earlier, so that records which arrive late cannot change the answer.
+    /// known to be earlier, so that late records cannot change the result.
     fn next_record(&self, trace: &Trace, event: EventId, begin: i64) -> Option<TaskId> {
         let records = self.records.get(event.index())?;
         let earlier = |&(_, task): &(u32, TaskId)| trace.call(trace.task(task).call).begin < begin;
@@ -231,7 +231,7 @@ fn planned(trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
     }
 }
 
-/// What a call was found to depend on.
+/// The dependency of a call.
 pub(super) enum Found {
     Edge(Edge),
     /// It depends on something that has not been seen.

@@ -1,5 +1,5 @@
-//! Callbacks: from the task that asks for one, to the call in which a thread of the program ran
-//! it, and on to what the stream did next.
+//! Callbacks: from the task that asks for one, to the call in which a thread of the program ran it, and
+//! on to the next task of the stream.
 //!
 //! No call names the callback that it ran. A callback that blocks its stream ends when its task
 //! does, and the call that ran it returns then; so the call is found by time.

@@ -1,8 +1,8 @@
 //! The dependency graph: which call or task had to happen before which other one.
 //!
 //! Edges point from cause to effect. Stream order is not stored: it is the order of
-//! [`Trace::stream_tasks`]. Launch edges are not stored either, since every task names its call;
-//! the queries answer them all the same.
+//! [`Trace::stream_tasks`]. Launch edges are not stored either, since every task names its call; the
+//! queries still return them.
 
 mod build;
 mod callbacks;
@@ -223,7 +223,7 @@ impl Dependencies {
         edges
     }
 
-    /// What had to wait for `node`.
+    /// The items that had to wait for `node`.
     pub fn outgoing(&self, trace: &Trace, node: Node) -> Vec<Edge> {
         let mut edges = self.chain(self.first_out.get(&node), &self.next_out);
         if let Node::Call(call) = node

@@ -1,8 +1,8 @@
 //! Which notify or value a wait on a stream was released by.
 //!
-//! A notify is one bit that its wait takes back, so the n-th wait goes with the n-th record. What
-//! is written to memory stays: a wait for a value goes with the last write before it that gave it
-//! what it wants, or else with the first one after it. All in the order of submission.
+//! A notify is one bit that its wait resets, so the n-th wait belongs to the n-th record. A value in
+//! memory stays: a wait for a value belongs to the last write before it with the wanted value, or else
+//! to the first one after it. All in the order of submission.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use ascend_trace_recording::{Call, CallId, ProcessId, TaskId, Trace};
 use super::build::{Found, took_effect};
 use super::{Edge, EdgeKind, Node};
 
-/// What is set and waited for: a notify by its handle, a place in memory by its address.
+/// The object of a wait: a notify by its handle, a place in memory by its address.
 type Place = (ProcessId, u64);
 
-/// Everything that set notifies and values so far, and how many waits each notify has seen.
+/// All calls that set notifies and values until now, and the number of waits for each notify.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signals {
     places: HashMap<Place, Signal>,
@@ -30,7 +30,7 @@ struct Signal {
     waits: usize,
 }
 
-/// What a call does with a notify or a value.
+/// Use of a notify or a value by a call.
 enum Use {
     SetNotify(u64),
     AwaitNotify(u64),
@@ -38,11 +38,11 @@ enum Use {
     AwaitValue(u64, Wanted),
 }
 
-/// What a wait for a value wants.
+/// Condition of a wait for a value.
 #[derive(Clone, Copy)]
 struct Wanted {
     value: u64,
-    /// `aclrtValueWait`'s flag; `None` for a wait whose condition is not recorded.
+    /// `aclrtValueWait`'s flag; `None` for a wait with an unrecorded condition.
     flag: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Wanted {
 }
 
 impl Signals {
-    /// Remembers what a call sets.
+    /// Notes the object that a call sets.
     pub(super) fn note(&mut self, trace: &Trace, call: &Call) {
         let (place, value) = match usage(trace, call) {
             Some(Use::SetNotify(place)) => (place, 0),
@@ -129,7 +129,7 @@ fn usage(trace: &Trace, call: &Call) -> Option<Use> {
     if function.is(Fact::Sets) {
         return Some(match (notify, counter) {
             (Some(notify), _) => Use::SetNotify(notify),
-            // What a counting notify is set to lies in memory that is not recorded.
+            // The new value of a counting notify is in unrecorded memory.
             (None, Some(counter)) => Use::SetValue(counter, 0),
             (None, None) => Use::SetValue(arg(Part::Address)?, arg(Part::Value)?),
         });

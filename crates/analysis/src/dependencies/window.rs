@@ -49,13 +49,13 @@ impl Blocks {
     }
 }
 
-/// Where the edges of a block lie. A task whose time is not known has no place in time.
+/// Time range of the edges of a block. A task with an unknown time has no place in time.
 fn bounds(trace: &Trace, block: &[Edge]) -> TimeRange {
     let places = block.iter().filter_map(|edge| place(trace, edge));
     places.fold(TimeRange::NOTHING, TimeRange::hull)
 }
 
-/// Where an edge lies, whichever of its ends is the earlier one.
+/// Time range of an edge, from the earlier to the later end.
 fn place(trace: &Trace, edge: &Edge) -> Option<TimeRange> {
     let times = edge.times(trace)?;
     Some(TimeRange::between(times.leave, times.arrive))

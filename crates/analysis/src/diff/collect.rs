@@ -23,7 +23,7 @@ pub(super) fn first(steps: usize) -> u32 {
     u32::from(steps >= MANY)
 }
 
-/// What was summed up of a process, or of a whole recording.
+/// Sums of a process, or of a whole recording.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     /// The number of the process; `None` for a whole recording.
@@ -61,7 +61,7 @@ impl Loop {
         }
     }
 
-    /// The step in which a moment lies.
+    /// The step at a time.
     fn step(&self, at: i64) -> Option<u32> {
         let place = self.cuts.partition_point(|it| it.end <= at);
         let is_in = self.cuts.get(place).is_some_and(|it| it.begin <= at);
@@ -224,7 +224,7 @@ impl Fold for Collect {
     }
 }
 
-/// What a step's time went to. The parts add up to it.
+/// The parts of a step's time. They add up to it.
 fn parts(row: &StepStats) -> [(&'static str, i64); 8] {
     [
         ("computing", row.compute_ns),

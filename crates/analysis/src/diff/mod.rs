@@ -1,9 +1,10 @@
 //! What changed from one recording to another.
 //!
-//! Both are cut into steps, as [`crate::steps`] finds them. For each step it is summed up how long it took, what its time
-//! went to, and the time and count of each operation, call and cause of idle time (`collect`). The steps of each side
-//! are a sample, and a rank test says whether two samples differ by more than their spread (`rank`). What was
-//! inserted, deleted or renamed is found by aligning the usual sequences of operations (`order`).
+//! Both are cut into steps, as [`crate::steps`] finds them. For each step the sums are its duration,
+//! the parts of its time, and the time and count of each operation, call and cause of idle time
+//! (`collect`). The steps of each side are a sample, and a rank test says whether two samples differ by
+//! more than their spread (`rank`). An alignment of the usual sequences of operations finds inserted,
+//! deleted and renamed ones (`order`).
 //!
 //! Recordings without steps are compared by single operations, calls and stalls.
 

@@ -1,4 +1,4 @@
-//! The usual sequence of operations of a loop, and what was inserted, deleted, renamed or moved in it.
+//! The usual sequence of operations of a loop, and the inserted, deleted, renamed or moved ones in it.
 
 use std::collections::BTreeMap;
 
@@ -204,8 +204,8 @@ impl Aligned {
 
 type Gap = (std::ops::Range<usize>, std::ops::Range<usize>);
 
-/// What lies between two operations that both have. What has the same shapes was renamed; shapes that are not known are
-/// not the same.
+/// The operations between two that both have. Those with the same shapes were renamed; unknown shapes
+/// are not the same.
 fn gap(a: &[Operation], b: &[Operation], gap: Gap, edits: &mut Vec<(Change, usize, usize)>) {
     let (deleted, mut inserted) = gap;
     for one in deleted {
@@ -222,7 +222,7 @@ fn gap(a: &[Operation], b: &[Operation], gap: Gap, edits: &mut Vec<(Change, usiz
     edits.extend(inserted.map(|it| (Change::Inserted, 0, it)));
 }
 
-/// What was deleted in one place and inserted in another was moved.
+/// An operation that was deleted in one place and inserted in another was moved.
 fn moved(
     a: &[Operation],
     b: &[Operation],

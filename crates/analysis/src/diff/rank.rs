@@ -1,8 +1,9 @@
 //! Whether two samples differ by more than their spread, and by how much.
 //!
-//! Steps that follow each other are not independent: a loop that waits in every fourth step has three short ones and a long
-//! one, and a chip that is hot stays hot. So steps are put into groups of neighbours, and the mean of a group is one value
-//! of the sample. What comes back every few steps is then in each value, as often as in any other.
+//! Consecutive steps are not independent: a loop that waits in every fourth step has three short ones
+//! and a long one, and a chip that is hot stays hot. So steps are put into groups of neighbours, and
+//! the mean of a group is one value of the sample. A pattern of a few steps is then in each value,
+//! equally often.
 //!
 //! Times on a host have long tails: an interrupt makes one step ten times as long. Such a step moves a mean of all, and
 //! widens its error, so a t test misses what all other steps show. A rank test (Mann and Whitney) only asks how often a
@@ -11,9 +12,9 @@
 //! the change is the one that belongs to this test: the median of all differences between a value of one side and one of
 //! the other (Hodges and Lehmann).
 //!
-//! A comparison has a test for each operation, call and cause, so some would be found to differ by chance. Holm's
-//! correction keeps the chance that any row is wrong below the level, whatever the rows have to do with each other. They do
-//! have to do with each other: the parts of a step add up to it.
+//! A comparison has a test for each operation, call and cause, so some would be found to differ by
+//! chance. Holm's correction keeps the chance that any row is wrong below the level, for any dependence
+//! between rows. They are dependent: the parts of a step add up to it.
 
 /// About as many groups are made of the side with fewer steps. Sixteen values on each side can show a difference with a
 /// chance of 3e-9, which is enough for any number of rows.
@@ -31,8 +32,8 @@ const ALIKE: f64 = 0.5;
 /// Standard deviations that hold 99 % of a normal distribution.
 const WIDTH: f64 = 2.575_829;
 
-/// The values of both samples: the means of groups of neighbours. Groups have the same size on both sides, since a mean and
-/// a single step are not alike. What is left after the last group is left out.
+/// The values of both samples: the means of groups of neighbours. Groups have the same size on both
+/// sides, since a mean and a single step are not alike. The rest after the last group is left out.
 pub(super) fn grouped(one: &[i64], other: &[i64]) -> (Vec<i64>, Vec<i64>) {
     // Each group has the same number of whole periods.
     let repeat = period(one).max(period(other));
@@ -158,7 +159,7 @@ pub(super) fn test(one: &[i64], other: &[i64]) -> Option<f64> {
     Some(Ranks::of(one, other)?.exact().min(1.0))
 }
 
-/// The smallest chance that a test of so many steps on both sides can give.
+/// The smallest chance that a test with these numbers of steps can give.
 pub(super) fn least(one: usize, other: usize) -> f64 {
     let size = size(shorter(one, other));
     let (one, other) = ((one / size).min(MOST), (other / size).min(MOST));

@@ -12,7 +12,7 @@ use super::series::Kind;
 use crate::steps::{Cut, Finder, Origin, Plan, Wanted};
 use crate::{Fold, Step, Window};
 
-/// What is known of the steps of one process.
+/// Facts about the steps of one process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Number of the process in its recording.
@@ -50,7 +50,7 @@ impl Diff {
         Self::told(summaries, &groups)
     }
 
-    /// Of two recordings. Each is read twice: to find the steps, and to sum up what was done in them.
+    /// Compares two recordings. Each is read twice: to find the steps, and to sum up their work.
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -68,7 +68,7 @@ impl Diff {
         Self::of_plans([a, b], step, plans)
     }
 
-    /// The same where it is known where the steps are: each recording is read once more.
+    /// The same with known steps: each recording is read once.
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -115,8 +115,8 @@ impl Diff {
         }
     }
 
-    /// The rows of steps, or those of operations whose names match, each with the smallest chance that the test of its
-    /// times can give.
+    /// The rows of steps, or those of operations with matching names, each with the smallest chance
+    /// that the test of its times can give.
     pub fn rows_of(
         &self,
         kind: Kind,
@@ -127,7 +127,7 @@ impl Diff {
         rows.map(|it| (it, least(it.a.steps as usize, it.b.steps as usize)))
     }
 
-    /// Steps that each side needs at least, so that a change can be told from chance by one test.
+    /// Least number of steps on each side for one test to separate a change from chance.
     pub fn steps_needed() -> usize {
         let enough = |it: &usize| least(*it, *it) <= ALPHA;
         (1..).find(enough).unwrap_or(0) + first(usize::MAX) as usize

@@ -38,7 +38,7 @@ impl Verdict {
     }
 }
 
-/// What one recording has of it. Without steps, each operation, call or stall stands for a step.
+/// Values of one recording. Without steps, each operation, call or stall counts as a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Amount {
     /// Compared steps that have it.
@@ -61,8 +61,8 @@ pub struct Row {
     /// The range in which that difference lies 99 times out of 100.
     pub low_ns: Option<i64>,
     pub high_ns: Option<i64>,
-    /// By how much measuring alone can make that difference: all durations of a side can be off to one side by what is
-    /// least known of them.
+    /// Possible difference from measuring alone: all durations of a side can be off to one side by
+    /// their smallest error.
     pub open_ns: i64,
     /// The difference as a part of A's typical time.
     pub change: Option<f64>,
@@ -176,7 +176,7 @@ impl Row {
     }
 }
 
-/// How many there were in each step, also where there were none.
+/// Number in each step, including 0.
 fn counts(series: &Series, steps: &[u32]) -> Vec<i64> {
     let mut values = series.values.iter().peekable();
     let count = |step: &u32| match values.next_if(|it| it.step == *step) {

@@ -1,11 +1,11 @@
-//! Values by what they are of, step by step or one by one.
+//! Values by subject, step by step or one by one.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// What is compared.
+/// Compared subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// What a row is about.
+/// Subject of a row.
 pub(super) type Key = (Kind, String);
 
 /// Steps and single values that are kept of each name: more say nothing more.
@@ -90,8 +90,8 @@ pub(super) struct Series {
     pub(super) values: Vec<Value>,
     /// Of all steps, also of those that are not kept.
     pub(super) count: u64,
-    /// By how much each duration can be off at least. All of them may be off to the same side by it: what the
-    /// events of the tracer take is taken off, and is not known exactly.
+    /// Smallest error of any duration. All of them may be off to the same side by it: the duration of
+    /// the tracer's events is subtracted, and is not known exactly.
     pub(super) open: i64,
 }
 
@@ -122,13 +122,13 @@ impl Names {
 /// Values by step.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    /// Every so many steps one is kept.
+    /// One step in this number is kept.
     stride: u32,
     cells: FxHashMap<(u32, u32), Value>,
     counts: FxHashMap<u32, Counted>,
 }
 
-/// What is known of all steps together, also of those that are not kept.
+/// Facts about all steps together, also of those that are not kept.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     count: u64,
@@ -155,7 +155,7 @@ impl Steps {
         self.more(name, step, measured.map(|it| it.time), true);
     }
 
-    /// The same, of what goes on from a step before.
+    /// The same, of an operation that continues from an earlier step.
     pub(super) fn go_on(&mut self, name: u32, step: u32, time: i64) {
         self.more(name, step, Some(time), false);
     }
@@ -194,7 +194,8 @@ impl Steps {
     }
 }
 
-/// Values one by one. When there are too many, every other one is left out, so what is kept is spread evenly.
+/// Values one by one. When they are too many, every second one is dropped, so that the kept ones are
+/// spread evenly.
 #[derive(Debug)]
 pub(super) struct Single {
     stride: u64,

@@ -139,7 +139,7 @@ fn unjoined(trace: &Trace, graph: &Graph) -> Explanation {
     }
 }
 
-/// The nodes of other streams that wait for what a node records.
+/// The nodes of other streams that wait for the record of a node.
 fn waiters<'g>(trace: &Trace, graph: &'g Graph, record: &GraphNode) -> Vec<&'g GraphNode> {
     let Some(recorded) = links::event(trace, record, Role::RecordEvent) else {
         return Vec::new();

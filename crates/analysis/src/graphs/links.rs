@@ -14,7 +14,7 @@ pub(super) fn event(trace: &Trace, node: &GraphNode, role: Role) -> Option<Gener
     call.event.filter(|_| has_role)
 }
 
-/// The nodes that record events, by what they record.
+/// The nodes that record events, by event.
 pub(super) fn records(graph: &Graph, trace: &Trace) -> HashMap<Generation, u32> {
     let records = graph
         .nodes

@@ -1,5 +1,4 @@
-//! Graphs: what was captured, or built by hand; into which nodes; how often it was replayed; and
-//! what went wrong.
+//! Graphs: captured, or built by hand; their nodes; the number of their replays; and failures.
 
 mod build;
 mod explain;
@@ -22,9 +21,9 @@ pub type GraphIndex = usize;
 /// How a graph came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Making {
-    /// From what was submitted to a stream and to the streams that joined it.
+    /// From the submissions to a stream and to the streams that joined it.
     Captured,
-    /// By hand: from what was submitted to the streams that were bound to it.
+    /// By hand: from the submissions to the streams that were bound to it.
     Built,
 }
 
@@ -129,7 +128,7 @@ pub fn task_label<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
     }
 }
 
-/// The name by which a part of a task is shown: the log's, else that of the captured node that it is, else what it is.
+/// The displayed name of a part of a task: the log's, else that of its captured node, else its kind.
 pub fn part_label<'t>(
     trace: &'t Trace,
     graphs: &Graphs,
@@ -145,7 +144,7 @@ pub fn part_label<'t>(
     name.or_else(node).unwrap_or(part_kind(part)).into()
 }
 
-/// What a part of a task is, as the log has it.
+/// The kind of a part in the log.
 pub fn part_kind(part: &TaskPart<'_>) -> &'static str {
     part.kind.map_or("other", ActivityKind::name)
 }
@@ -236,7 +235,7 @@ impl Graph {
         links::dependencies(self, trace)
     }
 
-    /// The first and last moment of its capture or building on the host, if both are known.
+    /// Begin and end of its capture or building on the host, if both are known.
     pub fn making_span(&self, trace: &Trace) -> Option<TimeRange> {
         let begin = trace.call(self.begin?).begin;
         Some(TimeRange::new(begin, trace.call(self.end?).end))

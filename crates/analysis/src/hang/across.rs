@@ -10,18 +10,18 @@ use serde::Serialize;
 
 use super::report::{CommState, Report};
 
-/// Clocks of different hosts may differ by so much. Nanoseconds.
+/// Possible difference between clocks of different hosts. Nanoseconds.
 const APART_NS: i64 = 1_000_000_000;
 
 /// The clock of a host since it was started differs from the time of day by the same amount, nearly.
 const SAME_BOOT_NS: u64 = 10_000_000_000;
 
-/// The report on one recording, and what tells its clock from those of others.
+/// The report on one recording, and the identity of its clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'r> {
     pub report: &'r Report,
     pub host: &'r str,
-    /// What is to be added to its times to count since 1970.
+    /// Offset that is added to its times to count since 1970.
     pub since_1970_ns: i64,
 }
 
@@ -42,7 +42,7 @@ pub struct Late {
     pub waiting: Vec<u64>,
 }
 
-/// Rank and size, recording, and how far it has come and how far others have.
+/// Rank and size, recording, and the progress of this one and of others.
 type Key = (u64, u64, Option<usize>, u64, u64);
 
 /// The ranks that hold others up: first those that are the furthest behind, then those that no recording has.
@@ -136,7 +136,7 @@ impl Member<'_> {
             && its_begin <= end.saturating_add(apart)
     }
 
-    /// When it was made, on a clock that is so much ahead of the host's.
+    /// Its creation, on a clock that is ahead of the host's by this.
     fn made(&self, ahead_ns: i64) -> (i64, i64) {
         let comm = self.comm;
         let end = comm

@@ -10,7 +10,7 @@ use super::ranks::{CommKey, named};
 use super::report::CommState;
 use super::state::State;
 
-/// How far each process has come with each of its communicators.
+/// Progress of each process in each of its communicators.
 pub(super) fn communicators(
     trace: &Trace,
     state: &State,
@@ -56,7 +56,7 @@ fn begun(trace: &Trace, process: ProcessId, (rank, size): (u64, u64), begin_ns: 
     }
 }
 
-/// The first collective of each communicator that a stream has come to.
+/// The first collective of each communicator that a stream has reached.
 fn heads(state: &State, progress: &Progress<'_>) -> HashMap<CommKey, u64> {
     let mut heads = HashMap::new();
     for stream in state.queues.busy() {

@@ -1,4 +1,4 @@
-//! What is known of events: their latest records, and waits whose record was still to come.
+//! Facts about events: their latest records, and waits with a record that was still to come.
 
 use std::collections::HashMap;
 

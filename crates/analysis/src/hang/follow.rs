@@ -17,7 +17,7 @@ use super::report::{Culprit, Kind, Link, Subject};
 use super::state::State;
 use super::words::Words;
 
-/// Chains are followed so far, and not further.
+/// Largest length of a chain.
 const LONGEST: usize = 64;
 
 /// Where a chain has been.
@@ -50,13 +50,13 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// The chain of a thread, and what it ends with.
+    /// The chain of a thread, and its culprit.
     pub(super) fn of_thread(mut self, thread: ThreadId) -> (Vec<Link>, Culprit) {
         let culprit = self.thread(thread);
         (self.links, culprit)
     }
 
-    /// The chain of a stream, and what it ends with.
+    /// The chain of a stream, and its culprit.
     pub(super) fn of_stream(mut self, stream: StreamId) -> (Vec<Link>, Culprit) {
         let culprit = self.stream(stream, None);
         (self.links, culprit)
@@ -66,8 +66,8 @@ impl<'a> Follow<'a> {
         self.links.push(Link { subject, what });
     }
 
-    /// Notes that the chain comes to a thread or a stream. The culprit is there when it has been there before, or is
-    /// too long.
+    /// Notes that the chain reaches a thread or a stream. Returns a culprit when the chain has been
+    /// here before, or is too long.
     fn enter(&mut self, step: Step) -> Option<Culprit> {
         if let Some(place) = self.path.iter().position(|it| *it == step) {
             return Some(self.cycle(place));
@@ -86,7 +86,7 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// The order of steps by what the program calls them.
+    /// The order of steps by the program's names.
     fn order(&self, step: Step) -> (u32, bool, i64) {
         match step {
             Step::Thread(thread) => {
@@ -128,7 +128,7 @@ impl<'a> Follow<'a> {
         self.culprit((Kind::Cycle, true), self.about(first), what, advice)
     }
 
-    /// What a stream waits for, before a task of it if one is given.
+    /// The target that a stream waits for, before a task of it if one is given.
     fn stream(&mut self, stream: StreamId, before: Option<u32>) -> Culprit {
         if let Some(culprit) = self.enter(Step::Stream(stream)) {
             return culprit;
@@ -207,7 +207,7 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// What is waited for was submitted, and is not done either.
+    /// The target was submitted, and is not done either.
     fn behind(&mut self, place: Place, noun: &str) -> Culprit {
         let name = self.words.stream(place.stream);
         let queue = self.state.queues.stream(place.stream);
@@ -231,8 +231,9 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Whether all threads of a process that made calls are in calls that wait: nobody is left who could submit more. A
-    /// thread that submitted nothing so far may be about to; those that run callbacks submit nothing.
+    /// Whether all threads of a process that made calls are in calls that wait: no thread is left that
+    /// could submit more. A thread without submissions may be about to submit; those that run callbacks
+    /// submit nothing.
     fn all_wait(&self, process: ProcessId) -> bool {
         let hosts = &self.state.hosts;
         let own = hosts.threads().into_iter();
@@ -242,7 +243,7 @@ impl<'a> Follow<'a> {
         able.all(|host| host.is_blocked(self.trace)) && !self.lost_calls()
     }
 
-    /// Whether what was not seen may have been lost.
+    /// Whether an unseen call may have been lost.
     fn lost_calls(&self) -> bool {
         self.trace.losses().calls > 0
     }

@@ -1,4 +1,4 @@
-//! What threads did last, what they are in now, and what failed.
+//! Last calls of threads, their open calls, and failed ones.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -27,7 +27,7 @@ pub(super) struct Past {
     pub(super) function: FunctionId,
     pub(super) begin: i64,
     pub(super) end: i64,
-    /// What it returned, if it did.
+    /// Its return code, if it returned.
     pub(super) code: Option<i64>,
     pub(super) stream: Option<StreamId>,
     /// Serial and generation of the event that it names.
@@ -96,8 +96,8 @@ impl Host {
             .filter(|it| role(it) != Role::ProcessReport)
     }
 
-    /// The call with which it asked whether something is done, just before the end of what is known, if it is in no
-    /// call.
+    /// The last call that queried completion, just before the end of the known time, if the thread is
+    /// in no call.
     pub(super) fn poll(&self, now: i64) -> Option<&Past> {
         let last = self.last.back().filter(|_| self.open.is_empty());
         last.filter(|it| it.is_poll && now.saturating_sub(it.end) < RECENT_NS)
@@ -117,9 +117,9 @@ impl Host {
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
     threads: HashMap<ThreadId, Host>,
-    /// The first call of each process that told of a failure of the device.
+    /// The first call of each process that reported a failure of the device.
     failed: HashMap<ProcessId, Past>,
-    /// Streams whose tasks were stopped.
+    /// Streams with aborted tasks.
     aborted: HashMap<StreamId, Past>,
     subscriptions: Subscriptions,
 }
@@ -140,7 +140,7 @@ impl Hosts {
         self.failed.get(&process)
     }
 
-    /// How the program names the thread that is to run the callbacks of a stream.
+    /// The program's name of the thread that runs the callbacks of a stream.
     pub(super) fn subscriber(&self, stream: StreamId) -> Option<u64> {
         self.subscriptions.handle(stream)
     }

@@ -1,12 +1,12 @@
-//! How long tasks of a name took so far: whether one that runs for long is unusual.
+//! Durations of earlier tasks by name: whether a long one is unusual.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Names that are kept; what is beyond is not known.
+/// Largest number of kept names; others are not known.
 const MOST: usize = 4096;
 
-/// What is known of the tasks of one name.
+/// Facts about the tasks of one name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Length {
     pub(super) count: u64,

@@ -1,9 +1,10 @@
-//! Why a program hangs: what its threads wait for at the end of a recording, what the streams wait for, and what never
-//! came.
+//! Why a program hangs: the waits of its threads and streams at the end of a recording, and the calls
+//! that never happened.
 //!
-//! One pass takes in the windows ([`Hangs`]). It keeps the tasks that are not known to be done, the latest record of
-//! each event, and the last calls of each thread. At the end, `progress` reckons how far each stream can come without
-//! further submissions. Where a stream stops, `follow` goes from the stop to what it is for, and on from there.
+//! One pass takes the windows ([`Hangs`]). It keeps the tasks that are not known to be done, the latest
+//! record of each event, and the last calls of each thread. At the end, `progress` computes how far
+//! each stream can get without further submissions. Where a stream stops, `follow` goes from the stop
+//! to its cause, and on from there.
 
 mod across;
 mod communicators;
@@ -49,7 +50,7 @@ impl Hangs {
         Self { until, ..self }
     }
 
-    /// The end of what is known: at least until then nothing more happened than what was recorded.
+    /// The end of the known time: until then nothing more happened than was recorded.
     fn end(&self, trace: &Trace) -> i64 {
         let calls = self.state.hosts.open_until();
         let ends = trace.processes().iter().filter_map(|it| it.end_ns);

@@ -10,7 +10,7 @@ use crate::dependencies::timed_out;
 /// The times at which something moved, in bounded memory.
 #[derive(Debug, Default)]
 pub(super) struct Moved {
-    /// Times that are not in the parts so far.
+    /// Times after the parts until now.
     ahead: Vec<i64>,
     /// The last one, and the longest time between two. Nanoseconds.
     pub(super) last: Option<i64>,

@@ -1,7 +1,7 @@
-//! How far each stream can have come, if the device is quick and nothing more is submitted.
+//! Possible progress of each stream, if the device is quick and nothing more is submitted.
 //!
-//! Kernels and copies end, so a stream stops only where it waits for what was not submitted, for what is itself behind
-//! such a wait, or for the host. Where a stream stops by this reckoning, no patience helps.
+//! Kernels and copies end, so a stream stops only where it waits for something that was not submitted,
+//! for something behind such a wait, or for the host. A stream that stops in this model stops for ever.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::queues::{Entry, Needs, Place, Queue};
 use super::ranks::CommKey;
 use super::state::State;
 
-/// What is known of the record that a wait is for.
+/// Facts about the record of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Record {
     /// The wait does not hold its stream.
@@ -69,7 +69,7 @@ impl<'a> Progress<'a> {
         self.at(place).is_none_or(|(at, reached)| reached > at)
     }
 
-    /// Whether a stream can have come to a task.
+    /// Whether a stream can have reached a task.
     pub(super) fn is_at(&self, place: Place) -> bool {
         self.at(place).is_none_or(|(at, reached)| reached >= at)
     }
@@ -138,7 +138,7 @@ impl<'a> Progress<'a> {
         })
     }
 
-    /// Whether all ranks that the recording has can have come to their collective of this number.
+    /// Whether all ranks in the recording can have reached their collective of this number.
     fn has_met(&self, comm: CommKey, number: u64) -> bool {
         let others = self.state.ranks.others(comm, number);
         let has_come = |peer: &super::ranks::PeerState| {

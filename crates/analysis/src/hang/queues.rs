@@ -11,7 +11,7 @@ use ascend_trace_recording::{StreamId, ThreadId};
 use super::events::EventKey;
 use super::ranks::CommKey;
 
-/// Tasks of a stream that are kept. No runtime has queues so long, so what was submitted before is done.
+/// Largest number of kept tasks of a stream. No runtime has longer queues, so earlier ones are done.
 const MOST: usize = 8192;
 
 /// A task by its place on its stream: ids change when a part of a recording is forgotten.
@@ -21,7 +21,7 @@ pub(super) struct Place {
     pub(super) sequence: u32,
 }
 
-/// What a task needs to be done, once its stream has come to it.
+/// Condition for a task to be done, once its stream has reached it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
     /// The device, for as long as it takes.
@@ -59,7 +59,7 @@ pub(super) struct Entry {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     entries: VecDeque<Entry>,
-    /// What was submitted before this time is done.
+    /// Everything submitted before this time is done.
     proved: i64,
     /// Tasks up to this number are done.
     done: Option<u32>,
@@ -182,7 +182,7 @@ impl Queues {
         self.records.retain(|_, place| place.stream != stream);
     }
 
-    /// Forgets what is known to be done, and what follows from that.
+    /// Drops tasks that are known to be done, and their effects.
     pub(super) fn settle(&mut self) {
         loop {
             let mut proven = Vec::new();
@@ -207,7 +207,7 @@ impl Queues {
         }
     }
 
-    /// Streams end, with their tasks: those of a context, a device or a process that is gone.
+    /// Streams end, with their tasks: those of an ended context, device or process.
     pub(super) fn end_all(&mut self, is_over: impl Fn(StreamId) -> bool) {
         let over: Vec<StreamId> = self.streams.keys().copied().collect();
         for stream in over.into_iter().filter(|it| is_over(*it)) {

@@ -47,7 +47,7 @@ pub(super) struct Rank {
     pub(super) peer: Option<PeerState>,
 }
 
-/// How far the process of another rank has come.
+/// Progress of another rank's process.
 #[derive(Clone, Debug)]
 pub(super) struct PeerState {
     pub(super) process: ProcessId,
@@ -59,7 +59,7 @@ pub(super) struct PeerState {
     pub(super) place: Option<Place>,
 }
 
-/// Collectives of a communicator whose places are kept.
+/// Largest number of kept places of a communicator's collectives.
 const PLACES: usize = 8192;
 
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// What the calls of a window say of ranks and sizes.
+    /// Takes ranks and sizes from the calls of a window.
     pub(super) fn learn(&mut self, trace: &Trace) {
         self.told.take(Communicators::of(trace));
     }
@@ -138,7 +138,7 @@ impl Ranks {
         known.rank.zip(known.size)
     }
 
-    /// What a communicator is known by at all its ranks.
+    /// The identity of a communicator, equal at all its ranks.
     pub(super) fn identity(&self, comm: CommKey) -> Option<&str> {
         self.comms.get(&comm)?.identity.as_deref()
     }

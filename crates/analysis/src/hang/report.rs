@@ -16,7 +16,7 @@ pub enum Verdict {
     Moving,
     /// Nothing has moved for some time, and nothing shows that this cannot end.
     Quiet,
-    /// It waits for what does not come.
+    /// It waits for something that will not happen.
     Hangs,
 }
 
@@ -32,7 +32,7 @@ impl Verdict {
     }
 }
 
-/// What a chain of waits ends with.
+/// End of a chain of waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -46,7 +46,7 @@ pub enum Kind {
     Callback,
     /// A collective that a rank has not come to.
     Rank,
-    /// A queue that is full behind a wait for what was not submitted.
+    /// A queue that is full behind a wait for something that was not submitted.
     QueueFull,
     /// The device, or the tasks of a stream, failed or were stopped.
     Failed,
@@ -76,7 +76,7 @@ impl Kind {
     }
 }
 
-/// Who or what a sentence of the report is about. What it is not about is `null`.
+/// Subject of a sentence in the report. Fields that do not apply are `null`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Subject {
     /// Number of the process in the recording, and its pid.
@@ -101,7 +101,7 @@ pub struct Culprit {
     pub subject: Subject,
     /// The rank that has not come.
     pub rank: Option<u64>,
-    /// What a call returned.
+    /// Return code of a call.
     pub code: Option<i64>,
     /// Since when it has been so, where that is known.
     pub since_ns: Option<i64>,
@@ -117,7 +117,7 @@ pub struct Culprit {
     pub streams: Vec<i64>,
 }
 
-/// One step from a thread or a stream to what it waits for.
+/// One step from a thread or a stream to the target of its wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Link {
     #[serde(flatten)]
@@ -151,7 +151,7 @@ pub struct LastCall {
     pub call: u32,
     pub begin_ns: i64,
     pub end_ns: i64,
-    /// What it returned; `null` if it did not.
+    /// Its return code; `null` if it did not return.
     pub code: Option<i64>,
     pub stream_id: Option<i64>,
     pub event: Option<u32>,
@@ -168,7 +168,7 @@ pub struct ThreadState {
     /// `null` where none is known.
     pub rank: Option<u64>,
     pub tid: u32,
-    /// What the thread is called.
+    /// Name of the thread.
     pub thread: String,
     /// Outermost first; empty for a thread outside AscendCL.
     pub open_calls: Vec<OpenCall>,
@@ -193,7 +193,7 @@ pub struct StreamState {
     pub pending: u64,
     /// The task before which nothing is known to hold it up.
     pub head: String,
-    /// What the head waits for, or that it runs.
+    /// The target of the head's wait, or that it runs.
     pub waits_for: String,
     /// When the call that submitted the head began.
     pub submitted_ns: i64,
@@ -201,7 +201,7 @@ pub struct StreamState {
     pub culprit: Option<usize>,
 }
 
-/// A communicator of a process, and how far the process has come with it.
+/// A communicator of a process, and the process's progress in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CommState {
     pub process: u32,
@@ -218,7 +218,7 @@ pub struct CommState {
     pub count: u64,
     /// The last of them.
     pub last: Option<String>,
-    /// The first one that has not ended and that a stream has come to, by number from 1.
+    /// The first one that has not ended and that a stream has reached, by number from 1.
     pub waits_in: Option<u64>,
 }
 
@@ -226,7 +226,7 @@ pub struct CommState {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     pub verdict: Verdict,
-    /// The end of what is known.
+    /// The end of the known time.
     pub end_ns: i64,
     /// When something moved last.
     pub moved_ns: i64,
@@ -236,13 +236,13 @@ pub struct Report {
     pub longest_pause_ns: i64,
     /// `null` where the recording has no end.
     pub exit_status: Option<i32>,
-    /// The most telling first.
+    /// The most likely first.
     pub culprits: Vec<Culprit>,
     pub threads: Vec<ThreadState>,
     pub streams: Vec<StreamState>,
     /// In the order in which they were made.
     pub communicators: Vec<CommState>,
-    /// What the recording lacks that the report would need.
+    /// Missing data of the recording that the report would need.
     pub missing: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a recording leaves behind, window by window: what is not known to be done, and who did what last.
+//! State after a recording, window by window: unfinished tasks, and the last activity of each thread.
 
 use std::collections::HashMap;
 
@@ -133,7 +133,7 @@ impl State {
         }
     }
 
-    /// What the return of a call says: of what is done, and of what is no more.
+    /// Effects of a call's return: finished tasks, and ended objects.
     fn returned(&mut self, trace: &Trace, call: &Call) {
         let function = trace.function(call.function);
         let role = function.role;

@@ -98,7 +98,7 @@ impl Builder<'_> {
         Follow::new(self.words, self.state, self.progress)
     }
 
-    /// Adds a culprit, or who waits for one that is there.
+    /// Adds a culprit, or a waiter to an existing one.
     fn add(&mut self, culprit: Culprit, tid: Option<u32>, stream: Option<i64>) -> usize {
         let known = |it: &Culprit| {
             let is_same = it.kind == culprit.kind && it.what == culprit.what;
@@ -215,7 +215,7 @@ fn waited(report: &Report, culprit: &Culprit) -> i64 {
     open.max().unwrap_or(0).max(report.quiet_ns)
 }
 
-/// The most telling culprits first: those that are certain, and for which most wait.
+/// The most likely culprits first: certain ones, and those with most waiters.
 fn sorted(mut report: Report) -> Report {
     let mut places: Vec<usize> = (0..report.culprits.len()).collect();
     places.sort_by_key(|place| {
@@ -249,7 +249,7 @@ fn without_culprits(mut report: Report) -> Report {
     report
 }
 
-/// What the report would need and the recording does not have.
+/// Data that the report would need and the recording does not have.
 fn missing(trace: &Trace, state: &State) -> Vec<String> {
     let losses = trace.losses();
     let mut missing = Vec::new();

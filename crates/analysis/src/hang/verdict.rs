@@ -1,25 +1,25 @@
-//! Whether a program hangs. One that is slow does not, so what can still end is given time.
+//! Whether a program hangs. A slow one does not, so a wait that can still end is given time.
 
 use super::report::{Culprit, Kind, Report, Verdict};
 
 /// Nothing is said of a program in which something moved so shortly before. Nanoseconds.
 const SHORT_NS: i64 = 1_000_000_000;
 
-/// What may still end is given so long, or a few times the longest pause before.
+/// Time for a wait that may still end, or a few times the longest pause before.
 const LONG_NS: i64 = 10_000_000_000;
 const PAUSES: i64 = 3;
 
-/// Statuses from here on tell of a signal.
+/// Statuses from here on mean a signal.
 const SIGNALLED: i32 = 128;
 
-/// Decides by what was found. `waited` says how long somebody has waited for a culprit.
+/// Decides by the culprits. `waited` says how long a thread or stream has waited for one.
 pub(super) fn verdict(report: &Report, waited: impl Fn(&Culprit) -> i64) -> Verdict {
     if report.exit_status == Some(0) {
         return Verdict::Ended;
     }
     let pause = report.longest_pause_ns.saturating_mul(PAUSES).max(LONG_NS);
     let hangs = |it: &Culprit| match it.kind {
-        // They hang, whatever else goes on.
+        // They hang, regardless of other activity.
         Kind::Cycle => waited(it) >= SHORT_NS,
         _ => report.quiet_ns >= patience(it, pause),
     };

@@ -7,14 +7,14 @@ use super::events::EventKey;
 use super::hosts::Past;
 use super::report::Subject;
 
-/// A process that ended so long before the others does not wait for anything. Nanoseconds.
+/// A process that ended this long before the others does not wait for anything. Nanoseconds.
 const BEFORE_NS: i64 = 100_000_000;
 
 /// Words for the things of a trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words<'a> {
     pub(super) trace: &'a Trace,
-    /// The end of what is known.
+    /// The end of the known time.
     pub(super) now: i64,
     several_devices: bool,
     several_processes: bool,
@@ -31,7 +31,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// When a process ended, if that was before the end of what is known: all that are killed together end there.
+    /// When a process ended, if that was before the end of the known time: all that are killed together
+    /// end there.
     pub(super) fn gone(&self, process: ProcessId) -> Option<i64> {
         let end = self.trace.process(process).end_ns;
         end.filter(|it| *it < self.now.saturating_sub(BEFORE_NS))

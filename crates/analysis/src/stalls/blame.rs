@@ -1,4 +1,4 @@
-//! Who is to blame for a stall, by what it has in common with others.
+//! The culprit of a stall, by its common facts with others.
 
 use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
 
@@ -68,7 +68,7 @@ impl Stalls {
             Node::Task(_) => None,
         };
         match (culprit.task, culprit.stream, culprit.call.or(own)) {
-            // A host that waited for the device is what held the stream up, whatever it waited for.
+            // A host that waited for the device held the stream up, for any target of its wait.
             (_, _, Some(call)) if stall.is_gap() => of_call(trace, call),
             (Some(task), ..) => of_task(trace, task),
             (_, Some(stream), _) => Blamed::Stream(stream),
@@ -77,7 +77,7 @@ impl Stalls {
         }
     }
 
-    /// Who is to blame, where it takes other stalls to tell as well.
+    /// The culprit, where other stalls are necessary to find it.
     pub(super) fn culprit(
         &self,
         trace: &Trace,

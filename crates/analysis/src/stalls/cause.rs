@@ -2,8 +2,8 @@
 
 /// Why a lane could not go on: exactly one cause for each interval.
 ///
-/// [`docs/STALLS.md`](https://docs.rs/ascend-trace) tells users what each of them means and what
-/// can be done about it.
+/// [`docs/STALLS.md`](https://docs.rs/ascend-trace) explains each of them to users, and the possible
+/// changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cause {
     /// A wait at the head of the stream had not been released by its event.
@@ -15,8 +15,8 @@ pub enum Cause {
     /// The stream was empty, because the thread that submits to it was inside a call that waited
     /// for the device.
     HostBlocked,
-    /// What a call waited for had been done, and the call had not returned. For a stream: the thread
-    /// that submits to it was still inside such a call.
+    /// The target of a call had been done, and the call had not returned. For a stream: the thread that
+    /// submits to it was still inside such a call.
     ReturnLatency,
     /// The stream was empty, because the tool itself took the time of the thread that submits to it.
     TracerOverhead,
@@ -33,8 +33,8 @@ pub enum Cause {
     Drained,
     /// The device went from one task to the next.
     Switch,
-    /// The stream was idle though its next task had been submitted, or what lies between could
-    /// not be timed.
+    /// The stream was idle though its next task had been submitted, or the work between could not be
+    /// timed.
     Unknown,
     /// The thread waited for a stream, an event or a device.
     HostSync,
@@ -82,13 +82,13 @@ impl Cause {
         }
     }
 
-    /// Whether the time is lost: a stream that has nothing more to do, and the moment between two
-    /// tasks, are as they should be.
+    /// Whether the time is lost: a stream without further work, and the short switch between two tasks,
+    /// are normal.
     pub const fn is_notable(self) -> bool {
         !matches!(self, Self::Drained | Self::Switch)
     }
 
-    /// Whether the thread that submits to a stream is to blame for its gap, by what it did.
+    /// Whether the thread that submits to a stream caused its gap, by its activity.
     pub const fn is_of_host(self) -> bool {
         matches!(
             self,

@@ -1,9 +1,9 @@
-//! From a wait back to what it all began with: the chain of waits to the root.
+//! From a wait back to its origin: the chain of waits to the root.
 //!
-//! A wait ends when its record is reached. Going back from there along the record's stream, the
-//! time until the wait began is filled with work, with waits for yet other streams, or with nothing
-//! because the host had not submitted what comes next. Each wait leads on to another stream; the
-//! chain ends where the time is accounted for.
+//! A wait ends when its record is reached. Going back from there along the record's stream, the time
+//! until the wait began is filled with work, with waits for other streams, or with nothing because the
+//! host had not submitted the next task. Each wait leads on to another stream; the chain ends where the
+//! time is accounted for.
 
 use ascend_trace_recording::{CallId, StreamId, TaskId, Trace};
 
@@ -12,7 +12,7 @@ use super::culprit::is_over;
 use super::{IDLE_FLOOR_NS, Stall};
 use crate::dependencies::{Dependencies, Node};
 
-/// Chains are followed so far, and not further.
+/// Largest length of a chain.
 const LONGEST: usize = 64;
 
 /// Tasks of one stream that are looked at for one link.
@@ -23,7 +23,7 @@ const TASKS: usize = 100_000;
 pub struct Link {
     /// The wait.
     pub wait: TaskId,
-    /// What it waited for: a record of an event, or what set a notify or a value.
+    /// Target of the wait: a record of an event, or the task that set a notify or a value.
     pub record: TaskId,
     /// Where that is.
     pub stream: StreamId,
@@ -31,7 +31,7 @@ pub struct Link {
     pub task: Option<TaskId>,
 }
 
-/// What a chain of waits began with.
+/// Origin of a chain of waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
     /// This task ran.
@@ -49,13 +49,13 @@ pub struct Chain {
     pub root: Option<Root>,
 }
 
-/// What was before a record on its stream.
+/// Work before a record on its stream.
 enum Before {
     /// It worked on this task at least since the wait began.
     Work(TaskId),
     /// It waited, and then ran up to this task.
     Wait(TaskId, Option<TaskId>),
-    /// The call that submitted what comes next was not made.
+    /// The call that submitted the next task was not made yet.
     Host(CallId),
 }
 
@@ -112,7 +112,7 @@ impl Stall {
 fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64) -> Before {
     let record_call = trace.task(record).call;
     let mut ran = None;
-    // The submission that what is looked at had to come after, and when that could have begun.
+    // The submission that the examined item had to follow, and its earliest begin.
     let mut next = (record_call, reached(trace, record));
     for id in earlier(trace, record).take(TASKS) {
         let task = trace.task(id);
@@ -130,7 +130,7 @@ fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64
             return Before::Wait(id, ran);
         }
         if time.end <= since {
-            // It was over before: whatever came after it filled the time.
+            // It had ended before: later work filled the time.
             return ran.map_or(Before::Host(next.0), Before::Work);
         }
         if time.begin <= since {

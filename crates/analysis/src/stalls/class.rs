@@ -1,11 +1,11 @@
-//! What a task is to its stream.
+//! Role of a task on its stream.
 
 use ascend_trace_format::api::{Fact, Role, TaskKind, Untimed};
 use ascend_trace_recording::{Task, TaskId, Trace};
 
 use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
 
-/// What a task is to its stream.
+/// Role of a task on its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// The device works.
@@ -37,11 +37,11 @@ impl Class {
     }
 }
 
-/// `aclrtCreateEventExWithFlag`: a wait for such an event holds nobody before the first record.
+/// `aclrtCreateEventExWithFlag`: a wait for such an event holds nothing up before the first record.
 const CREATED_EX: u8 = 2;
 
-/// Whether a wait really held its stream: it did not if what it waits for had been there before
-/// the wait was reached.
+/// Whether a wait really held its stream: it did not if its target was done before the wait was
+/// reached.
 pub(super) fn held(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bool {
     let task = trace.task(id);
     let Some(time) = task.time else { return false };

@@ -7,7 +7,7 @@ use super::class::{Class, released_by};
 use super::{Cause, Lane, Stall};
 use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
 
-/// What a stall ended with, as far as it is known.
+/// End of a stall, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Culprit {
     /// The event that was waited for.
@@ -23,7 +23,7 @@ pub struct Culprit {
 }
 
 impl Stall {
-    /// Who is to blame. Times that are read later can change the answer of a device sync.
+    /// The culprit. Later times can change the result for a device sync.
     pub fn culprit(&self, trace: &Trace, dependencies: &Dependencies) -> Culprit {
         match (self.cause, self.node) {
             (Cause::HostLate | Cause::GraphLaunch, Node::Task(task)) => Culprit {
@@ -46,7 +46,7 @@ impl Stall {
     }
 }
 
-/// What a waiting task or call waited for, in the time of a stall.
+/// The target of a waiting task or call, in the time of a stall.
 pub(super) fn awaited(
     trace: &Trace,
     dependencies: &Dependencies,
@@ -75,7 +75,7 @@ pub(super) fn awaited(
     culprit
 }
 
-/// The error bar of the moment at which a call's waiting was over, where the stall begins or ends there.
+/// The error bar of the end of a call's waiting, where the stall begins or ends there.
 pub(super) fn split_error(
     trace: &Trace,
     dependencies: &Dependencies,
@@ -107,7 +107,7 @@ fn signalled(trace: &Trace, dependencies: &Dependencies, wait: TaskId, stall: &S
     }
 }
 
-/// The cause that ended last; one whose time is not known yet counts as the latest.
+/// The cause that ended last; one with an unknown time counts as the latest.
 fn last_cause(trace: &Trace, edges: &[Edge]) -> Option<TaskId> {
     let waits = edges
         .iter()
@@ -128,7 +128,7 @@ pub(crate) fn work_until(trace: &Trace, task: TaskId) -> Option<TaskId> {
     earlier.find(|other| Class::of(trace, trace.task(*other)) != Class::Mark && runs(trace, *other))
 }
 
-/// Whether a task had ended, beyond its error bar, before a stall began: then it kept nobody waiting.
+/// Whether a task had ended, beyond its error bar, before a stall began: then it held nothing up.
 pub(super) fn is_over(trace: &Trace, task: TaskId, stall: &Stall) -> bool {
     let task = trace.task(task);
     let Some(time) = task.time else { return false };

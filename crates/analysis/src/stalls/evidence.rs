@@ -14,7 +14,7 @@ use crate::dependencies::{Dependencies, Node};
 use crate::intervals::Intervals;
 use crate::past::{HOST_CALLS, MOST_BACK};
 
-/// What a stream waited for: something that the thread that submits to it did.
+/// Activity of the submitting thread that a stream waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Doing {
     /// Calls of one function.
@@ -25,15 +25,15 @@ pub enum Doing {
     Outside,
     /// The submission had returned, and its task was on its way to the device.
     InFlight,
-    /// Something before the last calls of the thread: no more than so many are looked at.
+    /// Before the last calls of the thread: only a limited number is examined.
     Earlier,
 }
 
-/// What a thread did while a stream waited for it.
+/// Activity of a thread while a stream waited for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meanwhile {
     pub doing: Doing,
-    /// How many calls it was; 0 for what is no call.
+    /// Number of calls; 0 for other activity.
     pub calls: u32,
     /// How much of the time was spent so.
     pub total: i64,
@@ -44,11 +44,11 @@ pub struct Meanwhile {
 pub enum Why {
     /// Something ran, or may have run, that has no device time.
     Untimed(TaskId, Untimed),
-    /// Tasks are missing from the trace: they were lost, or lie outside what was read of it.
+    /// Tasks are missing from the trace: they were lost, or are outside the part that was read.
     Missing,
-    /// The next task was there, and this stream of the device ran most of the time.
+    /// The next task was submitted, and this stream of the device ran most of the time.
     DeviceBusy(StreamId),
-    /// The next task was there, and the device did not begin it.
+    /// The next task was submitted, and the device did not begin it.
     NotStarted,
 }
 
@@ -61,8 +61,8 @@ pub struct Evidence {
     pub split_error: Option<i64>,
     /// The waits from a wait to its root.
     pub chain: Chain,
-    /// What the thread that submitted the next task did in the meantime, longest first. It makes up the
-    /// whole stall, to the nanosecond.
+    /// Activity of the thread that submitted the next task, longest first. It adds up to the whole
+    /// stall, to the nanosecond.
     pub meanwhile: Vec<Meanwhile>,
     pub why: Option<Why>,
 }
@@ -81,7 +81,7 @@ impl Stalls {
         evidence
     }
 
-    /// The same without what the thread did meanwhile, for which all its calls are looked at.
+    /// The same without the thread's activity, which needs a look at all its calls.
     pub(crate) fn brief_evidence(
         &self,
         trace: &Trace,

@@ -14,7 +14,7 @@ pub(super) struct HostStalls {
     threads: Vec<HostLane>,
 }
 
-/// The stalls of one thread, with what they sum up to.
+/// The stalls of one thread, with their sums.
 #[derive(Clone, Debug, Default)]
 struct HostLane {
     stalls: Vec<Stall>,
@@ -142,8 +142,8 @@ impl HostLane {
         lane
     }
 
-    /// Calls arrive as they return, so the blocking calls made inside this one came before it.
-    /// The outermost one stands for all.
+    /// Calls arrive as they return, so the blocking calls made inside this one came before it. The
+    /// outermost one represents all.
     fn push(&mut self, id: CallId, call: &Call, cause: Cause, release: Release) {
         let first = self.stalls.partition_point(|it| it.begin < call.begin);
         self.truncate(first);
@@ -195,8 +195,8 @@ impl HostLane {
     }
 }
 
-/// A call's time until what it waited for was done, and from then on. Until that is known all of it
-/// counts as waiting, but for a copy, of which most is the copying.
+/// A call's time until its target was done, and from then on. While that is not known, all of it counts
+/// as waiting, except for a copy, which mostly copies.
 fn parts(call: &Call, cause: Cause, release: Release) -> [(i64, i64, Cause); 2] {
     let whole = [(call.begin, call.end, cause), (call.end, call.end, cause)];
     let Release::At(moment) = release else {

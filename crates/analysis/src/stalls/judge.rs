@@ -8,7 +8,7 @@ use super::Cause;
 use super::hosts::HostStalls;
 use super::overhead::spent;
 
-/// A task may be on its way to the device for so long after the call that submitted it.
+/// Time in which a task may be on its way to the device after the call that submitted it.
 const IN_FLIGHT_NS: i64 = 10_000;
 
 /// Why the stream was idle before `task` began, which was at the end of the gap.
@@ -28,7 +28,7 @@ pub(super) fn judge(trace: &Trace, hosts: &HostStalls, gap: TimeRange, task: Tas
     if task.kind == TaskKind::Graph && is_most(arrived - called) {
         return Cause::GraphLaunch;
     }
-    // After too many stalls the last ones stand for all.
+    // After too many stalls, the last ones represent all.
     let begin = hosts.looked_at_from(call.thread, gap.begin, called);
     let length = gap.end - begin;
     let is_most = |part: i64| part >= length - part;

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use ascend_trace_format::api::{ArgKind, Fact, RetKind, Role};
 use ascend_trace_recording::{Call, CallId, ContextId, ProcessId, StreamId, Trace};
 
-/// A moment, and the call that it is a moment of.
+/// A time, and its call.
 pub(super) type Moment = (i64, CallId);
 
-/// How often a process holds a device, and from when to when it held it at all: so long its default
-/// context existed.
+/// How often a process holds a device, and the range in which it held it: the life of its default
+/// context.
 #[derive(Clone, Debug, Default)]
 struct Device {
     references: u32,
     held: Vec<(Moment, Option<Moment>)>,
 }
 
-/// When things were made and ended, as far as calls have told so far.
+/// When things were made and ended, from the calls until now.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lives {
     made: HashMap<StreamId, Moment>,
@@ -91,8 +91,8 @@ impl Lives {
         }
     }
 
-    /// When the stream came into being, if that was seen; `used` is a moment at which it existed.
-    /// A default stream comes with its context, and that with the first use of its device.
+    /// When the stream was created, if that was recorded; `used` is a time at which it existed. A
+    /// default stream is created with its context, and that with the first use of its device.
     pub(super) fn begin(&self, trace: &Trace, id: StreamId, used: i64) -> Option<Moment> {
         let stream = trace.stream(id);
         if !stream.is_default {
@@ -174,7 +174,7 @@ fn device_named(trace: &Trace, call: &Call) -> Option<u32> {
     named.or(call.device.map(u32::from))
 }
 
-/// The context whose handle a call names.
+/// The context with the handle that a call names.
 fn context_named(trace: &Trace, call: &Call, process: ProcessId) -> Option<ContextId> {
     let args = &trace.function(call.function).args;
     let place = args.iter().position(|arg| arg.kind == ArgKind::Context)?;

@@ -40,8 +40,8 @@ pub(crate) use queue::least_full;
 
 pub use evidence::{Doing, Evidence, Meanwhile, Why};
 
-/// Gaps of a stream shorter than this are the cost of switching from one task to the next,
-/// whatever else happened. Waits and blocking calls count whatever their length.
+/// Gaps of a stream shorter than this are the cost of switching from one task to the next, in any case.
+/// Waits and blocking calls count for any duration.
 pub const IDLE_FLOOR_NS: i64 = 1_000;
 
 /// What stalls.
@@ -58,8 +58,8 @@ pub struct Stall {
     pub begin: i64,
     pub end: i64,
     pub cause: Cause,
-    /// What could not go on: the wait, the task after the gap, the blocking call; or the call that
-    /// ended a stream that had nothing more to do.
+    /// The item that could not continue: the wait, the task after the gap, the blocking call; or the
+    /// call that ended a stream without further work.
     pub node: Node,
     /// For a task without a time: the stall is derived from other tasks.
     pub bound: Option<Bound>,
@@ -92,8 +92,8 @@ impl Stall {
         matches!(self.lane, Lane::Stream(_)) && !in_task
     }
 
-    /// Whether someone who looks for lost time wants to be led here: not to the moment between two
-    /// tasks, nor to where a stream had nothing more to do.
+    /// Whether a search for lost time should stop here: not at a short switch between two tasks, nor at
+    /// a stream without further work.
     pub fn is_notable(&self) -> bool {
         let is_tail = matches!((self.lane, self.node), (Lane::Stream(_), Node::Call(_)));
         self.cause.is_notable() && !is_tail
@@ -106,7 +106,7 @@ pub(crate) struct Passage<'p> {
     pub(crate) keys: &'p Keys,
     /// Calls and tasks with keys from here on are in the trace, and have not been dealt with.
     pub(crate) since: i64,
-    /// Up to this key the parts own what was found.
+    /// Up to this key the parts own the stalls.
     pub(crate) until: i64,
     /// From this key on the next part looks at everything again.
     pub(crate) next: i64,
@@ -114,7 +114,7 @@ pub(crate) struct Passage<'p> {
     pub(crate) is_last: bool,
 }
 
-/// What was found in the parts before that later ones depend on.
+/// State from earlier parts that later ones depend on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
     pub(crate) peers: Peers,
@@ -145,7 +145,7 @@ impl Carried {
 
 /// The stalls of a trace, by lane and time.
 ///
-/// O(n) to build. What is said of the newest stalls of a growing trace is what is known then.
+/// O(n) to build. The newest stalls of a growing trace have the present facts.
 #[derive(Clone, Debug, Default)]
 pub struct Stalls {
     streams: Vec<streams::StreamStalls>,
@@ -161,7 +161,7 @@ impl Stalls {
         Self::with(trace, &Dependencies::of(trace))
     }
 
-    /// The stalls of a whole trace whose dependencies are known already.
+    /// The stalls of a whole trace with known dependencies.
     pub fn with(trace: &Trace, dependencies: &Dependencies) -> Self {
         let mut stalls = Self::default();
         stalls.advance(trace, dependencies, true);
@@ -170,9 +170,9 @@ impl Stalls {
         stalls
     }
 
-    /// The stalls of a part of a trace: tasks that were read of a range of time. Where the part
-    /// begins and ends nothing is said of streams, since what comes before and after is not known.
-    /// Unless it is `final`, a stream is followed up to its first task whose time is still to be read.
+    /// The stalls of a part of a trace: of the tasks in a range of time. At the begin and end of the
+    /// part, streams get no stalls, since the time before and after is not known. Unless it is `final`,
+    /// a stream is followed up to its first task without a time yet.
     pub fn of_part(trace: &Trace, dependencies: &Dependencies, is_final: bool) -> Self {
         let mut stalls = Self::default();
         stalls.advance(trace, dependencies, is_final);
@@ -180,7 +180,7 @@ impl Stalls {
         stalls
     }
 
-    /// The stalls of what a trace has from `passage.since` on. What was carried goes over to `passage.next`.
+    /// The stalls of a trace from `passage.since` on. The carried state moves to `passage.next`.
     pub(crate) fn of_passage(
         trace: &Trace,
         dependencies: &Dependencies,
@@ -209,7 +209,7 @@ impl Stalls {
         stalls
     }
 
-    /// Follows a stream from where it was left; what is reached of it goes over to the next passage.
+    /// Follows a stream from its last point; the reached state moves to the next passage.
     fn pass(
         &self,
         trace: &Trace,
@@ -296,8 +296,8 @@ impl Stalls {
         }
     }
 
-    /// From when to when a stream is accounted for: every moment of it is work or a stall. `None`
-    /// for a stream that nothing is known of, and for one that never had a task.
+    /// The time in which a stream is accounted for: all of it is work or a stall. `None` for an unknown
+    /// stream, and for one that never had a task.
     pub fn life(&self, stream: StreamId) -> Option<TimeRange> {
         self.streams.get(stream.index())?.reached.life
     }
@@ -324,7 +324,7 @@ impl Stalls {
         }
     }
 
-    /// Whether a stall goes on with a call whose first part is another stall of its lane.
+    /// Whether a stall continues a call with a first part that is another stall of its lane.
     pub fn continues(&self, stall: &Stall) -> bool {
         let lane = match stall.lane {
             Lane::Thread(_) => self.lane(stall.lane),

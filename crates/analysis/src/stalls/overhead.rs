@@ -1,12 +1,12 @@
-//! What the tool itself took of a thread's time, by the costs that it recorded.
+//! The tool's share of a thread's time, by the recorded costs.
 
 use ascend_trace_format::record::COST_TOLD_EVERY_NS;
 use ascend_trace_recording::{Cost, ThreadId, TimeRange, Trace};
 
 /// How much of `[begin, end)` the tool took of a thread's time.
 ///
-/// What was spent between two points of the thread's series is taken to be spread evenly between them;
-/// the recorder tells a long piece of work by a point at either end of it.
+/// Overhead between two points of the thread's series is assumed to be spread evenly between them; the
+/// recorder marks a long piece of work by a point at either end of it.
 pub(super) fn spent(trace: &Trace, thread: ThreadId, TimeRange { begin, end }: TimeRange) -> i64 {
     let series = trace.costs().of_thread(thread);
     let Some(first) = series.first() else {
@@ -14,7 +14,7 @@ pub(super) fn spent(trace: &Trace, thread: ThreadId, TimeRange { begin, end }: T
     };
     let process = trace.process(trace.thread(thread).process);
     let start = Cost {
-        // A thread tells its first sums at most so long after it began.
+        // A thread reports its first sums at most this long after it began.
         at: (process.begin_ns).max(first.at.saturating_sub_unsigned(COST_TOLD_EVERY_NS)),
         ..Cost::default()
     };
@@ -24,7 +24,7 @@ pub(super) fn spent(trace: &Trace, thread: ThreadId, TimeRange { begin, end }: T
         .clamp(0, end.saturating_sub(begin).max(0))
 }
 
-/// The sum of the costs at a moment, in nanoseconds.
+/// The sum of the costs at a time, in nanoseconds.
 fn sum_at(start: Cost, series: &[Cost], moment: i64) -> i64 {
     let next = series.partition_point(|cost| cost.at <= moment);
     let before = next.checked_sub(1).map_or(start, |place| series[place]);

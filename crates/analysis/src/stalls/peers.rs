@@ -1,10 +1,10 @@
 //! Collectives that waited for their peers.
 //!
-//! A collective on one device cannot move data before those on the other devices have begun. The
-//! trace names no peers, so they are found: two communicators belong together as long as they run the
-//! same collectives, and each pair of these overlaps in time. From the first pair on that does not, they are
-//! strangers. So the peers of a collective are told by what was before it, and by what overlaps it: wherever a
-//! recording is cut, the same ones are found.
+//! A collective on one device cannot move data before those on the other devices have begun. The trace
+//! names no peers, so they are found: two communicators belong together as long as they run the same
+//! collectives, and each pair of these overlaps in time. From the first pair that does not, they are
+//! strangers. So the earlier ones and the overlapping ones determine the peers of a collective: for any
+//! cut of a recording, the same ones are found.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -22,8 +22,8 @@ type Shape = (u32, Option<u64>);
 /// Two times overlap even if they miss each other by the sum of their errors, up to this.
 const MOST_TOLERANCE_NS: i64 = 1_000_000;
 
-/// Where a collective stands among all: by its key, and what tells those with the same key apart. It is the same
-/// wherever a recording is cut.
+/// Place of a collective among all: by its key, and a distinction of those with the same key. It is the
+/// same for any cut of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Place {
     key: i64,
@@ -78,14 +78,14 @@ struct Wait {
     peer: Place,
 }
 
-/// What is known of communicators once the collectives up to a key have been dealt with.
+/// State of communicators after all collectives up to a key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     /// The last collective of each that has been dealt with.
     settled: BTreeMap<Communicator, Place>,
     /// Pairs that do not belong together, the lesser one first.
     strangers: BTreeSet<(Communicator, Communicator)>,
-    /// What was found so far of collectives that some part is still to own.
+    /// Results for collectives that a later part will own.
     waits: Vec<Wait>,
 }
 
@@ -93,8 +93,8 @@ pub(crate) struct Peers {
 type Heads = BTreeMap<Communicator, VecDeque<Collective>>;
 
 impl Peers {
-    /// Up to which key the collectives can be dealt with by a trace of which everything with keys below `known` is
-    /// there: whatever overlaps one in time must be.
+    /// The key up to which the collectives can be processed with a trace that has everything with keys
+    /// below `known`: all that overlap one in time must be in it.
     pub(crate) fn reach(&self, trace: &Trace, keys: &Keys, known: i64) -> i64 {
         let heads = self.unsettled(&collectives(trace, keys));
         let over = |it: &Collective| it.time.end.saturating_add(2 * MOST_TOLERANCE_NS) < known;
@@ -102,8 +102,8 @@ impl Peers {
         open.map(|it| it.place.key).min().unwrap_or(i64::MAX)
     }
 
-    /// Deals with the collectives whose keys are below `until`, and returns all waits that are known and were not
-    /// [dropped](Self::forget).
+    /// Processes the collectives with keys below `until`, and returns all waits that are known and were
+    /// not [dropped](Self::forget).
     pub(super) fn take(&mut self, trace: &Trace, keys: &Keys, until: i64) -> Vec<PeerWait> {
         let all = collectives(trace, keys);
         let mut heads = self.unsettled(&all);
@@ -130,7 +130,7 @@ impl Peers {
         self.waits.iter().filter_map(by_id).collect()
     }
 
-    /// Drops what was found of collectives with keys below this one.
+    /// Drops the results for collectives with keys below this one.
     pub(crate) fn forget(&mut self, until: i64) {
         self.waits.retain(|wait| wait.of.key >= until);
     }
@@ -173,7 +173,8 @@ impl Peers {
         round
     }
 
-    /// Whether two communicators ran the same so far. One that has run nothing is no peer of one that has.
+    /// Whether two communicators ran the same collectives until now. One without any is no peer of one
+    /// with some.
     fn can_be_peers(&self, one: Communicator, other: Communicator) -> bool {
         let has_run = |it| self.settled.contains_key(&it);
         has_run(one) == has_run(other) && !self.strangers.contains(&ordered(one, other))

@@ -18,11 +18,11 @@ const LEAST: usize = 4;
 /// The depth of the shortest queue of any chip (Ascend 310P), where the recording does not say it.
 const SHORTEST: u32 = 1024;
 
-/// A measured task takes up to three places of a queue: its own, and those of two events. The rest is for what has
-/// ended and was not yet taken off.
+/// A measured task takes up to three places of a queue: its place, and those of two events. The rest is
+/// for ended tasks that were not yet removed.
 const PLACES: u32 = 4;
 
-/// With so many pending tasks a queue can be full.
+/// With this number of pending tasks a queue can be full.
 pub(crate) fn least_full(trace: &Trace) -> usize {
     let depth = trace.session().queue_depth.unwrap_or(SHORTEST);
     LEAST.max((depth / PLACES) as usize)
@@ -32,7 +32,7 @@ pub(crate) fn least_full(trace: &Trace) -> usize {
 pub(super) fn is_full(trace: &Trace, call: &Call) -> bool {
     let depth = trace.session().queue_depth.unwrap_or(SHORTEST);
     let least = least_full(trace);
-    // No more can be pending, and what is in the way of seeing them ended is looked at no longer.
+    // No more can be pending, and tasks that hide their ends are ignored from here on.
     let most = (depth as usize).max(LEAST) + 1;
     pending(trace, call, most).is_some_and(|pending| pending >= least)
 }

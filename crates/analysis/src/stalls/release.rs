@@ -1,4 +1,4 @@
-//! When what a blocking call waited for was done: from then on the call only had to return.
+//! When the target of a blocking call was done: from then on the call only had to return.
 
 use ascend_trace_format::api::{Role, Waits};
 use ascend_trace_recording::{Call, CallId, TaskId, Trace};
@@ -9,12 +9,12 @@ use crate::dependencies::{Dependencies, EdgeKind, Node, is_pending, runs};
 /// Marks without a time that are looked behind for the work before them.
 const MARKS: usize = 256;
 
-/// When what a call waited for was done.
+/// When the target of a call was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Release {
-    /// At this moment, as far as the error bar of the last task tells. It may lie before the call.
+    /// At this time, within the error bar of the last task. It may be before the call.
     At(i64),
-    /// Not while the call waited, or nothing tells when.
+    /// Not while the call waited, or unknown.
     Unknown,
     /// The time of a task is still to be read.
     Pending,
@@ -49,7 +49,7 @@ pub(super) fn release(trace: &Trace, dependencies: &Dependencies, id: CallId) ->
         found = Some(found.map_or(next, |it: Release| it.and(next)));
     }
     match found.unwrap_or_else(|| nothing_found(trace, call, role)) {
-        // In the rest of the recording there may be what it waited for.
+        // The rest of the recording may contain its target.
         Release::At(moment) if moment < call.begin && !trace.reaches(call.end) => Release::Unknown,
         found => found,
     }
@@ -91,7 +91,7 @@ fn done(trace: &Trace, id: TaskId) -> Release {
 fn nothing_found(trace: &Trace, call: &Call, role: Role) -> Release {
     let is_named = match role.meaning().waits {
         Waits::Stream => call.stream.is_some(),
-        // What a copy by the host waits for is known by its stream.
+        // The target of a copy by the host is known from its stream.
         Waits::Nothing if role == Role::Task => call.stream.is_some(),
         Waits::Device => call.context.is_some() || call.device.is_some(),
         Waits::Event => match call.event {

@@ -13,7 +13,7 @@ use super::lives::Lives;
 use super::{Bound, Cause, IDLE_FLOOR_NS, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, is_pending};
 
-/// What the stalls of a stream depend on.
+/// Inputs of a stream's stalls.
 #[derive(Clone, Copy)]
 pub(super) struct Sources<'a> {
     pub(super) trace: &'a Trace,
@@ -48,10 +48,10 @@ fn split(gap: TimeRange, between: Between) -> (TimeRange, TimeRange) {
     gap.split_at(gap.end.saturating_sub(usual).max(gap.begin))
 }
 
-/// What is known of a stream up to one of its tasks.
+/// State of a stream up to one of its tasks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reached {
-    /// From when to when the stream is accounted for: every moment of it is busy or in a stall.
+    /// The time in which the stream is accounted for: all of it is busy or in a stall.
     pub(super) life: Option<TimeRange>,
     /// Sequence of the last task that was looked at.
     sequence: Option<u32>,
@@ -64,7 +64,7 @@ pub(super) struct Reached {
 }
 
 impl StreamStalls {
-    /// Goes on from what was reached before the task at a place of the stream.
+    /// Continues from the state before the task at a place of the stream.
     pub(super) fn after(reached: Reached, next: usize) -> Self {
         Self {
             reached,
@@ -73,7 +73,8 @@ impl StreamStalls {
         }
     }
 
-    /// Follows the stream's tasks, up to one whose time may still come unless all is `finished`.
+    /// Follows the stream's tasks, up to one with a time that may still arrive unless all is
+    /// `finished`.
     pub(super) fn advance(&mut self, sources: Sources<'_>, stream: StreamId, finished: bool) {
         self.advance_to(sources, stream, usize::MAX, finished);
     }
@@ -129,7 +130,7 @@ impl StreamStalls {
             Class::Mark => return,
             Class::EventWait if held() => Some(Cause::EventWait),
             Class::SignalWait if held() => Some(Cause::SignalWait),
-            // A wait that found what it waited for is no more than a mark.
+            // A wait with a finished target is only a mark.
             Class::EventWait | Class::SignalWait => return,
             Class::Callback => Some(Cause::Callback),
             Class::Work => None,
@@ -163,7 +164,7 @@ impl StreamStalls {
         self.reached.is_blind = false;
     }
 
-    /// Begin of the stream's life and the moment up to which it is accounted for.
+    /// Begin of the stream's life and the end of the accounted time.
     fn open(
         &self,
         sources: Sources<'_>,
@@ -235,8 +236,8 @@ impl StreamStalls {
         self.push(stream, gap, cause, Node::Task(next));
     }
 
-    /// Accounts for what is left until the stream's end, once nothing more will come; the last task
-    /// was submitted at `used`. A stream that never had a task was waiting for nothing.
+    /// Accounts for the rest until the stream's end, once no more tasks will arrive; the last task was
+    /// submitted at `used`. A stream that never had a task was waiting for nothing.
     pub(super) fn close(&mut self, sources: Sources<'_>, stream: StreamId, used: Option<i64>) {
         let trace = sources.trace;
         let Some(used) = used else { return };
@@ -261,7 +262,7 @@ impl StreamStalls {
         self.reached.life = Some(TimeRange::new(life.begin, life.end.max(end)));
     }
 
-    /// Puts in stalls that lie in the time of a task each: that of its own.
+    /// Inserts stalls that are inside the time of a task each.
     pub(super) fn insert(&mut self, stalls: Vec<(TaskId, Stall)>) {
         let own = stalls.into_iter().map(|(task, stall)| Stall {
             begin: self.late.get(&task).copied().unwrap_or(stall.begin),

@@ -19,7 +19,7 @@ pub struct StallGroup {
     pub share: f64,
 }
 
-/// Sums of stalls by culprit. What is left out of the groups counts for the shares all the same.
+/// Sums of stalls by culprit. Stalls outside of the groups still count for the shares.
 #[derive(Clone, Debug, Default)]
 pub struct StallGroups {
     sums: HashMap<Blame, Sum>,
@@ -61,7 +61,7 @@ impl StallGroups {
         }
     }
 
-    /// The same of stalls whose blames are known by their places; those without one are in no group.
+    /// The same of stalls with known blames by place; those without one are in no group.
     pub fn of_places<'s>(
         blames: &[Blame],
         stalls: impl Iterator<Item = (&'s Stall, Option<usize>)>,

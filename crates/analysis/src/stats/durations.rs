@@ -1,10 +1,10 @@
-//! What can be said of a set of durations.
+//! Statistics of a set of durations.
 
 use serde::Serialize;
 
 use crate::estimate::Estimate;
 
-/// Count, total, mean, percentiles and maximum of some durations; all 0 when there are none.
+/// Count, total, mean, percentiles and maximum of some durations; all 0 without any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Durations {
     pub count: u64,

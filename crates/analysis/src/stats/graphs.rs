@@ -22,7 +22,7 @@ impl Replays {
         for graph in window.graphs.all() {
             for replay in &graph.replays {
                 let call = trace.call(replay.call);
-                // A replay that no task stands for was waited for by its call.
+                // For a replay without a task, its call waited.
                 let time = replay.task.and_then(|task| trace.task(task).time);
                 let extent = time.map_or(call.range(), |time| time.range());
                 if window.owns(Node::Call(replay.call)) && overlaps(range, extent) {

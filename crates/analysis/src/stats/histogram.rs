@@ -2,7 +2,7 @@
 
 use super::Durations;
 
-/// So many durations are kept as they are.
+/// Number of durations that are kept exactly.
 const EXACT: usize = 4096;
 /// Steps of each power of two beyond that, as a power of two.
 const STEP_BITS: u32 = 6;
@@ -68,7 +68,7 @@ impl Histogram {
     }
 }
 
-/// The step that holds a length: short ones have a step of their own.
+/// The step of a duration: short ones have separate steps.
 fn step_of(length: i64) -> u32 {
     let length = length.max(0).cast_unsigned();
     let power = 63 - (length | 1).leading_zeros();

@@ -91,7 +91,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Counts the part of a stall that lies in the range.
+    /// Counts the part of a stall inside the range.
     pub(super) fn add(&mut self, stall: &Stall, range: TimeRange) {
         let part = stall.range().intersection(range).duration();
         if part > 0 {

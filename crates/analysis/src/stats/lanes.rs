@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::idle::Spent;
 
-/// What one stream did.
+/// Activity of one stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StreamStats {
-    /// Number of the process in the recording: pids do not tell processes apart.
+    /// Number of the process in the recording: several processes may have the same pid.
     pub process: u32,
     pub pid: u32,
     pub device: u32,
@@ -52,10 +52,10 @@ impl StreamStats {
     }
 }
 
-/// What the streams that a process had on one device did together.
+/// Activity of all streams that a process had on one device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceStats {
-    /// Number of the process in the recording: pids do not tell processes apart.
+    /// Number of the process in the recording: several processes may have the same pid.
     pub process: u32,
     pub pid: u32,
     pub device: u32,
@@ -96,10 +96,10 @@ impl DeviceStats {
     }
 }
 
-/// What a host thread did.
+/// Activity of a host thread.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ThreadStats {
-    /// Number of the process in the recording: pids do not tell processes apart.
+    /// Number of the process in the recording: several processes may have the same pid.
     pub process: u32,
     pub pid: u32,
     pub tid: u32,
@@ -114,12 +114,12 @@ pub struct ThreadStats {
     /// Time inside calls that waited for the device or for room in a queue: the `causes` together.
     pub blocked_ns: i64,
     pub causes: Vec<Spent>,
-    /// Time in which streams did nothing because this thread had not submitted what came next,
-    /// summed over the streams.
+    /// Idle time of streams because this thread had not submitted their next task, summed over the
+    /// streams.
     pub streams_late: Vec<Spent>,
 }
 
-/// What the devices of all processes did at the same time.
+/// Simultaneous activity of the devices of all processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Overlap {
     /// Time in which at least one device worked.

@@ -1,9 +1,9 @@
 //! Tables that sum a trace up: per operation, per stream, per API function, and the stalls.
 //!
 //! [`Stats`] serialises to the document that `ascend-trace stats --json` prints. Its `schema` is
-//! `ascend_trace_format::version::JSON_SCHEMA_VERSION`; fields are only added within a version.
-//! All times are nanoseconds; `*_ns` fields of moments are `CLOCK_MONOTONIC` of the recording host.
-//! A field that cannot be known is `null`.
+//! `ascend_trace_format::version::JSON_SCHEMA_VERSION`; fields are only added within a version. All
+//! times are nanoseconds; `*_ns` fields of timestamps are `CLOCK_MONOTONIC` of the recording host. An
+//! unknown field is `null`.
 
 mod blamed;
 mod durations;
@@ -49,7 +49,7 @@ const NARROW: u64 = 400_000;
 pub struct Stats {
     /// Version of this document.
     pub schema: u32,
-    /// First and last moment that the tables cover; `null` for an empty trace.
+    /// Begin and end of the covered time; `null` for an empty trace.
     pub begin_ns: Option<i64>,
     pub end_ns: Option<i64>,
     /// By total time, longest first.
@@ -77,7 +77,7 @@ pub struct Stats {
     pub open_calls: Vec<OpenCallStats>,
     /// Steps of training loops, by begin.
     pub steps: Vec<StepStats>,
-    /// Ranges that the program named, or that the hook inside Python told, longest first.
+    /// Ranges of the program or of the hook inside Python, longest first.
     pub ranges: Vec<RangeStats>,
     /// Operations by phase and module, longest first.
     pub module_operations: Vec<ModuleStats>,
@@ -127,7 +127,7 @@ pub struct ApiStats {
 /// One graph.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GraphStats {
-    /// Number of the process in the recording: pids do not tell processes apart.
+    /// Number of the process in the recording: several processes may have the same pid.
     pub process: u32,
     pub pid: u32,
     /// Counts the graphs of the process from 1.
@@ -136,7 +136,7 @@ pub struct GraphStats {
     pub making: &'static str,
     /// `ready`, `failed`, or `open`: not ended.
     pub outcome: &'static str,
-    /// What the end of its capture returned, if that failed.
+    /// Return code of the end of its capture, if that failed.
     pub code: Option<i64>,
     /// Why, in words; and the function that is to blame.
     pub reason: Option<String>,
@@ -177,7 +177,7 @@ impl Tracing {
     }
 }
 
-/// What could not be recorded.
+/// Records that were lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lost {
     pub calls: u64,
@@ -196,9 +196,9 @@ impl Stats {
         Tables::within(range).of(window)
     }
 
-    /// The same of a recording in a file: read by the index where the range is narrow, with as much around it as
-    /// it takes, else in windows from begin to end. `keep_on` is told how far that has come, and ends it by
-    /// answering false; there are no tables then.
+    /// The same of a recording in a file: read by the index where the range is narrow, with the
+    /// necessary surroundings, else in windows from begin to end. `keep_on` gets the progress, and ends
+    /// it by returning false; the result then has no tables.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -236,7 +236,7 @@ pub struct Tables {
     replays: graphs::Replays,
     open: Vec<OpenCallStats>,
     training: training::Training,
-    /// What the last window tells of everything before it.
+    /// Facts of the last window about everything before it.
     closing: Closing,
 }
 

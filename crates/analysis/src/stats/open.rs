@@ -12,11 +12,11 @@ use crate::Window;
 /// One call that did not return.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OpenCallStats {
-    /// Number of the process in the recording: pids do not tell processes apart.
+    /// Number of the process in the recording: several processes may have the same pid.
     pub process: u32,
     pub pid: u32,
     pub tid: u32,
-    /// What the thread is called.
+    /// Name of the thread.
     pub thread: String,
     /// Number of the call, as in `calls.csv`.
     pub call: u32,
@@ -70,7 +70,7 @@ pub(super) fn of_window<'w>(
     open.map(|id| OpenCallStats::of(trace, id))
 }
 
-/// The longest first; what was called inside of a call comes after it.
+/// The longest first; calls inside of a call come after it.
 pub(super) fn sorted(mut rows: Vec<OpenCallStats>) -> Vec<OpenCallStats> {
     rows.sort_by_key(|row| (Reverse(row.length_ns), row.process, row.tid, row.depth));
     rows

@@ -9,7 +9,7 @@ use super::tables::{Range, overlaps, replayed};
 use crate::Window;
 use crate::graphs::{part_kind, part_label};
 
-/// What a part is told by: its operation, its node and its name.
+/// Identity of a part: its operation, its node and its name.
 type Key = (String, Option<u32>, String);
 
 #[derive(Clone, Debug, Default)]

@@ -13,7 +13,7 @@ use crate::{Doing, Lane, Late, Meanwhile, Places, Stall, Stalls, Window};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StallStats {
     pub cause: &'static str,
-    /// Number of the process in the recording: pids do not tell processes apart.
+    /// Number of the process in the recording: several processes may have the same pid.
     pub process: u32,
     pub pid: u32,
     /// The stalled thread, for a stall of the host.
@@ -24,10 +24,9 @@ pub struct StallStats {
     pub begin_ns: i64,
     pub end_ns: i64,
     pub length_ns: i64,
-    /// How far the moment may be off at which what a call waited for was done, if the stall begins or
-    /// ends there.
+    /// Error of the end of a call's waiting, if the stall begins or ends there.
     pub split_err_ns: Option<i64>,
-    /// Name of what could not go on: a task or a call.
+    /// Name of the task or call that could not continue.
     pub name: String,
     /// The process that was waited for, by number and rank.
     pub culprit_process: Option<u32>,
@@ -40,20 +39,21 @@ pub struct StallStats {
     pub event: Option<u32>,
     /// Name of the call that came late.
     pub culprit_call: Option<String>,
-    /// The call that submitted what could not go on, or that blocked.
+    /// The call that submitted the held-up task, or that blocked.
     pub site: Site,
-    /// The call that is to blame: that submitted what was waited for, or came late, or blocked the
+    /// The call of the culprit: it submitted the target of the wait, or came late, or blocked the
     /// thread that would have submitted the next task.
     pub culprit_site: Option<Site>,
     /// The chain of waits from this one to the root, in words.
     pub chain: Vec<String>,
-    /// What the chain ends with: a task that ran, or a call that came late.
+    /// End of the chain: a task that ran, or a call that came late.
     pub root: Option<String>,
-    /// What the thread that submitted the next task did meanwhile.
+    /// Activity of the thread that submitted the next task.
     pub meanwhile: Vec<MeanwhileStats>,
     /// Why no better cause is known, in words.
     pub why: Option<String>,
-    /// What a stream waited for in the threads that plan and submit its tasks, where they were late.
+    /// The time that a stream waited for the threads that plan and submit its tasks, where they were
+    /// late.
     pub late: Option<Late>,
 }
 
@@ -83,7 +83,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// What a stack shows, if anything is known of it.
+    /// The frames of a stack, if any are known.
     pub fn of(trace: &Trace, stack: StackId) -> Option<Self> {
         let site = trace.site_of(stack)?;
         let frame = site.frame()?;
@@ -96,10 +96,10 @@ impl Place {
     }
 }
 
-/// What the thread that submitted the next task did in the time of a stall.
+/// Activity of the thread that submitted the next task in the time of a stall.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeanwhileStats {
-    /// A function, or a word for what is no call: [`Self::TRACER`], [`Self::OUTSIDE`],
+    /// A function, or a word for other activity: [`Self::TRACER`], [`Self::OUTSIDE`],
     /// [`Self::IN_FLIGHT`] or [`Self::EARLIER`].
     pub name: String,
     /// Calls of the function.
@@ -107,10 +107,10 @@ pub struct MeanwhileStats {
     pub total_ns: i64,
 }
 
-/// The longest stalls so far.
+/// The longest stalls until now.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Worst {
-    /// With what they are sorted by: longest first.
+    /// With their sort key: longest first.
     stalls: Vec<(Order, StallStats)>,
 }
 
@@ -162,7 +162,7 @@ impl StallStats {
         Self::with(trace, stall, &evidence)
     }
 
-    /// The same without what the thread did meanwhile.
+    /// The same without the thread's activity.
     pub fn brief(
         trace: &Trace,
         dependencies: &Dependencies,
@@ -251,7 +251,7 @@ impl MeanwhileStats {
     pub const OUTSIDE: &str = "outside-ascendcl";
     /// The task's way to the device.
     pub const IN_FLIGHT: &str = "in-flight";
-    /// Time before the last calls of the thread: only so many are looked at.
+    /// Time before the last calls of the thread: only a limited number is examined.
     pub const EARLIER: &str = "earlier";
 
     fn of(trace: &Trace, meanwhile: &Meanwhile) -> Self {

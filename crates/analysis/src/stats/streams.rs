@@ -19,7 +19,7 @@ const fn waits(cause: Cause) -> bool {
     )
 }
 
-/// One stream so far.
+/// One stream until now.
 #[derive(Clone, Debug, Default)]
 struct Stream {
     tasks: u64,
@@ -30,11 +30,11 @@ struct Stream {
     sums: Sums,
     /// From when to when it is accounted for.
     life: Option<TimeRange>,
-    /// Until then its time belongs to tasks that have been seen: no moment of a stream counts twice.
+    /// Until then its time belongs to earlier tasks: no time of a stream counts twice.
     until: Option<i64>,
 }
 
-/// All streams so far.
+/// All streams until now.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
     streams: Vec<Stream>,
@@ -122,7 +122,7 @@ impl Streams {
 }
 
 impl Stream {
-    /// Takes in what a window has of the stream, and tells when it worked.
+    /// Takes the stream's part of a window, and returns its work.
     fn take(
         &mut self,
         window: &Window<'_>,
@@ -245,7 +245,7 @@ impl Stream {
     }
 }
 
-/// A device whose streams are still to be counted.
+/// A device with streams that are still to be counted.
 fn device_row(
     trace: &Trace,
     (process, device): (ProcessId, u32),

@@ -28,13 +28,13 @@ pub(super) fn is_copy(kind: TaskKind) -> bool {
     matches!(kind, TaskKind::Memcpy | TaskKind::Memset)
 }
 
-/// All replays of a graph are one operation, whatever their calls are named.
+/// All replays of a graph are one operation, for any names of their calls.
 pub(crate) fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
     let graph = trace.call(task.call).graph?;
     (graph.index > 0 && trace.runs(task)).then_some(graph.serial)
 }
 
-/// What a task is called where tasks of one operation are one thing.
+/// Name of a task's operation.
 pub(crate) fn operation<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
     match replayed(trace, task) {
         Some(graph) => format!("graph {graph}").into(),

@@ -9,7 +9,7 @@ use super::lanes::ThreadStats;
 use super::tables::Range;
 use crate::{Cause, Lane, Node, Window};
 
-/// Whether a stream stalls because a thread had not submitted what came next.
+/// Whether a stream stalls because a thread had not submitted its next task.
 const fn is_late(cause: Cause) -> bool {
     cause.is_of_host() || matches!(cause, Cause::GraphLaunch)
 }
@@ -24,7 +24,7 @@ struct Thread {
     late: Sums,
 }
 
-/// All threads so far.
+/// All threads until now.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Threads {
     threads: BTreeMap<ThreadId, Thread>,

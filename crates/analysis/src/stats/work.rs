@@ -24,7 +24,7 @@ impl Piece {
         TimeRange::new(self.begin, self.end)
     }
 
-    /// What of it lies in a range.
+    /// Its part inside a range.
     pub(super) fn clip(self, range: TimeRange) -> Option<Self> {
         let inside = self.range().intersection(range);
         (!inside.is_empty()).then_some(Self {
@@ -50,16 +50,16 @@ pub(super) struct DeviceTime {
     pub(super) shared: i64,
 }
 
-/// Sums of what streams did at the same time, up to a moment, and what they did from then on.
+/// Sums of the streams' simultaneous work, up to a time, and their later work.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
-    /// What is not in the sums, by stream.
+    /// Work outside of the sums, by stream.
     open: BTreeMap<StreamId, (Device, Vec<Piece>)>,
     devices: BTreeMap<Device, DeviceTime>,
     overlap: Overlap,
 }
 
-/// What one stream did in a stretch of time.
+/// Work of one stream in a stretch of time.
 struct Lane {
     device: Device,
     busy: Intervals,
@@ -77,7 +77,7 @@ impl Work {
         }
     }
 
-    /// Sums up what was done before a moment: nothing that begins before it will be added.
+    /// Sums up the work before a time: nothing that begins before it will be added.
     pub(super) fn settle(&mut self, until: i64) {
         let open = self.open.values_mut();
         let lanes = open.map(|(device, pieces)| Lane::settled(*device, pieces, until));
@@ -111,7 +111,7 @@ impl Work {
 }
 
 impl Lane {
-    /// Takes what lies before a moment from pieces.
+    /// Takes the parts before a time from pieces.
     fn settled(device: Device, pieces: &mut Vec<Piece>, until: i64) -> Self {
         let (before, after) = TimeRange::EVERYTHING.split_at(until);
         let before = pieces.iter().filter_map(|it| it.clip(before));

@@ -1,4 +1,4 @@
-//! Two sequences, element by element: what is in both, what in one alone.
+//! Two sequences, element by element: common elements, and elements of one alone.
 
 /// Differences beyond which sequences are matched place by place.
 const MOST: usize = 1_024;
@@ -24,8 +24,8 @@ fn by_place<T: PartialEq>(left: &[T], right: &[T]) -> Vec<(usize, usize)> {
     same.map(|(at, _)| (at, at)).collect()
 }
 
-/// The way from one to the other with the fewest insertions and deletions. `front` has for each diagonal how far one
-/// gets with so many of them; all fronts are kept to find the way back.
+/// The way from one to the other with the fewest insertions and deletions. `front` has for each
+/// diagonal the furthest point with that number of them; all fronts are kept to find the way back.
 fn shortest<T: PartialEq>(left: &[T], right: &[T]) -> Option<Vec<(usize, usize)>> {
     let (width, height) = (left.len() as isize, right.len() as isize);
     let most = (left.len() + right.len()).min(MOST) as isize;

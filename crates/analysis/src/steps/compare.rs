@@ -1,4 +1,4 @@
-//! What a slow step had more of than a usual one.
+//! The excess of a slow step over a usual one.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::align::align;
 use crate::stats::StepStats;
 use crate::stats::training::lane::{Piece, Use};
 
-/// What was done in a step.
+/// Work of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Detail {
     row: StepStats,
@@ -52,12 +52,12 @@ impl Detail {
     }
 }
 
-/// What a slow step had more of, or less.
+/// A part that a slow step had more of, or less.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct More {
     /// `computing`, `communication`, `copy`, or `free` for time in which nothing of that was done.
     pub kind: &'static str,
-    /// The operation; of free time, what it was waited for: `loading`, `python`, `planning`, `queue`, `launch`.
+    /// The operation; for free time, the wait: `loading`, `python`, `planning`, `queue`, `launch`.
     pub name: String,
     pub slow_count: u64,
     pub median_count: u64,
@@ -77,7 +77,7 @@ impl More {
     }
 }
 
-/// The slowest step of a process beside the median one.
+/// The slowest step of a process compared with the median one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// Number of the process in the recording.
@@ -112,7 +112,7 @@ impl Comparison {
             }
         }
         let counterpart = counterparts(&pairs, slow.done.len());
-        // Of pauses, what is longer than before the same operation of the other step.
+        // Of pauses, the excess over the pause before the same operation of the other step.
         let mut pause = (0, None);
         for (place, done) in slow.done.iter().enumerate() {
             let other = counterpart[place].map(|it| median.done[it]);
@@ -141,7 +141,7 @@ impl Comparison {
         });
         let free = free(&slow.row).into_iter().zip(free(&median.row));
         let free = free.map(|((name, slow_ns), (_, median_ns))| {
-            // The longest of them is told where it has a share in the difference.
+            // The longest of them is named where it has a share in the difference.
             let (there_ns, place) = match slow_ns - median_ns >= pause.0 / 2 {
                 true => pause,
                 false => (0, None),

@@ -10,7 +10,7 @@ use super::sequence::{Entry, Symbols};
 /// Steps before the first whole one that may have been others: they warm up.
 const WARMING: usize = 3;
 
-/// A step that warms up has at most so many times what is usual.
+/// A step that warms up has at most this many times the usual number of entries.
 const LONGEST: usize = 6;
 
 /// The steps of a sequence in which something repeats.
@@ -38,7 +38,7 @@ pub(super) fn cuts(entries: &[Entry], symbols: &Symbols, rhythm: &Rhythm) -> Vec
     .collect()
 }
 
-/// What is usual in a step, from its begin.
+/// The usual content of a step, from its begin.
 struct Loop<'e> {
     entries: &'e [Entry],
     /// How far from an anchor's occurrence a step begins.
@@ -66,7 +66,7 @@ impl<'e> Loop<'e> {
         self.model.len()
     }
 
-    /// Whether an entry is what a step begins with.
+    /// Whether a step begins with an entry.
     fn begins_one(&self, at: usize) -> bool {
         self.entries[at].symbol == self.model[0]
     }
@@ -84,7 +84,7 @@ impl<'e> Loop<'e> {
         let near = last..last + rest.min(self.offset * 3 / 2 + 1);
         let near = near.filter(|at| self.begins_one(*at));
         let at = near.min_by_key(|at| (at - last).abs_diff(self.offset));
-        // What is less than half a step is none.
+        // A rest of less than half a step is no step.
         begins.extend(at.filter(|at| (last + rest - at) * 2 >= self.period()));
         begins.dedup();
         begins
@@ -105,7 +105,7 @@ impl<'e> Loop<'e> {
         at.unwrap_or((from + self.offset).min(until))
     }
 
-    /// The begins of steps before this one, of which each has most of what is usual, whatever else it has.
+    /// The begins of steps before this one that have most of the usual content, and possibly more.
     fn warming(&self, mut next: usize) -> Vec<usize> {
         let mut usual: FxHashMap<u32, usize> = FxHashMap::default();
         self.model

@@ -22,7 +22,7 @@ pub struct Finder<'w> {
     named: Plan,
     /// The named ones are all that there are.
     is_told: bool,
-    /// Where what is recorded ends, as far as it has come.
+    /// The end of the recorded time, until now.
     end: i64,
     symbols: Symbols,
     threads: FxHashMap<ThreadId, (ProcessId, u32, Sequence)>,

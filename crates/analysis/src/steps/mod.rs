@@ -1,10 +1,11 @@
 //! Where the steps of a recording are: the same work, again and again.
 //!
-//! A step is a time of a host thread. It is told by the program where it can be (`named`): ranges of the hook inside
-//! Python, ranges that are called like steps, or what a pattern picks out. Else it is found in what the thread asked
-//! for (`Finder`): by the launches of a graph, or as a sequence of operations that repeats.
+//! A step is a time of a host thread. The program defines it where it can (`named`): ranges of the hook
+//! inside Python, ranges with names like steps, or those that match a pattern. Else it is found in the
+//! requests of the thread (`Finder`): by the launches of a graph, or as a sequence of operations that
+//! repeats.
 //!
-//! What a step spent its time on is summed up in one place for all of them, [`crate::stats::Steps`].
+//! One place sums up the parts of a step's time for all of them, [`crate::stats::Steps`].
 
 mod align;
 mod compare;

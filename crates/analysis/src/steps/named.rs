@@ -9,13 +9,13 @@ use super::plan::{Cut, Lap, Origin, Plan};
 use crate::Places;
 use crate::places::{is_named_step, is_step_of_framework};
 
-/// What tells steps.
+/// Definition of steps.
 #[derive(Clone, Copy, Default)]
 pub enum Wanted<'w> {
-    /// What the program says, else what repeats.
+    /// Ranges of the program, else repeated work.
     #[default]
     Any,
-    /// What repeats, whatever the program says.
+    /// Repeated work, regardless of ranges.
     Repeated,
     /// These ranges and marks.
     Those(&'w dyn Fn(&Range) -> bool),
@@ -37,7 +37,7 @@ pub(crate) fn named(trace: &Trace, places: &Places, wanted: Wanted<'_>) -> Plan 
     plan
 }
 
-/// What the hook tells, else what the program calls like steps.
+/// Ranges of the hook, else ranges with names like steps.
 fn usual(trace: &Trace, places: &Places, process: ProcessId) -> Option<Lap> {
     let thread = places.leader(process)?;
     let own = || trace.ranges().iter().filter(move |it| it.thread == thread);
@@ -76,7 +76,8 @@ fn picked(trace: &Trace, process: ProcessId, wanted: &dyn Fn(&Range) -> bool) ->
     (!lap.cuts.is_empty()).then_some(lap)
 }
 
-/// From each mark to the next, and from the last one to the end of what is recorded, which is not known yet.
+/// From each mark to the next, and from the last one to the end of the recorded time, which is not
+/// known yet.
 fn between(marks: &[&Range]) -> Vec<Cut> {
     let ends = marks.iter().skip(1).map(|it| it.begin).chain([i64::MAX]);
     let cuts = marks.iter().zip(ends).map(|(mark, end)| Cut {
@@ -103,7 +104,7 @@ fn cut(range: &Range) -> Cut {
     }
 }
 
-/// By begin; what begins inside of a step is none.
+/// By begin; a range that begins inside of a step is no step.
 fn disjoint(mut cuts: Vec<Cut>) -> Vec<Cut> {
     cuts.sort_by_key(|it| (it.begin, Reverse(it.end)));
     let mut found: Vec<Cut> = Vec::new();

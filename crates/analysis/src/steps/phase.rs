@@ -6,7 +6,7 @@
 use super::repeat::Rhythm;
 use super::sequence::{Entry, Kind, Symbols};
 
-/// A pause stands out when it is so many times as long as all others.
+/// A pause stands out when it is this many times as long as all others.
 const STANDS_OUT: i64 = 2;
 
 /// Periods that are looked at for pauses.
@@ -57,7 +57,7 @@ fn usual(entries: &[Entry], rhythm: &Rhythm) -> Vec<usize> {
     same.take(LOOKED_AT).collect()
 }
 
-/// How long the thread did nothing new before an entry: what it waited for counts.
+/// Time without new work of the thread before an entry: waits count.
 fn pause(entries: &[Entry], symbols: &Symbols, place: usize) -> i64 {
     let entry = &entries[place];
     if symbols.kind(entry.symbol) == Kind::Wait {
@@ -75,8 +75,8 @@ fn median(mut values: Vec<i64>) -> i64 {
     values.get(values.len() / 2).copied().unwrap_or(0)
 }
 
-/// The phase with which the first period is whole: what comes before the first occurrence is followed back as long
-/// as it is the usual.
+/// The phase with a whole first period: the entries before the first occurrence are followed back as
+/// long as they are the usual ones.
 fn from_first(entries: &[Entry], rhythm: &Rhythm) -> usize {
     let (first, period) = (rhythm.places[0] as usize, rhythm.period);
     let model = rhythm.places[rhythm.model] as usize;
@@ -85,7 +85,7 @@ fn from_first(entries: &[Entry], rhythm: &Rhythm) -> usize {
     (period - same.count()) % period
 }
 
-/// The same of the last period and what comes after the last occurrence.
+/// The same of the last period and the entries after the last occurrence.
 fn from_last(entries: &[Entry], rhythm: &Rhythm) -> usize {
     let last = rhythm.places[rhythm.places.len() - 1] as usize;
     let model = rhythm.places[rhythm.model] as usize;

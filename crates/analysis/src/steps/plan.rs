@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// The hook inside Python told them.
+    /// The hook inside Python reported them.
     Framework,
     /// The program named ranges like steps.
     Named,
@@ -22,7 +22,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// What it is called in tables.
+    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Framework => "framework",
@@ -68,7 +68,7 @@ impl Plan {
         self.laps.is_empty()
     }
 
-    /// Whether a step lasts until the end of the recording, wherever that is.
+    /// Whether a step lasts until the end of the recording, at any time.
     pub(super) fn goes_on(&self) -> bool {
         let mut last = self.laps.values().filter_map(|lap| lap.cuts.last());
         last.any(|cut| cut.end == i64::MAX)

@@ -1,9 +1,10 @@
 //! Finds what repeats in a sequence.
 //!
-//! A few symbols in a row that occur once in each period are an *anchor*: what lies between two occurrences is then
-//! nearly always the same. The layers of a network repeat as well, but where a step ends, what lies between two of
-//! them is much longer: such anchors are not regular, and that of the step is. Of several regular ones the one that
-//! comes most often is taken: what is done after every tenth step repeats, too.
+//! A few symbols in a row that occur once in each period are an *anchor*: the symbols between two
+//! occurrences are then nearly always the same. The layers of a network repeat as well, but at the end
+//! of a step the distance of two of them is much longer: such anchors are not regular, and that of the
+//! step is. Of several regular ones the most frequent is used: work after every tenth step repeats,
+//! too.
 
 use rustc_hash::FxHashMap;
 
@@ -19,7 +20,7 @@ const EDGES: usize = 3;
 /// Shorter periods have to be the same each time.
 const SHORT: usize = 4;
 
-/// Where an anchor occurs, and what is usual between.
+/// Occurrences of an anchor, and the usual symbols between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Rhythm {
     pub(super) places: Vec<u32>,
@@ -40,7 +41,7 @@ pub(super) fn rhythm(
     }
     let sums = Sums::of(symbols);
     let mut best: Option<Judged> = None;
-    // What begins at each place: first one symbol, then two in a row, then three.
+    // The sequence at each place: first one symbol, then two in a row, then three.
     let mut rows: Vec<u32> = symbols.to_vec();
     for length in 1..=LONGEST {
         if length > 1 {

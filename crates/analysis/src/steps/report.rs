@@ -1,4 +1,4 @@
-//! The steps of a recording: where they are, what they spent their time on, and what the slowest had more of.
+//! The steps of a recording: their places, the parts of their time, and the excess of the slowest.
 
 use ascend_trace_recording::{OpenError, Recording, Trace};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub struct StepSums {
     pub spread_ns: i64,
 }
 
-/// What is told of steps.
+/// Facts about steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     pub processes: Vec<StepSums>,
@@ -51,7 +51,7 @@ impl Report {
         Self::told(window.trace, &plan, steps)
     }
 
-    /// Of a recording, which is read twice: to find the steps, and to sum up what was done in them.
+    /// Of a recording, which is read twice: to find the steps, and to sum up their work.
     ///
     /// # Errors
     /// When the file cannot be read.

@@ -1,4 +1,4 @@
-//! What a thread asked for, in order.
+//! The requests of a thread, in order.
 
 use ascend_trace_format::api::{TaskKind, Waits};
 use ascend_trace_recording::{Call, CallId, TimeRange, Trace};
@@ -12,7 +12,7 @@ use crate::dependencies::runs;
 pub(super) struct Entry {
     /// When the host began to ask for it.
     pub(super) begin: i64,
-    /// For how long; what takes longer than four seconds counts as four.
+    /// Its duration; more than four seconds count as four.
     length: u32,
     pub(super) symbol: u32,
 }
@@ -23,7 +23,7 @@ impl Entry {
     }
 }
 
-/// Numbers for the names of what is asked for.
+/// Numbers for the names of requests.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     /// By whether they are waits, and by graph.
@@ -31,7 +31,7 @@ pub(super) struct Symbols {
     kinds: Vec<Kind>,
 }
 
-/// What a symbol stands for.
+/// Meaning of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Work,
@@ -60,7 +60,7 @@ impl Symbols {
     }
 }
 
-/// What a thread asked for.
+/// The requests of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     pub(super) entries: Vec<Entry>,

@@ -1,4 +1,4 @@
-//! What is changed.
+//! Changes to simulate.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::records::{CallShape, TaskShape};
 use crate::Class;
 
-/// What a call that blocks waits for instead.
+/// New target of a call that blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Narrow {
@@ -120,7 +120,7 @@ impl Changes {
         operation.copied().unwrap_or(1.0) * copy
     }
 
-    /// By how much the own time of a call changes: what it takes once it waits for nothing.
+    /// Factor for the time of a call that does not wait any more.
     pub(super) fn call(&self, call: &CallShape) -> f64 {
         let copy = if call.copies { self.copy } else { 1.0 };
         let launch = if call.submits { self.launch } else { 1.0 };

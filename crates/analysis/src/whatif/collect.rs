@@ -1,4 +1,4 @@
-//! Takes in what a recording did: calls, tasks, and what waited for what.
+//! Takes the calls, the tasks and the waits of a recording.
 
 use ascend_trace_format::api::Waits;
 use ascend_trace_format::api::{Role, TaskKind, Untimed};
@@ -77,9 +77,9 @@ pub(super) struct Collect {
     tasks: Located<TaskPlace>,
     /// By thread.
     open: Vec<Option<Open>>,
-    /// By thread: outermost calls so far.
+    /// By thread: number of outermost calls.
     counts: Vec<u32>,
-    /// What was found in the window, and what refers to what is still to come.
+    /// Links of the window, and links to later items.
     found: Vec<Loose>,
     /// The number of a call that waited for room, and how long it lasted; the number of its task.
     rooms: Vec<(u32, i64, u32)>,
@@ -341,7 +341,7 @@ impl Collect {
         }
     }
 
-    /// Places what was found, as far as it is known where that is.
+    /// Places links with known ends.
     fn settle(&mut self) {
         let mut found = std::mem::take(&mut self.found);
         found.retain(|it| !self.place(it));
@@ -359,7 +359,7 @@ impl Collect {
         self.rooms = rooms;
     }
 
-    /// Whether nothing more is to be done for a link.
+    /// Whether a link is finished.
     fn place(&mut self, found: &Loose) -> bool {
         let (way, from, to) = (found.way, found.from, found.to);
         if let (Way::Sync, Some(call)) = (way, self.calls.find(to.1))
@@ -432,7 +432,7 @@ impl Collect {
     }
 }
 
-/// The task whose end made room for the one that a call submitted, and that one.
+/// The task with an end that made room for a call's task, and that task.
 fn made_room(trace: &Trace, id: CallId) -> Option<(TaskId, TaskId)> {
     let call = trace.call(id);
     let own = call.task?;

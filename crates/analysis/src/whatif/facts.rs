@@ -1,5 +1,5 @@
-//! What a recording did, in as few bytes as a simulation needs: a tape for each thread and stream, and what waited for
-//! what.
+//! A recording in as few bytes as a simulation needs: a tape for each thread and stream, and the waits
+//! between them.
 
 use std::collections::BTreeSet;
 
@@ -106,7 +106,7 @@ pub(super) struct Facts {
     pub(super) rooms: Vec<Room>,
     /// Calls that have submitted more or fewer tasks than their shapes say, by place.
     pub(super) corrections: Vec<(Place, i32)>,
-    /// Functions whose calls waited for tasks.
+    /// Functions with calls that waited for tasks.
     pub(super) blocked: BTreeSet<u32>,
     /// Tasks that ran and have no time.
     pub(super) untimed: u64,

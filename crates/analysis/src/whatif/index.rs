@@ -13,7 +13,7 @@ use super::typical::{Spread, Typical};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     pub(super) to: Point,
-    /// The place in `Index::sources` of what it waits for.
+    /// The place in `Index::sources` of its target.
     pub(super) source: u32,
     pub(super) way: Way,
     /// The syncs, narrow or not, that wait for it; see `narrow`.
@@ -33,7 +33,7 @@ pub(super) struct Held {
 pub(super) struct Index {
     /// By what waits.
     pub(super) waits: Vec<Wait>,
-    /// What is waited for, in order, and when it was there in the recording.
+    /// Targets of waits, in order, and their times in the recording.
     pub(super) sources: Vec<Point>,
     pub(super) times: Vec<i64>,
     /// The tasks that calls waited for, by the call.
@@ -41,14 +41,14 @@ pub(super) struct Index {
     /// Outermost calls with one in them that waited for room, by place.
     pub(super) rooms: Vec<Place>,
     pub(super) typical: Typical,
-    /// By the shape of calls: what they took themselves.
+    /// By the shape of calls: their time without waits.
     pub(super) own: Vec<CallSums>,
 }
 
 /// Calls of one shape.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CallSums {
-    /// How long they took without what they waited for.
+    /// Their duration without waits.
     pub(super) own: i64,
     /// How many tasks they waited for.
     pub(super) tasks: u64,
@@ -129,14 +129,14 @@ impl Index {
         self.times.get(wait.source as usize).copied().unwrap_or(0)
     }
 
-    /// When the last was there that something waited for in the recording.
+    /// When the last target of these waits was done in the recording.
     pub(super) fn released(&self, waits: &[Wait]) -> Option<i64> {
         let own = waits.iter().filter(|it| it.of & ALL != 0);
         own.map(|it| self.time(it)).max()
     }
 }
 
-/// A thread begins some time after what the first thread of its process had done.
+/// A thread begins some time after earlier work of the first thread in its process.
 fn starts(facts: &Facts) -> Vec<Link> {
     // By process: the thread that made the first call.
     let mut leaders: BTreeMap<u32, (i64, usize)> = BTreeMap::new();
@@ -175,7 +175,7 @@ fn start((before, at): (Place, i64), thread: usize) -> Option<Link> {
     Some(Link { way, from, to, at })
 }
 
-/// The times of the calls whose ends waited for something.
+/// The times of the calls with ends that waited.
 fn held_calls(facts: &Facts, links: &[Link]) -> Vec<Held> {
     let mut held = Vec::new();
     for (number, thread) in facts.threads.iter().enumerate() {
@@ -198,7 +198,8 @@ fn held_calls(facts: &Facts, links: &[Link]) -> Vec<Held> {
     held
 }
 
-/// Hands out all calls, with when the last thing was there that each waited for, and how many tasks it waited for.
+/// Passes on all calls, with the time of the last target that each waited for, and the number of these
+/// tasks.
 fn each_call(facts: &Facts, links: &[Link], mut take: impl FnMut(&Call, Option<i64>, u64)) {
     for (number, thread) in facts.threads.iter().enumerate() {
         let lane = LaneCode::thread(number);
@@ -233,7 +234,7 @@ impl Tallies {
         self.error.add(task.error);
     }
 
-    /// A call that waited for nothing and did not copy tells how long calls take.
+    /// A call without a wait and without a copy shows the duration of calls.
     fn add_other(&mut self, facts: &Facts, call: &Call, released: Option<i64>) {
         let copies = facts.call_shapes.get(call.shape as usize);
         if released.is_none() && !copies.is_some_and(|it| it.copies) {
@@ -285,7 +286,7 @@ impl Tallies {
     }
 }
 
-/// When the last of the links to the end of something was there.
+/// When the last of the links to the end of something was done.
 fn latest(links: &[Link], held: &Held, is_own: impl Fn(Way) -> bool) -> Option<i64> {
     let to = held.place.end();
     let from = links.partition_point(|it| it.to < to);
@@ -293,7 +294,8 @@ fn latest(links: &[Link], held: &Held, is_own: impl Fn(Way) -> bool) -> Option<i
     own.filter(|it| is_own(it.way)).map(|it| it.at).max()
 }
 
-/// Goes through the tasks of all streams: which of them waited, and what was before those that calls waited for.
+/// Goes through the tasks of all streams: which of them waited, and the tasks before those that calls
+/// waited for.
 fn first_pass(
     facts: &Facts,
     links: &[Link],

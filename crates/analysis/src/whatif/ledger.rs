@@ -1,8 +1,9 @@
 //! The ledger of syncs: for how long calls blocked, how much of that was for something that the host needed, and which
 //! narrower call would do.
 //!
-//! A host needs a sync for two reasons. It reads what a device has copied to it, or writes again what a device copies from
-//! it; and it ends or copies something that the device still uses. Work that is submitted later needs no host that waits: streams keep their order, and events order streams.
+//! A host needs a sync for two reasons. It reads data that a device has copied to it, or writes data
+//! again that a device copies from it; and it ends or copies something that the device still uses.
+//! Later work needs no host that waits: streams keep their order, and events order streams.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -56,7 +57,7 @@ pub struct Sync {
     pub at: Option<Site>,
 }
 
-/// What a call needed.
+/// Needs of a call.
 #[derive(Clone, Copy, Debug)]
 struct Need {
     /// Until when it waited with a reason.
@@ -97,7 +98,7 @@ pub(super) fn ledger(facts: &Facts, index: &Index) -> (Vec<Sync>, Report) {
     saved((facts, index), &groups)
 }
 
-/// What the narrower calls of each group save.
+/// Savings of the narrower calls of each group.
 fn saved((facts, index): (&Facts, &Index), groups: &[(Key, Group)]) -> (Vec<Sync>, Report) {
     let numbered = || (0..).zip(groups);
     let calls = numbered().filter(|it| it.1.1.narrower.is_some());
@@ -183,7 +184,8 @@ fn of_thread((facts, index): (&Facts, &Index), thread: usize, groups: &mut BTree
     }
 }
 
-/// What a call needed after which its thread submits more: `synced` is when the thread had last waited.
+/// Needs of a call when its thread submits more work after it: `synced` is the last time that the
+/// thread had waited.
 fn need(tasks: &[SyncTask], call: &Call, waits: Waits, synced: i64) -> Need {
     // Copies that were submitted since the thread waited last: others had been waited for.
     let copies = tasks.iter().filter_map(|it| Some((it.from, it.copy?)));
@@ -222,7 +224,7 @@ impl Group {
         self.needed + self.not_needed + self.returning
     }
 
-    /// What is known before it is simulated.
+    /// Known values before the simulation.
     fn row(&self, facts: &Facts, (function, thread, after, _, site): Key) -> Sync {
         Sync {
             function: facts.functions[function as usize].0.clone(),

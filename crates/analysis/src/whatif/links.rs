@@ -81,7 +81,7 @@ impl Way {
     }
 }
 
-/// What waited for what, and when that was there.
+/// A wait, its target, and the time of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) way: Way,
@@ -91,7 +91,7 @@ pub(super) struct Link {
     pub(super) at: i64,
 }
 
-/// A task whose call waited for room in a queue.
+/// A task of a call that waited for room in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Room {
     pub(super) task: Place,

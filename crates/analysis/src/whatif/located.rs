@@ -1,6 +1,7 @@
 //! Where the calls and tasks are that are in memory at a time.
 
-/// What is known of calls or tasks, by their ids in a window. Ids change from window to window, numbers do not.
+/// Facts about calls or tasks, by their ids in a window. Ids change from window to window, numbers do
+/// not.
 #[derive(Debug)]
 pub(super) struct Located<P> {
     numbers: Vec<u32>,
@@ -15,7 +16,7 @@ impl<P> Default for Located<P> {
 }
 
 impl<P: Copy> Located<P> {
-    /// Goes on to another window, which has these numbers. What it does not have is forgotten.
+    /// Moves to another window, which has these numbers. Facts about other numbers are dropped.
     pub(super) fn renew(&mut self, numbers: impl Iterator<Item = u32>) {
         let numbers: Vec<u32> = numbers.collect();
         let mut before = self.numbers.iter().zip(&self.known).peekable();

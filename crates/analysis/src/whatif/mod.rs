@@ -1,12 +1,14 @@
 //! How long a recorded program would have run if operations, waits or calls were others.
 //!
-//! The recording becomes a tape for each thread and stream (`tape`, `records`), which takes some ten bytes for a call or
-//! task, and links between them (`links`). A simulation reads all tapes once (`solve`): the begin and the end of each call
-//! and task is the latest of what it had to wait for, plus a time that it took itself. Threads make their calls in
-//! order, and the time between two calls is kept; streams run their tasks in order; a task begins after the one before it
-//! and after its submission; a wait ends after its record; a call that blocks ends after what it waits for, plus the time
-//! that it took to return. What each took itself is chosen so that the simulation gives back the recording. Then some of it
-//! is changed (`change`), and simulated again (`predict`), with as many changes at once as are asked for.
+//! The recording becomes a tape for each thread and stream (`tape`, `records`), which takes some ten
+//! bytes for a call or task, and links between them (`links`). A simulation reads all tapes once
+//! (`solve`): the begin and the end of each call and task is the latest of the times that it had to
+//! wait for, plus its duration. Threads make their calls in order, and the time between two calls is
+//! kept; streams run their tasks in order; a task begins after the one before it and after its
+//! submission; a wait ends after its record; a call that blocks ends after its target, plus the time
+//! that it took to return. Durations are chosen so that the simulation gives back the recording. Then
+//! some of them are changed (`change`), and simulated again (`predict`), with any number of changes at
+//! once.
 
 mod change;
 mod collect;

@@ -1,4 +1,4 @@
-//! What a call that blocks would wait for if it waited for less.
+//! The targets of a blocking call with a narrower wait.
 
 use super::change::Narrow;
 use super::index::Held;
@@ -45,7 +45,7 @@ pub(super) struct SyncTask {
     record: Option<Earlier>,
 }
 
-/// The tasks that calls waited for, by their places. What was before them is not known yet.
+/// The tasks that calls waited for, by their places. The tasks before them are not known yet.
 pub(super) fn sync_tasks(links: &[Link]) -> Vec<SyncTask> {
     let own = links.iter().zip(0..).filter(|it| it.0.way == Way::Sync);
     let own = own.map(|(link, order)| SyncTask {
@@ -62,7 +62,7 @@ pub(super) fn sync_tasks(links: &[Link]) -> Vec<SyncTask> {
     syncs
 }
 
-/// Goes along a stream, and says of each task that a call waited for what was before it.
+/// Goes along a stream, and finds the tasks before each one that a call waited for.
 #[derive(Debug)]
 pub(super) struct Past<'s> {
     /// Those that are still to come.
@@ -126,7 +126,7 @@ pub(super) fn alternatives(syncs: &[SyncTask], calls: &[Held]) -> Vec<Alternativ
         let call = calls.binary_search_by_key(&place, |it| it.place);
         let begin = call.ok().map_or(i64::MAX, |it| calls[it].begin);
         let mut add = |earlier: Earlier, of: u8| {
-            // What was submitted later cannot be waited for.
+            // Later submissions cannot be waited for.
             if earlier.submitted <= begin {
                 found.push(Alternative {
                     to,

@@ -1,4 +1,4 @@
-//! What a change comes to, and how far that may be off.
+//! The effect of a change, and its error.
 //!
 //! A prediction has five errors, which are added:
 //!
@@ -35,7 +35,7 @@ pub struct Busy {
     pub predicted: f64,
 }
 
-/// What a change comes to.
+/// The effect of a change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prediction {
     /// The changes, as they are written.
@@ -66,7 +66,7 @@ pub(super) struct Predictor<'f> {
     pub(super) left_out: u64,
 }
 
-/// A changed program, and what it comes to, by manner.
+/// A changed program, and its effect, by manner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Changed<'s> {
     pub(super) changes: &'s Changes,
@@ -162,7 +162,7 @@ impl<'f> Predictor<'f> {
         busy.collect()
     }
 
-    /// How many tasks and calls are changed, and the error bars of what is taken off or added.
+    /// The number of changed tasks and calls, and the error bars of the changed times.
     fn bars(&self, changed: Changed<'_>) -> (u64, i64) {
         let changes = changed.changes;
         let (mut count, mut sum, mut squares) = (changed.calls, 0.0, 0.0);

@@ -162,7 +162,7 @@ impl Iterator for CallReader<'_> {
     }
 }
 
-/// What the first number of a task says in addition to its shape.
+/// Flags of a task in its first number, in addition to its shape.
 const HAS_INSIDE: u64 = 1;
 const HAS_ERROR: u64 = 2;
 const HAS_THREAD: u64 = 4;

@@ -1,4 +1,4 @@
-//! What would come of changes, given or not.
+//! The effects of changes, requested or suggested.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,10 +20,10 @@ use crate::{Class, Fold, Step, Window};
 /// Operations that are looked at without being asked for: those that took most time.
 const OPERATIONS: usize = 8;
 
-/// Streams whose waits are looked at: those that waited most.
+/// Number of streams with suggested changes of waits: those that waited most.
 const STREAMS: usize = 8;
 
-/// Predictions that are kept of those that nobody asked for.
+/// Number of kept suggestions.
 const KEPT: usize = 20;
 
 /// A recording, ready to be changed.
@@ -33,7 +33,7 @@ pub struct WhatIf {
     index: Index,
 }
 
-/// What would come of changes.
+/// The effects of changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// From the first call or task to the end of the last.
@@ -80,7 +80,7 @@ impl WhatIf {
         &self.facts.operations
     }
 
-    /// The functions whose calls waited for a device.
+    /// The functions with calls that waited for a device.
     pub fn blocking(&self) -> BTreeSet<&str> {
         self.blocked().into_iter().map(|it| it.0).collect()
     }
@@ -91,7 +91,7 @@ impl WhatIf {
         places.map(|it| (it.device, it.stream_id))
     }
 
-    /// What would come of all these changes together.
+    /// The effect of all these changes together.
     pub fn predict(&self, changes: &[Change], words: Vec<String>) -> Report {
         let changes = Changes::of(&self.facts, changes);
         let runs = Manner::ALL.map(|manner| Run {
@@ -111,7 +111,7 @@ impl WhatIf {
         Report::of(&self.facts, &predictor, vec![prediction])
     }
 
-    /// What would come of the changes that suggest themselves, each alone.
+    /// The effects of the suggested changes, each alone.
     pub fn suggest(&self) -> Report {
         let suggestions = self.suggestions().into_iter().map(|(change, words)| {
             let changes = Changes::of(&self.facts, std::slice::from_ref(&change));
@@ -158,7 +158,7 @@ impl WhatIf {
         Report { syncs, ..report }
     }
 
-    /// The functions whose calls waited for tasks, and what they wait for.
+    /// The functions with calls that waited for tasks, and their targets.
     fn blocked(&self) -> BTreeMap<&str, Waits> {
         let functions = self.facts.blocked.iter();
         let functions = functions.filter_map(|it| self.facts.functions.get(*it as usize));
@@ -213,7 +213,7 @@ impl WhatIf {
         all.into_iter().map(|it| it.1).collect()
     }
 
-    /// The streams whose waits took most time.
+    /// The streams with the longest waits.
     fn waiting(&self) -> Vec<(u32, i64)> {
         let mut sums: BTreeMap<(u32, i64), i64> = BTreeMap::new();
         for stream in &self.facts.streams {

@@ -63,7 +63,8 @@ impl Tally {
     }
 }
 
-/// Which of the sorted rows has this place if each is there so many times, and how many places of it come before.
+/// The sorted row at this place if each row has its number of places, and the number of its places
+/// before.
 fn place<T: Copy + Default>(rows: &[(T, u64)], place: u64) -> (T, u64) {
     let mut left = place;
     for (row, count) in rows {

@@ -1,5 +1,5 @@
-//! How long the steps between calls and tasks usually take, for what a recording does not show: a task that waited for
-//! the one before it does not show how soon after its submission it could have begun.
+//! Usual durations between calls and tasks, for values that a recording does not show: a task that
+//! waited for the one before it does not show how soon after its submission it could have begun.
 
 /// The tenth part of some durations, the middle one, and nine tenths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(super) struct Spread {
     pub(super) high: i64,
 }
 
-/// What is usual in a recording.
+/// The usual values of a recording.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Typical {
     /// From the begin of a call to the begin of its task, on an idle stream.
@@ -18,7 +18,7 @@ pub(super) struct Typical {
     pub(super) switch: Spread,
     /// From the end of a record to the end of a wait that it released.
     pub(super) release: Spread,
-    /// From the end of what a call waited for to its own end.
+    /// From the end of a call's target to the call's end.
     pub(super) returning: Spread,
     /// From the begin to the end of a call that neither waited nor copied.
     pub(super) call: Spread,
@@ -26,7 +26,7 @@ pub(super) struct Typical {
     pub(super) error: Spread,
 }
 
-/// What is taken for latencies.
+/// Source of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
     /// Those of the recording; the usual one where it does not show any.
@@ -34,7 +34,7 @@ pub(super) enum Manner {
     /// The same, with a small or a large one where it does not show any.
     Early,
     Late,
-    /// The usual ones everywhere: what is off then shows how far the model can be trusted.
+    /// The usual ones everywhere: the resulting difference shows how far the model can be trusted.
     Usual,
 }
 

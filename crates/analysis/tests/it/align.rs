@@ -1,4 +1,4 @@
-//! The clocks of hosts, by collectives of made-up clusters whose true clocks are known.
+//! The clocks of hosts, from collectives of made-up clusters with known true clocks.
 
 mod bound;
 mod cluster;
@@ -6,7 +6,7 @@ mod cluster;
 use ascend_trace_analysis::align::{Alignment, Contradiction, How, Recorded, Round, Why, align};
 use cluster::{Cluster, Hosts};
 
-/// Where the middle of a recording lies on the reference, by the truth and by the alignment.
+/// The middle of a recording on the reference, by the truth and by the alignment.
 fn off_and_bar(cluster: &Cluster, found: &Alignment, recording: usize, at: i64) -> (i64, i64) {
     let own = cluster.clock(recording);
     let reference = cluster.clock(found.hosts[0].recordings[0]);
@@ -42,7 +42,7 @@ fn the_truth_lies_inside_the_bar() {
     assert!(inside * 1_000 >= looks * 999, "{inside} of {looks}");
 }
 
-/// The bars are no wider than twice what the collectives themselves leave open.
+/// The bars are no wider than twice the range that the collectives themselves leave open.
 #[test]
 fn bars_are_as_narrow_as_the_collectives_allow() {
     for seed in 0..10 {
@@ -188,7 +188,7 @@ fn a_rank_whose_collectives_are_others_is_named() {
     assert_eq!(what, [(1, expected)]);
 }
 
-/// Of two, nobody can say which one is wrong.
+/// Of two, the wrong one is not known.
 #[test]
 fn two_that_contradict_each_other_are_both_said() {
     let cluster = Cluster::random(15, Hosts { hosts: 2, ranks: 1 }, 200);

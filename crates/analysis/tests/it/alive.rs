@@ -1,4 +1,4 @@
-//! Random programs that are slow and alive: whenever one looks at them, they do not hang.
+//! Random programs that are slow and alive: at any time of a look, they do not hang.
 
 use ascend_trace_analysis::hang::{Hangs, Report, Verdict};
 use ascend_trace_analysis::{Fold, Window};
@@ -13,10 +13,10 @@ const THREADS: usize = 3;
 const US: i64 = 1_000;
 const MS: i64 = 1_000_000;
 
-/// What is looked at before this had happened.
+/// Items of the program before a look.
 #[derive(Debug)]
 enum Piece {
-    /// A task on a stream: what it is, when it runs, and when its call was made.
+    /// A task on a stream: its operation, its time, and the time of its call.
     Task(usize, String, [i64; 2], usize, [i64; 2]),
     /// A call of a thread that submits nothing.
     Call(usize, String, [i64; 2]),
@@ -118,7 +118,7 @@ impl<'d> Program<'d> {
         }
     }
 
-    /// What had been recorded at a time: calls and tasks that had not ended are open.
+    /// The recorded part at a time: unfinished calls and tasks are open.
     fn until(&self, cut: i64) -> String {
         let time = |[begin, end]: [i64; 2]| match end <= cut {
             true => format!("[{begin}..{end}]"),

@@ -135,7 +135,7 @@ fn sums_are_those_of_the_call_statistics_of_any_window() {
             let threads = (0..trace.threads().len() as u32).map(ThreadId);
             let trees: Vec<CallTree> = threads.map(|id| CallTree::of(&trace, id, window)).collect();
             assert_eq!(by_function(&trace, &trees), statistics(&stats));
-            // Without ranges, what is in a thread is its time in calls.
+            // Without ranges, the content of a thread is its time in calls.
             let inside: i64 = trees.iter().map(|tree| tree.nodes()[0].inside_ns).sum();
             assert_eq!(
                 inside,

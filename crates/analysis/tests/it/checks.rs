@@ -1,11 +1,11 @@
-//! What the checks find, and what they do not.
+//! Timelines with findings, and timelines without.
 
 use ascend_trace_analysis::checks::{Finding, Findings, all};
 use ascend_trace_analysis::{Fold, Window};
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::{Timeline, timeline};
 
-/// What is found in a timeline: check, thread, how many calls, and what happened.
+/// The findings of a timeline: check, thread, number of calls, and text.
 fn found(text: &str) -> Vec<String> {
     let trace = timeline(text);
     words(&Findings::default().of(&Window::whole(&trace)))

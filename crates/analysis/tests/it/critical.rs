@@ -10,11 +10,11 @@ use ascend_trace_testkit::{Timeline, timeline};
 
 use super::random::Dice;
 
-/// A program in which everything begins as soon as it can: a text, and what has to be done before what.
+/// A program in which everything begins as soon as possible: a text, and the order of its items.
 #[derive(Default)]
 struct Program {
     text: String,
-    /// How long each thing takes, and what it waits for.
+    /// The duration of each item, and its predecessors.
     nodes: Vec<(i64, Vec<usize>)>,
     /// When each begins and ends.
     times: Vec<(i64, i64)>,
@@ -62,12 +62,12 @@ fn program(dice: &mut Dice) -> Program {
     let mut threads: [Option<usize>; 2] = [None; 2];
     // Records of events, with their calls.
     let mut records: Vec<(i64, usize)> = Vec::new();
-    // The last call that waited for each stream: what it did not wait for comes after it.
+    // The last call that waited for each stream: other work comes after it.
     let mut synced = [-1_i64; 3];
     let after = |nodes: &[Option<usize>]| nodes.iter().flatten().copied().collect::<Vec<_>>();
     // When the tasks of each stream were submitted.
     let mut submitted: [Vec<(i64, usize)>; 3] = Default::default();
-    // A call waits for what had been submitted when it began.
+    // A call waits for the submissions before its begin.
     let before = |submitted: &[(i64, usize)], at: i64| {
         let there = submitted.iter().rev().find(|it| it.0 < at);
         there.map(|it| it.1)
@@ -121,7 +121,7 @@ fn program(dice: &mut Dice) -> Program {
             }
             _ => {
                 let event = known[dice.roll(known.len() as u64) as usize];
-                // It begins when it is reached, and ends when the event is there.
+                // It begins when it is reached, and ends when the event is done.
                 let reached = program.add(0, ready);
                 let task = program.add(0, vec![reached, records[event].1]);
                 let (begin, end) = (program.times[reached].0, program.times[task].1);
@@ -158,7 +158,7 @@ fn check(seeds: std::ops::Range<u64>) {
         let found = Critical::of(&Window::whole(&trace), (0, length));
         let mut told: Vec<(i64, i64)> = Vec::new();
         for segment in found.segments.iter() {
-            // What begins before a thread's first call is the program, too.
+            // Time before a thread's first call belongs to the program, too.
             assert!(
                 !matches!(
                     segment.kind,

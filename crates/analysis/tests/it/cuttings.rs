@@ -1,4 +1,4 @@
-//! Analyses take a recording in windows: their answers do not depend on where it was cut.
+//! Analyses take a recording in windows: their results do not depend on the cuts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,7 +32,7 @@ struct Answers {
     hangs: Report,
 }
 
-/// Every stall, with all that is told of it.
+/// Every stall, with all its facts.
 #[derive(Default)]
 struct EveryStall(Vec<StallStats>);
 
@@ -105,7 +105,7 @@ fn answers(recording: &mut Recording, step: Step) -> Answers {
         grouping: Grouping::of_those(|_, _| true),
         whole: Tables::within(span),
         part: Tables::within(part),
-        // Much later, so that all that is pending is told.
+        // Much later, so that every pending stall is reported.
         hangs: Hangs::default().until(span.map(|span| span.end + 1_000_000_000_000)),
     };
     let answer = all.of_recording(recording, step, |_| true);
@@ -133,7 +133,7 @@ fn check(file: &[u8], dice: &mut Dice, what: &str) {
 /// Lines that are shown of a difference, and before it.
 const AROUND: usize = 24;
 
-/// The lines in which two answers differ, after some before the first.
+/// The lines in which two results differ, after some before the first.
 fn difference(found: &Answers, whole: &Answers) -> String {
     let (found, whole) = (format!("{found:#?}"), format!("{whole:#?}"));
     let pairs = found.lines().zip(whole.lines());
@@ -220,7 +220,7 @@ fn ranges(dice: &mut Dice) -> Vec<(usize, i64, i64, &'static str)> {
     ranges
 }
 
-/// Random programs of so many operations, each in a file of its own, on all processors.
+/// Random programs of `operations` operations, each in a separate file, on all processors.
 fn check_random(seeds: std::ops::Range<u64>, operations: usize) {
     let next = AtomicU64::new(seeds.start);
     let check_some = || {

@@ -13,7 +13,7 @@ fn check(text: &str, expected: &[&str]) -> (Trace, Dependencies) {
     (trace, dependencies)
 }
 
-/// A timeline whose events all come from `aclrtCreateEventWithFlag`.
+/// A timeline with events that all come from `aclrtCreateEventWithFlag`.
 fn with_flag(text: &str) -> Trace {
     let mut timeline = Timeline::parse(text).expect("a timeline");
     for row in &mut timeline.rows {
@@ -474,7 +474,7 @@ fn forks_and_joins_of_a_capture_are_no_waits_of_streams() {
     let text = "s1: A[captured] of g1 rec(E)[captured] of g1
                 s2: wait(E)[captured] of g1 B[captured] of g1 rec(F)[captured] of g1
                 s1: wait(F)[captured] of g1";
-    // What does not run has the number of the next task that does.
+    // A task that does not run has the number of the next task that does.
     check_kind(text, EdgeKind::Captured, &["s1.0 > s2.0", "s2.0 > s1.0"]);
     check_kind(text, EdgeKind::RecordToWait, &[]);
 }
@@ -484,7 +484,7 @@ fn a_replay_needs_its_capture() {
     let text = "t1: capture(s1)[0..1] of g1 end(s1)[4..5] of g1
                 s1: A[captured] by t1[2..3] of g1 graph[10..20] of g1 graph[20..30] of g1";
     check_kind(text, EdgeKind::Replay, &["t1.2 > s1.0", "t1.2 > s1.1"]);
-    // The capture failed: what is replayed was not made by it.
+    // The capture failed: the replayed graph is another one.
     let text = text.replace("end(s1)[4..5] of g1", "end(s1)[4..5] of g1=107025");
     check_kind(&text, EdgeKind::Replay, &[]);
 }

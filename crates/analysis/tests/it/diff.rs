@@ -1,4 +1,4 @@
-//! What is said of two recordings: changes that were made are found, and no others.
+//! Comparisons of two recordings: they find the changes, and no others.
 
 use ascend_trace_analysis::Step;
 use ascend_trace_analysis::Window;
@@ -46,7 +46,7 @@ impl Program {
         }
     }
 
-    /// A number whose distribution is nearly normal, with a standard deviation of 3 % of a million.
+    /// A random number with a nearly normal distribution and a standard deviation of 3 % of a million.
     fn noise(&mut self) -> i64 {
         let sum: i64 = (0..12).map(|_| self.dice.roll(30_001)).sum();
         sum - 180_000
@@ -63,7 +63,7 @@ impl Program {
         self.text += &format!("s1: {name}[{begin}..{end}] by t1[{called}..{returned}]\n");
     }
 
-    /// One step, with what comes after each operation.
+    /// One step, with a pause after each operation.
     fn step(&mut self, operations: &[(&str, i64)]) {
         self.wander = self.wander * 8 / 10 + self.noise() / 10;
         let begin = self.now;
@@ -94,7 +94,7 @@ impl Program {
     }
 }
 
-/// A loop of so many steps.
+/// A loop of `steps` steps.
 fn training(seed: u64, steps: usize, operations: &[(&str, i64)]) -> Timeline {
     let mut program = Program::of(seed);
     (0..steps).for_each(|_| program.step(operations));
@@ -155,8 +155,8 @@ fn two_runs_of_a_program_differ_in_nothing() {
     assert!(alarms <= 3, "{alarms} of 100");
 }
 
-/// What the events of the tracer take is taken off every duration. Where it is known badly, all durations of a recording
-/// may be off to the same side: that is no change of the program.
+/// The duration of the tracer's events is subtracted from every duration. Where it is known badly, all
+/// durations of a recording may be off to the same side: that is no change of the program.
 #[test]
 fn what_measuring_leaves_open_is_no_change() {
     let measured = |seed: u64, percent: i64, open: u32| {
@@ -245,7 +245,7 @@ fn insertions_and_deletions_are_named() {
         (Verdict::New, 0.0, 1.0)
     );
     assert_eq!(row(&found, Kind::Operation, "Norm").verdict, Verdict::Gone);
-    // One more of what was there before.
+    // One more of an existing operation.
     let mut more = STEP.to_vec();
     more.push(("Add", 9_000));
     let found = diff(&training(1, 20, &STEP), &training(2, 20, &more));

@@ -1,4 +1,4 @@
-//! Uses of what was ended before.
+//! Uses of ended objects.
 
 use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_analysis::{Fold, Window};
@@ -6,8 +6,8 @@ use ascend_trace_recording::Ending;
 use ascend_trace_recording::rows::{LossRow, Row, StreamRow};
 use ascend_trace_testkit::Timeline;
 
-/// What is found in a timeline that has stream 9 as well, with the handle of stream 1: the tool takes a stream that is
-/// used after its end for a new one.
+/// The findings of a timeline that has stream 9 as well, with the handle of stream 1: the tool takes a
+/// stream that is used after its end for a new one.
 fn found_of(text: &str, change: impl Fn(&mut Vec<Row>)) -> Vec<Finding> {
     let mut timeline = Timeline::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let first = timeline
@@ -124,7 +124,7 @@ fn a_call_that_does_not_return_is_found_as_well() {
         ]
     );
     assert_eq!(&found[0].streams[..], &[1]);
-    // It waits for a stream that is there.
+    // It waits for a live stream.
     assert_eq!(
         words(&found_of(&text.replace("destroy(s1)[10..20]", ""), never)),
         [""; 0]

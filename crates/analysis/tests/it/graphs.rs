@@ -235,7 +235,7 @@ fn graphs_of_two_processes_do_not_mix() {
     assert_eq!(outcomes, [Outcome::Ready, Outcome::Failed(107_025)]);
 }
 
-/// What is told of each graph, with the texts of failures.
+/// The facts about each graph, with the texts of failures.
 fn told(trace: &Trace, graphs: &Graphs) -> Vec<(u32, Outcome, usize, Option<String>)> {
     let all = graphs.all().iter();
     all.map(|graph| {

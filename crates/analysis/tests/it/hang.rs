@@ -49,7 +49,7 @@ fn culprit(report: &Report) -> &Culprit {
     &report.culprits[0]
 }
 
-/// What the chain of the first thread that waits says.
+/// The chain of the first waiting thread.
 fn chain(report: &Report) -> Vec<&str> {
     let mut waiting = report.threads.iter().filter(|it| !it.chain.is_empty());
     let links = waiting.next().map_or(&[][..], |it| &it.chain);

@@ -6,8 +6,8 @@ use ascend_trace_testkit::timeline;
 
 use super::words;
 
-/// Asserts what is said of every idle interval of every stream, and that busy time and causes make
-/// up each stream's whole time.
+/// Checks the facts about every idle interval of every stream, and that busy time and causes make up
+/// each stream's whole time.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let trace = timeline(text);
@@ -67,7 +67,7 @@ fn a_wait_is_a_stall_only_until_its_record() {
         "s1: A[0..10us] rec(E) | s2: wait(E)[2us..10us] B[10us..20us]",
         &["s2 2000..10000 event-wait by s1 A root A"],
     );
-    // Reached after it: what follows is judged as if the wait were not there.
+    // Reached after it: the later time is judged as without the wait.
     check(
         "s1: A[0..10us] rec(E) | s2: B[0..20us] wait(E)[20us..20us] C[20us..30us]",
         &["s1 10000..20000 drained"],
@@ -122,7 +122,7 @@ fn a_chain_of_waits_leads_to_the_task_that_all_waited_for() {
             "s1 100000..110000 drained",
         ],
     );
-    // The middle stream ran something of its own all the time: the chain ends there.
+    // The middle stream ran other work all the time: the chain ends there.
     check(
         "s1: X[0..10us] rec(E)
          s2: wait(E)[1us..10us] Y[10us..110us] rec(F)
@@ -209,7 +209,7 @@ fn a_blocked_host_is_told_from_a_late_one() {
          t1: sync(s2)[1us..21us]",
         &["s1 10000..100000 host-late B"],
     );
-    // Another thread's sync holds nobody up.
+    // Another thread's sync holds nothing up.
     check(
         "s1: A[0..10us] by t1[-3us..-2us] B[100us..110us] by t1[95us..96us]
          s2: X[0..90us] by t2[-5us..-4us] Y[90us..110us] by t2[-4us..-3us]
@@ -237,7 +237,7 @@ fn a_blocked_host_is_told_from_a_late_one() {
     );
 }
 
-/// Six tasks of 20 µs on stream 2, and a seventh whose submission takes as long as is given.
+/// Six tasks of 20 µs on stream 2, and a seventh with a submission of the given duration.
 fn full_queue(submission: &str) -> String {
     let tasks: Vec<String> = (0..6)
         .map(|i| {
@@ -292,7 +292,7 @@ fn launching_a_graph_is_told_from_a_late_host() {
         "s1: A[0..10us] by t1[-2us..-1us] graph[90us..99us] by t1[80us..89us]",
         &["s1 10000..90000 host-late aclmdlRIExecuteAsync"],
     );
-    // A kernel whose call takes long is no graph.
+    // A kernel with a long call is no graph.
     check(
         "s1: A[0..10us] by t1[-2us..-1us] B[90us..99us] by t1[12us..89us]",
         &["s1 10000..90000 host-late B"],
@@ -320,7 +320,7 @@ fn a_collective_waits_for_its_last_peer() {
         "s1@0: HcclAllReduce(1,64)[0..50us] | s2@1: HcclAllReduce(2,64)[60us..100us]",
         &["s1 50000..60000 drained"],
     );
-    // An operator that is no collective waits for nobody.
+    // An operator that is no collective waits for no peer.
     check(
         "s1@0: Custom(1)[0..100us] | s2@1: Custom(2)[60us..100us]",
         &[],
@@ -344,7 +344,7 @@ fn notifies_and_values_hold_streams_like_events() {
          s2: aclrtValueWait(64,5,1)[1us..10us]",
         &["s2 1000..10000 signal-wait by s1 A root A"],
     );
-    // Written with another value: what it waited for is not known.
+    // Written with another value: its target is not known.
     check(
         "s1: A[0..10us] value(64,4)[10us]
          s2: aclrtValueWait(64,5,1)[1us..10us]",
@@ -417,7 +417,7 @@ fn what_cannot_be_known_is_said_to_be_unknown_and_why() {
         "s1: A[0..10us] by t1[-9us..-8us] rec(E)[no-event] by t1[-7us..-6us] C[50us..60us] by t1[45us..46us]",
         &["s1 10000..50000 host-late C"],
     );
-    // What was refused ran nowhere.
+    // A refused task ran nowhere.
     check(
         "s1: A[0..10us] by t1[-9us..-8us] B[call-failed] by t1[-7us..-6us] C[50us..60us] by t1[45us..46us]",
         &["s1 10000..50000 host-late C"],
@@ -548,6 +548,6 @@ fn a_stream_that_grows_is_followed_up_to_the_first_time_that_is_missing() {
     let trace = timeline("s1: A[0..1us] by t1[-5..-4] B[?] C[90us..91us]");
     let growing = Stalls::of_part(&trace, &Dependencies::of(&trace), false);
     assert_eq!(growing.iter().count(), 0);
-    // When nothing more will come, what is known counts.
+    // When no more data will arrive, the known facts count.
     assert_eq!(Stalls::of(&trace).iter().count(), 1);
 }

@@ -1,4 +1,4 @@
-//! Text in, text out: timelines of `testkit` against what the analyses say of them.
+//! Text in, text out: timelines of `testkit`, compared with the analyses' results.
 
 /// The clocks of hosts.
 mod align;
@@ -10,7 +10,7 @@ mod blamed;
 mod calls;
 /// Recordings that are read in windows.
 mod checks;
-/// What the end waited for.
+/// The critical path to the end.
 mod critical;
 mod cuttings;
 /// Edges between calls and tasks.
@@ -25,7 +25,7 @@ mod hang;
 /// Causes of idle time, and that they add up.
 mod idle;
 mod late_times;
-/// What the tool itself took.
+/// Tracer overhead.
 mod overhead;
 mod programs;
 /// Uses of memory, and what puts them in order.
@@ -40,7 +40,7 @@ mod resets;
 mod stalls;
 /// Tables.
 mod stats;
-/// Where steps are, and what the slowest had more of.
+/// Places of steps, and the excess of the slowest.
 mod steps;
 /// Steps, ranges, modules, and threads that plan for others.
 mod threads;

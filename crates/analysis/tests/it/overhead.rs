@@ -6,8 +6,8 @@ use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{CostRow, Row};
 use ascend_trace_testkit::Timeline;
 
-/// A trace in which the tool has told that its timing took so many nanoseconds of the first thread, up to
-/// a moment.
+/// A trace with reports that the tool's timing took this number of nanoseconds of the first thread, up
+/// to a time.
 fn with_costs(text: &str, sums: &[(i64, u64)]) -> Trace {
     let mut timeline = Timeline::parse(text).expect("a timeline");
     let threads = timeline.rows.iter().filter_map(|row| match row {
@@ -49,7 +49,7 @@ fn the_tools_own_work_is_not_blamed_on_the_program() {
         (found.cause.name(), tracer.map_or(0, |it| it.total_ns))
     };
     assert_eq!(idle(&[]), ("host-late", 0));
-    // A piece of work that is told at either end.
+    // A piece of work that is reported at either end.
     let piece = [(-1_000, 1_000), (12_000, 2_000), (82_000, 72_000)];
     assert_eq!(idle(&piece).0, "tracer-overhead");
     // As much, but before the gap, and after it.

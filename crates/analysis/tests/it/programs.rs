@@ -13,7 +13,7 @@ const QUEUE: usize = 8;
 /// How long a call takes that does not block.
 const CALL_NS: i64 = 1_000;
 
-/// A random program of so many operations, as the text of a timeline.
+/// A random program of `operations` operations, as the text of a timeline.
 pub(super) fn everything(dice: &mut Dice, operations: usize) -> String {
     let mut machine = Machine::new();
     for _ in 0..operations {
@@ -24,7 +24,7 @@ pub(super) fn everything(dice: &mut Dice, operations: usize) -> String {
 
 #[derive(Clone, Default)]
 struct Stream {
-    /// When it is through with what was submitted.
+    /// When it has finished its submissions.
     ready: i64,
     /// When each of its tasks ends.
     ends: Vec<i64>,
@@ -37,7 +37,7 @@ struct Rank {
     streams: [Stream; STREAMS],
     /// When each record happens, with the name of its event.
     records: Vec<(String, i64)>,
-    /// What was written to its word in memory last.
+    /// The last value of its word in memory.
     value: i64,
 }
 
@@ -78,7 +78,7 @@ impl Machine {
         &mut self.ranks[rank].threads[thread]
     }
 
-    /// A thread submits a task that runs for so long, and not before `least`: when it does.
+    /// A thread submits a task that runs for this time, and not before `least`: returns when it does.
     fn submit(
         &mut self,
         by: Thread,
@@ -190,14 +190,14 @@ impl Machine {
         }
     }
 
-    /// The other thread sets what a stream of this one waits for.
+    /// The other thread sets the signal that a stream of this one waits for.
     fn signal(&mut self, by: Thread, stream: usize, (wait, set): (&str, &str), dice: &mut Dice) {
         let other = Thread(by.0, 1 - by.1);
         let from = dice.roll(STREAMS as u64) as usize;
         if from == stream {
             return;
         }
-        // What is set must be known before what waits for it: the text is in the order of streams, not of calls.
+        // The setting call must precede the wait: the text is in the order of streams, not of calls.
         let (_, moment) = self.submit(other, from, (set, ""), (0, 0));
         self.submit(by, stream, (wait, ""), (moment, 0));
     }
@@ -215,7 +215,7 @@ impl Machine {
         self.signal(by, stream, (&wait, &format!("value(64,{value})")), dice);
     }
 
-    /// One that all ranks run; now and then one has a communicator of its own.
+    /// One that all ranks run; sometimes one has a separate communicator.
     fn collective(&mut self, by: Thread, stream: usize, lasts: i64, dice: &mut Dice) {
         let count = [64, 4_096][dice.roll(2) as usize];
         if dice.roll(12) == 0 {

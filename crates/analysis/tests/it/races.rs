@@ -189,14 +189,14 @@ fn an_unknown_order_is_no_race() {
         "s2: wait(E#0) by t1[20..21]",
         // Another stream waits for a notify and hands it on.
         "s3: aclrtWaitAndResetNotify(7)[50..60] by t1[20..21] rec(E) by t1[22..23] | s2: wait(E) by t1[24..25]",
-        // A callback may tell the program that the stream is so far.
+        // A callback may inform the program that the stream has reached it.
         "s1: hostfunc[1020..1030] by t1[20..21]",
         // A collective waits for other devices, which may be of this process.
         "s9@1: A[9..10] by t1[8..9] | s2: HcclAllReduce(1,64)[50..60] by t1[20..21]",
     ] {
         is_fine(&write_then_read(between));
     }
-    // What waits for something unknown may also come after what is submitted later.
+    // Work behind an unknown wait may also come after later submissions.
     is_fine(
         "s2: aclrtWaitAndResetNotify(7)[50..60] by t1[0..1] memcpy(64,9000,1000)[1000..1010] by t1[2..3]
          s1: memcpy(64,1000,5000)[500..600] by t1[10..11] notify(7)[600..610] by t1[12..13]",
@@ -216,7 +216,7 @@ fn an_unknown_order_is_no_race() {
         "data-race",
         &write_then_read("s2: notify(7)[50..60] by t1[20..21]"),
     );
-    // A collective of the only device waits for other processes, whose memory is another.
+    // A collective of the only device waits for other processes, with other memory.
     finds(
         "data-race",
         &write_then_read("s2: HcclAllReduce(1,64)[50..60] by t1[20..21]"),
@@ -343,7 +343,7 @@ fn memory_that_is_freed_while_a_task_may_use_it_is_found() {
         "aclrtFree(1000)",
     ));
     is_fine(&text("", "aclrtFreeWithDevSync(1000)"));
-    // What was not seen being made has no size.
+    // Memory from an unrecorded call has no known size.
     is_fine(&text("", "aclrtFree(1008)"));
     let found = of_timeline(&parsed(&text("", "aclrtFree(1000)")));
     assert_eq!(
@@ -366,7 +366,7 @@ fn a_copy_that_blocks_waits_for_no_stream() {
     finds("data-race", &text("", "aclrtMemcpy(64,5000,9000)"));
     is_fine(&text("", "aclrtMemcpy(64,9000,5000)"));
     is_fine(&text("t1: sync(s1)[10..90]", "aclrtMemcpy(64,9000,1000)"));
-    // What is submitted afterwards comes after it.
+    // Later submissions come after it.
     is_fine(
         "t1: aclrtMemcpy(64,1000,9000)[0..10] | s1: memcpy(64,2000,1000)[20..30] by t1[11..12]",
     );
@@ -385,7 +385,7 @@ fn what_is_captured_does_not_run() {
          t1: end(s1)[10..11] of g1
          s2: memcpy(64,9000,1000)[1000..1010] by t1[100..105]",
     );
-    // A sync after a capture is one for what was submitted before.
+    // A sync after a capture covers the submissions before it.
     is_fine(
         "s1: memcpy(64,1000,5000)[1..2] by t1[0..1]
          t1: capture(s1)[10..11] of g1
@@ -488,7 +488,7 @@ fn what_is_left_when_a_process_ends_is_found_by_the_call_that_made_it() {
     is_fine(made);
 }
 
-/// Graph 1 copies 64 bytes from 5000 to 1000; what comes after its capture, from 20 on, is what the case says.
+/// Graph 1 copies 64 bytes from 5000 to 1000; the case gives the calls after its capture, from 20 on.
 fn captured(then: &str) -> String {
     format!(
         "t1: capture(s3)[0..1] of g1 end(s3)[10..11] of g1
@@ -516,7 +516,7 @@ fn a_replay_uses_what_its_tasks_use() {
     is_fine(&captured(&format!(
         "{replay} | s2: memcpy(64,9000,2000)[5000..5010] by t1[100..105]"
     )));
-    // What a graph uses after a change of its nodes is not known.
+    // The memory that a graph uses after a change of its nodes is not known.
     let changed = "t1: aclmdlRICaptureTaskUpdateBegin(0)[12..13]";
     is_fine(&captured(&format!("{changed} | {replay} | {read}")));
 }

@@ -1,4 +1,4 @@
-//! Random programs: whoever is named is named for something that was still to come.
+//! Random programs: a named culprit always has unfinished work.
 
 use ascend_trace_analysis::{Cause, Dependencies, Lane, Node, Root, Stall, Stalls};
 use ascend_trace_recording::{TaskId, Trace};

@@ -1,4 +1,4 @@
-//! Events that stay done until they are reset: what goes wrong with the reset, and without it.
+//! Events that stay done until they are reset: mistakes with the reset, and without it.
 
 use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_analysis::{Fold, Window};
@@ -22,14 +22,14 @@ fn found_of(text: &str, (creation, flags): (u8, u32)) -> Vec<Finding> {
     found
 }
 
-/// What is found of events that need resets.
+/// The findings about events that need resets.
 fn found(text: &str) -> Vec<String> {
     let found = found_of(text, HELD).into_iter();
     let words = found.map(|it| format!("{} {}: {}", it.check, it.count, it.what));
     words.collect()
 }
 
-/// Stream 1 records, and streams 2 and 3 wait for it; what comes then is what the case says, from 30 on.
+/// Stream 1 records, and streams 2 and 3 wait for it; the case gives the later calls, from 30 on.
 fn two_waits(then: &str) -> String {
     format!(
         "s1: A[100..110] by t1[0..1] rec(E) by t1[2..3]
@@ -75,7 +75,7 @@ fn a_reset_after_all_waits_is_fine() {
         // No reset, and one of another event.
         "",
         "s2: rec(F) by t1[20..21] reset(F) by t1[30..31]",
-        // What the stream waits for is not known.
+        // The target of the stream's wait is not known.
         "s2: aclrtWaitAndResetNotify(7)[120..121] by t1[20..21] reset(E) by t1[130..131]",
     ] {
         let found = found(&two_waits(then));
@@ -91,7 +91,7 @@ fn a_reset_after_all_waits_is_fine() {
     assert_eq!(found(&failed), [""; 0]);
 }
 
-/// A round of a record and a wait, what the case says, and a second round that ends with a wait.
+/// A round of a record and a wait, the calls of the case, and a second round that ends with a wait.
 fn two_rounds(between: &str, wait: &str) -> String {
     format!(
         "s1: A[100..110] by t1[0..1] rec(E) by t1[2..3]

@@ -137,7 +137,7 @@ fn a_blocking_call_stalls_its_thread_and_blames_the_last_task() {
     );
 }
 
-/// What is said of a thread, and of a stream that was idle while the thread was in the call.
+/// Causes of a thread, and of a stream that was idle while the thread was in the call.
 const HELD_UP: &[Cause] = &[
     Cause::HostSync,
     Cause::HostCopy,

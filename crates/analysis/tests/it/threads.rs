@@ -8,7 +8,7 @@ use ascend_trace_testkit::racy::Dice;
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::{Timeline, timeline};
 
-/// What a check finds in a timeline.
+/// The findings of a check in a timeline.
 fn found(check: &str, text: &str) -> Vec<Finding> {
     let trace = timeline(text);
     let mut found = Findings::default().of(&Window::whole(&trace));
@@ -16,7 +16,7 @@ fn found(check: &str, text: &str) -> Vec<Finding> {
     found
 }
 
-/// What was found, in words.
+/// The findings, in words.
 fn words(check: &str, text: &str) -> Vec<String> {
     let found = found(check, text).into_iter();
     let words = found.map(|it| format!("{} {}: {}", it.tid, it.count, it.what));
@@ -127,7 +127,7 @@ fn calls_in_host_functions_are_found() {
         words("call-in-callback", &text),
         ["1002 5: aclrtMalloc was called in a host function"]
     );
-    // One of them makes the mistake, and all of them say whose thread it is.
+    // One of them makes the mistake, and the text names the thread of all.
     let text = host_functions(5, |number, begin| match number {
         3 => inside("aclrtMalloc", begin),
         _ => inside("aclrtGetDevice", begin),
@@ -194,7 +194,7 @@ fn calls_at_the_time_of_host_functions_may_be_the_programs() {
     fine(&untimed.collect::<String>());
 }
 
-/// Where a host function runs most of the time, calls of any thread lie in one.
+/// Where a host function runs most of the time, calls of any thread are inside one.
 #[test]
 fn host_functions_without_pauses_say_nothing_of_threads() {
     let text = |pause: i64| {
@@ -216,7 +216,7 @@ fn host_functions_without_pauses_say_nothing_of_threads() {
     assert_eq!(words("call-in-callback", &text(20_000)).len(), 1);
 }
 
-/// What is found, wherever the recording is cut.
+/// The findings, for any cut of the recording.
 #[test]
 fn what_is_found_of_threads_does_not_depend_on_where_a_recording_is_cut() {
     let mut dice = Dice(7);

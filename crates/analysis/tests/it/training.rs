@@ -1,4 +1,4 @@
-//! What a training loop spends its time on.
+//! The use of a training loop's time.
 
 use ascend_trace_analysis::stats::{StallStats, StepStats, Verdict};
 use ascend_trace_analysis::{

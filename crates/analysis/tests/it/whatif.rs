@@ -93,7 +93,7 @@ fn launches_and_copies_take_less() {
         // A from 8 µs to 10 µs, the copy to 20 µs, the call that copies by itself 6 µs later.
         5_000
     });
-    // Both copies are gone, and the last call waits for its own submission at 14 µs and A at 15 µs.
+    // Both copies are removed, and the last call waits for its submission at 14 µs and A at 15 µs.
     assert_eq!(saved(text, Change::Copy { factor: 0.0 }), 16_000);
 }
 
@@ -242,7 +242,7 @@ fn predictions_are_what_the_changed_program_takes() {
     assert!(gains.iter().all(|it| *it > 10), "{gains:?}");
 }
 
-/// What the tool has cost a thread by then.
+/// The tracer overhead of a thread until then.
 fn cost(thread: u32, at_ns: i64, recording_ns: u64) -> Row {
     Row::Cost(CostRow {
         thread,
@@ -313,7 +313,7 @@ fn the_unchanged_simulation_is_the_recording() {
     }
 }
 
-/// Callbacks that are served before they were asked for, and the like: a simulation comes to its end all the same.
+/// Callbacks that are served before they were requested, and the like: a simulation still ends.
 #[test]
 fn waits_that_contradict_each_other_are_left_out() {
     let mut programs = 0;

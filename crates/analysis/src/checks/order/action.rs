@@ -1,6 +1,7 @@
 //! What calls do to the order of tasks and to memory, call by call.
 //!
-//! An action has all that is needed of its call, because the call may be gone from memory when its time has come.
+//! An action has all necessary data of its call, because the call may have been forgotten when its time
+//! has come.
 
 use std::ops::Range;
 
@@ -20,12 +21,12 @@ const DEVICE_ERRORS: i64 = 500_000;
 /// A place on a stream: the number of a task there.
 pub(super) type Place = (StreamId, u32);
 
-/// What a call does.
+/// Effect of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// The host begins to wait for what was submitted to these streams before.
+    /// The host begins to wait for the earlier submissions of these streams.
     Looks(Vec<Place>),
-    /// What it looked at is done.
+    /// The streams that it waited for are done.
     Learns,
     /// A recording of an event is done.
     LearnsOf(Generation),
@@ -34,7 +35,7 @@ pub(super) enum Act {
     Waits(StreamId, Option<u32>, Option<Generation>),
     /// From here on, the stream waits for something that is not known.
     WaitsForUnknown(StreamId, u32),
-    /// The program runs code on its behalf, which may tell others.
+    /// The program runs code on its behalf, which may inform others.
     CallsBack(StreamId, u32),
     /// With the serial number of the graph, if it is known.
     Replays(Place, Option<u32>),
@@ -67,7 +68,7 @@ pub(super) enum Act {
     Misses,
 }
 
-/// What a task reads and writes.
+/// Reads and writes of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) reads: Option<Range<u64>>,
@@ -117,7 +118,7 @@ pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut 
     }
     let looks = looks(trace, function, call);
     if let Some(places) = looks {
-        // What takes no time has its begin and its end in one.
+        // A call without duration has its begin and its end in one.
         push(call.begin, call.begin < call.end, Act::Looks(places));
         push(call.end, false, Act::Learns);
     }
@@ -162,7 +163,7 @@ fn last(trace: &Trace, stream: StreamId, call: &Call) -> Option<Place> {
     let submitted = |id: &_| trace.call(trace.task(*id).call).begin < call.begin;
     let before = tasks.partition_point(submitted).checked_sub(1)?;
     let task = trace.task(tasks[before]);
-    // What was captured has the number of the next task that runs.
+    // A captured task has the number of the next task that runs.
     match trace.runs(task) {
         true => Some((stream, task.sequence)),
         false => Some((stream, task.sequence.checked_sub(1)?)),
@@ -187,7 +188,7 @@ pub(crate) fn is_done(trace: &Trace, function: &Function, call: &Call, done: u64
     status.is_none_or(|status| *status == done)
 }
 
-/// What a call does when it begins.
+/// Effect of a call's begin.
 fn begins(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
     let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
     if let Some(address) = word(Part::Freed).or_else(|| word(Part::HostFreed)) {
@@ -202,7 +203,7 @@ fn begins(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
     Some(Act::Drops(stream, number))
 }
 
-/// What a call does when it returns.
+/// Effect of a call's return.
 fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
     let mut acts: Vec<Act> = Vec::new();
     acts.extend(memory_of(trace, function, call));
@@ -224,7 +225,7 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
             );
         }
         Role::WaitEvent => {
-            // First: what the wait itself puts in order does not count for it.
+            // First: the order that the wait itself establishes does not count for it.
             acts.extend(held(trace, call, Held::Waits));
             acts.extend(stream.map(|stream| {
                 let number = task.map(|task| task.sequence);
@@ -265,7 +266,7 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
     acts
 }
 
-/// What a task does with an event that stays done until it is reset.
+/// Effect of a task on an event that stays done until it is reset.
 fn held(trace: &Trace, call: &Call, act: fn(Place) -> Held) -> Option<Act> {
     let event = call.event?.event;
     let task = trace.task(call.task?);
@@ -273,7 +274,7 @@ fn held(trace: &Trace, call: &Call, act: fn(Place) -> Held) -> Option<Act> {
         .then(|| Act::Holds(event, act((task.stream, task.sequence))))
 }
 
-/// What it means that a graph got a node.
+/// Effect of a new node in a graph.
 fn captured(task: Option<&Task>) -> Option<Act> {
     let waits = matches!(
         task?.kind,
@@ -341,7 +342,7 @@ fn has_peers(trace: &Trace, stream: StreamId) -> bool {
     streams.any(|it| it.process == own.process && it.device != own.device)
 }
 
-/// What a copy or fill reads and writes; `None` where nothing is known of it.
+/// Reads and writes of a copy or fill; `None` if unknown.
 pub(super) fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<Memory> {
     let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
     let bytes = word(Part::Extent)?;
@@ -363,7 +364,7 @@ pub(super) fn range(begin: u64, bytes: u64) -> Option<Range<u64>> {
     (begin != 0 && begin < end).then_some(begin..end)
 }
 
-/// What a call does to the memory that there is.
+/// Effect of a call on the allocated memory.
 fn memory_of(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
     let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
     let of_part = |part: Part| range(word(part)?, word(Part::Size)?);

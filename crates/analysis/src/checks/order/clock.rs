@@ -1,7 +1,7 @@
-//! Vector clocks: how far each stream has come before something.
+//! Vector clocks: the progress of each stream before something.
 //!
-//! A stream has a *slot*, and its tasks have positions there that only grow. When a stream is gone, another one gets
-//! the slot and continues its positions, so a clock never means the wrong stream.
+//! A stream has a *slot*, and its tasks have growing positions there. After a stream's end, another one
+//! gets the slot and continues its positions, so a clock never means the wrong stream.
 
 /// Entries of a clock; with more, its order counts as unknown.
 const MOST: usize = 1 << 10;
@@ -9,7 +9,7 @@ const MOST: usize = 1 << 10;
 /// All tasks of a slot up to a position come before.
 pub(super) type Reached = (u32, u64);
 
-/// What comes before something that is submitted, in addition to what the host knows to be done.
+/// The predecessors of a submission, in addition to everything that the host knows to be done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     /// By slot.
@@ -43,14 +43,14 @@ impl Clock {
         }
     }
 
-    /// Forgets what the host knows anyway.
+    /// Drops entries that the host knows anyway.
     pub(super) fn prune(&mut self, host: &Host) {
         let reached = &mut self.reached;
         reached.retain(|(slot, position)| host.at(*slot) < *position);
     }
 }
 
-/// What the host knows to be done, by slot.
+/// The tasks that the host knows to be done, by slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Host(Vec<u64>);
 

@@ -40,7 +40,7 @@ impl Graph {
 #[derive(Debug, Default)]
 pub(super) struct Graphs {
     known: HashMap<u32, Graph>,
-    /// Nodes are replaced: what a graph uses is not known any more.
+    /// Nodes are replaced: the memory that a graph uses is not known any more.
     change: bool,
 }
 
@@ -75,7 +75,7 @@ impl Graphs {
         }
     }
 
-    /// Lends what is known of a graph, to be put back.
+    /// Lends the facts about a graph, which must be put back.
     pub(super) fn take(&mut self, serial: u32) -> Option<Graph> {
         self.known.remove(&serial)
     }

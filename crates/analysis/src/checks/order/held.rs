@@ -16,7 +16,7 @@ const MOST_WAITS: usize = 64;
 const MADE_WITH_FLAG: u8 = 1;
 const SYNC: u32 = 1;
 
-/// What a call does with such an event.
+/// Effect of a call on such an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
     Records(Place),
@@ -66,7 +66,7 @@ impl HeldEvents {
         self.events.clear();
     }
 
-    /// Takes in what the task at a position does, given what is before it.
+    /// Takes the effect of the task at a position, with its predecessors.
     pub(super) fn take(
         &mut self,
         event: EventId,

@@ -18,7 +18,7 @@ pub(super) struct Use {
     pub(super) note: Note,
 }
 
-/// What has happened to a piece of memory.
+/// History of a piece of memory.
 #[derive(Clone, Debug)]
 struct Piece {
     end: u64,
@@ -39,7 +39,7 @@ impl Piece {
 pub(super) struct Memory {
     /// By begin; they do not overlap.
     pieces: BTreeMap<u64, Piece>,
-    /// From so many pieces on, those are sought that nobody has to remember.
+    /// From this number of pieces on, unnecessary ones are searched.
     limit: usize,
 }
 
@@ -108,7 +108,7 @@ impl Memory {
             .map(|(begin, piece)| (*begin, piece))
     }
 
-    /// From now on a range begins anew.
+    /// From now on the history of a range begins again.
     pub(super) fn forget(&mut self, range: &Range<u64>) {
         self.split(range.start);
         self.split(range.end);
@@ -129,8 +129,8 @@ impl Memory {
         self.pieces.insert(range.start, piece);
     }
 
-    /// Notes that a task reads a range. Reads that come before it need not be remembered: what comes after it
-    /// comes after them.
+    /// Notes that a task reads a range. Earlier reads need not be kept: successors of this one come
+    /// after them.
     pub(super) fn read(&mut self, range: &Range<u64>, by: Use, is_before: impl Fn(&Use) -> bool) {
         self.split(range.start);
         self.split(range.end);
@@ -171,7 +171,7 @@ impl Memory {
         }
     }
 
-    /// Keeps the number of pieces within bounds, given what is done for everything that comes.
+    /// Limits the number of pieces, with the tasks that are done before everything later.
     pub(super) fn tidy(&mut self, is_done: impl Fn(&Use) -> bool) {
         if self.pieces.len() < self.limit {
             return;

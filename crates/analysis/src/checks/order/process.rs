@@ -16,7 +16,7 @@ use super::{Fact, Note};
 
 /// Streams that are followed at a time.
 const MOST_STREAMS: u32 = 1 << 12;
-/// Events whose recordings are remembered.
+/// Largest number of events with kept recordings.
 const MOST_EVENTS: usize = 1 << 16;
 /// Recordings of one event that are remembered: a wait of another thread may name an older one.
 const MOST_RECORDS: usize = 4;
@@ -31,7 +31,7 @@ struct Lane {
     base: u64,
     /// The position of its last task that matters.
     top: u64,
-    /// What comes before its next task, itself included.
+    /// The predecessors of its next task, itself included.
     clock: Clock,
     /// From this position on, it waits for something that is not known, until the host knows that this is done.
     unknown: Option<u64>,
@@ -47,7 +47,7 @@ impl Lane {
     }
 }
 
-/// What comes before a recording of an event, itself included.
+/// The predecessors of a recording of an event, itself included.
 #[derive(Debug)]
 struct Record {
     generation: u32,
@@ -85,7 +85,7 @@ pub(super) struct Process {
     memory: Memory,
     /// Begin, end, and whether it is the host's.
     allocations: BTreeMap<u64, (u64, bool)>,
-    /// Where streams may wait for what was not recorded: those that were made since.
+    /// If streams may wait for unrecorded events: the streams that were made since.
     made: Option<HashSet<StreamId>>,
     graphs_wait: bool,
     graphs: Graphs,
@@ -302,7 +302,7 @@ impl Process {
         facts.extend(self.held.take(event, act, at, is_before));
     }
 
-    /// What comes before the tasks of a stream is not known from here on.
+    /// From here on the predecessors of a stream's tasks are not known.
     fn lose(&mut self, place: Place) {
         let Some((_, position)) = self.submitted(place) else {
             return;
@@ -312,7 +312,7 @@ impl Process {
         }
     }
 
-    /// Without what may be pageable memory of the host, which an older runtime copies itself.
+    /// Without possible pageable memory of the host, which an older runtime copies itself.
     fn known(&self, used: Used) -> Used {
         let is_ours = |range: &Range<u64>, is_host: bool| !is_host || self.is_pinned(range);
         let [reads, writes] = used.is_host;
@@ -378,7 +378,7 @@ impl Process {
         }
     }
 
-    /// The host does it now: what was submitted before must be done.
+    /// The host does it now: earlier submissions must be done.
     fn host_uses(&mut self, used: &Used, note: Note, facts: &mut Vec<Fact>) {
         let is_before = |it: &Use| it.position <= self.host.at(it.slot);
         facts.extend(race(&self.memory, used, note, is_before));
@@ -463,7 +463,7 @@ impl Process {
     }
 }
 
-/// The race of a use of memory with an earlier one that is not before it: of what it writes, or else of what it reads.
+/// The race of a use of memory with an unordered earlier one: for its writes, or else for its reads.
 fn race(
     memory: &Memory,
     used: &Used,

@@ -7,10 +7,10 @@ use ascend_trace_recording::{Call, Operand, Task, Trace};
 
 use super::action::{Memory, range, uses};
 
-/// What comes between the dimensions and the strides of a tensor.
+/// Text between the dimensions and the strides of a tensor.
 const STRIDES: &str = " strides ";
 
-/// What is in a text that was cut.
+/// Character in a text that was cut.
 const CUT: char = '…';
 
 /// The memory of a task that runs an operator: each tensor, and the scratch memory.
@@ -26,7 +26,7 @@ pub(super) fn memory_of(trace: &Trace, call: &Call, task: &Task) -> Vec<Memory> 
             writes: Some(range),
             ..Memory::default()
         },
-        // It may write what no table says that it writes: a use is at least a read.
+        // It may write memory that no table lists: a use is at least a read.
         false => Memory {
             reads: Some(range),
             ..Memory::default()
@@ -53,8 +53,8 @@ fn range_of(trace: &Trace, tensor: &Operand<'_>) -> Option<Range<u64>> {
     range(word(Part::Data)?.checked_add(before)?, bytes)
 }
 
-/// Whether dimensions lie in memory in the order in which they are given: `ACL_FORMAT_ND`, `ACL_FORMAT_NCHW`. The others
-/// are made of blocks, and named by these.
+/// Whether the order of dimensions in memory is the given one: `ACL_FORMAT_ND`, `ACL_FORMAT_NCHW`. The
+/// others consist of blocks, and are named by these.
 fn is_plain(layout: &str) -> bool {
     let dimensions = layout.rsplit('_').next().unwrap_or_default();
     !layout.contains("FRACTAL") && dimensions.chars().all(|it| "NCDHWL".contains(it))
@@ -71,8 +71,8 @@ fn width(data_type: &str) -> Option<u64> {
     (bits.is_multiple_of(8) && bits > 0).then_some(bits / 8)
 }
 
-/// Elements of a tensor whose text is like `[4, 2]` or `[4, 2] strides [1, 4]`, if they have no gaps between them and
-/// none lies where another one does.
+/// Elements of a tensor with a text like `[4, 2]` or `[4, 2] strides [1, 4]`, if they have neither gaps
+/// nor overlaps.
 fn elements(text: &str) -> Option<u64> {
     let (dimensions, strides) = match text.split_once(STRIDES) {
         Some((dimensions, strides)) => (dimensions, Some(strides)),
@@ -86,7 +86,7 @@ fn elements(text: &str) -> Option<u64> {
     let Some(strides) = strides else {
         return Some(all);
     };
-    // From the nearest elements on, the elements of each dimension lie behind those of the ones before.
+    // From the nearest elements on, the elements of each dimension come after those of the ones before.
     let mut pairs: Vec<(u64, u64)> = numbers(strides)?.into_iter().zip(dimensions).collect();
     pairs.retain(|(_, size)| *size != 1);
     pairs.sort_unstable();

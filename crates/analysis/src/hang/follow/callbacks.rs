@@ -9,7 +9,7 @@ use super::Follow;
 const ADVICE: &str = "process reports in a thread that does nothing else and waits for no stream";
 
 impl Follow<'_> {
-    /// A stream has come to a callback.
+    /// A stream has reached a callback.
     pub(super) fn callback(&mut self, stream: StreamId, entry: &Entry) -> Culprit {
         let name = self.words.stream(stream);
         let about = self.about_entry(stream, entry);

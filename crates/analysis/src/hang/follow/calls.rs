@@ -1,4 +1,4 @@
-//! What a thread waits for in its open call.
+//! Targets that a thread waits for in its open call.
 
 use ascend_trace_format::api::{Fact, Role, Waits};
 use ascend_trace_recording::{Call, StreamId, ThreadId};
@@ -12,7 +12,7 @@ use crate::dependencies::streams_of;
 use crate::stalls::least_full;
 
 impl Follow<'_> {
-    /// What a thread waits for.
+    /// The target of a thread's wait.
     pub(super) fn thread(&mut self, thread: ThreadId) -> Culprit {
         if let Some(culprit) = self.enter(Step::Thread(thread)) {
             return culprit;
@@ -28,7 +28,7 @@ impl Follow<'_> {
         }
     }
 
-    /// What an open call waits for.
+    /// The target of an open call's wait.
     fn call(&mut self, thread: ThreadId, number: Option<u32>, call: &Call) -> Culprit {
         let function = self.trace.function(call.function);
         let meaning = function.role.meaning();
@@ -92,7 +92,7 @@ impl Follow<'_> {
         }
     }
 
-    /// What a thread asks for again and again.
+    /// The target that a thread queries repeatedly.
     fn poll(&mut self, thread: ThreadId, poll: &Past) -> Culprit {
         let about = self.words.about_thread(thread);
         let (name, asks) = (self.words.thread(thread), self.words.past(poll));
@@ -170,7 +170,7 @@ impl Follow<'_> {
         })
     }
 
-    /// Whether so much is pending on a stream that its queue can be full.
+    /// Whether a stream has enough pending tasks to fill its queue.
     fn is_full(&self, stream: StreamId) -> bool {
         let queue = self.state.queues.stream(stream);
         queue.is_some_and(|it| it.entries().len() >= least_full(self.trace))

@@ -9,7 +9,7 @@ use super::super::queues::{Entry, Needs};
 use super::super::report::{Culprit, Kind, Subject};
 use super::Follow;
 
-/// How often the longest task of a name so far fits into one that is unusual.
+/// Ratio of an unusual duration to the longest earlier one of that name.
 const UNUSUAL: i64 = 100;
 
 impl Follow<'_> {
@@ -90,7 +90,7 @@ impl Follow<'_> {
         }
     }
 
-    /// Nothing sets what a stream waits for.
+    /// Nothing sets the signal that a stream waits for.
     pub(super) fn unset(&self, subject: Subject, entry: &Entry) -> Culprit {
         let process = self.trace.process_numbered(subject.process);
         let certain = process.is_some_and(|it| self.all_wait(it));
@@ -215,7 +215,7 @@ impl Follow<'_> {
         }
     }
 
-    /// What a thread does now, for advice.
+    /// Present activity of a thread, for advice.
     pub(super) fn doing(&self, thread: ThreadId) -> String {
         let name = self.words.thread(thread);
         let host = self.state.hosts.get(thread);

@@ -1,4 +1,4 @@
-//! Collectives that not all ranks have come to.
+//! Collectives that some ranks have not joined.
 
 use ascend_trace_format::api::Part;
 use ascend_trace_recording::{Call, StreamId, ThreadId};
@@ -12,7 +12,7 @@ use super::Follow;
 const NAMED: usize = 8;
 
 impl Follow<'_> {
-    /// A stream has come to a collective.
+    /// A stream has reached a collective.
     pub(super) fn collective(
         &mut self,
         stream: StreamId,

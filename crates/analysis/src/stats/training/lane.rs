@@ -8,7 +8,7 @@ use super::step::StepStats;
 use crate::Intervals;
 use crate::steps::{Cut, Detail};
 
-/// What a device was used for.
+/// Use of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Use {
     Compute,
@@ -45,19 +45,19 @@ pub(super) struct Lane {
     ahead: Vec<Cut>,
     /// Of these, how many tasks without a time were submitted in them.
     untimed: Vec<u64>,
-    /// So many of them have been summed up.
+    /// Number of them that have been summed up.
     done: usize,
     loading: Intervals,
-    /// What may lie in the next step, and in others behind it.
+    /// Pieces that may be in the next step, and in later ones.
     pieces: Vec<Piece>,
-    /// What has come since steps were summed up last.
+    /// Pieces since the last sums of steps.
     fresh: Vec<Piece>,
     watched: Vec<i64>,
     details: Vec<Detail>,
 }
 
 impl Lane {
-    /// What is ahead.
+    /// The steps ahead.
     pub(super) fn of(tid: u32, ahead: Vec<Cut>, loading: Intervals) -> Self {
         Self {
             tid,
@@ -79,7 +79,7 @@ impl Lane {
         }
     }
 
-    /// A task without a time was submitted at this moment.
+    /// A task without a time was submitted at this time.
     pub(super) fn untimed(&mut self, at: i64) {
         let place = self.ahead.partition_point(|it| it.end <= at);
         if self.ahead.get(place).is_some_and(|it| it.begin <= at) {
@@ -87,7 +87,7 @@ impl Lane {
         }
     }
 
-    /// What is done in the step that begins then is kept.
+    /// Keeps the work of the step that begins then.
     pub(super) fn watch(&mut self, begin: i64) {
         self.watched.push(begin);
     }
@@ -96,12 +96,12 @@ impl Lane {
         !self.watched.is_empty()
     }
 
-    /// What was done in the steps that are watched.
+    /// The work of the watched steps.
     pub(super) fn into_details(self) -> Vec<Detail> {
         self.details
     }
 
-    /// Sums up the steps that end before a moment, and hands out what each of them was.
+    /// Sums up the steps that end before a time, and passes on each of them.
     pub(super) fn settle(
         &mut self,
         trace: &Trace,
@@ -109,7 +109,7 @@ impl Lane {
         until: i64,
         take: &mut impl FnMut(StepStats),
     ) {
-        // A window may have many steps: each looks only at what begins before its end.
+        // A window may have many steps: each examines only pieces that begin before its end.
         let mut ahead = std::mem::take(&mut self.fresh);
         ahead.sort_unstable_by_key(|piece| Reverse(piece.begin));
         while let Some(end) = self.next().map(|step| step.end).filter(|it| *it <= until) {
@@ -186,7 +186,7 @@ impl Lane {
     }
 }
 
-/// Idle time by what the next piece of work was waiting for.
+/// Idle time by the wait of the next piece of work.
 #[derive(Debug, Default)]
 struct Idle {
     loading: i64,

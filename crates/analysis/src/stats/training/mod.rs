@@ -1,5 +1,5 @@
-//! What a training loop spends its time on, in the words of its framework: a verdict for each step, and sums by
-//! range and by module.
+//! The use of a training loop's time, in the words of its framework: a verdict for each step, and sums
+//! by range and by module.
 //!
 //! It is worked out from ranges that the program named.
 

@@ -14,7 +14,7 @@ use crate::Class;
 pub struct ModuleStats {
     /// `forward`, `backward` or `optimizer`; `null` outside of them.
     pub phase: Option<String>,
-    /// The innermost module, such as `layers.0.norm (LayerNorm)`; `null` for what no module did.
+    /// The innermost module, such as `layers.0.norm (LayerNorm)`; `null` for work outside of modules.
     pub module: Option<String>,
     pub operation: String,
     /// All of them; `time.count` could be timed.

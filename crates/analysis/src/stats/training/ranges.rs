@@ -1,4 +1,4 @@
-//! Ranges of one name and kind, and what was done in them.
+//! Ranges of one name and kind, and the work in them.
 
 use ascend_trace_recording::{Range, Task, TimeRange, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -117,7 +117,7 @@ fn own_times(trace: &Trace, repeated: &Repeated) -> Vec<i64> {
         (range.thread, range.begin, -range.end, *it)
     });
     let mut open: Vec<usize> = Vec::new();
-    // Of the ranges that are open, what is covered inside of each.
+    // For the open ranges, the covered time inside of each.
     let mut inside: FxHashMap<usize, Vec<TimeRange>> = FxHashMap::default();
     for place in order {
         let range = &ranges[place];

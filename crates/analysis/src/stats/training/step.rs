@@ -1,4 +1,4 @@
-//! What one step of a training loop spent its time on, and what bounds it.
+//! The parts of a training step's time, and its bounds.
 
 use std::cmp::Reverse;
 
@@ -34,7 +34,7 @@ impl Verdict {
 /// `idle_ns`; and `idle_ns` that of the five after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StepStats {
-    /// Number of the process in the recording: pids do not tell processes apart.
+    /// Number of the process in the recording: several processes may have the same pid.
     pub process: u32,
     pub pid: u32,
     /// The process's rank; `null` where none is known.
@@ -76,7 +76,7 @@ pub struct StepStats {
 }
 
 impl StepStats {
-    /// What is said of it, and how much of the step speaks for that.
+    /// Its verdicts, and the share of the step that supports each.
     pub fn shares(&self) -> [(Verdict, i64); 4] {
         [
             (Verdict::DeviceBound, self.compute_ns),

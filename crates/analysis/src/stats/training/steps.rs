@@ -1,8 +1,8 @@
 //! Steps of training loops, summed up window by window.
 //!
-//! Where they are is known before the first window: from ranges, of which all are
-//! ([`ascend_trace_recording::recording::Replay`]), or from a plan that was made before. So a task finds its step wherever a
-//! recording is cut.
+//! Their places are known before the first window: from ranges, which are all known
+//! ([`ascend_trace_recording::recording::Replay`]), or from a plan that was made before. So a task
+//! finds its step for any cut of a recording.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub struct Steps {
     learner: Learner,
 }
 
-/// Names of what was done in steps of which details are wanted.
+/// Names of the work in steps with wanted details.
 #[derive(Clone, Debug, Default)]
 struct Names {
     numbers: FxHashMap<String, u32>,
@@ -56,7 +56,7 @@ impl Names {
 }
 
 impl Steps {
-    /// The steps of a plan. Of those that are watched, by process and begin, it is kept what was done in them.
+    /// The steps of a plan. For the watched ones, by process and begin, their work is kept.
     pub fn planned(plan: Plan, watched: Vec<(u32, i64)>) -> Self {
         Self {
             plan: Some(plan),
@@ -65,7 +65,7 @@ impl Steps {
         }
     }
 
-    /// The rows, what was done in those that were watched, and the names of that.
+    /// The rows, the work of the watched ones, and its names.
     pub(crate) fn into_parts(self) -> (Vec<StepStats>, Vec<Detail>, Vec<String>) {
         let details = self.lanes.into_values().flat_map(Lane::into_details);
         (self.rows, details.collect(), self.names.all)
@@ -76,7 +76,7 @@ impl Steps {
         &self.rows
     }
 
-    /// What is known of a range that is a step.
+    /// The facts about a range that is a step.
     pub fn of_range(&self, trace: &Trace, range: &Range) -> Option<&StepStats> {
         let thread = trace.thread(range.thread);
         let process = trace.process(thread.process).serial;
@@ -121,7 +121,7 @@ impl Steps {
         }
         let launch = trace.call(task.call);
         let Some(placed) = self.learner.place(trace, task) else {
-            // Its own begin may lie in a step that was summed up before its part came.
+            // Its begin may be in a step that was summed up before its part arrived.
             return lane.untimed(window.keys.task(id));
         };
         let planned = trace.planned(launch).map(|id| trace.call(id));
@@ -167,7 +167,7 @@ impl Steps {
         }
     }
 
-    /// Sums up the steps that end before a moment: nothing that begins before it will be taken in.
+    /// Sums up the steps that end before a time: nothing that begins before it will be added.
     fn settle(&mut self, trace: &Trace, until: i64) {
         for (process, lane) in &mut self.lanes {
             lane.settle(trace, *process, until, &mut |row| self.rows.push(row));
@@ -212,8 +212,9 @@ impl Fold for Steps {
     }
 }
 
-/// When the program waited for data, by what the hook told of it, or else torch_npu: that leaves the range of a
-/// loader that has no more open, so one that begins ends the one before, and what ends with the recording tells nothing.
+/// When the program waited for data, from the hook's ranges, or else torch_npu's. torch_npu leaves the
+/// range of an empty loader open, so the begin of one ends the one before, and one that ends with the
+/// recording says nothing.
 fn loading<'r>(trace: &Trace, ranges: impl Iterator<Item = &'r Range> + Clone) -> Intervals {
     let told = ranges
         .clone()

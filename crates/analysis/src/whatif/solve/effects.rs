@@ -25,7 +25,7 @@ pub(super) struct Factor {
     factor: f64,
 }
 
-/// What changes in which simulation, by what it changes. It changes in few of them.
+/// The changes of each simulation, by subject. A subject changes in few of them.
 #[derive(Debug)]
 pub(super) struct Effects {
     pub(super) count: usize,
@@ -112,7 +112,7 @@ impl Effects {
         Some(all)
     }
 
-    /// Adds what is added in each manner, times a factor.
+    /// Adds the lags of each manner, times a factor.
     pub(super) fn add(&self, row: &mut [i64], lags: &Lags, factors: &[Factor]) {
         for (block, lag) in self.blocks.iter().zip(lags) {
             let own = row.get_mut(block.clone()).unwrap_or_default();
@@ -123,15 +123,15 @@ impl Effects {
         }
     }
 
-    /// Goes on to the later of two timestamps: the one reached and the one of a launch, each with what is added to it in
-    /// each manner. What is added to the launch changes with it.
+    /// Moves to the later of two timestamps: the reached one and the one of a launch, each with its
+    /// lags in each manner. The lags of the launch change with it.
     pub(super) fn later(&self, row: &mut [i64], own: &Lags, (launch, lags): (&[i64], &Lags)) {
         let rows = self.launch.iter();
         let changed = rows.map(|it| {
             let launched = launch[it.run] + lags[it.manner] + it.more(lags);
             launched.max(row[it.run] + own[it.manner])
         });
-        // Most often there is none: nothing is allocated then.
+        // Most often no element is changed: nothing is allocated then.
         let changed: Vec<i64> = changed.collect();
         for ((block, own), lag) in self.blocks.iter().zip(own).zip(lags) {
             let row = row.get_mut(block.clone()).unwrap_or_default();

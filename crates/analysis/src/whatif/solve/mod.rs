@@ -1,9 +1,9 @@
 //! When everything would happen: one pass over all lanes, in several simulations at once.
 //!
-//! Each begin and end is the latest of what it waits for, plus a time that it takes itself. Lanes go on in the order of
-//! the recording, so that little has to be kept: what was reached on each lane, and what others still wait for. A lane
-//! that needs something that has not happened waits. If all of them wait, the waits form a circle: what was first in the
-//! recording then goes on with what is known.
+//! Each begin and end is the latest of its targets, plus a duration. Lanes continue in the order of the
+//! recording, so that little has to be kept: the reached time of each lane, and the targets of others.
+//! A lane that needs a later result waits. If all of them wait, the waits form a circle: the first one
+//! in the recording then continues with the known values.
 
 mod effects;
 mod shared;
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 128;
 /// Calls or tasks that a lane may go on for before others have their turn.
 const TURN: usize = 64;
 
-/// What a simulation comes to.
+/// Result of a simulation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Solved {
     /// From the first call or task to the end of the last.
@@ -160,7 +160,7 @@ impl<'f> Lanes<'f> {
         self.is_ready(lane);
     }
 
-    /// All lanes wait for each other: lets the first one in the recording go on. False if there are none.
+    /// All lanes wait for each other: lets the first one in the recording continue. False without any.
     fn force(&mut self) -> bool {
         let lanes = (0..self.blocked.len()).filter(|it| self.blocked[*it].is_some());
         let first = lanes.filter_map(|it| Some((self.time(it)?, it))).min();

@@ -1,4 +1,4 @@
-//! What all lanes of a simulation have in common: what was reached, by what else needs it.
+//! State shared by all lanes of a simulation: reached times, by the waits that need them.
 
 use rustc_hash::FxHashMap;
 
@@ -46,7 +46,7 @@ pub(super) struct Shared<'f> {
     needed: Vec<u32>,
     /// Lanes that wait for a source.
     waiting: FxHashMap<u32, Vec<usize>>,
-    /// Lanes that may go on, and for what they waited.
+    /// Lanes that may continue, and their waits.
     pub(super) woken: Vec<(usize, Need)>,
     /// By simulation: the first begin and the last end.
     low: Vec<i64>,
@@ -88,14 +88,14 @@ impl<'f> Shared<'f> {
         }
     }
 
-    /// The first of these waits whose source is still ahead.
+    /// The first of these waits with a source that is still ahead.
     pub(super) fn ahead(&self, waits: &[Wait]) -> Option<Need> {
         let is_ahead = |it: &&Wait| matches!(self.sources[it.source as usize], Source::Ahead);
         let first = waits.iter().find(is_ahead);
         first.map(|it| Need::Source(it.source))
     }
 
-    /// Leaves out those waits whose source is still ahead.
+    /// Drops the waits with a source that is still ahead.
     pub(super) fn leave_out(&mut self, waits: &[Wait]) {
         let is_ahead = |it: &&Wait| matches!(self.sources[it.source as usize], Source::Ahead);
         let ahead = waits.iter().filter(|it| it.of & super::ALL != 0);

@@ -21,16 +21,16 @@ pub(super) struct StreamLane<'f> {
     is_inside: bool,
     /// The end of the task before, in the recording.
     before: Option<i64>,
-    /// What was reached in each simulation.
+    /// Reached time in each simulation.
     row: Vec<i64>,
     waits: &'f [Wait],
     /// The first of the index' sources that the lane has not reached.
     source: usize,
     rooms: &'f [Room],
-    /// How long it worked in each simulation, in addition to what is the same in all of them.
+    /// Its working time in each simulation, in addition to the common part.
     worked: Vec<i64>,
     worked_in_all: i64,
-    /// It goes on without what it waits for.
+    /// It continues without its target.
     pub(super) is_forced: bool,
 }
 

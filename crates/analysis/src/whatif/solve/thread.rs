@@ -14,12 +14,12 @@ use super::effects::Lags;
 use super::shared::{Move, Need, Shared};
 use super::slots::Slot;
 
-/// A call whose tasks have not all begun.
+/// A call with tasks that have not all begun.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     ordinal: u32,
     begin: Slot,
-    /// For tasks whose calls waited for room.
+    /// For tasks of calls that waited for room.
     end: Option<Slot>,
     /// Its end in the recording.
     call_end: i64,
@@ -27,7 +27,7 @@ struct Pending {
     left: u32,
 }
 
-/// What a task finds of the call that submitted it.
+/// State of the call that submitted a task.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Launched {
     Ahead,
@@ -47,7 +47,7 @@ pub(super) struct ThreadLane<'f> {
     is_inside: bool,
     /// The end of the call before, in the recording.
     reached: Option<i64>,
-    /// What was reached in each simulation, except what is the same in all of them since then.
+    /// Reached time in each simulation, except for the common part since then.
     row: Vec<i64>,
     ahead: i64,
     waits: &'f [Wait],
@@ -61,7 +61,7 @@ pub(super) struct ThreadLane<'f> {
     /// Tasks that began without their calls.
     skipped: FxHashMap<u32, u32>,
     waiting: Vec<(Need, usize)>,
-    /// It goes on without what it waits for.
+    /// It continues without its target.
     pub(super) is_forced: bool,
 }
 
@@ -358,7 +358,7 @@ impl<'f> ThreadLane<'f> {
         (found.ordinal == ordinal && found.left > 0).then_some(place)
     }
 
-    /// A task of a call began. Says whether the call was there.
+    /// A task of a call began. Returns whether the call exists.
     pub(super) fn begun(&mut self, shared: &mut Shared<'f>, ordinal: u32) -> bool {
         let Some(place) = self.find(ordinal) else {
             return false;
@@ -401,7 +401,7 @@ impl<'f> ThreadLane<'f> {
         }
     }
 
-    /// What a task of this thread waits for.
+    /// The target of a task of this thread.
     pub(super) fn need(&self, ordinal: u32, is_end: bool) -> Need {
         Need::Call(self.number, ordinal, is_end)
     }

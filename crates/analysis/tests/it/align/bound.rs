@@ -19,7 +19,7 @@ fn limits(own: &Recorded, other: &Recorded, pivot: i64) -> Vec<Limit> {
     let all = pairs.flat_map(|(own, other)| {
         let begin = own.begin - own.error;
         let end = own.end + own.error;
-        // The other clock, less this one and what lies between them anyway.
+        // The other clock, less this one and their distance.
         let apart = |other: i64, own: i64| (other - own) as f64;
         [
             Limit {

@@ -1,4 +1,4 @@
-//! A cluster: hosts with clocks of their own, and ranks that run collectives together.
+//! A cluster: hosts with different clocks, and ranks that run collectives together.
 
 use ascend_trace_analysis::align::{Comm, Lane, Participant, Recorded, Round};
 
@@ -29,7 +29,7 @@ pub(super) struct HostClock {
 }
 
 impl HostClock {
-    /// What it reads at a true time.
+    /// Its reading at a true time.
     pub(super) fn reads(self, truth: i64) -> i64 {
         self.offset + truth + (truth as f64 * self.rate).round() as i64
     }
@@ -78,7 +78,7 @@ impl Cluster {
         let hosts = Hosts { hosts: 3, ranks: 1 };
         let mut cluster = Self::idle(&mut chance, hosts);
         cluster.run(&mut chance, (&[0, 1], 0), collectives);
-        // Of another size, so that it is no other one: nobody has recorded its last rank.
+        // With another size, so that it is a different one: its last rank has no recording.
         cluster.run(&mut chance, (&[1, 2], 1), collectives);
         cluster
     }

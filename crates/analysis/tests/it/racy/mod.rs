@@ -67,7 +67,7 @@ fn check_correct(seeds: std::ops::Range<u64>) {
     });
 }
 
-/// A program with a mistake, whose kind follows from the seed.
+/// A program with a mistake. The seed determines its kind.
 fn spoiled(seed: u64) -> Option<(Vec<Op>, Mistake)> {
     let mut dice = Dice(seed);
     let ops = correct(&mut dice, OPERATIONS);
@@ -91,7 +91,7 @@ fn check_spoiled(seeds: std::ops::Range<u64>, least: u64) {
         };
         let text = text(&ops);
         let (found, expected) = (errors(&text), conflicts(&ops));
-        // What is found has to be there.
+        // Every finding must be a real one.
         for finding in &found {
             assert!(
                 is_named(finding, &expected, &ops),
@@ -135,7 +135,7 @@ fn a_mistake_in_many_random_programs_is_found_and_named() {
     check_spoiled(1_000..7_000, 600);
 }
 
-/// What is found, wherever the recording is cut.
+/// The findings, for any cut of the recording.
 #[test]
 fn what_is_found_does_not_depend_on_where_a_recording_is_cut() {
     for_each(30_000..30_100, |seed| {

@@ -1,17 +1,18 @@
 //! How fast each format is written, against a plain write of the same bytes.
 //!
-//! `cargo bench -p ascend-trace-export --bench export [-- FORMAT... RECORDING...]` exports made-up recordings of
-//! a training loop to a file, each format several times in turn with the plain write, and prints the
-//! best of each: what is written a second, the bytes of one of it, the time that the plain write took,
-//! how many times that the export takes, and what is formed a second when it goes nowhere.
+//! `cargo bench -p ascend-trace-export --bench export [-- FORMAT... RECORDING...]` exports made-up
+//! recordings of a training loop to a file, each format several times in turn with the plain write, and
+//! prints the best of each: the bytes written in a second, the bytes of one slice, the time of the
+//! plain write, the ratio of the export to it, and the bytes formed in a second without writing.
 //!
 //! There are three recordings: `calls`, in which nothing is submitted, so that the timelines hold
 //! slices and nothing else; `tasks`, the same with tasks and their launches; and `waits`, with events
 //! and waits as well. Slices are the calls and the timed tasks; events are these, two for each arrow,
 //! and the values of counters; rows are those of all tables.
 //!
-//! Times are those of the processor in this thread, so a busy machine tells nearly the same.
-//! `ASCEND_TRACE_BENCH_STEPS` sets the length, `ASCEND_TRACE_BENCH_FOLDER` where files go.
+//! Times are processor times of this thread, so other load hardly changes them.
+//! `ASCEND_TRACE_BENCH_STEPS` sets the number of steps, `ASCEND_TRACE_BENCH_FOLDER` the folder of the
+//! files.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -31,7 +32,7 @@ use ascend_trace_testkit::workload::{Workload, leading, run};
 
 const TURNS: usize = 5;
 
-/// What the processor spent on this thread: other load on the machine does not count.
+/// Processor time of this thread: other load on the machine does not count.
 struct Watch(Duration);
 
 impl Watch {
@@ -108,7 +109,7 @@ struct Amount {
     rows: u64,
 }
 
-/// What a recording is made of.
+/// Rows of a made-up recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Calls,
@@ -127,7 +128,7 @@ impl Content {
         }
     }
 
-    /// What is left of a row.
+    /// Reduces a row to the wanted kind.
     fn keep(self, row: Row) -> Option<Row> {
         match row {
             Row::TaskTime(_) if self == Self::Calls => None,

@@ -28,7 +28,7 @@ impl<'w> Sink<'w> for Folder {
     }
 }
 
-/// What the processor spent on this thread: other load on the machine does not count.
+/// Processor time of this thread: other load on the machine does not count.
 fn now() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

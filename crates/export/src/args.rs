@@ -1,4 +1,4 @@
-//! How much slices say beside their names and times.
+//! How much detail slices have in addition to their names and times.
 
 /// Which arguments slices have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -43,7 +43,7 @@ pub(crate) fn plain_name(argument: &Argument) -> Name<'_> {
     Name::of(&argument.name)
 }
 
-/// An argument's name, unless that is what every slice calls something of its own.
+/// The name of an argument, unless every slice has a field of that name.
 pub(crate) fn slice_name(argument: &Argument) -> Name<'_> {
     match argument.name.as_str() {
         "stream" => "stream_handle".into(),
@@ -75,8 +75,8 @@ fn write_word<'t>(
     }
 }
 
-/// Writes what the call returned as `ret`, and the name of an error as `ret_name`; of a call that did
-/// not return, how it ended.
+/// Writes the result of a call as `ret`, and the name of an error as `ret_name`; of a call that did not
+/// return, how it ended.
 pub(crate) fn write_result<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, call: &Call) {
     let trace = source.trace;
     if let Some(ending) = call.ending.exported() {

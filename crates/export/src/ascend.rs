@@ -1,8 +1,8 @@
 //! The folders that torch_npu's profiler writes, for the tools that read them: MindStudio Insight and msprof-analyze.
 //!
-//! A rank has a folder whose name ends in `_ascend_pt`. What a recording does not know is `N/A` in tables, as these
-//! have it themselves, and absent from documents. Times are microseconds of the wall clock: readers lay the folders of
-//! several ranks side by side.
+//! A rank has a folder with a name that ends in `_ascend_pt`. Unknown values are `N/A` in tables, as in
+//! the vendor's, and absent from documents. Times are microseconds of the wall clock: readers show the
+//! folders of several ranks side by side.
 
 mod communication;
 mod dialect;
@@ -52,7 +52,7 @@ impl Exporter for Ascend {
 /// The folders of an export, by rank.
 struct Ranks<'w>(BTreeMap<u64, Rank<'w>>);
 
-/// What is known of no rank goes with the first.
+/// Processes without a rank belong to the first one.
 fn rank(process: &Process) -> u64 {
     process.rank_number().unwrap_or(0)
 }
@@ -69,7 +69,7 @@ impl<'w> Pass<'w> for Ranks<'w> {
                 self.rank(*number, &own, sink)?.step(&own)?;
             }
         }
-        // A folder without a file would be no answer.
+        // The result needs at least one file.
         if source.part.is_last && self.0.is_empty() {
             let none = source.narrowed(|_| false);
             self.rank(0, &none, sink)?.step(&none)?;
@@ -166,7 +166,7 @@ impl<'w> Rank<'w> {
     }
 }
 
-/// What is subtracted from a time of the recording to get one of the wall clock.
+/// Offset of the recording's clock from the wall clock.
 fn wall_base(trace: &Trace) -> i64 {
     let session = trace.session();
     match session.start_realtime_ns {
@@ -175,7 +175,7 @@ fn wall_base(trace: &Trace) -> i64 {
     }
 }
 
-/// Microseconds of the wall clock, with what is below as decimals.
+/// Microseconds of the wall clock, with decimals for the rest.
 fn micros(time: i64, base: i64) -> String {
     let wall = time.saturating_sub(base);
     format!("{}.{:03}", wall.div_euclid(1000), wall.rem_euclid(1000))

@@ -1,11 +1,11 @@
-//! What was made of a name in a category, to be made once.
+//! Cache of values that are made once for each name in a category.
 
 use rustc_hash::FxHashMap;
 
 /// Names that are remembered at a time. Most recordings have a few hundred.
 const MOST: usize = 4096;
 
-/// What was made of the names of a category.
+/// Values of the names of a category.
 type Names<V> = FxHashMap<Box<str>, V>;
 
 #[derive(Debug)]
@@ -48,7 +48,8 @@ impl<V> ByName<V> {
     }
 }
 
-/// Equality. An empty text lies nowhere, and to compare what lies nowhere takes some processors hundreds of cycles.
+/// Equality. An empty text has no address, and comparing without an address takes some processors
+/// hundreds of cycles.
 #[inline]
 fn is_same(known: &str, category: &str) -> bool {
     known.len() == category.len() && (category.is_empty() || known == category)

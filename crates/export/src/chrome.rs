@@ -1,15 +1,15 @@
 //! The Chrome trace event format, as JSON, for Perfetto and `chrome://tracing`.
 //!
-//! A traced process is a process; its host threads are threads. Each device that a process uses is
-//! a process of its own, whose threads are the streams. Calls and timed tasks are `X` slices, the
-//! dependencies `s`/`f` flows, captures slices beside their thread, causes of
-//! idle time slices beside their stream, queue depths and busy streams counters. Times are microseconds since the trace's first moment with
-//! three decimals, so that no nanosecond is lost.
+//! A traced process is a process; its host threads are threads. Each device that a process uses is a
+//! separate process with the streams as threads. Calls and timed tasks are `X` slices, the dependencies
+//! `s`/`f` flows, captures slices next to their thread, causes of idle time slices next to their
+//! stream, queue depths and busy streams counters. Times are microseconds since the begin of the trace
+//! with three decimals, so that no nanosecond is lost.
 //!
-//! What importers are strict about, and how it is met:
-//! - slices of one track nest or are apart: whatever overlaps goes to a sub-track ([`crate::tracks`]);
-//! - a flow binds to the innermost slice at its time: its ends lie inside their slices, and event
-//!   records and waits have tracks beside their stream's ([`flows`]);
+//! Importers are strict about these rules, which are met as follows:
+//! - slices of one track nest or are apart: overlapping ones go to a sub-track ([`crate::tracks`]);
+//! - a flow binds to the innermost slice at its time: its ends are inside their slices, and event
+//! records and waits have separate tracks ([`flows`]);
 //! - numbers are numbers, and ids are exact in a double.
 //!
 //! The parts of a trace are written one after the other; readers put events in order by their times.

@@ -27,7 +27,7 @@ impl<'t> Constants<'t> {
         }
     }
 
-    /// The name of what a call passed as this argument of its function.
+    /// The name of the value of a call's argument.
     pub(crate) fn argument(
         &self,
         trace: &'t Trace,

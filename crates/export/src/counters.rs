@@ -1,8 +1,8 @@
 //! Counters: how many tasks a stream still has to do, how many streams of a device work, how much
 //! memory is in use.
 //!
-//! Changes are collected as the parts of a trace bring them, in no order, and told in the order of
-//! time as far as no earlier one can come.
+//! The parts of a trace add changes in any order; values are written in order of time as soon as no
+//! earlier change can follow.
 
 mod memory;
 
@@ -18,7 +18,7 @@ use memory::{Memory, Place};
 /// A counter of an export.
 #[derive(Clone, Debug)]
 pub(crate) struct Counter {
-    /// Counts the counters that have been told of.
+    /// Number of described counters.
     pub(crate) number: u64,
     pub(crate) name: String,
     pub(crate) unit: &'static str,
@@ -28,7 +28,7 @@ pub(crate) struct Counter {
     pub(crate) track: Option<Track>,
 }
 
-/// What is counted.
+/// Quantity of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
     Queued(StreamId),
@@ -42,7 +42,7 @@ enum Subject {
 pub(crate) struct Step {
     /// Nanoseconds on the host's clock.
     pub(crate) time: i64,
-    /// By how much it changes, or what it is from then on.
+    /// The difference, or the new value.
     pub(crate) amount: i64,
 }
 
@@ -56,12 +56,12 @@ impl Step {
 #[derive(Debug, Default)]
 struct Gauge {
     counter: Option<Counter>,
-    /// Changes that have not been told: up, and down. Each is nearly in order.
+    /// Changes that were not written: up, and down. Each is nearly in order.
     ups: Vec<Step>,
     downs: Vec<Step>,
     value: i64,
     told: i64,
-    /// The value before the range is not told yet: it can still change.
+    /// The value before the range is not written yet: it can still change.
     is_waiting: bool,
 }
 
@@ -73,7 +73,7 @@ struct Latest {
     worked: i64,
 }
 
-/// Every counter of what is shown. They count all there is, whatever else is left out.
+/// All counters of the selection. They count everything, including slices that are left out.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     gauges: BTreeMap<Subject, Gauge>,
@@ -83,8 +83,8 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Takes in a part of a trace and hands out what is certain: every counter once before its
-    /// first value, then its values.
+    /// Adds a part of a trace and writes everything certain: the description of every counter before
+    /// its first value, then its values.
     pub(crate) fn advance<E>(
         &mut self,
         source: &Source<'_>,
@@ -161,7 +161,7 @@ fn is_work(task: &Task) -> bool {
     !matches!(task.kind, TaskKind::Wait | TaskKind::Record)
 }
 
-/// What a counter is called and where it is shown, if what it belongs to is.
+/// Name and place of a counter, if its subject is shown.
 fn describe(
     source: &Source<'_>,
     tracks: &Tracks,
@@ -202,9 +202,9 @@ fn describe(
 }
 
 impl Gauge {
-    /// Tells the values that the counter takes before a moment, which may be the last one. Only the
-    /// last value of a moment counts, and only if it is a new one. Inside a range it begins with the
-    /// value it has there.
+    /// Writes the values of the counter before a time, which may be the last one. Only the last value
+    /// of a timestamp counts, and only if it differs. Inside a range it begins with the value at its
+    /// begin.
     fn tell<E>(
         &mut self,
         (until, is_last): (i64, bool),
@@ -224,7 +224,7 @@ impl Gauge {
         let mut next = earliest(&mut rising, &mut falling);
         let may_change = |next: Option<Step>| match next {
             Some(next) => next.time <= first,
-            // What comes after this part is later, but may still be before the range.
+            // Later parts have later times, but they may still be before the range.
             None => until <= first && !is_last,
         };
         if std::mem::take(&mut self.is_waiting) && !may_change(next) && self.value != self.told {

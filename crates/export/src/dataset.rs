@@ -1,4 +1,4 @@
-//! The Parquet tables of a dataset: many recordings, whose files lie in folders that are partition columns.
+//! The Parquet tables of a dataset: many recordings, with files in folders that are partition columns.
 //!
 //! A recording is split by the ranks of its processes. Its files have no column of that name: readers take it from
 //! the name of the folder.
@@ -131,7 +131,7 @@ impl<'w> Pass<'w> for Parts<'w> {
     }
 }
 
-/// What belongs to the processes of a rank.
+/// The part of a source that belongs to the processes of a rank.
 fn of_rank<'a>(source: &Source<'a>, wanted: Option<u64>) -> Source<'a> {
     let trace = source.trace;
     let mut own = source.narrowed(|id| rank(trace, id) == wanted);

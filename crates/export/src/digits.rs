@@ -11,22 +11,22 @@ const EIGHT: u64 = 100_000_000;
 #[inline]
 const fn digits(value: u64) -> u64 {
     let fours = (value / 10_000) | ((value % 10_000) << 32);
-    // A hundredth of what is below 10 000, and a tenth of what is below 100, are exact this way.
+    // The quotients by 100 below 10 000, and by 10 below 100, are exact this way.
     let hundreds = ((fours * 10_486) >> 20) & 0x7f_0000_007f;
     let twos = hundreds | ((fours - 100 * hundreds) << 16);
     let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
     tens | ((twos - 10 * tens) << 8)
 }
 
-/// What makes characters of digits.
+/// Added to digits, it makes their characters.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
 /// Appends a number below [`EIGHT`]. A copy of fixed length and a cut are faster than a copy of
-/// whatever length.
+/// variable length.
 #[inline]
 fn write_short(text: &mut Vec<u8>, value: u64) {
     let digits = digits(value);
-    // The last digit is written whatever it is.
+    // The last digit is always written.
     let zeros = (digits | (1 << 56)).trailing_zeros() / 8;
     let end = text.len() + 8 - zeros as usize;
     text.extend_from_slice(&((digits | ZEROS) >> (8 * zeros)).to_le_bytes());

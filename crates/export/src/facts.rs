@@ -1,4 +1,4 @@
-//! What is counted on the way through a trace.
+//! Counts over all parts of a trace.
 
 use ascend_trace_analysis::graphs::Graph;
 use ascend_trace_analysis::stats::Steps;
@@ -18,13 +18,13 @@ pub(crate) struct Facts {
     pub(crate) left_out_tasks: u64,
     /// Dependencies that no pair of slices can show.
     pub(crate) omitted_flows: u64,
-    /// Of all processes, whatever is wanted.
+    /// Of all processes, independent of the selection.
     steps: Steps,
     replays: FxHashMap<(ProcessId, u32), u64>,
 }
 
 impl Facts {
-    /// Counts what belongs to the part.
+    /// Counts the rows of the part.
     pub(crate) fn add(&mut self, source: &Source<'_>) {
         let trace = source.trace;
         self.steps.take(source);

@@ -1,4 +1,4 @@
-//! What an export tells about a slice beside its times, whatever the format.
+//! The fields of a slice in addition to its times, for all formats.
 
 use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::{Graph, Outcome};
@@ -69,7 +69,7 @@ pub(crate) trait Fields<'t> {
     fn nothing(&mut self, name: impl Into<Name<'t>>);
 }
 
-/// Of a call, as much as is wanted; `stream` is what the number of its stream is called.
+/// The wanted fields of a call; `stream` is the name of its stream's number.
 #[inline]
 pub(crate) fn write_call<'t>(
     fields: &mut impl Fields<'t>,
@@ -93,7 +93,7 @@ pub(crate) fn write_call<'t>(
     }
 }
 
-/// Its arguments and result, then what the tracer knows of it.
+/// Its arguments and result, then the tracer's facts about it.
 fn write_whole_call<'t>(
     fields: &mut impl Fields<'t>,
     source: &Source<'t>,
@@ -137,7 +137,7 @@ fn write_whole_call<'t>(
     }
 }
 
-/// Of a task that has times, as much as is wanted; `stream` is what the number of its stream is called.
+/// The wanted fields of a task with times; `stream` is the name of its stream's number.
 #[inline]
 pub(crate) fn write_task<'t>(
     fields: &mut impl Fields<'t>,
@@ -159,7 +159,7 @@ pub(crate) fn write_task<'t>(
     }
 }
 
-/// What a part of a task is, and where it ran.
+/// Kind and place of a part of a task.
 pub(crate) fn write_part<'t>(
     fields: &mut impl Fields<'t>,
     source: &Source<'t>,
@@ -280,7 +280,8 @@ pub(crate) fn write_graph<'t>(
     fields.unsigned("replays", facts.replays(graph));
 }
 
-/// Of a step of a training loop: what bounds it, and what its time went to. Readers find it beside the step's name.
+/// Bounds of a step of a training loop, and the parts of its time. Readers find them next to the step's
+/// name.
 pub(crate) fn write_step<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, step: &StepStats) {
     if source.args == Args::None {
         return;
@@ -328,7 +329,8 @@ pub(crate) fn write_recording<'t>(
     fields.text("runtime", &session.runtime);
     fields.text("timing", &session.timing);
     fields.text("start_time", &session.start_time);
-    // The first moment, on the recording host's CLOCK_MONOTONIC and, as far as they were read, its other clocks.
+    // The first timestamp, on the recording host's CLOCK_MONOTONIC and its other clocks, if they were
+    // read.
     let begin = source.part.begin;
     fields.integer("begin_ns", begin);
     for (name, start) in [
@@ -368,7 +370,7 @@ fn write_correlation<'t>(fields: &mut impl Fields<'t>, trace: &Trace, call: Call
     fields.unsigned("correlation", u64::from(trace.call_number(call)) + 1);
 }
 
-/// What an operator works on, and which way a copy goes.
+/// Operands of an operator, and the direction of a copy.
 fn write_work<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, call: &Call) {
     if let Some(shapes) = trace.shapes(call) {
         fields.text("shapes", &shapes);

@@ -40,7 +40,7 @@ impl Json {
         String::from_utf8(self.text).unwrap_or_default()
     }
 
-    /// Forgets what was written; it goes on where it was.
+    /// Drops the written text; the state stays.
     pub(crate) fn drain(&mut self) {
         self.text.clear();
     }
@@ -206,7 +206,7 @@ fn has_special(text: &[u8]) -> bool {
     for word in words {
         found |= special_in(u64::from_le_bytes(*word));
     }
-    // The end of a longer text is looked at with what comes before it.
+    // The end of a longer text is examined together with the bytes before it.
     let last = match (rest, text.last_chunk::<8>()) {
         ([], _) => return found != 0,
         (_, Some(word)) => u64::from_le_bytes(*word),

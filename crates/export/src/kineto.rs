@@ -1,8 +1,9 @@
 //! Trace events as Kineto, PyTorch's profiler, writes them, for the tools that read its files.
 //!
-//! The events are those of the Chrome export, by names and categories that these tools look for ([`dialect`]), in a
-//! file for each rank, which says so before its events. Readers take a device's number for the pid, a `stream` among the
-//! arguments for work of a device, and the same `correlation` for a call and what it launched.
+//! The events are those of the Chrome export, by names and categories that these tools look for
+//! ([`dialect`]), in a file for each rank, which names the rank before its events. Readers take a
+//! device's number for the pid, a `stream` argument for work of a device, and an equal `correlation`
+//! for a call and its task.
 
 mod cuda;
 mod dialect;
@@ -64,7 +65,7 @@ struct Ranks<'w> {
     files: BTreeMap<u64, Events<'w, Dialect>>,
 }
 
-/// What is known of no rank goes with the first.
+/// Processes without a rank belong to the first one.
 fn rank(process: &Process) -> u64 {
     process.rank_number().unwrap_or(0)
 }
@@ -101,7 +102,7 @@ impl<'w> Pass<'w> for Ranks<'w> {
                 self.file(*own, sink)?.step(&source)?;
             }
         }
-        // A folder without a file would be no answer.
+        // The result needs at least one file.
         if source.part.is_last && self.files.is_empty() {
             self.file(0, sink)?.step(&source.narrowed(|_| false))?;
         }

@@ -63,7 +63,7 @@ pub(crate) const UNNAMED: &str = "unnamed";
 pub(crate) const CRITICAL_PATH: &str = "critical path";
 pub(crate) const CRITICAL: &str = "critical";
 
-/// What a piece of the critical path did: `computing MatMul`.
+/// Activity of a piece of the critical path: `computing MatMul`.
 pub(crate) fn piece_name(piece: &Segment) -> String {
     format!("{} {}", piece.kind.name(), piece.name)
 }

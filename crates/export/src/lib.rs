@@ -54,7 +54,7 @@ pub use ascend_trace_analysis::{RecordingPart, Step};
 pub use part::Source;
 pub use stream::{StreamError, stream};
 
-/// What an exporter writes.
+/// Output of an exporter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// One file, usually named with this extension.
@@ -83,9 +83,9 @@ pub fn is_rank_file(name: &str, ending: &str) -> bool {
 
 /// Where an exporter writes.
 pub trait Sink<'w> {
-    /// The file of this name; for [`Layout::File`] the name is empty. Each is asked for once, and
-    /// several can be open at a time. What is written comes in large pieces. A file is complete
-    /// when its writer has been flushed and dropped.
+    /// The file of this name; for [`Layout::File`] the name is empty. Each is requested once, and
+    /// several can be open at a time. Data is written in large pieces. A file is complete when its
+    /// writer has been flushed and dropped.
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>>;
 }
 
@@ -122,7 +122,7 @@ pub trait Exporter: Sync {
 
     fn layout(&self) -> Layout;
 
-    /// What it writes of a window beside calls and tasks.
+    /// The analyses that it writes in addition to calls and tasks.
     fn needs(&self) -> Needs {
         Needs::All
     }

@@ -1,8 +1,8 @@
 //! Apache Parquet tables in a directory; see [`crate::tables`].
 //!
 //! Numbers are 64 bits wide and stored as differences, texts by dictionary, both compressed with
-//! Snappy: what every reader knows. A row group is written when it is full, so memory is bounded by
-//! one group. What is known about the recording is in each file's metadata.
+//! Snappy: every reader supports these. A row group is written when it is full, so one group limits the
+//! memory. Each file's metadata describes the recording.
 
 mod columns;
 mod hybrid;
@@ -28,7 +28,7 @@ use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
 use columns::Columns;
 use shared::Shared;
 
-/// What the files of a use of this format have, and others have not.
+/// Properties of the files for a use of this format.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Manner {
     /// A column that is left out.
@@ -66,7 +66,7 @@ impl Exporter for Parquet {
     }
 }
 
-/// The recording as a whole, as the other formats tell it.
+/// Facts about the recording as a whole, as in the other formats.
 fn about(source: &Source<'_>, facts: &Facts) -> String {
     let mut json = Json::default();
     json.open(b'{');
@@ -83,7 +83,7 @@ pub(crate) struct Writer<'w> {
     file: Box<dyn Write + 'w>,
     columns: Columns,
     schema: SchemaDescriptor,
-    /// What is encoded but not in the file yet.
+    /// Encoded bytes that are not in the file yet.
     bytes: Shared,
     parquet: Option<SerializedFileWriter<Shared>>,
 }
@@ -139,7 +139,7 @@ impl<'w> Writer<'w> {
         })
     }
 
-    /// Writes what is left. There are no more rows.
+    /// Writes the rest, after the last row.
     pub(crate) fn close(&mut self) -> io::Result<()> {
         self.write_group()?;
         if let Some(parquet) = self.parquet.take() {

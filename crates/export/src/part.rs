@@ -1,4 +1,4 @@
-//! What an export is made from: a trace, or a part of one with what surrounds it.
+//! Input of an export: a trace, or a part of one with its surroundings.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -13,7 +13,7 @@ use crate::Args;
 use crate::constants::Constants;
 use crate::selection::{Selection, Shown, Wanted};
 
-/// What an export is made from: a window of a recording, and what is wanted of it.
+/// Input of an export: a window of a recording, and the wanted part of it.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
     window: Window<'a>,
@@ -62,7 +62,7 @@ impl<'a> Source<'a> {
         Self::of(trace, &Wanted::default())
     }
 
-    /// Analyses a trace for exports of what is wanted of it.
+    /// Analyses a trace for exports of the wanted part.
     pub fn of(trace: &'a Trace, wanted: &Wanted) -> Self {
         let shown = Arc::new(Shown::of(trace, wanted));
         Self::of_window(Window::whole(trace), (wanted, &shown))
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
         !self.selection.is_empty()
     }
 
-    /// What is wanted of a window; `shown` is of all of the recording.
+    /// The wanted part of a window; `shown` covers the whole recording.
     pub(crate) fn of_window(window: Window<'a>, (wanted, shown): (&Wanted, &Arc<Shown>)) -> Self {
         let trace = window.trace;
         Self {
@@ -96,7 +96,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whether a process is not told from another one before it by its pid.
+    /// Whether an earlier process has the same pid.
     pub(crate) fn has_pid_of_another(&self, process: ProcessId) -> bool {
         let repeated = self.repeated_pids.get(process.index());
         repeated.copied().unwrap_or(false)
@@ -121,7 +121,7 @@ impl<'a> Source<'a> {
         tasks.filter(|id| self.selection.task(*id))
     }
 
-    /// Whether everything in the trace is to be written at once.
+    /// Whether the whole trace is written at once.
     pub(crate) fn is_all(&self) -> bool {
         self.part.is_whole() && self.selection.is_whole()
     }
@@ -131,7 +131,7 @@ impl<'a> Source<'a> {
         self.window.owns(node)
     }
 
-    /// Whether a call or task is to be written with this part.
+    /// Whether a call or task is written with this part.
     pub(crate) fn owns(&self, node: Node) -> bool {
         self.is_here(node) && self.selection.node(node)
     }
@@ -144,7 +144,7 @@ impl<'a> Source<'a> {
         self.window.owns_stall(stall) && self.selection.stall(stall)
     }
 
-    /// The dependencies that are to be written with this part: the launches, then the others.
+    /// The dependencies that are written with this part: the launches, then the others.
     pub(crate) fn edges(&self) -> impl Iterator<Item = Edge> {
         let edges = self.dependencies.all(self.trace);
         edges.filter(|edge| self.owns_edge(edge))

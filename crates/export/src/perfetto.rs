@@ -2,15 +2,15 @@
 //! processor.
 //!
 //! The content is that of the Chrome export, on the same tracks; the form is smaller and keeps more:
-//! tracks nest (process › device › stream), times are nanoseconds of the host's `CLOCK_MONOTONIC`
-//! with a snapshot that ties them to the time of day, told from event to event ([`sequences`]), and arguments
-//! have types.
+//! tracks nest (process › device › stream), times are nanoseconds of the host's `CLOCK_MONOTONIC` with
+//! a snapshot that ties them to the time of day, encoded from event to event ([`sequences`]), and
+//! arguments have types.
 //!
-//! What the importer is strict about, and how it is met:
-//! - it sorts packets by time and keeps the order of the file at equal times: the slices of a track
-//!   are written in an order in which they nest, threads before streams ([`slices`]);
-//! - an arrow points from the slice that begins first, whatever it was meant to: what was released
-//!   late gets a mark at its end that the arrow can point to ([`flows`]);
+//! The importer is strict about these rules, which are met as follows:
+//! - it sorts packets by time and keeps the order of the file at equal times: the slices of a track are
+//! written in an order in which they nest, threads before streams ([`slices`]);
+//! - an arrow points from the slice that begins first, regardless of its direction: a slice that was
+//! released late gets a mark at its end for the arrow ([`flows`]);
 //! - every name has to be introduced before it is used ([`names`]).
 
 mod captures;

@@ -1,8 +1,8 @@
-//! How a dependency arrives: what it starts begins then, what it releases ends then.
+//! The end of a dependency: a started task begins then, a released one ends then.
 //!
-//! A wait ends when what it waits for is done, so both are read from clocks at the same moment. Each reading is as
-//! exact as its error bar says, and the wait can seem over a little before. No arrow can be drawn then: the
-//! wait is drawn until the begin of what released it, if the bars allow for that.
+//! A wait ends when its target is done, so both are read from clocks at the same time. Each reading has
+//! the precision of its error bar, and the wait can seem to end slightly earlier. No arrow can be drawn
+//! then: the wait is drawn until the begin of the task that released it, if the bars allow for that.
 
 use ascend_trace_analysis::{EdgeKind, Node};
 use ascend_trace_recording::{Task, TaskId, TaskTime, Trace};

@@ -18,15 +18,15 @@ pub use only::{Only, OnlyError};
 pub use pattern::Pattern;
 pub(crate) use shown::Shown;
 
-/// What is wanted of a trace.
+/// The wanted part of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// First and last moment; what has no part in it is left out.
+    /// Begin and end; everything outside is left out.
     pub range: Option<TimeRange>,
     pub only: Only,
-    /// What the slices of timelines say; tables have all of it.
+    /// Detail of the slices of timelines; tables have all of it.
     pub args: Args,
-    /// The critical path, if timelines are to have a track of it, and tables its pieces.
+    /// The critical path, if timelines have a track of it, and tables its pieces.
     pub critical: Arc<Segments>,
     /// The steps of tables, by begin; `None`: those that the program or its framework names.
     pub steps: Option<Arc<[StepStats]>>,
@@ -52,7 +52,7 @@ struct Chosen {
 }
 
 impl Selection {
-    /// What is wanted of a trace, which may be a part of one; `shown` is of all of it.
+    /// The selection of a trace, which may be a part of one; `shown` covers the whole.
     pub(crate) fn of(trace: &Trace, wanted: &Wanted, shown: Arc<Shown>) -> Self {
         if wanted.is_all() {
             return Self::default();
@@ -66,7 +66,7 @@ impl Selection {
         }
     }
 
-    /// What of it belongs to some of the processes.
+    /// The part of it that belongs to some of the processes.
     pub(crate) fn narrowed(&self, trace: &Trace, is_in: impl Fn(ProcessId) -> bool) -> Self {
         let processes = (0..trace.processes().len() as u32).map(|id| is_in(ProcessId(id)));
         let processes: Vec<bool> = processes.collect();
@@ -148,7 +148,7 @@ impl Selection {
         self.span(stall.begin, stall.end) && self.node(stall.node)
     }
 
-    /// Whether something of a process or a thread, between these moments, has a part in the range.
+    /// Whether something of a process or a thread, between these times, overlaps the range.
     pub(crate) fn span(&self, begin: i64, end: i64) -> bool {
         self.range
             .is_none_or(|range| range.overlaps(TimeRange::new(begin, end)))

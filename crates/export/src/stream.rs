@@ -1,5 +1,5 @@
-//! Exports of trace files of any size: the file is read once, from begin to end, and of what has
-//! been written only so much is kept as the rest depends on.
+//! Exports of trace files of any size: the file is read once, from begin to end. Of the written part,
+//! only the data that the rest depends on is kept.
 
 use std::sync::Arc;
 
@@ -25,10 +25,9 @@ impl From<StreamError> for std::io::Error {
     }
 }
 
-/// Exports what is wanted of a file, a step at a time. `progress` is told how many of its rows are
-/// done, and how many there are. For a selection the file is read twice: of which threads and
-/// streams there is anything has to be known before the first slice is written. Answers whether there was
-/// anything.
+/// Exports the wanted part of a file, a step at a time. `progress` gets the number of finished rows,
+/// and the number of all rows. For a selection the file is read twice: the threads and streams with
+/// shown content must be known before the first slice is written. Returns whether anything was written.
 pub fn stream<'w>(
     recording: &mut Recording,
     (exporter, wanted): (&dyn Exporter, &Wanted),

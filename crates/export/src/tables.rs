@@ -1,4 +1,4 @@
-//! The tables of a trace, whatever they are written as: `calls`, `tasks`, `dependencies`, `stalls`, `graphs`,
+//! The tables of a trace, for all formats: `calls`, `tasks`, `dependencies`, `stalls`, `graphs`,
 //! `findings`, `ranges`, `steps`, `critical`, `activities`, `collectives`, `losses` and `processes`.
 //!
 //! The columns are declared, each in one place, in the module of their table. Times are nanoseconds of the
@@ -88,7 +88,7 @@ tables! {
 }
 
 impl Table {
-    /// What its rows are made of, beside calls and tasks.
+    /// Sources of its rows, in addition to calls and tasks.
     #[cfg(feature = "parquet")]
     pub(crate) const fn needs(self) -> Needs {
         match self {
@@ -149,13 +149,13 @@ impl Table {
     }
 }
 
-/// What is known of a trace up to some part.
+/// Facts about a trace up to some part.
 #[derive(Default)]
 struct SoFar {
     facts: Facts,
     findings: Findings,
     collectives: Collect,
-    /// What they are, once all have come.
+    /// The facts, once all parts have arrived.
     recorded: Recorded,
     /// Entries of the hardware's log that have been written.
     entries: u64,
@@ -216,7 +216,7 @@ impl<'w, W: TableWriter> Pass<'w> for Tables<W> {
     }
 }
 
-/// What a column holds. Any cell may be empty.
+/// Type of a column. Any cell may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// 64 bits with a sign.
@@ -238,8 +238,8 @@ pub(crate) trait TableWriter {
     fn end(&mut self, source: &Source<'_>, facts: &Facts) -> io::Result<()>;
 }
 
-/// A column of a table whose rows are made from `R`, and how a cell is filled. Texts that are put
-/// into a cell as they are live longer than the row, `'t`.
+/// A column of a table with rows made from `R`, and the function that fills a cell. Texts that are put
+/// into a cell without a copy live longer than the row, `'t`.
 pub(crate) struct Column<'t, R> {
     name: &'static str,
     kind: Kind,

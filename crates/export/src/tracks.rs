@@ -3,9 +3,9 @@
 //! Importers want the slices of a track to nest or to be apart. A lane's slices go to its first
 //! track where they can, else to the first of its sub-tracks that has room.
 //!
-//! Event records and waits have tracks beside their stream's, and so has whatever has no length.
-//! A record takes no time, and a wait ends at the very moment of its record, while the work around
-//! them begins and ends there too: on one track nothing would tell which of them an arrow means.
+//! Event records and waits have tracks next to their stream's, and so have slices without duration. A
+//! record takes no time, and a wait ends exactly at its record, while the surrounding work begins and
+//! ends there too: on one track, an arrow could mean any of them.
 
 mod nesting;
 mod numbers;
@@ -34,7 +34,8 @@ pub(crate) struct Track {
     pub(crate) tid: u32,
     /// Counts the tracks from 1.
     pub(crate) number: u32,
-    /// Counts the threads and streams from 1: what is told of one of them is mostly in the order of time.
+    /// Counts the threads and streams from 1: the events of one of them are mostly in the order of
+    /// time.
     pub(crate) lane: u32,
 }
 
@@ -49,17 +50,17 @@ pub(crate) struct LaneTracks {
     pub(crate) events: ParallelTracks,
     /// Where the captures that a thread began go.
     pub(crate) captures: ParallelTracks,
-    /// Where what ran inside of tasks goes that does not follow on what is drawn in them.
+    /// Tracks of parts of tasks that overlap the parts drawn inside the tasks.
     pub(crate) parts: ParallelTracks,
-    /// Where it is told why a stream did nothing.
+    /// Tracks of the causes of idle time.
     pub(crate) stalls: ParallelTracks,
     /// Where the ranges that a thread began go.
     pub(crate) ranges: ParallelTracks,
-    /// What is open on the tracks of calls.
+    /// Open slices on the tracks of calls.
     nesting: Vec<Nesting>,
     /// When the last slice ended on each other track.
     ends: [Vec<i64>; 3],
-    /// What is on each track of captures. They are few, and those that fail are placed last.
+    /// Slices on each track of captures. They are few, and failed ones are placed last.
     making: Vec<Vec<TimeRange>>,
 }
 
@@ -71,7 +72,7 @@ pub(crate) struct ParallelTracks {
 }
 
 impl ParallelTracks {
-    /// Makes tracks of a process and a lane until there are so many.
+    /// Makes tracks of a process and a lane until it has `count`.
     fn extend(&mut self, count: usize, (pid, lane): (u32, u32), ids: &mut Ids) {
         while self.tracks.len() < count {
             let tid = ids.tids.make();
@@ -108,7 +109,7 @@ pub(crate) struct ProcessTrack {
     pub(crate) device: Option<u32>,
 }
 
-/// The tracks of everything that has been placed so far.
+/// The tracks of all placed slices.
 #[derive(Debug, Default)]
 pub(crate) struct Tracks {
     ids: Ids,
@@ -119,7 +120,8 @@ pub(crate) struct Tracks {
     pub(crate) streams: Vec<LaneTracks>,
     /// Slices that are not on the first track of their kind.
     elsewhere: FxHashMap<Key, u32>,
-    /// Parts of tasks that are not on the task's track, of what is being written: by task and place among its parts.
+    /// Parts of tasks outside the task's track, for the part being written: by task and place among its
+    /// parts.
     parts: FxHashMap<(TaskId, usize), usize>,
     /// By graph: the thread that made it, and which of its tracks for captures.
     captures: FxHashMap<(ProcessId, u32), (ThreadId, usize)>,
@@ -149,8 +151,7 @@ impl Tracks {
         }
     }
 
-    /// Places what belongs to a part. Of a selection, a lane of which nothing is shown has no
-    /// tracks.
+    /// Places the slices of a part. A lane without shown content has no tracks in a selection.
     pub(crate) fn advance(&mut self, source: &Source<'_>) {
         let trace = source.trace;
         self.forget(trace);
@@ -356,7 +357,7 @@ impl Tracks {
         }
         for id in source.tasks(stream) {
             let task = trace.task(id);
-            // Nodes of several streams run beside each other.
+            // Nodes of several streams run at the same time.
             let is_drawn = task.time.is_some() && !is_beside(task);
             let mut inside = is_drawn.then_some(i64::MIN);
             for (at, part) in trace.parts(id).iter().enumerate() {
@@ -394,7 +395,7 @@ impl Tracks {
         self.track(trace, &lane.slices, Node::Call(id))
     }
 
-    /// What is told of the idle time of streams, each with its track.
+    /// The stalls of streams, each with its track.
     pub(crate) fn stalls<'s>(
         &self,
         source: &'s Source<'_>,
@@ -436,7 +437,7 @@ const WORK: usize = 0;
 const EVENTS: usize = 1;
 const PARTS: usize = 2;
 
-/// Whether the making of a graph has come to its end.
+/// Whether the capture of a graph has ended.
 fn is_made(source: &Source<'_>, graph: &Graph) -> bool {
     let is_known = |call| source.trace.call(call).begin < source.part.until;
     match graph.outcome {
@@ -457,7 +458,7 @@ pub(crate) fn is_waiter(trace: &Trace, task: &Task) -> bool {
     matches!(Class::of(trace, task), Class::EventWait | Class::SignalWait)
 }
 
-/// Whether a task is drawn beside its stream's track.
+/// Whether a task is drawn outside its stream's track.
 pub(crate) fn is_beside(task: &Task) -> bool {
     use TaskKind::{Notify, Record, Value, Wait};
     matches!(task.kind, Record | Wait | Notify | Value)

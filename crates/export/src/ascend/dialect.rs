@@ -11,7 +11,7 @@ use crate::json::Json;
 use crate::tracks::{Numbering, ProcessTrack};
 
 pub(super) struct Ascend {
-    /// What is subtracted from times.
+    /// Offset that is subtracted from times.
     pub(super) base: i64,
 }
 

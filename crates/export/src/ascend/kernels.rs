@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::micros;
 
-/// The format's own word for what is not known.
+/// The format's word for unknown values.
 const UNKNOWN: &str = "N/A";
 
 const COLUMNS: [&str; 21] = [

@@ -1,4 +1,4 @@
-//! Captures as slices beside the thread that began them.
+//! Captures as slices next to the thread that began them.
 
 use std::io;
 

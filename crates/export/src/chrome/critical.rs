@@ -1,4 +1,4 @@
-//! The critical path as slices on a track of its own.
+//! The critical path as slices on a separate track.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What the events of a file are called and filed under, and what they say: readers differ in what they look for.
+//! Names, categories and arguments of the events in a file: readers look for different ones.
 
 use std::borrow::Cow;
 use std::io;
@@ -23,8 +23,8 @@ pub(crate) trait Dialect {
     /// Whether the causes of idle time and counters are in the file.
     const HAS_EXTRAS: bool;
 
-    /// Whether the file is a list of events and nothing else, whose timestamps are texts: as numbers, those of the wall
-    /// clock have more digits than readers keep.
+    /// Whether the file is only a list of events, with timestamps as texts: as numbers, those of the
+    /// wall clock have more digits than readers keep.
     const IS_LIST: bool = false;
 
     /// The time that is written as 0, of a recording that begins at this one.
@@ -32,7 +32,7 @@ pub(crate) trait Dialect {
         begin
     }
 
-    /// Writes what stands before the list of events.
+    /// Writes the text before the list of events.
     fn write_head(&self, _: &mut Json) {}
 
     /// Takes in a part of the trace, before it is written.
@@ -103,10 +103,10 @@ impl Dialect for Plain {
     }
 }
 
-/// What ranges whose domain has no name are filed under.
+/// Category of ranges in a domain without a name.
 const CATEGORY: &str = "mstx";
 
-/// What a range is filed under: its domain.
+/// Category of a range: its domain.
 fn range_category<'s>(source: &'s Source<'_>, range: &Range) -> &'s str {
     let domain = source.trace.domain(range).filter(|name| !name.is_empty());
     domain.unwrap_or(CATEGORY)

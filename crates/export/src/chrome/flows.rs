@@ -4,9 +4,9 @@
 //! wants the start no later than the finish. So each end has a *reach*: the times inside its slice
 //! at which no other slice of the track is open. The two reaches decide where exactly it lies.
 //!
-//! Perfetto lets an arrow point from the slice that begins first, whatever its two ends say. A wait
-//! or a blocking call begins before what releases it: such an arrow arrives at a mark, a slice
-//! without length at the end of the waiter.
+//! Perfetto lets an arrow point from the slice that begins first, regardless of its two ends. A wait or
+//! a blocking call begins before the task that releases it: such an arrow ends at a mark, a slice
+//! without duration at the end of the waiter.
 
 use std::collections::HashSet;
 use std::io;
@@ -30,7 +30,7 @@ struct Reach {
     /// The whole slice.
     begin: i64,
     end: i64,
-    /// Where a mark has room, with no other arrow beside it.
+    /// A free place for a mark, without another arrow.
     mark: Option<i64>,
 }
 
@@ -127,8 +127,8 @@ fn bind(source: &Source<'_>, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
     pairs.filter_map(connected).next()
 }
 
-/// Whether the call that such a dependency leads to was under way when it came about: a callback
-/// runs inside the call that was there before it.
+/// Whether the call that such a dependency leads to was running when the dependency arose: a callback
+/// runs inside the call that began before it.
 fn is_anywhere_in(kind: EdgeKind) -> bool {
     matches!(
         kind,
@@ -136,8 +136,8 @@ fn is_anywhere_in(kind: EdgeKind) -> bool {
     )
 }
 
-/// The slices that can stand for a node, best first: a task without a slice, or one whose mapped
-/// time contradicts the dependency, is represented by the call that submitted it.
+/// The slices that can represent a node, best first: the call that submitted it represents a task
+/// without a slice, or one with a mapped time that contradicts the dependency.
 fn candidates(source: &Source<'_>, tracks: &Tracks, node: Node, edge: &Edge) -> [Option<Reach>; 2] {
     let trace = source.trace;
     match node {

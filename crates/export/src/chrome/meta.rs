@@ -14,7 +14,7 @@ use crate::labels::{
 };
 use crate::tracks::{ParallelTracks, Track, Tracks};
 
-/// What is told of a process and of none of its threads.
+/// The track of facts about a process as a whole.
 pub(super) fn of_process(pid: u32) -> Track {
     Track {
         pid,
@@ -24,7 +24,7 @@ pub(super) fn of_process(pid: u32) -> Track {
     }
 }
 
-/// What is known about the recording as a whole, as a mark at its begin.
+/// Facts about the recording as a whole, as a mark at its begin.
 pub(super) fn write_recording_mark(
     output: &mut Output<'_>,
     source: &Source<'_>,
@@ -43,7 +43,7 @@ pub(super) fn write_recording_mark(
     })
 }
 
-/// Names what has not been named before.
+/// Names tracks without a name.
 pub(super) fn write_names(
     output: &mut Output<'_>,
     dialect: &impl Dialect,

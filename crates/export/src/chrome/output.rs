@@ -13,9 +13,9 @@ const CHUNK: usize = 256 * 1024;
 /// A file of trace events in the making.
 pub(crate) struct Output<'a> {
     file: Box<dyn Write + 'a>,
-    /// What is not handed on yet.
+    /// Text that is not passed on yet.
     json: Json,
-    /// The moment that is written as 0.
+    /// The timestamp that is written as 0.
     begin: i64,
     /// See [`super::Dialect::IS_LIST`].
     is_list: bool,
@@ -37,7 +37,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Begins a part of the trace, counted from this moment.
+    /// Begins a part of the trace, with times relative to `begin`.
     pub(super) fn begin_part(&mut self, begin: i64) {
         self.begin = begin;
     }
@@ -75,8 +75,8 @@ impl<'a> Output<'a> {
         self.hand_on(CHUNK)
     }
 
-    /// Closes the list of events and adds what there is to say of the file: as `otherData`, which Chrome's
-    /// viewer shows, and as `metadata`, which Perfetto imports.
+    /// Closes the list of events and adds facts about the file: as `otherData`, which Chrome's viewer
+    /// shows, and as `metadata`, which Perfetto imports.
     pub(super) fn end(&mut self, about: impl Fn(&mut Json)) -> io::Result<()> {
         if self.is_list {
             self.json.plain(b"\n]\n");

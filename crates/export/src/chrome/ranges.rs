@@ -1,4 +1,4 @@
-//! Ranges and marks that the program named, as slices beside the thread that began them.
+//! Ranges and marks that the program named, as slices next to the thread that began them.
 
 use std::io;
 

@@ -14,18 +14,18 @@ pub(super) enum Place {
     Device(u32),
 }
 
-/// What is allocated, as far as the trace has been read.
+/// Allocated memory in the part that has been read.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     /// By function.
     effects: Vec<Option<(bool, Effect)>>,
-    /// What comes after the part that was read last.
+    /// Changes after the last part.
     changes: Vec<Change>,
     /// Where each allocation is, and how much.
     live: FxHashMap<(ProcessId, u64), (Place, i64)>,
 }
 
-/// What a function does to memory, and which of its arguments say so.
+/// Effect of a function on memory, and its relevant arguments.
 #[derive(Clone, Copy, Debug)]
 enum Effect {
     Allocates { pointer: usize, size: usize },
@@ -44,7 +44,7 @@ struct Change {
 }
 
 impl Memory {
-    /// Takes in a part of a trace and tells by how much memory in use changes.
+    /// Adds a part of a trace and returns the changes of the memory in use.
     pub(super) fn advance(
         &mut self,
         source: &Source<'_>,
@@ -74,7 +74,7 @@ impl Memory {
                 .place
                 .zip(change.size)
                 .map(|(place, size)| (place, i64::try_from(size).unwrap_or(i64::MAX)));
-            // An inner call of an allocation tells of it as well.
+            // An inner call of an allocation reports it as well.
             let old = match new {
                 Some(new) => self.live.insert(key, new),
                 None => self.live.remove(&key),
@@ -89,7 +89,7 @@ impl Memory {
     }
 }
 
-/// What a function does to memory, and whether that is the host's.
+/// Effect of a function on memory, and whether that is host memory.
 fn effect(function: &Function) -> Option<(bool, Effect)> {
     let kinds = [
         (false, Part::Allocated, Part::Freed),

@@ -6,7 +6,7 @@ use ascend_trace_analysis::collectives::Collective;
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_recording::{Call, Direction, Task, Trace};
 
-/// What a call is called, where CUDA has such a function.
+/// CUDA's name of a call, where such a function exists.
 pub(super) fn call(trace: &Trace, call: &Call) -> Option<&'static str> {
     let function = trace.function(call.function);
     let kind = call.task.map(|id| trace.task(id).kind).or(function.task);
@@ -58,7 +58,7 @@ fn by_name(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What a task is called, where readers go by that. An operator is called what it is.
+/// CUDA's name of a task, where readers depend on it. An operator has its usual name.
 pub(super) fn task<'t>(trace: &'t Trace, task: &Task) -> Option<Cow<'t, str>> {
     let call = trace.call(task.call);
     match task.kind {

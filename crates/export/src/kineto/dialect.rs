@@ -133,7 +133,8 @@ impl Dialect for Kineto {
         }
     }
 
-    /// Without steps, readers take an operator of the host for how long all of it took: one stands for the whole.
+    /// Without steps, readers take the operators of the host for the total time: one operator covers
+    /// it.
     fn write_last(
         &self,
         output: &mut Output<'_>,
@@ -162,7 +163,7 @@ impl Kineto {
     }
 }
 
-/// The operator that a call and its task belong to: each call is one of its own.
+/// The operator of a call and its task: each call is a separate one.
 fn write_external(json: &mut Json, source: &Source<'_>, call: CallId) {
     let number = u64::from(source.trace.call_number(call)) + 1;
     json.key("External id").unsigned(number);

@@ -7,19 +7,19 @@ use ascend_trace_recording::{Range, ThreadId};
 /// What programs call the ranges of their steps, in small letters.
 const WORDS: [&str; 4] = ["profilerstep", "step", "iteration", "iter"];
 
-/// What may be between the word and the number.
+/// Allowed characters between the word and the number.
 const BETWEEN: [char; 7] = [' ', '#', ':', '_', '-', '=', '.'];
 
 /// How readers know a step.
 const STEP: &str = "ProfilerStep";
 
-/// Which ranges are steps: those of one thread, by one word. Several threads can tell of the same steps, and what is
-/// inside a step can have a number, too.
+/// Which ranges are steps: those of one thread, by one word. Several threads can report the same steps,
+/// and a range inside a step can have a number, too.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Steps(Option<(ThreadId, &'static str)>);
 
 impl Steps {
-    /// Of ranges in the order of their begins, the longer ones first: what comes first says what a step is.
+    /// Of ranges in the order of their begins, longer ones first: the first one defines the steps.
     pub(super) fn of<'r>(mut ranges: impl Iterator<Item = &'r Range>) -> Self {
         Self(ranges.find_map(|range| Some((range.thread, numbered(range)?.0))))
     }
@@ -28,7 +28,7 @@ impl Steps {
         self.0.is_none()
     }
 
-    /// What a range is called: nothing but a step is called like one.
+    /// The name of a range: only a step keeps a name like a step's.
     pub(super) fn name(self, range: &Range) -> Cow<'_, str> {
         if let Some((word, number)) = numbered(range)
             && self.0 == Some((range.thread, word))

@@ -8,7 +8,7 @@ pub(super) fn bits_for(most: u32) -> u32 {
     u32::BITS - most.leading_zeros()
 }
 
-/// Appends numbers of so many bits.
+/// Appends numbers of `bits` bits.
 pub(super) fn encode(bytes: &mut Vec<u8>, numbers: &[u32], bits: u32) {
     let groups = numbers.chunks(8);
     let is_run = |group: &[u32]| group.iter().all(|number| *number == group[0]);
@@ -32,7 +32,7 @@ pub(super) fn encode(bytes: &mut Vec<u8>, numbers: &[u32], bits: u32) {
     pack(bytes, &numbers[packed..], bits);
 }
 
-/// One number so many times.
+/// One number, `count` times.
 pub(super) fn run(bytes: &mut Vec<u8>, number: u32, count: usize, bits: u32) {
     varint(bytes, (count as u64) << 1);
     let width = bits.div_ceil(8) as usize;
@@ -72,7 +72,7 @@ fn varint(bytes: &mut Vec<u8>, mut value: u64) {
 mod tests {
     use super::*;
 
-    /// Reads back what was encoded, by the format's description.
+    /// Decodes it again, by the format's description.
     fn decode(mut bytes: &[u8], count: usize, bits: u32) -> Vec<u32> {
         let mut numbers = Vec::new();
         while !bytes.is_empty() {

@@ -1,5 +1,5 @@
-//! A buffer with two owners: the Parquet writer, which wants to keep what it writes to, fills it;
-//! we empty it into the file.
+//! A buffer with two owners: the Parquet writer, which keeps its output, fills it; the export empties
+//! it into the file.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 /// Stands for a row without a text.
 const NONE: u32 = u32::MAX;
 
-/// Longer texts are not told as the least or greatest of a column.
+/// Longer texts are not written as the least or greatest of a column.
 const LONGEST: usize = 64;
 
 /// The rows of one group.
@@ -64,7 +64,7 @@ impl Words {
         self.nulls = 0;
     }
 
-    /// The column as it stands in the file, and what the file says of it. Forgets the rows.
+    /// The encoded column, and its statistics for the file. Drops the rows.
     pub(super) fn encode(&mut self, column: ColumnDescPtr) -> Result<(Bytes, ColumnCloseResult)> {
         let rows = self.rows.len();
         let mut sink = TrackedWrite::new(Vec::new());
@@ -167,7 +167,7 @@ fn number(numbers: &mut FxHashMap<Box<str>, u32>, dictionary: &mut Vec<u8>, text
     number
 }
 
-/// Writes a page, and answers where it begins.
+/// Writes a page, and returns its offset.
 fn write(pages: &mut SerializedPageWriter<'_, Vec<u8>>, page: Page) -> Result<u64> {
     let length = page.buffer().len();
     Ok(pages.write_page(CompressedPage::new(page, length))?.offset)

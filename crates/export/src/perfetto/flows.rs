@@ -36,7 +36,7 @@ pub(super) enum Arrival {
     Begin,
     /// With the slice's end.
     End,
-    /// At a mark of its own just before the slice's end.
+    /// At a separate mark just before the slice's end.
     Mark,
 }
 
@@ -109,8 +109,8 @@ impl<'s, 't> Flows<'s, 't> {
         touch
     }
 
-    /// Whether a dependency is known by the time that both its ends are written. What leads further
-    /// gets marks of its own; see [`Flows::write_far`].
+    /// Whether a dependency is known when both its ends are written. Longer ones get separate marks;
+    /// see [`Flows::write_far`].
     fn is_near(&self, edge: &Edge) -> bool {
         let (source, part) = (self.source, &self.source.part);
         let is_known = || source.keys.edge(source.trace, edge) < part.known;
@@ -154,9 +154,9 @@ impl<'s, 't> Flows<'s, 't> {
         }
     }
 
-    /// Writes the missing ends of arrows whose other end is written with this part, and that were
-    /// not known when these ends were written. Those of a slice share a mark at its end: importers
-    /// take only so many slices on top of each other.
+    /// Writes the missing ends of arrows with another end in this part that were not known when these
+    /// ends were written. Those of a slice share a mark at its end: importers limit the depth of slices
+    /// on top of each other.
     pub(super) fn write_far(&self, output: &mut Output<'_>) -> io::Result<()> {
         let (source, trace) = (self.source, self.source.trace);
         let key = |node| source.keys.node(trace, node);
@@ -349,8 +349,8 @@ fn arrival(kind: EdgeKind, from: &Extent, to: &Extent) -> Option<Arrival> {
     }
 }
 
-/// The file holds the calls, then the tasks, then the waits: a task can begin in the moment of its launch, but a call
-/// that waits takes time.
+/// The file contains the calls, then the tasks, then the waits: a task can begin at the time of its
+/// launch, but a call that waits takes time.
 const CALLS: u8 = 0;
 pub(super) const TASKS: u8 = 1;
 pub(super) const WAITS: u8 = 2;
@@ -366,7 +366,7 @@ pub(super) struct Touch {
     arriving: Few<(Arrival, u64)>,
 }
 
-/// A list that is nearly always of one entry, which needs no memory of its own.
+/// A list that nearly always has one entry, which needs no allocation.
 #[derive(Debug)]
 struct Few<T> {
     first: Option<T>,

@@ -1,4 +1,4 @@
-//! The packets that say what the others are about: clocks, tracks, and the recording as a whole.
+//! The packets that describe the others: clocks, tracks, and the recording as a whole.
 
 use std::io;
 
@@ -44,13 +44,14 @@ pub(super) fn write_start(output: &mut Output<'_>, trace: &Trace) -> io::Result<
         wire.close(defaults);
         let snapshot = wire.open(packet::CLOCK_SNAPSHOT);
         write_clock(wire, clock::MONOTONIC, session.start_ns);
-        // Importers relate everything to this one, and what is merged with traces of the system has it.
+        // Importers relate everything to this one, and traces of the system use it.
         write_clock(wire, clock::BOOTTIME, boottime(session));
         write_clock(wire, clock::REALTIME, session.start_realtime_ns);
         wire.unsigned(clock::PRIMARY, clock::MONOTONIC);
         wire.close(snapshot);
     })?;
-    // Of the root, which is a track that nobody sees: processes and threads are where their descriptions say.
+    // Of the root, which is an invisible track: processes and threads are at the place of their
+    // descriptions.
     output.packet(|wire| {
         let open = wire.open(packet::TRACK_DESCRIPTOR);
         wire.unsigned(track::UUID, 0);
@@ -60,7 +61,8 @@ pub(super) fn write_start(output: &mut Output<'_>, trace: &Trace) -> io::Result<
     })
 }
 
-/// Older traces do not tell it: then the host is taken not to have been suspended since it started.
+/// Older traces do not contain it: then the host is assumed to have run without suspension since its
+/// start.
 pub(crate) fn boottime(session: &SessionRow) -> i64 {
     match session.start_boottime_ns {
         0 => session.start_ns,
@@ -217,7 +219,7 @@ pub(super) fn write_critical_track(output: &mut Output<'_>, track: Track) -> io:
     Ok(own)
 }
 
-/// What is known about the recording as a whole, as a mark at its begin.
+/// Facts about the recording as a whole, as a mark at its begin.
 pub(super) fn write_recording(
     output: &mut Output<'_>,
     source: &Source<'_>,

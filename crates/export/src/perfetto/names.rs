@@ -59,7 +59,7 @@ impl Words {
     }
 }
 
-/// All tables, and what the packet under construction has added to them.
+/// All tables, and the additions of the packet under construction.
 #[derive(Debug)]
 pub(super) struct Names {
     categories: Table,

@@ -22,7 +22,7 @@ const SEQUENCE: u64 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Uuid(pub(super) u64);
 
-/// Where an event is told.
+/// Place of an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) owner: Owner,
@@ -71,7 +71,7 @@ impl<'w> Output<'w> {
         self.begin = begin.saturating_add(self.shift);
     }
 
-    /// Writes a packet that belongs to no moment.
+    /// Writes a packet without a timestamp.
     pub(super) fn packet(&mut self, fill: impl FnOnce(&mut Wire)) -> io::Result<()> {
         let open = self.wire.open(trace::PACKET);
         self.wire.unsigned(packet::SEQUENCE_ID, SEQUENCE);
@@ -80,7 +80,7 @@ impl<'w> Output<'w> {
         self.hand_on(CHUNK)
     }
 
-    /// Writes a track event of this type at a time; `fill` adds what it holds.
+    /// Writes a track event of this type at a time; `fill` adds its content.
     #[inline]
     pub(super) fn event(
         &mut self,
@@ -93,7 +93,7 @@ impl<'w> Output<'w> {
         let wire = &mut self.wire;
         let first = (place.track, self.begin);
         let sequence = self.sequences.of(place.owner, first, wire);
-        // Ends and values are short, and use no names: they hold without what the sequence has introduced.
+        // Ends and values are short, and use no names: they do not need the sequence's introductions.
         let is_plain = matches!(kind, event::SLICE_END | event::COUNTER);
         let room = if is_plain { 1 } else { self.room };
         let open = wire.open_short(trace::PACKET, room);

@@ -1,4 +1,4 @@
-//! Ranges and marks that the program named, as slices beside the thread that began them.
+//! Ranges and marks that the program named, as slices next to the thread that began them.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::facts::Facts;
 use crate::fields::write_step;
 use crate::tracks::Tracks;
 
-/// The category of a range whose domain has no name.
+/// The category of a range in a domain without a name.
 const CATEGORY: &str = "mstx";
 
 pub(super) fn write(

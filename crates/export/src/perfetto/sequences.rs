@@ -1,8 +1,9 @@
 //! Sequences of packets.
 //!
-//! Each thread, stream and counter has a sequence: its events are mostly in the order of time and on one track, so a
-//! sequence counts time from event to event on a clock of its own, and its track need not be named. Beyond a number
-//! that no usual program reaches, threads and streams share the sequence of the descriptions, on the host's clock.
+//! Each thread, stream and counter has a sequence: its events are mostly in the order of time and on
+//! one track, so a sequence counts time from event to event on a separate clock, and its track need not
+//! be named. Beyond a number that no usual program reaches, threads and streams share the sequence of
+//! the descriptions, on the host's clock.
 
 use super::fields::{clock, packet};
 use super::meta::write_clock;
@@ -19,7 +20,7 @@ const MOST: usize = 250;
 pub(super) struct Sequence {
     /// The field that every event begins with.
     pub(super) head: Vec<u8>,
-    /// The same of an event that needs what was introduced before.
+    /// The same of an event that needs earlier introductions.
     pub(super) long_head: Vec<u8>,
     pub(super) names: Names,
     /// The time of the last event on the sequence's own clock; `None` when it has none.
@@ -31,9 +32,9 @@ pub(super) struct Sequence {
 /// Whose sequence it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Owner {
-    /// Descriptions, and what is told once.
+    /// Descriptions, and facts that are written once.
     All,
-    /// A thread or stream, and what of it: all that is told of one of these is in the order of time.
+    /// A thread or stream, and the row of it: the events of one of these are in the order of time.
     Lane(u32, u8),
     Counter(u64),
 }
@@ -56,7 +57,8 @@ impl Sequences {
         }
     }
 
-    /// The sequence of an owner. A new one begins with a packet of its own; `begin` is a time before its first event.
+    /// The sequence of an owner. A new one begins with a separate packet; `begin` is a time before its
+    /// first event.
     #[inline]
     pub(super) fn of(
         &mut self,
@@ -105,7 +107,7 @@ impl Sequence {
         }
     }
 
-    /// The first packet: what the others need not say, and how the sequence's clock runs.
+    /// The first packet: defaults for the others, and the rate of the sequence's clock.
     fn write_start(&self, begin: i64, wire: &mut Wire) {
         let open = wire.open(super::fields::trace::PACKET);
         wire.raw(&self.head);

@@ -95,8 +95,8 @@ fn write_parts(
     Ok(())
 }
 
-/// Which tasks of a stream are in the order of time: those on its own track, those beside it, and the waits, which are
-/// written last.
+/// Rows of a stream's tasks that are in the order of time: tasks on its main track, tasks on separate
+/// tracks, and the waits, which are written last.
 fn task_row(trace: &Trace, task: &Task) -> u8 {
     match rank(trace, task) {
         WAITS => 2,

@@ -1,4 +1,4 @@
-//! Idle stretches of streams as slices beside them, named after their cause.
+//! Idle stretches of streams as slices next to them, named after their cause.
 
 use std::io;
 

@@ -1,14 +1,14 @@
 //! Protocol buffer messages, written forwards into one buffer.
 
-/// Bytes of the length of a nested message: four, whatever its value, so that it can be filled in
-/// when the message is complete. Readers take lengths that are longer than they need to be.
+/// Bytes of the length of a nested message: always four, so that it can be filled in when the message
+/// is complete. Readers accept lengths that are longer than necessary.
 const LENGTH: usize = 4;
 
 const VARINT: u64 = 0;
 const FIXED64: u64 = 1;
 const BYTES: u64 = 2;
 
-/// A message under construction, and those it lies in.
+/// A message under construction, and its enclosing ones.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
     bytes: Vec<u8>,
@@ -115,7 +115,7 @@ impl Wire {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// A message of less than 128 bytes, whose length takes one.
+    /// A message of less than 128 bytes, with a length of one byte.
     #[inline]
     pub(super) fn short(&mut self, field: u32, fill: impl FnOnce(&mut Self)) {
         self.tag(field, BYTES);

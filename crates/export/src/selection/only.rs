@@ -23,7 +23,7 @@ pub struct Only {
     processes: Vec<u32>,
 }
 
-/// What is wrong with a condition.
+/// Fault of a condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OnlyError {
     #[error(

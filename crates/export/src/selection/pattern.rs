@@ -1,7 +1,6 @@
 //! Names with wildcards.
 
-/// A name in which `*` stands for any text and `?` for any character; upper and lower case are the
-/// same.
+/// A name in which `*` matches any text and `?` any character; upper and lower case are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern(Vec<char>);
 
@@ -13,7 +12,7 @@ impl Pattern {
     pub fn matches(&self, name: &str) -> bool {
         let name: Vec<char> = name.to_lowercase().chars().collect();
         let (mut at, mut place) = (0, 0);
-        // Where the last `*` is, and up to where it stands for text.
+        // Position of the last `*`, and the end of its text.
         let mut star: Option<(usize, usize)> = None;
         while place < name.len() {
             match self.0.get(at) {

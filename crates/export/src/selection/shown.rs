@@ -1,5 +1,5 @@
-//! Of which threads and streams anything is shown: what has to be known of a whole recording before
-//! the first of it is written.
+//! The threads and streams with any shown content: this must be known of a whole recording before its
+//! first row is written.
 
 use ascend_trace_recording::{OpenError, Recording, StreamId, ThreadId, Trace};
 
@@ -22,7 +22,7 @@ impl Shown {
         shown
     }
 
-    /// Reads a file through, about so many rows at a time.
+    /// Reads a file through, about `rows` rows at a time.
     pub(crate) fn find(
         recording: &mut Recording,
         wanted: &Wanted,
@@ -49,7 +49,7 @@ impl Shown {
         }
     }
 
-    /// Looks at the calls that begin before a moment, and at their tasks.
+    /// Examines the calls that begin before a time, and their tasks.
     fn look(&mut self, trace: &Trace, wanted: &Wanted, until: i64) {
         self.threads.resize(trace.threads().len(), false);
         self.streams.resize(trace.streams().len(), false);

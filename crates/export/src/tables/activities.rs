@@ -42,7 +42,7 @@ impl<'s> ExportedActivity<'s> {
 
 pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedActivity<'s>>> {
     vec![
-        // Number of the process: pids do not tell processes apart.
+        // Number of the process: several processes may have the same pid.
         Column::number("process", |row, cell| cell.put(row.told.process)),
         Column::number("pid", |row, cell| {
             cell.maybe(row.process.map(|id| row.trace.process(id).pid));
@@ -50,9 +50,9 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedActivity<'s>>> {
         Column::number("device", |row, cell| cell.put(row.told.device)),
         // Of graphs' own streams as well, which the program does not know.
         Column::number("stream_id", |row, cell| cell.put(row.told.acl_id)),
-        // The stream of its task, or of the replay; empty for what is not certainly part of a task.
+        // The stream of its task, or of the replay; empty without a certain task.
         Column::number("task_stream_id", |row, cell| cell.maybe(row.task_stream)),
-        // The task's `sequence`, or that of the replay; empty for what is not certainly part of a task.
+        // The task's `sequence`, or that of the replay; empty without a certain task.
         Column::number("sequence", |row, cell| cell.maybe(row.told.sequence)),
         // How many parts of the task, or of its node, came before it.
         Column::number("part", |row, cell| cell.put(row.told.part)),
@@ -63,7 +63,7 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedActivity<'s>>> {
             cell.maybe(ActivityKind::from_code(row.told.kind).map(ActivityKind::name));
         }),
         Column::text("name", |row, cell| cell.maybe(row.name())),
-        // Number of the call that submitted it, as msPTI counts calls; 0 when it is not told.
+        // Number of the call that submitted it, as msPTI counts calls; 0 when unknown.
         Column::unsigned("correlation", |row, cell| cell.put(row.told.correlation)),
         // On the host's clock, and how far off that may be; empty where tasks have times of events.
         Column::number("begin_ns", |row, cell| {
@@ -90,7 +90,7 @@ pub(super) fn write(
     writer: &mut impl TableWriter,
 ) -> io::Result<u64> {
     let trace = source.trace;
-    // What is exported of a part is chosen by tasks and calls, of which entries need not have any.
+    // Tasks and calls select the exported part, and entries may have neither.
     if !source.selection.has_whole_processes() {
         return Ok(from);
     }

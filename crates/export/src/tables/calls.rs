@@ -55,7 +55,7 @@ pub(super) fn columns<'s, 't>() -> Vec<Column<'t, ExportedCall<'s, 't>>> {
     vec![
         // Number of the call, which other tables refer to.
         Column::number("call", |row, cell| cell.put(row.trace.call_number(row.id))),
-        // Number of the process: pids do not tell processes apart.
+        // Number of the process: several processes may have the same pid.
         Column::number("process", |row, cell| cell.put(row.process().serial)),
         Column::number("pid", |row, cell| cell.put(row.process().pid)),
         Column::number("tid", |row, cell| cell.put(row.thread().tid)),

@@ -6,12 +6,12 @@ use std::fmt::{Arguments, Write as _};
 use super::Kind;
 use crate::json::Json;
 
-/// A cell; empty until something is put into it. What it borrows lasts for all rows of a table that
-/// are written at once, `'t`.
+/// A cell; empty until a value is put into it. Borrowed values live for all rows of a table that are
+/// written at once, `'t`.
 #[derive(Debug, Default)]
 pub(crate) struct Cell<'t> {
     held: Held<'t>,
-    /// Room for a text of its own.
+    /// Room for an owned text.
     text: String,
 }
 
@@ -25,7 +25,7 @@ enum Held<'t> {
     Own,
 }
 
-/// What is in a cell. A text of no length is no value.
+/// Value of a cell. An empty text is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'c> {
     Nothing,
@@ -73,7 +73,7 @@ impl<'t> Cell<'t> {
         self.text.clear();
     }
 
-    /// Sets what is in the cell.
+    /// Sets the value of the cell.
     #[inline]
     pub(super) fn put(&mut self, value: impl Put<'t>) {
         value.put(self);
@@ -86,14 +86,14 @@ impl<'t> Cell<'t> {
         }
     }
 
-    /// Adds to a text that is gone after the row.
+    /// Appends to a text that lives as long as the row.
     pub(super) fn add(&mut self, text: Arguments<'_>) {
         self.held = Held::Own;
         // Writing to a String cannot fail.
         let _ = self.text.write_fmt(text);
     }
 
-    /// Sets a text that is gone after the row.
+    /// Sets a text that lives as long as the row.
     pub(super) fn passing(&mut self, text: &str) {
         self.held = Held::Own;
         self.text.push_str(text);
@@ -123,7 +123,7 @@ impl<'t> Cell<'t> {
     }
 }
 
-/// What a cell can hold.
+/// A value for a cell.
 pub(super) trait Put<'t> {
     fn put(self, cell: &mut Cell<'t>);
 }

@@ -1,4 +1,4 @@
-//! `clocks` of a dataset: one row per clock of a host, and how it lies against that of the reference.
+//! `clocks` of a dataset: one row per clock of a host, with its offset from the clock of the reference.
 
 use super::{Column, Kind, heads};
 
@@ -8,11 +8,12 @@ pub struct ClockRow {
     pub boot_id: String,
     /// `reference`, `collectives` or `wall-clock`.
     pub aligned_by: String,
-    /// The host whose clock it is aligned to.
+    /// The reference host of its clock.
     pub reference: String,
     /// The host that it has the collectives with; empty for the reference.
     pub through: String,
-    /// At this moment of its own clock, so much is to be added; and so many nanoseconds more for each second after it.
+    /// The offset at this time of the host's clock, and its change in nanoseconds for each later
+    /// second.
     pub at_ns: i64,
     pub offset_ns: i64,
     pub rate_ppb: i64,

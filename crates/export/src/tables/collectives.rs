@@ -29,7 +29,7 @@ impl<'r> Row<'r> {
 
 pub(super) fn columns<'r>() -> Vec<Column<'static, Row<'r>>> {
     vec![
-        // Number of the process: pids do not tell processes apart.
+        // Number of the process: several processes may have the same pid.
         Column::number("process", |row, cell| cell.put(row.participant.process)),
         Column::number("pid", |row, cell| cell.maybe(row.pid)),
         Column::unsigned("rank", |row, cell| cell.maybe(row.participant.rank)),
@@ -44,7 +44,7 @@ pub(super) fn columns<'r>() -> Vec<Column<'static, Row<'r>>> {
         }),
         Column::number("made_begin_ns", |row, cell| cell.put(row.comm.made.0)),
         Column::number("made_end_ns", |row, cell| cell.put(row.comm.made.1)),
-        // Empty for messages, whose two ends have different functions.
+        // Empty for messages, because their two ends have different functions.
         Column::word("name", |row, cell| {
             row.ran
                 .iter()
@@ -62,7 +62,7 @@ pub(super) fn columns<'r>() -> Vec<Column<'static, Row<'r>>> {
         Column::unsigned("bytes", |row, cell| {
             cell.maybe(row.round().and_then(|it| it.bytes))
         }),
-        // Equal numbers stand for as many elements of the same type.
+        // Equal numbers mean the same number of elements of the same type.
         Column::unsigned("shape", |row, cell| {
             cell.maybe(row.round().map(|it| it.shape))
         }),
@@ -87,7 +87,7 @@ pub(super) fn write(
     recorded: &Recorded,
     writer: &mut impl TableWriter,
 ) -> io::Result<()> {
-    // What is exported of a part is chosen by calls and tasks: their numbers would mean nothing.
+    // Calls and tasks select the exported part: their numbers would have no meaning.
     if !source.selection.has_whole_processes() {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use ascend_trace_analysis::stats::StepStats;
 use super::{Column, TableWriter, write_table};
 use crate::Source;
 
-/// A piece, with what the recording says of its process.
+/// A piece, with the recording's facts about its process.
 pub(super) struct Row<'s> {
     piece: Segment,
     pid: Option<u32>,
@@ -18,7 +18,7 @@ pub(super) struct Row<'s> {
 
 pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
     vec![
-        // Number of the process: pids do not tell processes apart.
+        // Number of the process: several processes may have the same pid.
         Column::number("process", |row, cell| cell.put(row.piece.process)),
         Column::number("pid", |row, cell| cell.maybe(row.pid)),
         Column::unsigned("rank", |row, cell| cell.maybe(row.rank)),

@@ -1,5 +1,5 @@
-//! `dependencies`: one row per dependency, from cause to effect. Either end is a task or a
-//! call; what an end does not have is empty.
+//! `dependencies`: one row per dependency, from cause to effect. Either end is a task or a call;
+//! columns that do not apply to an end are empty.
 
 use std::io;
 

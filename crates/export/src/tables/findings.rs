@@ -11,7 +11,7 @@ pub(super) fn columns() -> Vec<Column<'static, Finding>> {
         // The names of docs/CHECKS.md.
         Column::word("check", |row, cell| cell.put(row.check)),
         Column::word("severity", |row, cell| cell.put(row.severity.name())),
-        // Number of the process: pids do not tell processes apart.
+        // Number of the process: several processes may have the same pid.
         Column::number("process", |row, cell| cell.put(row.process)),
         Column::number("pid", |row, cell| cell.put(row.pid)),
         Column::number("tid", |row, cell| cell.put(row.tid)),

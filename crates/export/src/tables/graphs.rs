@@ -41,7 +41,7 @@ impl<'s> ExportedNode<'s> {
 
 pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedNode<'s>>> {
     vec![
-        // Number of the process: pids do not tell processes apart.
+        // Number of the process: several processes may have the same pid.
         Column::number("process", |row, cell| {
             cell.put(row.trace.process(row.graph.process).serial);
         }),
@@ -54,7 +54,7 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedNode<'s>>> {
         Column::word("making", |row, cell| cell.put(row.graph.making.name())),
         // ready, failed, or open: not ended.
         Column::word("outcome", |row, cell| cell.put(row.graph.outcome.name())),
-        // What the end of the capture returned, if it failed.
+        // Return code of the end of the capture, if it failed.
         Column::number("code", |row, cell| cell.maybe(row.code())),
         // Why the capture failed, in words, and the number of the call to blame, as in calls.
         Column::text("reason", |row, cell| {

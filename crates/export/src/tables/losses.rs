@@ -1,4 +1,4 @@
-//! `losses`: what could not be recorded, by thread, moment and kind.
+//! `losses`: lost records, by thread, time and kind.
 
 use std::io;
 
@@ -11,7 +11,7 @@ pub(super) struct Row<'s> {
     trace: &'s Trace,
     thread: Option<&'s Thread>,
     at: i64,
-    /// What was lost, and how many of it.
+    /// Kind and number of the lost records.
     lost: (&'static str, u64),
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Row<'s> {
     id: ProcessId,
     process: &'s Process,
     session: &'s SessionRow,
-    /// First and last moment of the recording, if it is written as a whole.
+    /// Begin and end of the recording, if it is written as a whole.
     span: Option<(i64, i64)>,
     lost_calls: u64,
 }
@@ -54,7 +54,7 @@ pub(super) fn columns<'s>() -> Vec<Column<'static, Row<'s>>> {
         Column::text("devices", |row, cell| cell.put(row.devices())),
         Column::number("begin_ns", |row, cell| cell.put(row.process.begin_ns)),
         Column::number("end_ns", |row, cell| cell.maybe(row.process.end_ns)),
-        // Of the whole recording: the first moment, the last one, and the time of day at a moment of the clock.
+        // Of the whole recording: begin, end, and the time of day at a time of the clock.
         Column::number("recorded_begin_ns", |row, cell| {
             cell.maybe(row.span.map(|it| it.0));
         }),

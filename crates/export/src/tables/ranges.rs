@@ -1,4 +1,4 @@
-//! `ranges`: one row per range or mark that the program named, or that the hook inside Python told.
+//! `ranges`: one row per range or mark of the program or of the hook inside Python.
 
 use std::io;
 
@@ -16,7 +16,7 @@ pub(super) struct ExportedRange<'s> {
 
 pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedRange<'s>>> {
     vec![
-        // Number of the process: pids do not tell processes apart.
+        // Number of the process: several processes may have the same pid.
         Column::number("process", |row, cell| {
             let process = row.trace.thread(row.range.thread).process;
             cell.put(row.trace.process(process).serial);
@@ -28,7 +28,7 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedRange<'s>>> {
         Column::number("tid", |row, cell| {
             cell.put(row.trace.thread(row.range.thread).tid);
         }),
-        // What the hook says that it is, or the domain that the program gave it.
+        // Kind from the hook, or the domain from the program.
         Column::word("kind", |row, cell| {
             cell.maybe(row.trace.domain(row.range));
         }),

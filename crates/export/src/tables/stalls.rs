@@ -11,7 +11,7 @@ pub(super) fn columns() -> Vec<Column<'static, StallStats>> {
     vec![
         // The words of docs/STALLS.md.
         Column::word("cause", |row, cell| cell.put(row.cause)),
-        // Number of the process: pids do not tell processes apart.
+        // Number of the process: several processes may have the same pid.
         Column::number("process", |row, cell| cell.put(row.process)),
         Column::number("pid", |row, cell| cell.put(row.pid)),
         // The lane that stalled: a thread, or a stream of a device.
@@ -21,11 +21,11 @@ pub(super) fn columns() -> Vec<Column<'static, StallStats>> {
         Column::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
         Column::number("end_ns", |row, cell| cell.put(row.end_ns)),
         Column::number("length_ns", |row, cell| cell.put(row.length_ns)),
-        // Error bar of the moment at which a call's waiting was over, if the stall begins or ends there.
+        // Error bar of the end of a call's waiting, if the stall begins or ends there.
         Column::number("split_err_ns", |row, cell| cell.maybe(row.split_err_ns)),
-        // What could not go on: a task or a call.
+        // The task or call that could not continue.
         Column::word("name", |row, cell| cell.passing(&row.name)),
-        // What was waited for, as far as it is known.
+        // The target of the wait, if known.
         Column::number("culprit_process", |row, cell| {
             cell.maybe(row.culprit_process)
         }),
@@ -41,8 +41,8 @@ pub(super) fn columns() -> Vec<Column<'static, StallStats>> {
             row.culprit_call.iter().for_each(|text| cell.passing(text));
         }),
         Column::number("event_serial", |row, cell| cell.maybe(row.event)),
-        // Numbers of calls, as in calls: the one that submitted what could not go on or that
-        // blocked, and the one to blame.
+        // Numbers of calls, as in calls: the one that submitted the held-up task or that blocked, and
+        // the culprit.
         Column::number("call", |row, cell| cell.put(row.site.call)),
         Column::number("blamed_call", |row, cell| {
             cell.maybe(row.culprit_site.as_ref().map(|site| site.call))
@@ -52,7 +52,7 @@ pub(super) fn columns() -> Vec<Column<'static, StallStats>> {
         Column::word("root", |row, cell| {
             row.root.iter().for_each(|text| cell.passing(text))
         }),
-        // What the thread that submitted the next task did: function, calls, nanoseconds.
+        // Activity of the thread that submitted the next task: function, calls, nanoseconds.
         Column::text("meanwhile", |row, cell| {
             for (place, it) in row.meanwhile.iter().enumerate() {
                 let gap = if place > 0 { "; " } else { "" };

@@ -1,4 +1,4 @@
-//! `steps`: one row per step of a training loop: what it spent its time on, and what bounds it.
+//! `steps`: one row per step of a training loop: the parts of its time, and its bounds.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::facts::Facts;
 
 pub(super) fn columns<'s>() -> Vec<Column<'s, &'s StepStats>> {
     vec![
-        // Number of the process: pids do not tell processes apart.
+        // Number of the process: several processes may have the same pid.
         Column::number("process", |row, cell| cell.put(row.process)),
         Column::number("pid", |row, cell| cell.put(row.pid)),
         Column::unsigned("rank", |row, cell| cell.maybe(row.rank)),
@@ -32,7 +32,7 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, &'s StepStats>> {
         Column::number("planning_ns", |row, cell| cell.put(row.planning_ns)),
         Column::number("queue_ns", |row, cell| cell.put(row.queue_ns)),
         Column::number("launch_ns", |row, cell| cell.put(row.launch_ns)),
-        // With what is hidden behind other work.
+        // Including the time that is hidden behind other work.
         Column::number("communication_ns", |row, cell| {
             cell.put(row.communication_ns)
         }),

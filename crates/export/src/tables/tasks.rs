@@ -46,7 +46,7 @@ pub(super) fn columns<'t>() -> Vec<Column<'t, ExportedTask<'t>>> {
     vec![
         // Number of the task, which other tables refer to.
         Column::number("task", |row, cell| cell.put(row.trace.task_number(row.id))),
-        // Number of the process: pids do not tell processes apart.
+        // Number of the process: several processes may have the same pid.
         Column::number("process", |row, cell| cell.put(row.process().serial)),
         Column::number("pid", |row, cell| cell.put(row.process().pid)),
         Column::unsigned("rank", |row, cell| cell.maybe(row.process().rank_number())),
@@ -56,7 +56,7 @@ pub(super) fn columns<'t>() -> Vec<Column<'t, ExportedTask<'t>>> {
         // that of the next one.
         Column::number("seq", |row, cell| cell.put(row.task.sequence)),
         Column::word("kind", |row, cell| cell.put(row.task.kind.name())),
-        // What was submitted; of a replay: which graph, and which replay of it.
+        // The submitted operation; of a replay: its graph, and the number of the replay.
         Column::word("name", |row, cell| {
             cell.put(task_label(row.trace, row.task))
         }),
@@ -103,7 +103,7 @@ pub(super) fn columns<'t>() -> Vec<Column<'t, ExportedTask<'t>>> {
         Column::word("direction", |row, cell| {
             cell.maybe(row.trace.direction(row.call()).map(Direction::name));
         }),
-        // What an operator works on, with its type and dimensions.
+        // Operands of an operator, with type and dimensions.
         Column::text("shapes", |row, cell| {
             cell.maybe(row.trace.shapes(row.call()));
         }),

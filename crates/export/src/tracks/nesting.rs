@@ -2,7 +2,7 @@
 
 use ascend_trace_recording::TimeRange;
 
-/// Puts something that lasts until `end` on the first track whose last end is `free`.
+/// Puts a slice that lasts until `end` on the first track with a last end that is `free`.
 pub(super) fn first_fit(tracks: &mut Vec<i64>, end: i64, free: impl Fn(i64) -> bool) -> usize {
     match tracks.iter().position(|last| free(*last)) {
         Some(place) => {
@@ -30,7 +30,7 @@ pub(super) fn first_room(tracks: &mut Vec<Vec<TimeRange>>, span: TimeRange) -> u
     place
 }
 
-/// Puts a slice on the first track that it nests on. With `late`, its last moment is kept free.
+/// Puts a slice on the first track that it nests on. With `late`, its last nanosecond stays free.
 pub(super) fn nest(tracks: &mut Vec<Nesting>, slice: TimeRange, late: bool) -> usize {
     let mut place = 0;
     while tracks.get_mut(place).is_some_and(|it| !it.accepts(slice)) {
@@ -43,7 +43,7 @@ pub(super) fn nest(tracks: &mut Vec<Nesting>, slice: TimeRange, late: bool) -> u
     place
 }
 
-/// The slices of a track of calls that are open at the moment.
+/// The open slices of a track of calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nesting {
     open: Vec<Open>,
@@ -68,7 +68,7 @@ impl Nesting {
         while let Some(over) = self.open.pop_if(|open| open.slice.end <= begin) {
             self.over = self.over.max(Some(over.slice.end));
         }
-        // What has no length would be taken for a part of what ends there.
+        // A slice without duration would seem to be a part of the slice that ends there.
         if begin == end && self.over == Some(begin) {
             return false;
         }

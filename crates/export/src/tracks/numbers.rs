@@ -12,7 +12,7 @@ const PIDS: u32 = 10_000_000;
 /// So do tids that are made up, so that no track is taken for the main thread of a process.
 const TIDS: u32 = 20_000_000;
 
-/// What the processes of devices are numbered by.
+/// Numbering of the processes of devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Numbering {
     /// Numbers above all pids.
@@ -22,11 +22,12 @@ pub(crate) enum Numbering {
     Devices,
 }
 
-/// Devices with numbers from here on get made-up ones. Readers that want pids to be devices know of so many.
+/// Devices with numbers from here on get made-up ones. Readers that want pids to be devices know only
+/// this many.
 const DEVICES: u32 = 64;
 
 impl Numbering {
-    /// Numbers below this are none of the host's.
+    /// Numbers below this do not belong to the host.
     fn reserved(self) -> u32 {
         match self {
             Self::MadeUp => 0,
@@ -134,8 +135,8 @@ impl Ids {
         pid.copied().unwrap_or_default()
     }
 
-    /// The tid of a stream: its number, unless that means something else. Readers take 0 for what is idle, and
-    /// a tid that is a pid for the main thread of that process.
+    /// The tid of a stream: its number, unless that has another meaning. Readers take 0 for idle, and a
+    /// tid that equals a pid for the main thread of that process.
     pub(super) fn stream(&mut self, pid: u32, number: i64) -> u32 {
         let number = u32::try_from(number).unwrap_or(0);
         let is_free = (1..PIDS).contains(&number)

@@ -21,7 +21,7 @@ use super::{allocations, graphs, ranges, tools};
 /// A task by the number of the call that submitted it, or a call by its number.
 type End = (bool, u64);
 
-/// What a slice stands for, or the slice that holds it.
+/// The subject of a slice, or the slice that contains it.
 fn end(imported: &Imported, index: usize) -> End {
     let slice = match &imported.slices[index] {
         mark if is_mark(mark) => waiter(imported, index),
@@ -44,8 +44,8 @@ fn flows(imported: &Imported, kind: Option<&str>) -> Flows {
     flows
 }
 
-/// The rows of dependencies.csv, by kind. What has no times is told at the call that submitted it; a launch of such
-/// a task leads nowhere.
+/// The rows of dependencies.csv, by kind. A task without times is represented by the call that
+/// submitted it; a launch of such a task leads nowhere.
 fn dependencies(trace: &Trace) -> BTreeMap<String, Flows> {
     let files = export(&Csv, trace);
     let number = |row: &HashMap<String, String>, column: &str| -> u64 {
@@ -96,7 +96,7 @@ fn slices(imported: &Imported) -> Vec<String> {
     slices
 }
 
-/// What the marks belong to.
+/// Subjects of the marks.
 fn marks(imported: &Imported) -> Vec<End> {
     let places = 0..imported.slices.len();
     let marks = places.filter(|place| is_mark(&imported.slices[*place]));
@@ -133,7 +133,7 @@ fn check(trace: &Trace, text: &str) -> Vec<String> {
     dependencies.into_keys().collect()
 }
 
-/// Every kind of arrow, and what is told without one.
+/// Every kind of arrow, and dependencies without one.
 const EXAMPLES: [&str; 8] = [
     tools::EXAMPLE,
     graphs::EXAMPLE,
@@ -186,8 +186,8 @@ fn both_formats_hold_the_same_of_random_traces() {
     }
 }
 
-/// No two slices of a stream's track may have a moment in common, also where a wait is drawn longer than it was.
-/// Answers how many waits were.
+/// No two slices of a stream's track may overlap, also where a wait is drawn longer than it was.
+/// Returns the number of waits.
 #[track_caller]
 fn check_apart(trace: &Trace, imported: &Imported, text: &str) -> usize {
     let begin = trace.span().map_or(0, |span| span.begin);

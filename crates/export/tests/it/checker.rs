@@ -1,5 +1,5 @@
-//! Imports Chrome trace JSON by the rules that Perfetto's importer goes by, and fails where it
-//! would drop something or count an error.
+//! Imports Chrome trace JSON by the rules of Perfetto's importer, and fails where it would drop
+//! something or count an error.
 //!
 //! - `ts` and `dur` are numbers, written without an exponent, exact to the nanosecond;
 //! - events are handled in the order of `ts`; at equal times longer slices come first, then
@@ -88,7 +88,7 @@ pub(crate) fn import(text: &str) -> Imported {
         };
         (nanoseconds(event, "ts"), std::cmp::Reverse(length))
     });
-    // Lengths of 0 sort with flows and counters, which is what the importer does.
+    // Durations of 0 sort with flows and counters, as in the importer.
     for event in &events {
         if event["ph"] == "X" && event["cat"] != "recording" {
             importer.lay(event);

@@ -34,7 +34,7 @@ pub(crate) fn waiter(imported: &Imported, place: usize) -> &Slice {
 
 fn slice_key(slice: &Slice) -> Key {
     let number = |key: &str| slice.args[key].as_u64();
-    // Only a task's slice tells how exact its times are.
+    // Only a task's slice has an error bar.
     if number("err_ns").is_none() {
         return (None, number("call"));
     }
@@ -135,7 +135,7 @@ pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
     }
 }
 
-/// Flows by category and what they connect.
+/// Flows by category and ends.
 pub(crate) fn flows(imported: &Imported) -> BTreeSet<(String, Key, Key)> {
     let key = |index: usize| match &imported.slices[index] {
         mark if is_mark(mark) => slice_key(waiter(imported, index)),

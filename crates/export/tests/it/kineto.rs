@@ -45,7 +45,7 @@ fn number(slice: &Slice, key: &str) -> Option<u64> {
     slice.args[key].as_u64()
 }
 
-/// What readers go by: nothing but work of devices has a stream, it is on its device, and what has been launched has the
+/// Rules of readers: only work of devices has a stream, it is on its device, and launched work has the
 /// number of its launch.
 #[track_caller]
 fn check_rules(imported: &Imported) {
@@ -100,7 +100,7 @@ fn check_rules(imported: &Imported) {
     );
 }
 
-/// What a call or a task is in either format.
+/// A call or a task in either format.
 type Told = (bool, u64, i64, i64, String);
 
 fn told(imported: &Imported) -> Vec<Told> {
@@ -149,7 +149,7 @@ fn flows(imported: &Imported) -> Vec<(String, String, String)> {
     flows
 }
 
-/// Both kinds of names, against the Chrome export; answers the one with CUDA's.
+/// Both kinds of names, compared with the Chrome export; returns the one with CUDA's.
 #[track_caller]
 fn check(trace: &Trace, text: &str) -> Imported {
     let expected = chrome(trace);
@@ -245,7 +245,7 @@ fn steps_are_ranges_of_the_profiler() {
     assert_eq!(found, expected);
 }
 
-/// A timeline whose processes have these ranks.
+/// A timeline with processes of these ranks.
 pub(crate) fn ranked(text: &str, ranks: &[&str]) -> Trace {
     let mut timeline = Timeline::parse(text).expect("a timeline");
     let mut ranks = ranks.iter();

@@ -28,7 +28,7 @@ mod narrow;
 mod parquet;
 /// Perfetto's own format against the recording, and against the Chrome JSON.
 mod perfetto;
-/// Processes that their pids do not tell apart.
+/// Processes with the same pid.
 mod processes;
 /// Messages of protocol buffers.
 mod protobuf;

@@ -71,7 +71,7 @@ pub(crate) fn export_file(exporter: &dyn Exporter, file: &[u8], step: Step) -> M
     export_some(exporter, file, step, &Wanted::default())
 }
 
-/// Exports what is wanted of a file, a step at a time.
+/// Exports the wanted part of a file, a step at a time.
 pub(crate) fn export_some(
     exporter: &dyn Exporter,
     file: &[u8],

@@ -1,5 +1,5 @@
-//! A narrow range of a long recording is found by the index: what is told of it is what is told of the same
-//! range when the whole file is read.
+//! A narrow range of a long recording is found by the index: the result is that of reading the whole
+//! file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -66,7 +66,7 @@ fn shown(row: &CsvRow) -> String {
     cells.join(" ")
 }
 
-/// Collectives are compared with their peers within what is read.
+/// Collectives are compared with their peers within the part that is read.
 fn is_of_peers(row: &str) -> bool {
     row.contains("cause=collective-peer")
 }
@@ -109,7 +109,7 @@ fn check(file: &[u8], range: TimeRange, what: &str) -> bool {
     true
 }
 
-/// Of what has a part in the range, the tables of `stats` are the same as well.
+/// Also the tables of `stats` for the range are the same.
 #[track_caller]
 fn check_stats(whole: &Trace, part: &Trace, range: TimeRange, what: &str) {
     let stats = |trace: &Trace| Stats::within(&Window::whole(trace), Some(range));
@@ -130,7 +130,7 @@ fn check_stats(whole: &Trace, part: &Trace, range: TimeRange, what: &str) {
     assert_eq!(found.steps, expected.steps, "{what} {range:?}");
 }
 
-/// What the workload calls, with what it means for events.
+/// The rows that name the workload's functions, with their meaning for events.
 fn leading() -> (SessionRow, TablesRow) {
     let (session, mut tables) = workload::leading();
     for function in &mut tables.functions {
@@ -212,7 +212,7 @@ fn narrow_ranges_of_several_processes_are_the_same_by_the_index() {
     assert_eq!(check_all(&file, 2_000, "processes"), 11);
 }
 
-/// A step is read as a whole, also where the range is but a moment of it.
+/// A step is read as a whole, also where the range is only a point of it.
 #[test]
 fn steps_that_reach_into_narrow_ranges_are_the_same_by_the_index() {
     let timeline = training(3000);

@@ -16,7 +16,7 @@ pub(crate) fn perfetto(trace: &Trace) -> Imported {
     import(export(&Perfetto, trace).bytes(""))
 }
 
-/// Flows by what they connect; they have no category.
+/// Flows by their ends; they have no category.
 fn flows(imported: &Imported) -> BTreeSet<(Key, Key)> {
     let flows = chrome::flows(imported).into_iter();
     flows.map(|(_, from, to)| (from, to)).collect()
@@ -32,7 +32,7 @@ fn expected_flows(trace: &Trace) -> BTreeSet<(Key, Key)> {
     flows.map(|(_, from, to)| (from, to)).collect()
 }
 
-/// What a slice says, whatever the format.
+/// The content of a slice, in any format.
 fn content(imported: &Imported) -> Vec<String> {
     let slices = imported.slices.iter().filter(|slice| !is_mark(slice));
     let text = |it: &Slice| {
@@ -110,7 +110,7 @@ fn snapshot(start_boottime_ns: i64) -> Vec<(u64, u64)> {
 fn the_first_packet_relates_the_clocks_of_the_host_to_each_other() {
     let (monotonic, realtime) = ((3, 7_000), (1, 1_700_000_000_000_000_000));
     assert_eq!(snapshot(9_500), [monotonic, (6, 9_500), realtime]);
-    // Older recorders did not tell how long the host was suspended.
+    // Older recorders did not record how long the host was suspended.
     assert_eq!(snapshot(0), [monotonic, (6, 7_000), realtime]);
 }
 
@@ -120,6 +120,6 @@ fn the_recording_tells_its_first_moment_on_every_clock() {
     let told = perfetto(&trace).other;
     assert_eq!(told["begin_ns"], 100);
     assert_eq!(told["begin_boottime_ns"], 5_000_000_100_i64);
-    // Beyond what is exact in a double.
+    // Larger than a double can represent exactly.
     assert_eq!(told["begin_realtime_ns"], "1767225600000000100");
 }

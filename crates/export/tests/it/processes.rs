@@ -8,7 +8,7 @@ use super::csv::rows;
 use super::memory::export;
 use super::perfetto::perfetto;
 
-/// Two processes that call themselves 1, as in two containers, or one and what it became by `exec`.
+/// Two processes that both have the pid 1, as in two containers, or one before and after `exec`.
 fn one_pid() -> Trace {
     let text = "p3.s1: A[10..20] rec(E)[20] B[60..70]
                 p3.t1: sync(s1)[21..22]

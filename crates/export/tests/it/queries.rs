@@ -1,4 +1,5 @@
-//! The queries for Perfetto in the documentation: they name what there is, and answer what a timeline says.
+//! The queries for Perfetto in the documentation: their names exist, and their results match a
+//! timeline.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -72,7 +73,7 @@ fn queries_name_categories_and_arguments_that_there_are() {
     for (_, imported) in imported(&example()) {
         let slices = || imported.slices.iter();
         let categories: BTreeSet<&str> = slices().map(|it| it.category.as_str()).collect();
-        // What may be there and is not in the example.
+        // Names that are allowed but not in the example.
         let others = ["memset", "other", "notify", "value"];
         for (title, query) in &all {
             for text in quoted(query) {

@@ -103,7 +103,7 @@ fn random_timelines_survive_every_format() {
     assert!(waits > 150, "{waits} waits are too few to mean anything");
 }
 
-/// A long trace through every format; answers how many tasks it had.
+/// A long trace through every format; returns the number of its tasks.
 fn check_long(items: u64) -> usize {
     let text = random_text(&mut Dice(3), items);
     let timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}"));
@@ -126,7 +126,7 @@ fn a_million_tasks_survive_every_format() {
 
 #[test]
 fn times_that_contradict_each_other_lose_no_slice() {
-    // The clock mapping errs: tasks overlap their neighbours and end before what they waited for.
+    // The clock mapping errs: tasks overlap their neighbours and end before their causes.
     let mut dice = Dice(2);
     for _ in 0..150 {
         let items = dice.roll(40);

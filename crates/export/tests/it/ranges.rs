@@ -55,7 +55,7 @@ fn ranges_that_overlap_are_whole_slices_and_marks_are_marks() {
             .map(|it| (it.track.as_str(), it.name.as_str(), it.begin, it.end))
             .collect();
         found.sort();
-        // What overlaps has a track of its own; what nests does not.
+        // Overlapping ranges have a separate track; nested ones do not.
         let expected = [
             ("t1 ranges", "mark", 10, 10),
             ("t1 ranges", "next", 61, 70),

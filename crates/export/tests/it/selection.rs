@@ -9,7 +9,7 @@ use super::csv::rows;
 use super::memory::{Memory, export_source};
 use super::trace_processor;
 
-/// Exports a part of a trace; times count from its first moment.
+/// Exports a part of a trace; times count from its begin.
 fn export(
     exporter: &dyn Exporter,
     trace: &Trace,

@@ -68,7 +68,7 @@ fn slices_say_as_much_as_is_wanted() {
             }
         };
         let [full, minimal, none] = [Args::Full, Args::Minimal, Args::None].map(imported);
-        // The recording is described whatever slices say.
+        // The recording is described at any level of detail.
         assert_eq!(
             (&full.other, full.flows.len()),
             (&none.other, none.flows.len())

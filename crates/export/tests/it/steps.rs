@@ -1,4 +1,4 @@
-//! Files that are exported in tiny steps, whatever is in them, wanted of them or wrong with them.
+//! Files that are exported in tiny steps, with any content, selection or damage.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ fn replays() -> Vec<u8> {
     timeline_file(&text)
 }
 
-/// Two ranks that reduce together, the second one late, with work of their own before.
+/// Two ranks that reduce together, the second one late, after other work.
 fn collectives() -> Vec<u8> {
     let mut text = String::new();
     for number in 0..700 {
@@ -57,7 +57,7 @@ fn collectives() -> Vec<u8> {
     timeline_file(&text)
 }
 
-/// As [`random_text`], with times that err: tasks overlap and end before what they waited for.
+/// As [`random_text`], with times that err: tasks overlap and end before their causes.
 fn adversarial(dice: &mut Dice) -> Vec<u8> {
     let text = random_text(dice, 1500);
     let mut timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -188,7 +188,7 @@ fn parquet_has_the_cells_of_csv_in_tiny_steps() {
     }
 }
 
-/// A trace from the bytes of a file, and what is wrong with it.
+/// A trace from the bytes of a file, and the number of its faults.
 fn open(bytes: &[u8]) -> (Trace, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.atrace");
@@ -197,7 +197,7 @@ fn open(bytes: &[u8]) -> (Trace, usize) {
     (trace, warnings.len())
 }
 
-/// Exports what there is of a file in tiny steps; answers the tables, and what is said of it.
+/// Exports a file in tiny steps; returns the tables, and the messages about it.
 #[track_caller]
 fn export_sound(bytes: &[u8]) -> (Tables, usize) {
     let found = tables(bytes, SMALL, &Wanted::default());
@@ -258,7 +258,7 @@ fn of_a_damaged_file_what_is_sound_is_exported_and_the_damage_is_told() {
         while !replay.is_done() {
             replay.advance(1).expect("rows");
         }
-        // An index that is damaged is made anew: no row is missing then.
+        // A damaged index is rebuilt: no row is missing then.
         let is_told = !recording.final_warnings().is_empty();
         assert!(is_told || calls.len() == all, "{place}");
         let (trace, said) = open(&damaged);

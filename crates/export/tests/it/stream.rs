@@ -54,7 +54,7 @@ pub(crate) fn tables(file: &[u8], step: Step, wanted: &Wanted) -> Tables {
     names.map(|name| (name.clone(), lines(&name))).collect()
 }
 
-/// What is wanted of a file is the same in tiny steps as at once.
+/// A selection of a file is the same in tiny steps as at once.
 #[track_caller]
 pub(crate) fn check_tables(file: &[u8], wanted: &Wanted) {
     let (whole, parts) = (
@@ -69,7 +69,7 @@ pub(crate) fn check_tables(file: &[u8], wanted: &Wanted) {
     }
 }
 
-/// What a timeline shows, in no order, with the numbers that readers do not see left out.
+/// Content of a timeline, in no order, without the numbers that readers do not see.
 #[derive(Debug, PartialEq)]
 struct Shown {
     slices: Vec<String>,
@@ -115,7 +115,7 @@ pub(crate) fn check_timelines(file: &[u8], wanted: &Wanted) {
     check_same(&perfetto(Step::WHOLE), &perfetto(SMALL));
 }
 
-/// The same of times that contradict each other: nobody can say which slice a mark is for.
+/// The same with times that contradict each other: the slice of a mark is not defined.
 #[track_caller]
 pub(crate) fn check_contradictions(file: &[u8], wanted: &Wanted) {
     let without_flows = |mut imported: Imported| {
@@ -173,7 +173,7 @@ fn random_traces_that_are_read_bit_by_bit_give_the_same_tables() {
     }
 }
 
-/// A task and a record, what comes long after them, and then a sync and a wait for them.
+/// A task and a record, long pauses after them, and then a sync and a wait for them.
 fn far_apart() -> Vec<u8> {
     let mut text = "s1: A[0..100] by t1[-9..-8] rec(E)[100] by t1[-7..-6]\n".to_owned();
     for number in 0..2000 {
@@ -204,8 +204,8 @@ fn arrows_that_lead_far_are_drawn_in_both_formats() {
     assert!(whole.slices.iter().all(|it| it.name != "releases"));
 }
 
-/// An event that is recorded again right after each wait for it, with so many tasks between a record and its
-/// wait.
+/// An event that is recorded again right after each wait for it, with `between` tasks between a record
+/// and its wait.
 fn recorded_again(between: usize) -> Vec<u8> {
     let mut text = "s2: rec(E)[100] by t1[97..98]\n".to_owned();
     for number in 0..4000 {

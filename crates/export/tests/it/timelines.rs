@@ -32,7 +32,7 @@ fn an_arrow_to_what_began_before_it_was_released_arrives_at_a_mark_at_its_end() 
          s2: wait(E)[4us..10us] by t1[3us..4us] B[10us..11us]
          t1: sync(s2)[5us..12us]",
     );
-    // Perfetto's importer goes by the order of the file at equal times; Chrome's does not.
+    // Perfetto's importer keeps the order of the file at equal times; Chrome's does not.
     for (imported, last) in imported.iter().zip([11_999, 12_000]) {
         let marks = imported.slices.iter().filter(|it| is_mark(it));
         let found: Vec<_> = marks.map(|it| (&*it.track, it.begin)).collect();

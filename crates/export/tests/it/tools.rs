@@ -28,8 +28,8 @@ pub(crate) fn example() -> Trace {
     timeline(EXAMPLE)
 }
 
-/// A python that has these packages: the one that the variable names, else the one in the path.
-/// Says why there is none.
+/// A python that has these packages: the one that the variable names, else the one in the path. Prints
+/// the reason if none has them.
 pub(crate) fn python(variable: &str, packages: &str) -> Option<PathBuf> {
     let named = std::env::var_os(variable).map(PathBuf::from);
     let python = named.clone().unwrap_or_else(|| "python3".into());
@@ -46,7 +46,7 @@ pub(crate) fn python(variable: &str, packages: &str) -> Option<PathBuf> {
 }
 
 pub(crate) fn skip(why: &str) {
-    // Nobody is told when stderr is gone.
+    // If stderr is closed, no report is possible.
     let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
@@ -92,7 +92,7 @@ fn the_official_schema_reads_the_perfetto_export() {
     assert_eq!(found["counters"], counters);
 }
 
-/// What they find is what the timeline says.
+/// Their results match the timeline.
 #[test]
 fn the_readers_of_kineto_answer() {
     let variable = "ASCEND_TRACE_KINETO_PYTHON";
@@ -111,7 +111,7 @@ fn the_readers_of_kineto_answer() {
     let mut command = Command::new(python);
     let output = succeed(command.arg(script("kineto_readers.py")).arg(folder.path()));
     let text = String::from_utf8(output.stdout).expect("text");
-    // Some of them print what they do.
+    // Some of them print their progress.
     let last = text.lines().last().expect("an answer");
     let found: Value = serde_json::from_str(last).expect("JSON");
     let holistic = &found["holistic"];
@@ -137,7 +137,7 @@ fn the_readers_of_kineto_answer() {
     let launches = holistic["launches"].as_array().expect("launches");
     assert_eq!(launches.len(), 6, "{text}");
     about(&launches[0]["launch_delay"], 9.0);
-    // Ten of the fifteen microseconds of the collective lie beside a kernel.
+    // Ten of the fifteen microseconds of the collective overlap a kernel.
     about(&holistic["overlap"], 66.67);
     assert_eq!(
         holistic["bandwidth"],
@@ -150,7 +150,7 @@ fn the_readers_of_kineto_answer() {
     about(&board["busy"][0], 0.5);
 }
 
-/// What the trace processor is asked: rows of names and numbers.
+/// Queries for the trace processor: rows of names and numbers.
 const QUESTIONS: &str = "
     select 'errors' as what, ifnull(sum(value), 0) as number from stats
         where severity in ('error', 'data_loss')

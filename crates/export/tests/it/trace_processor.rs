@@ -1,5 +1,5 @@
-//! Imports Perfetto traces by the rules that its trace processor goes by, and fails where that would
-//! count an error or drop something. The result is in the terms of the Chrome import.
+//! Imports Perfetto traces by the rules of its trace processor, and fails where that would count an
+//! error or drop something. The result is in the terms of the Chrome import.
 //!
 //! - names, categories, keys and constants are introduced before they are used, by the same sequence;
 //! - a sequence has a clock of its own, which counts from packet to packet, and a track that events need not name;
@@ -70,7 +70,7 @@ struct TrackEvent<'a> {
     args: Value,
 }
 
-/// Imports a whole file. Times count from the first moment of the recording, as in Chrome's JSON.
+/// Imports a whole file. Times count from the begin of the recording, as in Chrome's JSON.
 #[track_caller]
 pub(crate) fn import(bytes: &[u8]) -> Imported {
     let file = Message::parse(bytes);

@@ -16,7 +16,8 @@ use super::perfetto::perfetto;
 use super::ranges;
 use super::stream::file;
 
-/// Steps that follow one another, each with a kernel longer than the one before; beside them a range that is none.
+/// Steps that follow one another, each with a kernel longer than the one before; next to them a range
+/// that is no step.
 pub(crate) fn training(steps: i64) -> Timeline {
     let mut text = String::new();
     let mut named = vec![("warm up".to_owned(), 0, 90)];
@@ -180,7 +181,7 @@ fn steps_are_the_same_wherever_a_file_is_cut() {
     };
     assert_eq!(export(tiny, &Wanted::default()), expected);
     assert_eq!(export(Step::WHOLE, &Wanted::default()), expected);
-    // Whole steps, as far as they reach into the range; and those of all work, whatever is shown of it.
+    // Whole steps that overlap the range, and their sums over all work, independent of the selection.
     let range = Some(TimeRange::new(expected[3].2 + 10, expected[5].2 + 10));
     let some = Wanted {
         range,

@@ -1,7 +1,7 @@
-//! The chips that softacl can stand for: what they are called, how much they have, and when their
-//! runtime learns that a task is complete.
+//! The chips that softacl can imitate: their names, their capacities, and when their runtime learns
+//! that a task is complete.
 
-/// A generation of cards, as far as a program can tell them apart.
+/// A generation of cards, as far as a program can distinguish them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chip {
     A910b,
@@ -22,7 +22,7 @@ pub enum Recycling {
     /// The calling thread, at the stream that it asks about or waits for. It takes the lock that a
     /// synchronisation of the stream holds as long as it lasts.
     Caller,
-    /// The calling thread, when it synchronises. A query sees completion before the time is there.
+    /// The calling thread, when it synchronises. A query sees completion before the time is available.
     Synchronisation,
 }
 
@@ -43,7 +43,7 @@ impl Chip {
         known.find(|(own, _)| *own == name).map(|&(_, chip)| chip)
     }
 
-    /// What `aclrtGetSocName` answers.
+    /// Result of `aclrtGetSocName`.
     pub const fn soc_name(self) -> &'static std::ffi::CStr {
         match self {
             Self::A910b => c"Ascend910B1",
@@ -65,7 +65,7 @@ impl Chip {
         }
     }
 
-    /// A record with a time needs one of so many places of its stream.
+    /// A record with a time needs one of this number of places of its stream.
     pub const fn timeline_slots(self) -> Option<usize> {
         match self {
             Self::A310p | Self::A910a => Some(512),

@@ -1,6 +1,6 @@
-//! The option list of the software AscendCL runtime: what it may contain, and the chips it names.
+//! The option list of the software AscendCL runtime: its options, and the chips it names.
 //!
-//! A crate of its own, so that a tool which passes a list on can check it without the runtime.
+//! A separate crate, so that a tool which passes a list on can check it without the runtime.
 
 mod chip;
 mod options;

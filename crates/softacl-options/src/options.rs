@@ -7,11 +7,11 @@ use crate::chip::Chip;
 pub struct Failure {
     pub function: String,
     pub nth: u64,
-    /// What the call returns instead.
+    /// The code that the call returns instead.
     pub code: i32,
 }
 
-/// What the driver answers when it is asked for a clock.
+/// Behaviour of the driver when a clock is queried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Driver {
     Tells,
@@ -30,12 +30,12 @@ pub enum Order {
     Adversarial,
 }
 
-/// What msPTI answers to a profiler.
+/// Behaviour of msPTI towards a profiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mspti {
     /// Every kind is granted but communication under its old name.
     Grants,
-    /// Copies and fills as well are told only where the library was preloaded.
+    /// Copies and fills are reported as well, if the library was preloaded.
     Preload,
     /// Another profiler has subscribed.
     Busy,
@@ -68,13 +68,13 @@ pub struct Options {
     pub h2d_mbps: u64,
     pub d2h_mbps: u64,
     pub d2d_mbps: u64,
-    /// Fixed part of a collective, and what goes over the link between two devices.
+    /// Fixed part of a collective, and the bandwidth of the link between two devices.
     pub hccl_ns: u64,
     pub hccl_mbps: u64,
     pub memset_ns: u64,
     pub memset_mbps: u64,
     pub launch_ns: u64,
-    /// What an event record takes of the device's time, and up to how much more.
+    /// Device time of an event record, and its largest random addition.
     pub record_ns: u64,
     pub record_jitter_ns: u64,
     /// Half of the records take about this much longer, one of ten more than five times as much, and none more than
@@ -86,22 +86,23 @@ pub struct Options {
     /// The same between a record and the task before it or after it.
     pub turn_ns: u64,
     pub turn_jitter_ns: u64,
-    /// What the runtime takes to learn of completion when an event asked for a completion entry.
+    /// Time in which the runtime learns of completion when an event asked for a completion entry.
     pub completion_ns: u64,
     /// What reading one event's time takes the thread that synchronises, on chips without STARS.
     pub readback_ns: u64,
-    /// Every so many tasks of a stream a submission makes the runtime look; 0 is never.
+    /// A submission makes the runtime look after this number of tasks of a stream; 0 is never.
     pub recycle_every: u64,
     /// How long a query of an event lasts.
     pub query_ns: u64,
-    /// What the driver answers when it is asked for a clock.
+    /// Behaviour of the driver when a clock is queried.
     pub driver: Driver,
-    /// How long it takes to answer, and up to how much more. It reads the counter at any moment of that.
+    /// Duration of such a query, and its largest random addition. The counter is read at any time
+    /// within it.
     pub driver_ns: u64,
     pub driver_jitter_ns: u64,
     /// How long the destruction of a graph waits for its last replay.
     pub graph_wait_ms: u64,
-    /// What msPTI answers to a profiler.
+    /// Behaviour of msPTI towards a profiler.
     pub mspti: Mspti,
     /// How long its records take to come.
     pub mspti_late_ms: u64,
@@ -112,18 +113,18 @@ pub struct Options {
     pub mspti_shuffle: bool,
     /// By how much its comparison of clocks is off.
     pub mspti_anchor_ns: i64,
-    /// An operator is so many kernels to it.
+    /// Number of kernels of an operator, for msPTI.
     pub mspti_kernels: u32,
-    /// Each kernel has a number of its own, instead of that of the call that submitted it.
+    /// Each kernel has a different number, instead of that of the call that submitted it.
     pub mspti_own_numbers: bool,
     /// By how much a task may last longer or shorter, in parts per million, and which run it is.
     pub noise_ppm: u64,
     pub noise_seed: u64,
     /// In which order tasks of different streams run; `noise_seed` says which one.
     pub order: Order,
-    /// How long tasks may be delayed that nobody is known to wait for.
+    /// Longest delay of tasks without a known waiter.
     pub order_patience_ms: u64,
-    /// Time is virtual, and a call costs so much of it; 0 is the host's time.
+    /// Time is virtual, and a call takes this much of it; 0 is the host's time.
     pub virtual_ns: u64,
     /// The same for a call that submits a task, if it differs.
     pub virtual_submit_ns: Option<u64>,
@@ -143,7 +144,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What a chip has when nothing else is asked for.
+    /// Defaults of a chip.
     const fn of(chip: Chip) -> Self {
         Self {
             chip,
@@ -275,7 +276,7 @@ impl Options {
                 .map_or((item, None), |(k, v)| (k, Some(v)));
             (key.trim(), value.map(str::trim))
         });
-        // What else is asked for holds for any chip, wherever in the list the chip stands.
+        // Other options hold for any chip, at any place of the chip in the list.
         let mut options = Self::default();
         for (_, value) in items.clone().filter(|&(key, _)| key == "chip") {
             options = Self::of(chip(value)?);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::virtual_time;
 
-/// The host's time for what the program does: `CLOCK_MONOTONIC`, or the thread's clock in virtual time.
+/// The host's time of the program: `CLOCK_MONOTONIC`, or the thread's clock in virtual time.
 pub(crate) fn now() -> u64 {
     if virtual_time::is_on() {
         return virtual_time::now();
@@ -44,13 +44,13 @@ pub(crate) fn mono() -> u64 {
     (now.tv_sec as u64) * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// What a device's own clock reads at a given host time.
+/// The reading of a device's clock at a host time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DeviceClock {
     pub(crate) offset_ns: i64,
     /// Drift in parts per 10^12, so that fractions of a ppm stay exact.
     pub(crate) drift_ppt: i64,
-    /// So many ticks take so many nanoseconds.
+    /// This number of ticks takes `nanoseconds` nanoseconds.
     pub(crate) ticks: u64,
     pub(crate) nanoseconds: u64,
 }
@@ -63,7 +63,7 @@ impl DeviceClock {
         (scaled * i128::from(self.ticks)).div_euclid(i128::from(self.nanoseconds)) as i64
     }
 
-    /// How often it ticks, in thousands a second, as the driver tells it.
+    /// Its frequency in kHz, as the driver returns it.
     pub(crate) fn frequency_khz(&self) -> i64 {
         (self.ticks * 1_000_000 / self.nanoseconds.max(1)) as i64
     }

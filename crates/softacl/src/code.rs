@@ -1,6 +1,6 @@
 //! AscendCL result codes, and the error type of everything inside this crate.
 
-/// What a C function returns.
+/// Return type of C functions.
 pub(crate) type Code = i32;
 
 pub(crate) const SUCCESS: Code = 0;

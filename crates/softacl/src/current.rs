@@ -19,9 +19,9 @@ static DEFAULT_DEVICE: PerProcess<AtomicI32> = PerProcess::new(|| AtomicI32::new
 type Remembered = (u64, ManuallyDrop<Weak<Context>>);
 
 thread_local! {
-    /// Needs no destructor: at exit those of the main thread run before the program's exit handlers
-    /// and destructors, which may still use the runtime. What a thread that ends leaves behind does
-    /// not keep the context alive.
+    /// Needs no destructor: at exit those of the main thread run before the program's exit handlers and
+    /// destructors, which may still use the runtime. The value that an ended thread leaves does not
+    /// keep the context alive.
     static CONTEXT: RefCell<Option<Remembered>> = const { RefCell::new(None) };
 }
 

@@ -73,7 +73,7 @@ impl Device {
         }
     }
 
-    /// Takes an event id, which is given back when its last user is gone.
+    /// Takes an event id, which is given back with its last user.
     pub(crate) fn event_lease(&self) -> Option<Arc<Lease>> {
         Lease::take(&self.event_ids)
     }
@@ -89,8 +89,8 @@ impl Device {
     }
 }
 
-/// Physical numbers of the devices that the process may use. `ASCEND_RT_VISIBLE_DEVICES` selects
-/// some, ascending; what follows its first invalid entry is ignored.
+/// Physical numbers of the devices that the process may use. `ASCEND_RT_VISIBLE_DEVICES` selects some,
+/// ascending; entries after its first invalid one are ignored.
 fn visible(options: &Options) -> impl Iterator<Item = u32> + use<> {
     let count = options.devices;
     let chosen = match std::env::var("ASCEND_RT_VISIBLE_DEVICES") {

@@ -1,4 +1,4 @@
-//! What went wrong, per thread: the last error code and the collected messages.
+//! Errors per thread: the last error code and the collected messages.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_char};
@@ -17,7 +17,7 @@ thread_local! {
 
 /// Notes a failed call of this thread.
 pub(crate) fn note(function: &str, failed: Fault) {
-    // During thread exit the thread's storage may be gone; there is nobody left to ask then.
+    // During thread exit the thread's storage may have been destroyed; then no query can follow.
     if is_runtime(failed.code) && !failed.is_of_upper_layer() {
         let _ = LAST.try_with(|last| last.set(failed.code));
     }
@@ -32,7 +32,7 @@ pub(crate) fn note(function: &str, failed: Fault) {
     });
 }
 
-/// Takes over what a context has to say.
+/// Takes over the messages of a context.
 pub(crate) fn adopt(texts: &str) {
     let _ = MESSAGES.try_with(|messages| {
         if let Ok(mut text) = messages.try_borrow_mut()
@@ -43,7 +43,7 @@ pub(crate) fn adopt(texts: &str) {
     });
 }
 
-/// The last error is the runtime layer's; what the layer above refuses does not change it.
+/// The last error is the runtime layer's; errors of the layer above do not change it.
 const fn is_runtime(code: Code) -> bool {
     matches!(code / 1000, 107 | 207 | 507)
 }
@@ -69,7 +69,7 @@ pub(crate) fn take() -> Code {
         .unwrap_or(SUCCESS)
 }
 
-/// Hands out and clears the collected messages; null when there are none.
+/// Returns and clears the collected messages; null without any.
 pub(crate) fn recent_message() -> *const c_char {
     let text = MESSAGES
         .try_with(|messages| messages.take())

@@ -1,4 +1,4 @@
-//! What C programs pass and get: pointers, texts and callbacks; and messages to whoever runs them.
+//! Arguments and results of C programs: pointers, texts and callbacks; and messages to the user.
 
 use std::ffi::{CStr, c_char};
 
@@ -12,7 +12,7 @@ pub(crate) fn complain(text: &str) {
     unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
 }
 
-/// Ends the process with a message: what the program did would corrupt memory on a card.
+/// Ends the process with a message: this use would corrupt memory on a card.
 pub(crate) fn give_up(text: &str) -> ! {
     complain(text);
     std::process::abort();
@@ -33,9 +33,10 @@ impl<T> Out<T> {
         Self(address as *mut T)
     }
 
-    /// Lends what the pointer points to; `None` for NULL.
+    /// Lends the target of the pointer; `None` for NULL.
     pub(crate) fn with<R>(&self, lend: impl FnOnce(&mut T) -> R) -> Option<R> {
-        // SAFETY: the program passes NULL or what it got from us and has not given back, in one thread at a time.
+        // SAFETY: the program passes NULL or a pointer from this library that it has not given back, in
+        // one thread at a time.
         unsafe { self.0.as_mut() }.map(lend)
     }
 
@@ -75,7 +76,7 @@ impl<T> Out<T> {
     /// Ends the life of what `Box::into_raw` gave to the caller.
     pub(crate) fn free(&self) -> Outcome {
         self.check()?;
-        // SAFETY: not null, and the caller gives back what it got from us, once.
+        // SAFETY: not null, and the caller gives back a pointer from this library, once.
         drop(unsafe { Box::from_raw(self.0) });
         Ok(())
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::ffi::give_up;
 use crate::process;
 
-/// What the files of the tracer have in their names.
+/// Parts of the names of the tracer's files.
 const TRACERS: [&str; 2] = ["ascend_trace", "ascend-trace"];
 
 /// How long the end of the runtime takes.
@@ -20,7 +20,7 @@ const LASTING: Duration = Duration::from_millis(20);
 
 /// The runtime's destructors have run.
 static ENDED: AtomicBool = AtomicBool::new(false);
-/// Calls under way in threads of the tracer's own, and the process that they are of: a child has none of them.
+/// Running calls in threads of the tracer, and their process: a child has none of them.
 static UNDER_WAY: AtomicU32 = AtomicU32::new(0);
 static COUNTED_IN: AtomicU32 = AtomicU32::new(0);
 
@@ -34,7 +34,7 @@ enum Caller {
     Program,
     /// The tracer, in a thread of the program's.
     TracerInProgram,
-    /// The tracer, in a thread of its own.
+    /// The tracer, in a separate thread.
     TracerAlone,
 }
 
@@ -109,7 +109,7 @@ fn end(catch: bool) {
         );
     }
     if catch {
-        // As long as a runtime takes to end: who comes late is to be caught.
+        // As long as a runtime takes to end: late calls must be detected.
         std::thread::sleep(LASTING);
     }
 }
@@ -132,7 +132,7 @@ pub(crate) fn took_an_error(function: &str) {
     }
 }
 
-/// What is known of one return address.
+/// Facts about one return address.
 struct Frame {
     is_own: bool,
     is_tracers: bool,
@@ -176,7 +176,7 @@ fn caller(function: &str) -> Caller {
         // SAFETY: plain data that dladdr fills in.
         std::mem::zeroed()
     };
-    // SAFETY: the address of a function of ours is only looked up.
+    // SAFETY: the address of a function of this library is only looked up.
     unsafe { libc::dladdr(caller as *const c_void, &raw mut own) };
     let own_base = own.dli_fbase as usize;
     let frames = addresses.iter().take(count.max(0) as usize);

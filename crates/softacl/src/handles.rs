@@ -1,7 +1,7 @@
 //! Handles given to C programs: numbers that look like addresses but are never dereferenced.
 //!
-//! A handle names a slot and the slot's generation, so a stale or invented handle is answered with
-//! an error code instead of undefined behaviour.
+//! A handle names a slot and the slot's generation, so a stale or invented handle gives an error code
+//! instead of undefined behaviour.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,7 +11,7 @@ use crate::code::{Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, fault};
 const INDEX_BITS: u32 = 20;
 const GENERATION_BITS: u32 = 20;
 
-/// What a handle stands for; part of its value.
+/// Type of a handle's object; part of its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Context = 1,
@@ -89,7 +89,7 @@ impl<T> Registry<T> {
         }
     }
 
-    /// The object that a call names. The texts say what is wrong with NULL and with an unknown handle.
+    /// The object that a call names. The texts describe the fault for NULL and for an unknown handle.
     pub(crate) fn named(
         &self,
         handle: usize,

@@ -26,7 +26,7 @@ impl InitState {
     }
 }
 
-/// A repeated call counts, but is answered with the code that programs are told to ignore.
+/// A repeated call counts, but returns the code that programs should ignore.
 pub(crate) fn initialise(config: Option<&str>) -> Outcome {
     if let Some(error) = process::options_error() {
         complain(error);
@@ -62,7 +62,7 @@ fn default_device(path: &str) -> Outcome<Option<i32>> {
     })
 }
 
-/// `None` for what is no JSON object or names no number.
+/// `None` for a text that is no JSON object or names no number.
 fn device_in(text: &str) -> Option<Option<i32>> {
     let text = text.trim();
     if text.is_empty() {

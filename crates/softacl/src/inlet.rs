@@ -43,7 +43,7 @@ impl<T> Inlet<T> {
         !self.armed.swap(true, Ordering::AcqRel)
     }
 
-    /// Moves what was pushed; false when there was nothing.
+    /// Moves the pushed items; false without any.
     pub(crate) fn take(&self, items: &mut VecDeque<T>) -> bool {
         let mut queue = lock(&self.queue);
         if queue.items.is_empty() {

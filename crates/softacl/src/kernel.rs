@@ -1,7 +1,7 @@
 //! Kernels: functions of host shared objects, run once per block by the engine.
 //!
-//! The interface is described in docs/SOFTACL.md. Arguments are copied at launch; what the
-//! program's arrays point to is device memory, which a kernel reads and writes directly.
+//! The interface is described in docs/SOFTACL.md. Arguments are copied at launch; the targets of the
+//! program's arrays are device memory, which a kernel reads and writes directly.
 
 use std::ffi::{CString, c_void};
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,7 @@ pub(crate) struct Function {
     entry: Entry,
     /// Device time of one launch.
     duration_ns: u64,
-    /// Arguments that were started for it; they go with it.
+    /// Argument lists that were begun for it; they end with it.
     builders: Mutex<Vec<usize>>,
 }
 
@@ -72,7 +72,7 @@ impl Launch {
         self.blocks
     }
 
-    /// Where the arguments are, how many bytes are known of them, and whether they are a copy of ours.
+    /// Place of the arguments, their known size, and whether they are a copy.
     pub(crate) fn arguments(&self) -> (usize, usize, bool) {
         match &self.arguments {
             Arguments::Copied(words) => (words.as_ptr() as usize, words.len() * 8, true),
@@ -198,7 +198,7 @@ pub(crate) fn prepare(handle: usize, blocks: u32, arguments: Arguments) -> Outco
     })
 }
 
-/// Copies argument bytes and writes the addresses of what lies further behind in the same buffer.
+/// Copies argument bytes and writes the addresses of data that follow in the same buffer.
 pub(crate) fn copied(bytes: &[u8], addresses: &[(u32, u32)]) -> Outcome<Arguments> {
     let mut words = vec![0_u64; bytes.len().div_ceil(8)].into_boxed_slice();
     for (index, chunk) in bytes.chunks(8).enumerate() {

@@ -114,7 +114,8 @@ impl Switch {
     /// Where to go now; nowhere when the label is not in this graph. An index beyond the last label
     /// means the last one.
     pub(crate) fn target(&self, graph: &Arc<Activity>) -> Option<Place> {
-        // SAFETY: whoever made it saw that the bytes are inside memory of ours, which stays mapped.
+        // SAFETY: its maker checked that the bytes are inside memory of this library, which stays
+        // mapped.
         let index = unsafe { (self.address as *const u32).read_unaligned() } as usize;
         let label = self.labels.get(index).or_else(|| self.labels.last())?;
         label.place_in(graph)

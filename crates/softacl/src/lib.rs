@@ -1,9 +1,9 @@
 //! A software AscendCL runtime.
 //!
-//! Built as `libascendcl.so` it stands in for the vendor's library on a machine without an NPU.
-//! The exported C functions (`exports`) are thin shells: they translate pointers and codes and call
-//! the modules below, which never call an exported symbol themselves, so that an interposer sees
-//! the program's calls only.
+//! Built as `libascendcl.so` it replaces the vendor's library on a machine without an NPU. The exported
+//! C functions (`exports`) are thin shells: they translate pointers and codes and call the modules
+//! below, which never call an exported symbol themselves, so that an interposer sees the program's
+//! calls only.
 //!
 //! Device time is computed, not measured: see `engine`. ARCHITECTURE.md has the layers of the modules.
 #![expect(

@@ -55,7 +55,7 @@ impl<F> Default for Named<F> {
 }
 
 impl<F: Copy> Named<F> {
-    /// Registers a callback, or takes it back when there is none.
+    /// Registers a callback, or removes it when `callback` is `None`.
     fn register(&self, name: Option<String>, callback: Option<F>, data: usize) -> Outcome {
         let Some(name) = name else {
             return fault(INVALID_PARAM, "the name is NULL");

@@ -1,5 +1,5 @@
-//! Values that a process has once. A forked child has none of its parent's threads and starts over with fresh
-//! values, so that neither its calls nor its exit can wait for work that nobody does.
+//! Values that exist once in a process. A forked child has none of its parent's threads and starts with
+//! fresh values, so that neither its calls nor its exit can wait for work that no thread does.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -74,7 +74,7 @@ impl<T: Send + Sync> PerProcess<T> {
         match swapped {
             // SAFETY: `made` is a live allocation that is never freed from here on.
             Ok(_) => unsafe { &(*made).value },
-            // SAFETY: nobody else has seen `made`; `winner` was made in this process, and is never freed.
+            // SAFETY: `made` has no other user; `winner` was made in this process, and is never freed.
             Err(winner) => unsafe {
                 drop(Box::from_raw(made));
                 &(*winner).value

@@ -1,4 +1,4 @@
-//! What the process was started with: its options, and the truth log.
+//! State from the start of the process: its options, and the truth log.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

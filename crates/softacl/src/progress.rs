@@ -1,4 +1,4 @@
-//! How far a stream has come, and sleeping until it has come far enough.
+//! Progress of a stream, and sleeping until it is sufficient.
 
 use std::time::Duration;
 
@@ -48,8 +48,8 @@ impl Progress {
 
     /// Wakes who sleeps; once for any number of completed tasks.
     pub(crate) fn wake(&self) {
-        // Pairs with the fence in `sleep`: either the sleeper sees what was completed, or it is
-        // seen here.
+        // Pairs with the fence in `sleep`: either the sleeper sees the completed tasks, or it is seen
+        // here.
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::Relaxed) != 0 {
             drop(lock(&self.gate));
@@ -62,8 +62,8 @@ impl Progress {
         self.aborts.load(Ordering::Acquire)
     }
 
-    /// Makes every thread that waits now return with the code. Has to come before what it waits
-    /// for is completed by force.
+    /// Makes every waiting thread return with the code. Has to come before the target is completed by
+    /// force.
     pub(crate) fn interrupt(&self, code: i32) {
         self.abort_code.store(code, Ordering::SeqCst);
         self.aborts.fetch_add(1, Ordering::SeqCst);
@@ -71,7 +71,7 @@ impl Progress {
         self.moved.notify_all();
     }
 
-    /// Is the wait over that began when there had been so many interrupts?
+    /// Whether the wait has ended that began after this number of interrupts.
     pub(crate) fn outcome(&self, seq: u64, interrupts: u32) -> Option<Waited> {
         // In this order: who sees a completion by force also sees the interrupt before it.
         let done = self.completed() >= seq;

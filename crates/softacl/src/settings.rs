@@ -31,13 +31,13 @@ pub(crate) struct Settings {
     pub(crate) compile_options: Mutex<HashMap<i32, String>>,
     /// How many intervals operators may take; 0 is no setting.
     pub(crate) op_intervals: AtomicU64,
-    /// How long waits for events last that have no time of their own; 0 is for ever.
+    /// Duration of waits for events without a timeout; 0 is for ever.
     pub(crate) op_wait_timeout_s: AtomicU64,
     pub(crate) allocators: Mutex<HashMap<usize, [usize; 5]>>,
 }
 
 impl Settings {
-    /// A later stream must not inherit what was set for this one.
+    /// A later stream must not inherit the settings of this one.
     pub(crate) fn forget_stream(&self, stream: usize) {
         self.stream_cores.clear(stream as u64);
         self.stream_attributes.clear(stream as u64);

@@ -7,7 +7,7 @@ use crate::code::{Code, Fault, RT_NOT_SUPPORTED};
 use crate::ffi::complain;
 use crate::{errors, process};
 
-/// What the collective libraries answer to say the same.
+/// The code of the collective libraries with the same meaning.
 const HCCL_NOT_SUPPORTED: Code = 5;
 
 /// Notes the refusal for the calling thread, and once on standard error for who asked for it.
@@ -25,7 +25,7 @@ fn refuse(function: &str, code: Code, told: &AtomicBool) -> Code {
     code
 }
 
-/// One function with a result type and an answer; arguments are ignored.
+/// One function with a result type and a result; arguments are ignored.
 macro_rules! stub {
     ($name:ident -> $type:ty, $answer:expr) => {
         // SAFETY: the name is AscendCL's; nothing else in this library defines it.

@@ -80,12 +80,12 @@ impl Truth {
         }
     }
 
-    /// That the driver read a device's counter at this moment.
+    /// The driver read a device's counter at this time.
     pub(crate) fn add_reading(&self, device: u32, host_ns: u64, count: i64) {
         self.add_clock("clock", device, host_ns, count);
     }
 
-    /// That msPTI's clock of a device was there at this moment.
+    /// msPTI's clock of a device had this reading at this time.
     pub(crate) fn add_log_clock(&self, device: u32, host_ns: u64, log_ns: i64) {
         self.add_clock("log clock", device, host_ns, log_ns);
     }

@@ -1,12 +1,13 @@
 //! Virtual time: the option `virtual_ns`.
 //!
-//! Every thread has its own clock. A call adds its cost to the clock of its thread, and a call that waits
-//! sets the clock to the time for which it waited. Tasks do not wait for a clock: the engine computes the
-//! times of a task from those of its submission and of what it depends on (`engine`), so it can play it at
-//! once. All times then follow from the calls of each thread in their order, and are the same in each run.
+//! Every thread has a separate clock. A call adds its cost to the clock of its thread, and a call that
+//! waits sets the clock to the time of its target. Tasks do not wait for a clock: the engine computes
+//! the times of a task from those of its submission and of its dependencies (`engine`), so it can play
+//! it at once. All times then depend on the calls of each thread in their order, and are the same in
+//! each run.
 //!
-//! So a task may be complete for the engine before the calling thread has come to its end. What a call
-//! tells of completion follows the thread's clock, after the engine has played all that it can.
+//! So a task may be complete for the engine before the calling thread has reached its end. A call's
+//! report of completion follows the thread's clock, after the engine has played all that it can.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,7 +19,7 @@ use crate::truth::{CallEntry, Truth};
 const START_NS: u64 = 1_000_000_000;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
-/// What a call costs, and one that submits a task.
+/// Cost of a call, and of one that submits a task.
 static CALL_NS: AtomicU64 = AtomicU64::new(0);
 static SUBMIT_NS: AtomicU64 = AtomicU64::new(0);
 
@@ -27,7 +28,7 @@ static UNSEEN: PerProcess<Unseen> = PerProcess::new(Unseen::new);
 /// How far the call is that a thread makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// There is none.
+    /// No call is running.
     Outside,
     /// It has done nothing that takes time or depends on the time.
     Begun,
@@ -60,7 +61,7 @@ pub(crate) fn now() -> u64 {
     NOW.try_with(Cell::get).unwrap_or(START_NS)
 }
 
-/// Sets the clock, unless it is there already.
+/// Sets the clock, unless it is later already.
 pub(crate) fn reach(at_ns: u64) {
     set(now().max(at_ns));
 }
@@ -105,12 +106,13 @@ fn cost(stage: Stage) -> u64 {
     cost.load(Ordering::Relaxed)
 }
 
-/// A call, from its begin to its end. One half of its cost comes before what it does, the other half after it.
+/// A call, from its begin to its end. One half of its cost comes before its work, the other half after
+/// it.
 pub(crate) struct Visit {
     function: &'static str,
     begin_ns: u64,
     truth: Option<&'static Truth>,
-    /// Of the call whose callback makes this one.
+    /// Of the call with the callback that makes this one.
     outer: Stage,
 }
 
@@ -182,7 +184,7 @@ impl Ends {
     }
 }
 
-/// What the engine has been given in this process.
+/// The engine's work in this process.
 pub(crate) fn unseen() -> &'static Unseen {
     UNSEEN.get()
 }
@@ -194,8 +196,7 @@ pub(crate) fn settle() {
     }
 }
 
-/// Work that the engine has been given and has not looked at. Threads that want to know what is complete wait
-/// for it to be none.
+/// Work of the engine that it has not looked at. Threads that query completion wait until none is left.
 pub(crate) struct Unseen {
     given: AtomicU64,
     seen: AtomicU64,
@@ -214,7 +215,7 @@ impl Unseen {
         self.given.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// What was given before the engine last looked for more; it tells so once it has played all of that.
+    /// The work before the engine's last look; it says so once it has played all of that.
     pub(crate) fn given(&self) -> u64 {
         self.given.load(Ordering::SeqCst)
     }

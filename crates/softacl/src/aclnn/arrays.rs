@@ -4,7 +4,7 @@ use super::object::{Object, Sort, get};
 use super::status::refuse;
 use crate::code::Outcome;
 
-/// The numbers of an array; without one there are none.
+/// The numbers of an array; empty without one.
 pub(crate) fn integers(handle: usize) -> Outcome<Vec<i64>> {
     if handle == 0 {
         return Ok(Vec::new());

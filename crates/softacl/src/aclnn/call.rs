@@ -1,4 +1,4 @@
-//! What a kernel describes in the first phase: its tensors, its workspace and its tasks.
+//! The description of a kernel from the first phase: its tensors, its workspace and its tasks.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What the tables of operators use of a call: formulas of elements, whole tensors, reductions and moves.
+//! Methods of a call for the tables of operators: formulas of elements, whole tensors, reductions and
+//! moves.
 
 use std::sync::Arc;
 
@@ -211,8 +212,8 @@ impl Call {
         )
     }
 
-    /// Adds the task that gives each element of `out` the element of `input` whose number `from` tells, and zero where
-    /// it tells none.
+    /// Adds the task that gives each element of `out` the element of `input` with the number from
+    /// `from`, and zero without one.
     pub(crate) fn moved(
         &mut self,
         input: &Operand,
@@ -235,8 +236,8 @@ impl Call {
         )
     }
 
-    /// Adds the task whose output's shape is known only when it has run: the tensor has it then, and the elements lie
-    /// at its beginning without gaps.
+    /// Adds a task with an output shape that is known only after its run: the tensor has it then, and
+    /// the elements are at its beginning without gaps.
     pub(crate) fn found<C: Number>(
         &mut self,
         inputs: Vec<Operand>,

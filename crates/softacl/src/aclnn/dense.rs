@@ -1,4 +1,4 @@
-//! Elements in order and without gaps, in memory of our own: for operators that look at many at once.
+//! Elements in order and without gaps, in separate memory: for operators that read many at once.
 
 use super::number::{Number, read, write};
 use super::status::{refuse, require};
@@ -72,7 +72,7 @@ pub(crate) fn dimension(given: i64, rank: usize) -> Outcome<usize> {
     Ok(given.rem_euclid(rank) as usize)
 }
 
-/// Some dimensions; none stands for all.
+/// Some dimensions; none means all.
 pub(crate) fn dimensions(given: &[i64], rank: usize) -> Outcome<Vec<usize>> {
     if given.is_empty() || rank == 0 {
         return Ok((0..rank).collect());

@@ -1,4 +1,4 @@
-//! Operators whose every result depends on the elements at one place.
+//! Operators with results that depend on the elements at one place.
 
 use super::data_type::DataType;
 use super::number::{Number, read, write};
@@ -29,7 +29,8 @@ pub(crate) fn run<const N: usize>(
     }
 }
 
-/// What happens to a portion of elements. Not a type parameter of the loops around it: these are there once.
+/// Computes a portion of elements. Not a type parameter of the loops around it, so that these exist
+/// only once.
 pub(super) type Step<'a, C, const N: usize> = dyn Fn([&[C]; N], &mut [C]) + 'a;
 
 /// Copies the inputs that writing to `out` would change before they were read.

@@ -1,4 +1,4 @@
-//! Executors: what the first phase of an operator prepares and the second phase submits.
+//! Executors: the first phase of an operator prepares them and the second phase submits them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,8 +27,7 @@ pub(crate) struct Executor {
     pub(super) steps: Vec<Step>,
 }
 
-/// A tensor of an operator. Its layout is what it was in the first phase, its address what it is in
-/// the second.
+/// A tensor of an operator. Its layout is that of the first phase, its address that of the second.
 pub(super) struct Argument {
     pub(super) tensor: Arc<Tensor>,
     pub(super) operand: Operand,
@@ -224,7 +223,7 @@ impl Executor {
 
     fn submit(&self, frame: &Arc<Frame>, stream: usize) -> Outcome {
         if self.steps.is_empty() {
-            // Nothing to do for empty tensors, but a wrong stream is wrong all the same.
+            // Empty tensors need no work, but a wrong stream is still an error.
             return access::of_context(stream).map(drop);
         }
         self.steps.iter().try_for_each(|step| {

@@ -13,7 +13,7 @@ use crate::ffi::{In, Out, Text};
 /// No shape has more dimensions.
 const MOST_DIMENSIONS: u64 = 25;
 
-/// Declares exported functions whose bodies yield a handle; failures give NULL.
+/// Declares exported functions with bodies that yield a handle; failures give NULL.
 macro_rules! made {
     ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) $body:block)*) => {$(
         // SAFETY: the name is AscendCL's; nothing else in this library defines it.
@@ -228,7 +228,7 @@ fn items<T: Copy>(values: &In<T>, size: u64) -> Outcome<Vec<T>> {
         .or_else(|_| null("an array is NULL"))
 }
 
-/// Stores an answer; nothing is asked when there is nowhere to store it.
+/// Stores a result; nothing is computed without a place for it.
 fn told<T>(to: &Out<T>, answer: impl FnOnce() -> Outcome<T>) -> Outcome {
     if to.is_null() {
         return null("an output pointer is NULL");

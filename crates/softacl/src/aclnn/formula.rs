@@ -17,7 +17,7 @@ pub(crate) struct Formula<const N: usize> {
     pub(super) integer: Option<Arc<Portion<i64, N>>>,
 }
 
-/// A result that has fractions, whatever the elements have.
+/// A result that has fractions, for any type of the elements.
 pub(crate) fn float<const N: usize>(
     compute: impl Fn([f64; N]) -> f64 + Send + Sync + 'static,
 ) -> Formula<N> {

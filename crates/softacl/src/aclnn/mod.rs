@@ -5,8 +5,9 @@
 //! second phase (`executor`) finds out where these lie and submits the tasks to a stream, where they
 //! run like any other, once or with every replay of a captured graph.
 //!
-//! A further operator is a row of a table in `table`: a name, parameters, and what is computed of them, by the loops in
-//! `call`. Those of the feature `operators` are in `table`, the few that are always there in `operators`.
+//! A further operator is a row of a table in `table`: a name, parameters, and the computation, by the
+//! loops in `call`. Those of the feature `operators` are in `table`, the few that every build has in
+//! `operators`.
 
 #[cfg(feature = "operators")]
 mod arrays;

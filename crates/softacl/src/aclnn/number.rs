@@ -143,7 +143,7 @@ fn gather<T, C>(address: usize, stride: usize, out: &mut [C], convert: impl Fn(T
 fn gather_by<T, C>(address: usize, stride: usize, out: &mut [C], convert: impl Fn(T) -> C) {
     let mut at = address;
     for slot in out {
-        // SAFETY: views are checked to lie in memory of ours, which stays mapped.
+        // SAFETY: views are checked to be in memory of this library, which stays mapped.
         *slot = convert(unsafe { (at as *const T).read_unaligned() });
         at = at.wrapping_add(stride);
     }

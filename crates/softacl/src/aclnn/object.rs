@@ -23,7 +23,7 @@ pub(crate) enum Object {
     Executor(Arc<Executor>),
 }
 
-/// A kind of object, for those that only have to be told apart.
+/// A kind of object, for objects without further data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
     Tensor,

@@ -1,4 +1,4 @@
-//! Views whose memory is known only when the operator runs.
+//! Views with memory that is known only when the operator runs.
 
 use super::view::View;
 
@@ -24,7 +24,7 @@ impl Operand {
         }
     }
 
-    /// As many elements in another shape: they lie in order, so that they need not have the same coordinates.
+    /// The same number of elements in another shape: they are in order, and may have other coordinates.
     #[cfg(feature = "operators")]
     pub(crate) fn shaped(&self, shape: &[usize]) -> crate::code::Outcome<Self> {
         let count: usize = shape.iter().product();

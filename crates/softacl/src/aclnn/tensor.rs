@@ -1,4 +1,4 @@
-//! What a program says about a tensor.
+//! A program's description of a tensor.
 
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use crate::sync::lock;
 
 /// Operators take no more dimensions than this.
 const MOST_DIMENSIONS: usize = 8;
-/// The layouts whose elements lie as shape and strides say: ND and the named orders of dimensions.
+/// The layouts with elements at the places of shape and strides: ND and the named orders of dimensions.
 const PLAIN_FORMATS: [i32; 7] = [2, 0, 1, 16, 27, 30, 47];
 
 pub(crate) struct Tensor(Mutex<Layout>);
@@ -41,7 +41,7 @@ impl Tensor {
         *lock(&self.0) = layout;
     }
 
-    /// Gives the tensor the shape of a result that nobody knew before.
+    /// Gives the tensor the shape of a result that was unknown before.
     #[cfg(feature = "operators")]
     pub(crate) fn reshape(&self, shape: &[usize]) {
         let mut layout = lock(&self.0);

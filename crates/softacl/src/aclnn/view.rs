@@ -79,14 +79,14 @@ impl View {
         self
     }
 
-    /// Takes a dimension out: what is left are the places where it begins.
+    /// Takes a dimension out: the rest are the places where it begins.
     pub(crate) fn without_dimension(mut self, at: usize) -> Self {
         self.shape.remove(at);
         self.strides.remove(at);
         self
     }
 
-    /// Do two of its own elements share memory? Layouts whose dimensions are entangled count too.
+    /// Whether two of its elements share memory. Layouts with entangled dimensions count too.
     pub(crate) fn overlaps_itself(&self) -> bool {
         if self.is_empty() {
             return false;
@@ -107,7 +107,7 @@ impl View {
         all.filter(|(_, length)| *length != 1)
     }
 
-    /// May writing to this view change what is read from the other one in another place?
+    /// Whether writing to this view may change other elements that are read from the other one.
     pub(crate) fn disturbs(&self, other: &Self) -> bool {
         let same = self.kind.size() == other.kind.size()
             && self.address == other.address

@@ -1,4 +1,4 @@
-//! What operators by name are told besides their tensors.
+//! Attributes of operators by name, in addition to their tensors.
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Attribute {
@@ -7,7 +7,7 @@ pub(crate) enum Attribute {
     Text(String),
 }
 
-/// What an operator is told besides its tensors, by name.
+/// The attributes of an operator, by name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Attributes(Vec<(String, Attribute)>);
 

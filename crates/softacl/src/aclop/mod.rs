@@ -61,7 +61,7 @@ pub(crate) fn execute(
     refuse(operator)
 }
 
-/// Says which operator is missing: the code alone does not, and clients show what is said here.
+/// Names the missing operator: the code alone does not, and clients show this text.
 fn refuse(operator: &str) -> Outcome {
     let text = format!("softacl has no operator {operator}");
     complain(&text);

@@ -78,8 +78,7 @@ fn submit(
     stream.submit(|_| Work::Report(Arc::new(report))).map(drop)
 }
 
-/// Devices of the generation that strict mode stands for do not let threads of the program run host
-/// functions.
+/// Devices of the generation in strict mode do not let threads of the program run host functions.
 fn host_reports() -> Outcome<&'static Reports> {
     if process::options().strict {
         return fault(

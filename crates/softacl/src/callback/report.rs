@@ -50,8 +50,8 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Hands the callback to its thread; tells whether the stream has to wait for it. Nobody processes
-    /// it after the thread has unsubscribed.
+    /// Passes the callback to its thread; returns whether the stream has to wait for it. After the
+    /// thread has unsubscribed, no thread processes it.
     pub(crate) fn deliver(self: &Arc<Self>, begin_ns: u64, done: Box<dyn FnOnce() + Send>) -> bool {
         let mut waiting = lock(&self.mailbox.due);
         if self.mailbox.closed.load(Ordering::Acquire) {
@@ -121,7 +121,7 @@ impl Reports {
         };
         drop(state);
         if let Some(mailbox) = mailbox {
-            // Under the lock: what is delivered later sees it.
+            // Under the lock: a later delivery sees it.
             let mut waiting = lock(&mailbox.due);
             mailbox.closed.store(true, Ordering::Release);
             let dropped = std::mem::take(&mut *waiting);

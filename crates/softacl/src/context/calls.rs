@@ -34,7 +34,7 @@ impl Context {
         let deadline = limit.map(|limit| clock::now().saturating_add(limit.as_nanos() as u64));
         let mut outcome = Ok(());
         let streams = self.all_streams();
-        // It waits for all of them at once, in whichever order they come to an end.
+        // It waits for all of them at once, in any order of their ends.
         streams.iter().for_each(|stream| stream.demand_all());
         for stream in streams {
             let left = deadline.map(|end| Duration::from_nanos(end.saturating_sub(clock::now())));
@@ -52,7 +52,7 @@ impl Context {
         for graph in self.graphs() {
             graph.end_with_context();
         }
-        // What failed on the device has nobody to be reported to any more.
+        // A failure on the device has no receiver any more.
         let _ = self.synchronize(None);
         self.alive.store(false, Ordering::Release);
         for stream in self.all_streams() {
@@ -75,7 +75,7 @@ pub(crate) fn create(device: i32) -> Outcome<usize> {
     Ok(handle)
 }
 
-/// What is unknown is answered with the code that the call has for it.
+/// An unknown handle gives the code of the call for it.
 fn of(handle: usize, unknown: Code) -> Outcome<Arc<Context>> {
     if handle == 0 {
         return fault(INVALID_PARAM, "the context is NULL");
@@ -119,7 +119,7 @@ pub(crate) fn reset_device(id: i32, force: bool) -> Outcome {
     Ok(())
 }
 
-/// `aclrtDeviceTaskAbort`: drops the tasks of every stream; waiting threads are told.
+/// `aclrtDeviceTaskAbort`: drops the tasks of every stream; waiting threads return.
 pub(crate) fn abort_tasks(id: i32, timeout_ms: u32) -> Outcome {
     const PRE: u32 = 0;
     const POST: u32 = 1;

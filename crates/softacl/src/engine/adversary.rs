@@ -1,9 +1,10 @@
 //! `order=adversarial`: which stream's next task runs, when any of several could.
 //!
-//! One task runs at a time. A stream is either prompt, and runs its tasks as soon as its dependencies allow, or
-//! starved: its tasks run when somebody waits for them, directly or through other streams, and no prompt task
-//! can run any more. So work whose result nobody waits for is delayed as long as a program can notice it, and
-//! other work overtakes it. Tasks that run because somebody waits run in an order of the seed.
+//! One task runs at a time. A stream is either prompt, and runs its tasks as soon as its dependencies
+//! allow, or starved: its tasks run when a thread waits for them, directly or through other streams,
+//! and no prompt task can run any more. So work without a waiter is delayed as long as a program can
+//! notice it, and other work overtakes it. Tasks that run because of a waiter run in an order of the
+//! seed.
 //!
 //! A program may wait in a way that the runtime does not see: a callback for another one, a thread that looks at
 //! memory, another process. So starved tasks run after a while without one (`order_patience_ms`), too.
@@ -24,14 +25,14 @@ use crate::stream::Stream;
 use crate::sync::lock;
 use crate::virtual_time;
 
-/// What the engine knows of the order.
+/// The engine's knowledge of the order.
 pub(super) struct Adversary {
     seed: Seed,
     /// The task that runs: the handle of its stream and its number.
     running: Option<(usize, u64)>,
     /// No task begins earlier.
     begins_ns: u64,
-    /// Since when there have been starved tasks and none of them has run.
+    /// Since when starved tasks exist and none of them has run.
     starving_since: Option<u64>,
 }
 
@@ -67,7 +68,7 @@ impl Adversary {
         })
     }
 
-    /// May the stream's first task begin? Then no earlier than answered.
+    /// Whether the stream's first task may begin: then no earlier than the result.
     pub(super) fn permits(&self, stream: &Stream, task: &Task) -> Option<u64> {
         let own = (stream.handle, task.seq);
         (self.running == Some(own)).then_some(self.begins_ns)
@@ -79,7 +80,7 @@ impl Adversary {
         self.leaves(stream);
     }
 
-    /// The stream's task waits, or is gone: another one may run.
+    /// The stream's task waits, or has ended: another one may run.
     pub(super) fn leaves(&mut self, stream: &Stream) {
         self.running = self.running.filter(|(handle, _)| *handle != stream.handle);
     }
@@ -98,7 +99,7 @@ impl Adversary {
         Arc::clone(&head.stream)
     }
 
-    /// A starved task runs, and not before somebody waited for it.
+    /// A starved task runs, and not before a thread waited for it.
     fn run_starved(&mut self, head: &Head, asked_ns: u64) -> Arc<Stream> {
         let now = if virtual_time::is_on() {
             asked_ns
@@ -110,7 +111,7 @@ impl Adversary {
         self.run(head)
     }
 
-    /// Is it time to run what nobody is known to wait for?
+    /// Whether it is time to run tasks without a known waiter.
     fn loses_patience(&mut self) -> bool {
         let now = mono();
         let since = *self.starving_since.get_or_insert(now);
@@ -119,7 +120,7 @@ impl Adversary {
 }
 
 impl Player {
-    /// Lets the next task run, if none does; answers its stream.
+    /// Lets the next task run, if none runs; returns its stream.
     pub(super) fn choose(&mut self) -> Option<Arc<Stream>> {
         let adversary = self.adversary.as_mut()?;
         if adversary.running.is_some() {
@@ -127,7 +128,7 @@ impl Player {
         }
         let mut heads: Vec<Head> = self.playing.values().filter_map(head).collect();
         if !inbox::get().is_empty(Ordering::SeqCst) {
-            // Somebody may wait already, and what was submitted before that has to be known first.
+            // A thread may wait already, and earlier submissions have to be known first.
             return None;
         }
         let is_prompt = |head: &&Head| {
@@ -185,7 +186,7 @@ fn head(stream: &Arc<Stream>) -> Option<Head> {
     })
 }
 
-/// What a task waits for, and whether it has a timeout.
+/// The target of a task's wait, and whether it has a timeout.
 fn awaited(work: &Work) -> (State, bool) {
     match work {
         Work::Wait { record, timeout_ns } => {
@@ -201,7 +202,7 @@ fn awaited(work: &Work) -> (State, bool) {
     }
 }
 
-/// Marks what those wait for that somebody waits for. Answers when a thread last began to wait.
+/// Marks the targets that waiting threads need. Returns when a thread last began to wait.
 fn mark_needed(heads: &mut [Head]) -> u64 {
     let places: HashMap<usize, usize> = heads
         .iter()

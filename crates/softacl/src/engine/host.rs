@@ -17,7 +17,7 @@ pub(crate) struct HostThread {
     changed: Condvar,
 }
 
-/// A host function whose turn has come in its stream.
+/// A host function at the head of its stream.
 pub(crate) struct Due {
     pub(crate) callback: Callback,
     pub(crate) begin_ns: u64,

@@ -81,7 +81,8 @@ impl Engine {
         self.waiting.load(order) == 0
     }
 
-    /// Moves the streams out, and answers the handles of those that were woken. Called by the engine only.
+    /// Moves the streams out, and returns the handles of those that were woken. Called by the engine
+    /// only.
     pub(super) fn take(&self, streams: &mut Vec<Arc<Stream>>) -> Vec<usize> {
         let mut due = lock(&self.due);
         streams.append(&mut due.streams);

@@ -1,4 +1,4 @@
-//! The engine's side of a stream: how far it has come in its queue.
+//! The engine's side of a stream: the progress in its queue.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -43,14 +43,14 @@ pub(super) enum Step {
     Parked {
         begin: u64,
     },
-    /// As `Parked`, but look again at this time all the same.
+    /// As `Parked`, but look again at this time in any case.
     ParkedUntil {
         begin: u64,
         until: u64,
     },
 }
 
-/// How far a replay has come.
+/// Progress of a replay.
 pub(crate) struct Run {
     pub(super) lanes: Vec<Cursor>,
     /// When each node ended.
@@ -65,7 +65,7 @@ pub(super) struct Cursor {
     pub(super) next: usize,
     pub(super) previous_end: u64,
     pub(super) stage: Stage,
-    /// What the current node does, or waits for: fixed when its turn comes.
+    /// The work of the current node, or its wait: fixed at its turn.
     pub(super) work: Option<Arc<Work>>,
     pub(super) awaited: Option<Arc<Record>>,
 }

@@ -28,8 +28,8 @@ pub(crate) fn run() {
     Player::new().run();
 }
 
-/// What the engine compares the times of tasks with. In virtual time it waits for none of them: it has all that
-/// they follow from.
+/// The time that the engine compares with the times of tasks. In virtual time it waits for none: it
+/// knows all their inputs.
 pub(super) fn now() -> u64 {
     if virtual_time::is_on() {
         return u64::MAX / 2;
@@ -45,8 +45,8 @@ pub(super) fn seen(begin: u64) -> u64 {
     mono().max(begin)
 }
 
-/// A stream to look at when its time has come. Orders by time, then by entry, so that equal times
-/// are taken in the order in which they were set.
+/// A stream to look at when its time has come. Orders by time, then by entry, so that equal times are
+/// taken in the order in which they were set.
 struct Alarm {
     at: u64,
     entry: u64,
@@ -125,7 +125,7 @@ impl Player {
         }
     }
 
-    /// Takes the streams with new work and those whose time has come.
+    /// Takes the streams with new work and those with a due time.
     fn collect(&mut self) {
         if self.adversary.is_some() {
             bell::get().answer();

@@ -16,7 +16,7 @@ use crate::stream::line::Token;
 use crate::truth::{Entry, Transition};
 use crate::{mspti, process};
 
-/// What a lane reported.
+/// Report of a lane.
 enum Progress {
     Moved,
     /// Nothing to do before this time, unless something that it waits for happens.
@@ -198,7 +198,7 @@ impl Player {
                 }
                 None => spot.instant(),
             },
-            // What the device does to a flag it does in its own time.
+            // The device changes a flag at the device's time.
             Action::FlagRecord(_) | Action::FlagReset(_) | Action::FlagWait(_) if begin > now => {
                 Step::At(begin)
             }
@@ -236,7 +236,7 @@ impl Player {
         }
     }
 
-    /// Makes known what the end of a node brings about.
+    /// Publishes the effects of a node's end.
     fn pass(&mut self, spot: &Spot<'_>, work: Option<Arc<Work>>, end: u64) {
         if let Some(work) = work {
             self.publish(&work, end);
@@ -255,7 +255,7 @@ impl Player {
         }
     }
 
-    /// A dropped replay: its records count as reached, so that nobody waits for ever.
+    /// A dropped replay: its records count as reached, so that no wait lasts for ever.
     pub(super) fn abandon(&mut self, replay: &Replay, now: u64) {
         for (index, record) in &replay.records {
             let is_own = matches!(replay.body.nodes[*index].action, Action::ExternalRecord(_));

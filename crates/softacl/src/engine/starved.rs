@@ -1,4 +1,4 @@
-//! What follows from the seed of `order=adversarial`: who is starved, and who comes first.
+//! Results of the seed of `order=adversarial`: the starved streams, and their order.
 
 use crate::scatter::scatter;
 use crate::stream::Stream;
@@ -26,7 +26,7 @@ impl Seed {
         }
     }
 
-    /// Of the starved streams for which somebody waits, the one with the least rank comes first.
+    /// Of the starved streams with a waiter, the one with the least rank comes first.
     pub(super) fn rank(self, stream: &Stream) -> u64 {
         scatter(scatter(self.0) ^ place(stream))
     }

@@ -20,7 +20,7 @@ use crate::truth::Transition;
 use crate::{process, virtual_time};
 
 impl Player {
-    /// Begins a task: performs its effect, or finds out what it has to wait for.
+    /// Begins a task: performs its effect, or finds the target of its wait.
     pub(super) fn start(
         &mut self,
         work: &Work,
@@ -132,7 +132,7 @@ impl Player {
                     .get(&wait.address)
                     .copied()
                     .filter(|&at| at > begin);
-                // Not written by a task: the moment it was seen is all that is known.
+                // Not written by a task: only the time when it was seen is known.
                 Step::Ends {
                     begin,
                     end: written.unwrap_or_else(|| seen(begin)),
@@ -166,7 +166,7 @@ impl Player {
         }
     }
 
-    /// Makes known what the end of a task brings about; who waited for it is looked at next.
+    /// Publishes the effects of a task's end; its waiters are looked at next.
     pub(super) fn publish(&mut self, work: &Work, end: u64) {
         match work {
             Work::Record(record) => self.wake(&record.complete(end)),
@@ -190,7 +190,7 @@ impl Player {
         }
     }
 
-    /// What a record takes. The jitter follows from the task alone, so that a run can be repeated.
+    /// Duration of a record. The jitter depends only on the task, so that a run can be repeated.
     fn record_duration_ns(&self, stream: &Stream, seq: u64) -> u64 {
         let options = process::options();
         let roll = scatter(place(stream) ^ seq);
@@ -217,7 +217,7 @@ impl Player {
         }
     }
 
-    /// What a task takes with the noise of this run, which follows from its seed and the task.
+    /// Duration of a task with the noise of this run, which depends on its seed and the task.
     fn noisy(&self, duration_ns: u64, stream: &Stream, token: Token) -> u64 {
         let options = process::options();
         if options.noise_ppm == 0 {
@@ -254,7 +254,7 @@ fn call_host(stream: &Arc<Stream>, callback: Callback, token: Token, begin_ns: u
     });
 }
 
-/// What is to be done when a host function has returned.
+/// Actions after a host function has returned.
 fn returned(stream: &Arc<Stream>, token: Token) -> Box<dyn FnOnce() + Send> {
     let stream = Arc::clone(stream);
     Box::new(move || {
@@ -263,7 +263,7 @@ fn returned(stream: &Arc<Stream>, token: Token) -> Box<dyn FnOnce() + Send> {
     })
 }
 
-/// A wait that ends with what it waits for, or after its timeout. Timeout 0 waits for ever.
+/// A wait that ends with its target, or after its timeout. Timeout 0 waits for ever.
 pub(super) fn settle(
     reached: Option<u64>,
     timeout_ns: u64,
@@ -281,7 +281,7 @@ pub(super) fn settle(
             begin,
             end: begin.max(at),
         },
-        // In virtual time, what it waits for says whether that came too late.
+        // In virtual time, the target says whether it came too late.
         None if timeout_ns == 0 || virtual_time::is_on() => Step::Parked { begin },
         None if now < deadline => Step::ParkedUntil {
             begin,

@@ -1,4 +1,4 @@
-//! What a stream can be asked to do.
+//! Kinds of work for a stream.
 
 use std::sync::Arc;
 
@@ -25,10 +25,10 @@ pub(crate) struct Task {
     pub(crate) correlation: u64,
 }
 
-/// An operation of an operator library: what it does to memory, and how long it takes the device.
+/// An operation of an operator library: its effect on memory, and its duration on the device.
 ///
 /// The effect runs once per execution: a captured operation is repeated by every replay of its graph.
-/// So it must hold what it needs by value, and reads device memory only when it runs.
+/// So it must hold its inputs by value, and reads device memory only when it runs.
 pub(crate) struct Operator {
     /// In the truth log; a C identifier.
     pub(crate) name: &'static str,
@@ -49,7 +49,7 @@ pub(crate) enum Work {
     Reduce(Box<Reduce>),
     Kernel(Box<Launch>),
     Operator(Box<Operator>),
-    /// Ends when all ranks have come to it.
+    /// Ends when all ranks have joined it.
     Collective(Box<Collective>),
     Record(Arc<Record>),
     /// Timeout 0 waits for ever.
@@ -135,7 +135,7 @@ impl Work {
         }
     }
 
-    /// What it is to the hardware's log; waits and records leave nothing in it, nor do copies and fills.
+    /// Its kind in the hardware log; waits and records leave no entry in it, nor do copies and fills.
     pub(crate) fn activity(&self) -> Option<Activity<'_>> {
         let kind = match self {
             Self::Kernel(_) | Self::Operator(_) => Kind::Kernel,
@@ -149,7 +149,7 @@ impl Work {
         })
     }
 
-    /// What is told of the call that submitted it, and of how many bytes.
+    /// Kind and bytes for the entry of the call that submitted it.
     pub(crate) fn moved(&self) -> Option<(Kind, u64)> {
         match self {
             Self::Transfer { transfers, .. } => {

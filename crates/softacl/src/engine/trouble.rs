@@ -1,4 +1,4 @@
-//! What goes wrong while a task computes: on a card an exception of the core that ran it.
+//! Failures while a task computes: on a card an exception of the core that ran it.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,8 +20,8 @@ fn note(text: impl FnOnce() -> String) {
     });
 }
 
-/// Performs a task's effect, and tells what went wrong. A fault in it must not end the engine: all streams would wait
-/// for ever.
+/// Performs a task's effect, and returns the failure. A fault in it must not end the engine: all
+/// streams would wait for ever.
 pub(super) fn perform(effect: &dyn Fn()) -> Option<String> {
     if catch_unwind(AssertUnwindSafe(effect)).is_err() {
         note(|| "softacl panicked; please report it".to_owned());

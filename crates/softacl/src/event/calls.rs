@@ -252,8 +252,8 @@ impl Event {
         }
     }
 
-    /// Completion that nobody has seen yet is not told while its time is missing: the runtime goes
-    /// and looks, and the next query finds it.
+    /// Unseen completion is not reported while its time is missing: the runtime looks, and the next
+    /// query finds it.
     fn is_reached(&self, record: &Record) -> Outcome<bool> {
         let Some(stream) = record.line() else {
             return Ok(false);
@@ -293,7 +293,7 @@ impl Event {
         latest.map_or(Ok(true), |record| Self::is_known_to_be_reached(&record))
     }
 
-    /// This query always looks. A thread that looks comes too late for the answer.
+    /// This query always looks. A thread that looks comes too late for the result.
     fn is_known_to_be_reached(record: &Record) -> Outcome<bool> {
         let before = record.is_recycled();
         let Some(stream) = record.line().filter(|_| !before) else {
@@ -368,7 +368,7 @@ impl Event {
         ) {
             return Err(UNSUPPORTED);
         }
-        // What takes an id with each record gives it back when that was reached.
+        // An event that takes an id with each record gives it back when the record was reached.
         let pending = self.latest().filter(|record| record.end_ns().is_none());
         let recorded = if self.class == Class::ExSync {
             pending.and_then(|record| record.id.get().cloned())

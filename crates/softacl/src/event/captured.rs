@@ -102,7 +102,7 @@ impl Event {
         record
     }
 
-    /// What a wait of the device is bound to when its turn comes. Called by the engine only.
+    /// The record that a wait of the device gets at its turn. Called by the engine only.
     pub(crate) fn flag_to_await(&self) -> Arc<Record> {
         let mut state = lock(&self.state);
         match &state.latest {

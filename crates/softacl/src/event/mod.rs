@@ -1,4 +1,4 @@
-//! Events: what they are made of. What calls do with them is in `calls`.
+//! Events: their parts. Their calls are in `calls`.
 
 pub(crate) mod calls;
 mod captured;
@@ -39,7 +39,7 @@ pub(crate) struct Event {
 #[derive(Default)]
 struct EventState {
     latest: Option<Arc<Record>>,
-    /// What a wait issued before the first record is bound to.
+    /// The record that a wait before the first record will get.
     expected: Option<Arc<Record>>,
     waits: Vec<(Arc<Line>, u64)>,
     /// The handle of the graph that is being captured and has the latest record, and the node of that.

@@ -1,4 +1,4 @@
-//! Records: the moments that waits and timestamps are bound to.
+//! Records: the targets of waits, and the times of events.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};

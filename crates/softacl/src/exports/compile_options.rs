@@ -15,7 +15,7 @@ const JIT_COMPILE: i32 = 10;
 /// A 910B takes compiled operators where there are some.
 const JIT_COMPILE_DEFAULT: &str = "disable";
 
-/// What an option is set to, or is without having been set.
+/// The value of an option, or its default.
 fn value(option: i32) -> Option<String> {
     let set = lock(&settings::get().compile_options).get(&option).cloned();
     set.or_else(|| (option == JIT_COMPILE).then(|| JIT_COMPILE_DEFAULT.to_owned()))

@@ -218,7 +218,7 @@ acl! {
         let context = current::context()?;
         let params = &settings::get().params;
         params.set(context.handle as u64, option, value)?;
-        // What is set for a context holds for threads without one as well.
+        // A context's values hold for threads without a context as well.
         params.set(u64::MAX, option, value)
     }
 

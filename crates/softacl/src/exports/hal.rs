@@ -1,4 +1,4 @@
-//! The driver's own interface (`libascend_hal.so`): what a profiler asks it about clocks.
+//! The driver's interface (`libascend_hal.so`): a profiler's queries about clocks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,10 +22,10 @@ const SYSTEM_COUNT: i32 = 13;
 const MONOTONIC_RAW: i32 = 14;
 const DEVICE_OSCILLATOR_KHZ: i32 = 25;
 
-/// The first version of the driver that tells the oscillator's frequency, and a later one.
+/// The first version of the driver that returns the oscillator's frequency, and a later one.
 const API_VERSION: i32 = 0x07_2316;
 
-/// The random numbers of how long answers take; the same in each run.
+/// The random numbers for the durations of queries; the same in each run.
 static RANDOM: AtomicU64 = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
 
 /// A number below `limit`, or 0.
@@ -39,7 +39,7 @@ fn below(limit: u64) -> u64 {
     (before.unwrap_or_else(|x| x) >> 11) % limit.max(1)
 }
 
-/// The host's time at which the driver reads a clock: its answer takes a while before and after that.
+/// The host's time at which the driver reads a clock: its query takes time before and after that.
 fn moment_of_reading() -> u64 {
     let options = process::options();
     let lasts = options.driver_ns + below(options.driver_jitter_ns + 1);
@@ -50,7 +50,7 @@ fn moment_of_reading() -> u64 {
     moment
 }
 
-/// Reads the counter, and tells in the truth log when.
+/// Reads the counter, and writes the time of that into the truth log.
 fn counter(device: &Device) -> i64 {
     let host_ns = moment_of_reading();
     let count = device.clock.count(host_ns);

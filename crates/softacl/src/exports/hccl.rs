@@ -16,7 +16,7 @@ use crate::hccl::{
 use crate::memory::{Place, check_range, place_of};
 use crate::stream::access;
 
-/// `HcclCommConfig` up to what is looked at.
+/// The fields of `HcclCommConfig` that are read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Config {
@@ -30,7 +30,7 @@ pub(crate) struct Config {
 }
 
 const CONFIG_MARK: u32 = 0xf0f0_f0f0;
-/// `HCCL_COMM_CONFIG_RESERVED` of the release that this stands for: how many fields the configuration has.
+/// `HCCL_COMM_CONFIG_RESERVED` of the imitated release: the number of fields of the configuration.
 const CONFIG_CAPABILITIES: u32 = 9;
 /// `COMM_NAME_MAX_LENGTH`.
 const NAME_BYTES: usize = 128;
@@ -170,7 +170,7 @@ fn message(
     submit_messages(name, &communicator, stream, vec![message])
 }
 
-/// Submits what a group has collected, a task per communicator and stream.
+/// Submits the collected calls of a group, a task per communicator and stream.
 fn end_group(mut grouped: Vec<Grouped>) -> Outcome {
     while let Some(first) = grouped.first() {
         let (communicator, stream) = (Arc::clone(&first.communicator), first.stream);

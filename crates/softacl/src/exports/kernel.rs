@@ -117,7 +117,7 @@ acl! {
     }
 }
 
-/// Arguments that lie in memory the device can reach.
+/// Arguments in memory that the device can reach.
 fn on_device(args: usize, size: usize) -> Outcome<Arguments> {
     if args == 0 {
         return fault(INVALID_PARAM, "the arguments are NULL");

@@ -45,7 +45,7 @@ acl! {
         if len == 0 {
             return Ok(());
         }
-        // The addresses are read from memory of the device, which is memory of ours.
+        // The addresses are read from memory of the device, which is memory of this library.
         let (dst, src) = (dst.get()?.wrapping_add(dst_offset), src.get()?.wrapping_add(src_offset));
         let transfer = Transfer { dst_pitch: room, ..Transfer::linear(dst, src, len) };
         copy::copy_async(Some(transfer), stream)

@@ -138,7 +138,7 @@ fn register(address: usize, size: u64) -> crate::code::Outcome {
     )
 }
 
-/// Caches need no care here; the arguments are checked all the same.
+/// Caches need no work here; the arguments are still checked.
 fn cached(address: usize, size: usize) -> crate::code::Outcome {
     require(address != 0, "the pointer is NULL")?;
     require(size > 0, "the size is 0")?;

@@ -38,8 +38,8 @@ mod vmm;
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn softacl_runtime() {}
 
-/// Declares exported functions whose bodies yield an `Outcome`. Each is run by `boundary::call`. Names that do the same
-/// share a body: `fn [one, other](…)`.
+/// Declares exported functions with bodies that yield an `Outcome`. `boundary::call` runs each of them.
+/// Names with the same effect share a body: `fn [one, other](…)`.
 macro_rules! acl {
     (@each [$($name:ident),+] $arguments:tt $body:block) => {
         $($crate::exports::acl!(@each $name $arguments $body);)+

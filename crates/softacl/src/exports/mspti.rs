@@ -5,7 +5,7 @@ use crate::mspti;
 use crate::mspti::record::Kind;
 use crate::mspti::{Callbacks, Complete, Mspti, Request, result};
 
-/// What the profiler gets as its handle.
+/// The profiler's handle.
 const SUBSCRIBER: usize = 1;
 
 fn mspti() -> &'static Mspti {
@@ -42,7 +42,7 @@ pub(crate) extern "C" fn msptiUnsubscribe(subscriber: usize) -> i32 {
     }
 }
 
-/// Calls are told in buffers only.
+/// Calls are reported in buffers only.
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn msptiEnableCallback(_on: u32, _: usize, _domain: i32, _id: u32) -> i32 {

@@ -43,7 +43,7 @@ acl! {
     }
 }
 
-/// What the accessors answer when there is no exception to look into.
+/// Result of the accessors without an exception.
 const NO_EXCEPTION: u32 = u32::MAX;
 
 macro_rules! of_exception {

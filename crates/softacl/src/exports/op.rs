@@ -103,7 +103,8 @@ acl! {
         aclop::execute(&operator.get()?, inputs, outputs, &attributes, stream)
     }
 
-    // For operators whose outputs' shapes follow from the data; those that are here have none of them.
+    // For operators with output shapes that depend on the data; the operators of this library have no
+    // such outputs.
     fn aclopCompileAndExecuteV2(
         operator: Text,
         inputs: i32,

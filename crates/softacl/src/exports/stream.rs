@@ -18,7 +18,7 @@ pub(crate) struct StreamConfig {
     priority: u32,
 }
 
-/// Makes a stream of what a configuration says.
+/// Makes a stream from a configuration.
 pub(crate) fn create_as(stream: &Out<usize>, config: &In<StreamConfig>) -> Outcome {
     stream.check()?;
     let config = config.get()?;

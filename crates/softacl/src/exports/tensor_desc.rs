@@ -12,12 +12,12 @@ pub(crate) struct TensorDesc {
     pub(crate) data_type: i32,
     pub(crate) shape: Vec<i64>,
     pub(crate) format: i32,
-    /// How the elements lie in memory, where that is said apart from the shape.
+    /// The order of the elements in memory, if it differs from the shape.
     pub(crate) storage: Option<Vec<i64>>,
     /// The data are in the host's memory.
     pub(crate) is_on_host: bool,
     pub(crate) name: CString,
-    /// The data themselves, for what is known when the operator is compiled.
+    /// The data themselves, for values that are known when the operator is compiled.
     pub(crate) constant: Vec<u8>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) extern "C" fn aclDestroyTensorDesc(desc: Out<TensorDesc>) {
     let _ = desc.free();
 }
 
-/// What a description says; `otherwise` for NULL.
+/// Reads a description; `otherwise` for NULL.
 fn of<T>(desc: &Out<TensorDesc>, otherwise: T, read: impl FnOnce(&mut TensorDesc) -> T) -> T {
     desc.with(read).unwrap_or(otherwise)
 }

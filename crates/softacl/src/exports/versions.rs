@@ -45,7 +45,7 @@ acl! {
         let Some(soc) = soc.optional().filter(|_| !compatible.is_null()) else {
             return fault(RT_PARAM_INVALID, "the name or the result is NULL");
         };
-        // A model runs on all chips of a generation, which the name up to its last digit tells.
+        // A model runs on all chips of a generation, which is the name up to its last digit.
         let own = process::options().chip.soc_name().to_string_lossy();
         let same = soc.starts_with(own.trim_end_matches(|c: char| c.is_ascii_digit()));
         compatible.put(i32::from(same))

@@ -1,16 +1,17 @@
-//! softacl's own functions, which no card has: what a program does between its calls takes no virtual time, so it
-//! says how much that would be. Without virtual time they do the same on the host's clock.
+//! softacl's additional functions, which no card has: the program's work between its calls takes no
+//! virtual time, so it passes the duration itself. Without virtual time they do the same on the host's
+//! clock.
 
 use crate::clock;
 
-/// What the calling thread's clock shows.
+/// The reading of the calling thread's clock.
 // SAFETY: the names are softacl's own; nothing else in this library defines them.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn softaclNow() -> u64 {
     clock::now()
 }
 
-/// The calling thread works for so long.
+/// The calling thread works for this time.
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn softaclWork(nanoseconds: u64) {

@@ -1,4 +1,4 @@
-//! What a complete graph consists of.
+//! Contents of a complete graph.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ pub(crate) struct Body {
     pub(crate) lanes: Vec<Vec<usize>>,
     /// Does the lane start with the graph? Others have to be jumped to.
     pub(crate) heads: Vec<bool>,
-    /// By lane: the id of the stream that stands for it.
+    /// By lane: the id of the stream that represents it.
     pub(crate) streams: Vec<i32>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Node {
     /// The call that submitted it, as msPTI numbers calls.
     pub(crate) correlation: u64,
     pub(crate) action: Action,
-    /// What a change asked for that is not applied yet.
+    /// Requested changes that are not applied yet.
     pub(super) wanted: Mutex<Wanted>,
     is_disabled: AtomicBool,
     /// The group that it can be updated with.
@@ -131,7 +131,7 @@ impl Node {
         }
     }
 
-    /// What a task does now.
+    /// The present work of a task.
     pub(crate) fn work(&self) -> Option<Arc<Work>> {
         match &self.action {
             Action::Task(work) => Some(Arc::clone(&lock(work))),
@@ -190,7 +190,7 @@ pub(crate) struct Replay {
     pub(super) number: u64,
     pub(crate) activity: Arc<Activity>,
     pub(crate) body: Arc<Body>,
-    /// What the external records and waits of the graph are bound to, by node.
+    /// The targets of the graph's external records and waits, by node.
     pub(crate) records: BTreeMap<usize, Arc<Record>>,
 }
 

@@ -40,8 +40,8 @@ impl Graph {
         Ok(seat)
     }
 
-    /// Is this capture good? Every stream that joined must have come back: its last task is a record
-    /// that was waited for, and the origin waits for at least one of these.
+    /// Checks the joins of this capture. Every stream that joined must have returned: its last task is
+    /// a record that was waited for, and the origin waits for at least one of these.
     fn check_join(state: &GraphState) -> Outcome {
         const UNJOINED: Outcome = fault(
             RT_STREAM_UNJOINED,
@@ -198,7 +198,7 @@ pub(crate) fn info(stream: usize) -> Outcome<(u32, usize)> {
     Ok((status, seat.graph.handle))
 }
 
-/// Into a sub-graph, of which there are none: conditions are not supported.
+/// Into a sub-graph, which this runtime does not have: conditions are not supported.
 pub(crate) fn begin_into(stream: usize, graph: usize, mode: u32) -> Outcome {
     check(mode <= RELAXED, "this capture mode does not exist")?;
     state::of(graph)?;

@@ -1,8 +1,8 @@
-//! What a graph looks like: for people, and for tests that compare two runs.
+//! Prints a graph: for people, and for tests that compare two runs.
 //!
-//! Chrome trace events, one per task, stream by stream: a place on the time axis stands for a task's
-//! place in its stream. Everything but the ids follows from the calls alone, so that two runs of a
-//! program can be compared.
+//! Chrome trace events, one per task, stream by stream: a place on the time axis represents a task's
+//! place in its stream. Everything but the ids depends only on the calls, so that two runs of a program
+//! can be compared.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -162,7 +162,7 @@ pub(crate) fn write(graph: usize, path: Option<String>, flags: u32) -> Outcome {
     }
 }
 
-/// Writes the graph to the log, which is there on demand only.
+/// Writes the graph to the log, which exists only on demand.
 pub(crate) fn print(graph: usize) -> Outcome {
     let graph = lifetime::of_context(graph)?;
     if process::options().verbose {

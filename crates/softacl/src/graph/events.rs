@@ -229,7 +229,7 @@ impl Seat {
         fault(RT_CAPTURE_CONFLICT, "the event belongs to another capture")
     }
 
-    /// The event is this capture's from now on, whatever other capture has a record of it.
+    /// The event belongs to this capture from now on, even if another capture has a record of it.
     fn record(&self, event: &Arc<Event>) -> Outcome {
         let mut state = lock(&self.graph.state);
         if state.phase != Phase::Capturing {

@@ -71,7 +71,7 @@ fn bind_waits(replay: &mut Replay) {
     }
 }
 
-/// What the replay records is the latest record for who waits from here on.
+/// The replay's records are the latest records for later waits.
 fn bind_records(replay: &mut Replay) -> Vec<Arc<Record>> {
     let mut records = Vec::new();
     for (index, node) in replay.body.nodes.iter().enumerate() {

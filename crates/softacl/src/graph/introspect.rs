@@ -14,7 +14,7 @@ use crate::stream::{Stream, access};
 use crate::sync::lock;
 use crate::{current, process};
 
-/// The streams that stand for the lanes of a graph.
+/// The streams that represent the lanes of a graph.
 pub(crate) fn stream_handles(graph: usize) -> Outcome<Vec<usize>> {
     check(graph != 0, "the graph is NULL")?;
     let graph = lifetime::of_context(graph)?;
@@ -22,7 +22,7 @@ pub(crate) fn stream_handles(graph: usize) -> Outcome<Vec<usize>> {
     Ok(state.listed().map(|lane| lane.stream.handle).collect())
 }
 
-/// The tasks of a stream that stands for a lane, or is bound to one.
+/// The tasks of a stream that represents a lane, or is bound to one.
 pub(crate) fn task_handles(stream: usize) -> Outcome<Vec<usize>> {
     check(stream != 0, "the stream is NULL")?;
     let stream = access::of_context(stream)?;

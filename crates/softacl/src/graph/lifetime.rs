@@ -42,8 +42,8 @@ impl Graph {
         }
     }
 
-    /// Gives up everything but the memory: handles, streams, the place in the context. What is
-    /// still to be executed is not affected.
+    /// Gives up everything but the memory: handles, streams, the place in the context. Waiting
+    /// executions are not affected.
     pub(super) fn dissolve(&self) {
         self.forget();
         if let Some(context) = context::find(self.context) {
@@ -101,7 +101,7 @@ pub(crate) fn of_context(handle: usize) -> Outcome<Arc<Graph>> {
     Ok(graph)
 }
 
-/// Destroys a graph when its last replay is over, and tells who asked to be told.
+/// Destroys a graph when its last replay has ended, and calls the registered callbacks.
 pub(crate) fn destroy(handle: usize) -> Outcome {
     let graph = of_context(handle)?;
     if graph.is_capturing() {

@@ -1,4 +1,4 @@
-//! What a capture forbids: the modes of captures and threads.
+//! Calls that a capture forbids: the modes of captures and threads.
 
 use std::cell::Cell;
 use std::sync::Arc;

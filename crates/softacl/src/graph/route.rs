@@ -22,7 +22,7 @@ pub(crate) enum Target {
     Capture(Seat),
     Build(Seat),
     Update(Arc<Update>),
-    /// The stream only stands for a lane of a graph.
+    /// The stream only represents a lane of a graph.
     Lane,
 }
 

@@ -1,4 +1,4 @@
-//! What a graph is made of, from its first task on.
+//! Contents of a graph, from its first task on.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -46,7 +46,7 @@ pub(crate) struct Graph {
 pub(crate) struct GraphState {
     pub(super) phase: Phase,
     pub(super) lanes: Vec<Lane>,
-    /// In the order of submission, so that what a node depends on comes before it.
+    /// In the order of submission, so that dependencies of a node come before it.
     pub(super) nodes: Vec<Arc<Node>>,
     pub(super) capture: Option<Capture>,
     pub(super) groups: Vec<usize>,
@@ -64,9 +64,9 @@ pub(crate) enum Phase {
 
 /// The tasks of one stream.
 pub(crate) struct Lane {
-    /// The stream whose tasks it takes, while it takes them.
+    /// The stream with the tasks that it takes, while it takes them.
     pub(super) source: Option<Arc<Stream>>,
-    /// The stream that stands for the lane: a hidden one, or the one that was bound.
+    /// The stream that represents the lane: a hidden one, or the one that was bound.
     pub(super) stream: Arc<Stream>,
     pub(super) nodes: Vec<usize>,
     /// Starts with the graph; others would have to be activated.
@@ -156,7 +156,7 @@ impl GraphState {
     }
 }
 
-/// What is known only while a graph is captured.
+/// State of a graph during its capture.
 pub(super) struct Capture {
     pub(super) thread: u64,
     pub(super) mode: u32,
@@ -164,7 +164,7 @@ pub(super) struct Capture {
     pub(super) events: Vec<Weak<Event>>,
     /// Who waits for a record: by node.
     pub(super) waited: HashMap<usize, Waited>,
-    /// It touched another capture. Nobody but its end tells.
+    /// It touched another capture. Only its end reports that.
     pub(super) is_spoilt: bool,
     /// A refused task of a group; the end of the group reports it.
     pub(super) group_fault: Option<Fault>,
@@ -227,7 +227,7 @@ impl Graph {
         self.activity.replays.load(Ordering::Acquire) != 0
     }
 
-    /// A function is told once.
+    /// A function is called once.
     pub(crate) fn add_callback(&self, callback: Callback) -> Outcome {
         let mut callbacks = lock(&self.callbacks);
         let function = callback.function as usize;

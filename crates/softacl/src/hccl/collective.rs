@@ -14,7 +14,7 @@ use crate::memory::transfer::transfer_ns;
 use crate::process;
 use crate::sync::lock;
 
-/// What a stream's synchronisation gives for a peer that is gone, and for one that does not come.
+/// Codes of a stream's synchronisation for a dead peer, and for one that does not join.
 const SUSPECT_REMOTE: Code = 507_057;
 const TASK_TIMEOUT: Code = 107_020;
 
@@ -47,7 +47,7 @@ struct CollectiveState {
     next_check: u64,
 }
 
-/// What the engine does next.
+/// The engine's next action.
 pub(crate) enum Look {
     Ends(u64),
     Again,
@@ -121,7 +121,7 @@ impl Collective {
         Look::Again
     }
 
-    /// Is it one that is gone who has not come?
+    /// Whether a missing peer has died.
     fn misses_a_lost_peer(&self, state: &CollectiveState) -> bool {
         let communicator = &self.communicator;
         let is_missed = |lost: &usize| match &self.what {
@@ -178,7 +178,7 @@ impl Collective {
         }
         let shown: u64 = plan.shows.iter().map(|part| part.bytes).sum();
         if shown > LARGE && number > 0 {
-            // Everybody has come here, so nobody reads what was shown before.
+            // All ranks have joined here, so the earlier data have no readers.
             communicator
                 .region
                 .clear(Window::Rank(communicator.rank, number + 1));
@@ -209,7 +209,7 @@ impl Collective {
             .then_some(state.end.max(begin)))
     }
 
-    /// A message is over for both when both have come to it, and its bytes have gone over.
+    /// A message has ended for both when both have joined it, and its bytes are transferred.
     fn look_at(&self, message: &Message, number: u64, begin: u64) -> Outcome<Option<u64>> {
         let communicator = &self.communicator;
         let (region, pair) = (&communicator.region, pair(communicator, message));
@@ -291,8 +291,8 @@ fn memory(part: &Parts) -> &'static mut [u8] {
     if part.bytes == 0 {
         return &mut [];
     }
-    // SAFETY: the call that submitted the task saw that they lie in memory of ours, which stays mapped; the program
-    // leaves them alone until the task is over.
+    // SAFETY: the call that submitted the task checked that they are in memory of this library, which
+    // stays mapped; the program does not touch them until the task has ended.
     unsafe { std::slice::from_raw_parts_mut(part.address as *mut u8, part.bytes as usize) }
 }
 

@@ -1,4 +1,4 @@
-//! Communicators: how ranks find each other, and what is known of one.
+//! Communicators: how ranks find each other, and the facts about one.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -38,7 +38,7 @@ pub(super) struct Turns {
     pub(super) over: u64,
 }
 
-/// What a root info begins with; the rest of its bytes are zero.
+/// The begin of a root info; the rest of its bytes are zero.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RootInfo {
@@ -114,7 +114,7 @@ fn join(region: Region, ranks: usize, rank: usize, name: String) -> Outcome<usiz
     insert(Communicator::new(region, ranks, rank, name))
 }
 
-/// Waits until all ranks are there, none of those has died, or the time is up.
+/// Waits until all ranks have joined, one of them has died, or the time is up.
 fn await_all(region: &Region, ranks: usize) -> Outcome {
     let deadline = mono() + seconds("HCCL_CONNECT_TIMEOUT", CONNECT_SECONDS) * 1_000_000_000;
     while region.joined() < ranks {
@@ -132,7 +132,7 @@ fn await_all(region: &Region, ranks: usize) -> Outcome {
     Ok(())
 }
 
-/// A process that is not there any more. One whose beginning is not told yet is just joining.
+/// Whether a process has ended. One without a known begin is just joining.
 pub(super) fn has_died(member: &Member) -> bool {
     member.pid != 0 && member.began != 0 && !is_alive(member.pid, member.began)
 }
@@ -184,7 +184,7 @@ pub(crate) fn found(handle: usize) -> Outcome<Arc<Communicator>> {
     }
 }
 
-/// Ends a communicator; tasks that are under way keep what they need of it.
+/// Ends a communicator; running tasks keep the parts that they need.
 pub(crate) fn destroy(handle: usize) -> Outcome {
     let communicator = found(handle)?;
     communicator.region.leave(communicator.rank);
@@ -192,7 +192,8 @@ pub(crate) fn destroy(handle: usize) -> Outcome {
     Ok(())
 }
 
-/// A communicator of some ranks of another one, all of which call this. Without ranks the caller is none of them.
+/// A communicator of some ranks of another one, all of which call this. Without ranks the caller does
+/// not belong to it.
 pub(crate) fn create_sub(
     parent: usize,
     ranks: &[u32],
@@ -239,7 +240,7 @@ impl Communicator {
         }
     }
 
-    /// What has gone wrong outside of any call.
+    /// Failures outside of any call.
     pub(crate) fn async_error(&self) -> Code {
         self.error.load(Ordering::Acquire)
     }

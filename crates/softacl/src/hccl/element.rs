@@ -87,7 +87,7 @@ impl Reduction {
 /// Makes one of what several ranks have, element by element. Types with fractions are computed in 64 bits and
 /// rounded once; integers wrap.
 pub(super) fn combine(element: Element, reduction: Reduction, sources: &[Vec<u8>]) -> Vec<u8> {
-    /// Reads a number of each source, and writes what they make.
+    /// Reads a number of each source, and writes their combination.
     fn each<const N: usize, T: Copy>(
         sources: &[Vec<u8>],
         read: impl Fn([u8; N]) -> T,

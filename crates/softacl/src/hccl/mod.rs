@@ -1,9 +1,9 @@
 //! Collective communication on one node: ranks are threads or processes.
 //!
-//! A communicator is a shared region (`region`): what each rank has sent, and when it came. A collective is a
-//! task of its stream (`collective`): it begins in its turn, shows its data, and ends for all ranks at the same
-//! computed time: that of the last one's arrival, and what the transfer takes. Nobody blocks: the engine looks
-//! again until all are there, a peer has died, or the time is up.
+//! A communicator is a shared region (`region`): the data that each rank has sent, and their times. A
+//! collective is a task of its stream (`collective`): it begins in its turn, shows its data, and ends
+//! for all ranks at the same computed time: that of the last one's arrival, plus the transfer. No
+//! thread blocks: the engine looks again until all have joined, a peer has died, or the time is up.
 
 pub(crate) mod collective;
 pub(crate) mod communicator;
@@ -20,7 +20,7 @@ pub(crate) use plan::{Message, Plan, segment};
 
 use crate::code::Code;
 
-/// What collective libraries answer.
+/// Return codes of collective libraries.
 pub(crate) const PARA: Code = 1;
 pub(crate) const PTR: Code = 2;
 pub(crate) const NOT_SUPPORTED: Code = 5;

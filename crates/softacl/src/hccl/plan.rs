@@ -1,4 +1,4 @@
-//! What one rank does in a collective: what it shows, and what it makes of what the others show.
+//! The part of one rank in a collective: the data that it shows, and its use of the others' data.
 
 use super::element::{Element, Reduction};
 use super::region::WINDOW;
@@ -8,14 +8,14 @@ use super::region::WINDOW;
 pub(crate) struct Parts {
     pub(crate) address: usize,
     pub(crate) bytes: u64,
-    /// Where they lie in the window.
+    /// Their place in the window.
     pub(crate) offset: u64,
 }
 
-/// What goes into the program's memory.
+/// Data for the program's memory.
 #[derive(Debug, Clone)]
 pub(crate) enum Get {
-    /// What one rank shows there.
+    /// The data of one rank there.
     Copy { from: usize, to: Parts },
     /// What all ranks show there, made one.
     Combine {

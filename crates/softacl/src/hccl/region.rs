@@ -1,9 +1,10 @@
-//! What the ranks of a communicator share: a file without a name, which the kernel removes with its last user.
+//! Shared memory of a communicator's ranks: a file without a name, which the kernel removes with its
+//! last user.
 //!
-//! It begins with numbers: who the members are, when each came to its latest collectives, and what went between
-//! pairs. Behind it lie the windows, one of each rank for collectives of even and one for those of odd number,
-//! and one of each pair. A collective begins only when the rank's own one before it is over, for which all had
-//! come to that: so nobody reads a window of two collectives ago any more.
+//! It begins with numbers: the members, the arrival of each at its latest collectives, and the messages
+//! between pairs. The windows follow, one of each rank for collectives of even and one for those of odd
+//! number, and one of each pair. A collective begins only when the rank's previous one has ended, which
+//! all had joined: so a window of two collectives ago has no readers.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -16,7 +17,7 @@ use crate::code::{Fault, Outcome, fault};
 
 /// The largest number of ranks.
 pub(super) const MOST: usize = 64;
-/// Bytes that one rank, or one pair, may have under way. Only what is written takes memory.
+/// Largest number of bytes in transfer of one rank, or one pair. Only written bytes take memory.
 pub(super) const WINDOW: u64 = 1 << 38;
 
 const MEMBERS: usize = 16;
@@ -186,8 +187,8 @@ impl Region {
         }
     }
 
-    /// Says that a rank has come to a collective, with data that are there from now on. `print` is the same where
-    /// all ranks ask for the same.
+    /// Announces that a rank has joined a collective, with data that stay from now on. `print` is the
+    /// same where all ranks make the same request.
     pub(super) fn arrive(&self, rank: usize, number: u64, begin: u64, print: u64) {
         let at = arrival(rank, number);
         self.set(at + 1, begin);
@@ -195,7 +196,7 @@ impl Region {
         self.set(at, number + 1);
     }
 
-    /// When a rank came to a collective, and what it asks for.
+    /// When a rank joined a collective, and its request.
     pub(super) fn arrived(&self, rank: usize, number: u64) -> Option<(u64, u64)> {
         let at = arrival(rank, number);
         (self.get(at) == number + 1).then(|| (self.get(at + 1), self.get(at + 2)))
@@ -283,7 +284,8 @@ impl Region {
     /// Gives back the memory of a window.
     pub(super) fn clear(&self, window: Window) {
         let flags = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: the file is ours, and nobody reads the window any more. Failure leaves the memory where it is.
+        // SAFETY: the file belongs to this library, and the window has no readers. Failure leaves the
+        // memory unchanged.
         unsafe {
             libc::fallocate(
                 self.file.as_raw_fd(),
@@ -344,7 +346,7 @@ impl Window {
     }
 }
 
-/// When a process began, in the kernel's ticks; 0 when there is none.
+/// When a process began, in the kernel's ticks; 0 without one.
 pub(super) fn began(pid: u64) -> u64 {
     let told = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name in parentheses may hold anything.

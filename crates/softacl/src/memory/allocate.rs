@@ -55,7 +55,7 @@ pub(crate) fn physical(size: usize) -> Outcome<usize> {
     vmm::create(size, current::device()?)
 }
 
-/// Reserves addresses for at least so many bytes.
+/// Reserves addresses for at least `size` bytes.
 pub(crate) fn addresses(size: usize) -> Outcome<usize> {
     let size = vmm::rounded(size)?;
     vmm::reserve(size, current::device()?.id)

@@ -1,8 +1,8 @@
 //! A reserved range of addresses from which one kind of memory is handed out.
 //!
-//! Each device and the pinned host memory have an arena of their own, so that the place of any
-//! address follows from a range check. Pages once made usable stay so: a task that runs after its
-//! memory was freed reads or writes stale bytes, as it would on a device, and does not crash.
+//! Each device and the pinned host memory have a separate arena, so that a range check gives the place
+//! of any address. Usable pages stay usable: a task that runs after its memory was freed reads or
+//! writes stale bytes, as it would on a device, and does not crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -38,7 +38,7 @@ struct ArenaState {
     free: BTreeMap<usize, usize>,
     free_by_size: BTreeSet<(usize, usize)>,
     used: usize,
-    /// What was freed last, unless something was allocated since.
+    /// The last freed address, unless an allocation has followed.
     last_freed: Option<usize>,
 }
 
@@ -130,7 +130,7 @@ impl Arena {
         Some(start)
     }
 
-    /// Frees the allocation that starts here; false when there is none.
+    /// Frees the allocation that starts here; false without one.
     pub(crate) fn release(&self, start: usize) -> bool {
         let mut state = lock(&self.state);
         let Some(block) = state.live.remove(&start) else {
@@ -243,16 +243,16 @@ fn reserve(wanted: usize) -> Option<(usize, usize)> {
 
 fn make_usable(start: usize, size: usize) -> Option<()> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: the range lies in this arena's own reservation.
+    // SAFETY: the range is in this arena's reservation.
     let result = unsafe { libc::mprotect(start as *mut libc::c_void, size, access) };
     (result == 0).then_some(())
 }
 
-/// Overwrites memory that was freed. As a number of any kind, what is in it then is unlikely.
+/// Overwrites freed memory. As a number of any kind, the new content is unlikely.
 fn poison(start: usize, size: usize) {
     const POISON: u8 = 0xd5;
-    // SAFETY: the range lies in this arena's own reservation, is usable, and belongs to nobody now. A task that
-    // still uses it reads or writes bytes of no meaning, as the module says.
+    // SAFETY: the range is in this arena's reservation, is usable, and has no owner now. A task that
+    // still uses it reads or writes meaningless bytes, as the module says.
     unsafe { std::ptr::write_bytes(start as *mut u8, POISON, size) };
 }
 
@@ -260,7 +260,7 @@ fn give_back(start: usize, size: usize) {
     let first = start.div_ceil(PAGE) * PAGE;
     let last = (start + size) / PAGE * PAGE;
     if last > first {
-        // SAFETY: the range lies in this arena's own reservation; its contents are given up.
+        // SAFETY: the range is in this arena's reservation; its contents are dropped.
         unsafe {
             libc::madvise(
                 first as *mut libc::c_void,

@@ -28,7 +28,7 @@ pub(crate) fn copy_now(transfer: Option<Transfer>) -> Outcome {
     copy_at_once(transfer)
 }
 
-/// The copy itself, whatever is being captured.
+/// The copy itself, independent of captures.
 pub(crate) fn copy_at_once(transfer: Transfer) -> Outcome {
     current::context()?;
     let checked = transfer.checked()?;

@@ -112,7 +112,7 @@ pub(crate) fn place_of(address: usize) -> Place {
     }
 }
 
-/// Checks that a range which touches memory of ours lies inside one live allocation.
+/// Checks that a range which touches memory of this library is inside one live allocation.
 pub(crate) fn check_range(address: usize, len: usize, place: Place) -> Outcome {
     let known = match place {
         Place::Device(id) => {
@@ -139,8 +139,9 @@ pub(crate) fn is_managed(address: usize) -> bool {
     })
 }
 
-/// The calling thread is about to use or free memory itself. With a hostile order in virtual time, the engine has
-/// played before that what does not wait: what a race brings about is then the same in each run.
+/// The calling thread is about to use or free memory itself. With a hostile order in virtual time, the
+/// engine has played all tasks before that do not wait: the result of a race is then the same in each
+/// run.
 pub(crate) fn host_uses_memory() {
     if process::is_adversarial() {
         virtual_time::settle();

@@ -117,7 +117,7 @@ impl Element {
 }
 
 impl Param {
-    /// The bytes of the number, from device memory if they are there.
+    /// The bytes of the number, from device memory if it is there.
     fn bytes(&self) -> [u8; 8] {
         if self.is_address == 0 {
             return self.value;
@@ -126,7 +126,7 @@ impl Param {
         let address = usize::from_ne_bytes(self.value);
         let size = usize::from(self.size).min(8);
         if check_range(address, size, place_of(address)).is_ok() && address != 0 {
-            // SAFETY: the range is inside memory of ours or is the program's own.
+            // SAFETY: the range is inside memory of this library or belongs to the program.
             unsafe {
                 std::ptr::copy_nonoverlapping(address as *const u8, found.as_mut_ptr(), size);
             }
@@ -223,7 +223,7 @@ struct Work {
 impl Work {
     fn run(&self) {
         let counter = self.info.counter as *mut u64;
-        // SAFETY: `submit` saw that 16 bytes are inside memory of ours, which stays mapped.
+        // SAFETY: `submit` checked that 16 bytes are inside memory of this library, which stays mapped.
         let before = unsafe { counter.read_unaligned() };
         let mut source = Source(self.info.seed.whole() ^ before.rotate_left(32));
         let [first, second] = [0, 1].map(|at| self.element.decode(self.info.params[at].bytes()));
@@ -233,7 +233,7 @@ impl Work {
             for index in 0..self.count {
                 let number = self.draw(first, second, &mut source);
                 let address = self.info.result + index * self.element.size();
-                // SAFETY: `submit` saw that all elements are inside memory of ours.
+                // SAFETY: `submit` checked that all elements are inside memory of this library.
                 unsafe { self.element.write(address, number) };
             }
         }
@@ -260,7 +260,7 @@ impl Work {
             let mask = (0..bits).fold(0_u8, |mask, bit| {
                 mask | u8::from(source.fraction() >= ratio) << bit
             });
-            // SAFETY: `submit` saw that all bytes are inside memory of ours.
+            // SAFETY: `submit` checked that all bytes are inside memory of this library.
             unsafe { ((self.info.result + byte) as *mut u8).write(mask) };
         }
     }

@@ -43,7 +43,7 @@ impl Element {
 fn combine<T: Copy>(dst: usize, src: usize, bytes: usize, operation: impl Fn(T, T) -> T) {
     for offset in (0..bytes).step_by(size_of::<T>()) {
         let (to, from) = ((dst + offset) as *mut T, (src + offset) as *const T);
-        // SAFETY: both ranges were checked to lie in memory of ours, which stays mapped.
+        // SAFETY: both ranges were checked to be in memory of this library, which stays mapped.
         unsafe { to.write_unaligned(operation(to.read_unaligned(), from.read_unaligned())) };
     }
 }

@@ -1,4 +1,4 @@
-//! Copies and fills: their arguments, and what they do to memory.
+//! Copies and fills: their arguments, and their effect on memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -84,7 +84,7 @@ impl Transfer {
         }
     }
 
-    /// Checks the arguments; the direction follows from the addresses, whatever the caller said.
+    /// Checks the arguments; the direction depends on the addresses, not on the caller's kind.
     pub(crate) fn checked(self) -> Outcome<Checked> {
         self.check_ends()?;
         check(self.width > 0 && self.rows > 0, "the length is 0")?;

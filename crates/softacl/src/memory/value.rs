@@ -54,8 +54,8 @@ impl ValueWait {
 }
 
 fn cell(address: usize) -> &'static AtomicU64 {
-    // SAFETY: the callers saw that the address is aligned, and `checked` that it is inside memory of
-    // ours, whose pages stay mapped until the process ends.
+    // SAFETY: the callers checked that the address is aligned, and `checked` that it is inside memory
+    // of this library, with pages that stay mapped until the process ends.
     unsafe { AtomicU64::from_ptr(address as *mut u64) }
 }
 

@@ -132,7 +132,7 @@ fn anonymous_file(size: usize) -> Outcome<OwnedFd> {
     let Ok(fd @ 0..) = libc::c_int::try_from(fd) else {
         return Err(NO_MEMORY);
     };
-    // SAFETY: the descriptor was just made and belongs to nobody else.
+    // SAFETY: the descriptor was just made and has no other owner.
     let file = unsafe { OwnedFd::from_raw_fd(fd) };
     // SAFETY: a plain call on an open descriptor.
     if unsafe { libc::ftruncate(file.as_raw_fd(), size as libc::off_t) } != 0 {
@@ -154,7 +154,7 @@ pub(crate) fn free(handle: usize) -> Outcome {
     Ok(())
 }
 
-/// How many bytes are reserved for at least so many.
+/// Reserved bytes for at least `size` bytes.
 pub(super) fn rounded(size: usize) -> Outcome<usize> {
     check(size > 0, "the size is 0")?;
     let size = size.checked_next_multiple_of(GRANULARITY);
@@ -258,7 +258,7 @@ pub(crate) fn mapped_at(address: usize) -> Outcome<usize> {
 fn place(address: usize, size: usize, flags: i32, file: i32) -> Outcome {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let target = address as *mut libc::c_void;
-    // SAFETY: the range was checked to lie in a reservation of ours.
+    // SAFETY: the range was checked to be in a reservation of this library.
     let made = unsafe { libc::mmap(target, size, access, flags | libc::MAP_FIXED, file, 0) };
     if made == libc::MAP_FAILED {
         Err(NO_MEMORY)

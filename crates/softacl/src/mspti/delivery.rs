@@ -12,7 +12,8 @@ use crate::threads::spawn;
 
 /// How often it is looked whether there are many, unless the profiler says otherwise.
 const PERIOD: Duration = Duration::from_millis(100);
-/// With so many records a buffer is full enough to be handed over; fewer are when they are asked for.
+/// With this number of records a buffer is full enough to be delivered; smaller ones are delivered on
+/// request.
 const MANY: usize = 16_384;
 /// How long a flush waits.
 const FLUSH: Duration = Duration::from_secs(5);
@@ -60,7 +61,7 @@ impl Mspti {
         result::SUCCESS
     }
 
-    /// Hands over what there is, and waits for it, but not for what is late.
+    /// Delivers the records, and waits for that, but not for late ones.
     pub(crate) fn flush(&self) -> i32 {
         let mut delivery = lock(&self.delivery);
         if !delivery.runs {
@@ -105,7 +106,7 @@ impl Mspti {
     }
 }
 
-/// What is old enough to be handed over, in the order that was asked for.
+/// Records that are old enough to be delivered, in the requested order.
 fn due(items: &mut VecDeque<Item>) -> Vec<Item> {
     let options = process::options();
     let since = mono().saturating_sub(options.mspti_late_ms * 1_000_000);
@@ -131,7 +132,7 @@ fn hand_over(items: Vec<Item>, callbacks: Callbacks) {
             items.next_if(|item| valid + item.kind.size() <= size && (most == 0 || records < most))
         {
             let bytes = item.encode();
-            // SAFETY: the profiler gave `size` bytes, and what is written ends before that.
+            // SAFETY: the profiler gave `size` bytes, and the written part ends before that.
             unsafe { buffer.add(valid).copy_from(bytes.as_ptr(), bytes.len()) };
             valid += bytes.len();
             records += 1;

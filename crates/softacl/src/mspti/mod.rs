@@ -1,8 +1,9 @@
-//! msPTI: what ran on the devices, told to one profiler in buffers of its own.
+//! msPTI: activities of the devices, delivered to one profiler in its buffers.
 //!
-//! The engine and the exported functions put down what happened; a thread packs that into buffers and hands
-//! them over. Copies and fills are told by their calls: when they ran, nobody says. Times are on the wall clock by one comparison with the device's, as on a card: from then on they
-//! go as fast as the device's clock does.
+//! The engine and the exported functions note activities; a thread packs them into buffers and delivers
+//! these. Copies and fills are reported by their calls, without the times of their runs. Times are on
+//! the wall clock by one comparison with the device's, as on a card: from then on they have the rate of
+//! the device's clock.
 
 mod delivery;
 pub(crate) mod record;
@@ -128,7 +129,7 @@ thread_local! {
     static MOVED: RefCell<Option<Item>> = const { RefCell::new(None) };
 }
 
-/// An exported call begins; when, if somebody wants to know.
+/// An exported call begins; returns the time, if a profiler needs it.
 #[inline]
 pub(crate) fn enter() -> Option<u64> {
     if !get().is_active() {
@@ -139,7 +140,7 @@ pub(crate) fn enter() -> Option<u64> {
     Some(mono())
 }
 
-/// It returns. Calls that submitted nothing are not told.
+/// It returns. Calls without submissions are not reported.
 pub(crate) fn leave(function: &'static str, begin: u64) {
     let number = CALL.try_with(Cell::get).unwrap_or(0);
     let mspti = get();
@@ -153,8 +154,8 @@ pub(crate) fn leave(function: &'static str, begin: u64) {
     }
 }
 
-/// Work is put on a stream. Answers the number of the call that does. `moved` says what is copied or filled, and
-/// how many bytes.
+/// Work is put on a stream. Returns the number of the call. `moved` is the kind and the bytes of a copy
+/// or fill.
 pub(crate) fn submitted(
     device: &'static Device,
     stream_id: i32,
@@ -175,7 +176,7 @@ pub(crate) fn submitted(
     correlation
 }
 
-/// The number of the call under way, the same for all that it submits; 0 while nobody wants to know.
+/// The number of the running call, the same for all its submissions; 0 without a profiler.
 pub(crate) fn correlation() -> u64 {
     let mspti = get();
     if !mspti.is_active() {
@@ -267,11 +268,11 @@ impl Mspti {
         if !names.contains(&text) {
             names.insert(text.clone());
         }
-        // What a `CString` points to does not move with it, and none is ever taken out.
+        // The target of a `CString` does not move with it, and none is ever taken out.
         names.get(&text).map_or(0, |kept| kept.as_ptr() as usize)
     }
 
-    /// A device's time as msPTI tells it.
+    /// A device's time on msPTI's clock.
     fn told_time(&self, device: &Device, host_ns: u64) -> u64 {
         let mut anchors = lock(&self.anchors);
         let place = device.id as usize;
@@ -285,7 +286,7 @@ impl Mspti {
         anchor.wall_ns.wrapping_add(ns as i64) as u64
     }
 
-    /// Something ran. Answers whether anybody is told of it.
+    /// An activity has run. Returns whether it is reported.
     pub(crate) fn ran(
         &self,
         activity: Option<Activity<'_>>,

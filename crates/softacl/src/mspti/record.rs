@@ -1,10 +1,10 @@
-//! Records as they lie in a profiler's buffers: fields follow each other without gaps, and each record begins at a
+//! Records in a profiler's buffers: fields follow each other without gaps, and each record begins at a
 //! multiple of 8 bytes.
 
 use super::Place;
 use crate::clock::mono;
 
-/// `msptiActivityKind`, as far as it is told of.
+/// `msptiActivityKind`, the supported part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Marker = 1,
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// One record before it lies in a buffer.
+/// One record before it is put into a buffer.
 #[derive(Debug, Clone)]
 pub(crate) struct Item {
     pub(crate) kind: Kind,
@@ -81,7 +81,7 @@ impl Item {
         }
     }
 
-    /// A call that copies or fills, when it has submitted that. When it runs is not told.
+    /// A call that copies or fills, when it has submitted that. The time of the run is not reported.
     pub(super) fn moving(kind: Kind, bytes: u64, place: &Place) -> Self {
         Self {
             bytes,
@@ -120,7 +120,7 @@ impl Item {
         out.four(self.kind as u32);
         match self.kind {
             Kind::Memcpy => {
-                // The direction is not told: 5 is "as the addresses say".
+                // The direction is not reported: 5 is "as the addresses say".
                 out.four(5);
                 out.eight(self.bytes);
                 self.times_then_place(&mut out);

@@ -29,7 +29,7 @@ pub(crate) struct DeviceBinary {
 
 type Function = Option<extern "C" fn(usize)>;
 
-/// Declares functions that launch a kernel, told by their own name.
+/// Declares functions that launch a kernel, reported by their names.
 macro_rules! launches {
     (@each [$($name:ident),+] $arguments:tt $stream:ident) => {
         $(launches!(@each $name $arguments $stream);)+

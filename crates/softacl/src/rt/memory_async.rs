@@ -16,7 +16,7 @@ fn copy_async(dst: usize, room: u64, src: usize, len: u64, stream: usize) -> Out
     copy::copy_async(Some(transfer), stream)
 }
 
-/// The addresses lie in a descriptor that `aclrtSetMemcpyDesc` has written.
+/// The addresses are in a descriptor that `aclrtSetMemcpyDesc` has written.
 fn copy_described(descriptor: &In<Descriptor>, room: u64, len: u64, stream: usize) -> Outcome {
     let Descriptor { src, dst, .. } = descriptor.get()?;
     copy_async(dst, room, src, len, stream)
@@ -56,7 +56,7 @@ rt! {
         src_offset: u64,
         stream: usize,
     ) {
-        // The addresses are read from memory of the device, which is memory of ours.
+        // The addresses are read from memory of the device, which is memory of this library.
         let dst = dst.get()?.wrapping_add(dst_offset as usize);
         let src = src.get()?.wrapping_add(src_offset as usize);
         copy_async(dst, room, src, len, stream)

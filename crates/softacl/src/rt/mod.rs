@@ -14,7 +14,7 @@ mod stream;
 
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, fault};
 
-/// The layer has no code of its own for a wrong argument.
+/// The layer has no special code for a wrong argument.
 fn below(body: impl FnOnce() -> Outcome) -> Outcome {
     match body() {
         Err(failed) if failed.code == INVALID_PARAM => fault(RT_PARAM_INVALID, failed.why),

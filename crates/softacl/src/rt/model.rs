@@ -7,7 +7,7 @@ use crate::graph::{build, debug, execute, jump, lifetime};
 use crate::label;
 use crate::stream::access;
 
-/// What a card can do and this runtime cannot.
+/// A feature of a card that this runtime does not have.
 fn missing() -> Outcome {
     fault(RT_NOT_SUPPORTED, "not supported by the software runtime")
 }

@@ -86,8 +86,8 @@ impl Signal {
         std::mem::take(&mut state.waiters)
     }
 
-    /// When the condition holds, the time since when; takes the signal back if asked to. Otherwise
-    /// the stream is told at the next change. Called by the engine only.
+    /// When the condition holds, the time since when; resets the signal if requested. Otherwise the
+    /// stream is woken at the next change. Called by the engine only.
     pub(crate) fn pass(&self, condition: Condition, clears: bool, stream: usize) -> Option<u64> {
         let mut state = lock(&self.state);
         if condition.holds(state.value) {

@@ -12,7 +12,7 @@ use crate::engine::inbox;
 use crate::progress::Waited;
 
 impl Line {
-    /// Waits for everything submitted so far and reports what failed on the device meanwhile.
+    /// Waits for all earlier submissions and reports failures on the device meanwhile.
     pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
         if self.flags & flag::NOT_AWAITED != 0 {
             return Ok(());

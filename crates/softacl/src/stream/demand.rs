@@ -1,4 +1,4 @@
-//! Which tasks somebody waits for: with `order=adversarial`, a task may not run before that.
+//! Tasks with a waiter: with `order=adversarial`, a task may not run before that.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -6,11 +6,11 @@ use super::line::Line;
 use crate::engine::bell;
 use crate::{clock, process};
 
-/// So many queries of a stream may find something incomplete before they count as a wait: a program that
-/// polls has to come to an end.
+/// Number of queries of a stream that may find something incomplete before they count as a wait: a
+/// program that polls has to end.
 const MOST_QUERIES: u32 = 16;
 
-/// What is waited for in a stream.
+/// Wait targets in a stream.
 #[derive(Default)]
 pub(super) struct Demand {
     /// All tasks up to this one.

@@ -8,13 +8,13 @@ use crate::code::{Code, Outcome, RT_NOT_SUPPORTED, SUCCESS, fault};
 use crate::sync::lock;
 use crate::{errors, guard};
 
-/// What the streams of a context share about failing tasks.
+/// State about failing tasks that the streams of a context share.
 #[derive(Default)]
 pub(crate) struct Failures {
     stops: AtomicBool,
     /// The failure after which nothing may be submitted any more.
     stopped_by: AtomicI32,
-    /// What the device said of failures, until somebody who looks takes it along.
+    /// The device's texts about failures, until a query takes them.
     texts: Mutex<String>,
 }
 
@@ -45,7 +45,7 @@ impl Failures {
         self.stopped_by.load(Ordering::Acquire) != SUCCESS
     }
 
-    /// Gives the texts to the calling thread: whoever looks first has them.
+    /// Gives the texts to the calling thread: the first query gets them.
     pub(super) fn hand_over(&self, function: &str) {
         let texts = std::mem::take(&mut *lock(&self.texts));
         if !texts.is_empty() {

@@ -1,4 +1,4 @@
-//! What a thread submitted last.
+//! The last submission of a thread.
 
 use std::cell::Cell;
 
@@ -8,11 +8,11 @@ thread_local! {
 
 /// Notes the number of the task that this thread submitted last, and its stream's.
 pub(crate) fn remember(task: (u32, u32)) {
-    // During thread exit nobody can ask for it any more.
+    // During thread exit no query can follow.
     let _ = LAST_TASK.try_with(|last| last.set(task));
 }
 
-/// Numbers of the task that this thread submitted last, and of its stream; 0 when there is none.
+/// Numbers of this thread's last submitted task, and of its stream; 0 without one.
 pub(crate) fn get() -> (u32, u32) {
     LAST_TASK.try_with(Cell::get).unwrap_or((0, 0))
 }

@@ -1,4 +1,4 @@
-//! How far a stream has come: what records, events and threads that wait have to know of it.
+//! Progress of a stream: the part that records, events and waiting threads need.
 
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -117,7 +117,7 @@ impl Line {
         self.is_found_complete(self.submitted_so_far())
     }
 
-    /// When this host function returned; told once.
+    /// When this host function returned; returned once.
     pub(crate) fn host_work_end(&self, token: Token) -> Option<u64> {
         let mut done = lock(&self.host_done);
         let index = done.iter().position(|(known, _)| *known == token)?;

@@ -1,5 +1,5 @@
-//! Streams. A stream is a line, which says how far it has come (`line`, `failures`, `recycled`, `waiting`), and the
-//! queue of its tasks. What calls do with streams is above: `seen`, `submit`, `control`, `access`, `launch`.
+//! Streams. A stream is a line, which has its progress (`line`, `failures`, `recycled`, `waiting`), and
+//! the queue of its tasks. Calls on streams are above: `seen`, `submit`, `control`, `access`, `launch`.
 
 pub(crate) mod access;
 mod control;
@@ -36,7 +36,7 @@ static STREAMS: PerProcess<Registry<Stream>> = PerProcess::new(|| Registry::new(
 pub(crate) struct Stream {
     pub(crate) line: Arc<Line>,
     pub(crate) is_default: bool,
-    /// It stands for a lane of a graph; the program did not create it.
+    /// It represents a lane of a graph; the program did not create it.
     pub(crate) is_hidden: bool,
     pub(crate) priority: AtomicU32,
     pub(crate) lane: Mutex<Lane>,
@@ -79,7 +79,7 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Creates a stream that stands for a lane of a graph and takes no tasks.
+    /// Creates a stream that represents a lane of a graph and takes no tasks.
     pub(crate) fn create_hidden(owner: &Owner, flags: u32, priority: u32) -> Outcome<Arc<Self>> {
         let stream = Self::make(owner, flags, priority, false, true)?;
         stream.route.divert(Target::Lane);
@@ -135,7 +135,7 @@ impl Stream {
         }
     }
 
-    /// Moves new tasks to the engine; false when there are none.
+    /// Moves new tasks to the engine; false without any.
     pub(crate) fn refill(&self, tasks: &mut VecDeque<Task>) -> bool {
         self.inlet.take(tasks)
     }
@@ -144,7 +144,7 @@ impl Stream {
         self.priority.load(Ordering::Relaxed)
     }
 
-    /// Refuses what a stream cannot do while it captures.
+    /// Refuses calls that are not allowed while the stream captures.
     pub(crate) fn refuse_while_capturing(&self) -> Outcome {
         if self.route.is_capturing() {
             return fault(RT_STREAM_CAPTURED, "the stream is capturing");

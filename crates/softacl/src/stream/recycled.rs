@@ -1,8 +1,8 @@
-//! What the runtime knows of completed tasks.
+//! The runtime's knowledge of completed tasks.
 //!
 //! A task's completion is one thing, the runtime's knowledge of it another: the time of an event is
-//! there only when its record was recycled. Nothing is recycled by itself. What makes the runtime look,
-//! and how far it looks then, differs by chip (`Recycling`; `seen` has the rules).
+//! available only when its record was recycled. Nothing is recycled by itself. The cause of a look, and
+//! its depth, differ by chip (`Recycling`; `seen` has the rules).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use crate::truth::{Entry, Transition};
 use crate::{process, virtual_time};
 use softacl_options::Recycling;
 
-/// So many records with a time wait to be recycled, at most, besides those that are not complete.
+/// Largest number of records with a time that wait to be recycled, in addition to incomplete ones.
 const MOST_TIMED: usize = 1 << 16;
 
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Recycled {
     up_to: AtomicU64,
     /// The records with a time that are not, in their order. A leaf among the locks.
     timed: Mutex<VecDeque<u64>>,
-    /// What a synchronisation holds as long as it lasts, on chips where others would wait for it.
+    /// A synchronisation holds this during its wait, on chips where other calls would wait for it.
     synchronising: Mutex<()>,
     /// Queries of events that are inside the runtime with nothing but a pointer to the stream.
     queries: AtomicU32,
@@ -92,7 +92,7 @@ impl Line {
         self.spend(begin, process::options().readback_ns * count, count);
     }
 
-    /// What a synchronisation holds, where a query would wait for it.
+    /// The lock of a synchronisation, where a query would wait for it.
     pub(crate) fn hold_synchronising(&self) -> Option<MutexGuard<'_, ()>> {
         let is_shared = matches!(recycling(), Recycling::Caller);
         is_shared.then(|| lock(&self.recycled.synchronising))
@@ -130,7 +130,7 @@ impl Line {
         self.recycled.queries.load(Ordering::Acquire) != 0
     }
 
-    /// Keeps the calling thread busy, and tells so in the truth log.
+    /// Keeps the calling thread busy, and notes that in the truth log.
     pub(super) fn spend(&self, begin: u64, cost_ns: u64, entries: u64) {
         if cost_ns == 0 {
             return;

@@ -1,4 +1,4 @@
-//! What makes the runtime look which tasks are complete, and how far it looks.
+//! Causes for the runtime to look for completed tasks, and the depth of the look.
 
 use super::line::Line;
 use super::recycled::recycling;

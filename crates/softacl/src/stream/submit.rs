@@ -68,7 +68,7 @@ impl Stream {
     }
 }
 
-/// A free place in a stream's queue, which nobody else can take.
+/// A reserved free place in a stream's queue.
 pub(crate) struct Room<'a> {
     stream: &'a Arc<Stream>,
     queue: MutexGuard<'a, Queue<Task>>,

@@ -12,7 +12,7 @@ use crate::virtual_time;
 /// How long a waiting thread looks before it goes to sleep.
 const LOOK_NS: u64 = 4_000;
 
-/// What the engine is asked to throw away.
+/// Tasks that the engine must drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Drop {
     Nothing,
@@ -74,7 +74,7 @@ impl Line {
         waited
     }
 
-    /// What the engine has to drop; asked for once.
+    /// Takes the request to drop tasks.
     pub(crate) fn take_drop_request(&self) -> Drop {
         if self.drop_request.load(Ordering::Relaxed) == 0 {
             return Drop::Nothing;

@@ -76,7 +76,7 @@ fn a_library_that_does_nothing_fails_nine_of_ten_programs() {
     );
 }
 
-/// Builds a `libascendcl.so` whose every function returns zero.
+/// Builds a `libascendcl.so` with functions that all return zero.
 fn null_library() -> std::path::PathBuf {
     let dir = scratch("null");
     let source = dir.join("null.c");
@@ -124,7 +124,7 @@ fn captures_follow_section_f() {
     section_passes("f_capture");
 }
 
-/// What a capture program prints is compared between runs with and without a tracer.
+/// Output of a capture program is compared between runs with and without a tracer.
 #[test]
 fn capture_programs_print_the_same_each_time() {
     let printed = |source: &Path| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::support::{compile, library_dir, programs_dir, run_command};
 
-/// More than any of them takes beside whatever else runs.
+/// More than any of them takes next to other work.
 const LIMIT: Duration = Duration::from_secs(900);
 
 #[track_caller]

@@ -39,7 +39,7 @@ fn copy(library: &Path, alias: &Path) {
     std::fs::copy(library, alias).unwrap();
 }
 
-/// Compiles `names.c`; `libraries` are what follows `-l`.
+/// Compiles `names.c`; `libraries` are the names after `-l`.
 fn program(name: &str, folder: &Path, libraries: &[&str]) -> PathBuf {
     let binary = scratch("names").join(name);
     let mut cc = Command::new("cc");
@@ -156,7 +156,7 @@ fn foreign_library(folder: &Path, library: &str) {
     succeeds(&mut cc);
 }
 
-/// What the tests above would miss if they did not look: copies are several runtimes.
+/// A fault that the tests above would miss without a look: copies are several runtimes.
 #[test]
 fn copies_instead_of_links_are_found_out() {
     let folder = lib64("copied", copy);

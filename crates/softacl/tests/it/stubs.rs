@@ -1,7 +1,7 @@
 //! The functions without behaviour, and the table of all functions.
 //!
-//! `SOFTACL_UPDATE=1 cargo test -p softacl --test it` writes the table anew; without it the test fails when it is
-//! not current.
+//! `SOFTACL_UPDATE=1 cargo test -p softacl --test it` writes the table again; without it the test fails
+//! when it is not current.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ pub(crate) fn function_names() -> Vec<String> {
         .collect()
 }
 
-/// Compares a file with what it should hold, or writes it when asked to.
+/// Compares a file with its expected content, or writes it on request.
 #[track_caller]
 fn current(path: &Path, wanted: &str) {
     if std::env::var_os("SOFTACL_UPDATE").is_some() {

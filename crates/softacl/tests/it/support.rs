@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-// A file and no crate: these tests depend on nothing of ours.
+// A file and no crate: these tests depend on no crate of the project.
 #[path = "../../../testkit/src/compiled.rs"]
 #[expect(unreachable_pub, reason = "it is public where it is a part of a crate")]
 mod compiled;
@@ -158,7 +158,7 @@ pub(crate) fn run_command(
     run_input(command.stdin(Stdio::null()), library, env, limit)
 }
 
-/// The same with an input of its own.
+/// The same with an input.
 pub(crate) fn run_input(
     command: &mut Command,
     library: &Path,

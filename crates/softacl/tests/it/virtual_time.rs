@@ -11,7 +11,7 @@ const OPTIONS: &str =
 /// Runs, each of which has to be the same.
 const RUNS: usize = 4;
 
-/// What the program prints, by hand: a task is submitted in the middle of its call.
+/// Expected output of the program, computed by hand: a task is submitted in the middle of its call.
 const TIMES: &str = "\
 submitted 1000
 synchronised 14000

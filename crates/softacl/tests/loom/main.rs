@@ -51,7 +51,7 @@ fn a_pushed_task_is_taken_or_the_engine_is_called() {
             })
             .collect();
         let mut taken = VecDeque::new();
-        // The engine looks while the submitters run, and once more after them if it was called.
+        // The engine looks while the submitters run, and again after them if it was called.
         if std::mem::take(&mut *lock(&called)) {
             while inlet.take(&mut taken) {}
         }

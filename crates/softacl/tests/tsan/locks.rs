@@ -70,7 +70,7 @@ impl<T> Drop for Writer<'_, T> {
 impl<T> Deref for Reader<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
-        // SAFETY: nobody writes while this guard lives.
+        // SAFETY: no writer exists while this guard lives.
         unsafe { &*self.0.data.get() }
     }
 }
@@ -78,7 +78,7 @@ impl<T> Deref for Reader<'_, T> {
 impl<T> Deref for Writer<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
-        // SAFETY: nobody else has the data while this guard lives.
+        // SAFETY: the data have no other user while this guard lives.
         unsafe { &*self.0.data.get() }
     }
 }
@@ -134,7 +134,7 @@ impl<T> Drop for MutexGuard<'_, T> {
 impl<T> Deref for MutexGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
-        // SAFETY: nobody else has the data while this guard lives.
+        // SAFETY: the data have no other user while this guard lives.
         unsafe { &*self.0.data.get() }
     }
 }

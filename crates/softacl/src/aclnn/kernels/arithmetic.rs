@@ -65,7 +65,7 @@ struct Relu;
 impl Map<1> for Relu {
     fn map<C: Number>(&self, [a]: [&[C]; 1], out: &mut [C]) {
         for (out, a) in out.iter_mut().zip(a) {
-            // What is not a number stays so.
+            // NaN stays NaN.
             *out = if *a <= C::default() { C::default() } else { *a };
         }
     }

@@ -1,4 +1,4 @@
-//! The operators themselves, each called in the first phase to describe what the second does.
+//! The operators themselves. Each is called in the first phase to describe the second.
 
 mod arithmetic;
 mod copy;

@@ -44,8 +44,8 @@ fn multiply(kind: DataType, places: [usize; 3], a: Matrix, b: Matrix, out: Matri
     let inner = a.shape[1];
     let step = |matrix: Matrix, at: usize| (matrix.strides[at] / kind.size()) as isize;
     match kind {
-        // SAFETY: the views lie in memory of ours, aligned to their elements; the output's elements
-        // are apart from each other and from the inputs, which `undisturbed` has seen to.
+        // SAFETY: the views are in memory of this library, aligned to their elements; the output's
+        // elements do not overlap each other and the inputs, as `undisturbed` has checked.
         DataType::F64 => unsafe {
             matrixmultiply::dgemm(
                 rows,

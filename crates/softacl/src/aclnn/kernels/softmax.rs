@@ -101,7 +101,7 @@ fn one<C: Exponential>(
     let mut largest = C::from_f64(f64::NEG_INFINITY);
     each::<C>(source, from, length, |_, values| {
         for value in values {
-            // What is not a number is never larger; it comes back in the exponentials.
+            // NaN is never larger; it returns in the exponentials.
             if *value > largest {
                 largest = *value;
             }

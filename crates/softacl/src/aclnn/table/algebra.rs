@@ -21,7 +21,7 @@ impl Matrix<'_> {
         &self.elements[row * self.size..][..self.size]
     }
 
-    /// By elimination with the largest pivot of each column. What has no inverse gives infinities.
+    /// By elimination with the largest pivot of each column. A singular matrix gives infinities.
     fn inverse(&self) -> Vec<f64> {
         let (size, width) = (self.size, 2 * self.size);
         let mut rows: Vec<Vec<f64>> = (0..size)
@@ -111,7 +111,7 @@ fn length(row: impl Iterator<Item = f64>, power: f64) -> f64 {
     if power == 0.0 {
         return row.filter(|it| *it != 0.0).count() as f64;
     }
-    // Callers say -1 for what they cannot say: infinity.
+    // Callers pass -1 for the value that they cannot express: infinity.
     if power < 0.0 || power.is_infinite() {
         return row.fold(0.0, |top, it| larger(top, it.abs()));
     }
@@ -120,7 +120,7 @@ fn length(row: impl Iterator<Item = f64>, power: f64) -> f64 {
         .powf(power.recip())
 }
 
-/// Distances of rows that lie at the same place of both.
+/// Distances of rows at the same place of both.
 pub(super) fn distances(
     call: &mut Call,
     [a, b]: [&Operand; 2],
@@ -225,7 +225,7 @@ operators! {
         let size = square(&matrix)?;
         let columns = outputs[0].shape().last().copied().unwrap_or(1);
         let triangle = Triangle { upper, transposed, ones_on_diagonal: ones };
-        // A batch of one may stand for all of the other's.
+        // A batch of one is repeated for all of the other's.
         let stretched = |given: &Operand, like: &Operand| {
             given.view.clone().broadcast(like.shape()).map(|view| given.seen(view))
         };
@@ -293,8 +293,8 @@ operators! {
     };
 }
 
-/// The gradient of the first rows, where both and what is told of each pair have been stretched to all pairs and
-/// elements: pairs of a row and of another, each with its elements.
+/// The gradient of the first rows, where both and the inputs of each pair have been stretched to all
+/// pairs and elements: pairs of a row and of another, each with its elements.
 pub(super) fn distances_back(
     call: &mut Call,
     [grad, a, b, apart]: [usize; 4],

@@ -1,4 +1,4 @@
-//! The loss of a sequence of labels of which it is not known at which moments they are (CTC), and its gradient.
+//! The loss of a sequence of labels with unknown times (CTC), and its gradient.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use crate::aclnn::operand::Operand;
 use crate::aclnn::status::refuse;
 use crate::code::Outcome;
 
-/// What is known of a batch before it is computed.
+/// Facts about a batch before it is computed.
 struct Given {
     sequences: usize,
     classes: usize,
     blank: usize,
     /// The labels' shape.
     labels: Vec<usize>,
-    /// How many moments and labels each sequence has, if the host knows.
+    /// The number of times and labels of each sequence, if the host knows it.
     lengths: Option<[Vec<i64>; 2]>,
 }
 
@@ -24,7 +24,7 @@ struct Batch<'a> {
     given: &'a Given,
     scores: &'a [f64],
     labels: &'a [f64],
-    /// By sequence: its moments, and its labels' place among all.
+    /// By sequence: its number of times, and the place of its labels among all.
     moments: Vec<usize>,
     places: Vec<Range<usize>>,
 }
@@ -37,7 +37,7 @@ struct Sequence<'a> {
 }
 
 impl Given {
-    /// The tensors are scores, labels, and the lengths if they lie on the device.
+    /// The tensors are scores, labels, and the lengths if they are on the device.
     fn new(call: &mut Call, all: &Arguments<'_>, first: usize) -> Outcome<(Self, Vec<Operand>)> {
         let mut tensors = vec![
             call.input(all.input(first))?,
@@ -55,7 +55,7 @@ impl Given {
                 None
             }
         };
-        // The client adds a multiple of the classes, which tells how long the longest sequence is.
+        // The client adds a multiple of the classes, which gives the length of the longest sequence.
         let blank = all.attributes.integer("blank", 0).max(0) as usize;
         let given = Self {
             sequences,
@@ -100,7 +100,7 @@ impl Batch<'_> {
     }
 }
 
-/// Where each sequence's labels lie: in a row of its own, or one sequence behind the other.
+/// Places of each sequence's labels: in a separate row, or one sequence after the other.
 fn places(shape: &[usize], counts: &[usize]) -> Vec<Range<usize>> {
     let mut next = 0;
     let place = |(number, count): (usize, &usize)| {
@@ -133,7 +133,8 @@ impl Sequence<'_> {
         self.batch.moments[self.number]
     }
 
-    /// For each moment and place of the path: of all ways that come there, from the first moment or from the last.
+    /// For each time and place of the path: the sum over all ways there, from the first time or from
+    /// the last.
     fn ways(&self, is_forward: bool) -> Vec<Vec<f64>> {
         let (moments, places) = (self.length(), self.path.len());
         let mut all = vec![vec![f64::NEG_INFINITY; places]; moments];
@@ -169,7 +170,7 @@ impl Sequence<'_> {
         let ends = self.path.len().saturating_sub(2)..self.path.len();
         match self.ways(true).last() {
             Some(last) => sum(last[ends].iter().copied()),
-            // Without a moment there can be no label.
+            // Without a time no label is possible.
             None if self.path.len() == 1 => 0.0,
             None => f64::NEG_INFINITY,
         }
@@ -190,8 +191,8 @@ impl Sequence<'_> {
     }
 }
 
-/// Inputs are scores, labels and the lengths of both. The second output is what a device keeps for the gradient; here
-/// it is computed again.
+/// Inputs are scores, labels and the lengths of both. The second output is the device's memory for the
+/// gradient; here it is computed again.
 pub(super) fn loss(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let (given, inputs) = Given::new(call, all, 0)?;
     let out = call.output(all.output())?;
@@ -212,7 +213,7 @@ pub(super) fn loss(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     )
 }
 
-/// The gradient of the losses stands in front of the inputs of the loss.
+/// The gradient of the losses precedes the inputs of the loss.
 pub(super) fn loss_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let (given, tensors) = Given::new(call, all, 1)?;
     let (grad, out) = (call.input(all.input(0))?, call.output(all.output())?);

@@ -7,7 +7,7 @@ use crate::aclnn::operators::{In, Written};
 use crate::aclnn::status::{refuse, require};
 use crate::code::Outcome;
 
-/// How the dimensions of a layout stand for batch, head, place and width.
+/// Order of the dimensions of a layout: batch, head, place and width.
 #[derive(Clone, Copy)]
 struct Layout {
     heads: usize,
@@ -86,7 +86,7 @@ struct Band {
 }
 
 impl Band {
-    /// Does the mode look at the mask's upper corner only, wherever that applies?
+    /// Whether the mode uses only the upper corner of the mask, wherever that applies.
     const fn is_causal(self) -> bool {
         matches!(self.mode, 2 | 3)
     }
@@ -138,7 +138,7 @@ impl Sizes {
     }
 }
 
-/// Everything besides query, key and value.
+/// All inputs other than query, key and value.
 #[derive(Clone, Copy)]
 struct Rules {
     sizes: Sizes,

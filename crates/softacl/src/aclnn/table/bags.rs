@@ -14,7 +14,7 @@ enum Mode {
     Largest,
 }
 
-/// What a bag is made of, in the order of the indices.
+/// Contents of a bag, in the order of the indices.
 struct Bag {
     weights: Vec<(usize, f64)>,
 }

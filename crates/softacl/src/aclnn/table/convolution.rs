@@ -1,4 +1,4 @@
-//! Convolutions of any number of dimensions, by matrix products of what the windows see.
+//! Convolutions of any number of dimensions, by matrix products over the windows.
 
 use super::norms::partly;
 use super::shapes::{coordinates, steps};
@@ -92,7 +92,8 @@ impl Convolution {
         2 * all as u64
     }
 
-    /// What the windows see of one image's channels of a group: a row per channel and element of the window.
+    /// The windows' elements of one image's channels of a group: a row per channel and element of the
+    /// window.
     fn columns(&self, image: &[f64]) -> Vec<f64> {
         let mut columns = Vec::with_capacity(self.depth() * self.places());
         for channel in image.chunks(self.image()) {
@@ -158,7 +159,7 @@ impl Convolution {
         out
     }
 
-    /// From places to images: what the weights spread.
+    /// From places to images: the sums that the weights spread.
     fn backward(&self, places: &[f64], weight: &[f64]) -> Vec<f64> {
         let mut images = vec![0.0; self.batch * self.groups * self.image_channels * self.image()];
         for (batch, group) in self.parts() {
@@ -233,7 +234,7 @@ fn batched(x: &Operand, rank: usize) -> Operand {
     }
 }
 
-/// What the arrays of a convolution say.
+/// Parameters from the arrays of a convolution.
 pub(super) struct Given {
     pub(super) stride: Vec<i64>,
     pub(super) padding: Vec<i64>,

@@ -62,7 +62,8 @@ impl Matrix {
         found
     }
 
-    /// Mirrors all columns: takes away `factor` times what they have of `direction`, which begins at row `from`.
+    /// Mirrors all columns: subtracts `factor` times their part of `direction`, which begins at row
+    /// `from`.
     fn mirror(&mut self, direction: &[f64], from: usize, factor: f64) {
         for column in 0..self.columns {
             let along: f64 = direction
@@ -113,8 +114,9 @@ fn orthogonal(given: &Matrix) -> [Matrix; 2] {
     [all, triangle]
 }
 
-/// Singular values from the largest to the smallest, and the matrices left and right of them: that on the right with
-/// one column for each. The given one has at least as many rows as columns. By turning pairs of columns.
+/// Singular values from the largest to the smallest, and the matrices left and right of them: that on
+/// the right with one column for each. The input has at least as many rows as columns. By turning pairs
+/// of columns.
 fn singular(given: &Matrix) -> (Vec<f64>, [Matrix; 2]) {
     const ROUNDS: usize = 60;
     let mut left = given.clone();
@@ -252,7 +254,7 @@ pub(super) fn svd(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     by_singular_values(call, all.input(0), [values, left, right])
 }
 
-/// The shapes of the outputs tell how many columns the matrices on both sides have.
+/// The shapes of the outputs give the number of columns of the matrices on both sides.
 fn by_singular_values(call: &mut Call, x: usize, [values, left, right]: [usize; 3]) -> Outcome {
     let (x, values) = (call.input(x)?, call.output(values)?);
     let (left, right) = (call.output(left)?, call.output(right)?);

@@ -32,7 +32,7 @@ pub(super) fn erfinv(y: f64) -> f64 {
         .sqrt()
         .copysign(y);
     for _ in 0..3 {
-        // What is left is told without cancellation near 1.
+        // The rest is computed without cancellation near 1.
         let left = if x.abs() < 1.0 {
             erf(x) - y
         } else {
@@ -142,12 +142,12 @@ pub(super) fn power_integer(base: i64, exponent: i64) -> i64 {
     }
 }
 
-/// The larger one; what is not a number wins.
+/// The larger one; NaN wins.
 pub(super) fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// The smaller one; what is not a number wins.
+/// The smaller one; NaN wins.
 pub(super) fn smaller(a: f64, b: f64) -> f64 {
     if a.is_nan() || a < b { a } else { b }
 }

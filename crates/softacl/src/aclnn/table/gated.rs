@@ -1,5 +1,5 @@
-//! GRU with gradients, as clients call it by name. Gates stand in the order reset, update, new; the reset gate acts on
-//! what the hidden state gives, bias included.
+//! GRU with gradients, as clients call it by name. Gates are in the order reset, update, new; the reset
+//! gate multiplies the part of the hidden state, bias included.
 
 use super::arguments::Arguments;
 use super::recurrent::{Lengths, add, add_outer, add_product, add_transposed, sigmoid};
@@ -8,7 +8,7 @@ use crate::aclnn::operand::Operand;
 use crate::aclnn::status::require;
 use crate::code::Outcome;
 
-/// Output, hidden state, update, reset and new gate, and what the hidden state gives to the new one.
+/// Output, hidden state, update, reset and new gate, and the hidden state's part of the new one.
 const RESULTS: usize = 6;
 
 struct Layer<'a> {
@@ -54,8 +54,8 @@ impl Layer<'_> {
         results
     }
 
-    /// Gradients of both weights, both biases, the input and the first state. `told` are the results of the forward
-    /// pass from the hidden state on.
+    /// Gradients of both weights, both biases, the input and the first state. `told` are the results of
+    /// the forward pass from the hidden state on.
     fn backward(
         &self,
         x: &[f64],

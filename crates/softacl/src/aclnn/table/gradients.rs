@@ -8,7 +8,7 @@ use crate::aclnn::formula::{Formula, float};
 use crate::aclnn::operators::{In, Scalar, Written};
 use crate::code::Outcome;
 
-/// The gradient of the output, and what the slope follows from.
+/// The gradient of the output, and the input of the slope.
 fn slope(call: &mut Call, grad: In, x: In, out: Written, formula: Formula<2>) -> Outcome {
     let (grad, x, out) = (call.input(grad)?, call.input(x)?, call.output(out)?);
     call.each(formula, [&grad, &x], &out)

@@ -18,7 +18,8 @@ use crate::engine::trouble;
 use advanced::{indexed, put};
 use scatter::{Source, combine, rows_changed, scatter, scatter_value, scattered};
 
-/// As `aclnnScatter`; the output lies in order, and may have another shape with as many elements.
+/// As `aclnnScatter`; the output is in order, and may have another shape with the same number of
+/// elements.
 pub(super) fn scatter_elements(
     call: &mut Call,
     [x, index, source]: [usize; 3],
@@ -76,7 +77,7 @@ fn rows(call: &mut Call, x: &Operand, along: i64, index: &Operand, out: &Operand
     )
 }
 
-/// Coordinates of what is not zero, a row each; transposed, a column each.
+/// Coordinates of nonzero elements, a row each; transposed, a column each.
 fn nonzero(call: &mut Call, [x, out]: [usize; 2], transposed: bool) -> Outcome {
     let (x, found) = (call.input(x)?, call.output(out)?);
     let (shape, tensor) = (x.shape().to_vec(), object::tensor(out)?);
@@ -356,7 +357,7 @@ fn split(x: &Operand, along: i64) -> Outcome<[usize; 3]> {
     Ok([outer, x.shape().get(along).copied().unwrap_or(1), inner])
 }
 
-/// Each row so many times, one after the other.
+/// Each row repeated, one after the other.
 fn interleaved(
     call: &mut Call,
     x: Operand,

@@ -13,7 +13,7 @@ use crate::aclnn::operators::{In, Scalar, Written};
 use crate::aclnn::status::require;
 use crate::code::Outcome;
 
-/// What the elements of each tensor are computed with besides those of other lists.
+/// The other operand of each tensor's elements, in addition to those of other lists.
 enum Factor {
     /// The same for all, or one each, from the host.
     Scalars(Vec<Given>),

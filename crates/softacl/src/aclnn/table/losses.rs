@@ -214,8 +214,8 @@ operators! {
     };
 }
 
-/// For each row, how much each class that belongs to it is ahead of each that does not; the targets' row of classes ends
-/// with a negative number. The second output tells which classes are targets.
+/// For each row, how much each of its classes is ahead of each other class; the targets' row of classes
+/// ends with a negative number. The second output says which classes are targets.
 pub(super) fn multilabel_margin(call: &mut Call, all: &super::arguments::Arguments<'_>) -> Outcome {
     let (x, target) = (call.input(all.input(0))?, call.input(all.input(1))?);
     let out = call.output(all.output())?;
@@ -286,7 +286,7 @@ impl Classes {
         })
     }
 
-    /// The number of the input's element for a target, and the class; none where the target is to be ignored.
+    /// The number of the input's element for a target, and the class; `None` for an ignored target.
     fn element(self, index: usize, target: f64) -> Option<(usize, usize)> {
         if target as i64 == self.ignored {
             return None;

@@ -10,8 +10,8 @@ use crate::aclnn::operators::{In, Scalar, Written};
 use crate::aclnn::status::require;
 use crate::code::Outcome;
 
-/// `beta` times a tensor plus `alpha` times a product, which is computed into the workspace. A factor of zero leaves its
-/// tensor out, whatever is in it.
+/// `beta` times a tensor plus `alpha` times a product, which is computed into the workspace. A factor
+/// of zero leaves its tensor out, for any content.
 fn added(
     call: &mut Call,
     x: &Operand,

@@ -1,5 +1,5 @@
-//! The tables of operators. A row is an operator: its name, the parameters of its first phase, and what is computed of
-//! them. In-place variants stand beside those with an output.
+//! The tables of operators. A row is an operator: its name, the parameters of its first phase, and the
+//! computation. In-place variants are next to those with an output.
 
 mod algebra;
 mod alignment;

@@ -359,7 +359,7 @@ fn trained_normal(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     )
 }
 
-/// Batch norm by what was learnt.
+/// Batch norm by learnt values.
 fn normal(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let eps = all.attributes.float("epsilon");
     let row = all.outputs.first().copied();
@@ -427,7 +427,7 @@ fn normal_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     )
 }
 
-/// Powers of a base whose exponents have the same distance; the input counts from 0.
+/// Powers of a base with exponents at equal distances; the input counts from 0.
 fn logarithmic(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
     let [start, end, base] = ["start", "end", "base"].map(|it| all.attributes.float(it));
@@ -463,7 +463,7 @@ fn matrix_product(call: &mut Call, all: &Arguments<'_>) -> Outcome {
 }
 
 impl Arguments<'_> {
-    /// The power of a norm; the largest and the smallest integer stand for infinities.
+    /// The power of a norm; the largest and the smallest integer mean infinities.
     fn power(&self) -> f64 {
         match self.attributes.float("p") {
             power if power >= f64::from(i32::MAX) => f64::INFINITY,
@@ -511,7 +511,8 @@ impl Arguments<'_> {
         }
     }
 
-    /// How the windows of a convolution move; batch and channels stand in front, and paddings come in pairs.
+    /// The moves of a convolution's windows; batch and channels are in front, and paddings come in
+    /// pairs.
     fn given(&self) -> Given {
         let inner = |name: &str| self.attributes.integers(name).split_off_last(2);
         Given {
@@ -588,14 +589,14 @@ fn fill(arguments: &mut Arguments<'_>, inputs: &[Operand], outputs: &[Operand]) 
     Ok(())
 }
 
-/// Layouts whose elements lie as the shape says: ND and the named orders of dimensions.
+/// Layouts with elements in the order of the shape: ND and the named orders of dimensions.
 const PLAIN_FORMATS: [i32; 7] = [2, 0, 1, 16, 27, 30, 47];
 const ND: i32 = 2;
 /// The data type of a tensor that is not there.
 const UNDEFINED: i32 = -1;
 
-/// A device's own layouts are this library's business: elements lie in order at the beginning of the storage, which is
-/// never smaller.
+/// A device's private layouts are this library's choice: elements are in order at the beginning of the
+/// storage, which is never smaller.
 fn tensor(operand: &Operand) -> Outcome<usize> {
     let is_plain = PLAIN_FORMATS.contains(&operand.desc.format);
     let storage = operand.desc.storage.clone().filter(|_| is_plain);

@@ -250,7 +250,7 @@ fn layer_norm(
     )
 }
 
-/// The gradient of a row that was normalised, from that of what it became before weight and bias.
+/// The gradient of a normalised row, from that of its result before weight and bias.
 fn normal_gradient(grad: &[f64], x: &[f64], mean: f64, rstd: f64) -> Vec<f64> {
     let length = grad.len() as f64;
     let sum: f64 = grad.iter().sum();

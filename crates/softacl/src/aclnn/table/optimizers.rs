@@ -10,13 +10,13 @@ struct Adam {
     decay: f64,
     betas: [f64; 2],
     eps: f64,
-    /// What the means are divided by.
+    /// Divisors of the means.
     corrections: [f64; 2],
     sign: f64,
 }
 
 impl Adam {
-    /// Moves a weight and its means on; the largest variance so far counts where there is one.
+    /// Updates a weight and its means; the largest variance until now counts if it is kept.
     fn step(
         &self,
         [weight, mean, variance, grad]: [f64; 4],

@@ -67,7 +67,7 @@ pub(super) fn by_window(windows: &Windows) -> Vec<Vec<usize>> {
     (0..count(&windows.places)).map(window).collect()
 }
 
-/// Where the largest of some elements is; the first of equal ones, what is not a number before all.
+/// Place of the largest of some elements; the first of equal ones, NaN before all.
 fn largest(image: &[f64], window: &[usize]) -> Option<usize> {
     window.iter().copied().reduce(|best, at| {
         match image[at] > image[best] || (image[at].is_nan() && !image[best].is_nan()) {
@@ -127,7 +127,7 @@ pub(super) fn max_pool_back(
     })
 }
 
-/// What the mean of a window is divided by.
+/// Divisor of the mean of a window.
 #[derive(Clone, Copy)]
 pub(super) struct Divisor {
     pub(super) counts_padding: bool,
@@ -235,7 +235,7 @@ pub(super) fn average(
     })
 }
 
-/// Windows whose number is given instead of their size: the image is split as evenly as it goes.
+/// Windows with a given number instead of their size: the image is split as evenly as possible.
 fn adaptive(image: &Operand, places: &Operand, rank: usize) -> Outcome<Vec<Vec<usize>>> {
     require(
         image.rank() >= rank && places.rank() == image.rank(),

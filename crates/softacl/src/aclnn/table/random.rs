@@ -35,7 +35,7 @@ struct Source {
 }
 
 impl Source {
-    /// The bits of one element; `draw` tells several of them apart.
+    /// The bits of one element; `draw` distinguishes several of them.
     fn bits(self, index: usize, draw: u64) -> u64 {
         let stream = mixed(self.seed ^ mixed(self.offset.wrapping_add(draw << 56)));
         mixed(stream.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
@@ -113,7 +113,7 @@ fn stretched(x: Operand, out: &Operand) -> Outcome<Operand> {
     }
 }
 
-/// The inputs' elements at an index; a single one stands for all.
+/// The inputs' elements at an index; a single one is used for all.
 fn at(values: &[f64], index: usize) -> f64 {
     values[if values.len() == 1 { 0 } else { index }]
 }

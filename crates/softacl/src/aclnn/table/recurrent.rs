@@ -1,5 +1,5 @@
-//! Layers that carry a state from one moment to the next, with gradients: LSTM, as clients call it by name.
-//! Gates stand in the order input, forget, cell, output.
+//! Layers that carry a state from one time to the next, with gradients: LSTM, as clients call it by
+//! name. Gates are in the order input, forget, cell, output.
 
 use super::arguments::Arguments;
 use crate::aclnn::call::Call;
@@ -17,9 +17,9 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// Of the input `[moments, batch, input]` and an output `[moments, batch, hidden]`.
+    /// Of the input `[times, batch, input]` and an output `[times, batch, hidden]`.
     pub(super) fn new(x: &Operand, out: &Operand) -> Outcome<Self> {
-        // A single moment may come without that dimension.
+        // A single time may come without that dimension.
         let (&[.., batch, input], &[.., moments, _, hidden]) = (x.shape(), out.shape()) else {
             return crate::aclnn::status::refuse("a sequence has not three dimensions");
         };
@@ -39,14 +39,14 @@ impl Lengths {
         self.batch * self.hidden
     }
 
-    /// Multiplications and additions of all moments with so many gates.
+    /// Multiplications and additions of all times with this number of gates.
     pub(super) fn operations(&self, gates: usize) -> u64 {
         let weights = (self.input + self.hidden) * gates * self.hidden;
         2 * (self.moments * self.batch * weights) as u64
     }
 }
 
-/// Adds a row times a matrix, whose rows lie one behind the other.
+/// Adds a row times a matrix with its rows one after the other.
 pub(super) fn add_product(row: &[f64], matrix: &[f64], sums: &mut [f64]) {
     for (factor, weights) in row.iter().zip(matrix.chunks(sums.len().max(1))) {
         for (sum, weight) in sums.iter_mut().zip(weights) {
@@ -92,7 +92,7 @@ struct Layer<'a> {
 const RESULTS: usize = 8;
 
 impl Layer<'_> {
-    /// The moments in the order in which the state goes through them.
+    /// The times in the order of the state.
     fn order(&self) -> Vec<usize> {
         let moments = 0..self.lengths.moments;
         if self.backwards {
@@ -145,7 +145,7 @@ impl Layer<'_> {
     }
 }
 
-/// What the forward pass has told, and the gradients of what it gave.
+/// Results of the forward pass, and the gradients of its outputs.
 struct Told<'a> {
     x: &'a [f64],
     first: [&'a [f64]; 2],
@@ -279,7 +279,7 @@ pub(super) fn lstm(call: &mut Call, all: &Arguments<'_>, parts: usize) -> Outcom
     )
 }
 
-/// The inputs are what the forward pass was given and told, and the gradients of its results.
+/// The inputs are those and the results of the forward pass, and the gradients of its outputs.
 pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) -> Outcome {
     // Behind one matrix stands its bias, which no gradient needs.
     const BEHIND: usize = 3;
@@ -335,7 +335,7 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
     )
 }
 
-/// What gradients of layers are held against: how results change when one number does.
+/// Reference for gradients of layers: the change of results when one number changes.
 #[cfg(test)]
 pub(super) mod differences {
     /// Numbers between -1 and 1 that do not repeat soon.
@@ -459,7 +459,7 @@ mod tests {
         compare(&[], true);
     }
 
-    /// The second sequence has ended before the last moment.
+    /// The second sequence has ended before the last time.
     #[test]
     fn sequences_end_at_moments_of_their_own() {
         let mut mask = vec![1.0; LENGTHS.moments * LENGTHS.states()];

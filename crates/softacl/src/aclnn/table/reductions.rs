@@ -164,7 +164,7 @@ pub(super) fn norm(row: &[f64], order: f64) -> f64 {
     }
 }
 
-/// The value in the middle, the lower one of two, and its place; what is not a number comes first if it counts.
+/// The value in the middle, the lower one of two, and its place; NaN comes first if it counts.
 fn median<C: Number>(row: &[C], skips_nan: bool) -> (C, usize) {
     let first_nan = row.iter().position(|it| is_nan(*it));
     let mut order: Vec<usize> = (0..row.len()).filter(|at| !is_nan(row[*at])).collect();
@@ -209,7 +209,7 @@ fn median_of(
     }
 }
 
-/// A row of results for each row along a dimension: sums so far and the like.
+/// A row of results for each row along a dimension: running sums and the like.
 pub(super) fn scan<C: Number>(
     call: &mut Call,
     x: &Operand,
@@ -242,7 +242,7 @@ pub(super) fn scan<C: Number>(
     )
 }
 
-/// The value so far of each place.
+/// The running value of each place.
 fn running<C: Number>(row: &[C], out: &mut [Vec<C>], next: impl Fn(C, C) -> C) {
     let mut so_far = None;
     for value in row {
@@ -252,7 +252,7 @@ fn running<C: Number>(row: &[C], out: &mut [Vec<C>], next: impl Fn(C, C) -> C) {
     }
 }
 
-/// The extreme so far of each place, and where it is; of equal ones the last.
+/// The running extreme of each place, and its position; of equal ones the last.
 fn running_extreme<C: Number>(row: &[C], out: &mut [Vec<C>], is_better: impl Fn(C, C) -> bool) {
     let mut best = 0;
     for (index, value) in row.iter().enumerate() {
@@ -460,7 +460,7 @@ operators! {
     aclnnTrace |call, x: In, out: Written| {
         let (mut x, out) = (call.input(x)?, call.output(out)?);
         require(x.rank() == 2, "the input is no matrix")?;
-        // The diagonal is a row of the matrix whose steps go down and to the right.
+        // The diagonal is a row of the matrix with steps that go down and to the right.
         x.view.strides = vec![x.view.strides[0] + x.view.strides[1]];
         x.view.shape = vec![x.view.shape[0].min(x.view.shape[1])];
         by_kind(call, &x, &[0], out, |row| row.iter().sum(), sum_of_integers)

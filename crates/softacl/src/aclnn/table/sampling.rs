@@ -1,4 +1,4 @@
-//! Images sampled at places that a grid tells, and the grid of an affine map.
+//! Images sampled at the places of a grid, and the grid of an affine map.
 
 use super::norms::masked;
 use super::{Bools, Integers};

@@ -40,8 +40,8 @@ pub(super) fn coordinates(mut index: usize, shape: &[usize]) -> Vec<usize> {
     found
 }
 
-/// Each element of the output is the element of the input whose coordinate in each dimension a function tells of the
-/// dimension and the output's coordinate; without one it is zero.
+/// Each element of the output is the element of the input at the coordinates that a function returns
+/// for each dimension and the output's coordinate; without one it is zero.
 pub(super) fn arranged(
     call: &mut Call,
     x: &Operand,
@@ -82,7 +82,7 @@ fn element(mut index: usize, shape: &[usize], table: &Offsets) -> Option<usize> 
     Some(found)
 }
 
-/// The gradient of `arranged`: what went to several places adds up.
+/// The gradient of `arranged`: contributions to several places add up.
 fn gathered_back(
     call: &mut Call,
     grad: &Operand,
@@ -190,7 +190,7 @@ paddings! {
     aclnnReplicationPad3d aclnnReplicationPad3dBackward Repeated;
 }
 
-/// What is kept of matrices: what lies on one side of a diagonal. Row by row: masks of attention are large.
+/// One side of a diagonal of matrices. Row by row: masks of attention are large.
 fn triangle(call: &mut Call, x: &Operand, diagonal: i64, upper: bool, out: &Operand) -> Outcome {
     let &[.., rows, columns] = x.shape() else {
         return refuse("the tensor is no matrix");
@@ -342,7 +342,7 @@ operators! {
         let front = in_front(&arrays::integers(padding)?, x.rank());
         let begin = call.mark();
         call.each(number(move |[]| value.float, move |[]| value.integer), [], &out)?;
-        // What of the input remains, where padding may be negative, and where it goes.
+        // The remaining part of the input, where padding may be negative, and its destination.
         let (mut from, mut to) = (x.view.clone(), out.view.clone());
         for (at, front) in front.iter().enumerate() {
             let skipped = (-front).max(0) as usize;

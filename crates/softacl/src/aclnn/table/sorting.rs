@@ -16,7 +16,7 @@ use crate::aclnn::operators::{In, Scalar, Written};
 use crate::aclnn::status::require;
 use crate::code::Outcome;
 
-/// What is not a number is larger than all others.
+/// NaN is larger than all others.
 fn order<C: Number>(a: C, b: C) -> Ordering {
     a.partial_cmp(&b)
         .unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
@@ -115,7 +115,7 @@ fn smallest_but(call: &mut Call, [x, out, places]: [usize; 3], k: i64, along: i6
     }
 }
 
-/// Each value once: the values, for each element the number of its own, and how often each is there.
+/// Each value once: the values, for each element the number of its value, and the count of each.
 struct Groups<C> {
     values: Vec<C>,
     inverse: Vec<i64>,

@@ -1,4 +1,5 @@
-//! Batch norm of batches that several devices share, in parts: statistics of each part, and what follows from all.
+//! Batch norm of batches that several devices share, in parts: statistics of each part, and the results
+//! over all.
 
 use super::arguments::Arguments;
 use super::norms::{channels_first, partly};

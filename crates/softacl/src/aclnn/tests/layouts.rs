@@ -1,4 +1,4 @@
-//! Any shape, stride, offset and broadcast gives what a plain loop over indices gives.
+//! Any shape, stride, offset and broadcast gives the same as a plain loop over indices.
 
 use super::{Chance, KINDS, Sample, compute, indices, integer};
 use crate::aclnn::kernels;
@@ -103,7 +103,7 @@ fn sums_of_any_layouts_and_types_are_those_of_a_plain_loop() {
         }
         let alpha = integer(alpha);
         compute(|call| kernels::add(call, x.handle, y.handle, alpha, out.handle)).unwrap();
-        // What lies between the elements stays as it was.
+        // Memory between the elements is unchanged.
         assert_eq!(out.values(), expected, "round {round}: {one:?} {other:?}");
         assert_eq!((x.values(), y.values()), (left, right));
     }

@@ -8,7 +8,7 @@ fn matmul(a: &Sample, b: &Sample, out: &Sample) -> Result<(u64, usize), i32> {
     compute(|call| kernels::matmul(call, a.handle, b.handle, out.handle, 0))
 }
 
-/// The element at an index whose front dimensions broadcast.
+/// The element at an index with front dimensions that broadcast.
 fn at(values: &[f64], shape: &[i64], batch: &[i64], row: i64, column: i64) -> f64 {
     let own = shape.len() - 2;
     let batch = &batch[batch.len() - own..];

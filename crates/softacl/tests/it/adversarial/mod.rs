@@ -3,7 +3,7 @@
 mod programs;
 mod values;
 
-// A folder of files and no crate: these tests depend on nothing of ours.
+// A folder of files and no crate: these tests depend on no crate of the project.
 #[path = "../../../../testkit/src/racy/mod.rs"]
 #[expect(unreachable_pub, reason = "it is public where it is a part of a crate")]
 #[allow(dead_code, unused_imports, reason = "other tests use it, too")]
@@ -19,7 +19,7 @@ use values::{can_go_wrong, right, text};
 
 const LIMIT: Duration = Duration::from_secs(900);
 const OPERATIONS: usize = 40;
-/// So many runs may be needed to find a mistake.
+/// Number of runs that may be necessary to find a mistake.
 const SEEDS: u64 = 8;
 /// The programs wait with calls that say so. The order must not depend on how busy the machine is.
 const PATIENT: &str = "order_patience_ms=3600000";
@@ -76,7 +76,7 @@ fn spoiled(seed: u64, mistake: Mistake) -> Option<Vec<Op>> {
     can_go_wrong(&changed).then_some(changed)
 }
 
-/// So many programs with each kind of mistake.
+/// `count` programs with each kind of mistake.
 fn all_spoiled(first: u64, count: usize) -> Vec<(Mistake, Vec<Op>)> {
     let of = |mistake| {
         let found = (first..).filter_map(move |seed| spoiled(seed, mistake));

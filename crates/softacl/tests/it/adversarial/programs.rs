@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(900);
 /// One in which all streams are starved, one in which one is, and one in which they change.
 const SEEDS: [u64; 3] = [0, 3, 9];
 
-/// Sections whose programs check results, and not that tasks of several streams overlap.
+/// Sections with programs that check results, and not that tasks of several streams overlap.
 const SECTIONS: [&str; 7] = [
     "c_events",
     "d_notifies",

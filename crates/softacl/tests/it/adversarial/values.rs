@@ -1,4 +1,5 @@
-//! What a program computes when each operation is over before the next one, and its text for the driver.
+//! Results of a program when each operation ends before the next one begins, and its text for the
+//! driver.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -49,7 +50,7 @@ pub(super) fn hash(ops: &[Op], order: impl Iterator<Item = usize>) -> u64 {
         match ops[place] {
             Op::Copy(_, to, from, bytes) => memory.copy(to, from, bytes),
             Op::Fill(_, to, bytes) => memory.fill(to, bytes, byte(place)),
-            // Its contents are gone.
+            // Its contents are lost.
             Op::Free(block) => memory.fill(block, BLOCK, 0),
             Op::Blocking(to, from, bytes) => {
                 memory.copy(to, from, bytes);

@@ -1,4 +1,4 @@
-//! An index by several tensors, which stand for some of the dimensions.
+//! An index by several tensors, which replace some of the dimensions.
 
 use super::place;
 use super::scatter::changed;
@@ -9,7 +9,8 @@ use crate::aclnn::status::require;
 use crate::aclnn::table::shapes::coordinates;
 use crate::code::Outcome;
 
-/// The parts of an index by several tensors: which dimensions they stand for, and the shape they broadcast to.
+/// The parts of an index by several tensors: the dimensions that they replace, and the shape they
+/// broadcast to.
 struct Advanced {
     /// By dimension of the indexed tensor: the number of its index, or none for all of it.
     indices: Vec<Option<usize>>,
@@ -25,7 +26,7 @@ impl Advanced {
         let mut used: Vec<Operand> = Vec::new();
         let mut shape = Vec::new();
         for (dimension, index) in given.iter().enumerate().take(x.rank()) {
-            // A tensor of no elements stands for a missing one.
+            // A tensor of no elements means a missing one.
             if index.shape() == [0] {
                 continue;
             }
@@ -56,7 +57,7 @@ impl Advanced {
         Ok((advanced, stretched))
     }
 
-    /// The shape of what is picked.
+    /// The shape of the result.
     fn picked(&self) -> Vec<usize> {
         let mut whole: Vec<usize> = self.whole().map(|it| self.lengths[it]).collect();
         let at = self.at.min(whole.len());
@@ -68,7 +69,7 @@ impl Advanced {
         (0..self.indices.len()).filter(|it| self.indices[*it].is_none())
     }
 
-    /// The element of the indexed tensor for an element of what is picked.
+    /// The element of the indexed tensor for an element of the result.
     fn element(&self, number: usize, picked: &[usize], indices: &[Vec<i64>]) -> Option<usize> {
         let at = coordinates(number, picked);
         let start = self.at.min(picked.len());

@@ -1,4 +1,4 @@
-//! Values put where indices say, in place of what is there or together with it.
+//! Values put at the places of indices, instead of the old ones or together with them.
 
 use super::{around, place};
 use crate::aclnn::call::Call;
@@ -13,7 +13,7 @@ use crate::aclnn::status::require;
 use crate::aclnn::table::shapes::{coordinates, steps};
 use crate::code::Outcome;
 
-/// How a value meets what is there: 0 replaces it, 1 is added, 2 multiplies.
+/// Combines a value with the old one: 0 replaces it, 1 is added, 2 multiplies.
 fn met<C: Number>(old: C, new: C, reduction: i64) -> C {
     match reduction {
         0 => new,
@@ -36,7 +36,7 @@ fn met<C: Number>(old: C, new: C, reduction: i64) -> C {
     }
 }
 
-/// Values at the places that `target` tells of their number.
+/// Values at the places that `target` gives for their number.
 pub(super) fn changed<C: Number>(
     x: &[C],
     values: &[C],
@@ -210,7 +210,7 @@ pub(super) fn rows_changed(
     let length = x.shape().get(along).copied().unwrap_or(1);
     let [outer, inner] = around(x.shape(), along);
     let picked = index.elements();
-    // An index for each value, so that what follows knows no rows.
+    // An index for each value, so that the following code needs no rows.
     let mut spread = index.view.clone();
     if spread.shape.is_empty() {
         spread = spread.with_dimension(0);

@@ -1,5 +1,5 @@
-//! The vocabulary of the hook table: what a function does to streams, events and the host, and
-//! what its arguments mean. The table itself is generated; these are the words it is written in.
+//! The vocabulary of the hook table: the effects of a function on streams, events and the host, and the
+//! meanings of its arguments. The table itself is generated; these are its words.
 
 use crate::coded_enum;
 
@@ -24,7 +24,7 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// What an argument is to its function, beside the stream, the event, the bytes and the label.
+    /// Meaning of an argument, other than the stream, the event, the bytes and the label.
     Part {
         /// How a stream or an event is made, or how an event is recorded or waited for.
         Flags = 0 "flags",
@@ -34,7 +34,7 @@ coded_enum! {
         Configuration = 2 "configuration",
         /// The id that the runtime gave a stream.
         StreamId = 3 "stream-id",
-        /// What an event's query answers.
+        /// Status that an event's query returns.
         Status = 4 "status",
         /// Users of the runtime that are left.
         Users = 5 "users",
@@ -54,7 +54,7 @@ coded_enum! {
         Counter = 12 "counter",
         /// Memory that tasks signal by.
         Address = 13 "address",
-        /// What is written there, or waited for.
+        /// The value that is written there, or waited for.
         Value = 14 "value",
         /// How a value is compared.
         Condition = 15 "condition",
@@ -90,7 +90,7 @@ coded_enum! {
         Size = 30 "size",
         /// What operators work on.
         Operand = 31 "operand",
-        /// What stands for an operator that is planned.
+        /// The handle of a planned operator.
         Executor = 32 "executor",
         /// Whom a range or a mark belongs to.
         Domain = 33 "domain",
@@ -104,17 +104,18 @@ coded_enum! {
         Extent = 37 "extent",
         /// Memory that a pool gives in the order of a stream.
         Pooled = 38 "pooled",
-        /// What is the same at all ranks of a communicator, and at no other one's.
+        /// A value that is equal at all ranks of a communicator, and differs from those of other
+        /// communicators.
         Identity = 39 "identity",
-        /// The thread that is to run callbacks, as `pthread_self` names it.
+        /// The thread that runs callbacks, by its `pthread_self`.
         Subscriber = 40 "subscriber",
-        /// Memory of the device that an operand lies in.
+        /// Device memory of an operand.
         Data = 41 "data",
         /// Elements before the operand there.
         Offset = 42 "offset",
         /// How far the elements of each dimension lie apart.
         Strides = 43 "strides",
-        /// In which order the dimensions lie in memory.
+        /// The order of the dimensions in memory.
         Layout = 44 "layout",
         /// How much the task moves. With 0 the call submits nothing.
         Bulk = 45 "bulk",
@@ -124,9 +125,9 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// What is so of a function, whatever its arguments are.
+    /// A fact about a function, independent of its arguments.
     Fact {
-        /// It does not wait for what is under way.
+        /// It does not wait for running work.
         Forced = 0 "forced",
         /// Its task sets a signal.
         Sets = 1 "sets",
@@ -146,7 +147,7 @@ coded_enum! {
         MakesOperand = 8 "makes-operand",
         /// It ends something that operators work on.
         EndsOperand = 9 "ends-operand",
-        /// It launches a kernel by a handle whose name the runtime tells.
+        /// It launches a kernel by a handle with a name that the runtime returns.
         ByHandle = 10 "by-handle",
         /// It only asks or registers something: it submits nothing to its stream.
         Asks = 11 "asks",
@@ -188,7 +189,7 @@ impl FromIterator<Fact> for Facts {
 }
 
 coded_enum! {
-    /// What an argument means.
+    /// Meaning of an argument's value.
     ArgKind {
         /// Signed integer.
         Int = 0 "int",
@@ -196,7 +197,7 @@ coded_enum! {
         Uint = 1 "uint",
         /// Bytes.
         Size = 2 "size",
-        /// An address nobody looks behind.
+        /// An address that is not read.
         Pointer = 3 "pointer",
         /// A stream handle.
         Stream = 4 "stream",
@@ -224,14 +225,14 @@ coded_enum! {
         /// One value that the call reads, of the type that another argument names: copied into the record after
         /// a successful call, as a text like `0.5`.
         Scalar = 15 "scalar",
-        /// What all ranks of a communicator pass alike: what it begins with is copied into the record as a digest,
-        /// after a successful call.
+        /// A value that all ranks of a communicator pass alike: a digest of its begin is copied into
+        /// the record, after a successful call.
         RootInfo = 16 "root-info",
     }
 }
 
 impl ArgKind {
-    /// Whether a text stands for the argument, behind the argument words.
+    /// Whether a text after the argument words gives the argument.
     pub const fn is_text(self) -> bool {
         matches!(
             self,
@@ -241,7 +242,7 @@ impl ArgKind {
 }
 
 coded_enum! {
-    /// What a function returns.
+    /// Meaning of a function's result.
     RetKind {
         /// An error code of the runtime, 0 on success.
         Error = 0 "error",
@@ -267,7 +268,7 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// Who told what a device's clock read.
+    /// Source of a reading of a device's clock.
     AnchorSource {
         /// An event on an idle stream.
         Event = 0 "event",
@@ -313,7 +314,8 @@ coded_enum! {
         QueueFull = 14 "queue-full",
         /// The device, or what ran in the context, had failed: nothing is asked there any more.
         ContextFailed = 15 "context-failed",
-        /// The hardware's log, by which tasks were to be timed, has no entry for it, or none that is certainly its.
+        /// The hardware log, which was chosen as the source of times, has no entry that certainly
+        /// belongs to it.
         NotLogged = 16 "not-logged",
         /// As many times as the tool keeps events for were waiting already.
         Behind = 17 "device-behind",
@@ -329,8 +331,8 @@ pub struct Arg {
     /// The C type as written in the declaration.
     pub ctype: &'static str,
     pub kind: ArgKind,
-    /// The argument is a pointer through which the call answers: after a successful call the
-    /// record holds what is found there, else the pointer.
+    /// The argument is a pointer through which the call returns a value: after a successful call the
+    /// record has that value, else the pointer.
     pub out: bool,
     /// Bytes of the value (of the value pointed to when `out`): 1, 2, 4 or 8.
     pub width: u8,
@@ -361,10 +363,10 @@ pub struct Function {
     pub event: Option<u8>,
     /// Index of the argument that names the bytes moved.
     pub bytes: Option<u8>,
-    /// Index of the argument that says what the task is: a string, or a handle or number that
-    /// another call has given a name.
+    /// Index of the argument that names the task: a string, or a handle or number that another call has
+    /// named.
     pub label: Option<u8>,
-    /// What the call gives a name to.
+    /// The object that the call names.
     pub names: Option<Naming>,
     /// What further arguments are, with their indices.
     pub parts: &'static [(Part, u8)],
@@ -391,7 +393,7 @@ pub fn part_in(parts: &[(Part, u8)], part: Part) -> Option<u8> {
 /// A call that gives something a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Naming {
-    /// Index of the argument that stands for what gets the name; `None` for the result.
+    /// Index of the argument with the named object; `None` for the result.
     pub key: Option<u8>,
     /// Index of the string argument that is the name.
     pub text: u8,

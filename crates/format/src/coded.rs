@@ -1,8 +1,8 @@
-//! Enumerations whose variants have codes.
+//! Enumerations with a code for each variant.
 
-/// Declares a field-less enum with a stable code for each variant: that in records and files. A variant may
-/// have a name for tables, JSON and reports, else its own stands for it. Codes are `u8`, unless another type
-/// follows the enum's name.
+/// Declares a field-less enum with a stable code for each variant: that in records and files. A variant
+/// may have a name for tables, JSON and reports; the default is its Rust name. Codes are `u8`, unless
+/// another type follows the enum's name.
 #[macro_export]
 macro_rules! coded_enum {
     ($(#[$meta:meta])* $name:ident { $($variants:tt)* }) => {
@@ -25,10 +25,10 @@ macro_rules! coded_enum {
                 match code { $($code => Some(Self::$variant),)+ _ => None }
             }
 
-            /// The code that stands for this variant in records and files.
+            /// The code of this variant in records and files.
             pub const fn code(self) -> $code_type { self as $code_type }
 
-            /// The name that stands for this variant in tables and JSON.
+            /// The name of this variant in tables and JSON.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $crate::coded_enum!(@name $variant $($text)?)),+ }
             }

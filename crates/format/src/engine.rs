@@ -1,9 +1,9 @@
-//! What the interposer and an engine that patches functions say to each other.
+//! The interface between the interposer and an engine that patches functions.
 //!
-//! The engine is a library of its own that the interposer loads when the environment names one. It
-//! knows how to patch code and what must not be patched; the interposer knows the functions, has
-//! the wrappers and keeps the way to what was patched. Both sides are tables of plain words, so
-//! that neither has to be built with the other.
+//! The engine is a separate library that the interposer loads when the environment names one. It knows
+//! how to patch code and which code must not be patched; the interposer knows the functions, has the
+//! wrappers and keeps the way to the original functions. Both sides are tables of plain words, so that
+//! they can be built separately.
 
 use crate::coded_enum;
 
@@ -17,7 +17,7 @@ pub const ENTRY: &core::ffi::CStr = c"ascend_trace_engine";
 /// Answers the engine's table, which stays valid; null when it cannot work here.
 pub type Entry = unsafe extern "C" fn() -> *const Engine;
 
-/// One function that is to be patched. The caller fills in the first four.
+/// One function to patch. The caller fills in the first four fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Patch {
@@ -37,7 +37,7 @@ pub struct Patch {
     pub outcome: u32,
 }
 
-/// What the interposer offers.
+/// Functions of the interposer for the engine.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
@@ -49,19 +49,19 @@ pub struct Host {
     pub publish: unsafe extern "C" fn(patches: *const Patch, count: usize),
 }
 
-/// What the engine offers.
+/// Functions of the engine for the interposer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Engine {
     pub version: u32,
-    /// Patches what can be patched and fills in the answers. Never called by two threads at once.
+    /// Patches functions where possible and fills in the outcomes. Never called by two threads at once.
     pub install: unsafe extern "C" fn(host: *const Host, patches: *mut Patch, count: usize),
 }
 
 coded_enum! {
-    /// What came of patching a function; the name is why it was not patched, and empty if it was.
+    /// Outcome of patching a function; the name is the reason of a refusal, and empty on success.
     Outcome: u32 {
-        /// The engine was not asked, or did not answer.
+        /// The engine was not asked, or gave no outcome.
         Untried = 0 "not tried",
         Patched = 1 "",
         /// It only jumps on to another function, which was patched in its place.
@@ -94,7 +94,7 @@ coded_enum! {
 }
 
 impl Outcome {
-    /// Whether calls of the function are caught wherever they come from.
+    /// Whether all calls of the function are intercepted, from any place.
     pub fn is_patched(self) -> bool {
         matches!(self, Self::Patched | Self::PatchedAtTarget)
     }

@@ -8,7 +8,7 @@ pub fn hash(bytes: &[u8]) -> u64 {
     extend(EMPTY, bytes)
 }
 
-/// The hash of what has been hashed and of the bytes that follow it.
+/// Extends a hash by the following bytes.
 pub fn extend(hash: u64, bytes: &[u8]) -> u64 {
     let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(hash, add)

@@ -1,5 +1,5 @@
-//! What the interposer, the collector and the reader agree on: the record that a traced call
-//! leaves in shared memory, the layout of that memory, and the vocabulary of the hook table.
+//! Shared definitions of the interposer, the collector and the reader: the record of a traced call in
+//! shared memory, the layout of that memory, and the vocabulary of the hook table.
 //!
 //! This crate runs inside traced programs, so it has no dependencies, no `std` and no unsafe code.
 

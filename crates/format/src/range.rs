@@ -1,9 +1,9 @@
-//! Ranges that the hook inside Python programs tells (`ascend-trace --python`).
+//! Ranges from the hook inside Python programs (`ascend-trace --python`).
 
 use crate::coded_enum;
 
 coded_enum! {
-    /// What a range stands for.
+    /// Kind of a range.
     RangeKind {
         /// From the end of one optimizer step to the end of the next.
         Step = 1 "step",
@@ -15,24 +15,24 @@ coded_enum! {
         Loader = 4 "loader",
         /// `torch.profiler.record_function`.
         Function = 5 "function",
-        /// A batch is made of what the data set holds, in a process of the loader's or in the program itself.
+        /// A batch is made from the data set, in a process of the loader or in the program itself.
         Fetch = 6 "fetch",
-        /// The gradients of what a module computed, as far as no other module of these begins.
+        /// The gradients of a module's results, until the next such module begins.
         Backward = 7 "backward",
         /// The program has paused the recording.
         Pause = 8 "pause",
     }
 }
 
-/// What is set in the ids of pauses of the recording: another thread may end one, and its end may be read before its
-/// begin.
+/// Flag in the ids of pauses of the recording: another thread may end one, and its end may be read
+/// before its begin.
 pub const PAUSE_ID: u64 = 1 << 63;
 
 /// No domain that a program made has such a handle: it is no address of any architecture.
 const DOMAINS: u64 = 0x8000_0000_0000_0000;
 
 impl RangeKind {
-    /// What stands in a trace file for the domain of such a range.
+    /// The domain of such a range in a trace file.
     pub const fn domain(self) -> u64 {
         DOMAINS | self.code() as u64
     }

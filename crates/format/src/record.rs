@@ -2,8 +2,8 @@
 //! read by the collector. All words are native 64-bit integers; a record never leaves the host.
 //!
 //! Byte 0 of word 0 is the [`RecordKind`], byte 1 the number of slots that the record fills, 1 to
-//! [`MAX_SLOTS`]. What follows is declared in [`told`], field by field, and laid out by [`layout`];
-//! only calls, of which there are millions, have a layout of their own: see [`call`].
+//! [`MAX_SLOTS`]. The rest is declared in [`told`], field by field, and laid out by [`layout`]; only
+//! calls, of which there are millions, have a special layout: see [`call`].
 
 pub mod call;
 pub mod figure;
@@ -25,7 +25,7 @@ pub const SLOT_WORDS: usize = SLOT_BYTES / 8;
 pub const MAX_SLOTS: usize = 16;
 /// Words that one record can fill.
 pub const MAX_WORDS: usize = MAX_SLOTS * SLOT_WORDS;
-/// How often a thread tells what it has cost, in nanoseconds.
+/// Interval at which a thread reports its overhead, in nanoseconds.
 pub const COST_TOLD_EVERY_NS: u64 = 100_000_000;
 /// A text is cut after this many bytes.
 pub const MAX_STRING: usize = 120;
@@ -49,13 +49,13 @@ pub struct Head {
 impl Head {
     pub(crate) const BYTES: usize = 2;
 
-    /// Word 0 with nothing besides.
+    /// Word 0 without further fields.
     #[inline]
     pub const fn encode(self) -> u64 {
         self.kind as u64 | (self.slots as u64) << 8
     }
 
-    /// What word 0 says, unless it is none.
+    /// The fields of word 0, if it is valid.
     #[inline]
     pub fn decode(word: u64) -> Option<Self> {
         let slots = (word >> 8) as u8;
@@ -83,7 +83,7 @@ mod tests {
     use crate::api::Untimed;
 
     fn written<'a>(record: &impl Recorded<'a>) -> [u64; MAX_WORDS] {
-        // What an older record has left there.
+        // Words of an older record.
         let mut words = [u64::MAX; MAX_WORDS];
         let (room, _) = words.split_at_mut(record.slots() * SLOT_WORDS);
         record.put(room);

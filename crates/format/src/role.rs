@@ -3,7 +3,7 @@
 use crate::coded_enum;
 
 coded_enum! {
-    /// What a call does, as far as the tracer must react to it.
+    /// Effect of a call that the tracer must react to.
     Role {
         /// Recorded, nothing more.
         Plain = 0 "plain",
@@ -21,7 +21,7 @@ coded_enum! {
         SyncEvent = 6 "sync-event",
         /// Blocks the host until every stream of the context is done.
         SyncDevice = 7 "sync-device",
-        /// Blocks the host for a transfer of its own, outside all streams.
+        /// Blocks the host for a separate transfer, outside all streams.
         BlockingCopy = 8 "blocking-copy",
         /// Makes a stream.
         CreateStream = 9 "create-stream",
@@ -73,7 +73,7 @@ coded_enum! {
         ProcessReport = 32 "process-report",
         /// Stops a stream's tasks.
         AbortStream = 33 "abort-stream",
-        /// Runs a graph on streams of its own and waits for it.
+        /// Runs a graph on internal streams and waits for it.
         ExecuteGraph = 34 "execute-graph",
         /// Ends a graph.
         DestroyGraph = 35 "destroy-graph",
@@ -85,13 +85,13 @@ coded_enum! {
         TaskGroupBegin = 38 "task-group-begin",
         /// Ends `TaskGroupBegin`.
         TaskGroupEnd = 39 "task-group-end",
-        /// Marks a moment of the host, for whoever reads the trace.
+        /// Marks a time of the host, for the reader of the trace.
         Mark = 40 "mark",
         /// Begins a named range of the host's time.
         RangeBegin = 41 "range-begin",
-        /// Ends the range that a `RangeBegin` answered.
+        /// Ends the range that a `RangeBegin` returned.
         RangeEnd = 42 "range-end",
-        /// A thread of the program is to run the callbacks of a stream.
+        /// A thread of the program will run the callbacks of a stream.
         SubscribeReports = 43 "subscribe-reports",
         /// Undoes `SubscribeReports`.
         UnsubscribeReports = 44 "unsubscribe-reports",
@@ -111,41 +111,41 @@ pub enum Place {
     Gives,
 }
 
-/// What a call keeps the host waiting for.
+/// The target that a call makes the host wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
-    /// Nothing that the role tells of.
+    /// Nothing that belongs to the role.
     Nothing,
-    /// What was submitted to a stream.
+    /// The submitted work of a stream.
     Stream,
-    /// What was submitted before an event was recorded.
+    /// The work submitted before an event's record.
     Event,
-    /// What was submitted to every stream of a context.
+    /// The submitted work of all streams of a context.
     Device,
-    /// A transfer of its own.
+    /// A separate transfer.
     Transfer,
     /// The graph that it starts.
     Replay,
 }
 
 impl Waits {
-    /// Whether what is waited for was submitted before.
+    /// Whether the call waits for earlier submissions.
     pub const fn is_sync(self) -> bool {
         matches!(self, Self::Stream | Self::Event | Self::Device)
     }
 }
 
-/// What a role means: everyone who reacts to calls by their roles reads it here.
+/// Meaning of a role: all code that reacts to roles reads it here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meaning {
-    /// What the stream, the event and the context are to the call.
+    /// Relation of the stream, the event and the context to the call.
     pub stream: Place,
     pub event: Place,
     pub context: Place,
     /// It submits a task.
     pub submits: bool,
     pub waits: Waits,
-    /// It ends a stream, for whose tasks it waits unless it is forced.
+    /// It ends a stream and waits for its tasks, unless it is forced.
     pub drains: bool,
     /// It works on all streams of a context, a device or the process.
     pub on_all_streams: bool,
@@ -154,11 +154,11 @@ pub struct Meaning {
     pub changes: bool,
     /// It begins or ends the time in which streams can have work.
     pub bounds_life: bool,
-    /// A call with a graph is about the graph as a whole, whatever number it has.
+    /// A call with a graph is about the graph as a whole, for any number.
     pub makes_graph: bool,
     /// The program's functions run inside it.
     pub calls_back: bool,
-    /// It says something to whoever reads the trace. Its stream may be missing.
+    /// It is a message to the reader of the trace. Its stream may be missing.
     pub annotates: bool,
 }
 
@@ -196,7 +196,7 @@ const SUBMITS_EVENT: Meaning = Meaning {
     ..SUBMITS
 };
 
-/// A role that speaks to whoever reads the trace.
+/// A role that is a message to the reader of the trace.
 const ANNOTATES: Meaning = Meaning {
     annotates: true,
     ..PLAIN
@@ -249,7 +249,7 @@ const fn gives_stream() -> Meaning {
     }
 }
 
-/// What a call returns that gave up waiting: for a stream or device, and for an event.
+/// Return codes of a wait that timed out: for a stream or device, and for an event.
 pub const TIMEOUTS: [i64; 2] = [507_046, 507_047];
 
 impl Role {
@@ -265,7 +265,7 @@ impl Role {
         asks || self.asks_for_an_end() || meaning.calls_back || meaning.annotates
     }
 
-    /// What the role means.
+    /// Meaning of the role.
     #[inline]
     pub const fn meaning(self) -> Meaning {
         use Place::{Gives, Takes};

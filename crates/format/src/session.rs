@@ -1,10 +1,10 @@
 //! The layout of a session's shared memory: one header page, a table of channels, the calls that are
 //! under way in each, then segments.
 //!
-//! A *channel* belongs to one thread of one traced process. Its records lie in a chain of
-//! *segments*; segments come from one pool that all threads of all processes share, so a session
-//! has one budget and no thread has a size of its own. Nothing ever wraps around: a full segment
-//! points to the next one, and goes back to the pool when the collector has read it.
+//! A *channel* belongs to one thread of one traced process. Its records are in a chain of *segments*;
+//! segments come from one pool that all threads of all processes share, so a session has one budget and
+//! no thread has a fixed part of it. Nothing ever wraps around: a full segment points to the next one,
+//! and returns to the pool when the collector has read it.
 
 use crate::coded_enum;
 use crate::record::SLOT_BYTES;
@@ -23,7 +23,7 @@ pub const SEGMENT_BYTES: usize = 64 * 1024;
 /// Slots of a segment; slot 0 is the segment's header.
 pub const SEGMENT_SLOTS: usize = SEGMENT_BYTES / SLOT_BYTES;
 
-/// Calls within each other that a channel tells of while they are under way.
+/// Nested calls that a channel lists while they are running.
 pub const OPEN_LEVELS: usize = 8;
 /// Bytes of a channel's open calls: one slot each, laid out like a record of a call.
 pub const OPEN_BYTES: usize = OPEN_LEVELS * SLOT_BYTES;
@@ -44,13 +44,13 @@ pub const fn session_bytes(segments: u32) -> usize {
     SEGMENTS_OFFSET + segments as usize * SEGMENT_BYTES
 }
 
-/// The environment variable that tells the interposer which file to map.
+/// The environment variable with the session file for the interposer.
 pub const SESSION_VARIABLE: &str = "ASCEND_TRACE_SESSION";
 
 /// How the interposer times tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
-    /// Calls only; the interposer makes no AscendCL call of its own.
+    /// Calls only; the interposer makes no AscendCL call itself.
     Off,
     /// Event pairs around tasks.
     Events,
@@ -60,9 +60,9 @@ pub enum Timing {
     Sample(u32),
     /// `Events`, `Chained` or `Sample` for each stream, by how long its tasks are and by the chip.
     Auto,
-    /// The hardware's own log, as msPTI tells it; as `Auto` where there is none.
+    /// The hardware log, from msPTI; as `Auto` without it.
     Hardware,
-    /// `Events`, and the hardware's log beside them.
+    /// `Events`, and the hardware log as well.
     Both,
 }
 

@@ -1,8 +1,8 @@
 //! Times of different clocks. Where two clocks meet, a time has the type of its clock, so that the times of one are never
 //! taken for those of the other. Rows and columns hold plain numbers again: their names have the unit.
 //!
-//! Nothing here turns the time of one clock into that of another. It takes what is known of both: an offset, which
-//! [`HostNs::offset_from`] measures and [`DeviceNs::on_host`] applies.
+//! Nothing here converts the time of one clock into that of another by itself. It needs both readings
+//! at once: an offset, which [`HostNs::offset_from`] measures and [`DeviceNs::on_host`] applies.
 
 macro_rules! nanoseconds {
     ($(#[$docs:meta])* $name:ident) => {
@@ -19,17 +19,17 @@ macro_rules! nanoseconds {
                 Self(ns)
             }
 
-            /// The nanoseconds, for what has its clock in its name.
+            /// The nanoseconds, for values with the clock in their name.
             pub const fn ns(self) -> i64 {
                 self.0
             }
 
-            /// So many nanoseconds later.
+            /// The time `ns` nanoseconds later.
             pub const fn plus(self, ns: i64) -> Self {
                 Self(self.0.saturating_add(ns))
             }
 
-            /// So many nanoseconds earlier.
+            /// The time `ns` nanoseconds earlier.
             pub const fn minus(self, ns: i64) -> Self {
                 Self(self.0.saturating_sub(ns))
             }
@@ -60,14 +60,14 @@ impl HostNs {
 }
 
 impl DeviceNs {
-    /// The host's time where its clock is ahead by so many nanoseconds.
+    /// The host's time, with a clock that is ahead by this number of nanoseconds.
     pub const fn on_host(self, offset_ns: i64) -> HostNs {
         HostNs(self.0.saturating_add(offset_ns))
     }
 }
 
-/// What the counter of a session showed: ticks of the processor's counter, or nanoseconds of `CLOCK_MONOTONIC` where
-/// that counter is of no use. Records hold these.
+/// A reading of a session's counter: ticks of the processor's counter, or nanoseconds of
+/// `CLOCK_MONOTONIC` where that counter cannot be used. Records contain these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Ticks(u64);
@@ -77,7 +77,7 @@ impl Ticks {
         Self(count)
     }
 
-    /// The ticks, for what has them in its name.
+    /// The ticks, for values with ticks in their name.
     pub const fn count(self) -> u64 {
         self.0
     }

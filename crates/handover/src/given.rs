@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 /// Signals are numbered from 1 to this.
 const SIGNALS: i32 = 64;
 
-/// What a process inherits.
+/// State that a process inherits.
 #[derive(Clone, Copy)]
 pub(crate) struct Given {
     /// A bit for each signal, from the lowest for signal 1.
@@ -23,8 +23,8 @@ const KNOWN: u8 = 1;
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static mut GIVEN: MaybeUninit<Given> = MaybeUninit::uninit();
 
-/// What was given. Where the loader has not run [`note`], as in a process that loads this code late, it is
-/// what is so now.
+/// The inherited state. Where the loader has not run [`note`], as in a process that loads this code
+/// late, it is the present state.
 pub(crate) fn get() -> Given {
     match STATE.load(Acquire) {
         // SAFETY: written once, before the state says so, and never again.
@@ -36,7 +36,7 @@ pub(crate) fn get() -> Given {
 /// Called by the loader before `main`, when there is one thread.
 extern "C" fn note() {
     let given = Given::look();
-    // SAFETY: nobody reads it before the state says that it is there; there is no other writer.
+    // SAFETY: the state below announces it to readers; no other writer exists.
     unsafe { (&raw mut GIVEN).write(MaybeUninit::new(given)) };
     STATE.store(KNOWN, Release);
     if given.is_ignored(libc::SIGCHLD) {
@@ -46,7 +46,7 @@ extern "C" fn note() {
 }
 
 #[used]
-// SAFETY: the loader calls what lies in this section, without arguments that are used here.
+// SAFETY: the loader calls the functions of this section, without arguments that are used here.
 #[unsafe(link_section = ".init_array")]
 static NOTE: extern "C" fn() = note;
 
@@ -91,15 +91,15 @@ impl Given {
         (1..=SIGNALS).contains(&signal) && self.ignored >> (signal - 1) & 1 != 0
     }
 
-    /// Makes the signals of this process what they were. Only between fork and exec, after which there are
-    /// no handlers that this would take away.
+    /// Restores the signals of this process. Only between fork and exec, after which no handlers exist
+    /// that this would remove.
     pub(crate) fn restore_signals(&self) {
         for signal in 1..=SIGNALS {
             let handler = match self.is_ignored(signal) {
                 true => libc::SIG_IGN,
                 false => libc::SIG_DFL,
             };
-            // SAFETY: neither runs any code of ours; what cannot be changed is refused.
+            // SAFETY: neither runs code of this crate; impossible changes are refused.
             unsafe { libc::signal(signal, handler) };
         }
         // SAFETY: the set is whole.
@@ -107,7 +107,7 @@ impl Given {
     }
 }
 
-/// Closes the streams whose bits are set.
+/// Closes the streams with set bits.
 pub(crate) fn close_streams(streams: u8) {
     for stream in libc::STDIN_FILENO..=libc::STDERR_FILENO {
         if streams >> stream & 1 != 0 {

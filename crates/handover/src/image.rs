@@ -15,7 +15,7 @@ pub(crate) struct Image {
 }
 
 struct List {
-    /// What the pointers lead to; nothing changes it.
+    /// The targets of the pointers; nothing changes them.
     _strings: Vec<CString>,
     pointers: Vec<*const c_char>,
 }
@@ -49,10 +49,10 @@ impl Image {
         })
     }
 
-    /// Becomes the program; answers only why that is not possible. Between fork and exec.
+    /// Becomes the program; returns only the reason why that is not possible. Between fork and exec.
     pub(crate) fn exec(&self) -> io::Error {
         let (words, variables) = (&self.words.pointers, &self.variables.pointers);
-        // SAFETY: all three are what the call wants: a string, and lists of strings that end with null.
+        // SAFETY: all three have the required form: a string, and lists of strings that end with null.
         unsafe { libc::execve(self.file.as_ptr(), words.as_ptr(), variables.as_ptr()) };
         io::Error::last_os_error()
     }

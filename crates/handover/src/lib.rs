@@ -1,14 +1,14 @@
-//! What the command was given by whoever started it, handed on to the program as it was.
+//! State that the command inherited, passed on to the program unchanged.
 //!
-//! A program inherits which signals are ignored, which are blocked, and which of its standard streams are
-//! closed. The standard library changes all three: it ignores `SIGPIPE` and opens `/dev/null` for closed
-//! streams before `main`, and what it starts gets neither the blocked signals nor an ignored `SIGPIPE`. So
-//! this crate looks before the standard library does, and puts things right after it.
+//! A program inherits ignored signals, blocked signals, and closed standard streams. The standard
+//! library changes all three: it ignores `SIGPIPE` and opens `/dev/null` for closed streams before
+//! `main`, and a started program gets neither the blocked signals nor an ignored `SIGPIPE`. So this
+//! crate looks before the standard library does, and restores the state after it.
 //!
 //! **Invariant: the program starts as it would have without the command between it and its parent.**
 //!
-//! `SIGCHLD` is the one thing that the command changes for itself: where it is ignored, nobody can learn
-//! how a child has ended. It is waited for from here on, and ignored again in the program.
+//! `SIGCHLD` is the only thing that the command changes for itself: where it is ignored, the exit of a
+//! child cannot be learnt. From here on children are waited for, and the program ignores it again.
 
 #![expect(
     unsafe_code,
@@ -33,7 +33,7 @@ use image::Image;
 pub enum Closed {
     /// The program does not have them either.
     Stay,
-    /// The program gets what the command puts in their place.
+    /// The command replaces them.
     Replaced,
 }
 
@@ -56,8 +56,8 @@ pub fn hand_on(command: &mut Command, closed: Closed) {
     }
 }
 
-/// As [`hand_on`], for a program whose file is known. The standard library would give a file that the kernel does
-/// not know how to start to a shell, whatever is in it.
+/// As [`hand_on`], for a program with a known file. The standard library would pass any file that the
+/// kernel cannot start to a shell.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn hand_on(command: &mut Command, closed: Closed) {
 pub fn hand_on_to(command: &mut Command, file: &Path, closed: Closed) -> io::Result<()> {
     let image = Image::new(command, file)?;
     hand_on(command, closed);
-    // SAFETY: as above; it is the last closure, and starts the program or tells why not.
+    // SAFETY: as above; it is the last closure, and starts the program or reports why not.
     unsafe { command.pre_exec(move || Err(image.exec())) };
     Ok(())
 }
@@ -76,17 +76,18 @@ pub fn announce(command: &mut Command, to: BorrowedFd<'_>) {
     let to = to.as_raw_fd();
     let write = move || {
         let line = format!("started {}\n", std::process::id());
-        // SAFETY: writes bytes that are there; a descriptor that is gone is refused. Nobody is told of a failure
-        // but who reads.
+        // SAFETY: writes existing bytes; a closed descriptor is refused. Only the reading side notices
+        // a failure.
         unsafe { libc::write(to, line.as_ptr().cast(), line.len()) };
         Ok(())
     };
-    // SAFETY: memory is asked for, which a child may do whose parent has one thread, as that of a program's
-    // keeper; the C library keeps its own locks whole over a fork in any case.
+    // SAFETY: it allocates, which is allowed in a child of a process with one thread, such as a
+    // program's keeper; the C library keeps its locks valid over a fork in any case.
     unsafe { command.pre_exec(write) };
 }
 
-/// From now on these signals do nothing to this process. What it starts by [`hand_on`] is not concerned.
+/// From now on these signals have no effect on this process. Programs started by [`hand_on`] are not
+/// affected.
 pub fn ignore(signals: impl IntoIterator<Item = i32>) {
     for signal in signals {
         // SAFETY: ignoring runs no code; a number that is no signal is refused.
@@ -100,7 +101,7 @@ pub fn was_ignored(signal: i32) -> bool {
     given::get().is_ignored(signal)
 }
 
-/// Takes over a descriptor that the process which started this one has left open for it, by its number.
+/// Takes over an open descriptor of the parent process, by its number.
 ///
 /// # Errors
 ///
@@ -109,11 +110,11 @@ pub fn adopt(number: RawFd) -> io::Result<OwnedFd> {
     if number <= libc::STDERR_FILENO {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // SAFETY: a number that is no descriptor is refused; the flag keeps it from what is started later.
+    // SAFETY: a number that is no descriptor is refused; the flag hides it from later children.
     if unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it is open, and by the agreement with the starting process nobody else here has it.
+    // SAFETY: it is open, and by agreement with the parent process it has no other user here.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 

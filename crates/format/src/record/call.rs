@@ -9,11 +9,11 @@
 //! | 56–63 | more [`flags`] |
 //!
 //! Then: begin ticks; duration in ticks (low half) and return code (high half); one word for each flag
-//! that stands for one, in the order of the flags; one word per argument; and with `TEXTS`, for each
-//! argument that is told as a text, its length and its bytes padded to words.
+//! with a word, in the order of the flags; one word per argument; and with `TEXTS`, for each argument
+//! that is recorded as a text, its length and its bytes padded to words.
 //!
-//! A function from [`STUB`] on is a stub of the process, whose number is what is beyond: no table has it,
-//! and a record of the same channel has told its name before. The number of its arguments comes as a word
+//! A function from [`STUB`] on is a stub of the process, with the rest as its number: no table has it,
+//! and an earlier record of the same channel has its name. The number of its arguments comes as a word
 //! before them.
 
 use super::layout::{Reader, WORD, Writer};
@@ -23,7 +23,7 @@ use crate::api::{TaskKind, Untimed};
 /// Words of a call before its optional ones: head, begin, duration and code.
 pub const FIXED_WORDS: usize = 3;
 
-/// What else word 0 of a call tells.
+/// Further fields of word 0 of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallHead {
     pub slots: u8,
@@ -54,7 +54,7 @@ impl CallHead {
             | (self.flags as u64 >> 8) << 56
     }
 
-    /// What word 0 says, unless it is none of a call.
+    /// The fields of word 0, if it belongs to a call.
     #[inline]
     pub fn decode(word: u64) -> Option<Self> {
         let head = Head::decode(word).filter(|head| head.kind == RecordKind::Call)?;
@@ -71,13 +71,13 @@ impl CallHead {
 /// Declares the words that not every call has, with the flags that say so.
 macro_rules! optional_words {
     ($($(#[$meta:meta])* $flag:ident = $bit:literal $field:ident,)+) => {
-        /// What a call's record has besides what all have.
+        /// Optional parts of a call's record.
         pub mod flags {
             $($(#[$meta])* pub const $flag: u16 = $bit;)+
             /// No word here: texts follow the arguments.
             pub const TEXTS: u16 = 32;
-            /// No word here: the call did not return. It was left by an exception, by a jump or by the
-            /// end of its thread, at the end that is told or before. Its return value means nothing.
+            /// No word here: the call did not return. An exception, a jump or the end of its thread
+            /// left it, at the recorded end or before. Its return value means nothing.
             pub const LEFT: u16 = 128;
         }
 
@@ -106,7 +106,7 @@ macro_rules! optional_words {
 }
 
 optional_words! {
-    /// `stream serial | context serial << 32`, either 0 when there is none.
+    /// `stream serial | context serial << 32`, either is 0 if missing.
     STREAM = 1 stream,
     /// `event serial | generation << 32`: the record that this call made, waits for or asks about.
     OBJECT = 2 object,
@@ -120,7 +120,7 @@ optional_words! {
     /// graph, or of the replay that it started, both from 1; 0 for calls on the graph as a whole,
     /// and for calls that were refused while their stream was being captured.
     GRAPH = 64 graph,
-    /// The stack that the call was made with, see `record::told::Stack`.
+    /// The stack of the call, see `record::told::Stack`.
     STACK = 256 stack,
 }
 
@@ -239,7 +239,7 @@ impl<'a> Call<'a> {
         words.div_ceil(SLOT_WORDS).min(MAX_SLOTS)
     }
 
-    /// Writes the record into so many slots. Texts that do not fit any more are cut.
+    /// Writes the record into its slots. Texts that do not fit are cut.
     #[inline(always)]
     pub fn put<'t>(&self, room: &mut [u64], texts: Option<impl Iterator<Item = ArgText<'t>>>) {
         let optional = self.optional();
@@ -302,9 +302,9 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Reads a call that is under way from what its thread says, which is laid out like the first slot of
-    /// its record, but without a length: word 0, begin, the stack or 0, the stream if it is known, and the
-    /// first arguments. Of a stub those are not told.
+    /// Reads a running call from its thread's list, which is laid out like the first slot of its
+    /// record, but without a length: word 0, begin, the stack or 0, the stream if it is known, and the
+    /// first arguments. A stub has no arguments there.
     pub fn take_open(words: &'a [u64; SLOT_WORDS]) -> Option<Self> {
         let head = CallHead::decode(words[0])?;
         let begin = words[1];
@@ -331,7 +331,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The words of the arguments, and whatever follows them in the record.
+/// The words of the arguments, and the rest of the record.
 #[inline]
 fn args<'a>(reader: &mut Reader<'a>, function: u16) -> Option<&'a [u64]> {
     if function < STUB {

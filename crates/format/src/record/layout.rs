@@ -1,6 +1,6 @@
-//! How fields lie in a record: one after another, each at a multiple of its own size, as C would lay them
-//! out. All words are native. Writing stops at the end of the room, and reading answers 0 past the end of
-//! the words, so that a torn record cannot fault.
+//! The layout of fields in a record: one after another, each at a multiple of its size, as in C. All
+//! words are native. Writing stops at the end of the room, and reading returns 0 past the end of the
+//! words, so that a torn record cannot fault.
 
 use super::{Head, MAX_LONG_TEXT, MAX_STRING, NULL_STRING, SLOT_WORDS};
 
@@ -10,12 +10,12 @@ pub(super) const WORD: usize = size_of::<u64>();
 /// Puts fields into a record that is being built.
 pub struct Writer<'a> {
     words: &'a mut [u64],
-    /// Bytes so far.
+    /// Number of bytes.
     at: usize,
 }
 
 impl<'a> Writer<'a> {
-    /// A record in `words`, behind its head: word 0 with nothing besides in it, or a whole one.
+    /// A record in `words`, after its head: word 0 without further fields, or a whole one.
     #[inline(always)]
     pub(super) fn new(words: &'a mut [u64], head: u64, at: usize) -> Self {
         if let Some(first) = words.first_mut() {
@@ -24,12 +24,12 @@ impl<'a> Writer<'a> {
         Self { words, at }
     }
 
-    /// A value of so many bytes, all others of which are 0 in `value`.
+    /// A value of `size` bytes; all other bytes of `value` are 0.
     #[inline(always)]
     fn value(&mut self, value: u64, bytes: usize) {
         let at = self.at.next_multiple_of(bytes);
         if let Some(word) = self.words.get_mut(at / WORD) {
-            // What was there before is of another record.
+            // The previous content belongs to another record.
             *word = match at % WORD {
                 0 => value,
                 behind => *word | value << (8 * behind),
@@ -64,7 +64,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// What follows the first `at` bytes.
+    /// The rest after the first `at` bytes.
     #[inline]
     pub(super) fn new(words: &'a [u64], at: usize) -> Self {
         Self { words, at }
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         self.words.get(self.at.div_ceil(WORD)..).unwrap_or(&[])
     }
 
-    /// So many of the bytes that follow, or what there is of them.
+    /// The next `length` bytes, or those that exist.
     fn bytes<const MOST: usize>(&mut self, length: u64) -> Text<'a, MOST> {
         let rest = self.rest();
         let length = usize::try_from(length).unwrap_or(MOST).min(MOST);
@@ -115,16 +115,16 @@ pub trait Field: Copy {
     const BYTES: usize;
     /// The value in its lowest bytes, all others 0.
     fn to_word(self) -> u64;
-    /// `None` for what it cannot be.
+    /// `None` for an impossible value.
     fn from_word(word: u64) -> Option<Self>;
 }
 
-/// What can be a field of a record.
+/// Type of a field of a record.
 pub trait Part<'a>: Sized {
     /// Bytes of the record up to the end of this, when there are `at` before it.
     fn end(&self, at: usize) -> usize;
     fn put(&self, writer: &mut Writer<'_>);
-    /// `None` for what it cannot be.
+    /// `None` for an impossible value.
     fn take(reader: &mut Reader<'a>) -> Option<Self>;
 }
 
@@ -216,7 +216,7 @@ pub type LongText<'a> = Text<'a, MAX_LONG_TEXT>;
 #[derive(Clone, Copy)]
 enum Bytes<'a> {
     Plain(&'a [u8]),
-    /// So many bytes in words.
+    /// This number of bytes in words.
     Words(&'a [u64], usize),
 }
 
@@ -238,7 +238,7 @@ impl<'a, const MOST: usize> Text<'a, MOST> {
         self.len() == 0
     }
 
-    /// Copies the bytes to the begin of `room`, and answers them there.
+    /// Copies the bytes to the begin of `room`, and returns them there.
     pub fn copy<'b>(&self, room: &'b mut [u8; MOST]) -> &'b [u8] {
         let room = room.get_mut(..self.len()).unwrap_or_default();
         match self.0 {
@@ -305,7 +305,7 @@ pub trait Recorded<'a>: Sized {
         self.end().div_ceil(WORD * SLOT_WORDS)
     }
 
-    /// Writes the record into so many slots.
+    /// Writes the record into its slots.
     fn put(&self, room: &mut [u64]) {
         let head = Head {
             kind: Self::KIND,

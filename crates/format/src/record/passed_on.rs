@@ -1,7 +1,7 @@
 //! Records that are in the trace file as they come: the declaration of each makes the record, the row of the
 //! file and its columns, and the way from one to the other.
 
-/// Hands the declarations of such records to a macro, behind what comes in braces:
+/// Passes the declarations of such records to a macro, after the content of the braces:
 ///
 /// ```text
 /// /// What it tells.

@@ -51,7 +51,7 @@ macro_rules! records {
             $class:ident of $memory:literal $pfields:tt)*
     ) => {
         coded_enum! {
-            /// What a record tells.
+            /// Kind of a record.
             RecordKind {
                 /// A call that returned, or was left.
                 Call = 1,
@@ -70,7 +70,7 @@ macro_rules! records {
         }
 
         impl<'a> Record<'a> {
-            /// What the words of a record say; `None` when they make no sense.
+            /// The fields of a record's words; `None` when they make no sense.
             #[inline]
             pub fn take(words: &'a [u64]) -> Option<Self> {
                 Some(match Head::decode(*words.first()?)?.kind {
@@ -122,7 +122,7 @@ passed_on! { records {
         closing: u32,
         /// Nanoseconds that the end event took.
         record_ns: u32,
-        /// How far off `record_ns` may be, and what the runtime told both times no finer than.
+        /// The error of `record_ns`, and the resolution of both times in the runtime.
         record_open_ns: u32,
     }
 
@@ -136,7 +136,7 @@ passed_on! { records {
         device_ns: i64,
     }
 
-    /// The thread has this name by now.
+    /// The thread has this name now.
     Thread<'a> = 8 {
         tid: u32,
         /// What `pthread_self` returns in it.
@@ -155,7 +155,7 @@ passed_on! { records {
         path: LongText<'a>,
     }
 
-    /// From then on what the key stands for has this name.
+    /// From then on the object of the key has this name.
     Name<'a> = 12 {
         /// In ticks.
         since: u64,
@@ -163,12 +163,12 @@ passed_on! { records {
         name: Text<'a>,
     }
 
-    /// What the tool has cost a thread of the process so far.
+    /// Tracer overhead of a thread of the process, as sums.
     Cost = 13 {
         tid: u32,
         /// When that was, in ticks; so are the other times.
         at: u64,
-        /// Calls whose recording was measured, and how long that took.
+        /// Number of calls with a measured recording, and the duration of the recording.
         samples: u64,
         sampled: u64,
         /// What took longer than the recording of a call: memory for more of them.
@@ -189,7 +189,7 @@ passed_on! { records {
         name: Text<'a>,
     }
 
-    /// What came of patching a function.
+    /// Outcome of patching a function.
     Patch<'a> = 15 {
         outcome: Outcome,
         function: Text<'a>,
@@ -208,12 +208,12 @@ passed_on! { records {
         device: u32,
         /// The runtime's number of the stream.
         stream: u32,
-        /// Of the call that submitted it; 0 when that is not told.
+        /// Of the call that submitted it; 0 when unknown.
         correlation: u64,
         /// 0 and 0 when the log has no times of it.
         begin_ns: i64,
         end_ns: i64,
-        /// What a [`Name`] gives its name to; 0 for none.
+        /// The key of a [`Name`]; 0 for none.
         name: u64,
         /// In ticks, when this was received: it had ended before.
         seen: u64,
@@ -222,9 +222,9 @@ passed_on! { records {
     /// Whether the hardware's log is read from now on, or not any more.
     Log = 19 {
         state: LogState,
-        /// What msPTI answered, 0 where it was not asked.
+        /// Return code of msPTI, 0 where it was not asked.
         code: u32,
-        /// A bit for each [`ActivityKind`] that it tells of.
+        /// A bit for each [`ActivityKind`] that it reports.
         kinds: u32,
         /// Tasks have no other times.
         is_alone: bool,
@@ -234,12 +234,12 @@ passed_on! { records {
     Command<'a> = 17 {
         /// Counts the parts from 0.
         part: u16,
-        /// The line goes on beyond what is told.
+        /// The line is longer than the recorded part.
         goes_on: bool,
         bytes: LongText<'a>,
     }
 
-    /// A range of the thread begins, as the hook inside Python tells.
+    /// A range of the thread begins, from the hook inside Python.
     RangeBegin<'a> = 20 {
         kind: RangeKind,
         /// No other range of the process has it.
@@ -249,10 +249,10 @@ passed_on! { records {
         name: Text<'a>,
     }
 
-    /// It ends, and whatever began inside it.
+    /// It ends, with all ranges that began inside it.
     RangeEnd = 21 {
         id: u64,
-        /// It was not what it seemed to become: nothing is told of it, but of what is inside.
+        /// It was cancelled: only the ranges inside it are kept.
         is_void: bool,
         /// In ticks.
         at: u64,
@@ -268,11 +268,11 @@ passed_on! { records {
         frames: LongText<'a>,
     }
 
-    /// An object that frames lie in.
+    /// An object with frames.
     Object<'a> = 23 {
         /// From 1; no other object of the process has it.
         number: u16,
-        /// What the loader has added to the addresses of its file.
+        /// The offset that the loader has added to the addresses of its file.
         base: u64,
         build_id: Text<'a>,
         path: LongText<'a>,

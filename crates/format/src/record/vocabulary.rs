@@ -3,12 +3,12 @@
 use crate::coded_enum;
 
 coded_enum! {
-    /// What is known of a function that no table has.
+    /// Facts about a function that no table has.
     Shape {
-        /// Nothing. Its calls tell no arguments.
+        /// Nothing. Its calls have no arguments.
         Unknown = 0,
-        /// It plans an operator. A call tells words among which handles of tensors may be, then the size
-        /// of the workspace and the executor that it answered, 0 where that is not known.
+        /// It plans an operator. The record of a call has words that may be handles of tensors, then
+        /// the size of the workspace and the executor that it returned, 0 where unknown.
         Planning = 1,
         /// It submits a planned operator: workspace, its size, executor, stream.
         Submitting = 2,
@@ -16,7 +16,7 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// What came of fetching a function by name.
+    /// Result of fetching a function by name.
     Lookup {
         /// The program got a wrapper.
         Wrapped = 0,
@@ -24,8 +24,8 @@ coded_enum! {
         Absent = 1,
         /// The table has no such function: the program got the function itself.
         Unknown = 2,
-        /// The table has no such function: its calls are recorded without their arguments. Also told
-        /// when the program did not fetch it but is linked to it.
+        /// The table has no such function: its calls are recorded without their arguments. Also
+        /// recorded when the program did not fetch it but is linked to it.
         Untyped = 3,
     }
 }
@@ -65,12 +65,12 @@ coded_enum! {
         LogEntries = 15,
         /// Those without times.
         TimelessEntries = 16,
-        /// How often there was no memory for more of them: what came then is lost.
+        /// Number of requests without memory for a further buffer: their entries are lost.
         LogBuffersShort = 17,
         /// Entries of the log that were joined to tasks, and those that no task is certainly the reason for.
         JoinedEntries = 18,
         LooseEntries = 19,
-        /// Stretches of streams in which the log did not agree with what had been submitted.
+        /// Stretches of streams in which the log did not agree with the submitted tasks.
         LogMismatches = 20,
         /// How often the program paused the recording, and for how long in all.
         Pauses = 21,
@@ -79,8 +79,8 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// What an entry of the hardware's log is of. The code is msPTI's. Of copies and fills it tells when they were called
-    /// for, not when they ran.
+    /// Subject of an entry in the hardware log. The code is msPTI's. Entries of copies and fills have
+    /// the times of their calls, not of their runs.
     ActivityKind {
         Kernel = 2 "kernel",
         Communication = 9 "communication",
@@ -98,7 +98,7 @@ coded_enum! {
         Busy = 3 "busy",
         /// msPTI refused.
         Refused = 4 "refused",
-        /// The program has begun a profiler of its own.
+        /// The program has begun its profiler.
         GaveWay = 5 "gave-way",
     }
 }

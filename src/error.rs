@@ -18,7 +18,7 @@ pub(crate) const DENIED: u8 = 1;
 /// Failure of a command that launches nothing; also wrong words on its command line.
 pub(crate) const TROUBLE: u8 = 2;
 
-/// Why a command could not do what was asked, and the status it ends with.
+/// Why a command failed, and its exit status.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) status: u8,

@@ -6,8 +6,8 @@ use ascend_trace_analysis::hang::Hangs;
 use ascend_trace_collector::clock;
 use ascend_trace_recording::Recording;
 
-/// The time on the host's clock, in nanoseconds: for recordings that go on. It must be read before the file is: what is
-/// recorded until then only makes the report later.
+/// The time on the host's clock, in nanoseconds: for growing recordings. It must be read before the
+/// file: later records only make the report later.
 pub(crate) fn now() -> i64 {
     clock::now()
 }

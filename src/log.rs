@@ -1,4 +1,4 @@
-//! What a program has written to its screen: as plain lines for the view, and kept in a file.
+//! Output of a program on its screen: as plain lines for the view, and kept in a file.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -19,10 +19,10 @@ pub(crate) struct LogBook {
 #[derive(Default)]
 struct LogBookState {
     lines: VecDeque<String>,
-    /// Lines that were there once and are not kept any more.
+    /// Number of earlier lines that are not kept any more.
     forgotten: usize,
     unfinished: Vec<u8>,
-    /// Whether a carriage return waits for what follows it.
+    /// Whether a carriage return waits for the next character.
     returned: bool,
     /// Also show the output on standard output: the view has been closed.
     passing_through: bool,
@@ -45,7 +45,7 @@ impl LogBook {
         keep(&plain, file);
     }
 
-    /// The output has ended: what has no line end is a line too.
+    /// The output has ended: a last line without a line end counts too.
     pub(crate) fn end(&self, file: Option<&mut File>) {
         let mut state = self.lock();
         let mut rest = Vec::new();
@@ -64,7 +64,7 @@ impl LogBook {
         self.lock().passing_through = true;
     }
 
-    /// Lines so far, with those that are not kept any more.
+    /// Number of lines, with those that are not kept any more.
     pub(crate) fn len(&self) -> usize {
         let state = self.lock();
         state.forgotten + state.lines.len()
@@ -96,7 +96,7 @@ impl LogBookState {
         }
         let returned = std::mem::take(&mut self.returned);
         if returned && byte != b'\n' {
-            // A progress bar: what follows is written over the line.
+            // A progress bar: the next text overwrites the line.
             plain.push(b'\r');
             self.unfinished.clear();
         }

@@ -1,8 +1,8 @@
 //! What Prometheus reads of a recording while it is made: `record --metrics ADDR`.
 //!
-//! One thread sums up what the recording has gained, every few seconds. It steps back behind the program and the
-//! collector, and reads the file as the view does. Other threads answer clients with what is known by then. The program and
-//! the collector wait for none of them.
+//! One thread sums up the new part of the recording, every few seconds. It has a lower priority than
+//! the program and the collector, and reads the file as the view does. Other threads serve clients with
+//! the last sums. The program and the collector wait for none of these threads.
 
 mod address;
 mod device;
@@ -34,10 +34,10 @@ use page::Page;
 use reader::Reader;
 use token::Token;
 
-/// What was recorded before is in the file after this. Calls that have lasted for longer are known to be under way.
+/// Records of this age are in the file. Calls that have lasted longer are known to be running.
 const FLUSHED_NS: i64 = 300_000_000;
 
-/// What the user asked for.
+/// Options of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) place: Place,
@@ -110,15 +110,15 @@ impl Metrics {
         Ok(Self { page, end })
     }
 
-    /// The recording is complete. What is left of it is read while the command goes on, for the view; nobody waits for
-    /// that.
+    /// The recording is complete. Its rest is read while the command continues, for the view; the end
+    /// does not wait for that.
     pub(crate) fn finish(self) {
         self.page.recording_ended();
         let _ = self.end.send(());
     }
 }
 
-/// What the thread that reads has.
+/// State of the reading thread.
 struct Work {
     /// The recording. By its file, as its name may change.
     file: File,

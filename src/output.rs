@@ -1,4 +1,4 @@
-//! The two ways out: answers go to stdout, everything said about the work goes to stderr.
+//! The two outputs: results go to stdout, all messages about the work to stderr.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use ascend_trace_format::version::JSON_SCHEMA_VERSION;
 
 use crate::error::advised;
 
-/// What was said while the screen belonged to the view.
+/// Messages from the time of the view.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
 /// The latest of it that the view is to show.
@@ -29,21 +29,21 @@ pub(crate) fn say(text: impl AsRef<str>) {
     }
 }
 
-/// How much is said, beside what went wrong.
+/// Amount of messages, in addition to failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manner {
     /// Nothing.
     pub(crate) quiet: bool,
     /// Also how it is done.
     pub(crate) verbose: bool,
-    /// Colours whatever the surroundings say, or none.
+    /// Colours on or off, regardless of the environment.
     pub(crate) color: Option<bool>,
-    /// What the terminal shows text on; without it the terminal is asked.
+    /// Background of the terminal; without it the terminal is asked.
     pub(crate) ground: Option<Ground>,
     pub(crate) config: ConfigWord,
 }
 
-/// Which file holds what the user wants of every view.
+/// The file with the user's settings for every view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ConfigWord {
     /// The one in the folder for such files.
@@ -65,7 +65,7 @@ pub(crate) fn manner() -> Manner {
     MANNER.get().cloned().unwrap_or_default()
 }
 
-/// Says what went as it should.
+/// Prints a message about a success.
 pub(crate) fn tell(text: impl AsRef<str>) {
     if !manner().quiet {
         say(text);
@@ -85,7 +85,7 @@ pub(crate) fn announce(text: String) {
     *NOTICE.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
 }
 
-/// What the view is to show now.
+/// The message for the view.
 pub(crate) fn take_notice() -> Option<String> {
     NOTICE.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
@@ -96,7 +96,7 @@ pub(crate) fn is_held() -> bool {
     held.is_some()
 }
 
-/// Keeps back what is said for as long as it lives.
+/// Holds messages back while it lives.
 pub(crate) struct Hold;
 
 impl Hold {
@@ -120,12 +120,12 @@ impl Drop for Hold {
 fn write_message(text: &str) {
     let mut stderr = io::stderr().lock();
     for line in text.lines() {
-        // There is nobody left to tell when stderr is gone.
+        // If stderr is closed, no report is possible.
         let _ = writeln!(stderr, "ascend-trace: {}", plain(line));
     }
 }
 
-/// Prints an answer. A reader that has seen enough, such as `head`, is no error.
+/// Prints a result. A reader that closes the pipe early, such as `head`, is no error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_bytes(text.as_bytes())
 }
@@ -142,7 +142,7 @@ pub(crate) fn print_bytes(text: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// The frame around every `--json` answer; docs/JSON.md describes the contents.
+/// The frame around every `--json` result; docs/JSON.md describes the contents.
 #[derive(Serialize)]
 struct Document<'a, T> {
     schema: String,

@@ -9,7 +9,8 @@ pub(crate) fn place(pid: u32, name: &str) -> PathBuf {
     Path::new("/proc").join(pid.to_string()).join(name)
 }
 
-/// What a process has mapped, as the lines of `/proc/PID/maps`. Empty for one that has ended and was not waited for.
+/// Mappings of a process, as the lines of `/proc/PID/maps`. Empty for one that has ended and was not
+/// waited for.
 ///
 /// # Errors
 /// There is no such process, or it may not be looked at.

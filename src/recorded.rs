@@ -15,7 +15,7 @@ use ascend_trace_ring::maker;
 use crate::launch::keeper;
 use crate::processes::{maps, place, status};
 
-/// What is put behind the name of a file that was removed.
+/// Suffix of the name of a removed file.
 const REMOVED: &str = " (deleted)";
 
 /// A recording that goes on.
@@ -99,7 +99,7 @@ fn variable(environment: &[u8], name: &str) -> Option<PathBuf> {
     (!value.is_empty()).then(|| value.into())
 }
 
-/// The recorder whose screen a process keeps.
+/// The recorder of the screen that a process keeps.
 fn kept_by(pid: u32) -> Option<u32> {
     let words = fs::read(place(pid, "cmdline")).ok()?;
     let word = words.split(|byte| *byte == 0).nth(1)?;
@@ -122,7 +122,7 @@ fn descriptor(pid: u32, number: u32) -> PathBuf {
     place(pid, "fd").join(number.to_string())
 }
 
-/// Whether a process has a file open: its number may be somebody else's by now.
+/// Whether a process has a file open: another process may have its number now.
 fn has_open(pid: u32, path: &Path) -> bool {
     let leads_there = |number: &u32| {
         let found = fs::read_link(descriptor(pid, *number));
@@ -144,7 +144,7 @@ fn written_by(recorder: u32) -> io::Result<Option<Recorded>> {
         let path = descriptor(recorder, number);
         let name = place(recorder, "fdinfo").join(number.to_string());
         let info = fs::read_to_string(name).unwrap_or_default();
-        // What is no regular file may not even be opened: that can take something away from its reader.
+        // Only regular files may be opened: opening others can take data away from their reader.
         let is_file = fs::metadata(&path).is_ok_and(|it| it.is_file());
         if is_file && is_written(&info) && is_trace(&path) {
             found.push((!is_locked(&info), number));

@@ -1,4 +1,4 @@
-//! What lies at the addresses of a recording's stacks, as far as this machine has the files.
+//! Symbols for the addresses in a recording's stacks, as far as this machine has the files.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -28,7 +28,7 @@ fn files() -> Arc<Files> {
     Arc::clone(FILES.get_or_init(Arc::default))
 }
 
-/// Says of which files that stacks lie in this machine has none, or another one.
+/// Reports files of stacks that this machine does not have, or only in another version.
 pub(crate) fn say_missing(recording: &Recording) {
     let files = files();
     let objects = recording.things().objects();

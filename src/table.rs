@@ -10,7 +10,7 @@ enum Align {
     Right,
 }
 
-/// Rows of which a table is made, column by column: title, and what it says of a row.
+/// Rows of a table, column by column: title, and cell of a row.
 pub(crate) struct Rows<T> {
     rows: Vec<T>,
     table: Table,
@@ -68,7 +68,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The same without the column of this title, unless it is to be kept.
+    /// The same without the column of this title, unless it is `kept`.
     pub(crate) fn with_only_if(mut self, title: &str, kept: bool) -> Self {
         let place = self.columns.iter().position(|column| column.0 == title);
         if let Some(place) = place.filter(|_| !kept) {

@@ -39,15 +39,14 @@ pub(crate) use pace::step_back;
 pub(crate) use two::view_two;
 use whole::WholeCheck;
 
-/// A lag that was seen so long ago says nothing of now.
+/// A lag that was measured earlier says nothing about now.
 const RECENT: Duration = Duration::from_secs(1);
 
 /// A trace file that may still grow, with the program's output if there is any.
 pub(crate) struct FileSource {
     loader: Loader,
     log: Option<LogBook>,
-    /// What the recorder counts, where the recording is made by this process: it then knows that it is
-    /// going on.
+    /// Counts of the recorder, where this process makes the recording: then it is known to continue.
     gauge: Option<Arc<Gauge>>,
     file: PathBuf,
     lag: Option<Lag>,
@@ -65,7 +64,7 @@ struct Lag {
     age: Duration,
 }
 
-/// Time since a moment of a trace that is recorded on this host.
+/// Time since a time of a trace that is recorded on this host.
 fn age(moment: i64) -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     let now = now.tv_sec * 1_000_000_000 + now.tv_nsec;
@@ -73,7 +72,7 @@ fn age(moment: i64) -> Duration {
 }
 
 impl FileSource {
-    /// Follows a file that somebody else writes or has written.
+    /// Follows a file of another writer.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         Self::start(path, None, None)
     }
@@ -144,8 +143,8 @@ impl FileSource {
         }
     }
 
-    /// How old the newest thing on screen is, if the program has gone on since; else how old it was when
-    /// it came, if that is not long ago.
+    /// Age of the newest data on screen, if the program has continued since; else its age at its
+    /// arrival, if that is recent.
     fn lag(&mut self, changed: bool, counted: Option<Counted>) -> Option<Duration> {
         let counted = counted?;
         let newest = self.newest()?;
@@ -163,7 +162,7 @@ impl FileSource {
         Some(lag.age)
     }
 
-    /// The last moment that is known of.
+    /// The last known time.
     fn newest(&self) -> Option<i64> {
         self.overview().span.map(|span| span.end)
     }
@@ -173,7 +172,7 @@ impl FileSource {
         self.overview().calls
     }
 
-    /// Bytes of the file that have not been read, where only that tells how far behind the view is.
+    /// Unread bytes of the file, where only they show how far behind the view is.
     fn unread(&self) -> u64 {
         let length = std::fs::metadata(&self.file).map_or(0, |file| file.len());
         length.saturating_sub(self.loader.position())
@@ -334,7 +333,7 @@ fn colors(wanted: Option<bool>) -> Option<ColorMode> {
     })
 }
 
-/// What the user wants of every view, and why that is not all of what is configured.
+/// The user's settings for every view, and why some configured ones are missing.
 fn wishes() -> (Options, Option<String>) {
     let (config, wrong) = config::read();
     let options = Options {

@@ -1,4 +1,4 @@
-//! The words of the command line, and nothing of what they do.
+//! The words of the command line, without their effects.
 
 mod export;
 mod record;
@@ -127,7 +127,7 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// What `-` stands for where a trace is read.
+/// Meaning of `-` in place of a trace file.
 pub(crate) const STDIN: &str = "/dev/stdin";
 
 #[derive(Debug, Subcommand)]
@@ -176,7 +176,7 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-/// The names that stand for commands when they come first.
+/// The names of commands as the first word.
 pub(crate) const COMMANDS: [&str; 22] = [
     "record",
     "view",

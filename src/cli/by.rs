@@ -31,7 +31,8 @@ impl<'a> By<'a> {
         }
     }
 
-    /// Refuses a pattern that has found no steps: nobody may take that for a recording without any.
+    /// Refuses a pattern that has found no steps: the result must not look like a recording without
+    /// any.
     pub(crate) fn check(&self, has_steps: bool) -> anyhow::Result<()> {
         match &self.pattern {
             Some((by, _)) if !has_steps => {

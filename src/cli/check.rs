@@ -1,4 +1,4 @@
-//! `check`: what the program of a recording does wrong or at a cost.
+//! `check`: mistakes and costs of a recorded program.
 
 mod deny;
 mod sarif;

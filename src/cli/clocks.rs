@@ -8,7 +8,7 @@ use ascend_trace_recording::units::{duration, signed_duration};
 
 use crate::table::count;
 
-/// What the file says of a host.
+/// The row of a host in the file.
 pub(crate) fn row(placed: &Placed, alignment: &Alignment) -> HostRow {
     let (aligned_by, collectives, with) = match placed.how {
         How::Reference => ("reference", 0, 0),
@@ -57,7 +57,7 @@ pub(crate) fn of_row(host: &HostRow) -> String {
     }
 }
 
-/// What there is to say, each with the number of the host.
+/// Notes, each with the number of the host.
 pub(crate) fn notes(
     alignment: &Alignment,
     recorded: &[Recorded],

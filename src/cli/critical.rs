@@ -1,4 +1,5 @@
-//! `critical`: what the end of a recording, of a range or of a step waited for, moment by moment.
+//! `critical`: the chain of tasks and calls that the end of a recording, of a range or of a step waited
+//! for.
 
 use anyhow::{Context, bail};
 use serde::Serialize;

@@ -133,7 +133,7 @@ fn add(args: &AddArgs) -> anyhow::Result<u8> {
     prepare(&args.to).map(|()| 0)
 }
 
-/// Adds a recording that has just ended. What goes wrong is said, with the command that does it again.
+/// Adds a recording that has just ended. A failure is reported with the command that tries again.
 pub(crate) fn add_recorded(file: &Path, root: &Path, run: Option<&str>) {
     let args = AddArgs {
         files: vec![file.to_owned()],

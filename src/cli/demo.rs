@@ -44,7 +44,7 @@ const DEMOS: [Demo; 4] = [
 
 /// A device that is so slow that a person can watch its tasks run.
 const SLOW_DEVICE: &str = "devices=1,h2d_mbps=30,d2h_mbps=25,d2d_mbps=16,memset_mbps=100";
-/// One for when nobody watches.
+/// Device for a demo without the live view.
 const DEVICE: &str = "devices=1,h2d_mbps=2000,d2h_mbps=1600,d2d_mbps=1000,memset_mbps=4000";
 
 pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {

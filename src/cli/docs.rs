@@ -1,4 +1,4 @@
-//! Holds the documents against the program: whatever can be asked for, or is answered, is in them.
+//! Checks the documents against the program: they contain all options and all fields of the output.
 
 use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::critical::Critical;

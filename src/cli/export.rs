@@ -138,15 +138,15 @@ impl Job {
         Ok(())
     }
 
-    /// Writes what is wanted of a part that is in memory, and tells whether that was anything.
+    /// Writes the wanted rows of a part that is in memory, and returns whether it had any.
     fn of_part<'w>(&self, part: &Trace, sink: &mut dyn Sink<'w>) -> Result<bool, StreamError> {
         let source = Source::of(part, &self.wanted);
         self.exporter.export(&source, sink)?;
         Ok(source.has_any())
     }
 
-    /// Says what nobody may take for the whole: damage, that the recording goes on or was cut off,
-    /// what was lost while it was made, and a selection that matches nothing.
+    /// Reports everything that makes the output incomplete: damage, a recording that continues or was
+    /// cut off, losses during the recording, and a selection without a match.
     fn say_what_is_missing(&self, args: &ExportArgs) {
         trace::say_warnings(&args.file, &self.recording);
         if !self.has_any && !args.only.is_empty() {
@@ -160,7 +160,7 @@ impl Job {
     }
 }
 
-/// Refuses to add what a format has no place for.
+/// Refuses additions that a format cannot represent.
 fn check_added(args: &ExportArgs, exporter: &dyn Exporter) -> anyhow::Result<()> {
     let is_one_of = |formats: &[&str]| formats.contains(&exporter.name());
     if args.critical && !is_one_of(&["chrome", "perfetto", "csv", "parquet"]) {
@@ -223,7 +223,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     cause.kind() == io::ErrorKind::BrokenPipe
 }
 
-/// How much slices are to say. Tables say all of it.
+/// Detail of slices. Tables have all of it.
 fn amount(word: ArgsWord, exporter: &dyn Exporter) -> anyhow::Result<Args> {
     let has_slices = !matches!(exporter.layout(), Layout::Directory { .. });
     match word {
@@ -273,7 +273,7 @@ fn default_output(trace: &Path, exporter: &dyn Exporter) -> PathBuf {
     }
 }
 
-/// Nothing is written over the file that is read, whatever names lead to it.
+/// Never overwrites the input file, by any of its names.
 fn refuse_input(input: &Path, output: &Path, exporter: &dyn Exporter) -> anyhow::Result<()> {
     let own = fs::metadata(input).map(|it| (it.dev(), it.ino()));
     let is_input = |path: &Path| {
@@ -339,7 +339,7 @@ fn check_folder(path: &Path, present: &[String], force: bool) -> anyhow::Result<
     }
 }
 
-/// Writes beside the file first, so that a failed export leaves what was there.
+/// Writes to a temporary file first, so that a failed export does not change an existing file.
 fn to_file(job: &mut Job, path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
@@ -358,7 +358,7 @@ fn to_file(job: &mut Job, path: &Path) -> anyhow::Result<()> {
         .and_then(|()| fs::rename(&place, path).with_context(|| format!("cannot write {shown}")));
     match &renamed {
         Ok(()) => tell(format!("wrote {shown}")),
-        // What is left of the attempt is of no use.
+        // The rest of the attempt is of no use.
         Err(_) => drop(fs::remove_file(&place)),
     }
     renamed
@@ -383,12 +383,12 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Writes into a folder beside first, so that a failed export leaves what was there.
+/// Writes into a temporary folder first, so that a failed export does not change existing files.
 fn to_folder(job: &mut Job, path: &Path, layout: Layout) -> anyhow::Result<()> {
     let shown = path.display();
     let name = match path.file_name() {
         Some(_) => path.to_owned(),
-        // Such as `.` or `/`, which have no neighbours with a name of theirs.
+        // Such as `.` or `/`, which cannot have a neighbour with a similar name.
         None => path.join("export"),
     };
     let place = temporary(&name);
@@ -397,15 +397,15 @@ fn to_folder(job: &mut Job, path: &Path, layout: Layout) -> anyhow::Result<()> {
         let moved = move_all(&place, path, &present(path, layout));
         moved.with_context(|| format!("cannot write {shown}"))
     });
-    // What is left of the attempt is of no use.
+    // The rest of the attempt is of no use.
     let _ = fs::remove_dir_all(&place);
     written?;
     tell(format!("wrote {shown}/"));
     Ok(())
 }
 
-/// Gives the files of one folder their names in another, and removes what is left there of an export before: readers
-/// take all that is in a folder for one recording.
+/// Moves the files of one folder to another, and removes the rest of an earlier export there: readers
+/// take all files of a folder for one recording.
 fn move_all(from: &Path, to: &Path, before: &[String]) -> io::Result<()> {
     fs::create_dir_all(to)?;
     let mut old: HashSet<OsString> = before.iter().map(OsString::from).collect();

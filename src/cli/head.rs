@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::trace::{Condition, Losses};
 
-/// How much of the recordings is there that a document is about.
+/// Completeness of a document's recordings.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Head {
     /// It ended, nothing is damaged, and nothing was lost.

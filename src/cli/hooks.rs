@@ -1,4 +1,4 @@
-//! `hooks`: every function that is caught, and what is decoded of it.
+//! `hooks`: every intercepted function, and its decoded arguments.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use ascend_trace_tables as tables;
 /// The document of `hooks --json`.
 #[derive(Serialize)]
 pub(super) struct Document {
-    /// Differs between builds whose records differ.
+    /// Differs between builds with different records.
     table_hash: String,
     functions: Vec<Hook>,
     /// Functions of AscendCL that are not caught.

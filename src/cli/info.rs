@@ -1,4 +1,4 @@
-//! `info`: what a trace holds, and how complete it is.
+//! `info`: content and completeness of a trace.
 
 mod coverage;
 mod document;
@@ -22,7 +22,7 @@ use refused::Refused;
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut recording = trace::open_any(&args.file)?;
     let facts = Facts::of(&mut recording)?;
-    // How complete the file is, is what one asks here.
+    // The completeness of the file is the purpose of this command.
     trace::check(&mut recording, true)?;
     trace::say_warnings(&args.file, &recording);
     let condition = Condition::of_recording(&recording);

@@ -10,7 +10,7 @@ use clap_mangen::Man;
 use super::args;
 use crate::output::{print, print_bytes};
 
-/// The name of the command, whatever its file is called.
+/// The name of the command, for any name of its file.
 const NAME: &str = "ascend-trace";
 
 #[derive(Debug, Args)]

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     Ok(status)
 }
 
-/// Writes the merged file. Returns what of each input could not be read.
+/// Writes the merged file. Returns the unreadable parts of each input.
 fn write(
     args: &MergeArgs,
     (inputs, recorded, alignment): (&[Input], &[Recorded], &Alignment),
@@ -108,7 +108,7 @@ fn condition(input: &Input, warnings: &[Warning]) -> Condition {
     }
 }
 
-/// What is said of a file that cannot be read.
+/// Message for a file that cannot be read.
 fn reading<T>(result: Result<T, impl Into<Error>>, path: &Path) -> anyhow::Result<T> {
     let result = result.map_err(Into::into);
     result.with_context(|| format!("cannot read {}", path.display()))

@@ -44,7 +44,7 @@ use crate::launch::keeper;
 use crate::output::{ConfigWord, Manner, print, say, set_manner};
 use args::{ColorWord, Command, ThemeWord, Words};
 
-/// Does what the words ask for and answers the status to exit with.
+/// Runs the command line and returns the exit status.
 pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.collect();
     if words.get(1).is_some_and(|word| word == keeper::WORD) {
@@ -141,7 +141,7 @@ fn done(result: anyhow::Result<()>) -> Result<u8, Failure> {
 /// Help and version go to stdout; wrong words are explained in one line on stderr.
 fn refuse(error: &clap::Error, words: &[OsString], is_record: bool) -> u8 {
     if !error.use_stderr() {
-        // Nothing can be done for a reader that has gone.
+        // If the reader has closed the pipe, nothing can be done.
         let _ = error.print();
         return 0;
     }

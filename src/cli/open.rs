@@ -1,7 +1,7 @@
 //! `open`: shows a recording in Perfetto's UI, which fetches it from this process.
 //!
-//! The page runs in the user's browser and takes traces of `http://127.0.0.1:9001` only. What is offered there has
-//! a path that nobody can guess, so that other users of the host cannot fetch it.
+//! The page runs in the user's browser and takes traces of `http://127.0.0.1:9001` only. The offered
+//! trace has an unguessable path, so that other users of the host cannot fetch it.
 
 mod answer;
 
@@ -98,7 +98,7 @@ fn token() -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The page shows this name. What a URL would have to encode becomes `_`.
+/// The page shows this name. Characters that a URL would have to encode become `_`.
 fn name(trace: &Path) -> String {
     let stem = match trace.file_stem() {
         Some(stem) if trace != Path::new(STDIN) => stem.to_string_lossy(),
@@ -109,7 +109,7 @@ fn name(trace: &Path) -> String {
     plain.chain(".pftrace".chars()).collect()
 }
 
-/// Scheme, host and port of a URL: what a browser tells of the page that asks.
+/// Scheme, host and port of a URL: the browser's form of the requesting page.
 fn origin(url: &str) -> &str {
     let host = url.find("://").map_or(0, |at| at + 3);
     let path = url[host..].find('/').map_or(url.len(), |at| host + at);

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<u8> {
     answer(args, &data, &query)
 }
 
-/// What is asked, and of what.
+/// The query, and its source.
 fn asked(args: &QueryArgs) -> anyhow::Result<(PathBuf, String)> {
     let words: Vec<&OsStr> = args.words.iter().map(OsString::as_os_str).collect();
     match (words.as_slice(), &args.sql) {

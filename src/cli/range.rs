@@ -1,12 +1,12 @@
-//! A range of time on the command line: `BEGIN..END`, counted from the first moment of the trace.
+//! A range of time on the command line: `BEGIN..END`, counted from the begin of the trace.
 
 use anyhow::bail;
 
 use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::units::{NoDuration, duration, parse_duration};
 
-/// A range of time as it is typed: nanoseconds since the first moment of a trace. An end that is left out is the
-/// trace's own. [`RelativeRange::of`] makes it a range on the host's clock.
+/// A range of time as it is typed: nanoseconds since the begin of a trace. A missing end is the
+/// trace's. [`RelativeRange::of`] makes it a range on the host's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RelativeRange {
     begin_ns: Option<i64>,

@@ -13,7 +13,7 @@ use ascend_trace_collector::target::Target;
 pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
     let (dataset, run) = (args.dataset.take(), args.dataset_run.take());
     let plan = plan(args)?;
-    // What is wrong with the dataset is said before the program runs for hours.
+    // A fault of the dataset is reported before the program runs for hours.
     if let Some(root) = &dataset {
         if plan.target == Target::Standard {
             let text = "--dataset needs a trace file, and -o - writes none";
@@ -36,7 +36,7 @@ pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
     Ok(exit_code(recorded.status))
 }
 
-/// Whether what is recorded can be read again.
+/// Whether the recording can be read again.
 fn is_file(target: &Target) -> bool {
     match target {
         Target::Standard => false,

@@ -1,4 +1,5 @@
-//! `soft`: where the software runtime is, for compilers and scripts, and what a program has missed in it.
+//! `soft`: the place of the software runtime, for compilers and scripts, and the functions that a
+//! program misses in it.
 
 use std::path::Path;
 

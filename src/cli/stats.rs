@@ -61,7 +61,7 @@ fn document(stats: &Stats, condition: &Condition) -> anyhow::Result<Value> {
     Ok(document)
 }
 
-/// A line for each device whose clock runs as clocks usually do not.
+/// A line for each device with an unusual clock.
 fn unusual_clocks(trace: &Trace) -> String {
     let clocks = trace.clocks().iter().filter(|clock| clock.is_unusual);
     let lines = clocks.map(|clock| {
@@ -80,8 +80,8 @@ pub(super) fn document_of(trace: &Trace) -> anyhow::Result<Value> {
     document(&stats, &Condition::of(trace, &[]))
 }
 
-/// `span` is that of the whole recording. With `several` processes in it, of which pids need not tell, tables have
-/// their numbers.
+/// `span` is that of the whole recording. With `several` processes, which may have the same pid, tables
+/// have their numbers.
 fn text(
     stats: &Stats,
     condition: &Condition,
@@ -362,7 +362,7 @@ fn apis(stats: &Stats) -> Table {
     durations(rows, |it| &it.time).table()
 }
 
-/// Moments are told from the begin of the recording on, as ranges are given.
+/// Times are relative to the begin of the recording, as in ranges.
 fn open_calls(stats: &Stats, begin: i64) -> Table {
     let stream = |it: &&OpenCallStats| it.device.zip(it.stream_id).map(of_device);
     Rows::of(stats.open_calls.iter().take(ROWS))
@@ -445,7 +445,7 @@ fn culprit(stall: &StallStats) -> String {
     let chain = stall.chain.get(1..).filter(|it| !it.is_empty());
     let chain = chain.map(|links| format!("via {}", links.join(", ")));
     let root = stall.root.as_ref().map(|root| format!("root {root}"));
-    // What the host was late with says more than that no call was running.
+    // The reason for the host's delay says more than that no call was running.
     let says_more = |name: &str| stall.late.is_none() || name != MeanwhileStats::OUTSIDE;
     let meanwhile = stall.meanwhile.first().filter(|it| says_more(&it.name));
     let meanwhile = meanwhile.map(|it| {

@@ -1,4 +1,5 @@
-//! `steps`: the steps of a training loop, what each spent its time on, and what the slowest had more of.
+//! `steps`: the steps of a training loop, the parts of their time, and what the slowest ones had more
+//! of.
 
 use anyhow::Context;
 

@@ -19,7 +19,7 @@ use crate::output::say;
 use crate::symbols;
 use crate::viewing::recorder;
 
-/// How much of a recording is there.
+/// Completeness of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Condition {
     /// What cannot be read or is missing, in words.
@@ -87,7 +87,7 @@ impl Condition {
         self.ended && self.damage.is_empty() && self.lost.total() == 0
     }
 
-    /// The status of a command that has done what it was asked for.
+    /// The status of a command that has succeeded.
     pub(crate) fn status(&self, strict: bool) -> u8 {
         let is_cut = !self.ended && !self.growing;
         match is_cut || !self.damage.is_empty() || (strict && !self.is_complete()) {
@@ -97,7 +97,7 @@ impl Condition {
     }
 }
 
-/// What there is to say of a device whose clock runs as clocks usually do not.
+/// Message for a device with an unusual clock.
 pub(crate) fn unusual_clock(device: u32, process: Option<u32>, drift_ppm: Option<f64>) -> String {
     let process = process.map_or_else(String::new, |it| format!(" of process {it}"));
     let drift = drift_ppm.map_or_else(String::new, |ppm| format!(" ({ppm:.0} ppm)"));
@@ -131,9 +131,9 @@ pub(crate) fn check(recording: &mut Recording, strict: bool) -> anyhow::Result<(
     }
 }
 
-/// Opens a recording, however long it is. What is damaged in it is known only of the parts that have been read.
+/// Opens a recording of any length. Damage is known only for the parts that have been read.
 pub(crate) fn open_any(path: &Path) -> anyhow::Result<Recording> {
-    // What comes through a pipe can only be read once, from begin to end.
+    // A pipe can only be read once, from begin to end.
     let spool = match std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
         true => Some(spooled(path).with_context(|| format!("cannot open {}", path.display()))?),
         false => None,
@@ -153,7 +153,7 @@ pub(crate) fn open_held(file: &File) -> anyhow::Result<Recording> {
 fn opened(path: &Path) -> Result<Recording, OpenError> {
     let mut recording = Recording::open(path, |_, _| true)?;
     settle(path, &mut recording)?;
-    // Of a recording that goes on this is what it is now.
+    // For a growing recording, this is its present state.
     recording.close()?;
     recording.set_symbols(symbols::of_this_machine());
     Ok(recording)
@@ -172,7 +172,7 @@ pub(crate) fn settle(path: &Path, recording: &mut Recording) -> Result<(), OpenE
     Ok(())
 }
 
-/// What was found out about a recording.
+/// Results about a recording.
 pub(crate) struct Told<A> {
     pub(crate) answer: A,
     pub(crate) condition: Condition,
@@ -180,7 +180,7 @@ pub(crate) struct Told<A> {
     pub(crate) begin: i64,
 }
 
-/// Reads all of a recording, and says what is damaged or missing in it.
+/// Reads a whole recording, and reports its damaged and missing parts.
 pub(crate) fn fold<F: Fold>(
     path: &Path,
     recording: &mut Recording,
@@ -205,8 +205,8 @@ pub(crate) fn begin(recording: &Recording) -> i64 {
     recording.span().map_or(0, |span| span.begin)
 }
 
-/// What comes through a pipe, in a file without a name that is gone with this process: a trace is read
-/// where one looks, and not kept in memory.
+/// The data of a pipe, in an unnamed file that ends with this process: a trace is read by random
+/// access, and not kept in memory.
 fn spooled(pipe: &Path) -> anyhow::Result<File> {
     let mut pipe = File::open(pipe)?;
     let folder = std::env::temp_dir();
@@ -250,7 +250,7 @@ pub(crate) fn say_condition(path: &Path, condition: &Condition) {
     say_losses(path, condition.lost);
 }
 
-/// Says what was lost while the file was recorded.
+/// Reports losses of the recording.
 pub(crate) fn say_losses(path: &Path, losses: Losses) {
     if losses.total() > 0 {
         say(format!(

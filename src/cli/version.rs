@@ -8,7 +8,7 @@ use ascend_trace_tables as tables;
 use super::args::first_word;
 use crate::unpack;
 
-/// What is printed if the words ask for the version and for details.
+/// The text if the words ask for the version and for details.
 pub(super) fn asked(words: &[OsString]) -> Option<String> {
     let is = |word: &OsString, names: [&str; 2]| names.iter().any(|name| word == name);
     let rest = words.get(1..)?;

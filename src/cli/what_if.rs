@@ -78,7 +78,7 @@ fn text(report: &Report, is_asked: bool) -> String {
     text
 }
 
-/// What was asked for, with the streams.
+/// The requested changes, with their streams.
 fn asked(found: &Prediction) -> String {
     let verb = if found.saved_ns < 0 { "more" } else { "less" };
     let head = format!(

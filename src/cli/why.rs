@@ -33,7 +33,7 @@ fn one(asked: &Path, args: &WhyArgs) -> anyhow::Result<u8> {
     Ok(why.told.condition.status(args.strict))
 }
 
-/// Reports on each in turn. What cannot be read is told of, and does not keep the others back.
+/// Reports on each in turn. An unreadable one is reported, and does not stop the others.
 fn several(asked: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
     let mut status = 0;
     let mut found = Vec::new();
@@ -96,7 +96,7 @@ struct Why {
 }
 
 impl Why {
-    /// Of a file, or of what a process records.
+    /// Of a file, or of a process that is being recorded.
     fn of(asked: &Path, strict: bool) -> anyhow::Result<Self> {
         match process(asked) {
             Some(pid) => {
@@ -156,8 +156,8 @@ fn process(asked: &Path) -> Option<u32> {
     (is_number && !asked.exists()).then(|| word.parse().unwrap_or(u32::MAX))
 }
 
-/// Whether a recorder of this host writes to the file: it holds the file's lock, and writes within a moment what
-/// happens.
+/// Whether a recorder of this host writes to the file: it has the file's lock, and writes events within
+/// a short time.
 fn is_held(file: &Path) -> bool {
     // A pipe has no recorder to be asked, and must not be opened twice.
     if !file.is_file() {

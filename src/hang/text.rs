@@ -53,7 +53,7 @@ pub(crate) fn text(report: &Report, begin: i64) -> String {
     text
 }
 
-/// The ranks that hold others up, by several recordings, whose names are given by number.
+/// The ranks that hold others up, from several recordings. `name` returns the name of each.
 pub(crate) fn across(late: &[Late], name: impl Fn(usize) -> Option<String>) -> String {
     let mut text = String::new();
     for (place, late) in late.iter().take(ROWS).enumerate() {
@@ -99,7 +99,7 @@ fn late_rank(late: &Late) -> String {
     }
 }
 
-/// What a thread waited for, by a report of that time; else what anybody did.
+/// The target that a thread waited for, in a report of that time; else the activity of any thread.
 pub(crate) fn cause(report: &Report, tid: u32) -> String {
     let thread = report.threads.iter().find(|it| it.tid == tid);
     let culprit = thread.and_then(|it| report.culprits.get(it.culprit?));
@@ -210,7 +210,7 @@ fn waiting(report: &Report) -> impl Iterator<Item = &ThreadState> {
     report.threads.iter().filter(|it| !it.chain.is_empty())
 }
 
-/// From a thread to what it waits for in the end.
+/// From a thread to the end of its chain of waits.
 fn chain(thread: &ThreadState) -> String {
     let mut text = String::from("\n");
     for (depth, link) in thread.chain.iter().enumerate() {

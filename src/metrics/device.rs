@@ -6,7 +6,7 @@ use ascend_trace_analysis::{Class, Intervals, Lane, Node, Window};
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{StreamId, Task, TimeRange};
 
-/// What a device was used for.
+/// Use of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Use {
     Compute,
@@ -41,7 +41,7 @@ pub(super) struct Piece {
     pub(super) used: Use,
 }
 
-/// The work of a stream in a range. What a task waited for is none of it, and no moment counts twice.
+/// The work of a stream in a range. The waiting part of a task is left out, and no time counts twice.
 pub(super) fn pieces(window: &Window<'_>, stream: StreamId, range: TimeRange) -> Vec<Piece> {
     let trace = window.trace;
     let mut held = BTreeMap::new();
@@ -100,7 +100,7 @@ impl Totals {
         }
     }
 
-    /// Adds what one has more than another.
+    /// Adds the difference of two sums.
     fn add(&mut self, more: Self, than: Self) {
         self.busy += (more.busy - than.busy).max(0);
         for (place, sum) in self.by_use.iter_mut().enumerate() {
@@ -111,11 +111,12 @@ impl Totals {
     }
 }
 
-/// The use of a device so far.
+/// The use of a device until now.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Used {
     pub(super) totals: Totals,
-    /// What has been added since a stream of it lags behind: work of that stream may have been at the same time.
+    /// Work since a stream of the device lags behind: work of that stream may have been at the same
+    /// time.
     since: Vec<Piece>,
     /// That was too much to be kept.
     is_full: bool,
@@ -170,7 +171,7 @@ mod tests {
             exposed: 10,
         };
         assert_eq!(used.totals, expected);
-        // The rest of it, wherever time is cut.
+        // The rest of it, for any cut of the time.
         let rest = [piece(35, 40, Use::Copy)];
         used.add(&rest, TimeRange::new(35, 100), false);
         assert_eq!(used.totals.busy, 30);

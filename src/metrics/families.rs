@@ -28,7 +28,7 @@ pub(super) struct Family {
     pub(super) help: &'static str,
 }
 
-/// Declares the metrics, in the order in which they are served: for each its kind, its name and what it is.
+/// Declares the metrics, in the order of the page: for each its kind, its name and its help.
 macro_rules! metrics {
     ($($metric:ident: $kind:ident $name:literal $help:literal;)+) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -20,16 +20,16 @@ pub(super) const PATH: &str = "/metrics";
 
 /// Connections at a time. More are closed at once.
 const MOST_CLIENTS: usize = 16;
-/// So long a connection may take.
+/// Time limit of a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What a client has sent beyond its request is taken for so long, so that it can read the answer.
+/// Time in which the rest of a client's data is read, so that it can read the response.
 const PARTING: Duration = Duration::from_millis(500);
 /// The longest request.
 const MOST_BYTES: usize = 16 << 10;
 /// The pause when no connection can be had: the process is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Whom the threads answer, and with what.
+/// State shared by the connection threads.
 struct Door {
     token: Option<Token>,
     page: Arc<Page>,
@@ -83,7 +83,7 @@ impl Door {
         let _ = std::thread::Builder::new()
             .name("metrics-client".into())
             .spawn(move || {
-                // Whoever has gone needs no answer.
+                // A client that has closed the connection needs no response.
                 let _ = seat.0.attend(stream);
             });
     }
@@ -101,7 +101,7 @@ impl Door {
         client.part()
     }
 
-    /// The answer to the head of a request.
+    /// The response to the head of a request.
     fn answer(&self, request: &str) -> Answer {
         let mut lines = request.split("\r\n");
         let mut words = lines.next().unwrap_or_default().split(' ');
@@ -140,7 +140,7 @@ fn header<'r>(lines: impl Iterator<Item = &'r str>, name: &str) -> Option<&'r st
     own.next().is_none().then_some(found.trim())
 }
 
-/// What a client is sent.
+/// A response.
 struct Answer {
     bytes: Vec<u8>,
 }
@@ -170,14 +170,14 @@ impl Answer {
     }
 }
 
-/// A connection that must be over by a moment.
+/// A connection with a deadline.
 struct Client {
     stream: TcpStream,
     until: Instant,
 }
 
 impl Client {
-    /// What is left of its time.
+    /// The rest of its time.
     fn rest(&self) -> io::Result<Duration> {
         let rest = self.until.saturating_duration_since(Instant::now());
         match rest.is_zero() {
@@ -223,8 +223,8 @@ impl Client {
         Ok(())
     }
 
-    /// Ends the connection so that the client gets all of the answer: what it has sent and nobody has read would cut
-    /// that off.
+    /// Ends the connection so that the client gets the whole response: unread data of the client would
+    /// cut it off.
     fn part(mut self) -> io::Result<()> {
         self.stream.shutdown(Shutdown::Write)?;
         self.until = self.until.min(Instant::now() + PARTING);

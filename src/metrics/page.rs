@@ -1,4 +1,4 @@
-//! What clients are served: what was summed up last, and what is known at once.
+//! The page of metrics: the last sums, and present values.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use super::families::Metric;
 use super::text::{Labels, Samples, Value};
 use crate::hang;
 
-/// What was summed up, and up to which moment.
+/// The last sums, and their end.
 #[derive(Debug)]
 pub(super) struct Summed {
     pub(super) samples: Samples,
@@ -42,7 +42,7 @@ impl Page {
         }
     }
 
-    /// Takes what is to be served from now on.
+    /// Replaces the served sums.
     pub(super) fn put(&self, mut new: Summed) {
         let mut summed = self.summed.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::take(&mut summed.samples);
@@ -73,7 +73,7 @@ impl Page {
         samples.add(Metric::Active, &none, Value::Count(u64::from(goes_on)));
         samples.add(Metric::Bytes, &none, Value::Count(bytes));
         samples.add(Metric::Behind, &none, Value::time(behind));
-        // The collector tells of losses before the file does.
+        // The collector knows losses before the file has them.
         samples.add(Metric::Lost, &none, Value::Count(self.gauge.now().lost));
         samples.text()
     }

@@ -1,4 +1,4 @@
-//! Reads what a growing recording has gained, in ranges of bounded size, and sums it up.
+//! Reads the new part of a growing recording, in ranges of bounded size, and sums it up.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,7 +25,7 @@ const MARGIN: u64 = 8_000;
 const MOST: u64 = 300_000;
 /// The shortest range that is read.
 const SHORTEST_NS: i64 = 1_000_000;
-/// A task that has no time for so long holds up only its own stream.
+/// A task without a time for this long holds up only its stream.
 const PATIENCE_NS: i64 = 30_000_000_000;
 
 /// A recording on its way into sums.
@@ -34,7 +34,7 @@ pub(super) struct Reader {
     sums: Sums,
     /// Up to here everything is summed up; none before the first call.
     reached: Option<i64>,
-    /// What could not be read.
+    /// The unreadable part.
     unsummed_ns: i64,
 }
 
@@ -49,7 +49,7 @@ impl Reader {
         })
     }
 
-    /// Takes in what the file has gained.
+    /// Reads the new part of the file.
     pub(super) fn poll(&mut self) -> anyhow::Result<()> {
         let polled = self.recording.poll();
         polled.map(drop).context("cannot read the recording")
@@ -60,13 +60,13 @@ impl Reader {
         self.recording.counts().calls
     }
 
-    /// The last moment of which the file tells.
+    /// The last time in the file.
     pub(super) fn last_moment(&self) -> i64 {
         self.recording.span().map_or(i64::MIN, |it| it.end)
     }
 
-    /// Sums up what happened up to a moment before which nothing is missing in the file. `tell` gets what is known after
-    /// each part of it.
+    /// Sums up the recording to a time before which the file is complete. `tell` gets the sums after
+    /// each part.
     pub(super) fn advance(
         &mut self,
         known: i64,
@@ -95,7 +95,7 @@ impl Reader {
         self.advance(self.last_moment().saturating_add(1), tell)
     }
 
-    /// Sums up the next part, and answers where it ends.
+    /// Sums up the next part, and returns its end.
     fn part(&mut self, from: i64, known: i64) -> anyhow::Result<i64> {
         if self.last_moment() <= from && self.sums.lagging().is_none() {
             return Ok(known);
@@ -107,7 +107,7 @@ impl Reader {
                 Err(WindowError::Open(error)) => {
                     return Err(error).context("cannot read the recording");
                 }
-                // It is fuller than the index tells.
+                // It is fuller than in the index.
                 Err(WindowError::TooMany(_)) if until - from > SHORTEST_NS => {
                     until = from + (until - from) / 2;
                 }
@@ -159,7 +159,7 @@ impl Reader {
             wide.begin = wide.begin.saturating_sub(step).max(span.begin);
             step = step.saturating_mul(2);
         }
-        // Times that have come since are there, unless too much lies between.
+        // Times that have arrived meanwhile count, unless they are too far back.
         let lagging = self.sums.lagging().unwrap_or(wide.begin);
         if lagging < wide.begin && self.recording.rows_in((lagging, wide.begin)) < 4 * MARGIN {
             wide.begin = lagging.saturating_sub(SHORTEST_NS);
@@ -172,7 +172,7 @@ impl Reader {
         wide
     }
 
-    /// Sums up a range as far as it is known, and answers how far that is.
+    /// Sums up the known part of a range, and returns its end.
     fn take(&mut self, trace: &Trace, range: TimeRange, known: i64) -> i64 {
         let window = Window::whole(trace);
         let pending = match self.recording.complete() {
@@ -182,7 +182,7 @@ impl Reader {
         let is_recent = |it: &&Pending| it.asked > known.saturating_sub(PATIENCE_NS);
         let recent = pending.iter().filter(is_recent).map(|it| it.from);
         let settled = recent.fold(range.end, i64::min).max(range.begin);
-        // Memory has a limit, whatever tasks wait for.
+        // Memory has a limit, for any number of waiting tasks.
         let settled = match settled == range.begin && range.end < known {
             true => range.end,
             false => settled,
@@ -207,7 +207,7 @@ impl Reader {
         }
     }
 
-    /// What the index counts, which is all that the file has.
+    /// Counts of the index, which has everything in the file.
     fn show_counts(&mut self, samples: &mut Samples) {
         let counts = self.recording.counts();
         let things = self.recording.things();
@@ -229,7 +229,7 @@ impl Reader {
     }
 }
 
-/// What the tracer cost each process.
+/// Tracer overhead of each process.
 fn show_costs(samples: &mut Samples, things: &Trace) {
     let mut sums: BTreeMap<ProcessId, Cost> = BTreeMap::new();
     for (thread, series) in things.costs().threads() {
@@ -251,7 +251,7 @@ fn show_costs(samples: &mut Samples, things: &Trace) {
     }
 }
 
-/// A stream with tasks whose times may still come.
+/// A stream with tasks that may still get times.
 struct Pending {
     stream: StreamId,
     /// They run from here on at the earliest.

@@ -1,7 +1,7 @@
-//! Sums of what a recording tells, range by range.
+//! Sums of a recording, range by range.
 //!
-//! Every stream has a moment up to which it is accounted for, so a stall whose end has not come waits without holding up
-//! others. Calls, the stalls of threads and steps count when they end.
+//! Every stream is accounted for up to some time, so a stall without an end yet waits without holding
+//! up others. Calls, the stalls of threads and steps count when they end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +15,11 @@ use super::families::Metric;
 use super::steps::Durations;
 use super::text::{Labels, Samples, Value};
 
-/// Processes with series of their own; the others are summed up as one.
+/// Processes with separate series; the others are summed up as one.
 const MOST_PROCESSES: usize = 256;
 /// The same for streams: programs can make them without end.
 const MOST_STREAMS: usize = 256;
-/// What stands for all others.
+/// Name of the sum of all others.
 const OTHER: &str = "other";
 
 /// Nanoseconds by cause.
@@ -40,7 +40,7 @@ impl ByCause {
     }
 }
 
-/// What a process has done with one device.
+/// Sums of a process on one device.
 #[derive(Clone, Debug, Default)]
 struct Device {
     tasks: BTreeMap<TaskKind, u64>,
@@ -53,7 +53,7 @@ struct Stream {
     /// Up to here it is accounted for.
     reached: i64,
     busy: i64,
-    /// It has tasks before the point that others have reached, whose times may still come.
+    /// It has tasks before the common point that may still get times.
     lags: bool,
 }
 
@@ -67,7 +67,7 @@ impl Stream {
     }
 }
 
-/// What has been summed up.
+/// The sums.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     devices: BTreeMap<(ProcessId, u32), Device>,
@@ -78,8 +78,8 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Adds what happened after `range.begin`, up to its end. `limits`: what is known of streams whose tasks have no times
-    /// yet.
+    /// Adds the events after `range.begin`, up to its end. `limits`: the known ends of streams with
+    /// tasks that have no times yet.
     pub(super) fn take(
         &mut self,
         window: &Window<'_>,
@@ -112,7 +112,7 @@ impl Sums {
         self.steps(window, range);
     }
 
-    /// Accounts for a stream up to a moment, and answers when it worked.
+    /// Accounts for a stream up to a time, and returns its work.
     fn stream(&mut self, window: &Window<'_>, id: StreamId, until: i64) -> Vec<Piece> {
         let Some(life) = window.stalls.life(id) else {
             return Vec::new();
@@ -125,7 +125,7 @@ impl Sums {
         }
         let key = (trace.stream(id).process, trace.stream(id).device);
         let stalls = &mut self.devices.entry(key).or_default().stalls;
-        // What it did last is too far back.
+        // Its last work is too far back.
         stalls.add(Cause::Unknown, life.begin.min(rest.end) - rest.begin);
         for stall in window.stalls.lane(Lane::Stream(id)) {
             let inside = stall.range().intersection(rest);
@@ -240,8 +240,8 @@ impl Device {
     }
 }
 
-/// Whether a moment lies after the begin of a range, and not after its end: ranges that follow each other own every moment
-/// once.
+/// Whether a time is after the begin of a range, and not after its end: of consecutive ranges, exactly
+/// one owns each time.
 const fn ends_in(range: TimeRange, moment: i64) -> bool {
     range.begin < moment && moment <= range.end
 }

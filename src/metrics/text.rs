@@ -20,7 +20,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// A length of time. What is negative by mistake is nothing.
+    /// A duration. A negative one, by mistake, counts as 0.
     pub(super) fn time(ns: i64) -> Self {
         Self::Time(ns.max(0).unsigned_abs())
     }
@@ -59,7 +59,7 @@ impl fmt::Display for Value {
 /// A line of a metric: the end of its name, and the bound of a bucket.
 type Line = (&'static str, Option<&'static str>);
 
-/// What is served of each metric.
+/// Values of each metric.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Samples {
     /// By metric, labels, and the place among the lines with these labels.
@@ -67,7 +67,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Adds to what is there with these labels.
+    /// Adds to the value with these labels.
     pub(super) fn add(&mut self, metric: Metric, labels: &Labels, value: Value) {
         self.add_line((metric, labels.clone(), 0), ("", None), value);
     }
@@ -101,7 +101,8 @@ impl Samples {
         }
     }
 
-    /// Counters never fall, whatever is read anew: they keep what was served `before`, and series stay.
+    /// Counters never fall, also after reading again: they keep the value served `before`, and series
+    /// stay.
     pub(super) fn keep(&mut self, before: Self) {
         for (key, (line, value)) in before.values {
             if key.0.family().kind != Kind::Gauge {

@@ -46,7 +46,7 @@ impl Token {
     fn is(&self, word: &[u8]) -> bool {
         let pairs = self.0.iter().zip(word);
         let differing = pairs.fold(0, |sum, (one, other)| sum | (one ^ other));
-        // The compiler must not end the loop where the answer is known.
+        // The compiler must not end the loop at the first difference.
         std::hint::black_box(differing) == 0 && self.0.len() == word.len()
     }
 }

@@ -1,3 +1,3 @@
-//! What the build script has put into this binary.
+//! Files that the build script has put into this binary.
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));

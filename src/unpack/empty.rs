@@ -85,7 +85,7 @@ fn numbers(file: &mut Vec<u8>, numbers: &[u32]) {
 mod tests {
     use std::process::Command;
 
-    /// Loaded before a program's own libraries it is there and says nothing.
+    /// Loaded before a program's libraries it exists and prints nothing.
     #[test]
     fn the_loader_takes_it() {
         let folder = tempfile::tempdir().unwrap();

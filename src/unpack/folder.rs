@@ -19,7 +19,7 @@ pub(crate) fn make_private(path: &Path) -> anyhow::Result<()> {
         }
         _ => {}
     }
-    // Not followed: in /tmp somebody else could have put a link here.
+    // Links are not followed: in /tmp another user could have put one here.
     let metadata = fs::symlink_metadata(path).with_context(|| format!("cannot look at {shown}"))?;
     if !metadata.is_dir() {
         bail!("{shown} is not a folder");
@@ -34,8 +34,8 @@ pub(crate) fn make_private(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails when nothing can be written to the folder. In a folder of many users somebody else may have put
-/// anything there, under any name that can be foreseen: the file is made new, and no link is followed.
+/// Fails when the folder is not writable. In a folder of many users, another user may have created any
+/// predictable name: the file is made new, and no link is followed.
 pub(crate) fn probe(folder: &Path) -> io::Result<()> {
     let process = std::process::id();
     let mut options = fs::OpenOptions::new();
@@ -43,7 +43,7 @@ pub(crate) fn probe(folder: &Path) -> io::Result<()> {
     for number in 0..PROBES {
         let probe = folder.join(format!(".ascend-trace-{process}-{number}.probe"));
         match options.open(&probe) {
-            // A probe that stays behind harms nobody.
+            // A probe that remains does no harm.
             Ok(_) => return fs::remove_file(&probe).or(Ok(())),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -52,8 +52,8 @@ pub(crate) fn probe(folder: &Path) -> io::Result<()> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Makes sure that the file has exactly this content. What is there is compared byte by byte, so
-/// a file that was cut short or tampered with is replaced.
+/// Makes sure that the file has exactly this content. The existing content is compared byte by byte, so
+/// a truncated or changed file is replaced.
 pub(crate) fn put(path: &Path, content: &[u8], mode: u32) -> anyhow::Result<()> {
     let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
     if is_file && fs::read(path).is_ok_and(|found| found == content) {
@@ -96,7 +96,7 @@ fn write(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// A name beside `path` that no other run uses.
+/// A name next to `path` that no other run uses.
 fn temporary(path: &Path) -> PathBuf {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);

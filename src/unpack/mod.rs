@@ -1,5 +1,5 @@
-//! Puts what is embedded in this binary where programs and the loader can reach it: a folder of
-//! the user's own that no other user can write to, with one subfolder per content.
+//! Puts the embedded files where programs and the loader can reach them: a folder of the user that no
+//! other user can write to, with one subfolder per content.
 
 mod embedded;
 mod empty;
@@ -27,7 +27,7 @@ const ENGINE_FILE: &str = "libascend_trace_frida.so";
 const DEMO_FILE: &str = "ascend-trace-demo";
 /// The name that clients look for in `LD_PRELOAD` before they say their ranges (torch_npu).
 const MARKS_FILE: &str = "libmspti.so";
-/// What tells ranges of PyTorch from inside of an interpreter.
+/// Files that report ranges of PyTorch from inside an interpreter.
 const PYTHON_FILES: [(&str, &str); 2] = [
     (
         "sitecustomize.py",
@@ -47,7 +47,7 @@ const SOFT_ALIASES: &str = include_str!("../../crates/softacl/library_names.txt"
 /// Where an installed CANN has its operators.
 pub(crate) const OPERATORS: &str = "opp";
 
-/// Folders of an installed CANN whose presence its clients check (torch_npu). Nothing is in them here.
+/// Folders of an installed CANN that clients look for (torch_npu). They are empty here.
 const SOFT_FOLDERS: [&str; 3] = ["runtime", "compiler", OPERATORS];
 
 /// The software runtime on disk.
@@ -94,7 +94,7 @@ fn named_interposer(path: OsString) -> anyhow::Result<PathBuf> {
     Ok(full)
 }
 
-/// The library whose presence has clients say their ranges. Nothing is in it.
+/// The library that makes clients report their ranges. It is empty.
 pub(crate) fn marks() -> anyhow::Result<PathBuf> {
     let path = place::find(CONTENT_HASH)?.join("marks").join(MARKS_FILE);
     folder::put(&path, &empty::library(), 0o755)?;

@@ -6,10 +6,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Shells may have been told of the software runtime in it (`ascend-trace soft --env`), which no look at
-/// processes tells.
+/// Shells may have the software runtime in their environment (`ascend-trace soft --env`), which no look
+/// at processes shows.
 const UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// The file in each folder that says when it was last used, and by whose lock that it is.
+/// The file in each folder with the time of its last use, and with a lock while it is in use.
 const USED: &str = ".used";
 /// Folders are named by a hash of their content.
 const NAME_LENGTH: usize = 16;
@@ -33,7 +33,7 @@ pub(super) fn hold(folder: &Path) {
     }
 }
 
-/// Removes the other folders of `base` that nobody uses any more.
+/// Removes the other, unused folders of `base`.
 pub(super) fn remove(base: &Path, own: &str) {
     let Ok(entries) = fs::read_dir(base) else {
         return;

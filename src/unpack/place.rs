@@ -47,7 +47,7 @@ fn prepare(base: &Path, content: &str) -> anyhow::Result<PathBuf> {
         bail!("{shown} has a space or a colon in it, which LD_PRELOAD cannot hold");
     }
     if let Some(owner) = owner(base).filter(|owner| *owner != rustix::process::geteuid().as_raw()) {
-        // As when root works with the home of somebody else, who could not use or remove what is made there.
+        // As when root works with the home of another user, who could not use or remove the new files.
         bail!("{shown} would be in a folder of user {owner}");
     }
     if let Some(parent) = base.parent() {

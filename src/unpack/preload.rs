@@ -1,5 +1,5 @@
-//! How the interposer is named in `LD_PRELOAD`, which every program that APP starts gets to see: also
-//! those that it cannot be loaded into, and those that mind what is loaded before their own libraries.
+//! The name of the interposer in `LD_PRELOAD`, which all programs that APP starts receive: also those
+//! that it cannot be loaded into, and those that refuse foreign preloaded libraries.
 //!
 //! The name is `FOLDER/$LIB/before-libasan.so/FILE`, and all of it but the file are links to the folder:
 //!
@@ -42,7 +42,7 @@ impl Interposer {
         }
     }
 
-    /// The file of this name in a folder of ours.
+    /// The file of this name in a folder of the tool.
     pub(super) fn in_folder(folder: &Path, name: &str) -> anyhow::Result<Self> {
         let here = Path::new(".");
         let last = folder.join(BEFORE_SANITIZERS);
@@ -68,7 +68,7 @@ impl Interposer {
     }
 }
 
-/// What the loader of this host puts for the token, in parts: a distribution may have built it in yet another way.
+/// The value of the token in this host's loader, in parts: a distribution may have changed it.
 fn asked_of_loader() -> Vec<String> {
     let Ok(Program::Dynamic(own)) = elf::inspect(Path::new("/proc/self/exe")) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Bookmarks beside a trace: `FILE.marks`, one a line.
+//! Bookmarks of a trace: `FILE.marks`, one a line.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn beside(trace: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// What was kept; nothing when there is no such file. Lines that mean nothing are passed over.
+/// The stored bookmarks; none without such a file. Invalid lines are skipped.
 pub(super) fn read(trace: &Path) -> Vec<Bookmark> {
     let text = std::fs::read_to_string(beside(trace)).unwrap_or_default();
     text.lines().filter_map(parse).collect()

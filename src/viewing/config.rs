@@ -1,4 +1,4 @@
-//! The file that holds what the user wants of every view.
+//! The file with the user's settings for every view.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -8,10 +8,10 @@ use ascend_trace_viewer::Config;
 
 use crate::output::{ConfigWord, manner};
 
-/// A longer file is none that somebody wrote.
+/// A longer file was not written by hand.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The file, if there is to be one.
+/// The file, if one is used.
 pub(super) fn path() -> Option<PathBuf> {
     match manner().config {
         ConfigWord::None => None,
@@ -28,7 +28,7 @@ fn usual(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     Some(folder.join("ascend-trace").join("config.toml"))
 }
 
-/// What the file says; and why it is not used, if there is something wrong with it.
+/// The content of the file; and why it is not used, if it has a fault.
 pub(super) fn read() -> (Config, Option<String>) {
     let Some(path) = path() else {
         return (Config::default(), None);
@@ -53,7 +53,7 @@ fn read_from(path: &Path, is_wanted: bool) -> Result<Config, String> {
 }
 
 fn text_of(path: &Path) -> io::Result<String> {
-    // What is no file might never end, or never begin.
+    // Reading a special file might never end, or never begin.
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a file"));
     }
@@ -67,7 +67,7 @@ fn text_of(path: &Path) -> io::Result<String> {
     }
 }
 
-/// A path as it is told: there is little room on screen.
+/// A short form of a path: the screen has little room.
 fn shown(path: &Path) -> String {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let home = home.filter(|home| home.is_absolute());
@@ -78,13 +78,13 @@ fn shown(path: &Path) -> String {
     }
 }
 
-/// Adds a text to the file, which is made if there is none. Answers where that is.
+/// Appends a text to the file, which is created if missing. Returns its path.
 pub(super) fn add(text: &str) -> io::Result<String> {
     let path = path().ok_or_else(|| io::Error::other("this view has no configuration file"))?;
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    // A table goes on until the next one begins: what is added is right wherever the text before it ends.
+    // A table continues until the next one begins: the appended text is valid after any end.
     let mut file = File::options().append(true).create(true).open(&path)?;
     file.write_all(text.as_bytes())?;
     Ok(shown(&path))

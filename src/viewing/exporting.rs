@@ -1,4 +1,4 @@
-//! Exports from the view, on a thread of their own.
+//! Exports from the view, on separate threads.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -79,7 +79,7 @@ impl Export {
 }
 
 impl Drop for Export {
-    /// What is not complete is taken away.
+    /// An incomplete file is removed.
     fn drop(&mut self) {
         self.stop();
         if let Some(thread) = self.thread.take() {
@@ -129,7 +129,7 @@ impl Job {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Writes beside the file first, so that nothing incomplete has its name.
+    /// Writes to a temporary file first, so that no incomplete file has its name.
     fn write(&self) -> anyhow::Result<u64> {
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.new", std::process::id()));
@@ -185,7 +185,7 @@ impl Job {
             })?;
             return Ok(());
         };
-        // What is on screen is read by itself, however long the recording is.
+        // The range on screen is read separately, for any length of the recording.
         let trace = recording.window(range, MOST)?;
         let wanted = Wanted {
             range: Some(range),

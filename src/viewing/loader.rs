@@ -1,4 +1,4 @@
-//! Reads what the view looks at, on a thread of its own.
+//! Reads the range that the view shows, on a separate thread.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -12,16 +12,16 @@ use ascend_trace_viewer::{Derived, News, Overview, Quest};
 use super::mail::{LoadedPart, Mail};
 use super::reader::{Begin, Reader};
 
-/// What is short has nearly always been read after this: then the first picture has it.
+/// A short recording has nearly always been read after this: then the first picture shows it.
 const FIRST: Duration = Duration::from_millis(50);
 
-/// What the view wants to see.
+/// The range and the detail that the view needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wish {
     pub(super) range: Option<TimeRange>,
     /// Counts the wishes.
     pub(super) number: u64,
-    /// Counts what was asked for or given up.
+    /// Number of searches that were started or cancelled.
     pub(super) quest: u64,
     pub(super) stop: bool,
 }
@@ -48,7 +48,7 @@ impl Wishes {
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// What is looked for, if that has not been taken yet.
+    /// The requested search, if it has not been taken yet.
     pub(super) fn take_quest(&self) -> Option<Box<Quest>> {
         let mut quest = self.quest.lock().unwrap_or_else(PoisonError::into_inner);
         quest.take()
@@ -70,7 +70,7 @@ pub(super) struct Loader {
     wishes: Arc<Wishes>,
     mail: Arc<Mail>,
     trace: Trace,
-    /// What is known of the recording of which the trace is a part.
+    /// Facts about the recording of the trace.
     overview: Overview,
     /// Damage and missing parts, as far as the file was read.
     warnings: Vec<Warning>,
@@ -111,7 +111,7 @@ impl Loader {
         })
     }
 
-    /// Takes in what the thread has to say. Tells whether that was anything to see.
+    /// Takes the thread's results. Returns whether any of them is visible.
     pub(super) fn poll(&mut self) -> Result<bool, OpenError> {
         let mut letters = self.mail.open();
         let mut changed = false;
@@ -145,14 +145,14 @@ impl Loader {
         }
     }
 
-    /// Begins to look for something, instead of what was looked for.
+    /// Starts a search, instead of the present one.
     pub(super) fn ask(&mut self, quest: Option<Box<Quest>>) {
         self.asked = quest.as_ref().map(|quest| quest.number());
         self.mail.open().news.clear();
         self.wishes.ask(quest);
     }
 
-    /// Looks for something no longer, if that is what is looked for.
+    /// Cancels a search, if it is the present one.
     pub(super) fn give_up(&mut self, number: u64) {
         if self.asked == Some(number) {
             self.ask(None);
@@ -178,7 +178,7 @@ impl Loader {
         Some(part.derived)
     }
 
-    /// Takes what was derived from the trace before, to have it freed.
+    /// Takes the data derived from the previous trace, to be freed.
     pub(super) fn take_back(&mut self, old: Derived) {
         self.mail.give_back_derived(old);
     }
@@ -214,8 +214,8 @@ impl Loader {
 }
 
 impl Drop for Loader {
-    /// The thread ends as soon as it has noticed; what it is reading is of no use to anybody, so nobody
-    /// waits for it.
+    /// The thread ends as soon as it notices; its present reading has no use, so the end does not wait
+    /// for it.
     fn drop(&mut self) {
         self.wishes.change(|wish| wish.stop = true);
     }

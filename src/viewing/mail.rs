@@ -1,6 +1,5 @@
-//! What the reading thread has for the view. There is one place for each kind of thing, and what is newer
-//! takes the place of what nobody has taken: a view that does not look, as one that is stopped, lets
-//! nothing pile up.
+//! Results of the reading thread for the view. Each kind has one place, and a newer result replaces one
+//! that was not taken: a view that does not look, such as a stopped one, lets nothing pile up.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,18 +14,18 @@ pub(super) struct LoadedPart {
     pub(super) derived: Derived,
     /// The range of which it holds everything.
     pub(super) loaded: Option<TimeRange>,
-    /// What was found damaged in all of the file, where all of it has been read.
+    /// Damage in the whole file, where all of it has been read.
     pub(super) warnings: Vec<Warning>,
 }
 
 /// What waits for the view.
 #[derive(Default)]
 pub(super) struct Letters {
-    /// So many bytes of so many have been read to open the file.
+    /// Read bytes and all bytes while the file is opened.
     pub(super) opening: Option<(u64, u64)>,
     pub(super) overview: Option<Overview>,
     pub(super) part: Option<Box<LoadedPart>>,
-    /// The last wish that has been answered.
+    /// The last request that has been served.
     pub(super) answered: u64,
     /// Bytes that have been read.
     pub(super) position: u64,
@@ -34,11 +33,11 @@ pub(super) struct Letters {
     pub(super) ended: Option<Option<i32>>,
     pub(super) news: VecDeque<News>,
     pub(super) failed: Option<OpenError>,
-    /// What the view has shown before, which the reading thread frees.
+    /// Previous data of the view, which the reading thread frees.
     old: Option<(Trace, Option<Derived>)>,
 }
 
-/// Where both leave what is for the other.
+/// The place for results of both sides.
 #[derive(Default)]
 pub(super) struct Mail {
     letters: Mutex<Letters>,
@@ -62,7 +61,7 @@ impl Mail {
         self.open().part.is_none()
     }
 
-    /// Gives a part with what else there is to `tell`: the view shows neither without the other.
+    /// Gives a part with the further results of `tell`: the view shows both or neither.
     pub(super) fn give(&self, part: LoadedPart, tell: impl FnOnce(&mut Letters)) {
         let mut letters = self.open();
         let untaken = letters.part.replace(Box::new(part));
@@ -73,13 +72,13 @@ impl Mail {
         self.free();
     }
 
-    /// Frees what the view has given back.
+    /// Frees the returned data of the view.
     pub(super) fn free(&self) {
         let old = self.open().old.take();
         drop(old);
     }
 
-    /// What is reached is told by its last news; what was done stays until it is heard.
+    /// Progress is replaced by later progress; results stay until they are read.
     pub(super) fn tell(&self, news: News) {
         let mut letters = self.open();
         if let Some(News::Reached(..)) = letters.news.back() {
@@ -93,7 +92,7 @@ impl Mail {
         self.open().old = Some((trace, None));
     }
 
-    /// The same of what was derived from it.
+    /// The same for data derived from it.
     pub(super) fn give_back_derived(&self, derived: Derived) {
         if let Some((_, old)) = &mut self.open().old {
             *old = Some(derived);

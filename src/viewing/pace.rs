@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 pub(super) const TICK: Duration = Duration::from_millis(50);
 /// The same where there will hardly be more.
 pub(super) const IDLE_TICK: Duration = Duration::from_secs(1);
-/// Nothing will come: only what the view wants matters.
+/// No data will arrive: only the view's requests matter.
 pub(super) const UNTIL_ASKED: Duration = Duration::from_secs(24 * 3600);
-/// So many times the processor time of a look there is rest: what is recorded has the processors first.
+/// The pause after a look, as a multiple of its processor time: the recording has priority.
 const PATIENCE: u32 = 2;
 
 /// When the next look is due.

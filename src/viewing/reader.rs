@@ -1,4 +1,4 @@
-//! The thread that reads a recording for the view, where one looks.
+//! The thread that reads a recording for the view, at the visible range.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::symbols;
 
 /// Calls and tasks that are read one by one; where there are more, sums are shown.
 const MOST: u64 = 150_000;
-/// The same of what grows, and so is read anew with each look.
+/// The same for a growing recording, which is read again with each look.
 const MOST_GROWING: u64 = 50_000;
-/// Entries per lane in the sums of the whole recording, and of what is on screen.
+/// Entries per lane in the sums of the whole recording, and of the range on screen.
 const WHOLE: usize = 4096;
 const NEAR: usize = 4096;
-/// The sums of a whole recording that grows are made anew only after so many times what they took.
+/// Pause before the sums of a whole growing recording are made again, as a multiple of their duration.
 const PATIENCE: u32 = 20;
-/// Where a recording has gone on for so long, hardly anything is added: late times at most.
+/// In parts of this age, hardly anything changes: late times at most.
 const SETTLED_NS: i64 = 2_000_000_000;
-/// There it is looked at again only after so long.
+/// Pause before they are looked at again.
 const LATE_TICK: Duration = Duration::from_secs(1);
 
-/// What is to be read.
+/// Input of the thread.
 pub(super) struct Begin {
     pub(super) path: PathBuf,
     /// Whether it is being written by this process.
@@ -43,7 +43,7 @@ pub(super) struct Reader {
     may_rest: Option<PathBuf>,
 }
 
-/// What the view has been given.
+/// Data that the view has received.
 struct Given {
     wish: Wish,
     loaded: Option<TimeRange>,
@@ -140,7 +140,7 @@ impl Reader {
             }
             let time = match (&quest, recording.complete()) {
                 (Some(_), _) => Duration::ZERO,
-                // What the view has given back has been freed.
+                // The returned data of the view has been freed.
                 (None, true) if self.mail.is_taken() => UNTIL_ASKED,
                 (None, true) => IDLE_TICK,
                 (None, false) if given.is_final => IDLE_TICK,
@@ -161,7 +161,7 @@ impl Reader {
                 recording.find_call_sites();
             }
             given.grown = grown.then(Instant::now).or(given.grown);
-            // What a growing recording left open is then looked at once more.
+            // The open calls of a growing recording are then looked at again.
             let is_final = self.is_final(&recording);
             grown |= is_final != std::mem::replace(&mut given.is_final, is_final);
             if grown && (given.summed.elapsed() > given.pause || recording.complete()) {
@@ -224,8 +224,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Brings up to date what is known of a range: its sums, and its calls and tasks if there are
-    /// not too many.
+    /// Updates the data of a range: its sums, and its calls and tasks if they are not too many.
     fn look(
         &self,
         recording: &mut Recording,
@@ -235,7 +234,7 @@ impl Reader {
     ) -> Result<(), OpenError> {
         let wide = widened(range);
         let end = end_of(recording);
-        // What has been added since is not loaded.
+        // Later rows are not loaded.
         let known_until = match given.read.1 < end {
             true => given.read.1,
             false => i64::MAX,
@@ -274,7 +273,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Gives what there is to see before the view looks anywhere.
+    /// Gives the first data before the view requests a range.
     fn begin(&self, recording: &mut Recording, given: &mut Given) -> Result<(), OpenError> {
         match self.give_whole(recording, given)? {
             true => Ok(()),
@@ -297,7 +296,7 @@ impl Reader {
         )
     }
 
-    /// Gives what lies in a range, if there is not too much of it: then the second range is loaded.
+    /// Gives the content of a range, if it is not too much: then the second range is loaded.
     fn give_range(
         &self,
         recording: &mut Recording,
@@ -362,7 +361,7 @@ fn most(given: &Given, is_settled: bool) -> u64 {
     }
 }
 
-/// What is known of all of a recording.
+/// Facts about the whole recording.
 fn overview(recording: &mut Recording, given: &Given) -> Overview {
     let counts = recording.counts();
     Overview {

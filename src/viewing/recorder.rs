@@ -1,20 +1,20 @@
-//! Whether somebody still writes a trace file.
+//! Whether a trace file still has a writer.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// A file that nobody holds, and that has not grown for so long, grows no more. One that grows after all is
-/// followed again.
+/// A file without a lock that has not grown for this time does not grow any more. If it grows later, it
+/// is followed again.
 const QUIET: Duration = Duration::from_secs(2);
 /// The same where the file system knows no locks.
 const STALE: Duration = Duration::from_secs(60);
 
-/// Whether a recorder holds the file, where that can be told: it does so as long as it writes.
+/// Whether a recorder has the file's lock, where that is known: it keeps the lock while it writes.
 pub(super) fn is_held(path: &Path) -> Option<bool> {
     let file = File::open(path).ok()?;
     match file.try_lock_shared() {
-        // The lock goes with the file at the end of this.
+        // The lock is released at the end of this.
         Ok(()) => Some(false),
         Err(TryLockError::WouldBlock) => Some(true),
         Err(TryLockError::Error(_)) => None,

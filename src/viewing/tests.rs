@@ -101,8 +101,8 @@ fn a_recording_that_grows_long_is_followed_on() {
         let (piece, after) = rest.split_at(rest.len().min(400_000));
         rest = after;
         file.write_all(piece).unwrap();
-        // What is on screen is never less than before, but for what clocks learn, also where it goes over
-        // to parts.
+        // The screen never shows less than before, except for changes of the clocks, also where it
+        // switches to parts.
         let moved = |it: &FileSource| {
             let newest = it.newest().unwrap_or(i64::MIN);
             assert!(newest + 1_000_000 > last, "the screen has gone back");
@@ -171,7 +171,7 @@ fn all_and_ranges_are_exported_by_the_name_of_the_file() {
         fs::read(name("part.pftrace.gz")).unwrap()[..2],
         [0x1f, 0x8b]
     );
-    // What is there is not replaced, and what is no format is refused.
+    // Existing files are not replaced, and unknown formats are refused.
     let refused = |source: &mut FileSource, file: &str| {
         export(source, name(file), None);
         match source.news() {
@@ -199,14 +199,14 @@ fn an_export_that_is_stopped_leaves_nothing() {
     assert_eq!(left, 1, "only the trace");
 }
 
-/// Bytes that this thread has read so far. `None` where the kernel does not count them.
+/// Bytes that this thread has read. `None` where the kernel does not count them.
 fn read_so_far() -> Option<u64> {
     let counts = fs::read_to_string("/proc/thread-self/io").ok()?;
     let line = counts.lines().find_map(|line| line.strip_prefix("rchar: "));
     line?.parse().ok()
 }
 
-/// A view that is stopped, or whose terminal takes nothing, lets nothing pile up.
+/// A stopped view, or one with a blocked terminal, lets nothing pile up.
 #[test]
 fn what_nobody_looks_at_is_not_read_on_and_on() {
     let bytes = long_file();
@@ -228,7 +228,7 @@ fn what_nobody_looks_at_is_not_read_on_and_on() {
     until(&mut source, "end", |it| it.trace().end().is_some());
 }
 
-/// The recorder's counts are told at once, whatever of the file has been read.
+/// The recorder's counts are shown at once, for any read part of the file.
 #[test]
 fn what_the_recorder_counts_needs_no_file() {
     let bytes = long_file();
@@ -253,7 +253,7 @@ fn what_the_recorder_counts_needs_no_file() {
     assert_eq!(progress.recording, Recording::Running);
 }
 
-/// Whatever a recording gains between two frames, the thread that draws reads none of it.
+/// The drawing thread reads nothing of a recording, for any growth between two frames.
 #[test]
 fn the_thread_that_draws_reads_nothing_of_what_a_recording_gains() {
     /// The kernel's counts themselves, which are read as well.

@@ -9,13 +9,13 @@ use ascend_trace_recording::Recording;
 
 use crate::cli::trace::{Condition, settle};
 
-/// A file that is read through on a thread of its own.
+/// A file that is read through on a separate thread.
 pub(super) struct WholeCheck {
     file: PathBuf,
     thread: Option<JoinHandle<anyhow::Result<Checked>>>,
 }
 
-/// How complete a file of so many bytes is.
+/// Completeness of a file of this length.
 struct Checked {
     bytes: u64,
     condition: Condition,
@@ -35,10 +35,10 @@ impl WholeCheck {
         })
     }
 
-    /// How complete the file is as it is now: one that has grown meanwhile is read once more.
+    /// Completeness of the present file: one that has grown meanwhile is read again.
     pub(super) fn finish(mut self) -> anyhow::Result<Condition> {
         let now = length(&self.file)?;
-        // One that panicked has told nothing of the file.
+        // A thread that panicked has no result for the file.
         let checked = self.thread.take().and_then(|thread| thread.join().ok());
         match checked.transpose()? {
             Some(checked) if checked.bytes == now => Ok(checked.condition),

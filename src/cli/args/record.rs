@@ -111,7 +111,7 @@ pub(crate) struct OutputArgs {
     pub(crate) no_tui: bool,
 }
 
-/// What is served to Prometheus.
+/// Options of the Prometheus endpoint.
 #[derive(Debug, Args)]
 pub(crate) struct MetricsArgs {
     /// While the program is recorded, serve metrics for Prometheus at `http://ADDR/metrics`. ADDR is PORT
@@ -136,7 +136,7 @@ pub(crate) struct MetricsArgs {
 }
 
 impl MetricsArgs {
-    /// What was asked for.
+    /// The requested endpoint.
     pub(crate) fn wanted(self) -> Option<Wanted> {
         Some(Wanted {
             place: self.metrics?,
@@ -146,7 +146,8 @@ impl MetricsArgs {
     }
 }
 
-/// The value of `--metrics-interval`. Shorter ones would take processor time from the program, for nobody.
+/// The value of `--metrics-interval`. Shorter ones would take processor time from the program without a
+/// use.
 fn interval(text: &str) -> Result<Duration, String> {
     let ns = parse_duration(text).map_err(|why| format!("`{text}` {why}"))?;
     let interval = Duration::from_nanos(ns.max(0).unsigned_abs());
@@ -159,7 +160,7 @@ fn interval(text: &str) -> Result<Duration, String> {
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// The value of `--watchdog`. What stands still for less than a second counts as moving.
+/// The value of `--watchdog`. A pause of less than a second counts as progress.
 fn watchdog(text: &str) -> Result<Duration, String> {
     let ns = parse_duration(text).map_err(|why| format!("`{text}` {why}"))?;
     let limit = Duration::from_nanos(ns.max(0).unsigned_abs());

@@ -1,4 +1,4 @@
-//! The words of the commands that show what a recording holds.
+//! The words of the commands that show the content of a recording.
 
 use std::path::PathBuf;
 

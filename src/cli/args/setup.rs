@@ -1,4 +1,4 @@
-//! The words of the commands that say what is here.
+//! The words of the commands that describe the installation.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use ascend_trace_analysis::checks::{Finding, Severity, all};
 use clap::builder::PossibleValue;
 
-/// What is denied.
+/// Denied findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Deny {
     /// Findings of this severity and of worse ones.

@@ -141,8 +141,8 @@ mod tests {
             .to_owned()
     }
 
-    /// What the standard requires of a log: its version and runs, the name of the tool, the text of every message,
-    /// and that a result names a rule of the list by name and by place.
+    /// Requirements of the standard for a log: its version and runs, the name of the tool, the text of
+    /// every message, and a result that names a rule of the list by name and by place.
     #[test]
     fn a_log_has_what_the_standard_requires() {
         let trace = ascend_trace_testkit::timeline(

@@ -12,10 +12,10 @@ use ascend_trace_export::Pattern;
 
 /// Stands for every check.
 const ANY: &str = "*";
-/// What a pattern for streams begins with.
+/// Prefix of a pattern for streams.
 const STREAM: &str = "stream:";
 
-/// What a line of the file suppresses.
+/// Findings that a line of the file suppresses.
 #[derive(Debug)]
 pub(super) struct Suppression {
     /// Line of the file, from 1.
@@ -107,7 +107,7 @@ fn parse(line: usize, text: &str) -> anyhow::Result<Option<Suppression>> {
     }))
 }
 
-/// The first word, and what is after it.
+/// The first word, and the rest.
 fn word(text: &str) -> (&str, &str) {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     (word, rest.trim_start())

@@ -40,7 +40,7 @@ pub(super) enum Trouble {
     Dataset(Error),
 }
 
-/// What came of a file.
+/// Result for a file.
 pub(super) struct Done {
     pub(super) is_new: bool,
     /// The status to end with for this file.
@@ -81,7 +81,7 @@ impl Target<'_> {
         self.write(&mut recording, (file, content), place)
     }
 
-    /// What the dataset has of a recording, if it is all of it.
+    /// The manifest of a recording in the dataset, if the dataset has all of it.
     fn there(&self, content: &Content, place: Place<'_>) -> io::Result<Option<Manifest>> {
         match Manifest::read(self.store, place.id)? {
             Some(there) if there.agrees(self.store, content, place)? => Ok(Some(there)),
@@ -93,7 +93,7 @@ impl Target<'_> {
         Trouble::Dataset(Error::new(error).context(cannot_write(self.store)))
     }
 
-    /// The file of the same recording that was there first.
+    /// The earlier file of the same recording.
     fn other(&self, id: &str, file: &Path) -> Option<PathBuf> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         taken.insert(id.to_owned(), file.to_owned())
@@ -111,7 +111,7 @@ impl Target<'_> {
             .map_err(|trouble| trouble.of(file, self.store))?;
         trace::check(recording, self.strict).map_err(Trouble::Recording)?;
         let condition = Condition::of_recording(recording);
-        // What nobody may take for the whole, as `export` does.
+        // Warnings about missing parts, as in `export`.
         trace::say_warnings(file, recording);
         let parts = files.parts().map_err(Trouble::Dataset)?;
         let manifest = Manifest::new(place, (file, content), &condition, parts);
@@ -132,7 +132,7 @@ impl Target<'_> {
 }
 
 impl Trouble {
-    /// The same with the names of what it is about.
+    /// The same with the names of the file and the dataset.
     fn of(self, file: &Path, store: &dyn Store) -> Self {
         match self {
             Self::Recording(error) => {

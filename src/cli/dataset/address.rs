@@ -1,8 +1,8 @@
-//! What a dataset is named by: a folder, or the URL of an object store.
+//! The name of a dataset: a folder, or the URL of an object store.
 
 use std::path::Path;
 
-/// The URL, if it is one. A folder that looks like one can be named with `./` before it.
+/// The URL, if it is one. A folder with such a name can be written with `./` before it.
 pub(crate) fn url(place: &Path) -> Option<&str> {
     let text = place.to_str()?;
     let (scheme, _) = text.split_once("://")?;
@@ -10,7 +10,7 @@ pub(crate) fn url(place: &Path) -> Option<&str> {
     is_scheme.then_some(text)
 }
 
-/// What a build without object stores says.
+/// Message of a build without object stores.
 #[cfg(all(feature = "parquet", not(feature = "object-store")))]
 pub(super) fn not_built(url: &str) -> anyhow::Error {
     anyhow::anyhow!(

@@ -52,7 +52,7 @@ pub(super) fn run(args: &AlignArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// What the tables of a recording say of its clock.
+/// The clock of a recording, from its tables.
 fn collected(store: &dyn Store, manifest: &Manifest) -> anyhow::Result<Recorded> {
     let mut collected = Collected::default();
     for (part, name) in manifest.parts().filter(|it| it.0.table == "processes") {

@@ -25,7 +25,7 @@ fn no_place(error: io::Error) -> io::Error {
     ))
 }
 
-/// Writes to a local file. What goes wrong is not the store's fault.
+/// Writes to a local file. Its failures are not the store's fault.
 pub(super) struct Local(pub(super) Arc<File>);
 
 impl Write for Local {
@@ -103,7 +103,8 @@ impl Store for Bucket {
     }
 }
 
-/// Stores have no locks. The command that noted its manifest last may write it: others find that their note is gone.
+/// Stores have no locks. The command that noted its manifest last may write it: others find that their
+/// note was replaced.
 struct Noted<'a> {
     bucket: &'a Bucket,
     note: String,

@@ -11,7 +11,7 @@ use super::manifest::Part;
 use super::place::Place;
 use super::store::{Draft, Store};
 
-/// What is said of a dataset that takes no files.
+/// Message for a dataset that takes no files.
 pub(super) fn cannot_write(store: &(impl Display + ?Sized)) -> String {
     format!("cannot write the dataset {store}")
 }
@@ -36,7 +36,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// What is written, once it is safe on the disk.
+    /// The written parts, once they are safe on the disk.
     pub(super) fn parts(&self) -> anyhow::Result<Vec<Part>> {
         let files = self.tables.iter().zip(&self.drafts);
         let part = |((table, rank), (_, draft)): (&(String, String), &(String, Draft))| {

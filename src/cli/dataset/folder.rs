@@ -56,7 +56,7 @@ impl Store for Folder {
         let written = file.write_all(content).and_then(|()| file.sync_all());
         let renamed = written.and_then(|()| fs::rename(&place, &path));
         if renamed.is_err() {
-            // What is left of the attempt is of no use.
+            // The rest of the attempt is of no use.
             let _ = fs::remove_file(&place);
         }
         renamed?;

@@ -15,7 +15,7 @@ use crate::cli::unreadable;
 /// Bytes at either end of a file that are compared. A recording only grows at its end.
 const ENDS: u64 = 1 << 16;
 
-/// What a file was when it was looked at.
+/// State of a file when it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Content {
     pub(super) length: u64,
@@ -49,8 +49,8 @@ fn digest(file: &mut File, length: u64) -> io::Result<String> {
     Ok(text(hash))
 }
 
-/// The identifier of a recording: the same for its copies, and while it grows. `content` is for files whose
-/// beginning is damaged.
+/// The identifier of a recording: the same for its copies, and while it grows. `content` is for files
+/// with a damaged beginning.
 pub(super) fn id(session: &SessionRow, content: &Content) -> String {
     let mut hash = fnv::hash(&session.start_realtime_ns.to_le_bytes());
     hash = fnv::extend(hash, &session.start_ns.to_le_bytes());

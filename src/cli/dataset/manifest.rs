@@ -1,4 +1,5 @@
-//! `_manifest/ID.json`: what a dataset has of a recording. It is written last: without it, there is nothing.
+//! `_manifest/ID.json`: the files of a recording in a dataset. It is written last: without it, the
+//! recording is not in the dataset.
 
 use std::collections::HashSet;
 use std::io;
@@ -30,7 +31,7 @@ pub(super) struct Manifest {
     pub(super) content: Content,
     pub(super) run: String,
     pub(super) host: String,
-    /// How much of the recording is there.
+    /// Completeness of the recording.
     pub(super) damage: Vec<String>,
     pub(super) ended: bool,
     #[serde(default)]
@@ -160,7 +161,7 @@ impl<'a> Pending<'a> {
         Ok(Self { store, id, claim })
     }
 
-    /// Notes what the files will be, then has them named, and makes this the manifest.
+    /// Notes the future files, then gives them their names, and makes this the manifest.
     pub(super) fn finish(
         mut self,
         manifest: &Manifest,
@@ -177,7 +178,7 @@ impl<'a> Pending<'a> {
         let before = named.with_context(|| cannot_write(store))?;
         let rival = self.rival().with_context(|| cannot_write(store))?;
         if let Some(rival) = rival.filter(|it| it != manifest) {
-            // What it has written stays, and nothing else.
+            // Its files stay, and all others are removed.
             let _ = remove_others(store, std::slice::from_ref(manifest), &rival);
             bail!("another command adds this recording to {store}");
         }
@@ -194,8 +195,8 @@ impl<'a> Pending<'a> {
         Ok(both.filter(|it| it.id == self.id).collect())
     }
 
-    /// What is noted now, which is not our own if another command was so quick. When it has finished, its note is
-    /// gone.
+    /// The present note, which is another command's if that was faster. When it has finished, its note
+    /// is removed.
     fn rival(&self) -> io::Result<Option<Manifest>> {
         match self.claim.noted()? {
             Some(text) => Ok(parse(&text)),
@@ -278,7 +279,7 @@ mod tests {
     fn two_commands_that_do_the_same_both_succeed() {
         let store = Bucket::in_memory().unwrap();
         add(&store, "one", || add(&store, "one", || ()).unwrap()).unwrap();
-        // What is of another run goes, also when that was broken off.
+        // Files of another run are removed, also after an interruption.
         let refused = add(&store, "two", || broken_off(&store));
         assert!(refused.is_err());
         add(&store, "three", || ()).unwrap();

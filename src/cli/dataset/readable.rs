@@ -14,7 +14,7 @@ pub(crate) struct Readable {
 }
 
 impl Readable {
-    /// The dataset of this name. A file is none.
+    /// The dataset of this name. A file is not a dataset.
     pub(crate) fn dataset(place: &Path) -> anyhow::Result<Option<Self>> {
         let url = address::url(place);
         if url.is_none() && !place.is_dir() {

@@ -12,7 +12,7 @@ use super::store::Store;
 
 const NAME: &str = "_schema.json";
 
-/// Looks for a dataset that queries can name, whose tables are those of this tool.
+/// Looks for a dataset that queries can name, with tables of this tool.
 #[cfg(feature = "query")]
 pub(super) fn check_readable(store: &dyn Store) -> anyhow::Result<()> {
     let text = store
@@ -32,7 +32,7 @@ pub(super) fn prepare(store: &dyn Store) -> anyhow::Result<()> {
     }
 }
 
-/// Looks for a dataset whose tables are those of this tool.
+/// Looks for a dataset with tables of this tool.
 pub(super) fn find(store: &dyn Store) -> anyhow::Result<()> {
     let text = store.read(NAME).transpose();
     let text = text.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()));

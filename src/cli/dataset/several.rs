@@ -48,7 +48,7 @@ fn jobs(args: &AddArgs) -> usize {
 /// What threads share.
 struct Work<'a> {
     files: &'a [PathBuf],
-    /// The file that nobody has taken.
+    /// The next file without a worker.
     next: AtomicUsize,
     /// The dataset takes no more files.
     is_over: AtomicBool,
@@ -73,7 +73,7 @@ impl Work<'_> {
     }
 }
 
-/// What came of the files.
+/// Results for the files.
 #[derive(Default)]
 struct Sums {
     added: u64,

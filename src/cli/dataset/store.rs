@@ -1,4 +1,4 @@
-//! What a dataset is kept in. Names of files are paths from the top of the dataset, with slashes.
+//! The storage of a dataset. Names of files are paths from the top of the dataset, with slashes.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -14,7 +14,7 @@ pub(super) trait Store: Display + Sync {
     /// The content of a small file, if there is one.
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
 
-    /// The contents of small files, of those that are there.
+    /// The contents of small files, if they exist.
     fn read_all(&self, names: &[String]) -> io::Result<Vec<Vec<u8>>> {
         let contents = names.iter().filter_map(|name| self.read(name).transpose());
         contents.collect()
@@ -23,13 +23,13 @@ pub(super) trait Store: Display + Sync {
     /// Gives a small file a new content, all of it or nothing.
     fn replace(&self, name: &str, content: &[u8]) -> io::Result<()>;
 
-    /// The names of what lies in a folder, in order. A folder that does not exist has none.
+    /// The names in a folder, in order. A folder that does not exist has none.
     fn list(&self, folder: &str) -> io::Result<Vec<String>>;
 
     /// Removes a file, if there is one.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Whether there are files of these names, each of so many bytes.
+    /// Whether files of these names and sizes exist.
     fn has_all(&self, files: &[(String, u64)]) -> io::Result<bool>;
 
     /// A file of the dataset, to read from.
@@ -50,10 +50,10 @@ pub(super) trait Store: Display + Sync {
 
 /// The right to write a manifest, until it is dropped.
 pub(super) trait Claim {
-    /// What an attempt before has noted, or this one.
+    /// The note of an earlier attempt, or of this one.
     fn noted(&self) -> io::Result<Option<Vec<u8>>>;
 
-    /// Notes what the manifest will be.
+    /// Notes the future manifest.
     fn note(&mut self, text: &[u8]) -> io::Result<()>;
 
     /// Makes this text, which was noted, the manifest.
@@ -78,7 +78,7 @@ impl Draft {
         }
     }
 
-    /// What is written, from its begin.
+    /// The written bytes, from the begin.
     pub(super) fn reader(&self) -> io::Result<File> {
         match self {
             Self::Named(path) => File::open(path),
@@ -92,7 +92,7 @@ impl Draft {
         }
     }
 
-    /// Makes what is written last, where that is of use.
+    /// Writes the last bytes to the disk, where that is of use.
     pub(super) fn sync(&self) -> io::Result<()> {
         match self {
             Self::Named(path) => File::open(path)?.sync_all(),
@@ -101,7 +101,7 @@ impl Draft {
         }
     }
 
-    /// Removes what is left of it.
+    /// Removes the rest of it.
     pub(super) fn discard(&self) {
         match self {
             // One that has its name is not there any more.
@@ -112,7 +112,7 @@ impl Draft {
     }
 }
 
-/// What a user has named as a dataset.
+/// Opens a dataset that a user has named.
 pub(super) fn open(place: &Path) -> anyhow::Result<Box<dyn Store>> {
     match super::address::url(place) {
         Some(url) => bucket(url),

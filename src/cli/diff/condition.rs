@@ -1,4 +1,4 @@
-//! `--fail-if`: what may not change, such as `step>+3%` or `MatMul<-10%`.
+//! `--fail-if`: changes that fail the command, such as `step>+3%` or `MatMul<-10%`.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub(crate) struct Condition {
     limit: f64,
 }
 
-/// What a condition comes to.
+/// Result of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
     /// The change of this is beyond the limit.
@@ -27,7 +27,7 @@ pub(super) enum Outcome {
     Not,
     /// No recording has it.
     Unknown,
-    /// There are too few steps, or single operations, to tell a change from chance.
+    /// Too few steps, or single operations, to separate a change from chance.
     TooFew,
 }
 

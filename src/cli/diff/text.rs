@@ -66,7 +66,7 @@ fn of_pair(found: &Diff, pair: &Pair, all: bool) -> String {
     text
 }
 
-/// What is compared with what.
+/// The compared recordings.
 fn head(found: &Diff, pair: &Pair) -> String {
     let summary = |all: &[Summary], process: Option<u32>| {
         let own = all.iter().find(|it| Some(it.process) == process);

@@ -10,7 +10,7 @@ use crate::launch::Environment;
 use crate::table::Rows;
 use crate::unpack;
 
-/// What was measured, in nanoseconds, by the names that the program gives it.
+/// Measured values in nanoseconds, by the names that the program gives them.
 struct Measured {
     chip: String,
     numbers: BTreeMap<String, i64>,
@@ -35,7 +35,7 @@ const ONE_WAY: [(&str, &str); 3] = [
     ("reading the time between two", "elapsed"),
 ];
 
-/// Runs the program on a device and answers what it found, as a text.
+/// Runs the program on a device and returns its results, as a text.
 pub(super) fn on_device(device: u32, environment: &Environment) -> anyhow::Result<String> {
     let program = unpack::demo()?;
     let mut command = Command::new(&program);

@@ -12,7 +12,7 @@ use ascend_trace_tables as tables;
 /// The names under which programs ask for the runtime, old and new.
 const NAMES: [&str; 2] = ["libascendcl.so", "libacl_rt.so"];
 
-/// Where the loader looks after everything that it was told.
+/// Default folders of the loader, after all configured ones.
 const DEFAULT: [&str; 4] = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"];
 
 /// The runtime that a program would load by name, as far as the environment decides it.
@@ -35,7 +35,7 @@ pub(super) fn soft(folder: &Path) -> Vec<Finding> {
     found.map(|found| finding("runtime", found)).collect()
 }
 
-/// What one library offers, in words; what is wrong with it as the error.
+/// Contents of one library, in words; its fault as the error.
 pub(super) fn library(path: &Path, how: &str) -> Result<String, String> {
     let shown = path.display();
     match elf::inspect(path) {
@@ -93,7 +93,7 @@ fn search(name: &str) -> Option<(PathBuf, String)> {
     found.map(|path| (path, "in the system's folder".to_owned()))
 }
 
-/// What the loader's cache leads to.
+/// The path of a library in the loader's cache.
 fn cached(name: &str) -> Option<PathBuf> {
     let output = ["ldconfig", "/sbin/ldconfig", "/usr/sbin/ldconfig"]
         .iter()

@@ -3,12 +3,12 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// What is over sooner needs no line.
+/// Work that ends earlier needs no line.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Between two changes of the line.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The line, while there is something to tell.
+/// The progress line, once it is shown.
 pub(crate) struct Progress {
     what: &'static str,
     unit: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// `unit` is a million of what is counted.
+    /// `unit` is a million of the counted things.
     pub(crate) fn new(what: &'static str, unit: &'static str) -> Self {
         Self {
             what,
@@ -49,7 +49,7 @@ impl Progress {
     /// Replaces the line.
     fn write(&self, text: &str) {
         let mut stderr = io::stderr().lock();
-        // There is nobody left to tell when stderr is gone.
+        // If stderr is closed, no report is possible.
         let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
     }
 }
@@ -68,7 +68,7 @@ pub(crate) struct Running(Progress);
 
 #[cfg(feature = "query")]
 impl Running {
-    /// `unit` is a million of what is counted.
+    /// `unit` is a million of the counted things.
     pub(crate) fn new(what: &'static str, unit: &'static str) -> Self {
         Self(Progress::new(what, unit))
     }

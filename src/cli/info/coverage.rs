@@ -1,4 +1,4 @@
-//! How calls were intercepted of each library, and what was not.
+//! Intercepted calls of each library, and calls that were not intercepted.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) struct Coverage {
     pub(crate) library: Option<String>,
     /// Functions of AscendCL that it exports.
     pub(crate) exported: u64,
-    /// Those whose calls are seen.
+    /// Those with intercepted calls.
     pub(crate) hooked: u64,
     /// Those that were called.
     pub(crate) called: u64,

@@ -21,7 +21,7 @@ use crate::cli::trace::Condition;
 #[derive(Serialize)]
 pub(crate) struct Document {
     pub(crate) session: SessionRow,
-    /// First and last moment of anything recorded.
+    /// Begin and end of the recorded data.
     pub(crate) begin_ns: Option<i64>,
     pub(crate) end_ns: Option<i64>,
     /// The program's exit status; `null` when the recording was stopped short or still runs.
@@ -40,12 +40,12 @@ pub(crate) struct Document {
     pub(crate) ranges: u64,
     /// Which functions were caught, library by library; empty until the recording has ended.
     pub(crate) coverage: Vec<Coverage>,
-    /// What the tracer itself did inside the program.
+    /// Tracer overhead inside the program.
     pub(crate) cost: Cost,
     pub(crate) hardware_log: HardwareLog,
 }
 
-/// What came of the hardware's own log.
+/// Result of the hardware log.
 #[derive(Serialize)]
 pub(crate) struct HardwareLog {
     /// How it stood with it in the processes: `on`, `absent`, `busy`, `refused`, `gave-way`.
@@ -56,7 +56,7 @@ pub(crate) struct HardwareLog {
     pub(crate) buffers_short: u64,
     pub(crate) joined: u64,
     pub(crate) not_joined: u64,
-    /// Stretches of streams in which it did not agree with what had been submitted.
+    /// Stretches of streams in which it did not agree with the submitted tasks.
     pub(crate) mismatches: u64,
     /// Tasks that have times of events as well, by device.
     pub(crate) compared: Vec<Compared>,
@@ -121,7 +121,7 @@ fn hardware_log(trace: &Trace, compared: &[analysis::log::Comparison]) -> Hardwa
 
 #[derive(Serialize)]
 pub(crate) struct Process {
-    /// Number of the process in the recording: pids do not tell processes apart.
+    /// Number of the process in the recording: several processes may have the same pid.
     pub(crate) process: u32,
     pub(crate) pid: u32,
     pub(crate) parent_pid: u32,
@@ -246,7 +246,7 @@ pub(crate) struct Cost {
     pub(crate) pauses: u64,
     pub(crate) paused_ns: u64,
     pub(crate) wall_clock_steps: u64,
-    /// Functions that are in no table and whose calls are not seen because all stubs were taken.
+    /// Functions in no table without intercepted calls, because all stubs were taken.
     pub(crate) functions_without_stub: u64,
     /// Streams for which `--timing auto` went over to one event per task, or to some tasks only.
     pub(crate) chained_streams: u64,
@@ -293,7 +293,7 @@ fn cost(trace: &Trace) -> Cost {
     }
 }
 
-/// What is counted, and what graphs there are: of a trace that is in memory, or of a recording.
+/// Counts and graphs: of a trace in memory, or of a recording.
 pub(super) struct Facts {
     pub(super) span: Option<TimeRange>,
     pub(super) counts: Counts,
@@ -347,7 +347,7 @@ impl Facts {
 }
 
 impl Document {
-    /// The document about a recording whose things are those of `trace`.
+    /// The document about a recording with the things of `trace`.
     pub(super) fn of(trace: &Trace, facts: Facts, condition: &Condition) -> Self {
         let counts = facts.counts;
         Self {
@@ -399,7 +399,7 @@ fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
         .collect()
 }
 
-/// The devices that a process used. A context that was only mentioned tells none.
+/// The devices that a process used. A context that was only mentioned shows none.
 fn devices_of(trace: &Trace, process: ProcessId) -> Vec<u32> {
     let own = trace.contexts().iter().filter(|it| it.process == process);
     let known = own.filter(|it| it.handle != 0 || it.is_default);

@@ -29,7 +29,8 @@ impl Fold for Refused {
     }
 }
 
-/// Whether the name of what a function runs is one of its arguments. Only functions for operators have that.
+/// Whether one of the function's arguments names the operation that it runs. Only functions for
+/// operators have that.
 fn runs_by_name(function: &Function) -> bool {
     let label = function.label.map(usize::from);
     let label = label.and_then(|position| function.args.get(position));

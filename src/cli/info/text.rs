@@ -24,7 +24,7 @@ pub(crate) fn text(document: &Document) -> String {
         ("Looked up by name, in no library", absent(document)),
         ("Not patched: seen when called by name", refused(document)),
     ] {
-        // Of several processes the pids need not tell them apart.
+        // Several processes may have the same pid.
         let several = document.processes.len() > 1 || title == "Processes";
         let table = table.with_only_if("process", several);
         let table = table.with_only_if("host", !document.session.hosts.is_empty());
@@ -35,7 +35,7 @@ pub(crate) fn text(document: &Document) -> String {
     text
 }
 
-/// What came of the hardware's log; nothing where it was not asked for.
+/// Result of the hardware log; empty if it was not requested.
 fn hardware_log(document: &Document) -> String {
     let log = &document.hardware_log;
     if log.states.is_empty() {
@@ -282,7 +282,7 @@ fn failed_graphs(document: &Document) -> Table {
 /// Characters of a command line that are shown.
 const COMMAND: usize = 100;
 
-/// A command line on one line: what would not stay on it is left out, and so is what is too long.
+/// A command line on one line: line breaks and a long end are left out.
 fn command(words: &[String]) -> String {
     let text = words.join(" ");
     let mut shown: String = text

@@ -34,7 +34,7 @@ impl Input {
     }
 }
 
-/// Opens the recordings in the order of their ranks, whatever order they are named in.
+/// Opens the recordings in the order of their ranks, for any order of the arguments.
 pub(super) fn open(files: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
     refuse_twice(files)?;
     let inputs = files.iter().map(|path| input(path));

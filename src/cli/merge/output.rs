@@ -14,12 +14,12 @@ use crate::cli::args::MergeArgs;
 /// Traces hold command lines and addresses: they are their maker's.
 const MODE: u32 = 0o600;
 
-/// What is said where it cannot be written.
+/// Message for an output that cannot be written.
 pub(super) fn cannot_write(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-/// Refuses what the merged file must not replace.
+/// Refuses outputs that the merged file must not replace.
 pub(super) fn check(args: &MergeArgs) -> anyhow::Result<()> {
     let path = &args.output;
     let shown = path.display();
@@ -49,7 +49,7 @@ fn refuse_recorded(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A file beside the one that is wanted. It is removed unless it is finished.
+/// A temporary file next to the wanted one. It is removed unless it is finished.
 pub(super) struct Output<'a> {
     file: File,
     place: PathBuf,
@@ -94,13 +94,13 @@ impl<'a> Output<'a> {
 impl Drop for Output<'_> {
     fn drop(&mut self) {
         if !self.is_finished {
-            // What is left of the attempt is of no use.
+            // The rest of the attempt is of no use.
             let _ = fs::remove_file(&self.place);
         }
     }
 }
 
-/// What has come there meanwhile is not replaced, where the file system can tell.
+/// A file that was created meanwhile is not replaced, where the file system supports that.
 fn rename(from: &Path, to: &Path, force: bool) -> io::Result<()> {
     if force {
         return fs::rename(from, to);

@@ -1,4 +1,4 @@
-//! What the merged file says of its recording.
+//! Facts of the merged file about its recording.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use ascend_trace_recording::rows::{HostRow, SessionRow};
 use super::inputs::Input;
 use crate::cli::clocks;
 
-/// Names of hosts that stand for all of them.
+/// Number of host names that are listed; the others are only counted.
 const MOST_NAMES: usize = 8;
 
 /// The session of the reference, from when the first recording began. A single recording keeps its own.
@@ -90,7 +90,7 @@ fn together<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// A time of day, so many nanoseconds later.
+/// A time of day, `later` nanoseconds later.
 fn moved(text: &str, later: i64) -> String {
     match DateTime::parse_from_rfc3339(text) {
         Ok(time) if later != 0 => {

@@ -1,4 +1,4 @@
-//! What the page is answered.
+//! Responses to the page.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ pub(super) struct Offer {
 pub(super) enum Outcome {
     /// The last byte has been sent.
     Fetched,
-    /// Whoever asked has gone before.
+    /// The client has closed the connection before.
     BrokenOff,
     /// Something else was asked for.
     Other,
@@ -80,7 +80,7 @@ impl Offer {
         }
         let length = usize::try_from(end - at).ok();
         let response = Response::new(status.into(), headers, piece, length, None);
-        // With its length told, the page can show how far it is.
+        // With a known length, the page can show its progress.
         match send(request, response.with_chunked_threshold(usize::MAX)) {
             Ok(()) if is_last => Outcome::Fetched,
             Ok(()) => Outcome::Other,
@@ -97,12 +97,12 @@ impl Offer {
             let all = format!("bytes */{}", self.bytes);
             field("Content-Range", &all).for_each(|it| response.add_header(it));
         }
-        // Whoever has gone needs no answer.
+        // A client that has closed the connection needs no response.
         let _ = request.respond(response);
         Outcome::Other
     }
 
-    /// What lets the page, and no other one, read the answer.
+    /// Headers that allow the page, and no other one, to read the response.
     fn headers(&self) -> Vec<Header> {
         let fields = [
             ("Access-Control-Allow-Origin", self.origin.as_str()),
@@ -123,7 +123,7 @@ impl Offer {
     }
 }
 
-/// [`Request::respond`] does not tell that a browser has gone.
+/// [`Request::respond`] does not report a closed connection.
 fn send(request: Request, response: Response<Piece<'_>>) -> io::Result<()> {
     let (version, headers) = (request.http_version().clone(), request.headers().to_vec());
     let is_head = *request.method() == Method::Head;
@@ -142,7 +142,7 @@ fn header(request: &Request, name: &'static str) -> Option<String> {
     Some(found.value.as_str().to_owned())
 }
 
-/// The begin of one range of bytes, and what comes after its end; `None` where that is nothing.
+/// The begin of one range of bytes, and the byte after its end; `None` for an invalid one.
 fn range(text: &str, all: u64) -> Option<(u64, u64)> {
     let (first, last) = text.trim().strip_prefix("bytes=")?.split_once('-')?;
     let (at, end) = match (first.trim(), last.trim()) {

@@ -1,4 +1,4 @@
-//! The rows of an answer as text, as comma-separated values, or as JSON: written while they come.
+//! The rows of a result as text, as comma-separated values, or as JSON: written while they arrive.
 
 use std::io::{self, BufWriter, Stdout, Write};
 
@@ -55,7 +55,7 @@ impl Form {
         settled(written)
     }
 
-    /// What comes after the last row.
+    /// The text after the last row.
     pub(super) fn finish(mut self) -> anyhow::Result<()> {
         let ended = self.end().and_then(|()| self.to.flush());
         match settled(ended) {
@@ -135,7 +135,7 @@ impl Form {
         writeln!(self.to, "{}", names.join(","))
     }
 
-    /// Decides the widths, and writes what has waited for that.
+    /// Decides the widths, and writes the rows that have waited for that.
     fn begin_text(&mut self) -> io::Result<()> {
         let Shape::Text(waiting, widths) = &mut self.shape else {
             return Ok(());
@@ -155,7 +155,7 @@ impl Form {
     }
 }
 
-/// A write that failed because nobody reads is not an error of ours.
+/// A write that failed because the reader has closed the pipe is no error.
 fn settled(written: io::Result<()>) -> anyhow::Result<()> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(ReaderGone.into()),
@@ -222,7 +222,7 @@ fn json(cell: &Value) -> Json {
         Value::Bool(value) => (*value).into(),
         Value::Integer(value) => (*value).into(),
         Value::Unsigned(value) => (*value).into(),
-        // What is no number in JSON is null.
+        // A value that is no number in JSON is null.
         Value::Float(value) => (*value).into(),
         Value::Text(value) => value.as_str().into(),
     }

@@ -1,4 +1,4 @@
-//! Signals that end a query: what it has written goes first.
+//! Signals that end a query: its temporary files are removed first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use anyhow::Context;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 
-/// What is left of the command once this is dropped does not survive a signal that has come.
+/// After this is dropped, a received signal ends the command.
 pub(super) struct Interrupt(Arc<AtomicUsize>);
 
 /// Why a query stopped: a signal came.
@@ -38,7 +38,7 @@ impl Drop for Interrupt {
     fn drop(&mut self) {
         let signal = i32::try_from(self.0.load(Ordering::Relaxed)).unwrap_or(0);
         if signal != 0 {
-            // As if nobody had handled it. Where that fails, the command ends with its own status.
+            // As without a handler. Where that fails, the command ends with its usual status.
             let _ = low_level::emulate_default_handler(signal);
         }
     }

@@ -1,4 +1,4 @@
-//! The queries that come with the tool: files of `queries/`, each with what it answers in its first comment.
+//! The queries of the tool: files of `queries/`, each with its purpose in its first comment.
 
 use anyhow::anyhow;
 
@@ -13,7 +13,7 @@ pub(super) struct Named {
 
 macro_rules! queries {
     ($($name:literal,)+) => {
-        /// All of them, those first that one asks first.
+        /// All of them, the most useful first.
         pub(super) const QUERIES: [Named; [$($name),+].len()] = [
             $(Named {
                 name: $name,
@@ -43,7 +43,7 @@ queries! {
 }
 
 impl Named {
-    /// What it answers: the first line.
+    /// Its purpose: the first line.
     pub(super) fn title(self) -> &'static str {
         let line = self.text.lines().next().unwrap_or_default();
         line.trim_start_matches("--").trim()

@@ -1,4 +1,4 @@
-//! What is asked: a dataset, or the tables of a recording in a folder that is gone afterwards.
+//! The source of a query: a dataset, or the tables of a recording in a temporary folder.
 
 use std::cell::RefCell;
 use std::num::NonZero;
@@ -116,7 +116,7 @@ fn stopped(stop: Interrupted) -> anyhow::Error {
     stop.into()
 }
 
-/// What is wrong with a query, and where one finds what can be named in it.
+/// The fault of a query, and where the valid names are listed.
 fn explained(error: QueryError) -> anyhow::Error {
     anyhow!("the query failed: {error}; docs/EXPORT.md has the columns of all tables")
 }

@@ -107,7 +107,7 @@ impl Word {
         self.text.clone()
     }
 
-    /// What it means in a recording.
+    /// Its meaning in a recording.
     pub(super) fn resolve(&self, recording: &WhatIf) -> anyhow::Result<Change> {
         Ok(match &self.kind {
             Kind::Copy(factor) => Change::Copy { factor: *factor },

@@ -17,7 +17,7 @@ pub(crate) struct Machine {
     folder: PathBuf,
 }
 
-/// Where the emulator is; or what is missing for building programs and running them in it.
+/// The path of the emulator; or the missing part for building programs and running them in it.
 pub(crate) fn can_build() -> Result<PathBuf, String> {
     if cfg!(target_arch = "aarch64") {
         return Err("this machine is aarch64 itself".to_owned());
@@ -31,7 +31,7 @@ pub(crate) fn can_build() -> Result<PathBuf, String> {
 }
 
 impl Machine {
-    /// Prepares one, or says what is missing for it.
+    /// Prepares one, or names the missing part.
     pub(crate) fn prepare() -> Result<Self, String> {
         let emulator = can_build()?;
         let machine = Self {
@@ -145,7 +145,7 @@ fn has_target() -> bool {
     output(&mut rustc).is_ok_and(|folder| Path::new(folder.trim_end()).is_dir())
 }
 
-/// What a command prints; its messages if it fails.
+/// Output of a command; its messages if it fails.
 pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let output = command
         .output()
@@ -157,7 +157,7 @@ fn text_of(command: &Command, output: &Output) -> Result<String, String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if !output.status.success() {
         let (mut out, err) = (text(&output.stdout), text(&output.stderr));
-        // Messages of cargo for programs: what went wrong is on the other stream.
+        // Messages of cargo for programs: errors are on the other stream.
         if out.starts_with('{') {
             out.clear();
         }

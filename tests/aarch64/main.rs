@@ -15,8 +15,8 @@ use std::process::Command;
 
 use machine::{Machine, TARGET, cargo, cargo_here, output, target_folder};
 
-/// Tests of the suite that are run. What is left out needs times that an emulator cannot keep, or
-/// a terminal, or says under `LEFT_OUT` why.
+/// Modules of tests that are run. The others need times that an emulator cannot keep, or a terminal, or
+/// have a reason in `LEFT_OUT`.
 const MODULES: [&str; 10] = [
     "ways::",
     "engine::",
@@ -55,7 +55,7 @@ fn machine() -> Option<Machine> {
     }
 }
 
-/// Builds and answers what cargo says about what it has built.
+/// Builds and returns cargo's messages about the results.
 fn built(words: &[&str]) -> String {
     let mut command = cargo(words);
     output(command.arg("--message-format=json-render-diagnostics")).unwrap()
@@ -70,7 +70,7 @@ fn the_command() -> PathBuf {
     target_folder().join(TARGET).join("debug/ascend-trace")
 }
 
-/// The test programs among what was built: source and program.
+/// The built test programs: source and program.
 fn tests_of(said: &str) -> Vec<(PathBuf, PathBuf)> {
     let messages = said.lines().map(|line| serde_json::from_str(line).unwrap());
     let tests = messages.filter(|it: &serde_json::Value| {
@@ -84,8 +84,9 @@ fn tests_of(said: &str) -> Vec<(PathBuf, PathBuf)> {
         .collect()
 }
 
-/// Runs a test program, which `command` starts. Tests of it that fail beside others are run again alone: with all of
-/// them at once, and other work beside them, an emulated program may wait for its turn longer than any real one.
+/// Runs a test program, which `command` starts. Its tests that fail next to others are run again alone:
+/// with all of them at once, and other work, an emulated program may wait for its turn longer than any
+/// real one.
 fn run_tests(command: &dyn Fn() -> Command, words: &[&str]) {
     let (all, said) = ended(command(), words);
     let (said, errors) = match said {

@@ -1,4 +1,4 @@
-//! Commands that run in an emulator, which may get stuck in itself: that is told, and tried once more.
+//! Commands that run in an emulator, which may get stuck: that is reported, and tried again.
 
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,7 +9,7 @@ use rustix::process::Pid;
 use crate::stuck::{self, Stuck};
 
 /// No command takes a fraction of this where nothing else runs. The longest is all integration tests,
-/// each of whose programs has a limit of its own.
+/// each with a limit for its programs.
 const LIMIT: Duration = Duration::from_secs(1500);
 
 /// How a command ended.

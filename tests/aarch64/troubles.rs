@@ -1,16 +1,16 @@
-//! Tests that are known to fail in the emulator now and then, through no fault of what is tested.
+//! Tests that are known to fail in the emulator sometimes, without a fault of the tested code.
 
 /// One test a line: its name, a colon, and why.
 const LIST: &str = include_str!("troubles.txt");
 
-/// What is known of a test.
+/// The known reason of a test's failure.
 fn reason(name: &str) -> Option<&'static str> {
     let lines = LIST.lines().filter(|line| !line.starts_with('#'));
     let mut known = lines.filter_map(|line| line.split_once(": "));
     known.find_map(|(test, why)| (test == name).then_some(why))
 }
 
-/// The names of tests that have failed, from what a test program says.
+/// The names of failed tests, from the output of a test program.
 fn failed(said: &str) -> Vec<&str> {
     let lines = said.lines().filter_map(|line| line.strip_prefix("test "));
     lines
@@ -18,7 +18,7 @@ fn failed(said: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Tests that may have failed for want of time, beside others: more than these have a fault.
+/// Number of tests that may fail because of slow emulation; more than these have a fault.
 const FEW: usize = 3;
 
 /// A test program that did not succeed, test by test.
@@ -47,7 +47,7 @@ pub(crate) fn judge(said: &str) -> Result<Failures<'_>, String> {
     Ok(failures)
 }
 
-/// What a test printed that failed.
+/// Output of a failed test.
 pub(crate) fn words_of<'s>(said: &'s str, name: &str) -> &'s str {
     let begin = said.find(&format!("---- {name} stdout ----"));
     let words = begin.map_or(said, |begin| &said[begin..]);

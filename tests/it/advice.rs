@@ -1,4 +1,4 @@
-//! What is said of programs that really ran: where their steps are, and what their ends waited for.
+//! Advice about real runs of programs: their steps, and the critical paths to their ends.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{run, tool};
 
-/// The bundled programs, and how many rounds each runs when nobody watches.
+/// The bundled programs, and their number of rounds without the live view.
 const DEMOS: [(&str, usize); 4] = [
     ("overlap", 40),
     ("pipeline", 28),

@@ -56,7 +56,7 @@ fn short(name: &str) -> &str {
     }
 }
 
-/// Dependencies of each of our packages on others of ours, of one kind: normal, build or dev.
+/// Dependencies between packages of the project, of one kind: normal, build or dev.
 fn own_dependencies(metadata: &Value, kind: &str) -> BTreeMap<String, BTreeSet<String>> {
     let members: BTreeSet<&str> = list(&metadata["packages"])
         .filter(|it| it["source"].is_null())
@@ -74,7 +74,7 @@ fn own_dependencies(metadata: &Value, kind: &str) -> BTreeMap<String, BTreeSet<S
     .collect()
 }
 
-/// The table of ARCHITECTURE.md: each package and what it may depend on, directly or by way of those.
+/// The table of ARCHITECTURE.md: each package and its allowed dependencies, direct or indirect.
 #[track_caller]
 fn documented() -> BTreeMap<String, BTreeSet<String>> {
     let text = include_str!("../../ARCHITECTURE.md");
@@ -135,7 +135,7 @@ fn the_generator_is_used_by_build_scripts_and_the_test_kit_by_tests_only() {
     let metadata = metadata();
     for (kind, only) in [("build", "hookgen"), ("dev", "testkit")] {
         for (name, used) in own_dependencies(metadata, kind) {
-            // Tests may use what the package itself may use.
+            // Tests may use the allowed dependencies of the package.
             let others: Vec<_> = used.iter().filter(|it| *it != only).collect();
             let is_fine = kind == "dev" || others.is_empty();
             assert!(is_fine, "the build script of {name} uses {others:?}");
@@ -241,7 +241,7 @@ fn names_of_functions(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether a source tells more than two roles from all others at once.
+/// Whether a source separates more than two roles from all others at once.
 fn groups_roles(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_role = |word: &&str| word.starts_with("Role::");
@@ -340,8 +340,8 @@ fn no_large_group_of_files_names_each_other_in_a_circle() {
     }
 }
 
-/// The layers of a part by its table in ARCHITECTURE.md, lowest first: each with its modules. What no layer names
-/// is in the lowest.
+/// The layers of a part by its table in ARCHITECTURE.md, lowest first: each with its modules. A module
+/// that no layer names is in the lowest.
 fn layers(part: &str) -> Vec<(String, Vec<Vec<String>>)> {
     let text = include_str!("../../ARCHITECTURE.md");
     let head = format!("| layer of the {part} |");

@@ -1,4 +1,4 @@
-//! What a process waits for: asked by its number, and by a signal to its recorder.
+//! The waits of a process: queried by its number, and by a signal to its recorder.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -137,7 +137,7 @@ fn a_recording_that_goes_to_a_pipe_is_not_touched() {
         "{}",
         outcome.err()
     );
-    // What came through it is whole.
+    // The output that came through it is whole.
     let trace = folder.path().join("t.atrace");
     fs::write(&trace, &outcome.stdout).unwrap();
     run(tool().args(["info", "--strict"]).arg(&trace)).expect(0);
@@ -150,7 +150,7 @@ const NOBODY: u32 = 65_534;
 fn a_process_of_another_user_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let mut ask = if rustix::process::geteuid().is_root() {
-        // The command may lie where only its owner can go.
+        // The command may be in a place that only its owner can enter.
         let copy = folder.path().join("ascend-trace");
         fs::copy(place::command(), &copy).unwrap();
         for path in [folder.path(), &copy] {
@@ -296,7 +296,7 @@ fn under_the_view_a_line_says_where_the_report_is() {
     screen.until("what the program waits for is in t.atrace.why");
     let report = fs::read_to_string(trace.with_file_name("t.atrace.why")).unwrap();
     assert!(report.contains("\nThreads\n"), "{report}");
-    // The program is there, and the view works.
+    // The program has started, and the view works.
     let length = screen.length();
     kill_process(pid, Signal::KILL).unwrap();
     screen.until_after(length, "program ended");

@@ -1,5 +1,5 @@
-//! The layer below AscendCL: libraries that work on it alone show what they do, AscendCL's own use of it is told by
-//! AscendCL's calls, and nobody is taken to know all that is submitted.
+//! The layer below AscendCL: libraries that use it alone show their work, calls of AscendCL represent
+//! its use of the layer, and nothing is assumed to know all submissions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,7 +27,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// What the program has made is in the trace, each call once.
+/// The program's calls are in the trace, each once.
 #[track_caller]
 fn all_are_told(tables: &Tables, made: u64) {
     assert_eq!(tables.calls.len() as u64, made);
@@ -79,7 +79,7 @@ fn busy(trace: &Path, matched: &[(&CsvRow, truth::Entry)]) {
     assert!(truly > 0 && busy >= truly * 9 / 10, "{busy} of {truly}");
 }
 
-/// On a card, each function of AscendCL calls one of the layer below, which lies in another library.
+/// On a card, each function of AscendCL calls one of the layer below, which is in another library.
 #[test]
 fn what_acl_calls_below_is_told_by_acls_call() {
     let layers = library("below_layers.so", "below_layers.c", &["-lascendcl"]);
@@ -135,8 +135,8 @@ fn layered(name: &str, layers: &Path) -> PathBuf {
     built(&format!("layered_{name}"), &format!("{name}.c"), &options)
 }
 
-/// What another library calls of the layer below are children of its call, and one task; what it is told of them is
-/// theirs.
+/// Calls of the layer by another library are children of its call, and one task; facts from these calls
+/// belong to them.
 #[test]
 fn calls_below_acl_inside_another_librarys_call_are_its_children() {
     let library = library("below_nested.so", "below_nested_library.c", &["-lascendcl"]);
@@ -185,8 +185,8 @@ fn what_goes_below_acl_is_not_asked_about() {
     }
 }
 
-/// With chained timing a task begins where the one before it ended, unless something came between them: that may
-/// be whatever a function submits of which nothing is known.
+/// With chained timing a task begins where the one before it ended, unless other work came between
+/// them: an unknown function may submit any.
 #[test]
 fn functions_of_which_nothing_is_known_break_a_chain() {
     let Some(offset) = offset_of("aclrtMemsetAsync") else {
@@ -218,7 +218,8 @@ fn functions_of_which_nothing_is_known_break_a_chain() {
     }
 }
 
-/// Where a function of the software runtime lies in its file; `None`, and a message, without the tool that tells.
+/// Offset of a function of the software runtime in its file; `None`, and a message, without the
+/// necessary tool.
 #[expect(clippy::print_stderr, reason = "what is skipped is told")]
 fn offset_of(name: &str) -> Option<String> {
     let library = soft().lib.join("libascendcl.so");

@@ -15,8 +15,8 @@ use crate::support::{CsvRow, Recording, Run, Tables, named, program, truth};
 const CASES: usize = 240;
 /// Situations of one program.
 const PER_PROGRAM: usize = 40;
-/// So many tasks are pending at least where a queue of the scenarios' 64 places is full: a task takes up to three
-/// places, and what has ended may not have been taken off.
+/// Least number of pending tasks where a queue of the scenarios' 64 places is full: a task takes up to
+/// three places, and ended ones may not have been removed.
 const LEAST_PENDING: usize = 16;
 
 /// Names of the calls that operations of a script become.
@@ -106,13 +106,13 @@ impl<'t> Played<'t> {
         self.task(call).map_or(0, |task| task.number(column))
     }
 
-    /// By how much the times of the tasks of these calls may be off against each other, and how short a wait is none.
+    /// Possible difference between the times of these calls' tasks, and the shortest wait that counts.
     fn leeway(&self, calls: [usize; 3]) -> i64 {
         let bars = calls.map(|call| self.bar(call, "err_device_ns"));
         bars.iter().sum::<i64>().max(IDLE_FLOOR_NS)
     }
 
-    /// The time in which the thread was in calls that hold it up, by kind, before a call since a moment:
+    /// The time in which the thread was in calls that hold it up, by kind, before a call since a time:
     /// in syncs until the device was done, in syncs from then on, and in long submissions.
     fn held_up(&self, since: i64, call: usize) -> [i64; 3] {
         let [mut waited, mut returned, mut submitted] = [0; 3];
@@ -164,7 +164,7 @@ impl<'t> Played<'t> {
         (first, before)
     }
 
-    /// When the device had done what the stream of a call had before it, or was made.
+    /// When the device had finished the work before a call on its stream, or the stream was made.
     fn done_before(&self, call: usize) -> i64 {
         let (first, before) = self.before(call);
         before.map_or_else(
@@ -174,8 +174,8 @@ impl<'t> Played<'t> {
     }
 }
 
-/// Holds one expectation against the trace. Answers whether what was arranged came about: the host
-/// can have been stopped by the machine at any place, which makes it late.
+/// Compares one expectation with the trace. Returns whether the arranged cause occurred: the machine
+/// can have stopped the host at any place, which makes it late.
 #[track_caller]
 fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
     if played.is_blind(call) {
@@ -190,7 +190,7 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
             true
         }
         Cause::Callback => {
-            // A function whose end was there before it began takes no time.
+            // A function with an end before its begin takes no time.
             let (begin, end) = played.true_time(call);
             let is_long = end - begin > played.leeway([call; 3]);
             assert!(!is_long || found == "callback", "{stall:?}");
@@ -217,7 +217,7 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
             let held_up = played.held_up(since, call);
             let total: i64 = held_up.iter().sum();
             let length = submitted - since;
-            // The stall lies between two tasks, each with a bar of its own.
+            // The stall is between two tasks, each with a separate bar.
             let before = played.before(call).1;
             let before = before.map_or(0, |before| played.bar(before, "err_ns"));
             let near = length / 8 + 2 * (played.bar(call, "err_ns") + before);
@@ -248,8 +248,9 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
     }
 }
 
-/// A wait whose record comes after a function of the host that ends when all has been submitted. The device may
-/// come to the wait when that function is over, or even the record: what happened says what must be told.
+/// A wait with a record after a host function that ends when everything has been submitted. The device
+/// may reach the wait when that function, or even the record, has ended: the real order decides the
+/// expected result.
 #[track_caller]
 fn judge_wait(played: &Played<'_>, call: usize, record: usize, root: usize) -> bool {
     let stall = played.stall(call);
@@ -277,7 +278,7 @@ fn judge_wait(played: &Played<'_>, call: usize, record: usize, root: usize) -> b
     true
 }
 
-/// The streams that the program made: their numbers, and from when to when they were there.
+/// The streams that the program made: their numbers, and their lives.
 fn lives<'t>(played: &Played<'t>) -> Vec<(&'t str, i64, i64)> {
     let made = played.calls.iter().enumerate();
     let made = made.filter(|(_, call)| call.text("name") == "aclrtCreateStream");
@@ -292,7 +293,7 @@ fn lives<'t>(played: &Played<'t>) -> Vec<(&'t str, i64, i64)> {
     .collect()
 }
 
-/// Each stream's time is made up of what it ran and its stalls, to the nanosecond.
+/// Each stream's time is made up of its work and its stalls, to the nanosecond.
 #[track_caller]
 fn adds_up(played: &Played<'_>) {
     let lives = lives(played);
@@ -370,7 +371,7 @@ fn arranged_causes_are_found_and_add_up() {
         adds_up(&played);
         assert!(named::nobody_was_over(&recording.trace()) > 0);
     }
-    // The rest is what the machine made of it, and was judged by what happened.
+    // The machine changed the others, which were judged by the real order.
     assert!(arranged * 2 > all, "{arranged} of {all} came about");
 }
 
@@ -408,8 +409,8 @@ fn check_waits(recording: &Recording) -> usize {
         let expected = record.map(|CallId(record)| i64::from(record));
         let call = &tables.calls[wait as usize];
         let found = links.get(&wait).copied();
-        // Calls get lost on a machine that is busy. Then the last record that is there may be none that the wait is
-        // bound to: its generation says so.
+        // Calls get lost on a busy machine. Then the last existing record may not be the wait's: its
+        // generation says so.
         let is_other = expected.is_some_and(|record| {
             let record = &tables.calls[record as usize];
             record.text("event_generation") != call.text("event_generation")

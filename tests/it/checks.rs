@@ -1,4 +1,4 @@
-//! `check` on real programs: mistakes of `races.c` are found, and nothing where there is none.
+//! `check` on real programs: mistakes of `races.c` are found, and nothing in correct programs.
 
 use std::path::Path;
 
@@ -88,7 +88,7 @@ const OTHERS_WITHOUT: [(&str, &[&str]); 5] = [
     ("failed_for_another_reason", &["failed-call"]),
 ];
 
-/// A recording of a case. Without times as well, the order of the calls is there.
+/// A recording of a case. Also without times, it has the order of the calls.
 #[track_caller]
 fn recorded(case: &str, options: &[&str]) -> Recording {
     recorded_of("races", case, options)

@@ -1,10 +1,10 @@
-//! The tests again, on every card that the software runtime stands for.
+//! The tests again, on every card that the software runtime imitates.
 
 use std::process::Command;
 
 use crate::support::run::CHIP;
 
-/// Tests whose subject differs by card, or that judge this machine alone.
+/// Tests with a subject that differs by card, or that judge this machine alone.
 const LEFT_OUT: [&str; 3] = ["chips::", "aarch64", "cost::"];
 
 #[test]

@@ -24,12 +24,12 @@ fn number(slice: &Slice, name: &str) -> i64 {
         .unwrap_or_else(|| panic!("{name} of {slice:?}"))
 }
 
-/// Whether a slice tells why a stream did nothing.
+/// Whether a slice shows why a stream was idle.
 fn is_stall(slice: &Slice) -> bool {
     slice.category == "stall"
 }
 
-/// Whether a slice is a task: those of devices are, but for what tells why there is none.
+/// Whether a slice is a task: those of devices are, except for stalls.
 fn is_task(slice: &Slice) -> bool {
     slice.process.contains(" device ") && !slice.is_mark() && !is_stall(slice)
 }
@@ -138,8 +138,8 @@ fn check_calls(document: &Document, tables: &Tables) {
     assert_eq!(drawn, rows.collect::<Vec<_>>());
 }
 
-/// Which dependency joins which calls, and how often. A task stands for the call that submitted
-/// it: where it has no time of its own, that call is drawn in its place.
+/// Which dependency joins which calls, and how often. The call that submitted a task represents it:
+/// where the task has no time, that call is drawn in its place.
 type Links = BTreeMap<(String, i64, i64), usize>;
 
 fn count(links: impl Iterator<Item = (String, i64, i64)>) -> Links {
@@ -179,7 +179,8 @@ fn listed_links(tables: &Tables) -> Links {
 }
 
 /// Arrows from records to waits that are drawn between the two tasks. Where the program lost its
-/// processor at a bad moment, so that the times contradict the dependency, calls stand for them.
+/// processor between two clock readings, so that the times contradict the dependency, calls represent
+/// them.
 fn arrows_between_tasks(document: &Document) -> usize {
     let arrows = document
         .flows

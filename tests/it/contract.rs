@@ -1,4 +1,4 @@
-//! What scripts rely on: exit codes, what goes to which stream, what files are called.
+//! The contract with scripts: exit codes, output streams, file names.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -336,7 +336,7 @@ fn a_trace_without_calls_exports_empty_tables() {
         .args(["--format", "chrome", "-o", "-"]);
     let document: Value = serde_json::from_str(&run(&mut command).expect(0).out()).unwrap();
     let events = document["traceEvents"].as_array().unwrap();
-    // Names of tracks, and what is known of the recording as a whole.
+    // Names of tracks, and facts about the recording as a whole.
     let is_left = |event: &&Value| event["ph"] != "M" && event["name"] != "ascend-trace";
     assert_eq!(events.iter().filter(is_left).count(), 0, "{events:?}");
 }
@@ -405,7 +405,7 @@ fn a_trace_may_come_from_standard_input() {
     ] {
         let piped = feed(tool().args(words), &trace).expect(0);
         let file = fs::File::open(recording.trace()).unwrap();
-        // As a pipe and as a file, the answers are those about the file.
+        // As a pipe and as a file, the results are those about the file.
         let redirected = tool().args(words).stdin(file).output().unwrap();
         let named: Vec<_> = words.iter().enumerate().collect();
         let mut command = tool();

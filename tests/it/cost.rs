@@ -1,4 +1,4 @@
-//! What the tool says of its overhead must add up to what it did.
+//! The reported tracer overhead must add up to the real one.
 
 use ascend_trace_recording::{Cost, ProcessId, ThreadId, Trace};
 use ascend_trace_testkit::whole::opened;
@@ -85,8 +85,8 @@ fn recording_alone_has_a_cost_too() {
     assert!(told.count() > 1);
 }
 
-/// Copies, each after a sync of the one before. The pauses are so long that the clocks are compared after the next
-/// sync, between the two copies.
+/// Copies, each after a sync of the one before. The pauses are long enough that the clocks are compared
+/// after the next sync, between the two copies.
 const STEPS: &str = "p 30000\nc 0 20\ny 0\nc 0 20\ny 0\n";
 
 /// What each look of the tool's at an event takes in the runtime.
@@ -125,7 +125,7 @@ fn idleness_that_the_tool_has_made_is_not_blamed_on_the_program() {
     assert!(found > 0 || has_few_places(), "{:?}", tables.stalls);
 }
 
-/// Name and nanoseconds of one part of what a thread did.
+/// Name and nanoseconds of one part of a thread's activity.
 fn part(text: &str) -> (&str, i64) {
     let mut words = text.split(' ');
     let name = words.next().unwrap_or_default();

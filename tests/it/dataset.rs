@@ -201,7 +201,7 @@ fn what_an_interrupted_command_left_is_repaired() {
     let added = dataset.add(&[&recording.trace()], &[]).expect(0).err();
     assert!(added.contains("1 added"), "{added}");
     assert!(dataset.files() == files);
-    // A file that is not what the manifest says.
+    // A file that differs from its manifest.
     cut(10);
     dataset.add(&[&recording.trace()], &[]).expect(0);
     assert!(dataset.files() == files);
@@ -322,7 +322,7 @@ fn files_that_cannot_be_read_keep_no_others_out() {
     );
     assert!(said.contains("2 not added"), "{said}");
     assert_eq!(dataset.manifests().len(), 2);
-    // What is sound of a damaged file is there, and the status is that of an export.
+    // The valid part of a damaged file is exported, and the status is that of an export.
     let mut bytes = fs::read(a.trace()).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle..middle + 64].fill(0xff);

@@ -1,5 +1,5 @@
-//! Device times of a made-up workload, each held against the true one: close to it, and never
-//! further from it than the error bar says.
+//! Device times of a made-up workload, each compared with the true one: close to it, and never further
+//! from it than the error bar says.
 
 #![expect(
     clippy::print_stdout,
@@ -60,7 +60,7 @@ fn recorded_on(tasks: usize, soft: &str, options: &[&str]) -> (Tables, Result) {
 fn broken_words(result: &Result, submit: i64, tick: i64) -> Vec<&'static str> {
     let timed = result.bars.0.len();
     let untimed: usize = result.untimed.values().sum();
-    // A stream of some cards takes few events: what a program submits in a burst is left alone, and says so.
+    // A stream of some cards takes few events: tasks of a burst are left alone, with that reason.
     let few_places = has_few_places();
     let left_out = |reason: &str| match few_places {
         true => result.untimed.get(reason).copied().unwrap_or(0),
@@ -87,7 +87,7 @@ fn broken_words(result: &Result, submit: i64, tick: i64) -> Vec<&'static str> {
         ("idle streams", result.idle_beyond.quantile(0.5) <= band),
         ("timed or not", timed + untimed == result.tasks),
         ("most are timed", (untimed - left_out) * 100 <= result.tasks),
-        // Each device has a thread and streams of its own: nobody disturbs anybody.
+        // Each device has a separate thread and separate streams, without interference.
         (
             "why not",
             result.untimed.keys().all(|reason| {
@@ -105,8 +105,8 @@ fn is_true_to_its_word(result: &Result, submit: i64, tick: i64) {
     assert_eq!(broken, [""; 0], "{:?}", result.untimed);
 }
 
-/// How well the program's own calls compare the clocks of the device for which they do it worst, with what a
-/// clock may drift by over the run.
+/// How well the program's calls compare the clocks of the worst device, plus the possible drift of a
+/// clock over the run.
 fn provable(tables: &Tables) -> i64 {
     let times = |name| tables.tasks.iter().filter_map(move |task| task.maybe(name));
     let span = times("end_ns").max().zip(times("begin_ns").min());
@@ -129,12 +129,12 @@ fn is_sharp(result: &Result, submit: i64) -> bool {
 }
 
 const ATTEMPTS: usize = 4;
-/// Bars where nobody took the processors away.
+/// Bars without an interruption of the processors.
 const SHARP_NS: i64 = 10_000;
 
 #[track_caller]
 fn check(tasks: usize, submit: i64, tick: i64, drift: i64) {
-    // Bars, and what the program's own calls prove.
+    // Bars, and the bounds that the program's calls prove.
     let mut blunt = Vec::new();
     for _ in 0..ATTEMPTS {
         let (tables, result) = recorded(tasks, submit, tick, drift, &[]);
@@ -228,8 +228,8 @@ fn times_are_true_over_a_long_run() {
     assert_eq!(broken, [""; 0]);
 }
 
-/// Clocks within what is assumed of them, and far beyond: the comparisons tell which, unless the machine was too
-/// busy for good ones. Where they do, bars hold.
+/// Clocks within the assumed limits, and far beyond: the comparisons show which, unless the machine was
+/// too busy for good ones. Where they do, bars hold.
 #[test]
 fn clocks_that_deviate_unusually_have_true_bars_and_are_told_of() {
     for drifts in [[0, 150], [250, -1000]] {
@@ -283,8 +283,8 @@ fn clocks_that_deviate_unusually_have_true_bars_and_are_told_of() {
     }
 }
 
-/// How exactly, in ppm, the program's own calls tell the rate of a device's clock: the tool compares clocks no
-/// worse, but not at the very begin and end.
+/// How exactly, in ppm, the program's calls give the rate of a device's clock: the tool compares clocks
+/// equally well, but not at the very begin and end.
 fn rate_proof(tables: &Tables, device: i64) -> i64 {
     let own = tables.tasks.iter();
     let own: Vec<&CsvRow> = own.filter(|it| it.number("device") == device).collect();
@@ -307,8 +307,8 @@ fn chained_events_are_as_true_and_fewer() {
     is_true_to_its_word(&result, 3000, 20);
 }
 
-/// A record takes a microsecond or two of the device's time, now more and now less: lengths are not too long by
-/// it, and what is open of it is in the bar of each task.
+/// A record takes a microsecond or two of the device's time, with jitter: durations are not too long by
+/// it, and its unknown part is in the bar of each task.
 #[test]
 fn what_event_records_take_is_learnt_and_taken_off() {
     const SUBMIT_NS: i64 = 3_000;
@@ -349,7 +349,7 @@ fn automatic_timing_follows_the_lengths_of_tasks() {
         );
         let info: serde_json::Value = serde_json::from_str(&info.out()).unwrap();
         let told = |what: &str| info["cost"][what].as_u64().unwrap();
-        // A stream that comes to be sampled may have been chained before.
+        // A stream that becomes sampled may have been chained before.
         let chained = told("chained_streams") > 0;
         assert!(chained || sampled, "{soft}: {info}");
         assert!(!(chained && few), "{soft}: {info}");
@@ -399,7 +399,7 @@ fn every_so_manieth_task_is_timed_when_asked_for() {
     }
 }
 
-/// Chips differ in what they have; programs must not notice that the tracer takes some of it.
+/// Chips differ in their capacities; programs must not notice that the tracer uses some of them.
 #[test]
 fn a_program_behaves_the_same_on_a_chip_that_has_little() {
     // Five streams of a device are the program's.

@@ -1,5 +1,5 @@
-//! The driver's clock beside the events': what it tells is true and narrows bars, and where it tells nothing all is
-//! as without it.
+//! The driver's clock in addition to the events': its readings are true and narrow bars, and without
+//! readings everything is as before.
 
 use ascend_trace_format::api::AnchorSource;
 use ascend_trace_recording::Trace;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::support::accuracy::Accuracy;
 use crate::support::{Recording, Run, Tables, program, run, tool, truth};
 
-/// The tick of the devices, whatever card it is.
+/// The tick of the devices, on any card.
 const TICK_NS: i64 = 20;
 /// The host's counter is known this well.
 const COUNTER_NS: i64 = 1_000;
@@ -54,9 +54,9 @@ fn devices(recording: &Recording) -> Vec<Value> {
     info["devices"].as_array().unwrap().clone()
 }
 
-/// Recordings are made, longer and longer, until one has so many readings of each device's clock: a quick machine is
-/// done before them, and on a busy one the thread that reads may get no processor in time. What `check` asserts
-/// holds in all of them.
+/// Makes recordings, longer and longer, until one has this number of readings of each device's clock: a
+/// quick machine ends before them, and on a busy one the reading thread may get no processor in time.
+/// The assertions of `check` hold in all of them.
 #[track_caller]
 fn with_readings(
     least: u64,
@@ -126,9 +126,9 @@ fn readings_are_true_and_bars_narrower() {
         };
         let (with, without) = (errors(&trace(true)), errors(&trace(false)));
         assert_eq!(with.len(), without.len());
-        // On an idle stream a latency that was learnt too long is open in full; by events alone half of it is in where
-        // the mapping lies. What is open between two moments of the host is as long as the mapping's rate makes it,
-        // and that is another one.
+        // On an idle stream a latency that was learnt too long is unknown in full; with events alone
+        // half of it is in the place of the mapping. The unknown part between two host times depends on
+        // the mapping's rate, which is another one.
         let pairs = || with.iter().zip(&without);
         let beyond = |times: i64| {
             pairs()

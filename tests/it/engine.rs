@@ -30,7 +30,7 @@ fn library() -> Option<PathBuf> {
     }
 }
 
-/// A command in whose environment the engine to test can be had.
+/// A command with the tested engine in its environment.
 pub(crate) fn chosen(command: &mut Command) -> &mut Command {
     match library() {
         Some(library) => command.env(VARIABLE, library),
@@ -183,7 +183,7 @@ fn exceptions_and_longjmp_pass_through_patched_functions() {
             "{name}: {ways:?} {refused:?}"
         );
     }
-    // What comes after a call that was left is not within it.
+    // A call after one that was left is not inside it.
     let tables = Tables::of(&recording);
     let outer = tables.outer_calls();
     let outer = outer.filter(|it| it.text("name") == "aclrtGetDevice");
@@ -230,7 +230,7 @@ fn the_doctor_says_which_engines_there_are_and_why_not() {
         let mut command = tool();
         command.arg("doctor");
         library.map(|it| command.env(VARIABLE, it));
-        // Whatever else stands in the way here.
+        // For any other obstacle here.
         let said = run(&mut command).out();
         let mut lines = said.lines();
         assert!(

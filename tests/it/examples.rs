@@ -1,5 +1,5 @@
-//! Every example counts what it asks for itself, and the software runtime knows when each task
-//! really ran: the traces must agree with both.
+//! Every example counts its requests itself, and the software runtime knows when each task really ran:
+//! the traces must agree with both.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,9 @@ use crate::support::{CsvRow, Recording, Run, Tables, example, named, place, trut
 /// A device clock that is far from the host's and drifts from it, differently on each device.
 const CLOCKS: &str = "clock_offset_ns=987654321012/-4321,drift_ppm=60/-80";
 
-/// A program that loses its processor between two calls measures that as well, so one run without
-/// any of that is asked for, out of so many. Where others leave no such run, every distance from the
-/// truth must be explained in one of them. Bars are honest in each.
+/// A program that loses its processor between two calls measures that as well, so one run without it is
+/// needed, among this number. Where other load leaves no such run, every distance from the truth must
+/// be explained in one of them. Bars are honest in each.
 const ATTEMPTS: usize = 5;
 
 macro_rules! examples {
@@ -42,7 +42,7 @@ examples! {
     overlap: super::rust_example("overlap");
 }
 
-/// Cargo builds these before it runs the tests, beside the command.
+/// Cargo builds these before it runs the tests, next to the command.
 #[track_caller]
 pub(crate) fn rust_example(name: &str) -> PathBuf {
     let program = place::command().with_file_name("examples").join(name);
@@ -71,7 +71,7 @@ pub(crate) fn all() -> Vec<PathBuf> {
     programs
 }
 
-/// What an example says of itself in its last line.
+/// Counts of an example in its last line.
 struct Own {
     calls: usize,
     tasks: usize,

@@ -1,4 +1,4 @@
-//! Captured graphs: tracing changes nothing about them, and the trace shows what they are made of.
+//! Captured graphs: tracing changes nothing about them, and the trace shows their contents.
 
 /// Every conformance program of the software runtime, with and without the tracer.
 mod conformance;
@@ -32,7 +32,7 @@ fn source(name: &str) -> PathBuf {
     repository.join("tests/programs").join(name)
 }
 
-/// `graphs.csv` of a recording whose tables were exported.
+/// `graphs.csv` of a recording with exported tables.
 #[track_caller]
 fn graphs(recording: &Recording) -> Table {
     let file = recording.beside("csv").join("graphs.csv");
@@ -48,7 +48,7 @@ fn stream_ids(tables: &Tables) -> Vec<i64> {
     made.map(|call| call.number("stream_id")).collect()
 }
 
-/// What the trace says of the tasks that ran is what the runtime says of them.
+/// The trace and the runtime agree on the tasks that ran.
 #[track_caller]
 fn matches_truth(tables: Tables, recording: &Recording) {
     let ran = tables
@@ -87,7 +87,7 @@ fn without_timing_the_tracer_makes_no_calls_of_its_own() {
         "{}",
         recording.outcome
     );
-    // The same with timing is told: the library sees what there is to see.
+    // With timing, the library receives all facts.
     let timed = run.traced();
     assert!(!timed.outcome.err().contains(told), "{}", timed.outcome);
 }

@@ -1,5 +1,5 @@
-//! Times of the hardware's own log (`--timing hardware`, `both`): they are the true ones, nothing is put on streams for
-//! them, and whatever is wrong with the log is told and does no harm.
+//! Times of the hardware log (`--timing hardware`, `both`): they are the true ones, streams get no
+//! events for them, and any defect of the log is reported and does no harm.
 
 mod joins;
 
@@ -129,7 +129,7 @@ fn what_is_wrong_with_the_log_is_told_and_does_no_harm() {
         is_honest(&recording);
         assert!(counter(&contents(&recording), told) > 0, "{soft}");
     }
-    // What is late is waited for, or it is not there.
+    // Late entries are waited for.
     let recording = phases("hardware", "mspti_late_ms=20");
     is_honest(&recording);
 }
@@ -162,7 +162,7 @@ fn is_timed_by_events(recording: &Recording, state: LogState) {
     assert_eq!(logs(&contents(recording))[0].state, state.code());
 }
 
-/// The runtime is there, and no library for its log beside it.
+/// The runtime exists, without the library for its log.
 #[test]
 fn where_there_is_no_library_tasks_are_timed_by_events() {
     let folder = tempfile::tempdir().unwrap();
@@ -226,8 +226,8 @@ fn both_sources_tell_of_the_same_tasks() {
     }
 }
 
-/// What the log told of nodes of replays, held against what ran: each is the node and of the replay that it is said to
-/// be, and ran when it is said to have. Answers how many were told of, and how many ran.
+/// Compares the log's nodes of replays with the real ones: each is the named node of the named replay,
+/// at the reported time. Returns the number of reported nodes, and of real ones.
 #[track_caller]
 fn nodes_are_true(recording: &Recording) -> (usize, usize) {
     let tables = Tables::of(recording);
@@ -253,7 +253,7 @@ fn nodes_are_true(recording: &Recording) -> (usize, usize) {
         };
         let mut inside = nodes.iter().filter(is_it);
         let node = match row.number("node") {
-            // One of several that cannot be told apart.
+            // One of several that cannot be distinguished.
             0 => inside.min_by_key(|node| (node.begin - row.number("begin_ns")).abs()),
             number => inside.find(|node| node.seq + 1 == number),
         };
@@ -312,7 +312,7 @@ fn an_operator_between_copies_has_a_time_in_each_replay() {
     let recording = run.options(&["--timing", "hardware"]).compared();
     assert_eq!(added(&recording), 0);
     assert_eq!(nodes_are_true(&recording), (8, 8));
-    // The copies are in no log: the replays are longer than what it tells.
+    // The copies are in no log: the replays are longer than their entries.
     let (timed, _) = is_honest(&recording);
     assert_eq!(timed, BTreeMap::new());
     let reasons = serde_json::json!({"captured": 7, "not-logged": 8});
@@ -330,7 +330,7 @@ fn nodes_of_many_graphs_are_told_apart() {
             println!("{told} of {ran} nodes, timed {timed:?}");
             // Nobody knows of the two last replays.
             assert!(told > 0 && ran - told >= 2);
-            // Those with a host function or a copy run longer than the log tells.
+            // Those with a host function or a copy run longer than their entries.
             assert!(timed["graph"] <= 10 + 15 + 2, "{timed:?}");
         }
         let contents = contents(&recording);
@@ -362,8 +362,8 @@ fn all_nodes_told() -> Recording {
         .expect("one of a hundred is whole")
 }
 
-/// The parts that the log tells of are in the sums and exports, each inside of its task, on a track of its own where it ran
-/// beside others.
+/// Parts from the log are in the sums and exports, each inside of its task, on a separate track where
+/// it overlapped others.
 #[test]
 fn kernels_and_nodes_are_told_below_their_tasks() {
     let recording = all_nodes_told();
@@ -397,7 +397,7 @@ fn kernels_and_nodes_are_told_below_their_tasks() {
     let kernels: Vec<_> = (slices.iter())
         .filter(|slice| slice["name"] == "aclnnRelu_2")
         .collect();
-    // The replays with a host function or a copy have no time: what they ran stands alone.
+    // The replays with a host function or a copy have no time: their entries have no task.
     let (whole, alone) = (13 + 9 * 10 + 17, 2 * 2 + 2 * 6);
     assert_eq!(kernels.len(), whole + alone);
     let is_inside = |kernel: &serde_json::Value| {
@@ -457,7 +457,7 @@ fn every_kind_of_device_is_told_truly() {
     }
 }
 
-/// msPTI tells of copies and fills when they were called for: that is not when they ran.
+/// msPTI reports copies and fills at their calls: these are not the times of their runs.
 #[test]
 fn copies_and_fills_have_no_times() {
     let fills = Run::new(&program("phases")).words(&["500", "7"]);
@@ -474,7 +474,7 @@ fn copies_and_fills_have_no_times() {
     );
 }
 
-/// What had run is known of a program that gets no chance to end.
+/// Finished work is known for a program that is killed.
 #[test]
 fn entries_come_while_the_program_runs() {
     let killed = Run::new(&program("short_tasks")).words(&["killed"]);
@@ -483,7 +483,7 @@ fn entries_come_while_the_program_runs() {
     assert_eq!(timed["kernel"], 400);
 }
 
-/// msPTI would take reports of the runtime's away from `msprof`, and from what the file of `aclInit` asks for.
+/// msPTI would take reports of the runtime away from `msprof`, and from the file of `aclInit`.
 #[test]
 fn other_profilers_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -515,7 +515,7 @@ fn other_profilers_are_left_alone() {
     }
 }
 
-/// A program with a profiler of its own gets the same records as without the tool.
+/// A program with a profiler gets the same records as without the tool.
 #[test]
 fn a_profiler_of_the_programs_own_comes_first() {
     let own = Run::new(&program("own_profiler"));

@@ -1,4 +1,4 @@
-//! SIGKILL at any moment: what had returned is in the trace, and the trace is whole.
+//! SIGKILL at any time: returned calls are in the trace, and the trace is whole.
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn random(state: &mut u64, limit: u64) -> u64 {
     (*state >> 33) % limit
 }
 
-/// Waits until the program has counted its first call, and tells its pid.
+/// Waits until the program has counted its first call, and returns its pid.
 fn until_it_counts(path: &Path) -> Pid {
     let begin = Instant::now();
     loop {

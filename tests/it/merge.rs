@@ -1,4 +1,4 @@
-//! `merge`: recordings of ranks on hosts with clocks of their own, as one.
+//! `merge`: recordings of ranks on hosts with different clocks, as one.
 
 mod aligned;
 pub(crate) mod jobs;
@@ -155,7 +155,7 @@ fn waits_name_the_late_rank() {
     assert!(most * 4 > all * 3, "{waited:?}");
 }
 
-/// Two programs that the software runtime lets reduce together, each with a recorder of its own.
+/// Two programs that the software runtime lets reduce together, each with a recorder.
 #[test]
 fn of_two_recorded_programs_the_late_one_is_named() {
     let (_kept, files) = jobs::recorded_pair(30, 1);
@@ -270,7 +270,7 @@ fn what_is_sound_of_damaged_and_unfinished_files_is_merged() {
     assert!(said.contains("the file is empty"), "{said}");
 }
 
-/// What is planted in a job comes out first. The full size takes a few minutes.
+/// The planted rank of a job comes out first. The full size takes a few minutes.
 fn culprits_come_out_first(size: Job) {
     let job = |job: Job| {
         let recorded = Recorded::new(job);

@@ -98,7 +98,7 @@ impl Served {
         last
     }
 
-    /// The recorder passes it on to the program, which is there to take it.
+    /// The recorder passes it on to the running program.
     fn signal(&self, signal: Signal) {
         self.until("out", "works");
         kill_process(Pid::from_child(self.recorder.as_ref().unwrap()), signal).unwrap();
@@ -145,7 +145,7 @@ fn ask(address: &str, request: &str) -> (String, String) {
     (head.to_owned(), body.to_owned())
 }
 
-/// Sums that `stats` tells of the same recording, in seconds.
+/// Sums of `stats` for the same recording, in seconds.
 fn stats(file: &std::path::Path) -> BTreeMap<&'static str, f64> {
     let outcome = run(tool().args(["stats", "--json"]).arg(file)).expect(0);
     let stats: serde_json::Value = serde_json::from_str(&outcome.out()).unwrap();
@@ -180,7 +180,7 @@ fn stats(file: &std::path::Path) -> BTreeMap<&'static str, f64> {
     ])
 }
 
-/// What the metrics tell of the same.
+/// The same sums in the metrics.
 fn sums(metrics: &Exposition) -> BTreeMap<&'static str, f64> {
     let of = |name: &str| metrics.sum(name, &[]);
     BTreeMap::from([
@@ -216,7 +216,7 @@ fn metrics_of_a_running_program_rise_to_what_stats_tells() {
     served.signal(Signal::USR1);
     served.until("out", "rests");
     let calls = |it: &Exposition| it.sum("ascend_calls_total", &[]);
-    // The moment up to which everything is known lies after the last task then.
+    // The time up to which everything is known is after the last task then.
     let behind = Instant::now();
     let last = served.scraped("all that was done is known", |it| {
         let is_settled =
@@ -237,7 +237,7 @@ fn metrics_of_a_running_program_rise_to_what_stats_tells() {
     for (name, value) in sums(&last) {
         let expected = expected[name];
         let exact = ["errors", "tasks", "steps"].contains(&name);
-        // Times are mapped to the host's clock by what was known then.
+        // Times are mapped to the host's clock by the facts at that time.
         let room = if exact { 0.0 } else { 0.01 * expected + 0.001 };
         assert!(
             (value - expected).abs() <= room,

@@ -1,4 +1,4 @@
-//! Datasets in an object store, for which a server on this machine stands in.
+//! Datasets in an object store, which a server on this machine imitates.
 //!
 //! The feature is off by default. Without it, ASCEND_TRACE_WITH_OBJECT_STORE can name a command that has it.
 //! ASCEND_TRACE_S3_PYTHON names a Python with `moto[server]`.
@@ -41,7 +41,7 @@ fn command() -> Option<Command> {
     Some(command)
 }
 
-/// A store, and what is added to it.
+/// A store, and the recordings to add.
 struct Fleet {
     server: Server,
     recorded: Recorded,
@@ -85,7 +85,7 @@ impl Fleet {
         run(&mut self.adding(URL, options))
     }
 
-    /// What the folder of a dataset has of the same recordings.
+    /// The files of the same recordings in a folder's dataset.
     fn in_folder(&self, options: &[&str]) -> BTreeMap<String, Vec<u8>> {
         let folder = self.recorded.path("folder");
         run(&mut self.adding(folder.to_str().unwrap(), options)).expect(0);
@@ -224,7 +224,7 @@ fn a_place_with_other_objects_is_refused() {
         one_line(&refused).contains("s3://fleet has files"),
         "{refused}"
     );
-    // What lies above and next to it does not matter.
+    // Objects above and next to it do not matter.
     let mut other = fleet.adding("s3://fleet/a/c/", &[]);
     run(&mut other).expect(0);
 }

@@ -9,7 +9,7 @@ use crate::support::{Recording, Run, program, run, tool};
 /// `open`, which waits for a page.
 struct Opened {
     child: Child,
-    /// What it will still print.
+    /// Its further output.
     out: BufReader<ChildStdout>,
     link: String,
 }
@@ -35,7 +35,7 @@ impl Opened {
         Self { child, out, link }
     }
 
-    /// Where the page is told to fetch the trace: host and port, and the path.
+    /// Where the page fetches the trace: host and port, and the path.
     fn place(&self) -> (&str, &str) {
         let (_, url) = self.link.split_once("/#!/?url=http://").expect(&self.link);
         url.split_at(url.find('/').unwrap())
@@ -62,7 +62,7 @@ impl Opened {
         stream
     }
 
-    /// Waits for its end, and returns what it said.
+    /// Waits for its end, and returns its output.
     fn end(mut self) -> String {
         let mut more = String::new();
         self.out.read_to_string(&mut more).unwrap();
@@ -92,7 +92,7 @@ fn a_page_fetches_the_trace_once_and_nobody_else_does() {
         opened.link
     );
     assert!(opened.link.ends_with(".pftrace"), "{}", opened.link);
-    // Whoever does not know the path, and what a page may ask besides.
+    // Clients without the path, and other requests of a page.
     assert!(opened.ask("GET /run.pftrace HTTP/1.1").0.contains(" 404 "));
     assert!(opened.ask("POST PATH HTTP/1.1").0.contains(" 405 "));
     let (asked, _) = opened.ask("OPTIONS PATH HTTP/1.1");

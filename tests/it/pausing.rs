@@ -20,7 +20,7 @@ fn document(recording: &Recording, command: &str) -> Value {
     serde_json::from_str(&run(&mut command_line).expect(0).out()).unwrap()
 }
 
-/// What was called while the recording was paused is missing, and nothing else.
+/// Exactly the calls during the pause of the recording are missing.
 fn only_what_was_paused_is_missing(recording: &Recording) -> Tables {
     let table = Tables::of(recording);
     for (name, times) in [
@@ -88,7 +88,7 @@ fn an_idle_interval_of_which_tasks_are_missing_has_no_cause() {
     assert_eq!(causes, ["unknown"]);
 }
 
-/// An entry of the hardware's log without its task would leave open whose it is.
+/// An entry of the hardware log without its task would have no known owner.
 #[test]
 fn with_the_hardwares_log_tasks_are_recorded_during_a_pause() {
     let recording = recorded("both");

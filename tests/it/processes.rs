@@ -119,8 +119,8 @@ fn a_daemon_without_wait_is_left_alone() {
     until("the daemon is done", || done.exists());
 }
 
-/// A family whose daemon works when its parents have ended and the last of these files is there. The
-/// other is there when it is done.
+/// A family with a daemon that works when its parents have ended and the last of these files exists.
+/// The other exists when it is done.
 fn patient(folder: &Path) -> (Run, PathBuf, PathBuf) {
     let (done, go) = (folder.join("done"), folder.join("go"));
     let words = ["patient", done.to_str().unwrap(), go.to_str().unwrap()];

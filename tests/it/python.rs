@@ -7,7 +7,7 @@ use crate::support::tables::CsvRow;
 use crate::support::{Recording, Run};
 use crate::ways::tool_in_path;
 
-/// A program of ours, on the stand-in.
+/// A test program, on the stand-in.
 #[expect(clippy::print_stderr, reason = "what is skipped is told")]
 fn program(words: &[&str]) -> Option<Run> {
     let Some(python) = tool_in_path("python3") else {

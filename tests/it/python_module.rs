@@ -1,4 +1,4 @@
-//! The module `ascend_trace` for Python programs: ranges of their own, and recordings as tables.
+//! The module `ascend_trace` for Python programs: their ranges, and recordings as tables.
 
 use std::path::{Path, PathBuf};
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::merge::jobs::Recorded;
 use crate::support::{Outcome, Recording, Run, program, run, tool};
 
-/// What the queries of the product are in.
+/// The folder of the product's queries.
 fn queries() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("queries")
 }
@@ -40,7 +40,7 @@ fn asked(data: &Path, words: &[&str]) -> Option<Outcome> {
     Some(run(engine()?.arg("query").arg(data).args(words)))
 }
 
-/// The rows of an answer.
+/// The rows of a result.
 fn rows(data: &Path, words: &[&str]) -> Option<Vec<Value>> {
     let answer = asked(data, words)?;
     let outcome = run(engine()?.arg("query").arg(data).args(words).arg("--json"));
@@ -60,7 +60,8 @@ const STEPS: u64 = 6;
 /// From the begin of a step to that of the next, in microseconds.
 const STEP: u64 = 1_000;
 
-/// The file of a rank whose steps compute for so many microseconds, and then wait for the slowest rank.
+/// The file of a rank with steps that compute for this many microseconds, and then wait for the slowest
+/// rank.
 fn planted(run_name: &str, number: u64, compute: impl Fn(u64) -> u64) -> Vec<u8> {
     let mut text = String::new();
     let mut ranges = Vec::new();
@@ -261,8 +262,8 @@ fn agrees(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Rows in the order of what is no number with a fraction: sums that are equal but for their last bits are in the order of
-/// each engine.
+/// Rows in an order without fractional numbers: sums that are equal except for their last bits are in
+/// the order of each engine.
 fn ordered(mut found: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     found.sort_by_cached_key(|cells| {
         let exact = cells.iter().filter(|it| !it.is_f64());
@@ -271,7 +272,7 @@ fn ordered(mut found: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     found
 }
 
-/// What another engine answers to each query.
+/// Results of each query in another engine.
 #[expect(clippy::print_stderr, reason = "what is skipped is told")]
 fn others(name: &str, module: &str, dataset: &Path) -> Option<BTreeMap<String, Value>> {
     let variable = "ASCEND_TRACE_QUERY_PYTHON";

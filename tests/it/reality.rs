@@ -21,8 +21,8 @@ fn a_thread_that_has_submitted_nothing_is_told_no_task_of_the_tools() {
     );
 }
 
-/// A query that is inside the runtime when its stream goes reads freed memory; softacl ends the process then.
-/// What was dropped by force has the time 0, which is none.
+/// A query that is inside the runtime when its stream is destroyed reads freed memory; softacl ends the
+/// process then. Tasks dropped by force have the time 0, which is no time.
 #[test]
 fn streams_that_are_taken_apart_are_not_asked_about_and_leave_no_wrong_time() {
     let recording = Run::new(&compile::hostile("taken_apart"))
@@ -62,8 +62,8 @@ fn streams_that_are_taken_apart_are_not_asked_about_and_leave_no_wrong_time() {
     );
 }
 
-/// A device that is reset by force takes contexts along that the program has made, or does not: nobody of the
-/// tool's is inside one meanwhile, and one that lives on is measured on.
+/// A device that is reset by force destroys contexts that the program has made, or does not: meanwhile
+/// no thread of the tool is inside one, and one that survives is still measured.
 #[test]
 fn contexts_on_a_device_that_is_reset_by_force_are_left_alone_until_they_are_used() {
     let recording = Run::new(&compile::hostile("forced_reset"))
@@ -75,7 +75,7 @@ fn contexts_on_a_device_that_is_reset_by_force_are_left_alone_until_they_are_use
     tables.all_timed();
 }
 
-/// What is left of contexts from before the end of AscendCL is not asked about after it has begun again.
+/// Contexts from before the end of AscendCL are not queried after it has begun again.
 #[test]
 fn tasks_are_timed_when_ascendcl_ends_and_begins_again() {
     let recording = Run::new(&compile::hostile("begun_again"))
@@ -102,8 +102,8 @@ fn tasks_that_are_seen_done_before_their_times_are_there_have_true_times() {
     assert!(dishonest.is_empty(), "{}", dishonest.join("\n"));
 }
 
-/// Where a capture is known to nobody, a record of the tool's succeeds and records nothing; its event shows the time of
-/// its record before.
+/// During an unknown capture, a record of the tool succeeds and records nothing; its event has the time
+/// of its previous record.
 #[test]
 fn records_that_were_never_reached_have_no_time() {
     let recording = Run::new(&compile::hostile("unseen_capture"))
@@ -123,8 +123,8 @@ fn records_that_were_never_reached_have_no_time() {
     assert_eq!(reasons[60..], [""; 40]);
 }
 
-/// On 950 the time from a later event to an earlier one is the difference of unsigned numbers. The tool reads times
-/// against the latest event that it knows, so many of its differences are negative.
+/// On 950 the time from a later event to an earlier one is the difference of unsigned numbers. The tool
+/// reads times relative to the latest known event, so many of its differences are negative.
 #[test]
 fn times_before_the_reference_are_read_where_differences_are_unsigned() {
     let recording = Run::new(&program("phases"))
@@ -177,8 +177,8 @@ fn streams_of_models_and_copies_by_the_host_are_left_alone() {
     assert_eq!(reasons, expected);
 }
 
-/// A name that does not fit is an error in the thread that asked, and a kernel that was unloaded must not be asked about:
-/// softacl ends the process for the one, and answers the other with an error.
+/// A name that does not fit is an error in the asking thread, and an unloaded kernel must not be
+/// queried: softacl ends the process for the one, and returns an error for the other.
 #[test]
 fn names_of_kernels_are_asked_for_by_a_thread_of_the_tools() {
     for unload in [
@@ -200,7 +200,7 @@ fn names_of_kernels_are_asked_for_until(unload: &str) {
     let tables = Tables::of(&recording);
     let names: Vec<&str> = tables.tasks.iter().map(|task| task.text("name")).collect();
     assert_eq!(names.len(), 8);
-    // What is longer is cut; the other name fits no buffer.
+    // A longer name is cut; the other name fits no buffer.
     let known = format!("kernel_{}", "abc".repeat(38).get(..113).unwrap());
     for pair in names.chunks(2) {
         assert!(!pair[1].contains("kernel_"), "{pair:?}");
@@ -225,7 +225,7 @@ fn what_timing_does_to_synchronisations_is_measured() {
         lines.next().unwrap_or_else(|| panic!("no {what}: {out}"))
     };
     assert!(row("an event record").contains("1.50 µs"), "{out}");
-    // What the software runtime spends there is more than that.
+    // The software runtime spends more time than that there.
     let timed = out
         .lines()
         .filter(|line| line.contains("then synchronising"));
@@ -249,8 +249,7 @@ fn what_timing_does_to_synchronisations_is_measured() {
     );
 }
 
-/// What a library that was opened late has registered for the end runs before the destructors of a preloaded
-/// one.
+/// Exit handlers of a library that was opened late run before the destructors of a preloaded one.
 #[test]
 fn the_last_times_of_a_runtime_that_was_opened_late_are_read_before_it_ends() {
     let program = compile::built("late_exit", "late_exit.c", &["-std=gnu11", "-O1", "-ldl"]);
@@ -259,7 +258,7 @@ fn the_last_times_of_a_runtime_that_was_opened_late_are_read_before_it_ends() {
     let tasks = tables.tasks.iter();
     let untimed =
         tasks.filter(|task| task.text("kind") == "memset" && !task.text("untimed").is_empty());
-    // Some cards tell no time before the program has synchronised.
+    // Some cards return no time before the program has synchronised.
     let untold = if has_few_places() { 25 } else { 0 };
     assert_eq!((tables.tasks.len(), untimed.count()), (26, untold));
 }
@@ -286,7 +285,7 @@ fn chips_that_have_little_are_used_sparingly() {
     }
 }
 
-/// On 310P and 910A a record is complete before its time is there: it is asked for again.
+/// On 310P and 910A a record is complete before its time is available: it is queried again.
 #[test]
 fn times_that_come_after_the_word_that_a_record_is_done_are_read() {
     for chip in ["310p", "910a"] {
@@ -312,7 +311,7 @@ fn three_thousand_streams_are_timed() {
     tables.all_timed();
 }
 
-/// What the runtime's own examples do beyond the usual: streams of configurations, random numbers, labels.
+/// Unusual calls of the runtime's examples: streams from configurations, random numbers, labels.
 #[test]
 fn configured_streams_random_numbers_and_labels_are_shown() {
     let recording = Run::new(&program("configured")).soft("catch").compared();
@@ -341,7 +340,7 @@ fn configured_streams_random_numbers_and_labels_are_shown() {
     }
 }
 
-/// Once a context has failed, whoever asks the runtime about it takes the text of the failure away.
+/// Once a context has failed, a query about it takes the text of the failure away.
 #[test]
 fn a_context_that_has_failed_is_left_alone() {
     let recording = Run::new(&compile::hostile("after_failure"))
@@ -362,7 +361,7 @@ fn a_context_that_has_failed_is_left_alone() {
     assert!(left.iter().all(|it| *it == "context-failed"), "{reasons:?}");
 }
 
-/// Frameworks bind their threads to processors, and schedule them in ways of their own.
+/// Frameworks bind their threads to processors, and set their scheduling.
 #[test]
 fn a_thread_of_the_tools_is_an_ordinary_one_with_the_processors_of_the_process() {
     let recording = Run::new(&compile::hostile("pinned"))

@@ -1,5 +1,5 @@
-//! Programs that are hard on a tracer, each run bare and traced: what they print, how they end and
-//! what the runtime answers them must be the same, and the trace must hold what they did.
+//! Programs that are hard on a tracer, each run bare and traced: their output, their end and the
+//! runtime's results must be the same, and the trace must contain their calls.
 
 use crate::support::run::has_few_places;
 use crate::support::{CsvRow, Run, Tables, program, truth};
@@ -152,8 +152,8 @@ fn a_queue_that_is_full() {
     tables.all_timed();
 }
 
-/// The tracer's events take no more than half of a queue: there is room for what the program itself
-/// may put into it before it does what the queue waits for.
+/// The tracer's events take no more than half of a queue: the rest is free for tasks that the program
+/// may submit before it does what the queue waits for.
 #[test]
 fn a_queue_that_waits_for_what_is_submitted_next() {
     let tables = compare("deep_queue");
@@ -163,8 +163,8 @@ fn a_queue_that_waits_for_what_is_submitted_next() {
         untimed.iter().all(|reason| *reason == "queue-full"),
         "{untimed:?}"
     );
-    // The program may fill the queue before it records what the queue waits for, and some tasks of each round are
-    // timed all the same.
+    // The program may fill the queue before it makes the record that the queue waits for, and some
+    // tasks of each round are still timed.
     assert!(
         (1..=3 * 1000 - 3 * 6).contains(&untimed.len()),
         "{}",
@@ -172,8 +172,8 @@ fn a_queue_that_waits_for_what_is_submitted_next() {
     );
 }
 
-/// Neither the tracer's events nor its records change what the runtime has left, nor the numbers
-/// that it gives to the program's own things.
+/// Neither the tracer's events nor its records change the runtime's free resources, nor the numbers of
+/// the program's objects.
 #[test]
 fn what_the_runtime_has_left() {
     let tables = compare("counters");
@@ -197,7 +197,7 @@ fn host_functions_that_call_the_runtime() {
 fn a_callback_that_is_left_by_longjmp() {
     let tables = compare("longjmp");
     assert_eq!(tables.tasks.len(), 6);
-    // Calls that never returned are there as left.
+    // Calls that never returned are recorded as left.
     assert_eq!(tables.calls.len(), 18);
     let left = tables.calls.iter();
     let left = left.filter(|call| call.text("ending") == "left");

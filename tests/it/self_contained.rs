@@ -1,4 +1,4 @@
-//! The command works as a single file, wherever it is copied to and whatever home there is.
+//! The command works as a single file, in any folder and with any home.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -13,7 +13,7 @@ use crate::support::{CsvRow, Recording, Run, Tables, run, tool};
 const SOURCE: &str = include_str!("../programs/stacks.c");
 const LIBRARY: &str = include_str!("../programs/stacks_library.c");
 
-/// The ways in which compilers are told to lay out frames.
+/// Options for the frames of compiled functions.
 const WAYS: [(&str, &[&str]); 4] = [
     ("stacks", &["-g", "-O2"]),
     (

@@ -1,5 +1,5 @@
-//! What is told of a recording part by part is what its whole trace tells: of every example, as it was
-//! written, while it grows, and damaged.
+//! Results of reading a recording part by part equal those of its whole trace: for every example, as it
+//! was written, while it grows, and damaged.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -25,7 +25,7 @@ const PLACES: usize = 9;
 const FILE_HEADER: usize = 16;
 const CHUNK_HEADER: usize = 20;
 
-/// A moment of a recording, which may be one of a task.
+/// A time of a recording, which may be that of a task.
 #[track_caller]
 fn near(found: i64, expected: i64, open: i64, what: &str) {
     let off = (found - expected).abs();
@@ -38,7 +38,7 @@ fn worst(trace: &Trace) -> i64 {
     times.map(|time| time.error).max().unwrap_or(0)
 }
 
-/// What `info` tells.
+/// Results of `info`.
 #[track_caller]
 fn same_info(whole: &Trace, archive: &mut Recording, what: &str) {
     assert_eq!(archive.counts(), Counts::of(whole), "{what}");
@@ -57,7 +57,7 @@ fn same_info(whole: &Trace, archive: &mut Recording, what: &str) {
     }
 }
 
-/// What `stats` tells.
+/// Results of `stats`.
 #[track_caller]
 fn same_stats(whole: &Trace, archive: &mut Recording, what: &str) {
     let mut expected = Stats::of(whole);
@@ -95,8 +95,8 @@ fn same_stats(whole: &Trace, archive: &mut Recording, what: &str) {
     assert_eq!(threads(&found), threads(&expected), "{what}");
 }
 
-/// How much the busy time of a stream may differ between readers that know bounds of their own: begin and end of each
-/// task are as far off as the reader says.
+/// How much the busy time of a stream may differ between readers with different bounds: begin and end
+/// of each task have the error of the reader.
 fn left_open(readers: [&Trace; 2], stats: &StreamStats) -> i64 {
     let open = readers.map(|trace| {
         let ids = (0..trace.streams().len() as u32).map(StreamId);
@@ -168,8 +168,8 @@ fn anchors(bytes: &[u8]) -> impl Iterator<Item = usize> {
     .flatten()
 }
 
-/// What one reader makes do without, the other does. But a recording counts times whose tasks are lost
-/// with their calls, and not the events of which only the calls are left. And it has its clocks from the
+/// One reader does without the same parts as the other. But a recording counts times of tasks that are
+/// lost with their calls, and not the events of calls without them. And it has its clocks from the
 /// index, which knows the comparisons also where they are lost themselves.
 fn damaged(bytes: &[u8], path: &Path, what: &str) {
     for place in places(bytes).chain(anchors(bytes)) {

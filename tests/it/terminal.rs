@@ -24,7 +24,7 @@ fn line_of(screen: &str, text: &str) -> usize {
     found.unwrap_or_else(|| panic!("no {text} in\n{screen}"))
 }
 
-/// The shell has the terminal as it was: what is typed is shown, and a new line begins at the left.
+/// The shell has the terminal as it was: typed text is shown, and a new line begins at the left.
 #[track_caller]
 fn is_given_back(tmux: &Tmux) {
     tmux.shell("echo as' 'before; echo again");
@@ -38,7 +38,7 @@ fn a_file_is_looked_at_by_keys_and_mouse_at_any_size_and_left_in_order() {
         return;
     };
     tmux.shell("\"$TOOL\" view t.atrace");
-    // With a space behind it: `cross_stream` is there with its pid.
+    // With a space after it: `cross_stream` exists with its pid.
     tmux.click_on("stream 3 ", "▶ stream 3 ");
     tmux.press(&["i"]);
     tmux.until("longest stalls  1/");
@@ -74,8 +74,8 @@ fn a_file_is_looked_at_by_keys_and_mouse_at_any_size_and_left_in_order() {
 }
 
 impl Tmux {
-    /// Clicks on the line that has a text until a sign shows that it was taken. What is drawn first may
-    /// move when all is known of the trace, and the click then hits something else.
+    /// Clicks on the line that has a text until a sign shows that it was taken. The first picture may
+    /// move when the whole trace is known, and the click then hits something else.
     #[track_caller]
     fn click_on(&self, text: &str, sign: &str) {
         for _ in 0..6 {
@@ -89,7 +89,7 @@ impl Tmux {
         panic!("no {sign} after several clicks:\n{}", self.screen());
     }
 
-    /// Presses keys and tells the length of what is then on screen, as the last line has it.
+    /// Presses keys and returns the duration of the visible range, from the last line.
     fn press_and_read_length(&self, keys: &[&str]) -> String {
         self.press(keys);
         length(&self.until("lost 0"))
@@ -148,7 +148,7 @@ fn the_program_runs_on_and_is_recorded_when_the_view_is_left() {
     is_given_back(&tmux);
 }
 
-/// Sends a signal to the tool, whose number is in a file.
+/// Sends a signal to the tool, by the number in a file.
 #[track_caller]
 fn signal(tmux: &Tmux, signal: Signal) {
     let pid = std::fs::read_to_string(tmux.folder().join("pid")).unwrap();

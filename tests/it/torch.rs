@@ -51,7 +51,7 @@ fn torch_sees_the_same_and_no_call_of_a_fetched_function_is_missed() {
     assert!(["aclnnAdd", "aclnnMuls"].into_iter().all(is_task));
 }
 
-/// The interpreter, or that there is none.
+/// The interpreter, or a message that it is missing.
 #[expect(clippy::print_stderr, reason = "what is skipped is told")]
 pub(crate) fn interpreter() -> Option<std::ffi::OsString> {
     let python = std::env::var_os("ASCEND_TRACE_TORCH_PYTHON");
@@ -61,7 +61,7 @@ pub(crate) fn interpreter() -> Option<std::ffi::OsString> {
     python
 }
 
-/// A program of ours in Python, with what it needs beside softacl.
+/// A test program in Python, with its requirements in addition to softacl.
 fn program(python: &OsStr, words: &[&str]) -> Run {
     let beside = scratch().join("programs/torch");
     std::fs::create_dir_all(&beside).unwrap();
@@ -89,7 +89,7 @@ fn operators_compute_what_pytorch_does_on_the_processor() {
     assert!(alike > Some(4000), "{outcome}");
 }
 
-/// A language model, a convolutional net, every optimizer: beside the same on the processor.
+/// A language model, a convolutional net, every optimizer: compared with the same on the processor.
 #[test]
 fn training_goes_as_on_the_processor_and_tracing_changes_nothing() {
     let Some(python) = interpreter() else { return };
@@ -175,7 +175,7 @@ fn the_example_learns() {
     );
 }
 
-/// What was told on standard error, without the moments of torch's own warnings: `[W1123 15:46:36.7 F.cpp:1]`.
+/// Output on standard error, without the times of torch's warnings: `[W1123 15:46:36.7 F.cpp:1]`.
 fn without_moments(text: &str) -> String {
     let line = |line: &str| match line
         .strip_prefix("[W")
@@ -187,7 +187,7 @@ fn without_moments(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// The small program, with an observer of what it fetches and with what it needs beside softacl.
+/// The small program, with an observer of its lookups and with its requirements in addition to softacl.
 fn small_program(python: &OsStr) -> Run {
     let beside = scratch().join("programs/torch");
     std::fs::create_dir_all(&beside).unwrap();
@@ -218,7 +218,7 @@ pub(crate) fn cuda(python: &OsStr) {
         let versions = scratch()
             .join("programs/torch")
             .join(format!("{library}.map"));
-        // These libraries give their own names as the version of what they have.
+        // These libraries use their names as the version of their symbols.
         std::fs::write(&versions, format!("{library} {{ global: *; }};\n")).unwrap();
         let versions = format!("-Wl,--version-script={}", text(&versions));
         let soname = format!("-Wl,-soname,{library}");
@@ -268,7 +268,7 @@ fn unresolved(told: &str) -> (BTreeSet<String>, Functions) {
     (missing, functions)
 }
 
-/// What the observer says of one name.
+/// The observer's facts about one name.
 struct Observed {
     answer: String,
     calls: usize,
@@ -290,14 +290,14 @@ fn observations(file: &Path) -> BTreeMap<String, Observed> {
     content.lines().map(entry).collect()
 }
 
-/// Every name that was asked for, AscendCL's or not, and whether it was there.
+/// Every name that was looked up, AscendCL's or not, and whether it was found.
 fn answers(observed: &BTreeMap<String, Observed>) -> Vec<(&str, &str)> {
     let each = observed.iter();
     each.map(|(name, it)| (name.as_str(), it.answer.as_str()))
         .collect()
 }
 
-/// Those whose calls the observer counts.
+/// Those with calls that the observer counts.
 fn is_acl(name: &str) -> bool {
     ["acl", "Hccl"].iter().any(|start| name.starts_with(start))
 }

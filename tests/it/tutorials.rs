@@ -1,4 +1,5 @@
-//! The tutorials, copied and pasted: files are written, blocks of a shell run, and each prints what the page shows.
+//! The tutorials, copied and pasted: files are written, blocks of a shell run, and each prints the text
+//! of the page.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +24,7 @@ pub(crate) fn blocks(page: &str) -> Vec<Block<'_>> {
         .collect()
 }
 
-/// The name in the first line of a file: `// NAME: what it is`.
+/// The name in the first line of a file: `// NAME: description`.
 fn file_name(content: &str) -> &str {
     let first = content.lines().next().unwrap_or_default();
     let words = first.trim_start_matches(['/', '#', ' ']);

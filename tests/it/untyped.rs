@@ -1,5 +1,5 @@
-//! Functions that no table has: calls of every kind of argument and result, in every way a program gets
-//! at a function, are counted exactly, and the program sees what it sees without the tracer.
+//! Functions that no table has: calls of every kind of argument and result, by every way to get a
+//! function, are counted exactly, and the program gets the same results as without the tracer.
 
 mod memory;
 mod operators;
@@ -22,7 +22,7 @@ fn own_library() -> PathBuf {
     built("libopapi_own.so", "untyped_library.c", LIBRARY)
 }
 
-/// A program or library that is linked to the functions, with options of its own.
+/// A program or library that is linked to the functions, with further options.
 fn linked(output: &str, options: &[&str]) -> PathBuf {
     let own = own_library();
     let folder = format!("-Wl,-rpath,{}", text(own.parent().unwrap()));
@@ -43,8 +43,8 @@ fn counts(tables: &Tables) -> BTreeMap<&str, (usize, usize)> {
     counts
 }
 
-/// The calls of `untyped_run`. `aclOwnForwardImpl` does the work of `aclOwnForward`, and `acl_own_lists`
-/// is none of AscendCL's.
+/// The calls of `untyped_run`. `aclOwnForwardImpl` does the work of `aclOwnForward`, and
+/// `acl_own_lists` is not AscendCL's.
 const RUN: [(&str, (usize, usize)); 18] = [
     ("AclOwnUpper", (1, 0)),
     ("HcclOwnReduce", (1, 0)),
@@ -145,6 +145,6 @@ fn called_by_the_constructor_of_a_library_that_is_loaded_late() {
     let host = built("untyped_constructed", source, &["-DUNTYPED_MAIN", "-ldl"]);
     let run = Run::new(&host).words(&[text(&library)]);
     let tables = Tables::of(&run.compared());
-    // What it calls before it looks up a name is called past us (docs/HOOKING.md).
+    // Calls before the first lookup of a name bypass the tool (docs/HOOKING.md).
     assert_eq!(counts(&tables), BTreeMap::from([("aclOwnPlain", (2, 0))]));
 }

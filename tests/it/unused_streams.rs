@@ -1,4 +1,4 @@
-//! Streams that never had a task are there, and count nowhere.
+//! Streams that never had a task are listed, and count nowhere.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn streams_without_tasks_are_in_no_sum_and_in_one_line() {
         assert!(row["begin_ns"].is_null(), "{row}");
         assert_eq!(row["causes"].as_array().map(Vec::len), Some(0), "{row}");
     }
-    // What the sums have is what the two streams did.
+    // The sums are those of the two streams.
     let total = |rows: &[&Value], cause: &str| -> i64 {
         let causes = rows.iter().filter_map(|row| row["causes"].as_array());
         let own = causes.flatten().filter(|it| it["cause"] == cause);

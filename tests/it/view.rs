@@ -17,10 +17,10 @@ use crate::support::{
     Recording, Run, Tables, example, process::finish, program, run, screen::Screen, tool,
 };
 
-/// What a terminal is told to show the screen that was there before.
+/// The sequence that restores the screen from before.
 const LEAVE: &str = "\u{1b}[?1049l";
 
-/// What is on every screen, written in one piece.
+/// Text of every screen, written in one piece.
 const REDRAWN: &str = "program ended, status 0";
 
 fn recording() -> Recording {
@@ -81,7 +81,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// This terminal answers no questions: not every one knows where its cursor is.
+/// This terminal replies to no queries: some do not know the position of their cursor.
 #[test]
 fn the_screen_is_drawn_anew_without_a_question_to_the_terminal() {
     let recording = recording();

@@ -1,4 +1,4 @@
-//! The questions of docs/ANALYSIS.md: their commands are run, and print what the page shows.
+//! The questions of docs/ANALYSIS.md: their commands are run, and print the text of the page.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::tutorials::{Block, blocks, shell};
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/ANALYSIS.md");
 const BEGIN: &str = "\n## Three questions\n";
 
-/// The part of the page with the questions, with what is before and after it.
+/// The part of the page with the questions, and the parts before and after it.
 fn parts(page: &str) -> (&str, &str, &str) {
     let begin = page.find(BEGIN).expect("the questions") + BEGIN.len();
     let rest = &page[begin..];
@@ -17,7 +17,7 @@ fn parts(page: &str) -> (&str, &str, &str) {
     (&page[..begin], &page[begin..end], &page[end..])
 }
 
-/// A line without its numbers, units and signs: what does not differ from run to run.
+/// A line without its numbers, units and signs: the part that is the same in all runs.
 fn masked(line: &str) -> String {
     let units = ["ns", "µs", "ms", "s", "%", "±", "=", "<", "p"];
     let mut words: Vec<&str> = Vec::new();
@@ -43,7 +43,7 @@ fn is_row(line: &str) -> bool {
     line.starts_with("  ") && line.contains(|it: char| it.is_ascii_digit())
 }
 
-/// Runs the commands of a page, and hands each block of output on with what was printed now.
+/// Runs the commands of a page, and passes each block of output on with the present output.
 fn follow<'t>(folder: &Path, text: &'t str, mut printed: impl FnMut(&Block<'t>, &str)) {
     let mut now = String::new();
     for block in blocks(text) {
@@ -80,7 +80,7 @@ fn the_questions_get_the_answers_of_the_page() {
         }
     });
     assert_eq!(all.len(), 6);
-    // What the text says of them.
+    // The text's values of them.
     let first_row = |text: &str, after: &str| {
         let from = text
             .find(after)

@@ -7,7 +7,7 @@ use rustix::process::{Signal, kill_process};
 use crate::support::hanging::{Hanging, count_of};
 use crate::support::{run, tool};
 
-/// What nobody waits for has had time to come.
+/// Gives late reports time to arrive.
 fn linger() {
     std::thread::sleep(Duration::from_secs(5));
 }
@@ -78,7 +78,7 @@ fn the_time_out_of_the_runtime_is_told_in_words() {
         after.starts_with(" returned an error after ") && after.contains(code),
         "{said}"
     );
-    // What it was that it had waited for comes with it.
+    // The report of its wait comes with it.
     assert!(after.contains("[unrecorded]"), "{said}");
     stuck.until("out", "returned 507046", 1);
     assert_eq!(stuck.kill_program().status, 137);

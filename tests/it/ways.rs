@@ -38,7 +38,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Runs it with both engines; answers what the preloaded one has caught.
+/// Runs it with both engines; returns the calls that the preloaded one has intercepted.
 #[track_caller]
 fn compare(run: &Run) -> Tables {
     let tables = Tables::of(&run.compared());
@@ -48,8 +48,8 @@ fn compare(run: &Run) -> Tables {
     tables
 }
 
-/// Calls of the program, with what they answered, in an order that threads do not change. Without
-/// those that wait for reports: how often they look depends on time.
+/// Calls of the program, with their results, in an order that threads do not change. Without those that
+/// wait for reports: the number of their looks depends on time.
 fn outer(tables: &Tables) -> Vec<(&str, &str)> {
     let calls = tables.outer_calls();
     let mut calls: Vec<_> = calls
@@ -87,7 +87,7 @@ fn passed(call: &CsvRow, what: &str) {
     assert!(call.text("args").contains(what), "{what} in {call:?}");
 }
 
-/// The sequence was caught so many times, with what it passed and what it was answered.
+/// The sequence was intercepted this number of times, with its arguments and results.
 #[track_caller]
 fn holds_sequence(tables: &Tables, times: usize) {
     assert_eq!(names(tables), SEQUENCE.repeat(times));

@@ -12,7 +12,7 @@ fn text(file: &Path) -> String {
     run(tool().arg("why").arg(file)).expect(0).out()
 }
 
-/// What is there while the program hangs is there when it has been killed.
+/// Facts of a hanging program are the same after it has been killed.
 #[track_caller]
 fn named_before_and_after(how: &str, verdict: &str, kind: &str) -> Value {
     let mut stuck = Hanging::start(how);
@@ -46,7 +46,7 @@ fn an_event_that_is_never_recorded_is_named() {
 #[test]
 fn a_recorder_that_was_killed_leaves_enough() {
     let mut stuck = Hanging::start("event");
-    // The file is told of an open call now and then, not all the time.
+    // The file gets an open call from time to time, not continuously.
     std::thread::sleep(Duration::from_secs(3));
     stuck.reported("hangs", "unrecorded");
     stuck.kill_recorder();

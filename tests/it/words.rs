@@ -25,7 +25,7 @@ fn read(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Files below a folder whose names end so, by their path from the root.
+/// Files below a folder with names that end like this, by their path from the root.
 fn files(folder: &str, end: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders: Vec<PathBuf> = vec![root().join(folder)];
@@ -83,7 +83,7 @@ fn help() -> Vec<(String, Vec<Sentence>)> {
     let calls = std::iter::once(vec!["--help"]).chain(calls);
     let texts = calls.map(|words| {
         let text = run(tool().args(&words)).expect(0).out();
-        // What follows is a list of names.
+        // The rest is a list of names.
         let text = text.split("\nDocuments, with").next().unwrap_or_default();
         (words.join(" "), prose::of_help(text))
     });
@@ -176,7 +176,7 @@ fn no_text_is_above_the_grade() {
     assert!(above.is_empty(), "{above:?}");
 }
 
-/// A message with `…` for what the program puts in, and without quotes.
+/// A message with `…` for the inserted values, and without quotes.
 fn message(text: &str) -> String {
     let mut plain = String::new();
     let mut depth = 0;

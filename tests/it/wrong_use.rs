@@ -49,7 +49,7 @@ fn misunderstood(words: &[&str], status: i32, expected: &[&str]) {
     assert!(said.last().unwrap().contains("--help"), "{outcome}");
 }
 
-/// A recording of `program` in a folder of its own.
+/// A recording of `program` in a separate folder.
 fn record(folder: &Path, program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = command(&["record", "-o"]);
     command.arg(folder.join("t.atrace")).arg("--").arg(program);

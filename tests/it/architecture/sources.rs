@@ -1,7 +1,8 @@
 //! Which source files of a package name which others.
 //!
-//! A file names another one by a path that begins with `crate` or `super`. What a module takes from its own
-//! submodules by their bare names is its composition, and does not count. Code of tests does not count either.
+//! A file names another one by a path that begins with `crate` or `super`. A module that names its
+//! submodules by their bare names composes them, which does not count. Code of tests does not count
+//! either.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The path of a module below its package's root.
 pub(super) type Module = Vec<String>;
 
-/// The modules of a package that have files of their own, and which others each of them names.
+/// The modules of a package with separate files, and the modules that each of them names.
 pub(super) struct Sources {
     pub(super) names: BTreeMap<Module, BTreeSet<Module>>,
 }
@@ -156,7 +157,7 @@ fn end_of(inside: &str, end: char) -> Option<usize> {
     None
 }
 
-/// Leaves out the items that are there for tests only.
+/// Leaves out the items of tests.
 fn without_tests(tokens: Vec<String>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut at = 0;
@@ -171,7 +172,7 @@ fn without_tests(tokens: Vec<String>) -> Vec<String> {
     kept
 }
 
-/// Whether an attribute begins there that keeps what follows to tests.
+/// Whether an attribute that restricts the next item to tests begins there.
 fn is_test(tokens: &[String]) -> bool {
     let is = |words: &[&str]| {
         tokens
@@ -183,7 +184,7 @@ fn is_test(tokens: &[String]) -> bool {
     is(&["#", "[", "cfg", "(", "test"]) || is(&["#", "[", "cfg", "(", "all", "(", "test"])
 }
 
-/// Where the item ends whose attributes begin there.
+/// The end of the item with attributes that begin there.
 fn item_end(tokens: &[String], mut at: usize) -> usize {
     while tokens.get(at).is_some_and(|it| it == "#") {
         at = closed(tokens, at + 1);
@@ -217,7 +218,7 @@ fn closed(tokens: &[String], open: usize) -> usize {
     tokens.len()
 }
 
-/// What a source names, as it is written there.
+/// The names in a source, as written there.
 pub(super) fn references(text: &str) -> Vec<String> {
     let found = paths(&without_tests(tokens(text))).into_iter();
     let found = found.map(|it| it.into_iter().filter(|it| it != "self").collect::<Vec<_>>());
@@ -245,7 +246,7 @@ fn paths(tokens: &[String]) -> Vec<Module> {
     found
 }
 
-/// Takes the path that begins there, and answers where it ends.
+/// Takes the path that begins there, and returns its end.
 fn path(tokens: &[String], mut at: usize, mut before: Module, found: &mut Vec<Module>) -> usize {
     loop {
         match tokens.get(at).map(String::as_str) {
@@ -254,7 +255,7 @@ fn path(tokens: &[String], mut at: usize, mut before: Module, found: &mut Vec<Mo
                 let mut inner = at + 1;
                 while inner + 1 < end {
                     inner = path(tokens, inner, before.clone(), found);
-                    // A name that it is given here is none of its path.
+                    // A new name given here is not part of its path.
                     let is_end = |at: &usize| *at >= end || tokens[*at] == ",";
                     inner = (inner..).find(is_end).unwrap_or(end) + 1;
                 }

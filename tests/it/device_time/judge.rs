@@ -32,8 +32,8 @@ impl Spread {
 pub(super) struct Result {
     pub(super) tasks: usize,
     pub(super) untimed: BTreeMap<String, usize>,
-    /// Where the stream had a queue: lengths, and distances between begins, beyond what the clock's bars leave open of its
-    /// rate from one comparison of the clocks to the next.
+    /// Where the stream had a queue: durations, and distances between begins, beyond the clock's
+    /// unknown rate from one comparison of the clocks to the next.
     pub(super) lengths: Spread,
     pub(super) steps: Spread,
     /// The same beyond what bars leave open: of the clock's rate, and of each task on its device.
@@ -44,10 +44,10 @@ pub(super) struct Result {
     pub(super) idle_begins: Spread,
     /// The length of the call that launched such a task: what its begin may be off by.
     pub(super) idle_calls: Spread,
-    /// Begins of such tasks, beyond the length of their own call and what their own bar says of the clock.
+    /// Begins of such tasks, beyond the duration of their call and the clock's part in their bar.
     pub(super) idle_beyond: Spread,
     pub(super) bars: Spread,
-    /// As the bars, without what is left open about the task on its device.
+    /// As the bars, without the unknown part of the task on its device.
     pub(super) bands: Spread,
     pub(super) inside: usize,
     pub(super) inside_device: usize,
@@ -87,7 +87,7 @@ pub(super) struct Point<'t> {
     pub(super) is_busy: (bool, bool),
 }
 
-/// Why tasks have no time on cards whose streams take few events.
+/// Reasons for tasks without a time on cards with streams that take few events.
 pub(super) const REASONS: [&str; 2] = ["queue-full", "not-sampled"];
 const MOST_RATE_OPEN: f64 = 400e-6;
 /// How far comparisons of clocks lie apart at least that a mapping is drawn through.
@@ -96,8 +96,9 @@ const COMPARED_NS: f64 = 10_000_000.0;
 /// latency.
 const SHARP_BAND_NS: i64 = 2000;
 
-/// What a device's rate may be off by: between its bars lie all lines along which its clock may have run, a
-/// second of it at a time. No device drifts by more than 200 ppm, and the mapping may by as much.
+/// Possible error of a device's rate: between its bars are all lines along which its clock may have
+/// run, a second of it at a time. No device drifts by more than 200 ppm, and the mapping may by as
+/// much.
 fn rate_open(lane: &[Point<'_>]) -> f64 {
     let timed = lane
         .iter()
@@ -107,15 +108,15 @@ fn rate_open(lane: &[Point<'_>]) -> f64 {
     let span = |ends: Option<(i64, i64)>| ends.map_or(1, |(first, last)| last - first);
     let begins = || timed.clone().map(|point| point.entry.begin);
     let span = span(begins().min().zip(begins().max())).clamp(1, 1_000_000_000);
-    // The worst comparisons decide: how long clocks were hardly compared is not told by how many tasks ran meanwhile.
+    // The worst comparisons decide: the number of tasks does not show how long clocks were hardly
+    // compared.
     match bands.quantile(1.0) {
         wide if wide > 5_000 => MOST_RATE_OPEN,
         wide => (2.0 * wide as f64 / span as f64).min(MOST_RATE_OPEN),
     }
 }
 
-/// A stream's tasks in their order; the tracer's own among the entries tell whether there was a
-/// queue.
+/// A stream's tasks in their order; the tracer's entries among them show whether it had a queue.
 pub(super) fn points<'t>(tables: &'t Tables, recording: &Recording) -> Vec<Vec<Point<'t>>> {
     let mut entries: BTreeMap<(i64, i64), Vec<truth::Entry>> = BTreeMap::new();
     for entry in truth::read(&recording.truth()) {
@@ -157,7 +158,7 @@ pub(super) fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
     };
     for lane in lanes {
         let rate_open = rate_open(lane);
-        // Beyond what is not known of the rate, or of the tasks by their own bars.
+        // Beyond the unknown rate, and the bars of the tasks.
         let beyond = |off: i64, length: i64, bars: i64| {
             let open = (length as f64 * rate_open) as i64;
             (off.abs() - open.saturating_add(bars)).max(0)

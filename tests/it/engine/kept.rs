@@ -1,5 +1,5 @@
 //! Callers that know more of a function than the platform's convention promises, because they were
-//! compiled with it: what they keep in registers, and how they leave the stack.
+//! compiled with it: registers that they keep, and the state of the stack.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ fn check(library: &Path) {
         );
         assert_ne!(tables.count_calls(name), 0, "{name}");
     }
-    // Calls that nobody but a patch would see.
+    // Calls that only a patch intercepts.
     assert_eq!(tables.count_calls("aclSetTensorDescName"), 1000);
     assert_eq!(tables.count_calls("aclAppLog"), 1);
 }

@@ -27,7 +27,7 @@ fn options(source: &Path) -> String {
     asked.unwrap_or_default().to_owned()
 }
 
-/// What tells one way to run a program from the other; `None` when nothing does.
+/// A difference between two ways to run a program; `None` without one.
 fn difference(source: &Path) -> Option<String> {
     let include = folder().display().to_string();
     let options_of_cc = [
@@ -53,7 +53,7 @@ fn every_program_prints_the_same_codes_and_nodes() {
     let mut programs = programs();
     assert!(programs.len() >= 60, "only {} programs", programs.len());
     if place::is_emulated() {
-        // What they are about does not depend on the architecture, and each takes seconds there.
+        // Their subject does not depend on the architecture, and each takes seconds there.
         programs = programs.into_iter().step_by(4).collect();
     }
     let next = AtomicUsize::new(0);

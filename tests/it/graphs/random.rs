@@ -6,7 +6,7 @@ use crate::support::{Run, Tables};
 /// Cases of one run of the program.
 const CASES: usize = 110;
 
-/// What the trace knows of its graphs, in the shape of the reference.
+/// The graphs of the trace, in the form of the reference.
 #[track_caller]
 fn traced_graphs(recording: &crate::support::Recording, tables: &Tables) -> Vec<ExpectedGraph> {
     let ids = stream_ids(tables);
@@ -28,7 +28,7 @@ fn traced_graphs(recording: &crate::support::Recording, tables: &Tables) -> Vec<
     found
 }
 
-/// Every failed capture is explained by a call of its own.
+/// Every failed capture is explained by one of its calls.
 #[track_caller]
 fn failures_are_explained(recording: &crate::support::Recording, tables: &Tables) {
     let ids = stream_ids(tables);

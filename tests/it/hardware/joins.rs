@@ -1,4 +1,4 @@
-//! Entries are joined to the tasks and nodes that they are of, or to none, whatever is wrong with the log.
+//! Entries are joined to their tasks and nodes, or to none, for any defect of the log.
 //!
 //! The software runtime's clock has no drift here, so all times of the log are as far from the true ones: an entry that is
 //! joined to another task is off.
@@ -60,7 +60,8 @@ impl Judge {
         told.is_none_or(|told| (told - self.offset - begin).abs() <= OPEN_NS)
     }
 
-    /// An entry that is said to be of a task lies in it, and the first one begins with it, unless that one is lost.
+    /// An entry that is joined to a task is inside it, and the first one begins with it, unless that
+    /// one is lost.
     #[track_caller]
     fn task(&self, row: &CsvRow) {
         let tasks = &self.tasks[&key(row).unwrap()];
@@ -80,7 +81,7 @@ impl Judge {
         begin >= task.begin - OPEN_NS && end <= task.end + OPEN_NS
     }
 
-    /// An entry that is said to be of a node in a replay lies in that replay, and where that node ran.
+    /// An entry that is joined to a node in a replay is in that replay, at the time of that node.
     #[track_caller]
     fn node(&self, row: &CsvRow) {
         let Some(key) = key(row) else { return };
@@ -132,7 +133,7 @@ fn check(timing: &str, soft: &str, (programs, seed): (usize, usize)) -> (Joined,
     (joined, recording)
 }
 
-/// A log that is right, and what may be wrong with one.
+/// A correct log, and possible defects.
 const DEFECTS: [&str; 7] = [
     "mspti_kernels=2",
     "mspti_late_ms=7",

@@ -21,7 +21,7 @@ fn align(root: &Path, options: &[&str]) -> Outcome {
     run(command.args(["dataset", "align"]).arg(root).args(options))
 }
 
-/// What is said of the hosts, without what comes before.
+/// The lines about the hosts, without the text before.
 fn hosts(said: &str) -> Vec<String> {
     let lines = said.lines().filter_map(|line| line.split_once("host "));
     lines.map(|(_, rest)| rest.to_owned()).collect()

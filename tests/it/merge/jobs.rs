@@ -1,4 +1,4 @@
-//! Recordings of made-up jobs as files, and who is named in what the tool says of them.
+//! Recordings of made-up jobs as files, and the ranks that the tool names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -50,7 +50,7 @@ impl Recorded {
         self.folder.path().join(name)
     }
 
-    /// What the clock of rank 0 reads when that of another one reads this.
+    /// The reading of the clock of rank 0 at a reading of another rank's clock.
     pub(crate) fn on_reference(&self, rank: usize, reading: i64) -> i64 {
         self.job.on_reference(rank, reading)
     }
@@ -117,7 +117,7 @@ pub(super) fn recorded_pair(steps: u32, late: usize) -> (TempDir, Vec<PathBuf>) 
     (folder, files.into())
 }
 
-/// The rank that has most of what the critical path has of a kind.
+/// The rank with the largest share of a kind on the critical path.
 pub(super) fn rank_of_path(file: &Path, kind: &str) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let rows = csv(file, folder.path(), "critical.csv", &["--critical"]);
@@ -133,7 +133,7 @@ pub(super) fn rank_of_path(file: &Path, kind: &str) -> u64 {
     *longest.expect("there is a path").0
 }
 
-/// What the communicators of a recording are known by.
+/// The identities of a recording's communicators.
 pub(super) fn identities(file: &Path, folder: &Path) -> Vec<String> {
     let rows = csv(file, folder, "collectives.csv", &[]);
     let known = rows.iter().map(|row| row["communicator_identity"].clone());
@@ -153,7 +153,8 @@ pub(super) fn waits_by_peer(file: &Path, folder: &Path) -> BTreeMap<u64, i64> {
     waits
 }
 
-/// For each wait in a collective of two: the rank that is named as late, and the one whose part began last.
+/// For each wait in a collective of two: the rank that is named as late, and the one with the part that
+/// began last.
 ///
 /// Left out where the error bars of both parts overlap.
 pub(super) fn named_and_late(file: &Path, folder: &Path) -> Vec<(u64, u64)> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Names and values.
 type Labels = Vec<(String, String)>;
 
-/// What was scraped.
+/// A scraped page.
 pub(super) struct Exposition {
     pub(super) text: String,
     /// By name, the type.

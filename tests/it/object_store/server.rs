@@ -1,4 +1,4 @@
-//! A process that stands in for an object store.
+//! A process that imitates an object store.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/object_store/server.py");
         let mut command = Command::new(python()?);
-        // It asks itself, and nobody else.
+        // It only connects to itself.
         command
             .env("no_proxy", "127.0.0.1")
             .arg(script)

@@ -1,4 +1,4 @@
-//! A generated cluster of 64 ranks on hosts with clocks of their own: what was planted comes out first.
+//! A generated cluster of 64 ranks on hosts with different clocks: the planted rank comes out first.
 
 use ascend_trace_testkit::cluster::Job;
 use serde_json::Value;
@@ -89,7 +89,7 @@ fn assert_planted_come_first(job: &Job) {
     for row in behind {
         assert_eq!(row["host"], format!("node{SLOW_HOST}"), "{row}");
         assert_eq!(row["bytes"], 4_096);
-        // What is planted is three transfers of 60 us.
+        // The planted delay is three transfers of 60 us.
         let late = row["late_us"].as_f64().unwrap();
         assert!(
             (late - 180.0).abs() < 5.0 + row["bar_us"].as_f64().unwrap(),

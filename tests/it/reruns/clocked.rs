@@ -1,4 +1,4 @@
-//! Programs that run in virtual time, and recordings of them whose times are the true ones.
+//! Programs that run in virtual time, and recordings of them with the true times.
 //!
 //! The tool reads the host's clock, which has nothing to do with virtual time. So the program runs twice: on its own,
 //! and recorded without times of tasks. The recording then gets the times of the first run, call by call and task by
@@ -28,7 +28,8 @@ pub(crate) const FIRST_STREAM: i32 = 2;
 /// clock that reads nothing else for one that ticks so coarsely.
 const AHEAD_NS: i64 = 7;
 
-/// Which part of the time the tool's mapping of that clock may be off by: what it assumes of any clock's rate.
+/// The possible error of the tool's mapping of that clock, as a part of the time: the assumed rate of
+/// any clock.
 pub(crate) const MAPPING: i64 = 5_000;
 
 /// A program: the operations of its threads, and options of the software runtime.
@@ -38,7 +39,7 @@ pub(crate) struct Clocked {
     pub(crate) soft: String,
 }
 
-/// What a call of the truth log is about.
+/// Subject of a call in the truth log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TrueCall {
     name: String,
@@ -52,7 +53,7 @@ pub(crate) struct Truth {
     calls: Vec<VecDeque<TrueCall>>,
     /// By device and stream.
     tasks: BTreeMap<(i64, i64), Vec<TimeRange>>,
-    /// What the program printed.
+    /// Output of the program.
     pub(crate) printed: String,
 }
 
@@ -68,7 +69,7 @@ impl Truth {
         TimeRange::around(calls.chain(tasks).map(Some)).unwrap()
     }
 
-    /// How long the calls took from the first to the last of these functions, and what was between them.
+    /// Duration of the calls from the first to the last of these functions, with the time between.
     pub(crate) fn between(&self, first: &str, last: &str) -> i64 {
         let calls = || self.calls.iter().flatten();
         let begin = calls().find(|it| it.name == first).unwrap().time.begin;
@@ -114,7 +115,7 @@ impl Clocked {
         }
     }
 
-    /// Runs it on the host's clock, and gives what it prints.
+    /// Runs it on the host's clock, and returns its output.
     #[track_caller]
     pub(crate) fn printed(&self) -> String {
         let folder = tempfile::tempdir().unwrap();
@@ -211,7 +212,7 @@ pub(crate) fn retimed(contents: Contents, truth: &Truth) -> Vec<u8> {
     writer.finish(end).unwrap()
 }
 
-/// The true times of what a recording has.
+/// The true times of a recording's items.
 struct Times<'t> {
     truth: &'t Truth,
     range: TimeRange,
@@ -299,7 +300,8 @@ impl<'t> Times<'t> {
         );
         let mut rows: Vec<Row> = Vec::new();
         let after = self.range.end + 1;
-        // Between comparisons, a clock may run at another rate: it is compared wherever a task begins or ends.
+        // Between comparisons, a clock may run at another rate: it is compared at each begin and end of
+        // a task.
         let tasks = self.truth.tasks.values().flatten();
         let mut compared: Vec<i64> = tasks.flat_map(|it| [it.begin, it.end]).collect();
         compared.extend([self.range.begin, after]);

@@ -1,4 +1,4 @@
-//! `diff` on runs of one program, whose tasks take up to 3 % more or less each time.
+//! `diff` on runs of one program with tasks that take up to 3 % more or less each time.
 
 use std::path::{Path, PathBuf};
 

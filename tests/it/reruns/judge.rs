@@ -20,7 +20,7 @@ pub(crate) struct Pair {
     pub(crate) captures: bool,
 }
 
-/// What came of a pair.
+/// Result of a pair.
 #[derive(Clone, Debug)]
 pub(crate) struct Judged {
     name: String,
@@ -66,7 +66,7 @@ impl fmt::Display for Judged {
     }
 }
 
-/// What the command says of a recording.
+/// Output of the command about a recording.
 #[track_caller]
 pub(crate) fn what_if(recording: &Path, words: &[&str]) -> Value {
     let mut command = tool();

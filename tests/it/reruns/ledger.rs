@@ -9,19 +9,19 @@ use super::script::{Op, Script, narrower};
 
 const CALLS: &str = "virtual_ns=1000";
 
-/// A program whose syncs of one letter wait for more than they need.
+/// A program with syncs of one letter that wait for more than necessary.
 struct Case {
     script: Script,
     letter: char,
     function: &'static str,
-    /// What the ledger has to name, for so many calls.
+    /// The wait that the ledger has to name, for this number of calls.
     narrower: &'static str,
     calls: i64,
     /// The program with these calls.
     changed: Script,
 }
 
-/// The host reads what the last stream has copied to it; another stream works as well.
+/// The host reads data that the last stream has copied to it; another stream works as well.
 fn one_copy() -> Case {
     let round = "f 0 100;r 0 0;w 1 0;c 1 152;r 1 1;w 2 1;u 2 52;x 3 500;v;a 52";
     let script = looped("s 0;s 1;s 2;s 3;e 0;e 1", 8, round, "");
@@ -112,7 +112,8 @@ fn check(judge: &mut Judge, case: &Case) {
         "{letter}: it saves much: {saved} of {} ns",
         truth.makespan()
     );
-    // What the host reads is right only if it has waited for that: on the host's clock, tasks take their time.
+    // The host reads right data only if it has waited for them: on the host's clock, tasks take their
+    // time.
     let printed = original.printed();
     assert_eq!(changed.printed(), printed, "{letter}\n{script}");
     assert_ne!(printed, "sum 0\n");

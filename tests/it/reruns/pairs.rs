@@ -7,7 +7,7 @@ use super::script::{Script, narrower};
 /// A call costs a microsecond.
 const CALLS: &str = "virtual_ns=1000";
 
-/// A loop: what comes before, what is repeated, and what comes after.
+/// A loop: the part before, the repeated part, and the part after.
 pub(crate) fn looped(before: &str, times: usize, round: &str, after: &str) -> Script {
     Script::read(&format!(
         "{before};{}{after}",
@@ -106,7 +106,7 @@ fn two_streams() -> Family {
         .runtime(&["copy x0"], FREE_COPIES)
 }
 
-/// The host waits for the device in each round, though nobody needs that.
+/// The host waits for the device in each round, without need.
 fn device_syncs() -> Family {
     let round = "f 0 100;c 1 150;f 2 52;v";
     let script = looped("s 0;s 1;s 2", 8, round, "y 0;y 1;y 2");

@@ -21,7 +21,7 @@ impl Dice {
     }
 }
 
-/// What is changed, and which operations the program has to have for it.
+/// The change, and the operations that the program needs for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Operations of this letter take another time.
@@ -158,11 +158,11 @@ pub(crate) fn pair(seed: u64) -> Pair {
     for _ in 0..length {
         maker.step();
     }
-    // Whatever is changed is there.
+    // The changed operations exist in the program.
     maker.ops.extend(
         Script::read("c 0 120;f 1 80;m 0 40;r 0 0;w 1 0;c 1 60;r 1 1;z 1;y 1;v;f 0 64;r 0 0;v").0,
     );
-    // A program that ends takes its pending tasks with it: whatever is changed, something waits for the last ones.
+    // A program that ends drops its pending tasks: for any change, something waits for the last ones.
     let last = (0..maker.streams).map(|it| Op::new('y', it, 0));
     maker.ops.extend(last);
     let script = Script(maker.ops);

@@ -1,4 +1,4 @@
-//! Frames of Python: with file, line and function, from every version whose frames are read.
+//! Frames of Python: with file, line and function, from every supported version.
 
 use std::path::{Path, PathBuf};
 

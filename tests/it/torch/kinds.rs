@@ -6,7 +6,7 @@ use crate::support::process::Outcome;
 
 const PROGRAM: &str = "tests/programs/torch_kinds.py";
 
-/// What a run wrote, in which nothing was lost.
+/// Output of a run without losses.
 #[track_caller]
 fn written(run_it: &Run, options: &[&str], status: i32) -> (String, Outcome) {
     let recording = run_it.clone().options(options).traced();

@@ -1,4 +1,4 @@
-//! Models and habits of training and inference, beside the same on the processor.
+//! Models and usual code of training and inference, compared with the same on the processor.
 
 use super::kinds::check;
 use super::{interpreter, program, source};

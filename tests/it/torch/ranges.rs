@@ -1,4 +1,4 @@
-//! `--python`: what a training loop does, in PyTorch's words.
+//! `--python`: a training loop in PyTorch's words.
 
 use std::ffi::OsStr;
 
@@ -16,7 +16,7 @@ fn ranged(python: &OsStr, words: &[&str]) -> Run {
     program(python, &[&[file.as_str()][..], words].concat())
 }
 
-/// Runs it on its own and with the hook, and holds what it wrote against each other.
+/// Runs it alone and with the hook, and compares their output.
 #[track_caller]
 fn told(run_it: &Run) -> Recording {
     let bare = run_it.clone().bare().expect(0);
@@ -58,7 +58,7 @@ fn fifty_steps_have_phases_modules_and_a_verdict() {
         assert_eq!(busy.iter().sum::<i64>() + ns("idle_ns"), ns("length_ns"));
         all = [all[0] + ns("compute_ns"), all[1] + ns("tasks")];
     }
-    // The device is behind the host: a step may run few tasks of its own.
+    // The device is behind the host: a step may run few of its tasks.
     assert!(all[0] > 0 && all[1] > 500, "{all:?}");
     let count = |kind: &str, name: &str| {
         let rows = stats["ranges"].as_array().unwrap().iter();
@@ -78,7 +78,8 @@ fn fifty_steps_have_phases_modules_and_a_verdict() {
         own.any(|row| row["phase"] == phase && row["module"] == module && row["count"] == 50)
     };
     assert!(has("forward", "MSELoss".into()), "{operations:?}");
-    // Planned by autograd's thread: the first gradient, and those of each module, `relu` of its own included.
+    // Planned by autograd's thread: the first gradient, and those of each module, the separate `relu`
+    // included.
     assert!(has("backward", Value::Null), "{operations:?}");
     for (module, operation) in [
         ("MSELoss", "aclnnMseLossBackward"),

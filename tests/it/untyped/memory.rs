@@ -1,4 +1,4 @@
-//! Under valgrind: nothing of ours reads or writes where it must not, and the calls are the same.
+//! Under valgrind: the tool makes no invalid access, and the calls are the same.
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use std::path::Path;
@@ -88,8 +88,8 @@ fn threads_and_forked_processes() {
 #[test]
 fn operators() {
     if is_there() {
-        // What an operator's arguments lead to is looked at before it is known which words are
-        // arguments: some are values that the program has never set.
+        // Memory of an operator's arguments is examined before it is known which words are arguments:
+        // some are values that the program has never set.
         let options = ["--undef-value-errors=no"];
         check(&super::operators::program(), &[], &options);
     }

@@ -1,4 +1,4 @@
-//! Operators that no table has: planned, submitted, timed, with what they work on.
+//! Operators that no table has: planned, submitted, timed, with their operands.
 
 use std::path::PathBuf;
 

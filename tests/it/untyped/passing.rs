@@ -18,7 +18,7 @@ pub(super) fn program(name: &str, source: &str) -> std::path::PathBuf {
 fn calls_that_are_left_by_longjmp() {
     let program = program("untyped_jump", "untyped_jump.c");
     let tables = Tables::of(&Run::new(&program).compared());
-    // Those that never returned are there as left; what comes after them is not within them.
+    // Those that never returned are recorded as left; later ones are not inside them.
     let expected = [
         ("aclOwnErrno", (1, 0)),
         ("aclOwnPlain", (3, 0)),

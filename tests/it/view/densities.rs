@@ -1,4 +1,4 @@
-//! What the cells of recordings show is what happened in their time, however closely one looks.
+//! The cells of recordings show the activity in their time, at any zoom.
 
 use ascend_trace_recording::{TaskTime, TimeRange, Trace};
 use ascend_trace_testkit::whole::opened;
@@ -38,7 +38,7 @@ impl Spans {
         Self { spans, before }
     }
 
-    /// Nanoseconds in slices up to a moment.
+    /// Nanoseconds in slices up to a time.
     fn until(&self, moment: i64) -> i64 {
         let place = self.spans.partition_point(|span| span.0 < moment);
         let beyond = match place.checked_sub(1) {
@@ -67,7 +67,7 @@ fn ranges(TimeRange { begin, end }: TimeRange) -> Vec<TimeRange> {
     ranges
 }
 
-/// Cells that are not empty, all within one step of what they should be.
+/// Nonempty cells, all within one step of the right value.
 #[track_caller]
 fn check(name: &str, trace: &Trace) -> usize {
     let shares = Shares::of(trace);

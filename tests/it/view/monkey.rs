@@ -58,7 +58,7 @@ fn mouse(text: &mut String, button: u64, (x, y): (u64, u64), end: char) {
     let _ = write!(text, "\u{1b}[<{button};{x};{y}{end}");
 }
 
-/// What a hand does once, as a terminal sends it.
+/// One action of a hand, as a terminal sends it.
 fn event(random: &mut Random) -> String {
     let mut text = String::new();
     let place = |random: &mut Random| (random.below(210) + 1, random.below(56) + 1);
@@ -98,11 +98,11 @@ fn event(random: &mut Random) -> String {
     text
 }
 
-/// Does so many things in a view of a recording, then leaves it.
+/// Makes this number of actions in a view of a recording, then leaves it.
 #[track_caller]
 fn play(path: &Path, seed: u64, events: usize) {
     let folder = tempfile::tempdir().unwrap();
-    // Bookmarks, exports and layouts that come of it are written there.
+    // Resulting bookmarks, exports and layouts are written there.
     let copy = folder.path().join("t.atrace");
     std::fs::copy(path, &copy).unwrap();
     let mut command = tool();
@@ -120,7 +120,7 @@ fn play(path: &Path, seed: u64, events: usize) {
             let (rows, columns) = (random.below(70) + 1, random.below(230) + 1);
             screen.resize(rows as u16, columns as u16);
         }
-        // It answers, however much it was given.
+        // It reacts, for any amount of input.
         if number % 100 == 99 {
             settle(&screen);
         }
@@ -132,13 +132,13 @@ fn play(path: &Path, seed: u64, events: usize) {
     assert!(!outcome.out().contains("panicked"), "{path:?}, seed {seed}");
 }
 
-/// Waits until the screen is drawn anew on request.
+/// Waits until the screen is drawn again on request.
 #[track_caller]
 fn settle(screen: &Screen) {
     screen.resize(30, 120);
     let length = screen.length();
     screen.press("\u{c}");
-    // A screen that is drawn anew has the title in one piece.
+    // A screen that is drawn again has the title in one piece.
     screen.until_after(length, "ascend-trace");
 }
 
@@ -152,7 +152,7 @@ fn hundreds_of_random_events_on_every_demo_neither_end_nor_hang_the_view() {
 #[test]
 #[ignore = "a soak: 100,000 events on each demo"]
 fn a_hundred_thousand_random_events_on_every_demo_neither_end_nor_hang_the_view() {
-    // What a view writes is kept for the time that it is there.
+    // Output of a view is kept during its life.
     for (seed, (_, path)) in (9_000_011..).zip(demos().iter().cycle().take(10 * demos().len())) {
         play(path, seed, 10_000);
     }

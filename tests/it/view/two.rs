@@ -12,7 +12,7 @@ fn demo(name: &str) -> &'static Path {
     found.map(|it| it.1.as_path()).expect("a demo")
 }
 
-/// The demo whose steps are marked, with slower kernels.
+/// The demo with marked steps, with slower kernels.
 fn slow(folder: &Path) -> PathBuf {
     let path = folder.join("slow.atrace");
     let mut command = tool();

@@ -1,5 +1,5 @@
 //! Every function of the table is called once, by a program that is generated from `hooks --json`
-//! alone, and is in the trace with what it was passed.
+//! alone, and is in the trace with its arguments.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -43,7 +43,7 @@ fn is_address(ctype: &str) -> bool {
     ctype.contains('*') || ctype.contains('[')
 }
 
-/// What an argument is passed as: its type in the generated prototype, and the value.
+/// An argument in C: its type in the generated prototype, and the value.
 fn passed(arg: &Value, number: usize) -> (String, String) {
     let (ctype, kind) = (word(arg, "type"), word(arg, "kind"));
     if arg["out"] == true {
@@ -61,7 +61,7 @@ fn passed(arg: &Value, number: usize) -> (String, String) {
     }
 }
 
-/// A small number that tells the argument from its neighbours.
+/// A small number that distinguishes the argument from its neighbours.
 fn value(arg: &Value, number: usize) -> i64 {
     if word(arg, "type").contains("bool") {
         1
@@ -122,7 +122,7 @@ fn missing_library(functions: &[Value]) -> String {
     missing.map(define).collect()
 }
 
-/// The call was recorded with what the program passed.
+/// The call was recorded with the program's arguments.
 fn holds(call: &CsvRow, function: &Value) {
     let args: Value = serde_json::from_str(call.text("args")).unwrap();
     for (number, arg) in function["args"].as_array().unwrap().iter().enumerate() {

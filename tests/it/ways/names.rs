@@ -1,4 +1,4 @@
-//! What the program calls things is what the trace calls them, and the trace tells what was caught.
+//! The trace uses the program's names of things, and lists the intercepted functions.
 
 use super::{C, LINKED, compare, library, program, text};
 use crate::support::compile::built_from;
@@ -52,7 +52,7 @@ fn tasks_are_named_by_their_kernels_and_threads_by_their_last_name() {
 #[test]
 fn stubs_of_launches_below_the_interface_have_names() {
     let runtime = library("way_launch_library", &["-lascendcl"]);
-    // The first library of two is asked first: softacl has launches of its own.
+    // The first library of two is searched first: softacl also has launches.
     let options = [&[text(&runtime)], LINKED].concat();
     let tables = compare(&Run::new(&program("way_launch", &options)));
     let names: Vec<_> = tables.tasks.iter().map(|task| task.text("name")).collect();

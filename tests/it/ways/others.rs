@@ -1,5 +1,4 @@
-//! What must not change: names that nobody has, other tools' libraries, programs that have nothing
-//! to do with AscendCL.
+//! Unchanged behaviour: missing names, other tools' libraries, programs without AscendCL.
 
 use std::path::Path;
 

@@ -42,7 +42,7 @@ fn one_name_in_two_libraries() {
 #[test]
 fn launches_below_the_interface() {
     let runtime = library("way_launch_library", &["-lascendcl"]);
-    // The first library of two is asked first: softacl has launches of its own.
+    // The first library of two is searched first: softacl also has launches.
     let options = [&[text(&runtime)], LINKED].concat();
     let tables = compare(&Run::new(&program("way_launch", &options)));
     let launches = tables

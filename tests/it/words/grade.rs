@@ -5,7 +5,7 @@ use super::prose::{CODE, Place, Sentence};
 /// Cells with fewer words are labels and no sentences.
 const LABEL: usize = 6;
 
-/// The grade of a text. Code and names are left out: how they are spelled is nobody's choice here.
+/// The grade of a text. Code and names are left out: their spelling is given.
 pub(super) fn of<'s>(sentences: impl IntoIterator<Item = &'s Sentence>) -> f64 {
     let (mut count, mut words, mut syllables) = (0_usize, 0_usize, 0_usize);
     for sentence in sentences {

@@ -1,11 +1,11 @@
-//! What is wrong with a text, by docs/STYLE.md.
+//! Faults of a text, by docs/STYLE.md.
 
 use super::prose::{CODE, Place, Sentence};
 
 /// The longest sentence that a text may have, in words.
 pub(super) const LONGEST: usize = 30;
 
-/// A word or phrase that is not used. A word of it that ends in `*` stands for all that begin so.
+/// A word or phrase that is not used. A word of it that ends in `*` matches all words with that begin.
 pub(super) struct Avoided {
     phrase: Vec<String>,
     instead: String,

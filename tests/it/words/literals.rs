@@ -38,7 +38,7 @@ impl<'s> Reader<'s> {
         taken
     }
 
-    /// Goes on past what comes next, and returns it if it is a string.
+    /// Skips the next item, and returns it if it is a string.
     fn next(&mut self) -> Option<Literal> {
         let rest = self.rest;
         if rest.starts_with("//") {
@@ -107,7 +107,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Whether what stands before a string makes an error or a warning of it.
+/// Whether the code before a string makes an error or a warning of it.
 fn is_error(before: &str) -> bool {
     const MAKERS: [&str; 8] = [
         "bail!(", "anyhow!(", "ensure!(", "context(", "Err(", "other(", "say(", "#[error(",
@@ -127,7 +127,7 @@ fn is_error(before: &str) -> bool {
     failure == Some(true) || MAKERS.iter().any(|maker| code.ends_with(maker))
 }
 
-/// How many bytes a character literal has, if one begins here: a lifetime is none.
+/// Number of bytes of a character literal, if one begins here: a lifetime is not one.
 fn character(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('\'')?;
     match inner.strip_prefix('\\') {

@@ -1,9 +1,9 @@
-//! Sentences of a text, without what is no prose: code, markup, names of options.
+//! Sentences of a text, without code, markup and names of options.
 
 /// Stands for a piece of code in a sentence: it counts as one word, and has no letters.
 pub(super) const CODE: char = '\u{1}';
 
-/// Where a sentence stands, which decides what it is held to.
+/// Place of a sentence, which decides its rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Heading,
@@ -98,7 +98,7 @@ pub(super) fn of_markdown(text: &str) -> Vec<Sentence> {
     blocks.sentences
 }
 
-/// The sentences of a command's help: what stands beside its options, and the paragraphs around.
+/// The sentences of a command's help: the text of its options, and the paragraphs around.
 pub(super) fn of_help(text: &str) -> Vec<Sentence> {
     let mut blocks = Blocks::default();
     for (at, line) in text.lines().enumerate() {
@@ -119,7 +119,7 @@ pub(super) fn of_help(text: &str) -> Vec<Sentence> {
     blocks.sentences
 }
 
-/// One text of the program: `{…}` stands for what it puts in.
+/// One text of the program: `{…}` is an inserted value.
 pub(super) fn of_literal(text: &str, line: usize) -> Vec<Sentence> {
     let mut blocks = Blocks::default();
     for part in text.split("\n\n") {

@@ -1,5 +1,5 @@
-// After calls of a thread that can be cancelled at any instruction: they are counted and not recorded, each once, whatever
-// the runtime calls inside them. Before and after, the thread's calls are recorded.
+// A thread's calls before, while and after it can be cancelled at any instruction: each is recorded once, whatever the
+// runtime calls inside it.
 #include <acl/acl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -24,5 +24,7 @@ mod memory;
 mod open;
 /// Which function is called where several libraries have one of a name.
 mod scopes;
+/// Memory that the program shares with the recorder, cut or overwritten.
+mod shared;
 /// How commands end that read traces which are not complete.
 mod statuses;

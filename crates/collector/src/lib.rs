@@ -4,10 +4,12 @@
 //! until it is told that the program has ended; another one packs the columns and writes them. What the user is to
 //! be told meanwhile, whoever records says: it gives a function for that ([`Say`]).
 
+mod admit;
 pub mod clock;
 mod command;
 mod cost;
 pub mod coverage;
+mod damage;
 mod decode;
 pub mod dictionary;
 pub mod exports;
@@ -89,6 +91,10 @@ pub struct Collector {
     homeless: u64,
     begun_ns: i64,
     out_of_memory: bool,
+    /// The message about a cut of the memory has been printed.
+    is_cut: bool,
+    /// Damage that is not in the file yet.
+    untold: u64,
     gauge: Arc<Gauge>,
 }
 
@@ -115,6 +121,8 @@ impl Collector {
             homeless: 0,
             begun_ns: clock::now(),
             out_of_memory: false,
+            is_cut: false,
+            untold: 0,
             gauge: Arc::default(),
         }
     }
@@ -157,6 +165,7 @@ impl Collector {
 
     /// Drains every channel. With `end_ns`, the recording ends then.
     fn drain_all(&mut self, end_ns: Option<i64>) -> usize {
+        self.mend();
         self.replenish();
         let mut records = 0;
         let now = clock::now();
@@ -164,6 +173,9 @@ impl Collector {
         for (channel, info) in self.arena.channels() {
             // Asked before draining: then everything that a dead process wrote is visible.
             let gone = self.liveness.gone(info);
+            if !self.is_admitted(channel, info, gone) {
+                continue;
+            }
             let until = end_ns.or_else(|| gone.then(clock::now));
             let open = match until {
                 Some(end) => Open::UntilNow(end),
@@ -176,6 +188,7 @@ impl Collector {
             self.file.under_way.end_look();
         }
         self.join_log(end_ns.is_some());
+        self.tell_damage();
         records
     }
 
@@ -233,7 +246,7 @@ impl Collector {
         let hardware = &mut self.hardware;
         costs.introduce(origin.process, origin.thread, origin.tid);
         let writer = (origin.process, origin.thread);
-        let mut calls = 0;
+        let (mut calls, mut unreadable) = (0, 0);
         let mut last_begin = None;
         // Before the channel is somebody else's, and before its records are read: what is open now and not
         // among them was under way when they were.
@@ -302,19 +315,20 @@ impl Collector {
                     }
                     Record::Activity(told) => hardware.entry(told, origin.process, clock),
                     Record::Log(told) => file.push(&hardware.log(told, origin.process)),
-                    _ => counts.unreadable += 1,
+                    _ => unreadable += 1,
                 },
                 Decoded::Learnt => decoder
                     .found
                     .new_ones()
                     .for_each(|new| dictionary.learn(new)),
-                Decoded::Nothing => counts.unreadable += 1,
+                Decoded::Nothing => unreadable += 1,
             });
         if let (true, Open::UntilNow(end)) = (gone, open) {
             let left = ranges.leave(origin, end);
             left.iter().for_each(|row| file.push(row));
             self.end_process(origin.process, end);
         }
+        self.damage(unreadable + drained.damaged);
         let last_begin = last_begin.or_else(|| self.roster.last_begin(channel));
         self.roster.set_last_begin(channel, last_begin);
         // A call that was killed just after it had been recorded is there already.
@@ -326,7 +340,7 @@ impl Collector {
         self.costs.count(origin.thread, calls);
         match self.roster.settle(channel, drained, clock::now()) {
             Settled::Lost(loss) => self.lose(loss),
-            Settled::Nonsense => self.counts.unreadable += 1,
+            Settled::Nonsense => self.damage(1),
             Settled::Nothing => {}
         }
         drained.records
@@ -376,7 +390,7 @@ impl Collector {
         self.liveness.set_gone(end.pid);
         self.drain_all(None);
         match self.homeless() {
-            None => self.counts.unreadable += 1,
+            None => self.damage(1),
             Some(0) => {}
             Some(homeless) => {
                 self.homeless += homeless;
@@ -393,10 +407,12 @@ impl Collector {
         self.drain_all(Some(clock::now()));
         let channels = self.arena.channels().into_iter().map(|(_, info)| info);
         let running: std::collections::HashSet<_> = channels
-            .filter(|info| self.liveness.is_alive(*info))
+            .filter(|info| self.roster.knows(*info) && self.liveness.is_alive(*info))
             .map(|info| (info.pid, info.namespace))
             .collect();
         let path = self.file.path().map(ToOwned::to_owned);
+        self.mend();
+        self.tell_damage();
         let end_ns = clock::now();
         let found = &self.decoder.found;
         let coverage = self.coverage.rows(tables::FUNCTIONS, found, &self.engine);

@@ -66,7 +66,7 @@ impl Collector {
             .decoder
             .open_call(words, end_ns, origin, functions, clock);
         let Some(call) = call else {
-            self.counts.unreadable += 1;
+            self.damage(1);
             return false;
         };
         self.coverage.count(call.function);

@@ -11,8 +11,8 @@ use ascend_trace_format::record::{Head, SLOT_BYTES, SLOT_WORDS};
 use ascend_trace_format::session::{
     CHANNELS, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES, SEGMENT_SLOTS, SEGMENTS_OFFSET, session_bytes,
 };
-use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
 
+use crate::guard::Guard;
 use crate::home::Home;
 use crate::layout::{Dropped, OpenCall, SessionSettings, state};
 use crate::map::{AttachError, Session};
@@ -103,23 +103,43 @@ pub struct Drained {
     pub ended: bool,
     /// Records lost since the channel was claimed.
     pub dropped: Dropped,
+    /// Places in the memory that hold values which the producers never write.
+    pub damaged: u64,
 }
 
 /// How far a channel has been read.
 #[derive(Clone, Copy, Default)]
-struct Position {
+pub(crate) struct Position {
     segment: u32,
     consumed: u32,
+    /// The count of published slots was impossible, and this has been counted.
+    pub(crate) is_damaged: bool,
+    /// The chain leads nowhere from here on.
+    is_broken: bool,
 }
 
 /// A session as its owner sees it. Dropping it removes the file.
 pub struct Arena {
-    session: Session,
-    home: Home,
-    positions: Vec<Position>,
+    pub(crate) session: Session,
+    pub(crate) home: Home,
+    pub(crate) guard: Guard,
+    pub(crate) settings: SessionSettings,
+    pub(crate) positions: Vec<Position>,
+    /// Who holds each channel that has been admitted.
+    pub(crate) tenants: Vec<Option<ChannelInfo>>,
+    /// For each segment, the number of the channel that reads it, plus one.
+    holders: Vec<u16>,
     words: Vec<u64>,
     /// Segments that may be provided while there are few threads.
     budget: u32,
+    // What only the collector writes is kept here as well: the program may write over the memory.
+    pub(crate) provided: u32,
+    pub(crate) open_provided: u32,
+    pub(crate) limit: u32,
+    /// Number of the highest channel that was claimed, plus one.
+    pub(crate) used: usize,
+    /// The largest count of attached processes that was read.
+    pub(crate) joined: u32,
 }
 
 impl Arena {
@@ -165,15 +185,23 @@ impl Arena {
                 source,
             }
         })?;
-        let positions = vec![Position::default(); CHANNELS];
         let mut arena = Self {
+            guard: session.guard(&home.file),
             session,
             home,
-            positions,
+            settings,
+            positions: vec![Position::default(); CHANNELS],
+            tenants: vec![None; CHANNELS],
+            holders: vec![0; segments as usize + 1],
             words: Vec::new(),
             budget,
+            provided: 0,
+            open_provided: AHEAD,
+            limit: budget,
+            used: 0,
+            joined: 0,
         };
-        arena.describe(settings);
+        arena.restore_header();
         let ahead = AHEAD.min(budget);
         arena
             .provide(ahead, budget)
@@ -185,19 +213,6 @@ impl Arena {
         Ok(arena)
     }
 
-    fn describe(&self, settings: SessionSettings) {
-        let header = self.session.header();
-        header.version.store(SESSION_VERSION, Relaxed);
-        header.timing.store(settings.timing.code(), Relaxed);
-        header.ticks.store(settings.ticks.code(), Relaxed);
-        header.table_hash.store(settings.table_hash, Relaxed);
-        header.stacks.store(settings.stacks, Relaxed);
-        header.segments.store(self.session.segments(), Relaxed);
-        header.open_provided.store(AHEAD, Relaxed);
-        header.limit.store(self.budget, Relaxed);
-        header.magic.store(SESSION_MAGIC, Release);
-    }
-
     /// The session file, for the traced program's environment.
     pub fn path(&self) -> &Path {
         &self.home.path
@@ -205,7 +220,11 @@ impl Arena {
 
     /// Processes that have attached so far.
     pub fn attached(&self) -> u32 {
-        self.session.header().attached.load(Relaxed)
+        self.session
+            .header()
+            .attached
+            .load(Relaxed)
+            .max(self.joined)
     }
 
     /// Records lost because there was no channel for their thread.
@@ -219,7 +238,8 @@ impl Arena {
     pub fn replenish(&mut self) -> io::Result<()> {
         self.provide_open_calls()?;
         let provided = self.provide_for_bursts();
-        self.session.header().limit.store(self.most(), Relaxed);
+        self.limit = self.most();
+        self.session.header().limit.store(self.limit, Relaxed);
         self.provide_for_newcomers();
         provided
     }
@@ -231,9 +251,7 @@ impl Arena {
         if threads <= FEW_THREADS {
             return;
         }
-        let header = self.session.header();
-        let provided = header.provided.load(Relaxed);
-        let free = provided.saturating_sub(header.taken.load(Relaxed));
+        let free = self.free_segments();
         let wanted = (threads * AHEAD_OF_EACH).min(MOST_AHEAD) as u32;
         if free >= wanted {
             return;
@@ -247,9 +265,7 @@ impl Arena {
     }
 
     fn provide_for_bursts(&mut self) -> io::Result<()> {
-        let header = self.session.header();
-        let provided = header.provided.load(Relaxed);
-        let free = provided.saturating_sub(header.taken.load(Relaxed));
+        let (provided, free) = (self.provided, self.free_segments());
         let most = self.most();
         if free >= AHEAD.max(provided) / 2 || provided >= most {
             return Ok(());
@@ -257,24 +273,33 @@ impl Arena {
         self.provide(provided, most)
     }
 
+    fn free_segments(&self) -> u32 {
+        let taken = self.session.header().taken.load(Relaxed);
+        self.provided.saturating_sub(taken)
+    }
+
     /// Keeps memory for the open calls of twice as many channels as there have been at one time. The
     /// others tell no calls while they are under way.
-    fn provide_open_calls(&self) -> io::Result<()> {
-        let provided = &self.session.header().open_provided;
-        let now = provided.load(Relaxed) as usize;
+    fn provide_open_calls(&mut self) -> io::Result<()> {
+        let now = self.open_provided as usize;
         if now >= CHANNELS || self.channels_used() * 2 <= now {
             return Ok(());
         }
         let next = (now * 2).min(CHANNELS);
         let offset = OPEN_OFFSET + now * OPEN_BYTES;
         allocate(&self.home.file, offset, (next - now) * OPEN_BYTES)?;
-        provided.store(next as u32, Release);
+        self.open_provided = next as u32;
+        let provided = &self.session.header().open_provided;
+        provided.store(self.open_provided, Release);
         Ok(())
     }
 
     /// The calls that are under way in a channel, innermost first, each as the first slot of a call's
     /// record. While its thread goes on, each of them was under way at some moment.
     pub fn open_calls(&self, index: usize) -> Vec<[u64; SLOT_WORDS]> {
+        if index >= self.open_provided as usize {
+            return Vec::new();
+        }
         let calls = self.session.open_calls(index).into_iter().flatten();
         let mut calls: Vec<_> = calls.filter_map(OpenCall::read).collect();
         calls.reverse();
@@ -294,15 +319,13 @@ impl Arena {
 
     /// Bytes of memory that the session takes now.
     pub fn bytes(&self) -> usize {
-        let header = self.session.header();
-        let open_calls = header.open_provided.load(Relaxed) as usize * OPEN_BYTES;
-        OPEN_OFFSET + open_calls + header.provided.load(Relaxed) as usize * SEGMENT_BYTES
+        let open_calls = self.open_provided as usize * OPEN_BYTES;
+        OPEN_OFFSET + open_calls + self.provided as usize * SEGMENT_BYTES
     }
 
     /// Provides `count` segments more, up to `most` in all.
     fn provide(&mut self, count: u32, most: u32) -> io::Result<()> {
-        let header = self.session.header();
-        let first = header.provided.load(Relaxed) + 1;
+        let first = self.provided + 1;
         let last = (first - 1)
             .saturating_add(count)
             .min(most.min(self.session.segments()));
@@ -315,14 +338,16 @@ impl Arena {
             offset,
             (last - first + 1) as usize * SEGMENT_BYTES,
         )?;
-        header.provided.store(last, Relaxed);
+        self.provided = last;
+        self.session.header().provided.store(last, Relaxed);
         for number in first..=last {
             pool::put(&self.session, number);
         }
         Ok(())
     }
 
-    /// Channels that some thread has claimed.
+    /// Channels that some thread has claimed. An admitted thread keeps its channel until that is drained to
+    /// its end, even if the memory names another owner.
     pub fn channels(&self) -> Vec<(usize, ChannelInfo)> {
         (0..self.channels_used())
             .filter_map(|index| Some((index, self.info(index)?)))
@@ -331,10 +356,13 @@ impl Arena {
 
     fn channels_used(&self) -> usize {
         let used = self.session.header().channels_used.load(Acquire) as usize;
-        used.min(CHANNELS)
+        used.min(CHANNELS).max(self.used)
     }
 
     fn info(&self, index: usize) -> Option<ChannelInfo> {
+        if let Some(Some(tenant)) = self.tenants.get(index) {
+            return Some(*tenant);
+        }
         let channel = self.session.channel(index);
         if channel.state.load(Acquire) == state::FREE {
             return None;
@@ -357,26 +385,19 @@ impl Arena {
         // The state is read first: whatever a closing thread published is then visible.
         let ended = gone || channel.state.load(Acquire) == state::CLOSED;
         let mut position = self.positions.get(index).copied().unwrap_or_default();
-        let records = self.follow(channel.first.load(Acquire), &mut position, visit);
+        let (records, damaged) = self.follow(index, &mut position, visit);
         let drained = Drained {
             records,
             ended,
             dropped: channel.dropped(),
+            damaged,
         };
         if ended {
             if position.segment != 0 {
-                pool::give_back(&session, position.segment);
+                self.release(position.segment);
             }
             position = Position::default();
-            channel.pid.store(0, Relaxed);
-            channel.first.store(0, Relaxed);
-            for counter in &channel.dropped {
-                counter.store(0, Relaxed);
-            }
-            channel.state.store(state::FREE, Release);
-            // The next thread takes this one or one before it, so that few are looked at.
-            let hint = &self.session.header().channel_hint;
-            hint.fetch_min(index as u32, Relaxed);
+            self.free(index);
         }
         if let Some(place) = self.positions.get_mut(index) {
             *place = position;
@@ -384,17 +405,39 @@ impl Arena {
         drained
     }
 
-    /// Reads along a chain, giving back each segment that is done with.
+    /// Frees a channel for another thread.
+    pub(crate) fn free(&mut self, index: usize) {
+        if let Some(tenant) = self.tenants.get_mut(index) {
+            *tenant = None;
+        }
+        let channel = self.session.channel(index);
+        channel.pid.store(0, Relaxed);
+        channel.first.store(0, Relaxed);
+        for counter in &channel.dropped {
+            counter.store(0, Relaxed);
+        }
+        channel.state.store(state::FREE, Release);
+        // The next thread takes this one or one before it, so that few are looked at.
+        let hint = &self.session.header().channel_hint;
+        hint.fetch_min(index as u32, Relaxed);
+    }
+
+    /// Reads along a chain, giving back each segment that is done with. Returns how many records there
+    /// were, and how much of the chain is damaged.
     fn follow(
         &mut self,
-        first: u32,
+        index: usize,
         position: &mut Position,
         visit: &mut dyn FnMut(&[u64]),
-    ) -> usize {
-        let mut records = 0;
-        if position.segment == 0 {
-            position.segment = first;
-            position.consumed = 0;
+    ) -> (usize, u64) {
+        let (mut records, mut damaged) = (0, 0);
+        if position.segment == 0 && !position.is_broken {
+            let first = self.session.channel(index).first.load(Acquire);
+            position.is_broken = first != 0 && !self.hold(first, index);
+            damaged += u64::from(position.is_broken);
+            if first != 0 && !position.is_broken {
+                position.segment = first;
+            }
         }
         // A chain cannot be longer than the file; a scribbled one must not hold the collector.
         for _ in 0..=self.session.segments() {
@@ -403,19 +446,56 @@ impl Arena {
             };
             // `next` before `committed`: once there is a next segment, this one grows no more.
             let next = header.next.load(Acquire);
-            let committed = header.committed.load(Acquire).min(SEGMENT_SLOTS as u32 - 1);
-            records += self.visit_slots(position.segment, position.consumed, committed, visit);
-            position.consumed = position.consumed.max(committed);
-            if next == 0 {
+            let committed = header.committed.load(Acquire);
+            if (position.consumed..SEGMENT_SLOTS as u32).contains(&committed) {
+                let from = position.consumed;
+                let visited = self.visit_slots(position.segment, from, committed, visit);
+                records += visited.0;
+                damaged += visited.1;
+                position.consumed = committed;
+            } else if !position.is_damaged {
+                position.is_damaged = true;
+                damaged += 1;
+            }
+            if next == 0 || position.is_broken {
                 break;
             }
-            pool::give_back(&self.session, position.segment);
-            *position = Position {
-                segment: next,
-                consumed: 0,
-            };
+            if !self.hold(next, index) {
+                position.is_broken = true;
+                damaged += 1;
+                break;
+            }
+            self.release(position.segment);
+            position.segment = next;
+            position.consumed = 0;
         }
-        records
+        (records, damaged)
+    }
+
+    /// Whether a segment can be read next in the chain of a channel: it has memory, and no chain has it.
+    pub(crate) fn may_hold(&self, segment: u32) -> bool {
+        let holder = self.holders.get(segment as usize);
+        (1..=self.provided).contains(&segment) && holder == Some(&0)
+    }
+
+    fn hold(&mut self, segment: u32, index: usize) -> bool {
+        let may_hold = self.may_hold(segment);
+        if may_hold && let Some(holder) = self.holders.get_mut(segment as usize) {
+            *holder = index as u16 + 1;
+        }
+        may_hold
+    }
+
+    fn release(&mut self, segment: u32) {
+        if let Some(holder) = self.holders.get_mut(segment as usize) {
+            *holder = 0;
+        }
+        pool::give_back(&self.session, segment);
+    }
+
+    /// Segments that are read now.
+    pub(crate) fn held(&self) -> u32 {
+        self.holders.iter().filter(|holder| **holder != 0).count() as u32
     }
 
     /// Visits the records in slots `from..to` of a segment.
@@ -425,13 +505,10 @@ impl Arena {
         from: u32,
         to: u32,
         visit: &mut dyn FnMut(&[u64]),
-    ) -> usize {
-        let Some(start) = self.session.segment(segment) else {
-            return 0;
+    ) -> (usize, u64) {
+        let Some(start) = self.session.segment(segment).filter(|_| from < to) else {
+            return (0, 0);
         };
-        if from >= to {
-            return 0;
-        }
         let words = (to - from) as usize * SLOT_WORDS;
         // SAFETY: slots below `committed` are published and lie inside the segment; the producer
         // does not touch them again until the segment has been through the pool.
@@ -446,21 +523,25 @@ impl Arena {
     }
 }
 
-/// Splits slots into records. A word that is no head skips one slot.
-fn visit_records(mut words: &[u64], visit: &mut dyn FnMut(&[u64])) -> usize {
-    let mut records = 0;
+/// Splits slots into records. Returns their number, and how many slots are damaged: a slot without a sound
+/// head is skipped, and nothing is read after a record that is longer than the published slots.
+pub(crate) fn visit_records(mut words: &[u64], visit: &mut dyn FnMut(&[u64])) -> (usize, u64) {
+    let (mut records, mut damaged) = (0, 0);
     while let Some(head) = words.first().map(|word| Head::decode(*word)) {
         let slots = head.map_or(1, |head| usize::from(head.slots));
         let Some((record, rest)) = words.split_at_checked(slots * SLOT_WORDS) else {
+            damaged += 1;
             break;
         };
         if head.is_some() {
             visit(record);
             records += 1;
+        } else {
+            damaged += 1;
         }
         words = rest;
     }
-    records
+    (records, damaged)
 }
 
 impl Drop for Arena {
@@ -481,7 +562,7 @@ fn free_bytes(file: &File) -> u64 {
     }
 }
 
-fn allocate(file: &File, offset: usize, bytes: usize) -> io::Result<()> {
+pub(crate) fn allocate(file: &File, offset: usize, bytes: usize) -> io::Result<()> {
     // SAFETY: plain system call on an open file.
     let code = unsafe {
         libc::posix_fallocate(

@@ -33,9 +33,11 @@
 mod arena;
 #[cfg(test)]
 mod crash;
+mod guard;
 mod home;
 mod layout;
 mod map;
+mod mend;
 mod pool;
 mod producer;
 pub mod sys;
@@ -45,4 +47,5 @@ pub use arena::{Arena, ArenaError, ChannelInfo, Drained, FREE_THREADS};
 pub use home::maker;
 pub use layout::{Dropped, OpenCall, OpenCalls, SessionSettings};
 pub use map::{AttachError, Session, give_up_system_calls};
+pub use mend::Mended;
 pub use producer::{Ledger, Producer};

@@ -10,6 +10,7 @@ use ascend_trace_format::session::{
 };
 use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
 
+use crate::guard::Guard;
 use crate::layout::{Channel, HeaderPage, OpenCalls, SegmentHeader, SessionSettings};
 use crate::sys;
 
@@ -79,6 +80,11 @@ impl Session {
             segments,
             namespace: 0,
         })
+    }
+
+    /// Guards the mapping, which is of this file: for the recorder's side.
+    pub(crate) fn guard(&self, file: &std::fs::File) -> Guard {
+        Guard::new(self.base, session_bytes(self.segments), file)
     }
 
     /// What the collector asked for; `None` when it speaks of something this build does not know.

@@ -54,6 +54,9 @@ pub(crate) fn put(session: &Session, number: u32) {
     let Some(segment) = session.segment_header(number) else {
         return;
     };
+    // A chain that is damaged must not lead through a free segment.
+    segment.committed.store(0, Relaxed);
+    segment.next.store(0, Relaxed);
     let header = session.header();
     let mut head = header.free.load(Relaxed);
     loop {

@@ -1,0 +1,80 @@
+//! Checks that the thread named by a channel exists. The program shares this memory, and may write anything
+//! into it.
+
+use ascend_trace_format::record::Record;
+use ascend_trace_ring::ChannelInfo;
+
+use super::{Collector, clock};
+
+/// The memory is made, and a clock is read, within this time of the collector's start and of now.
+const SLACK_NS: i64 = 60_000_000_000;
+
+/// The verdict on a channel of an unknown thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Claim {
+    Sound,
+    /// It may become sound.
+    Waits,
+    /// Its process ended before it had recorded anything.
+    Empty,
+    Damaged,
+}
+
+impl Collector {
+    /// Whether a channel is read. One that is damaged is freed and counted: it introduces no thread.
+    pub(super) fn is_admitted(&mut self, channel: usize, info: ChannelInfo, gone: bool) -> bool {
+        if self.arena.is_admitted(channel) {
+            return true;
+        }
+        match self.judge(channel, info, gone) {
+            Claim::Sound => {
+                self.arena.admit(channel, info);
+                return true;
+            }
+            Claim::Waits => {}
+            Claim::Empty => self.arena.refuse(channel),
+            Claim::Damaged => {
+                self.arena.refuse(channel);
+                self.damage(1);
+            }
+        }
+        false
+    }
+
+    fn judge(&self, channel: usize, info: ChannelInfo, gone: bool) -> Claim {
+        if self.roster.knows(info) {
+            return Claim::Sound;
+        }
+        let first = self.arena.first_record(channel);
+        let record = first.as_deref().and_then(Record::take);
+        if record.is_some_and(|record| announces(&record, info)) {
+            return Claim::Sound;
+        }
+        // The key of a process is the time at which it joined.
+        let joined = self.clock.ns(info.process_key);
+        let moments =
+            self.begun_ns.saturating_sub(SLACK_NS)..=clock::now().saturating_add(SLACK_NS);
+        if !moments.contains(&joined) || self.roster.has_key(info.process_key) {
+            return Claim::Damaged;
+        }
+        let has_lost = self.arena.dropped(channel).total() > 0;
+        match first {
+            _ if self.liveness.is_alive(info) => Claim::Sound,
+            // Its announcement found no room.
+            _ if has_lost => Claim::Sound,
+            Some(_) => Claim::Damaged,
+            None if gone => Claim::Empty,
+            None => Claim::Waits,
+        }
+    }
+}
+
+/// Whether a thread that joins writes this first. The words of a process come in records without its number.
+fn announces(record: &Record<'_>, info: ChannelInfo) -> bool {
+    match record {
+        Record::Process(told) => told.pid == info.pid && told.begin == info.process_key,
+        Record::Thread(told) => told.tid == info.tid,
+        Record::Command(told) => told.part == 0,
+        _ => false,
+    }
+}

@@ -10,7 +10,7 @@ use crate::error::{Failure, NOT_EXECUTABLE, OrStatus, TOOL_FAILED};
 const SET_USER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
 
-/// Looks at the program file; scripts and whatever else the kernel can start are let through.
+/// Checks the program file; scripts and other files that the kernel can start pass.
 pub(crate) fn check(path: &Path) -> Result<Program, Failure> {
     let shown = path.display();
     // A program may be executable without being readable; then it is simply tried.

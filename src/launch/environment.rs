@@ -1,4 +1,4 @@
-//! The environment that the program gets: what the loader and the interposer must know.
+//! The environment of the program: variables for the loader and the interposer.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -14,14 +14,14 @@ const SOFT_OPTIONS: &str = "SOFTACL";
 /// Variables that qemu sets for the program that it runs, and not for itself.
 const EMULATED: &str = "QEMU_SET_ENV";
 
-/// Variables that are set on top of what the tool itself was given.
+/// Variables that are set in addition to the tool's environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Environment {
     variables: Vec<(&'static str, OsString)>,
 }
 
 impl Environment {
-    /// Loads the interposer before whatever the user preloads, and tells it of its session.
+    /// Loads the interposer before the user's preloaded libraries, and passes the session to it.
     pub(crate) fn trace(&mut self, interposer: &OsStr, session: &Path) {
         let existing = std::env::var_os(PRELOAD);
         self.set(PRELOAD, joined(interposer, existing.as_deref(), ":"));
@@ -99,7 +99,7 @@ impl Environment {
     }
 }
 
-/// What the software runtime reads: the variable's options, then the command line's, which win
+/// Options of the software runtime: those of the variable, then those of the command line, which win
 /// because they come later.
 pub(crate) fn soft_options(options: &str) -> OsString {
     match std::env::var_os(SOFT_OPTIONS) {

@@ -1,10 +1,10 @@
 //! The process that keeps the screen of a program under the live view. It leads the session that the screen
 //! belongs to, starts the program in it, and waits for it.
 //!
-//! Were the program the leader, whatever it leaves behind would get `SIGHUP` when it ends; and when the tool
-//! has ended, nobody would take what those processes write. So this process stays for as long as one of
-//! them has the screen open, and puts what they write after the program's log. At its own end it hands
-//! the foreground to a group of nobody, since the kernel sends `SIGHUP` to the group that has it.
+//! If the program were the leader, its remaining processes would get `SIGHUP` when it ends; and after
+//! the end of the tool, their output would have no reader. So this process stays as long as one of them
+//! has the screen open, and appends their output to the program's log. At its end it passes the
+//! foreground to an empty group, since the kernel sends `SIGHUP` to the foreground group.
 //!
 //! The tool runs itself for this ([`WORD`]): only a process that was started with the session can lead it.
 
@@ -30,14 +30,14 @@ use crate::log::LogBook;
 pub(crate) const WORD: &str = "__keep-screen";
 /// Stands between the variables and the program.
 const END: &str = "--";
-/// The tool's own executable, wherever it lies by now.
+/// The tool's executable, at its present place.
 const SELF: &str = "/proc/self/exe";
 
 /// What its screen would stop a process in the background by.
 const STOPPING: [i32; 3] = [SIGTSTP, SIGTTIN, SIGTTOU];
 
-/// The command that starts a keeper. It is told by number which descriptors it gets: where to report to,
-/// what ends when the tool does, and the screen.
+/// The command that starts a keeper. Its arguments are the numbers of its descriptors: one for the
+/// report, one that closes when the tool ends, and the screen.
 pub(super) fn command<'a>(
     descriptors: [i32; 3],
     variables: impl Iterator<Item = (&'a str, &'a OsStr)>,
@@ -79,8 +79,8 @@ fn keep(mut words: impl Iterator<Item = OsString>) -> Option<()> {
     };
     // Signals to this group are for the program. `SIGCHLD` must not be ignored: the program is waited for.
     ignore(passable().filter(|it| *it != SIGCHLD).chain(STOPPING));
-    // The child has said who it is, as this process may be gone by now. The tool may have ended, too; then
-    // nobody wants to know.
+    // The child has reported itself, as this process may have ended. The tool may have ended, too; then
+    // the report has no reader.
     let _ = writeln!(report, "runs");
     leave_streams();
     let rest = std::thread::spawn(move || keep_rest(control.into(), screen.into()));
@@ -90,7 +90,8 @@ fn keep(mut words: impl Iterator<Item = OsString>) -> Option<()> {
     drop(report);
     let screen = rest.join().ok()?;
     leave_foreground();
-    // Only now the screen may go: what is still there of the session is not in its foreground any more.
+    // Only now the screen may be closed: the session's remaining processes are not in its foreground
+    // any more.
     drop(screen);
     Some(())
 }
@@ -127,8 +128,8 @@ fn leave_streams() {
     }
 }
 
-/// Waits until the tool has ended, which says where the log is, and takes what is written from then on until
-/// the last process has left the screen.
+/// Waits until the tool has ended, which passes the path of the log, and copies the output from then on
+/// until the last process has left the screen.
 fn keep_rest(mut control: File, mut screen: File) -> File {
     let mut path = Vec::new();
     let _ = control.read_to_end(&mut path);
@@ -151,8 +152,8 @@ fn keep_rest(mut control: File, mut screen: File) -> File {
     }
 }
 
-/// Makes a group of nobody the screen's foreground. A process that has ended keeps its group until it is
-/// waited for, and this one never is.
+/// Makes an empty group the screen's foreground. An ended process keeps its group until it is waited
+/// for, and this one never is.
 fn leave_foreground() {
     let mut nobody = Command::new(SELF);
     let started = nobody
@@ -161,7 +162,7 @@ fn leave_foreground() {
         .process_group(0)
         .spawn();
     if let (Ok(nobody), Ok(terminal)) = (started, File::open("/dev/tty")) {
-        // Else what was left behind gets the signal.
+        // Otherwise the remaining processes get the signal.
         let _ = rustix::termios::tcsetpgrp(terminal, Pid::from_child(&nobody));
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Library {
     pub(crate) path: Option<PathBuf>,
 }
 
-/// What the program's loader makes of it; nothing when it cannot be asked.
+/// The libraries that the program's loader finds; empty when it cannot be asked.
 pub(crate) fn list(program: &Path, dynamic: &Dynamic, environment: &Environment) -> Vec<Library> {
     if dynamic.interpreter.is_empty() {
         return Vec::new();

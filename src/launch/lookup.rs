@@ -1,4 +1,4 @@
-//! Finds the program the way `execvp` does, so that what is wrong with it can be said in advance.
+//! Finds the program the way `execvp` does, so that its faults can be reported in advance.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +12,7 @@ use crate::quote::quoted;
 /// Where programs are looked for when `PATH` is not set.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
-/// The file that `name` stands for.
+/// The file of `name`.
 pub(crate) fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Failure> {
     if name.as_bytes().contains(&b'/') {
         return check(Path::new(name)).map(|()| name.into());

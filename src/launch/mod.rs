@@ -26,12 +26,12 @@ use screen::Screen;
 pub(crate) use environment::{Environment, soft_options};
 pub(crate) use started::{Exit, Started};
 
-/// What is to be started.
+/// The program to start.
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
     /// The program as the user named it, and its arguments.
     pub(crate) words: Vec<OsString>,
-    /// The file that the name stands for.
+    /// The file of the name.
     pub(crate) program: PathBuf,
     pub(crate) environment: Environment,
     /// Standard output is for the trace: the program writes to standard error instead.
@@ -39,7 +39,7 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// Starts the program on the tool's own standard streams, or on a screen of its own.
+    /// Starts the program on the tool's standard streams, or on a separate screen.
     pub(crate) fn start(&self, screen: Option<&mut Screen>) -> Result<Started, Failure> {
         let started = match screen {
             None => self.spawn().map(Started::child),

@@ -1,4 +1,4 @@
-//! A terminal of its own for a program that runs under the live view.
+//! A separate terminal for a program that runs under the live view.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, PipeWriter, Read, Write};
@@ -72,8 +72,8 @@ impl Screen {
             .take()
             .ok_or_else(|| io::Error::other("the screen is in use"))?;
         let ((news, report), (ends, control)) = (io::pipe()?, io::pipe()?);
-        // The copies are inherited, unlike what they are copies of. None must stay: a keeper that ends is
-        // noticed by the end of its report.
+        // The copies are inherited, unlike their originals. All must be closed: the end of a keeper's
+        // report shows that it has ended.
         let copies = [
             rustix::io::dup(&report)?,
             rustix::io::dup(&ends)?,
@@ -105,16 +105,17 @@ impl Screen {
         Started::by_keeper(keeper, news)
     }
 
-    /// The tool is done with the screen: what the program left behind may go on writing, into the log.
+    /// The tool has finished with the screen: the program's remaining processes may continue to write,
+    /// into the log.
     pub(crate) fn leave(self, log: Option<&Path>) {
         if let (Some(mut control), Some(path)) = (self.control, log) {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-            // A keeper that has gone has nothing to keep.
+            // A keeper that has ended has nothing to keep.
             let _ = control.write_all(path.as_os_str().as_bytes());
         }
     }
 
-    /// Copies what the program writes to the log, on a thread of its own.
+    /// Copies the program's output to the log, on a separate thread.
     pub(crate) fn keep_log(&self, log: LogBook, file: Option<File>) -> io::Result<LogKeeper> {
         let ended = Arc::new(AtomicBool::new(false));
         let (pty, told) = (Arc::clone(&self.pty), Arc::clone(&ended));
@@ -144,7 +145,7 @@ impl LogKeeper {
 fn copy(pty: &Pty, log: &LogBook, mut file: Option<File>, ended: &AtomicBool) {
     let mut buffer = [0; 16 * 1024];
     loop {
-        // Read first: what was written before the end is then still seen.
+        // Read first: output before the end is then still copied.
         let last_look = ended.load(Ordering::Acquire);
         let ready = poll(&mut [PollFd::new(pty, PollFlags::IN)], Some(&PATIENCE));
         match ready {
@@ -160,7 +161,7 @@ fn copy(pty: &Pty, log: &LogBook, mut file: Option<File>, ended: &AtomicBool) {
                 log.take(bytes, file.as_mut());
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // The last holder of the other end has gone.
+            // The last holder of the other end has closed it.
             _ => break,
         }
     }

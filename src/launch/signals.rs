@@ -40,7 +40,7 @@ enum Addressee {
     Nobody { interrupted: bool },
 }
 
-/// What is done when somebody asks what the program waits for.
+/// Reaction to a request for the program's state.
 type Ask = Box<dyn Fn() + Send + Sync>;
 
 /// Passes signals on for as long as the tool runs.
@@ -103,7 +103,7 @@ impl Relay {
         }
     }
 
-    /// The program has ended; its pid may soon be somebody else's.
+    /// The program has ended; another process may soon have its pid.
     pub(crate) fn program_ended(&self) {
         self.set(Addressee::Nobody { interrupted: false });
     }
@@ -117,7 +117,7 @@ impl Relay {
         matches!(*addressee, Addressee::Nobody { interrupted: true })
     }
 
-    /// Changes the addressee; what was kept goes to the new one.
+    /// Changes the addressee; kept signals go to the new one.
     fn set(&self, addressee: Addressee) {
         let mut current = self
             .addressee

@@ -6,14 +6,14 @@ use std::process::{Child, ExitStatus};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// Stands for what is not known.
+/// Text for an unknown value.
 const NONE: &str = "-";
 
 /// How a program has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exit {
     pub(crate) status: ExitStatus,
-    /// The user that it was in the end, where that can be told.
+    /// The user of the final process, if known.
     pub(crate) user: Option<u32>,
     /// Bytes that it could map at most in the end, where there was a limit.
     pub(crate) space: Option<u64>,
@@ -84,7 +84,7 @@ pub(crate) struct Started {
 enum Watched {
     /// This process, its parent.
     Here(Child),
-    /// The process that keeps its screen, which tells it here.
+    /// The keeper of its screen, which reports it here.
     ByKeeper {
         keeper: Child,
         news: BufReader<PipeReader>,
@@ -135,7 +135,7 @@ impl Started {
         self.pid
     }
 
-    /// The process that leads the session of the program, if it is in one of its own.
+    /// The process that leads the program's session, if that is a separate one.
     pub(crate) fn session_leader(&self) -> Option<u32> {
         match &self.watched {
             Watched::Here(_) => None,
@@ -181,7 +181,7 @@ mod tests {
     /// A keeper that says this and ends.
     fn kept(says: &str) -> io::Result<Started> {
         let (news, report) = io::pipe()?;
-        // The command has the report for as long as it is there.
+        // The command has the report open until it ends.
         let keeper = Command::new("printf").arg(says).stdout(report).spawn()?;
         Started::by_keeper(keeper, news)
     }

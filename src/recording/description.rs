@@ -1,4 +1,4 @@
-//! What a trace says of its own recording: its first chunk.
+//! Facts of a trace about its recording: its first chunk.
 
 use chrono::{Local, SecondsFormat, TimeZone};
 
@@ -47,7 +47,7 @@ pub(crate) fn session(plan: &Plan) -> SessionRow {
     }
 }
 
-/// What the kernel calls the time since the host was started: recordings that share it have one clock.
+/// The kernel's id of the time since the host was started: recordings with the same id have one clock.
 fn boot_id() -> String {
     let told = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     told.map(|it| it.trim().to_owned()).unwrap_or_default()
@@ -66,7 +66,7 @@ fn queue_depth(_options: &str) -> Option<u32> {
     None
 }
 
-/// One moment on the host's clocks, as well as they can be read together.
+/// Readings of the host's clocks at one time, as close as possible.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     monotonic: i64,

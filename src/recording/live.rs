@@ -57,8 +57,8 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
     Ok(Ended { log, ..ended? })
 }
 
-/// Shows the view so that a mistake in it cannot end the recording. The terminal has been given back
-/// by then, and the mistake told.
+/// Shows the view so that a fault in it cannot end the recording. By then the terminal has been
+/// restored, and the fault reported.
 fn unharmed<T>(show: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let shown = std::panic::catch_unwind(AssertUnwindSafe(show));
     shown.unwrap_or_else(|_| Err(anyhow::anyhow!("it failed; please report the lines above")))
@@ -81,7 +81,7 @@ fn show(
     title: String,
 ) -> anyhow::Result<Option<i32>> {
     let mut source = FileSource::recording(path, log.clone(), gauge)?;
-    // What is said now would spoil the screen; it is said when that is given back.
+    // A message would spoil the screen; it is printed when the screen is restored.
     let _hold = Hold::new();
     viewing::show(
         &mut source,

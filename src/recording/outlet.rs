@@ -1,4 +1,5 @@
-//! Where a recorder puts its reports: on standard error, or beside the trace while the view has the screen.
+//! Destination of a recorder's reports: standard error, or a file next to the trace while the view has
+//! the screen.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -62,7 +63,7 @@ pub(super) fn beside(trace: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Makes a file that is as private as the trace. Nothing that is there is opened.
+/// Makes a file that is as private as the trace. Existing files are not opened.
 pub(super) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true).mode(0o600).open(path)

@@ -1,8 +1,9 @@
 //! A recorder that says what its program waits for: when it is asked by `SIGQUIT`, and when nothing has moved for so
 //! long as the user said.
 //!
-//! All of it happens on one thread of its own, which steps back behind the program and the collector. It reads the
-//! recording as the command `why` does. As long as something moves, it only compares two numbers now and then.
+//! All of it happens on one separate thread with a lower priority than the program and the collector.
+//! It reads the recording as the command `why` does. While the program makes progress, it only compares
+//! two numbers from time to time.
 
 use std::fs::File;
 use std::path::Path;
@@ -25,14 +26,14 @@ use crate::hang;
 use crate::output::say;
 use crate::viewing::step_back;
 
-/// What was recorded before is in the file after this.
+/// Records of this age are in the file.
 const FLUSHED: Duration = Duration::from_millis(200);
-/// The thread waits so long where it has nothing to watch.
+/// Pause of the thread without anything to watch.
 const IDLE: Duration = Duration::from_secs(3600);
-/// When the recording has ended, a report that was asked for may take so much longer.
+/// Additional time for a requested report after the end of the recording.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is asked of the thread.
+/// A request to the thread.
 enum Ask {
     Report,
     End,
@@ -84,7 +85,7 @@ impl Reporter {
         }
     }
 
-    /// The recording is complete: what was asked for is said, and nothing is watched any more.
+    /// The recording is complete: requested reports are printed, and watching ends.
     pub(super) fn finish(self) {
         let _ = self.ended.set(Instant::now());
         let _ = self.asks.send(Ask::End);
@@ -93,7 +94,7 @@ impl Reporter {
     }
 }
 
-/// What the thread has.
+/// State of the thread.
 struct Work {
     /// The recording; none if it goes to a pipe or a device. By its file, as its name may change.
     file: Option<File>,
@@ -140,7 +141,7 @@ impl Work {
         match self.look(true) {
             Ok(Some((report, begin))) => {
                 let text = hang::text::text(&report, begin);
-                // The key that asks also ends a program: then only what it waited for is of interest.
+                // The key of this request also ends a program: then only its waits are of interest.
                 let is_over = self.ended.get().is_some() && !stands(&report);
                 let lines = if is_over { 1 } else { usize::MAX };
                 self.outlet.put(&first_lines(&text, lines));
@@ -150,7 +151,7 @@ impl Work {
         }
     }
 
-    /// Looks at what has moved.
+    /// Checks the progress.
     fn watch(&mut self) {
         self.hear_failures();
         let moved = self.gauge.moved();
@@ -225,7 +226,7 @@ impl Work {
     }
 }
 
-/// Whether something waits for what does not come, or may not.
+/// Whether a wait of the program will not end, or may not.
 fn stands(report: &Report) -> bool {
     matches!(report.verdict, Verdict::Hangs | Verdict::Quiet)
 }
@@ -234,7 +235,7 @@ fn first_lines(text: &str, count: usize) -> String {
     text.split_inclusive('\n').take(count).collect()
 }
 
-/// What the runtime said when it gave up.
+/// The runtime's error when it gave up.
 fn given_up(failed: &Failed) -> String {
     let Failed {
         tid,

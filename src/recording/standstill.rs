@@ -1,5 +1,5 @@
-//! When a report on a standstill is due. It is told the time and what moved, and says what to do: it has no clock, and
-//! reads nothing.
+//! Decides when a report on a standstill is due. Its inputs are the time and the last progress, its
+//! output the next step: it has no clock, and reads nothing.
 
 use ascend_trace_analysis::hang::{Report, Verdict};
 use ascend_trace_collector::gauge::{Failed, LastMoved};
@@ -10,9 +10,9 @@ const LOOK_NS: i64 = 500_000_000;
 /// What there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// To look again after so many nanoseconds.
+    /// Look again after this number of nanoseconds.
     Later(i64),
-    /// To find out what the program waits for.
+    /// Find out what the program waits for.
     Look,
 }
 
@@ -22,7 +22,7 @@ struct Said {
     /// When something had moved last, and when it was said.
     moved_ns: i64,
     at_ns: i64,
-    /// It is over, or nothing more is to be said of it.
+    /// It has ended, or needs no further report.
     is_over: bool,
 }
 
@@ -30,14 +30,14 @@ struct Said {
 #[derive(Debug)]
 pub(super) struct Standstill {
     limit_ns: i64,
-    /// What the collector said when the recording was looked at last.
+    /// The collector's progress at the last look at the recording.
     looked: Option<LastMoved>,
     not_before_ns: i64,
     said: Option<Said>,
 }
 
 impl Standstill {
-    /// Nothing may move for so long.
+    /// Longest pause without progress.
     pub(super) fn after(limit_ns: i64) -> Self {
         Self {
             limit_ns,
@@ -54,7 +54,7 @@ impl Standstill {
         }
         let due_ns = moved.any_ns.saturating_add(self.limit_ns);
         let rest = due_ns.max(self.not_before_ns).saturating_sub(now_ns);
-        // What comes after a report is said soon.
+        // Changes after a report are noticed soon.
         let most = self.said.map_or(i64::MAX, |_| LOOK_NS);
         match self.looked == Some(moved) {
             _ if rest > 0 => Due::Later(rest.min(most)),
@@ -63,7 +63,8 @@ impl Standstill {
         }
     }
 
-    /// The recording was looked at. Answers whether the report is to be printed: each standstill is reported once.
+    /// Takes the result of a look at the recording. Returns whether to print the report: each
+    /// standstill is reported once.
     pub(super) fn looked(&mut self, now_ns: i64, moved: LastMoved, report: &Report) -> bool {
         let stands = matches!(report.verdict, Verdict::Hangs | Verdict::Quiet);
         if !stands || report.quiet_ns < self.limit_ns {
@@ -85,7 +86,8 @@ impl Standstill {
         !is_known
     }
 
-    /// Whether a failed call was blocked when the report was printed: the runtime has given up what it waited for.
+    /// Whether a failed call was blocked when the report was printed: the runtime has given up its
+    /// wait.
     pub(super) fn was_blocked(&self, failed: &Failed) -> bool {
         let during = |it: Said| (failed.begin_ns..=failed.end_ns).contains(&it.at_ns);
         self.said.is_some_and(during)

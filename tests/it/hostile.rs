@@ -1,5 +1,5 @@
-//! Programs and surroundings that were made to break a tracer. Each states what it is after in its own
-//! first lines (`tests/hostile`); the module of its topic says what must hold.
+//! Programs and environments that were made to break a tracer. The first lines of each
+//! (`tests/hostile`) state its purpose; the module of its topic states the expected result.
 
 /// Every call made is recorded or counted as not recorded: [`counts::balanced`].
 mod counts;
@@ -8,15 +8,15 @@ mod counts;
 mod calls;
 /// Many processes, many recorders, targets that are taken, memory that others left.
 mod collector;
-/// Programs that end things, and themselves, at any moment.
+/// Programs that end things, and themselves, at any time.
 mod ends;
 /// Files that were made to harm their reader.
 mod files;
 /// How a program is started: sanitizers, other C libraries, filters, limits, privileges.
 mod launch;
-/// What the loader does, and what programs ask of it.
+/// Actions of the loader, and the programs' requests to it.
 mod loader;
-/// What the runtime answers only because somebody has looked.
+/// Results of the runtime that depend on an earlier look.
 mod looks;
 /// What tracing takes of the program's memory.
 mod memory;

@@ -1,5 +1,4 @@
-//! What happens between the program and the file when there is too much, too little room, or nobody
-//! left to read.
+//! The way from the program to the file with too much data, too little room, or no reader.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +16,7 @@ use crate::support::process::finish;
 use crate::support::screen::Screen;
 use crate::support::{Run, feed, program, run, tool};
 
-/// A recording whose program waits for a line before it begins.
+/// A recording with a program that waits for a line before it begins.
 struct Waiting {
     child: Child,
     stdin: ChildStdin,
@@ -52,7 +51,7 @@ impl Waiting {
         self.stdin.write_all(b"go\n").unwrap();
     }
 
-    /// The rest of what the program writes, until nobody can write any more.
+    /// The rest of the program's output, until no process can write any more.
     fn rest(&mut self) -> String {
         let mut text = String::new();
         self.stdout.read_to_string(&mut text).unwrap();
@@ -133,7 +132,8 @@ fn twenty_thousand_threads_share_the_channels() {
     let trace = open(&recording.trace());
     let calls = trace.calls().len() as u64;
     assert_eq!(calls + trace.losses().calls, 20_001, "{outcome}");
-    // What is lost was started faster than the tool could look: 4,096 threads have a channel without it.
+    // Lost threads were started faster than the tool could look: 4,096 threads have a channel without
+    // it.
     assert!(calls >= 4096, "{outcome}");
 }
 
@@ -158,7 +158,7 @@ fn a_program_outlives_the_tool() {
     let mut waiting = Waiting::start(burst(2, CALLS, "wait").command(folder.path()));
     kill_process(waiting.tool(), Signal::KILL).unwrap();
     finish_killed(&mut waiting.child);
-    // Far more than the memory holds, with nobody to read it.
+    // Far more than the memory holds, without a reader.
     waiting.go();
     assert_eq!(waiting.rest(), format!("made {}\n", 2 * CALLS));
     let (_, warnings) = opened(folder.path().join("t.atrace")).unwrap();
@@ -175,7 +175,7 @@ fn a_full_disk_is_said_and_counted_and_the_program_runs_on() {
     const CALLS: u64 = 300_000;
     let folder = tempfile::tempdir().unwrap();
     let mut waiting = Waiting::start(burst(1, CALLS, "wait").command(folder.path()));
-    // A limit on the tool's files is what a full disk or a quota is to it.
+    // A limit on the tool's files has the effect of a full disk or a quota.
     let limit = Rlimit {
         current: Some(64 * 1024),
         maximum: Some(64 * 1024),
@@ -187,7 +187,7 @@ fn a_full_disk_is_said_and_counted_and_the_program_runs_on() {
     let said = outcome.said().join("\n");
     assert!(said.contains("any more: File too large"), "{said}");
     assert!(said.contains("could not be written to the file"), "{said}");
-    // What is there is whole, and says itself what is missing.
+    // The existing part is whole, and names the missing part.
     let trace = open(&folder.path().join("t.atrace"));
     let all = trace.calls().len() as u64 + trace.losses().calls;
     assert_eq!(all, CALLS + 3, "{outcome}");

@@ -1,8 +1,8 @@
 //! From the ticks in records to nanoseconds of `CLOCK_MONOTONIC`.
 //!
-//! The mapping is a chain of straight pieces that only ever grows at its end: a tick that has been
-//! converted once gives the same time for ever, and later ticks never give earlier times. Each
-//! piece is aimed so that it meets what the two clocks were last seen to say.
+//! The mapping is a chain of straight pieces that only grows at its end: a tick that was converted
+//! always gives the same time, and later ticks never give earlier times. Each piece is aimed so that it
+//! meets the last reading of both clocks.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ const JUMP_NS: i64 = 1_000_000;
 const EARLY_NS: i64 = 20_000_000;
 const LATE_NS: i64 = 100_000_000;
 
-/// Both clocks at one moment.
+/// Both clocks at one point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reading {
     ticks: Ticks,
@@ -103,7 +103,7 @@ impl Clock {
         }
     }
 
-    /// How long so many ticks take.
+    /// Duration of `ticks` ticks.
     pub fn length(&self, ticks: u64) -> u64 {
         match (self.source, self.pieces.last()) {
             (TickSource::Counter, Some(piece)) => (ticks as f64 * piece.rate) as u64,
@@ -148,7 +148,7 @@ impl Clock {
         }
         let mapped = self.at(reading.ticks);
         let behind = reading.host.since(mapped);
-        // The first piece has no rate of its own yet, so it says nothing about jumps.
+        // The first piece has no measured rate yet, so it says nothing about jumps.
         let jumped = self.pieces.len() > 1 && behind.abs() > JUMP_NS;
         if jumped {
             self.window.clear();
@@ -168,7 +168,7 @@ impl Clock {
                 rate,
             }
         } else {
-            // Never backwards: what is ahead is slowed until the truth has caught up.
+            // Never backwards: a clock that is ahead is slowed until the truth has caught up.
             let aimed = rate + behind as f64 / interval;
             Piece {
                 ticks: reading.ticks,
@@ -214,12 +214,12 @@ impl Piece {
     }
 }
 
-/// Where the wall clock stands against the host's.
+/// Offset of the wall clock from the host's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WallClock {
     /// Nanoseconds by which it is behind [`now`]; negative, as a rule.
     pub behind_ns: i64,
-    /// What it shows. The hardware log takes its times from it.
+    /// Its reading. The hardware log takes its times from it.
     pub now: DeviceNs,
 }
 

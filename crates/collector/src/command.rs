@@ -1,13 +1,13 @@
-//! The command lines of processes, which come in parts ahead of what else is told of a process.
+//! Command lines of processes. They arrive in parts before the other facts about a process.
 
 use std::collections::HashMap;
 
 use ascend_trace_format::record::{MAX_LONG_TEXT, told};
 
-/// What the end of a command line that is not told whole looks like.
+/// End of a command line that is cut.
 const CUT: &str = "…";
 
-/// Parts that have come.
+/// Parts that have arrived.
 #[derive(Debug, Default)]
 struct Begun {
     bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What the tool costs the threads of the program: from what they measure now and then to sums.
+//! Tracer overhead of the program's threads: sums derived from samples.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ struct Thread {
     /// Calls that have been recorded.
     calls: u64,
     last: CostRow,
-    /// What it said last.
+    /// The last report of the thread.
     said: Option<told::Cost>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Costs {
     threads: Vec<Thread>,
     /// Which thread of a process has this id.
     ids: HashMap<(u32, u32), u32>,
-    /// What was said of threads that have not been heard themselves, by process.
+    /// Reports about threads without a report, by process.
     unknown: Vec<(u32, told::Cost)>,
     /// Calls that were measured in any thread, and for how long in nanoseconds.
     measured: (u64, u64),
@@ -52,9 +52,9 @@ impl Costs {
         }
     }
 
-    /// What a record says of its thread, or of another one of its process: nothing for a thread that is
-    /// yet to be heard, which happens when a process ends. `calls` of the thread that wrote it have come
-    /// since they were counted.
+    /// Takes a report of a thread, or about another thread of its process. Returns `None` for a thread
+    /// without a report, which happens when a process ends. `calls` is the number of calls of the
+    /// writing thread since the last count.
     pub(crate) fn take(
         &mut self,
         said: &told::Cost,
@@ -84,8 +84,8 @@ impl Costs {
         Some(thread.last)
     }
 
-    /// The sums of all threads that recorded more since they last said something of it, at the end
-    /// of the recording: what they say last may be lost with them.
+    /// At the end of the recording: sums of all threads that recorded more since their last report. The
+    /// last report of a thread may be lost.
     pub(crate) fn close(&mut self, end_ns: i64, clock: &Clock) -> Vec<CostRow> {
         let mut rows = Vec::new();
         for (process, said) in std::mem::take(&mut self.unknown) {
@@ -108,7 +108,7 @@ impl Costs {
 }
 
 impl Thread {
-    /// Takes in what the thread says after so many calls; answers the new measurements in it.
+    /// Takes a report of the thread after `calls` calls; returns its new measurements.
     fn hear(&mut self, said: &told::Cost, calls: u64, clock: &Clock) -> (u64, u64) {
         // Two threads may speak for one, and be heard in another order.
         if self.said.is_some_and(|last| said.at < last.at) {
@@ -153,7 +153,7 @@ fn scaled(sum: u64, count: u64, samples: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// What the thread `tid` says: when, samples, their length, what came besides, timing.
+    /// A report of the thread `tid`: time, samples, their duration, other time, timing.
     fn said(tid: u32, [at, samples, sampled, besides, timing]: [u64; 5]) -> told::Cost {
         told::Cost {
             tid,

@@ -1,4 +1,4 @@
-//! How calls were intercepted and what was not: gathered while records come in, told at the end.
+//! Which calls were intercepted, and how: collected during the recording, reported at its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub(crate) struct Fetched {
     pub(crate) untyped: bool,
 }
 
-/// What the records of all processes tell.
+/// Facts from the records of all processes.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage {
     pub(crate) fetched: BTreeMap<String, Fetched>,
@@ -69,8 +69,8 @@ impl Coverage {
 }
 
 impl Coverage {
-    /// The report: every function of AscendCL that a library exports or the program asked for. Those
-    /// that nobody wanted are only counted.
+    /// The report: every function of AscendCL that a library exports or the program asked for.
+    /// Functions that the program does not use are only counted.
     pub(crate) fn rows(
         &self,
         functions: &[Function],

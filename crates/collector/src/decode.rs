@@ -1,4 +1,4 @@
-//! Records as they lie in shared memory become rows of the trace.
+//! Decodes records of the shared memory into rows of the trace.
 //!
 //! The program that wrote them is not trusted: a record that makes no sense is counted and skipped.
 
@@ -17,10 +17,10 @@ use super::found::Found;
 use super::script;
 use super::stacks::{self, Stacks};
 
-/// Bounds are multiples of this. A power of two, far below what they are exact to.
+/// Bounds are multiples of this. A power of two, far below their precision.
 const BOUND_NS: i64 = 64;
 
-/// The thread whose channel a record came from.
+/// The thread that owns the channel of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) process: u32,
@@ -28,7 +28,7 @@ pub(crate) struct Origin {
     pub(crate) tid: u32,
 }
 
-/// Decodes records. It keeps the last call, so that the next one needs no memory of its own.
+/// Decodes records. It keeps the last call, so that the next one needs no new memory.
 pub(crate) struct Decoder {
     call: Row,
     other: Row,
@@ -37,11 +37,11 @@ pub(crate) struct Decoder {
     stacks: Stacks,
 }
 
-/// What a record is to the collector.
+/// Kinds of records for the collector.
 pub(crate) enum Decoded<'d, 'r> {
     /// A row of the file.
     Row(&'d mut Row),
-    /// It is for the report on what was caught, or needs to know of all threads.
+    /// It belongs to the report on interception, or needs facts about all threads.
     Other(Record<'r>),
     /// The decoder has learnt from it.
     Learnt,
@@ -143,8 +143,8 @@ impl Decoder {
         Some(row)
     }
 
-    /// A call that is under way, as its thread tells; it ends at `end_ns` as far as the trace is
-    /// concerned. `None` when it makes no sense.
+    /// A running call, as announced by its thread; for the trace, it ends at `end_ns`. `None` when it
+    /// makes no sense.
     pub(crate) fn open_call(
         &mut self,
         words: &[u64; SLOT_WORDS],
@@ -173,7 +173,8 @@ fn call(row: &mut CallRow, told: &Call<'_>, functions: &[Function], clock: &Cloc
     row.args.clear();
     row.args.extend_from_slice(args);
     if told.is_left {
-        // What it would have answered is not known. Only the arguments that found room are told.
+        // The values that it would have returned are not known. Only the arguments that had room are in
+        // the record.
         let answers = row.args.iter_mut().zip(declared);
         answers
             .filter(|(_, arg)| arg.out)
@@ -252,8 +253,8 @@ fn task_time(told: &told::TaskTime, process: u32, clock: &Clock) -> TaskTimeRow 
     }
 }
 
-/// A time that is only a bound, made a little later: the last bits of it would take more room in the
-/// file than all that they tell is worth.
+/// Rounds a time that is only a bound up a little: its last bits would cost more room in the file than
+/// they are worth.
 fn bound(ns: i64) -> i64 {
     ns.saturating_add(BOUND_NS - 1) & -BOUND_NS
 }

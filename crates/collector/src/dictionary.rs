@@ -13,7 +13,7 @@ const CODES: &str = "aclError";
 /// Number of a function that has none yet. The hook table is far shorter.
 const NONE: u16 = u16::MAX;
 
-/// What the file has been told.
+/// The descriptions that the file contains already.
 #[derive(Debug)]
 pub struct Dictionary {
     /// By place in the hook table, or behind it.
@@ -22,7 +22,7 @@ pub struct Dictionary {
     found: Vec<FunctionRow>,
     count: u16,
     enumerations: BTreeSet<&'static str>,
-    /// The file knows what return codes besides 0 are called.
+    /// The file contains the names of return codes other than 0.
     has_codes: bool,
 }
 
@@ -39,8 +39,8 @@ impl Default for Dictionary {
 }
 
 impl Dictionary {
-    /// Replaces a call's place in the hook table by its function's number in the file; answers what
-    /// the file must be told before the call.
+    /// Replaces a call's place in the hook table by its function's number in the file; returns the
+    /// descriptions that the file needs before the call.
     #[inline]
     pub fn translate(&mut self, call: &mut CallRow) -> Option<TablesRow> {
         let place = usize::from(call.function);
@@ -58,7 +58,7 @@ impl Dictionary {
         self.found.push(function);
     }
 
-    /// Whether what a function answers is a return code.
+    /// Whether a function returns a return code.
     fn returns_code(&self, place: usize) -> bool {
         match tables::FUNCTIONS.get(place) {
             Some(known) => matches!(known.ret, RetKind::Error),
@@ -75,7 +75,7 @@ impl Dictionary {
         call.ret != 0 && self.returns_code(usize::from(call.function))
     }
 
-    /// The names of a failed call's function and of what it returned.
+    /// The names of a failed call's function and of its return code.
     pub fn failure(&self, call: &CallRow) -> Option<(String, String)> {
         let place = usize::from(call.function);
         let found = || self.found.get(place.checked_sub(tables::FUNCTIONS.len())?);
@@ -125,7 +125,7 @@ impl Dictionary {
     }
 }
 
-/// What a file is told at its beginning: what success is called.
+/// First tables of a file: the name of success.
 pub fn first_tables() -> TablesRow {
     let mut enumerations: BTreeMap<_, _> = enumeration(CODES).into_iter().collect();
     for constants in enumerations.values_mut() {

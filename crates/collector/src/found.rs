@@ -10,14 +10,14 @@ use ascend_trace_recording::rows::{ArgRow, FunctionRow};
 use super::decode::string;
 use crate::tables;
 
-/// What records tell of such functions.
+/// Facts about such functions from records.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// By process and index of the record.
     numbers: HashMap<(u32, u16), u16>,
     /// By shape and name.
     known: BTreeMap<(Shape, String), u16>,
-    /// Those that have come since the last [`Found::new_ones`].
+    /// New ones since the last [`Found::new_ones`].
     new: Vec<FunctionRow>,
 }
 
@@ -46,7 +46,7 @@ impl Found {
         self.numbers.insert((process, index), number);
     }
 
-    /// What has taken the next places, in order.
+    /// The functions that took the next places, in order.
     pub(crate) fn new_ones(&mut self) -> impl Iterator<Item = FunctionRow> {
         self.new.drain(..)
     }
@@ -58,7 +58,7 @@ impl Found {
     }
 }
 
-/// What the trace says of such a function.
+/// Description of such a function in the trace.
 fn described(shape: Shape, name: &str) -> FunctionRow {
     let plain = FunctionRow {
         name: name.to_owned(),

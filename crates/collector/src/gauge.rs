@@ -1,12 +1,12 @@
-//! What has been recorded up to now, for whoever watches: it may not be in the file yet.
+//! Recorded amounts up to now, for observers: they may not be in the file yet.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Failed calls that nobody has taken are kept up to this number.
+/// Largest number of failed calls that wait for an observer.
 const MOST_FAILED: usize = 64;
 
-/// What a recorder has counted up to now, which may not be in its file yet.
+/// Counts of a recorder up to now, which its file may not contain yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     pub calls: u64,
@@ -34,7 +34,7 @@ pub struct Failed {
     pub end_ns: i64,
 }
 
-/// Counts of the collecting thread, which are told after each look at the shared memory.
+/// Counts of the collecting thread, published after each pass over the shared memory.
 #[derive(Debug, Default)]
 pub struct Gauge {
     calls: AtomicU64,
@@ -69,7 +69,7 @@ impl Gauge {
         }
     }
 
-    /// The oldest are forgotten where nobody watches.
+    /// Without an observer, the oldest ones are dropped.
     pub(crate) fn tell_failed(&self, failed: Failed) {
         let mut all = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST_FAILED {

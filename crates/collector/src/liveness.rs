@@ -1,8 +1,8 @@
 //! Which of the recorded processes are still there.
 //!
 //! Giving a channel back while its process still writes would corrupt the recording, so a process
-//! counts as gone only when that is known. It is looked up once, when its first channel is seen; from
-//! then on the kernel tells of its end, through a descriptor of the process.
+//! counts as ended only when that is known. It is looked up once, when its first channel appears; from
+//! then on the kernel reports its end, through a descriptor of the process.
 //!
 //! **Invariant: nothing here costs more the more processes have ended.**
 
@@ -33,7 +33,7 @@ struct Member {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Known {
-    /// Its end will be told.
+    /// The kernel will report its end.
     Watched,
     /// It is in our namespace, and is asked about.
     Polled {
@@ -46,24 +46,24 @@ enum Known {
     Gone,
 }
 
-/// What a process was when it was met.
+/// Identity of a process when it was first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Image {
     key: u64,
-    /// Where the kernel put its stack, which `exec` changes; `None` where that is not told.
+    /// Address of its stack, which `exec` changes; `None` where the kernel does not show it.
     stack: Option<u64>,
 }
 
 impl Image {
-    /// Whether both are of one process, which has replaced one by the other. Without a sign of that,
-    /// both may be there: a library of ours that is loaded twice joins twice.
+    /// Whether both belong to one process, which has replaced one by the other. Without a sign of that,
+    /// both may exist: a library that is loaded twice joins twice.
     fn replaces(self, other: Self) -> bool {
         let differ = |(one, two): (u64, u64)| one != two;
         self.stack.zip(other.stack).is_some_and(differ)
     }
 }
 
-/// What is known about processes.
+/// Known processes.
 pub(crate) struct Liveness {
     /// Our pid namespace, 0 when it is not known.
     namespace: u64,
@@ -90,9 +90,9 @@ impl Default for Liveness {
 }
 
 impl Liveness {
-    /// Takes in what the kernel has told since the last time.
+    /// Takes the kernel's reports since the last time.
     pub(crate) fn refresh(&mut self) {
-        // Their channels have been given back by now.
+        // Their channels have been given back.
         for member in self.settled.drain(..) {
             self.members.remove(&member);
         }
@@ -130,7 +130,7 @@ impl Liveness {
         is_gone
     }
 
-    /// Looks at all of them anew, however short ago it was, when they are next asked about.
+    /// Forces a new look at all of them at the next query.
     pub(crate) fn look_again(&mut self) {
         self.refresh();
         self.nested.look_again();
@@ -183,7 +183,7 @@ impl Liveness {
         }
         if member.namespace == self.namespace || member.namespace == 0 {
             return match self.find_own(member, now) {
-                // It may be of a namespace that could not be told.
+                // Its namespace may be unknown.
                 Known::Gone if member.namespace == 0 => self.find_nested(member, now),
                 known => known,
             };
@@ -204,7 +204,7 @@ impl Liveness {
     fn find_nested(&mut self, member: Member, now: i64) -> Known {
         match self.nested.find(member.pid, member.namespace, now) {
             Search::Found { pid, is_fresh } => match self.watch.add(member, pid) {
-                // What has got its pid meanwhile is another one.
+                // Another process has got its pid meanwhile.
                 Ok(()) if nested::is(pid, member.pid, member.namespace) => Known::Watched,
                 Ok(()) | Err(Errno::SRCH) if is_fresh => {
                     self.watch.forget(&member);
@@ -238,8 +238,8 @@ fn stack_of(pid: u32) -> Option<u64> {
     (stack > 4096).then_some(stack)
 }
 
-/// Whether nothing but the exit status is left of a process, for a parent that takes its time. A
-/// first thread that has ended alone looks the same, but other threads stand beside it.
+/// Whether a process has ended but its parent has not yet read its exit status. A first thread that has
+/// ended alone looks the same, but then other threads exist.
 fn is_left_over(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").map(|(_, rest)| rest);

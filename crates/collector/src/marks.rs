@@ -1,5 +1,5 @@
-//! Names and ranges that the program gives by its calls: what they mean is worked out here, because
-//! the records say only what was passed.
+//! Names and ranges that the program gives by its calls: their meaning is derived here, because records
+//! contain only the arguments.
 
 use std::collections::HashMap;
 
@@ -23,12 +23,12 @@ pub(crate) struct Marks {
     /// By process and the id that the runtime gave. Without a collector of the vendor's all ids
     /// are the same: then the last one ends first.
     open: HashMap<(u32, u64), Vec<Begun>>,
-    /// Ends whose begin is yet to come: another thread's records are read later.
+    /// Ends without a begin yet: another thread's records are read later.
     early: HashMap<(u32, u64), Vec<(u32, i64)>>,
 }
 
 impl Marks {
-    /// What a call means, if it gives a name or marks time.
+    /// The row of a call that gives a name or marks time.
     pub(crate) fn row(&mut self, call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
         match function.role {
             Role::Mark => Some(Row::Range(range(

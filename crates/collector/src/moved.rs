@@ -1,4 +1,4 @@
-//! When something moved last, as far as records say: so whoever watches for a standstill need not read the file.
+//! Time of the last progress in the records: a watchdog need not read the file.
 //!
 //! The meaning is that of the report on hangs: a call began or returned, or a task ended. What only looks does not
 //! count, nor does a wait that was given up.
@@ -9,7 +9,7 @@ use ascend_trace_recording::rows::{CallRow, Ending, Row};
 use crate::gauge::{Failed, Gauge};
 use crate::tables;
 
-/// A call that returns an error after so long was blocked. Nanoseconds.
+/// A call that returns an error after this duration was blocked. Nanoseconds.
 const BLOCKED_NS: i64 = 1_000_000_000;
 
 /// The last time that something moved.
@@ -35,7 +35,7 @@ impl Default for Moved {
 }
 
 impl Moved {
-    /// A row has come whose call still has its place in the hook table.
+    /// Takes a row with a call that still has its place in the hook table.
     #[inline]
     pub(crate) fn take(&mut self, row: &Row, now_ns: i64) {
         match row {
@@ -71,7 +71,7 @@ impl Moved {
     }
 }
 
-/// A failed call that was blocked before, for whoever watches; its function and its code have these names.
+/// A failed call that was blocked before, for observers; its function and its code have these names.
 pub(crate) fn failed_late(
     call: &CallRow,
     tid: u32,

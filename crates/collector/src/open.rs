@@ -1,4 +1,4 @@
-//! Calls that a thread has under way: told of while they last, or recorded as open.
+//! Running calls of a thread: written while they last, or recorded as open.
 
 use ascend_trace_format::record::SLOT_WORDS;
 use ascend_trace_recording::rows::Row;
@@ -11,9 +11,9 @@ use crate::tables;
 #[derive(Clone, Copy)]
 pub(super) enum Open {
     NotLookedAt,
-    /// They go on at this moment, and are told of if they have lasted long.
+    /// They continue at this time, and are written if they have lasted long.
     GoOn(i64),
-    /// Their thread is dead, or nobody waits for it any more: that is their end.
+    /// Their thread is dead, or the recording ends: that is their end.
     UntilNow(i64),
 }
 

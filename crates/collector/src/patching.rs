@@ -1,4 +1,4 @@
-//! What an engine patched, and what it did not and why.
+//! Functions that an engine patched, and the reasons for the others.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ struct Patching {
     refused: Option<Outcome>,
 }
 
-/// What the records of all processes tell.
+/// Facts from the records of all processes.
 #[derive(Debug, Default)]
 pub(crate) struct Engine {
     /// By function and the library's file name.
@@ -25,7 +25,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// What came of patching a function.
+    /// Takes the result of patching a function.
     pub(crate) fn patch(&mut self, told: &told::Patch<'_>) {
         let key = (string(told.function), string(told.file));
         self.functions.entry(key).or_default().add(told.outcome);
@@ -36,8 +36,8 @@ impl Engine {
         self.failure = Some(string(told.reason));
     }
 
-    /// Whether calls of a function of a library are caught wherever they come from; and else, or in
-    /// another process, why not.
+    /// Whether all calls of a library's function are intercepted; else, or in another process, the
+    /// reason.
     pub(crate) fn of(&self, library: &str, function: &str) -> (bool, String) {
         if let Some(failure) = &self.failure {
             let reason = Outcome::NoEngine.reason();

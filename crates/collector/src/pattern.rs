@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use ascend_trace_format::rank::{RANK_VARIABLES, is_rank};
 
-/// What is known before the program runs.
+/// Facts that are known before the program runs.
 pub(super) trait Surroundings {
     fn variable(&self, name: &OsStr) -> Option<OsString>;
     fn host(&self) -> String;
@@ -39,7 +39,7 @@ impl Surroundings for Own {
 /// A name in which nothing but the program's pid is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Name {
-    /// What lies between the places of the pid.
+    /// The text between the places of the pid.
     pieces: Vec<Vec<u8>>,
 }
 
@@ -123,7 +123,7 @@ fn rank(own: &impl Surroundings) -> anyhow::Result<Vec<u8>> {
     Ok(rank.into_bytes())
 }
 
-/// The text in braces at the beginning, and what follows it.
+/// The text in braces at the beginning, and the rest.
 fn braced(text: &[u8]) -> Option<(&OsStr, &[u8])> {
     let text = text.strip_prefix(b"{")?;
     let end = text.iter().position(|byte| *byte == b'}')?;

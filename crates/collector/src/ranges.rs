@@ -1,4 +1,4 @@
-//! Ranges that the hook inside Python tells: a begin and an end each, of one thread.
+//! Ranges of the hook inside Python: a begin and an end each, of one thread.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -30,14 +30,14 @@ pub(crate) struct Ranges {
     passes: BTreeMap<u32, VecDeque<i64>>,
     /// Pauses of the recording that last, by process and id: another thread may end one.
     pauses: BTreeMap<(u32, u64), Begun>,
-    /// Ends of pauses whose begins have not been read yet, by process and id.
+    /// Ends of pauses without a begin yet, by process and id.
     early: BTreeMap<(u32, u64), i64>,
     /// How many there were by process, and for how many nanoseconds.
     paused: BTreeMap<u32, (u64, i64)>,
 }
 
 impl Ranges {
-    /// A range begins. What ends by that: a pause whose end was read before.
+    /// A range begins. Returns the rows that this ends: a pause with an end that was read before.
     pub(crate) fn begin(
         &mut self,
         told: &told::RangeBegin<'_>,
@@ -99,15 +99,16 @@ impl Ranges {
         rows(ended, end_ns)
     }
 
-    /// What a thread has left open that is gone.
+    /// Ends the open ranges of a thread that has ended.
     pub(crate) fn leave(&mut self, at: Origin, end_ns: i64) -> Vec<Row> {
         let open = self.open.remove(&(at.process, at.thread));
         let passes = self.passes.get(&at.process);
         left(open.unwrap_or_default(), passes, end_ns)
     }
 
-    /// What is open when the recording ends. A pause ends with its process, if that has `ended` before: the record of
-    /// its end may be in the channel of any thread, so only now it is known that there is none.
+    /// Ends the open ranges at the end of the recording. A pause ends with its process, if that is in
+    /// `ended`: the record of its end may be in the channel of any thread, so only now it is certain
+    /// that none exists.
     pub(crate) fn close(
         &mut self,
         end_ns: i64,

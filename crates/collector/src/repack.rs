@@ -1,5 +1,5 @@
-//! Writes a finished trace anew when its chunks are small: what came in during a few milliseconds made
-//! a chunk, so that nothing would be lost and a reader could follow.
+//! Rewrites a finished trace with small chunks: the records of a few milliseconds made a chunk, so that
+//! nothing would be lost and a reader could follow.
 //!
 //! The old file stays until the new one is complete, and readers that have it open keep it.
 
@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 32 * 1024 * 1024;
 /// With more rows in a batch than this, on average, there is little to be won.
 const LARGE: u64 = 8192;
 
-/// What is known of a file that might be worth it.
+/// Facts about a file that may be worth repacking.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Written {
     pub(super) rows: u64,
@@ -31,8 +31,8 @@ impl Written {
     }
 }
 
-/// Replaces the file, if that makes it shorter, and answers its new length. `own` is the file that was
-/// written; what else may have got its name by now is left alone.
+/// Replaces the file, if that makes it shorter, and returns its new length. `own` is the written file;
+/// another file that has got its name meanwhile is not touched.
 pub(super) fn repack(path: &Path, own: &File, written: Written) -> Option<u64> {
     if !written.is_worth_it() {
         return None;
@@ -40,7 +40,7 @@ pub(super) fn repack(path: &Path, own: &File, written: Written) -> Option<u64> {
     let packed = beside(path)?;
     let length = replace(path, &packed, own, written.bytes);
     if !matches!(length, Ok(Some(_))) {
-        // The file is complete as it is. What was begun may not even exist.
+        // The file is complete without it. The unfinished copy may not even exist.
         let _ = fs::remove_file(&packed);
     }
     length.ok().flatten()

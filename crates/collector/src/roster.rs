@@ -9,7 +9,7 @@ use ascend_trace_ring::{ChannelInfo, Drained, Dropped};
 use super::clock::Clock;
 use super::decode::Origin;
 
-/// The thread that holds a channel, with what has been reported of its losses.
+/// The thread that holds a channel, with its reported losses.
 #[derive(Clone, Copy)]
 struct Occupant {
     info: ChannelInfo,
@@ -21,12 +21,12 @@ struct Occupant {
     last_begin: Option<u64>,
 }
 
-/// What a thread is found to have lost.
+/// Losses of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Settled {
     Nothing,
     Lost(LossRow),
-    /// What stands there cannot be: the program has written to memory that is not its own.
+    /// The count is impossible: the program has written to memory of the tool.
     Nonsense,
 }
 
@@ -49,8 +49,8 @@ impl Roster {
         }
     }
 
-    /// The thread that holds the channel. Rows that introduce it, and its process, go to `rows`
-    /// when it is seen for the first time; what it says of itself comes later and replaces them.
+    /// The thread that holds the channel. Rows that introduce it, and its process, are added to `rows`
+    /// when it is seen for the first time; its later descriptions replace them.
     pub(crate) fn origin(
         &mut self,
         channel: usize,
@@ -132,8 +132,7 @@ impl Roster {
         }
     }
 
-    /// What the channel's thread has lost since it was last asked about; forgets a thread that
-    /// has ended.
+    /// Losses of the channel's thread since the last call; forgets a thread that has ended.
     pub(crate) fn settle(&mut self, channel: usize, drained: Drained, now_ns: i64) -> Settled {
         let place = self.occupants.get_mut(channel);
         let Some(occupant) = place.as_ref().and_then(|place| place.as_ref()).copied() else {
@@ -162,14 +161,14 @@ impl Roster {
         })
     }
 
-    /// Processes that have been seen so far.
+    /// Number of processes that have been seen.
     pub(crate) fn processes(&self) -> usize {
         self.processes.len()
     }
 }
 
-/// More records than this cannot have been lost in a thread between two moments: each takes a
-/// nanosecond at the least.
+/// Largest number of records that a thread can lose between two times: each takes a nanosecond at the
+/// least.
 pub(crate) fn possible(from_ns: i64, to_ns: i64) -> u64 {
     // Ticks of several processors differ a little.
     const SLACK_NS: u64 = 1_000_000;

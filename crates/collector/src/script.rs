@@ -1,4 +1,4 @@
-//! What a process is called that runs a program of an interpreter: `train.py` says more than `python3.11`.
+//! Name of a process that runs a program of an interpreter: `train.py` says more than `python3.11`.
 
 /// The name of a process by its executable's, and the words that it was started with, a NUL between two.
 pub(super) fn name(executable: String, command: &str) -> String {
@@ -13,7 +13,7 @@ fn is_python(executable: &str) -> bool {
     version.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
 }
 
-/// The script or module that Python was told to run; `None` where it reads a program from elsewhere.
+/// The script or module in Python's command line; `None` where it reads a program from elsewhere.
 fn script(command: &str) -> Option<&str> {
     let mut words = command.split('\0').skip(1);
     while let Some(word) = words.next() {

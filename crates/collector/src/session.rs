@@ -9,8 +9,8 @@ use ascend_trace_ring::{Arena, ArenaError, SessionSettings};
 
 use crate::tables;
 
-/// Memory for records that the collector has not read yet, unless the user says otherwise. What is
-/// mapped counts as the program's too, so this is most of what tracing adds to it.
+/// Default memory for records that the collector has not read yet. Mapped memory counts as the
+/// program's too, so this is most of the memory that tracing adds to it.
 pub const BUDGET: usize = 24 << 20;
 /// Names a folder that is tried before all others.
 const FOLDER_VARIABLE: &str = "ASCEND_TRACE_MEMORY";
@@ -19,9 +19,9 @@ const NO_MEMORY: i32 = rustix::io::Errno::NOMEM.raw_os_error();
 /// A directory with less room than this is passed over.
 const LEAST: u64 = 32 << 20;
 
-/// Makes a session whose calls are recorded with so many frames of their stacks, 0 for none. It is in the
-/// first directory that has room for it: usually `/dev/shm`, but that is small in containers. On a disk it
-/// works as well, only that the kernel may write it back.
+/// Makes a session that records up to `stacks` frames of each call's stack, 0 for none. It is in the
+/// first directory that has room for it: usually `/dev/shm`, but that is small in containers. On a disk
+/// it works as well, but the kernel may write it back.
 pub fn create(
     timing: Timing,
     stacks: u32,
@@ -71,7 +71,7 @@ fn candidates() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Half of what is free, so that the traced program finds room there too.
+/// Half of the free memory, so that the traced program finds room there too.
 fn budget(free: u64, most: usize) -> Option<usize> {
     (free >= LEAST).then(|| usize::try_from(free / 2).unwrap_or(most).min(most))
 }

@@ -1,4 +1,4 @@
-//! The stacks of calls: each has a number in the file, whatever its process calls it.
+//! The stacks of calls: each has a number in the file, independent of its process's number.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -13,7 +13,8 @@ const OBJECT_AT: u32 = 48;
 /// A frame of Python: it has a line, and the number of its code above.
 const IS_PYTHON: u64 = 1 << 63;
 const LINE_BITS: u32 = 24;
-/// Different stacks of a recording that get numbers, and codes of Python: a program that is not sound may tell any.
+/// Limit for different stacks of a recording, and for codes of Python: a faulty program may send any
+/// number.
 const MOST: usize = 1 << 22;
 
 #[derive(Debug, Default)]
@@ -22,14 +23,14 @@ pub(crate) struct Stacks {
     codes: Numbers,
 }
 
-/// Numbers from 1 of what a process has a hash for.
+/// Numbers, from 1, of the hashes of a process.
 #[derive(Debug, Default)]
 struct Numbers(HashMap<(u32, u64), Noted>);
 
 #[derive(Debug)]
 struct Noted {
     number: u32,
-    /// The file has what it is for.
+    /// The file contains its subject.
     is_told: bool,
 }
 
@@ -51,7 +52,7 @@ impl Numbers {
         self.noted(process, id).map(|noted| noted.number)
     }
 
-    /// The number of what the file has not yet.
+    /// The number of a subject that the file does not contain yet.
     fn new_number(&mut self, process: u32, id: u64) -> Option<u32> {
         let noted = self.noted(process, id)?;
         let is_told = std::mem::replace(&mut noted.is_told, true);

@@ -11,7 +11,7 @@ pub struct End {
     pub status: i32,
 }
 
-/// Set once, by whoever waited for the program.
+/// Set once, by the thread that waited for the program.
 #[derive(Default)]
 pub struct Stop {
     end: Mutex<Option<End>>,

@@ -1,4 +1,4 @@
-//! Packs what was collected and writes it, on a thread of its own: neither a slow disk nor the cost of
+//! Packs collected rows and writes them, on a separate thread: neither a slow disk nor the cost of
 //! packing holds up the thread that empties the channels, until the queue between them is full.
 //!
 //! Whatever goes wrong with the file, the traced program runs on: rows that cannot be stored any more
@@ -25,12 +25,12 @@ const QUEUE: usize = 16;
 #[derive(Debug)]
 pub(super) struct Output {
     file: File,
-    /// Bytes that were written whole; of a regular file of our own also its length.
+    /// Bytes that were written whole; of a regular file also its length.
     sound: u64,
     truncates: bool,
 }
 
-/// A batch that is in the file: what comes last is given back where the end has no room.
+/// A batch in the file: the last one is removed again where the end has no room.
 #[derive(Debug)]
 struct Kept {
     /// Bytes of the file before it.
@@ -135,7 +135,7 @@ impl Storage {
         }
     }
 
-    /// Ends the file properly if it can still be written, and tells how it went.
+    /// Ends the file properly if it can still be written, and returns the result.
     pub(super) fn finish(self, end: EndRow) -> Option<Stored> {
         let _ = self.queue.send(Message::End(end));
         drop(self.queue);
@@ -150,7 +150,7 @@ struct Store {
     written: Written,
     has_failed: bool,
     stored: Stored,
-    /// Losses that the file could not be told of.
+    /// Losses that the file does not contain.
     unsaid: LossRow,
     /// The last batch in the file.
     last: Option<Kept>,
@@ -200,7 +200,8 @@ impl Store {
         self.stored.lost_others += batch.others();
     }
 
-    /// After a failure the file says at its end what is missing. What it lacks room for takes that of the last batch.
+    /// After a failure the end of the file says which rows are missing. If it has no room for that, the
+    /// last batch is removed.
     fn end(&mut self, end: &EndRow) {
         let written = self.writer.write(&self.last_rows(end));
         let Err(error) = written else { return };
@@ -208,7 +209,7 @@ impl Store {
             self.give_up(&error);
         }
         if self.give_back() {
-            // There is nobody left to tell.
+            // A failure cannot be reported any more.
             let _ = self.writer.write(&self.last_rows(end));
         }
     }

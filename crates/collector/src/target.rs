@@ -1,8 +1,8 @@
-//! Where a recording goes: the trace file's name, and what it may replace.
+//! Destination of a recording: the trace file's name, and the files that it may replace.
 //!
-//! **Invariant: a file belongs to one recorder.** It is made new, never opened, unless it is no regular
-//! file; whoever made it holds its lock until the recording is complete; and a file that is replaced is
-//! replaced by a rename, under its own lock, once the program has been started.
+//! **Invariant: a file belongs to one recorder.** The recorder creates it and never opens an existing
+//! one, unless that is no regular file; it holds its lock until the recording is complete; and it
+//! replaces another file by a rename, under that file's lock, once the program has been started.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal};
@@ -29,7 +29,7 @@ pub enum Target {
     Standard,
 }
 
-/// What is said when the trace cannot be begun.
+/// Message when the trace cannot be begun.
 pub(super) const ADVICE: &str = "cannot write the trace; name another file with --output";
 
 /// Traces hold command lines and addresses: they are their maker's.
@@ -39,7 +39,7 @@ const TRIES: u32 = 10_000;
 /// Bytes of a program's name that a default name takes over.
 const LONGEST: usize = 180;
 
-/// An open file, and what is still to be done about its name.
+/// An open file, and the remaining work on its name.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) file: File,
@@ -55,15 +55,15 @@ pub(super) struct Opened {
 enum Wanted {
     /// It has it.
     This,
-    /// That of another file, whose lock is held until then.
+    /// The name of another file. Its lock is held until the rename.
     Replace { path: PathBuf, old: File },
-    /// The one that results from the program's pid, or one beside it.
+    /// A name that depends on the program's pid, or one next to it.
     Late { name: Name },
 }
 
 impl Target {
-    /// Opens the file for writing. Until [`Opened::settle`] it may have a provisional name, and
-    /// nothing that was there before is touched.
+    /// Opens the file for writing. Until [`Opened::settle`] it may have a provisional name, and no
+    /// existing file is touched.
     pub(super) fn open(&self) -> anyhow::Result<Opened> {
         match self {
             Self::Named { path, force } => named(path, *force),
@@ -89,7 +89,7 @@ impl Opened {
         let wanted = match std::mem::replace(&mut self.wanted, Wanted::This) {
             Wanted::This => return,
             Wanted::Replace { path: wanted, old } => {
-                // Under the lock of what is replaced, so that nobody else does so now.
+                // Under the lock of the replaced file, so that no other recorder replaces it now.
                 if is_named(&old, &wanted) && fs::rename(&path, &wanted).is_ok() {
                     *path = wanted;
                     return;
@@ -118,7 +118,7 @@ impl Opened {
         }
     }
 
-    /// Removes what was made, and nothing else: the program could not be launched.
+    /// Removes the new file only: the program could not be launched.
     pub(super) fn discard(self) {
         if let Some(path) = &self.path
             && self.is_own
@@ -152,13 +152,13 @@ fn named(pattern: &Path, force: bool) -> anyhow::Result<Opened> {
     }
 }
 
-/// A file whose name is known later.
+/// A file with a name that is known later.
 fn late(name: Name) -> anyhow::Result<Opened> {
     let (file, path) = provisional(&name.without_pid())?;
     own(file, path, Wanted::Late { name })
 }
 
-/// Something that is there already.
+/// An existing file.
 fn existing(path: PathBuf, force: bool) -> anyhow::Result<Opened> {
     let shown = path.display();
     let found = fs::metadata(&path).with_context(|| cannot(&path))?;
@@ -195,7 +195,7 @@ fn existing(path: PathBuf, force: bool) -> anyhow::Result<Opened> {
 
 fn own(file: File, path: PathBuf, wanted: Wanted) -> anyhow::Result<Opened> {
     if !lock(&file) {
-        // Between the making and the locking, somebody else has set out to replace it.
+        // Between creation and lock, another recorder has begun to replace it.
         bail!(busy(&path));
     }
     Ok(Opened {
@@ -217,7 +217,7 @@ fn provisional(path: &Path) -> anyhow::Result<(File, PathBuf)> {
     let pid = std::process::id();
     for number in 0..TRIES {
         let name = format!(".ascend-trace-{pid}-{number}.new");
-        // What begins with "./" keeps that.
+        // A path that begins with "./" keeps that.
         let new = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.join(name),
             _ => PathBuf::from(name),
@@ -231,8 +231,8 @@ fn provisional(path: &Path) -> anyhow::Result<(File, PathBuf)> {
     bail!("{}: the folder is full of unfinished traces", cannot(path))
 }
 
-/// Takes the lock that the owner of a trace holds; `false` when somebody else does. Where the file
-/// system knows no locks, there is only the making of the file to keep two owners apart.
+/// Takes the lock that the owner of a trace holds; `false` when another process has it. Where the file
+/// system knows no locks, only the creation of the file keeps two owners apart.
 fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
@@ -256,7 +256,7 @@ fn busy(path: &Path) -> String {
     )
 }
 
-/// How several recordings that are started alike get files of their own.
+/// Advice for several equal recordings that need different files.
 fn several() -> &'static str {
     match Own.rank() {
         Some(_) => "; put %r (the rank) in the name to give each its own file",

@@ -1,18 +1,18 @@
-//! Calls that have been under way for long. The file tells of them while they last: so the live view
-//! shows what a program hangs in, and a recorder that is killed leaves a file that knows.
+//! Calls that have been running for long. The file contains them while they last: so the live view
+//! shows the call in which a program hangs, and the file of a killed recorder has it too.
 
 use std::collections::BTreeMap;
 
 use ascend_trace_recording::rows::CallRow;
 
-/// How often threads are asked what they have under way.
+/// Interval at which threads are checked for running calls.
 const LOOK_NS: i64 = 50_000_000;
-/// A call that lasts so long is told of.
+/// A call of this duration is written.
 const LONG_NS: i64 = 100_000_000;
-/// For each call that is told of by now the next one must have lasted so much longer: what thousands of
-/// waiting threads add to the file stays small.
+/// For each call in the file, the next one must have lasted longer by this: thousands of waiting
+/// threads add little to the file.
 const SHARE_NS: i64 = 1_000_000;
-/// Calls that go on are told of again after a part of their length, but neither sooner nor later than this.
+/// A running call is written again after a part of its duration, within these limits.
 const AGAIN: i64 = 64;
 const SOONEST_NS: i64 = 250_000_000;
 const LATEST_NS: i64 = 10_000_000_000;
@@ -26,7 +26,7 @@ pub(crate) struct UnderWay {
     /// Counts the looks.
     look: u64,
     looked_ns: i64,
-    /// The file tells of other calls, or of some.
+    /// The running calls in the file have changed, or exist.
     changed: bool,
     told: bool,
     told_ns: i64,
@@ -93,7 +93,7 @@ impl UnderWay {
         self.calls.clear();
     }
 
-    /// Whether the file is to be told although there may be no rows for it.
+    /// Whether an update of the file is due, even without rows.
     pub(super) fn is_due(&self, now_ns: i64) -> bool {
         let lengths = self.calls.values();
         let lengths = lengths.map(|noted| noted.row.end_ns.saturating_sub(noted.row.begin_ns));
@@ -103,7 +103,7 @@ impl UnderWay {
         self.changed || pause.is_some_and(|pause| now_ns - self.told_ns >= pause)
     }
 
-    /// What the file is to be told now, if that is anything new.
+    /// The rows of an update of the file, if anything is new.
     pub(super) fn take_news(&mut self, now_ns: i64) -> Option<Vec<CallRow>> {
         if !self.is_due(now_ns) {
             return None;

@@ -1,5 +1,5 @@
-//! Makes each state that a killed process can leave, as the crate's documentation names them, and
-//! looks at what the collector makes of it.
+//! Makes each state that a killed process can leave, as in the crate's documentation, and checks the
+//! collector's reaction.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -42,7 +42,7 @@ impl Crash {
         Producer::claim(self.session, PID, PID, 1).expect("a channel")
     }
 
-    /// What the collector reads now that the process is gone.
+    /// Records that the collector reads after the end of the process.
     fn records(&mut self) -> Vec<u64> {
         let mut values = Vec::new();
         for (channel, info) in self.arena.channels() {
@@ -55,7 +55,7 @@ impl Crash {
         values
     }
 
-    /// Holds the free segments and channels against what a new session has.
+    /// Compares the free segments and channels with those of a new session.
     #[track_caller]
     fn leaves_behind(&mut self, segments: usize, channels: usize) {
         assert!(self.arena.channels().is_empty());

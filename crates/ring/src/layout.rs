@@ -1,4 +1,4 @@
-//! The structures that lie in a session's shared memory, with atomics where two sides meet.
+//! The structures in a session's shared memory, with atomics where two sides meet.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -8,14 +8,14 @@ use ascend_trace_format::session::{
     CHANNEL_BYTES, HEADER_BYTES, OPEN_BYTES, OPEN_LEVELS, TickSource, Timing,
 };
 
-/// What the collector tells every traced process.
+/// The collector's settings for every traced process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionSettings {
     pub timing: Timing,
     pub ticks: TickSource,
     /// Fingerprint of the hook table: calls are recorded by their index in it.
     pub table_hash: u64,
-    /// So many frames of each call's stack are recorded; 0 for none.
+    /// Number of recorded frames of each call's stack; 0 for none.
     pub stacks: u32,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct HeaderPage {
     pub(crate) ticks: AtomicU32,
     /// Segments the file has room for, whether or not they have memory yet.
     pub(crate) segments: AtomicU32,
-    /// Processes that have attached so far.
+    /// Number of processes that have attached.
     pub(crate) attached: AtomicU32,
     /// Where the search for a free channel begins.
     pub(crate) channel_hint: AtomicU32,
@@ -44,9 +44,9 @@ pub(crate) struct HeaderPage {
     pub(crate) taken: AtomicU32,
     /// Segments that have been given memory.
     pub(crate) provided: AtomicU32,
-    /// Channels whose open calls have been given memory.
+    /// Number of channels with memory for open calls.
     pub(crate) open_provided: AtomicU32,
-    /// While so many are in use, only threads that have none yet may take one.
+    /// While this number is in use, only threads without any may take one.
     pub(crate) limit: AtomicU32,
     /// Frames of a stack that are recorded.
     pub(crate) stacks: AtomicU32,
@@ -77,7 +77,7 @@ pub(crate) struct Channel {
     reserved: [u64; 9],
 }
 
-/// Records that were lost, by what they would have told.
+/// Numbers of lost records, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
     pub calls: u64,
@@ -93,7 +93,7 @@ impl Dropped {
         total.saturating_add(self.others)
     }
 
-    /// What has been lost since `earlier`.
+    /// Records lost since `earlier`.
     pub fn since(self, earlier: Self) -> Self {
         Self {
             calls: self.calls.saturating_sub(earlier.calls),
@@ -139,8 +139,8 @@ impl OpenCall {
         Self([const { AtomicU64::new(0) }; SLOT_WORDS])
     }
 
-    /// What a thread says that may go on meanwhile; `None` when there is no call, or when it has
-    /// changed while it was read.
+    /// The published call of a thread that may continue meanwhile; `None` without one, or when it has
+    /// changed during the reading.
     pub(crate) fn read(&self) -> Option<[u64; SLOT_WORDS]> {
         let look = || self.0.each_ref().map(|word| word.load(Acquire));
         let words = look();

@@ -87,7 +87,7 @@ impl Session {
         Guard::new(self.base, session_bytes(self.segments), file)
     }
 
-    /// What the collector asked for; `None` when it speaks of something this build does not know.
+    /// The collector's settings; `None` when they contain something that this build does not know.
     pub fn settings(&self) -> Option<SessionSettings> {
         let header = self.header();
         Some(SessionSettings {
@@ -98,8 +98,8 @@ impl Session {
         })
     }
 
-    /// Notes which pid namespace this process is in, for the channels that its threads claim: a pid
-    /// means nothing without it. 0 when it cannot be told.
+    /// Notes the pid namespace of this process, for the channels that its threads claim: a pid means
+    /// nothing without it. 0 when it is not known.
     pub fn set_namespace(&mut self, namespace: u64) {
         self.namespace = namespace;
     }
@@ -108,7 +108,7 @@ impl Session {
         self.namespace
     }
 
-    /// Counts this process as attached; the collector tells by it whether the library was loaded.
+    /// Counts this process as attached; it shows the collector whether the library was loaded.
     pub fn count_process(&self) {
         self.header().attached.fetch_add(1, Relaxed);
     }
@@ -188,7 +188,7 @@ impl Session {
     /// # Safety
     /// Nothing of this process may refer to the session afterwards.
     pub(crate) unsafe fn unmap(self) {
-        // SAFETY: the range is what was mapped; the caller vouches for the rest.
+        // SAFETY: the range is the mapped one; the caller guarantees the rest.
         unsafe { sys::unmap(self.base.cast(), session_bytes(self.segments)) };
     }
 }

@@ -6,8 +6,8 @@ use ascend_trace_format::record::{pair, unpair};
 
 use crate::map::Session;
 
-/// Takes a free segment, emptied. No system call, no loop that waits for anybody. What lies ready for
-/// threads that have none yet is for their first ones, `is_first`, only.
+/// Takes a free segment, emptied. No system call, no waiting loop. Segments that are reserved for new
+/// threads are only for their first ones, `is_first`.
 pub(crate) fn take(session: &Session, is_first: bool) -> Option<u32> {
     let header = session.header();
     if !is_first && header.taken.load(Relaxed) >= header.limit.load(Relaxed) {

@@ -43,7 +43,7 @@ impl Producer {
                     .compare_exchange(state::FREE, state::CLAIMED, Acquire, Relaxed)
                     .is_ok()
             {
-                // First of all, so that the collector looks here whatever happens next.
+                // First of all, so that the collector always looks here.
                 let used = &session.header().channels_used;
                 used.fetch_max(index as u32 + 1, Release);
                 for call in session.open_calls(index).into_iter().flatten() {
@@ -52,7 +52,7 @@ impl Producer {
                 channel.tid.store(tid, Relaxed);
                 channel.process_key.store(process_key, Relaxed);
                 channel.namespace.store(session.namespace(), Relaxed);
-                // After them, since a channel with a pid is one whose owner is known.
+                // After them, since a channel with a pid has a known owner.
                 channel.pid.store(pid, Release);
                 channel.state.store(state::LIVE, Release);
                 return Some(Self {
@@ -107,7 +107,7 @@ impl Producer {
         self.used == slots as u32
     }
 
-    /// What a signal handler may use of the channel.
+    /// The part of the channel that a signal handler may use.
     pub fn ledger(&self) -> Ledger {
         Ledger {
             session: self.session,
@@ -120,13 +120,13 @@ impl Producer {
         self.entry().count_dropped(kind);
     }
 
-    /// Hands the channel back when its thread ends; what was published is still read.
+    /// Gives the channel back when its thread ends; published records are still read.
     pub fn close(self) {
         self.entry().state.store(state::CLOSED, Release);
     }
 
-    /// Whether a signal handler has jumped out while the chain was being lengthened. Nobody knows how
-    /// far that came: the channel must be closed, and another one claimed. What was published is read.
+    /// Whether a signal handler has jumped out during an extension of the chain. Its progress is not
+    /// known: the channel must be closed, and another one claimed. Published records are read.
     pub fn is_torn(&self) -> bool {
         self.is_torn
     }
@@ -152,7 +152,7 @@ impl Producer {
         Some(())
     }
 
-    /// Where the chain is to be continued.
+    /// Where the chain continues.
     fn link_from(&self) -> &AtomicU32 {
         match self.session.segment_header(self.segment) {
             Some(header) => &header.next,
@@ -165,8 +165,8 @@ impl Producer {
     }
 }
 
-/// The entry of a channel, for who counts what is lost and tells what is under way. Unlike the
-/// producer it may be used by a signal handler that has interrupted the thread anywhere.
+/// The entry of a channel, to count lost records and to list running calls. Unlike the producer, a
+/// signal handler that has interrupted the thread anywhere may use it.
 #[derive(Clone, Copy)]
 pub struct Ledger {
     session: Session,
@@ -181,7 +181,7 @@ impl Ledger {
             .count_dropped(kind);
     }
 
-    /// Where the thread tells which calls are under way; `None` while there is no memory for that.
+    /// The thread's list of running calls; `None` without memory for it.
     pub fn open_calls(&self) -> Option<&'static OpenCalls> {
         self.session.open_calls(self.channel as usize)
     }

@@ -1,9 +1,9 @@
 //! System calls made directly, for code that may run before the C library, or another library that
-//! stands in for parts of it, is ready to be called: sanitizers, allocators and other preloaded
-//! libraries wrap the C library's functions, and look up what they wrap when they are first used,
-//! which may be while they are themselves looking something up.
+//! replaces parts of it, is ready: sanitizers, allocators and other preloaded libraries wrap the C
+//! library's functions, and look up the wrapped ones at the first call, which may happen during another
+//! lookup.
 //!
-//! Nothing here touches `errno`: an answer from -4095 to -1 is an error number, negated.
+//! Nothing here touches `errno`: a result from -4095 to -1 is an error number, negated.
 
 use core::ffi::{CStr, c_void};
 
@@ -71,7 +71,7 @@ pub unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
     }
 }
 
-/// The answer of a call, or its error number.
+/// The result of a call, or its error number.
 fn checked(answer: isize) -> Result<usize, i32> {
     if (-4095..0).contains(&answer) {
         Err(-answer as i32)
@@ -111,13 +111,13 @@ impl File {
         checked(unsafe { call(libc::SYS_lseek, [self.0, 0, end, 0, 0, 0]) })
     }
 
-    /// Reads what comes next; answers how many bytes that were, 0 at the end.
+    /// Reads the next bytes; returns their number, 0 at the end.
     ///
     /// # Errors
     /// The operating system's error number.
     pub fn read(&self, into: &mut [u8]) -> Result<usize, i32> {
         let arguments = [self.0, into.as_mut_ptr() as usize, into.len(), 0, 0, 0];
-        // SAFETY: the buffer is as long as the call is told.
+        // SAFETY: the buffer has the passed length.
         checked(unsafe { call(libc::SYS_read, arguments) })
     }
 }
@@ -129,7 +129,7 @@ impl Drop for File {
     }
 }
 
-/// Maps memory at an address of the kernel's choice, of a file or of its own (`MAP_ANONYMOUS`, -1).
+/// Maps memory at an address of the kernel's choice, of a file or anonymous (`MAP_ANONYMOUS`, -1).
 ///
 /// # Errors
 /// The operating system's error number.
@@ -149,7 +149,7 @@ pub unsafe fn unmap(start: *mut c_void, bytes: usize) {
     unsafe { call(libc::SYS_munmap, [start as usize, bytes, 0, 0, 0, 0]) };
 }
 
-/// Changes what may be done with pages; answers whether that worked.
+/// Changes the protection of pages; returns whether that worked.
 ///
 /// # Safety
 /// The memory must be used accordingly afterwards.
@@ -162,7 +162,7 @@ pub unsafe fn protect(start: *mut c_void, bytes: usize, access: i32) -> bool {
 /// Advises the kernel on memory that is mapped.
 ///
 /// # Safety
-/// The advice must be one that suits what the memory holds.
+/// The advice must suit the content of the memory.
 pub unsafe fn advise(start: *mut c_void, bytes: usize, advice: i32) {
     let arguments = [start as usize, bytes, advice as usize, 0, 0, 0];
     // SAFETY: as the caller says.
@@ -184,7 +184,7 @@ pub fn thread() -> u32 {
 /// Whether this process certainly has no such thread.
 pub fn is_gone(thread: u32) -> bool {
     let arguments = [process() as usize, thread as usize, 0, 0, 0, 0];
-    // SAFETY: signal 0 is none: the call only looks.
+    // SAFETY: signal 0 has no effect: the call only checks.
     checked(unsafe { call(libc::SYS_tgkill, arguments) }) == Err(libc::ESRCH)
 }
 
@@ -205,7 +205,7 @@ pub fn monotonic() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Leaves the processor for so long, or until a signal.
+/// Leaves the processor for this time, or until a signal.
 pub fn pause(nanoseconds: i64) {
     let time = libc::timespec {
         tv_sec: 0,

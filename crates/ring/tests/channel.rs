@@ -41,7 +41,7 @@ fn attach(path: &Path) -> Session {
     Session::attach(&CString::new(path.as_os_str().as_bytes()).unwrap()).unwrap()
 }
 
-/// Writes a record of `slots` slots whose second word is `value`.
+/// Writes a record of `slots` slots with `value` as its second word.
 fn write(producer: &mut Producer, value: u64, slots: usize) -> bool {
     let Some(words) = producer.reserve(slots) else {
         producer.count_dropped(RecordKind::Call);
@@ -340,7 +340,7 @@ fn many_threads_and_a_reader_lose_nothing_they_do_not_count() {
     assert_eq!(received.iter().sum::<u64>() + dropped, THREADS * RECORDS);
 }
 
-/// Runs `child` in a forked process and answers its pid.
+/// Runs `child` in a forked process and returns its pid.
 fn fork(child: impl FnOnce()) -> i32 {
     // SAFETY: the child only runs code that takes no lock of the parent, then leaves by `_exit`.
     let pid = unsafe { libc::fork() };

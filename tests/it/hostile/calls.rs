@@ -37,7 +37,7 @@ fn jumps_out_of_handlers_silence_no_thread() {
         calls.sort_by_key(|call| call.begin);
         let mut last = calls.iter().rev().take(calm as usize);
         assert!(last.all(|call| call.ending == Ending::Returned));
-        // At most what was under way when a jump came can be missing.
+        // At most the calls that were running at a jump can be missing.
         assert!(counts.lost <= 1_000, "{counts:?}");
     }
 }

@@ -16,7 +16,7 @@ use crate::support::compile::hostile;
 use crate::support::process::finish;
 use crate::support::{Outcome, Recording, Run, Tables, program, run, tool};
 
-/// A recorder whose program waits for a line, if it was let to start.
+/// A recorder with a program that waits for a line, if it was started.
 struct Waiting {
     child: Child,
     is_ready: bool,
@@ -33,10 +33,10 @@ impl Waiting {
         Self { child, is_ready }
     }
 
-    /// Waits until the program is there, or the recorder has refused.
+    /// Waits until the program has started, or the recorder has refused.
     fn until_ready(&mut self) {
         let mut line = String::new();
-        // Nothing may be taken from what comes after the line.
+        // Nothing may be read after the end of the line.
         let mut stdout = BufReader::with_capacity(1, self.child.stdout.as_mut().unwrap());
         stdout.read_line(&mut line).unwrap();
         self.is_ready = line == "ready\n";
@@ -84,7 +84,7 @@ fn names(folder: &Path) -> Vec<String> {
     files(folder).into_iter().map(name).collect()
 }
 
-/// Eight recorders at once, and those of them whose program was started.
+/// Eight recorders at once, and those with a started program.
 fn eight(folder: &Path, options: &[&str]) -> (Vec<Outcome>, Vec<Outcome>) {
     let burst = program("burst");
     let mut all: Vec<_> = (0..8)
@@ -304,7 +304,7 @@ fn has_namespaces() -> bool {
     has_them
 }
 
-/// The same command, in a pid namespace of its own.
+/// The same command, in a separate pid namespace.
 fn in_namespace(inner: &Command) -> Command {
     let mut command = Command::new("unshare");
     command.args(["-rpf"]).arg(inner.get_program());
@@ -327,7 +327,7 @@ fn a_recorder_in_another_pid_namespace_keeps_its_session() {
     let folder = tempfile::tempdir().unwrap();
     let memory = tempfile::tempdir().unwrap();
     let burst = program("burst");
-    // What joins the session does so after the other recorder has looked for what is left over.
+    // The new process joins the session after the other recorder has looked for remains.
     let script = "echo ready; read line; exec \"$0\" 1 100";
     let words = ["-c", script, burst.to_str().unwrap()];
     let mut inner = recorder(
@@ -466,7 +466,7 @@ fn short_processes_lose_nothing() {
 
 #[test]
 fn many_processes_at_once_lose_nothing() {
-    // For so many there is room from the beginning, however late the recorder is.
+    // For this number the memory suffices from the beginning, for any delay of the recorder.
     let counts = balanced(&many(&["together", "200", "5"]));
     assert_eq!((counts.recorded, counts.lost), (200 * 5, 0));
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::support::{Recording, run, tool};
 
-/// What the trace says of the program's calls.
+/// Counts of the program's calls in the trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
     pub(super) recorded: u64,
@@ -24,8 +24,8 @@ impl Counts {
     }
 }
 
-/// What a program prints about its calls when some of them never returned: those are recorded or not, as
-/// it happens. All others are recorded or counted, and each once.
+/// Counts that a program prints about its calls when some of them never returned: those may or may not
+/// be recorded. All others are recorded or counted, and each once.
 #[track_caller]
 pub(super) fn between(recording: &Recording) -> Counts {
     let counts = Counts::of(recording);
@@ -40,8 +40,8 @@ pub(super) fn between(recording: &Recording) -> Counts {
     counts
 }
 
-/// Holds the invariant: made = recorded + counted as lost. A program of `tests/hostile` prints
-/// `made N` on a line of its own, with the number of AscendCL calls that it made.
+/// Checks the invariant: made = recorded + counted as lost. A program of `tests/hostile` prints `made
+/// N` on a separate line, with the number of its AscendCL calls.
 #[track_caller]
 pub(super) fn balanced(recording: &Recording) -> Counts {
     let outcome = &recording.outcome;

@@ -1,10 +1,10 @@
-//! Programs that end what they have made, and themselves, at any moment, by either layer's calls.
+//! Programs that end their objects, and themselves, at any time, by either layer's calls.
 
 use std::collections::BTreeMap;
 
 use crate::support::{Run, Tables, compile, truth};
 
-/// What the programs run on. The runtime ends the process where the tracer meddles.
+/// Options of the runtime. It ends the process where the tracer interferes.
 const SOFT: [&str; 6] = [
     "catch",
     "catch,query_ns=20000",
@@ -18,8 +18,8 @@ const SOFT: [&str; 6] = [
 /// thread loses its processor in the middle of a measurement, is judged elsewhere.
 const FAR_NS: i64 = 1_000_000;
 
-/// The programs are answered the same as without the tracer, errors and their texts included, end the same, and no
-/// task has a wrong time.
+/// The programs get the same results as without the tracer, errors and their texts included, end the
+/// same way, and no task has a wrong time.
 #[track_caller]
 fn hold(first: usize, count: usize, soft: &str) {
     let words = [first.to_string(), count.to_string()];
@@ -51,7 +51,7 @@ fn hold(first: usize, count: usize, soft: &str) {
         let is_it = |entry: &&truth::Entry| {
             (entry.begin - begin).abs() <= far && (entry.end - end).abs() <= far
         };
-        // What a process that was killed has not written any more is not known.
+        // The rest that a killed process has not written is not known.
         let is_known = entries.iter().any(|entry| entry.begin > end + far);
         match entries.iter().find(is_it) {
             Some(_) => found += 1,

@@ -107,7 +107,7 @@ fn json(words: &[&str], path: &Path, status: i32) -> Value {
     serde_json::from_slice(&run(words, path).expect(status).stdout).unwrap()
 }
 
-/// Asserts that a file is reported, or refused in words, by a process that may have so much memory.
+/// Checks that a process with this much memory reports a file, or refuses it with a message.
 #[track_caller]
 fn is_reported_in(limit: usize, bomb: &Bomb, folder: &Path) {
     let path = folder.join("bomb.atrace");
@@ -156,8 +156,8 @@ fn large_files_that_ask_for_much_memory_get_what_is_promised() {
         let length = bomb.bytes.len();
         println!("{}: {length} bytes", bomb.name);
         assert!(length > 4 << 20, "{}: {length}", bomb.name);
-        // What docs/FORMAT.md promises: for what is gone through, and for what the index tells. And room for the rest
-        // of the process.
+        // The limits of docs/FORMAT.md: for a pass over the file, and for facts of the index. And room
+        // for the rest of the process.
         let windows = (((24 + 64) << 20) + 48 * length).max(640 << 20);
         let things = (64 << 20) + 16 * length;
         let limit = windows + things + (128 << 20);
@@ -350,7 +350,7 @@ fn tables_tell_processes_with_one_pid_apart() {
     }
 }
 
-/// Processes with one pid each of whose threads launches a kernel on a stream of the same number.
+/// Processes with one pid and threads that each launch a kernel on a stream of the same number.
 fn alike(processes: u32) -> Vec<u8> {
     let tables = TablesRow {
         functions: vec![FunctionRow {

@@ -2,7 +2,7 @@
 
 /// Programs in a debugger.
 mod debugger;
-/// What a program inherits is what it would without the command.
+/// A program inherits the same state as without the command.
 mod given;
 /// Programs for another C library.
 mod musl;
@@ -10,5 +10,5 @@ mod musl;
 mod sandbox;
 /// Programs that are built with sanitizers.
 mod sanitizers;
-/// What a program under the live view leaves behind.
+/// Processes that a program leaves under the live view.
 mod screen;

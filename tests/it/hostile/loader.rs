@@ -1,4 +1,4 @@
-//! What the loader does, and what programs ask of it.
+//! Actions of the loader, and the programs' requests to it.
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ fn forks(children: u32) {
         let bare = run.bare().expect(0);
         for traced in [run.clone(), engine::patched(&run)].map(|run| run.traced()) {
             assert_eq!(traced.outcome.out(), bare.out(), "{}", traced.outcome);
-            // So many processes at once may find no room for what they do, which is counted.
+            // This many processes at once may find no room for their calls, which are counted.
             balanced(&traced);
         }
     }
@@ -79,7 +79,8 @@ fn functions_that_are_looked_up_before_everything_else_do_not_keep_the_session_f
     assert!(out.contains("found early: 1 1"), "{out}");
 }
 
-/// The ordinary program, compiled so, if this compiler can do that and what it makes runs here.
+/// The ordinary program, compiled with these options, if this compiler supports them and the result
+/// runs here.
 fn plain(compiler: &str, options: &[&str]) -> Option<Run> {
     if place::is_emulated() {
         eprintln!("skipped: programs of another architecture are compiled without {options:?}");
@@ -111,7 +112,7 @@ fn plain(compiler: &str, options: &[&str]) -> Option<Run> {
         eprintln!("skipped: {compiler} has no {options:?}");
         return None;
     }
-    // The software runtime is not made for sanitizers, and is no part of what they are to judge.
+    // The software runtime is not made for sanitizers, and they must not judge it.
     let run = Run::new(&program).variable("TSAN_OPTIONS", "ignore_noninstrumented_modules=1");
     let bare = run.bare();
     if bare.status != 0 {
@@ -174,7 +175,7 @@ fn programs_with_the_address_sanitizer_run_traced_behind_its_runtime() {
 
 /// Where the loader finds a library, if it does.
 fn preloadable(library: &str) -> bool {
-    // A program of its own: what a shell has built in loads nothing.
+    // An external program: a shell's builtin loads nothing.
     let mut command = Command::new("env");
     command.env("LD_PRELOAD", library);
     let is_there = run(&mut command).err().is_empty();

@@ -2,8 +2,8 @@
 
 use crate::support::{Run, compile};
 
-/// A record's time is readable only after the program itself has seen it done, whatever the tool read
-/// meanwhile: `looks.c` has the sequences.
+/// A record's time is readable only after the program itself has seen it done, regardless of the tool's
+/// reads: `looks.c` has the sequences.
 #[track_caller]
 fn answers_are_the_programs_own(words: &[&str]) {
     let program = compile::hostile("looks");

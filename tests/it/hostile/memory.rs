@@ -11,14 +11,14 @@ use super::counts::balanced;
 use crate::support::compile::hostile;
 use crate::support::{Recording, Run};
 
-/// What is promised, the shared memory included.
+/// The promised limit, the shared memory included.
 const MOST_KILOBYTES: i64 = 32 * 1024;
-/// Of it what is the process's own: what is left when all of the memory for records is used.
+/// The process's part of it: the rest when all memory for records is used.
 const OWN_KILOBYTES: i64 = 8 * 1024;
-/// What the software runtime keeps for the tool's events, if all of them are in use: 330 bytes each.
+/// Memory of the software runtime for the tool's events, if all of them are in use: 330 bytes each.
 const EVENTS_KILOBYTES: i64 = 32_768 * 330 / 1024;
 
-/// Kilobytes of a kind that the program has told.
+/// Kilobytes of a kind that the program has printed.
 fn kilobytes(out: &str, kind: &str) -> i64 {
     let mut lines = out.lines().filter_map(|line| line.split_once(' '));
     let told = lines.find(|(name, _)| *name == kind);
@@ -26,8 +26,8 @@ fn kilobytes(out: &str, kind: &str) -> i64 {
         .unwrap_or_else(|| panic!("{out}"))
 }
 
-/// Runs the program alone and traced; what it has more when it is traced is bounded. Answers how much of that
-/// is its own, in kilobytes.
+/// Runs the program alone and traced; the additional memory when it is traced is bounded. Returns the
+/// process's part of that, in kilobytes.
 #[track_caller]
 fn bounded(words: &[&str], devices: u32) -> (Recording, i64) {
     let runtime = match words {

@@ -1,4 +1,4 @@
-//! Calls that a program hangs in: in the trace, and told while they last.
+//! Calls that a program hangs in: in the trace, and reported while they last.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -18,7 +18,7 @@ use crate::support::{Run, run, tool};
 /// How long something is waited for that comes within milliseconds, or never.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// When the program saw its thread wait, from what it said.
+/// When the program saw its thread wait, from its output.
 fn hung_at(text: &str) -> i64 {
     let line = text.lines().find_map(|line| line.strip_prefix("hangs "));
     line.unwrap().trim_end().parse().unwrap()
@@ -60,7 +60,7 @@ fn document(path: &str, what: &str) -> Value {
     serde_json::from_str(&outcome.out()).unwrap()
 }
 
-/// Asks again and again until there is an answer.
+/// Queries until it gets a result.
 #[track_caller]
 fn until<T>(mut ask: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
@@ -73,7 +73,7 @@ fn until<T>(mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A pipe that the program waits for, and what to tell it by.
+/// A pipe that the program waits for, to send it messages.
 fn pipe(folder: &Path) -> PathBuf {
     let path = folder.join("pipe");
     let mode = rustix::fs::Mode::from(0o600);
@@ -102,7 +102,7 @@ fn a_recorder_that_is_killed_leaves_a_file_that_knows_the_open_call() {
     let at = hung_at(&line);
     let file = folder.path().join("t.atrace");
     let path = file.to_str().unwrap();
-    // The file tells of it while it lasts, and of how long that is.
+    // The file has it while it lasts, with its duration.
     let seen = until(|| {
         let stats = stats_of(path);
         let open = stats["open_calls"].as_array().unwrap();
@@ -131,7 +131,7 @@ fn a_recorder_that_is_killed_leaves_a_file_that_knows_the_open_call() {
     table.expect(3);
     let calls = std::fs::read_to_string(folder.path().join("csv/calls.csv")).unwrap();
     assert_eq!(calls.matches(",open").count(), 1, "{calls}");
-    // The program lives on, and ends when it is told to.
+    // The program continues, and ends on request.
     tell(&pipe);
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).unwrap();
@@ -147,7 +147,7 @@ fn the_live_view_shows_the_call_that_a_program_hangs_in() {
     command.arg(hostile("hangs")).arg("told").arg(&pipe);
     let screen = Screen::start(command, 30, 140);
     screen.until(", under way");
-    // The program has gone on for no record at all, and its end is shown as that of any other.
+    // The program has continued without a recording, and its end is shown as usual.
     tell(&pipe);
     screen.until("program ended");
     screen.press("q");

@@ -15,7 +15,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A library with a function of the name, which answers eleven times its number.
+/// A library with a function of the name, which returns eleven times its number.
 fn owner(number: u32) -> PathBuf {
     let define = format!("-DOWN={number}");
     let options = [LIBRARY, &[&define]].concat();
@@ -48,7 +48,7 @@ fn host() -> PathBuf {
     built("scopes", SOURCE, &["-std=gnu11", "-O1", "-ldl"])
 }
 
-/// Runs it bare and with each engine: the plugins answer so, and each call is in the trace.
+/// Runs it bare and with each engine: the plugins return these values, and each call is in the trace.
 #[track_caller]
 fn answers(run: &Run, expected: &[u32]) {
     for run in [run.clone(), engine::patched(run)] {

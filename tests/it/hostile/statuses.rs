@@ -1,4 +1,4 @@
-//! The status of every command that reads a trace, for every way in which one can be incomplete.
+//! The status of every command that reads a trace, for every kind of incomplete trace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::support::process::{feed, tool};
 use crate::support::screen::Screen;
 
-/// What stands for a status that may be that of damage, or not.
+/// A status that may be that of damage, or not.
 const EITHER: i32 = -1;
 
 /// Words for the commands, `export` with where it writes to.
@@ -103,7 +103,7 @@ fn short(lost: u64) -> Vec<u8> {
     writer.finish(EndRow::default()).unwrap()
 }
 
-/// So many calls that the view reads parts alone.
+/// Enough calls that the view reads parts only.
 fn long() -> Vec<u8> {
     let mut writer = leading();
     let mut random = 1_u64;
@@ -138,7 +138,7 @@ fn damaged(mut bytes: Vec<u8>, is_first: bool) -> Vec<u8> {
     bytes
 }
 
-/// Without what comes after the begin of the last chunk of this kind, and so many bytes of that.
+/// Without the part after the begin of the last chunk of this kind, plus `kept` bytes of that.
 fn cut(mut bytes: Vec<u8>, kind: &[u8; 4], kept: usize) -> Vec<u8> {
     let place = bytes.windows(4).rposition(|it| it == kind).unwrap();
     bytes.truncate(place - 4 + kept);
@@ -156,7 +156,7 @@ impl Files {
         self.0.path().join("t.atrace")
     }
 
-    /// Holds the statuses of the commands against what is expected, without and with `--strict`.
+    /// Compares the statuses of the commands with the expected ones, without and with `--strict`.
     #[track_caller]
     fn check(&self, what: &str, bytes: &[u8], expected: [(i32, i32); 4]) {
         let path = self.path();
@@ -236,7 +236,7 @@ fn what_is_no_trace_ends_every_command_with_trouble() {
             let mut command = tool();
             command.args(words).arg(files.path());
             let outcome = match words[0] {
-                // It waits for what a recorder may still write.
+                // It waits for data that a recorder may still write.
                 "view" if bytes.len() < 16 && sound.starts_with(bytes) => continue,
                 "view" => Screen::start(command, 30, 100).finish(),
                 _ => feed(&mut command, b""),

@@ -1,11 +1,11 @@
 //! Judges the device times of a trace by the truth log: they must be close to it.
 //!
-//! On a machine that has more to do than it can, what is not close must at least be explained.
-//! A task is measured by events before and after it. Where the program's thread loses its processor
-//! between an event and the task, that is measured as well: so a distance from the truth counts as
-//! explained when it is no longer than the time for which the thread was between the calls around
-//! the task. And where the machine is too busy to compare two clocks, the bars become wide: but
-//! never wider than what the program's own calls prove.
+//! On a machine with too much work, distant times must at least be explained. A task is measured by
+//! events before and after it. Where the program's thread loses its processor between an event and the
+//! task, that is measured as well: so a distance from the truth counts as explained when it is no
+//! longer than the time for which the thread was between the calls around the task. And where the
+//! machine is too busy to compare two clocks, the bars become wide: but never wider than the bounds
+//! that the program's calls prove.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ impl Accuracy {
         self.judge(|point, _| point.far() > point.bar)
     }
 
-    /// Times whose distance from the truth nothing explains.
+    /// Times with an unexplained distance from the truth.
     pub(crate) fn unexplained(&self) -> Vec<String> {
         self.judge(|point, device| {
             let drift = device.span() / DRIFT;

@@ -1,5 +1,5 @@
-//! Reads Chrome trace JSON by the rules that importers go by, and fails where one of them would
-//! complain, drop something or draw it elsewhere. Knows the format, not its writer.
+//! Reads Chrome trace JSON by the rules of importers, and fails where one of them would complain, drop
+//! something or draw it elsewhere. Knows the format, not its writer.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -99,7 +99,7 @@ fn track(event: &Value) -> TrackId {
     (id("pid"), id("tid"))
 }
 
-/// What the metadata calls processes and threads.
+/// Names of processes and threads in the metadata.
 struct Names {
     processes: HashMap<u64, String>,
     threads: HashMap<TrackId, String>,
@@ -246,7 +246,7 @@ fn flows(events: &[Value], slices: &[Slice], tracks: &Tracks) -> Vec<Flow> {
         let (start_name, start_time, from) = start.unwrap_or_else(|| panic!("no start: {event}"));
         assert_eq!(start_name, name, "importers pair by category and name too");
         assert!(start_time <= time, "{event} ends before it starts");
-        // Perfetto lets an arrow point from what begins first.
+        // Perfetto lets an arrow point from the slice that begins first.
         let (cause, effect) = (&slices[from], &slices[to]);
         assert!(
             cause.begin <= effect.begin,

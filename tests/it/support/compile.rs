@@ -90,7 +90,7 @@ pub(crate) fn linked() -> [String; 3] {
     ]
 }
 
-/// A source file of `tests/hostile/`, with options of its own.
+/// A source file of `tests/hostile/`, with further options.
 #[track_caller]
 pub(crate) fn hostile_with(file: &str, options: &[&str]) -> PathBuf {
     let source = repository().join("tests/hostile").join(file);
@@ -98,7 +98,7 @@ pub(crate) fn hostile_with(file: &str, options: &[&str]) -> PathBuf {
     built(file.split('.').next().unwrap(), source, options)
 }
 
-/// As [`program`], with options of its own; it links to nothing unless they say so.
+/// As [`program`], with further options; it links to nothing unless they say so.
 #[track_caller]
 pub(crate) fn program_with(name: &str, options: &[&str]) -> PathBuf {
     let source = repository()
@@ -122,7 +122,7 @@ pub(crate) fn built_with(compiler: &str, output: &str, source: &str, options: &[
     slot(output, || compile(compiler, &source, output, options))
 }
 
-/// A program or library whose source the test makes.
+/// A program or library with a source that the test makes.
 #[track_caller]
 pub(crate) fn built_from(output: &str, source: &str, options: &[&str]) -> PathBuf {
     let folder = tempfile::tempdir().unwrap();
@@ -158,7 +158,7 @@ fn compile(compiler: &str, source: &Path, output: &Path, options: &[&str]) -> Pa
     kept(&command, &scratch().join("programs").join(output)).unwrap_or_else(|said| panic!("{said}"))
 }
 
-/// What a compiler makes of its arguments, in this file; or what it said against them.
+/// The compiler's result for its arguments, in this file; or its error messages.
 pub(crate) fn kept(compiler: &Command, program: &Path) -> Result<PathBuf, String> {
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
     match compiled(compiler, program) {

@@ -75,12 +75,14 @@ impl Hanging {
         Pid::from_child(self.recorder.as_ref().unwrap())
     }
 
-    /// What a file beside the trace has by now: `out` and `err` are what the program and the recorder wrote.
+    /// The present content of a file next to the trace: `out` and `err` are the output of the program
+    /// and the recorder.
     pub(crate) fn written(&self, name: &str) -> String {
         fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
     }
 
-    /// Waits until such a file has so many lines that begin with a text. Lines of the recorder have its name.
+    /// Waits until such a file has this number of lines that begin with a text. Lines of the recorder
+    /// have its name.
     #[track_caller]
     pub(crate) fn until(&self, name: &str, begin: &str, count: usize) -> String {
         let begun = Instant::now();

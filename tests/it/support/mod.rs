@@ -1,4 +1,4 @@
-//! What the topics share: compiling programs, running them bare and traced, reading the results.
+//! Shared code of the topics: compiling programs, running them bare and traced, reading the results.
 
 pub(crate) mod accuracy;
 pub(crate) mod chrome;

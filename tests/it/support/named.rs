@@ -1,4 +1,4 @@
-//! Who is named for a stall, held against when they ran.
+//! The culprits of stalls, compared with the times when they ran.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! What is tested and where: the command that was built with these tests, or one for another
-//! architecture that the kernel starts in an emulator. These tests and their compilers run outside
-//! of the emulator in either case: only the command and the programs are in it.
+//! The tested command and its place: the one that was built with these tests, or one for another
+//! architecture that the kernel starts in an emulator. These tests and their compilers run outside of
+//! the emulator in either case: only the command and the programs are in it.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -14,10 +14,10 @@ use super::place;
 pub(crate) use super::place::scratch;
 use super::stuck::{self, Stuck};
 
-/// No command of these tests runs for a fraction of this; what does has got stuck.
+/// No command of these tests runs for a fraction of this; a longer one has got stuck.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Settings of whoever runs the tests that must not reach what is tested.
+/// Settings of the tester's environment that must not reach the tested command.
 const FOREIGN: [&str; 19] = [
     "ASCEND_HOME_PATH",
     "ASCEND_RT_VISIBLE_DEVICES",
@@ -40,7 +40,7 @@ const FOREIGN: [&str; 19] = [
     "SOFTACL_TRUTH",
 ];
 
-/// How a command ended and what it said.
+/// The end and the output of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// As a shell gives it: 128 and the number for a signal.
@@ -95,7 +95,7 @@ impl std::fmt::Display for Outcome {
     }
 }
 
-/// A command in an environment of ours.
+/// A command in a clean environment.
 pub(crate) fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     for name in FOREIGN {
@@ -111,7 +111,7 @@ pub(crate) fn tool() -> Command {
     command
 }
 
-/// Where the command under test unpacks what it loads into programs.
+/// Where the command under test unpacks its libraries for programs.
 pub(crate) fn cache() -> PathBuf {
     scratch().join("cache")
 }
@@ -174,7 +174,7 @@ fn attempt(command: &mut Command, input: &[u8]) -> (Outcome, Option<Stuck>) {
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
-    // A program need not read what it is given.
+    // A program need not read its input.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let ended = watch(child);
     writer.join().unwrap();

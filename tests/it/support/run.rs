@@ -11,13 +11,13 @@ use super::process::{Outcome, clean, feed, tool};
 /// The card that all programs of this run of the tests see, if not 910b.
 pub(crate) const CHIP: &str = "ASCEND_TRACE_TEST_CHIP";
 
-/// Whether that card's streams take few records with a time, whose times are there only after the program has
-/// synchronised.
+/// Whether that card's streams take few records with a time, which is available only after the program
+/// has synchronised.
 pub(crate) fn has_few_places() -> bool {
     std::env::var(CHIP).is_ok_and(|chip| ["310p", "910a"].contains(&chip.as_str()))
 }
 
-/// A program and how it is to be run.
+/// A program and the way to run it.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     program: PathBuf,
@@ -141,8 +141,8 @@ impl Run {
         traced
     }
 
-    /// As [`Run::compared`], for programs in which calls may come while another thread makes a forked child a
-    /// process of its own: those are counted and not recorded.
+    /// As [`Run::compared`], for programs in which calls may come while another thread makes a forked
+    /// child a separate process: those are counted and not recorded.
     #[track_caller]
     pub(crate) fn compared_but_for_losses(&self) -> Recording {
         let bare = self.bare();
@@ -163,7 +163,7 @@ fn truth_in(folder: &Path) -> PathBuf {
     folder.join("truth.jsonl")
 }
 
-/// A recording, in a folder of its own.
+/// A recording, in a separate folder.
 pub(crate) struct Recording {
     pub(crate) outcome: Outcome,
     folder: TempDir,
@@ -178,7 +178,7 @@ impl Recording {
         truth_in(self.folder.path())
     }
 
-    /// The number that the program has told last under this name, on a line of its own.
+    /// The last number that the program has printed under this name, on a separate line.
     #[track_caller]
     pub(crate) fn number(&self, name: &str) -> u64 {
         let out = self.outcome.out();
@@ -187,7 +187,7 @@ impl Recording {
         last.unwrap_or_else(|| panic!("no line `{name} N`: {}", self.outcome))
     }
 
-    /// A path beside the trace.
+    /// A path next to the trace.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

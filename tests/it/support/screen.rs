@@ -28,13 +28,13 @@ struct Shown {
 
 struct Written {
     bytes: Vec<u8>,
-    /// What a user sees of it.
+    /// The screen that a user sees.
     terminal: vt100::Parser,
 }
 
 impl Written {
-    /// Whether a text has been written since a length, or is on screen, not as the end of a longer name. Only what
-    /// changes is written: what is on screen need not have been written in one piece.
+    /// Whether a text has been written since a length, or is on screen, not as the end of a longer
+    /// name. Only changes are written: text on screen need not have been written in one piece.
     fn has(&self, text: &str, length: usize) -> bool {
         let is_in = |shown: &str| {
             let mut places = shown.match_indices(text);
@@ -63,7 +63,7 @@ impl Screen {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(Size::new(rows, columns)).unwrap();
         let has = |variable: &str| command.get_envs().any(|(name, _)| name == variable);
-        // What the user wants of views is not what is tested.
+        // The user's settings for views are not tested.
         let missing = [
             ("TERM", "xterm-256color"),
             ("XDG_CONFIG_HOME", "/nonexistent"),
@@ -100,7 +100,7 @@ impl Screen {
         self.until_after(0, text);
     }
 
-    /// How much has been written so far.
+    /// Number of written bytes.
     pub(crate) fn length(&self) -> usize {
         self.shown.written.lock().unwrap().bytes.len()
     }

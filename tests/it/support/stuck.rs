@@ -1,4 +1,4 @@
-//! What a command that does not end is doing: itself and the processes that it has started.
+//! Activity of a command that does not end: itself and the processes that it has started.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// The number of the system call by which threads wait for a word of memory.
 const FUTEX: &str = "202";
-/// What stands in the place of a system call while a thread runs.
+/// Text in place of a system call while a thread runs.
 const RUNNING: &str = "running";
 /// The program that emulates another architecture, in its path.
 const EMULATOR: &str = "/qemu-";
@@ -17,7 +17,7 @@ const EMULATOR: &str = "/qemu-";
 pub(crate) struct Stuck {
     /// One line a thread.
     pub(crate) threads: String,
-    /// An emulator waits for a lock of its own: what it emulates cannot go on, whatever that is.
+    /// An emulator waits for its lock: the emulated program cannot continue.
     pub(crate) in_emulator: bool,
 }
 
@@ -96,7 +96,7 @@ fn word(call: &str) -> Option<usize> {
     usize::from_str_radix(parts.next()?.strip_prefix("0x")?, 16).ok()
 }
 
-/// Memory of an emulator's own data, as opposed to that of what it emulates.
+/// Memory of an emulator's data, as opposed to that of the emulated program.
 struct Own(Vec<(usize, usize)>);
 
 impl Own {
@@ -116,7 +116,7 @@ impl Own {
             if is_own {
                 ranges.push((begin, end));
             }
-            // What follows the heap is not its.
+            // Memory after the heap does not belong to it.
             (last_end, last_own) = (end, is_own && parts.get(5).is_some_and(|it| is_hosts(it)));
         }
         Self(ranges)

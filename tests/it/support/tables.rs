@@ -121,8 +121,8 @@ impl Tables {
         reasons.filter(|reason| !reason.is_empty()).collect()
     }
 
-    /// Why tasks have no times, but for what a card with few places for events cannot do: there only synchronisations
-    /// of the program's bring times.
+    /// Reasons for tasks without times, except those of a card with few places for events: there only
+    /// the program's synchronisations bring times.
     pub(crate) fn untimed_but_for_the_card(&self) -> Vec<&str> {
         let mut untimed = self.untimed();
         if has_few_places() {
@@ -132,8 +132,9 @@ impl Tables {
         untimed
     }
 
-    /// The program never waits for the tracer: where a thread of ours lost its processor with a
-    /// lock in its hands, a task is left alone, and says so. Every other task has times, but for what a card cannot do.
+    /// The program never waits for the tracer: where a thread of the tool lost its processor while it
+    /// had a lock, a task is left alone, with that reason. Every other task has times, except where a
+    /// card cannot give them.
     #[track_caller]
     pub(crate) fn all_timed(&self) {
         let untimed = self.untimed_but_for_the_card();

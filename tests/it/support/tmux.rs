@@ -1,4 +1,4 @@
-//! The tool inside tmux: a terminal that shows what is on screen, not only what was written to it.
+//! The tool inside tmux: a terminal with the visible screen, not only the written bytes.
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
@@ -13,10 +13,10 @@ use super::process::{cache, clean};
 
 /// Nothing takes a fraction of this to appear.
 const LIMIT: Duration = Duration::from_secs(300);
-/// What the shell says when it waits for a command.
+/// The shell's text when it waits for a command.
 pub(crate) const PROMPT: &str = "shell waits>";
 
-/// A shell in a tmux of its own, which ends with it.
+/// A shell in a separate tmux, which ends with it.
 pub(crate) struct Tmux {
     folder: TempDir,
 }
@@ -35,7 +35,7 @@ impl Tmux {
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let size = ["-x", &columns, "-y", &rows];
         tmux.run(&[&["new-session", "-d"], &size[..], &["sh"]].concat());
-        // Shells do not take it from the environment. What is typed must not look like it.
+        // Shells do not take it from the environment. The typed text must not look like it.
         tmux.shell("PS1='shell'' waits> '");
         tmux.until(PROMPT);
         Some(tmux)
@@ -72,7 +72,7 @@ impl Tmux {
         String::from_utf8_lossy(&stdout).into_owned()
     }
 
-    /// What is on screen.
+    /// The visible screen.
     #[track_caller]
     pub(crate) fn screen(&self) -> String {
         self.run(&["capture-pane", "-p"])
@@ -132,7 +132,7 @@ impl Tmux {
         self.press(&["Enter"]);
     }
 
-    /// Presses and releases a button of the mouse, as terminals tell that; columns and lines count
+    /// Presses and releases a button of the mouse, as terminals report that; columns and lines count
     /// from 0.
     #[track_caller]
     pub(crate) fn mouse(&self, button: u8, column: usize, line: usize) {
@@ -143,7 +143,7 @@ impl Tmux {
         }
     }
 
-    /// What a terminal would send, all at once: keys would be taken apart.
+    /// Input of a terminal, all at once: keys would be separated.
     #[track_caller]
     fn send_bytes(&self, bytes: &str) {
         let codes: Vec<_> = bytes.bytes().map(|byte| format!("{byte:02x}")).collect();

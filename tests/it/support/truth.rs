@@ -1,4 +1,4 @@
-//! The software runtime's log of what really happened, held against a trace.
+//! The software runtime's log of the real times, compared with a trace.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::tables::{CsvRow, Table};
 
-/// `ACL_EVENT_TIME_LINE` alone: what the tracer's own events are made with. No program of these
-/// tests makes such events.
+/// `ACL_EVENT_TIME_LINE` alone: the flags of the tracer's events. No program of these tests makes such
+/// events.
 const TRACERS_FLAGS: i64 = 8;
 
 /// One task that was executed.
@@ -50,7 +50,7 @@ pub(crate) struct Reading {
     pub(crate) count: i64,
 }
 
-/// What the driver told, in a log.
+/// The driver's readings, in a log.
 #[track_caller]
 pub(crate) fn readings(path: &Path) -> Vec<Reading> {
     clocks(path, "clock")
@@ -82,7 +82,7 @@ fn is_reading(line: &Value) -> bool {
     line["kind"] == "clock" || line["kind"] == "log clock"
 }
 
-/// A node of a graph ran, as only msPTI tells.
+/// A node of a graph ran, as only msPTI reports.
 fn is_node(line: &Value) -> bool {
     line["kind"] == "node"
 }
@@ -130,8 +130,8 @@ fn entry(line: &Value) -> Entry {
     }
 }
 
-/// Splits things into streams. An id is used again when its stream is gone; then the numbers of
-/// the tasks begin anew.
+/// Splits things into streams. An id is used again when its stream has ended; then the numbers of the
+/// tasks begin again.
 fn lanes<T>(things: Vec<T>, place: impl Fn(&T) -> (i64, i64, i64, i64)) -> BTreeMap<Lane, Vec<T>> {
     let mut lives: BTreeMap<(i64, i64, i64), (usize, i64)> = BTreeMap::new();
     let mut lanes: BTreeMap<Lane, Vec<T>> = BTreeMap::new();
@@ -150,11 +150,11 @@ fn lanes<T>(things: Vec<T>, place: impl Fn(&T) -> (i64, i64, i64, i64)) -> BTree
     lanes
 }
 
-/// Matches every task of a trace with its entry in the log, by its place on its stream. Fails when
-/// one has a task that the other has not.
+/// Matches every task of a trace with its entry in the log, by its place on its stream. Fails when one
+/// has a task that the other does not have.
 #[track_caller]
 pub(crate) fn matched<'t>(tasks: &'t Table, log: &Path) -> Vec<(&'t CsvRow, Entry)> {
-    // What the host took to see that work is done is no task.
+    // Time that the host took to see that work is done is no task.
     let is_task = |entry: &Entry| !entry.is_tracers() && entry.kind != "completion";
     let entries = read(log).into_iter().filter(is_task);
     let mut truth = lanes(entries.collect(), |entry| {

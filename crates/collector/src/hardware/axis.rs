@@ -1,5 +1,5 @@
-//! How the log's clock and the host's lie against each other, by what is certain: nothing begins before it was
-//! submitted, nor ends after it was seen done.
+//! The offset between the clock of the log and the host's clock, from certain facts: nothing begins
+//! before it was submitted, nor ends after it was seen done.
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
@@ -11,7 +11,7 @@ const DRIFT_PPM: i64 = 300;
 /// entries of a clock that is further off agree with nothing.
 const COMPARISON_NS: i64 = 50_000;
 
-/// One device's: host time − time of the log lies between these, in nanoseconds, at a moment of the log's.
+/// One device: host time − time of the log is between these, in nanoseconds, at a time of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
     least: i64,
@@ -32,7 +32,7 @@ impl Axis {
         }
     }
 
-    /// The offset around a moment of the log's.
+    /// The offset around a time of the log.
     pub(super) fn around(self, at: DeviceNs) -> Self {
         let away = at.since(self.at).saturating_abs();
         let open = (away / 1_000_000)
@@ -49,8 +49,8 @@ impl Axis {
         }
     }
 
-    /// What joined tasks alone tell: a comparison that is off by as long as a program's loop takes would join each round
-    /// to the entries of another. `None` when no task was joined.
+    /// Bounds from joined tasks only: a comparison that is off by the duration of a program's loop
+    /// would join each round to the entries of another. `None` when no task was joined.
     pub(super) fn proven(self) -> Option<Self> {
         let (least, most) = self.proven?;
         Some(Self {
@@ -80,7 +80,7 @@ impl Axis {
         self.most.saturating_sub(self.least)
     }
 
-    /// What is known with further bounds, each with its moment; `None` where they contradict it.
+    /// These bounds with further ones, each with its time; `None` where they contradict each other.
     pub(super) fn with(self, bounds: impl Iterator<Item = Self>) -> Option<Self> {
         let mut all = self;
         for bound in bounds {
@@ -99,8 +99,8 @@ impl Axis {
         Some(all)
     }
 
-    /// Takes what a joined stretch told. Where that contradicts msPTI's comparison, the comparison stays what it is for those
-    /// that still trust it: nothing agrees with both.
+    /// Adds the bounds of a joined stretch. Where they contradict msPTI's comparison, the comparison
+    /// stays unchanged for streams that still trust it: nothing agrees with both.
     pub(super) fn learn(&mut self, joined: Self) {
         let before = self.around(joined.at);
         let (least, most) = (before.least.max(joined.least), before.most.min(joined.most));
@@ -117,7 +117,7 @@ impl Axis {
         };
     }
 
-    /// At a moment of the log's the offset is between these.
+    /// At a time of the log the offset is between these.
     pub(super) const fn bound(at: DeviceNs, least: i64, most: i64) -> Self {
         Self {
             least,

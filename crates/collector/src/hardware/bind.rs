@@ -20,7 +20,7 @@ pub(super) enum Whose {
     Nobodys,
     /// It is certainly not the graph's.
     Others,
-    /// It may have been the graph's before it was somebody else's.
+    /// It may have been the graph's before it had another owner.
     Unclear,
 }
 
@@ -30,10 +30,10 @@ pub(super) struct Rival<'g> {
     pub(super) replays: usize,
 }
 
-/// A stream of the device that is nobody's, and what it ran.
+/// A stream of the device without a known owner, and its entries.
 struct Found<'l> {
     place: Place,
-    /// What may have run in the stretch.
+    /// The entries that may have run in the stretch.
     own: Unowned<'l>,
 }
 
@@ -94,7 +94,7 @@ fn pattern(nodes: &[Node]) -> Pattern {
     nodes.iter().map(|node| node.kind).collect()
 }
 
-/// What is in graphs that may have had a stream one after the other.
+/// Kinds of nodes in graphs that may have had a stream one after the other.
 fn kinds_in_turn(rivals: &[Rival<'_>]) -> Pattern {
     let is_apart = |one: &Graph, other: &Graph| !one.life().shares_time(other.life());
     let has_turns = |own: &&Rival<'_>| {
@@ -171,7 +171,7 @@ fn assigned(
 }
 
 impl Found<'_> {
-    /// The number of the call of its first entry, if it ran these kinds so many times.
+    /// The number of the call of its first entry, if it ran these kinds `times` times.
     fn fits(&self, pattern: &[ActivityKind], times: usize) -> Option<u64> {
         let entries = self.own.entries;
         let count = pattern.len().checked_mul(times)?;
@@ -180,7 +180,7 @@ impl Found<'_> {
             1 => period(entries).checked_mul(count)?,
             _ => groups(entries).take(count).map(<[Entry]>::len).sum(),
         };
-        // Where one of what comes after could be taken for one that was lost, nothing is certain.
+        // Where a later entry could be taken for a lost one, nothing is certain.
         if !self.own.is_clear || length != entries.len() {
             return None;
         }
@@ -195,7 +195,8 @@ impl Found<'_> {
         self.own.entries.get(..self.own.certain).unwrap_or_default()
     }
 
-    /// Whether a number stands at several entries: then numbers are those of the calls that captured the nodes.
+    /// Whether several entries have one number: then numbers are those of the calls that captured the
+    /// nodes.
     fn has_number_twice(&self) -> bool {
         let numbers: BTreeSet<u64> = self
             .own
@@ -214,8 +215,8 @@ impl Found<'_> {
             .collect()
     }
 
-    /// Whether what certainly ran may be these nodes so many times at most, be it that the log has lost some, where each
-    /// node has a number, and these grow along them.
+    /// Whether the certain entries may be these nodes, at most `times` times, if the log may have lost
+    /// some, each node has a number, and these grow along them.
     fn may_be_by_calls(&self, pattern: &[ActivityKind], times: usize) -> bool {
         let mut nodes = pattern.iter();
         let mut kinds = self.numbers().into_values();
@@ -233,7 +234,8 @@ impl Found<'_> {
             .all(|entry| kinds.contains(&entry.told.kind))
     }
 
-    /// Whether what certainly ran may be these nodes so many times at most, be it that the log has lost some.
+    /// Whether the certain entries may be these nodes, at most `times` times, if the log may have lost
+    /// some.
     fn may_be(&self, pattern: &[ActivityKind], times: usize) -> bool {
         let most = pattern.len().saturating_mul(times);
         let mut nodes = pattern.iter().cycle().take(most);
@@ -245,7 +247,7 @@ impl Found<'_> {
     }
 }
 
-/// After how many entries their names begin anew.
+/// Number of entries after which their names repeat.
 fn period(entries: &[Entry]) -> usize {
     let name = |entry: &Entry| entry.told.name;
     let is_period = |period: &usize| {
@@ -274,7 +276,7 @@ mod tests {
     };
     const KINDS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Communication];
 
-    /// A graph whose two branches have the same kinds of nodes, replayed twice before a synchronisation.
+    /// A graph with two branches of the same kinds of nodes, replayed twice before a synchronisation.
     fn replayed() -> Graph {
         let mut graph = Graph::default();
         for number in 1..=4 {
@@ -357,7 +359,7 @@ mod tests {
         let lanes = || [lane([13, 14], 4), lane([11, 12], 4)];
         let told = found(lanes(), true, false).unwrap();
         assert_eq!(told, [(21, vec![1, 2]), (20, vec![3, 4])]);
-        // Numbers that need not grow tell nothing.
+        // Numbers that need not grow prove nothing.
         let told = found(lanes(), false, false).unwrap();
         assert!(told.iter().all(|(_, nodes)| *nodes == [0, 0]), "{told:?}");
     }

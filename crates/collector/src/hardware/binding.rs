@@ -9,10 +9,10 @@ use super::bind::{self, Rival, Whose};
 use super::graphs::{Ends, Graph, Place};
 use super::lane::{Lane, Owner, Stretch};
 
-/// So many stretches of a graph's replays are looked at each time.
+/// Number of stretches of a graph's replays that are examined each time.
 const MOST_TRIES: usize = 8;
 
-/// So many tasks with one number each, and none with several, show that numbers are those of calls.
+/// This many tasks with one number each, and none with several, show that numbers are those of calls.
 const ENOUGH_NUMBERED: usize = 64;
 
 impl Process {
@@ -36,8 +36,8 @@ impl Process {
         is_news
     }
 
-    /// Looks for where a graph is replayed, in the first stretches after which nothing came for a while: else what comes
-    /// after could be taken for what was lost.
+    /// Searches the streams of a graph's replays, in the first stretches that a pause follows: without
+    /// the pause, a later entry could be taken for a lost one.
     fn bind_any(&mut self, serial: u32, is_last: bool) -> bool {
         let Some(graph) = self
             .graphs
@@ -78,7 +78,7 @@ impl Process {
         known.unwrap_or_else(|| Axis::near(self.comparison))
     }
 
-    /// Whether all that ran in a stretch is in the log by now, on whichever stream.
+    /// Whether the log contains all entries of a stretch, on any stream.
     fn has_come(&self, serial: u32, stretch: &Stretch) -> bool {
         let device = self.graphs.get(&serial).map_or(0, |graph| graph.device);
         let whole = self.progress.get(&device).map(|it| it.whole());
@@ -86,7 +86,7 @@ impl Process {
         self.axis(device).around(whole).earliest(whole) > HostNs::new(stretch.span.end)
     }
 
-    /// Whether entries of other graphs may be left from before a moment.
+    /// Whether entries of other graphs may remain from before a time.
     fn has_leftovers(&self, serial: u32, before: i64) -> bool {
         let mut others = self.graphs.iter().filter(|(other, _)| **other != serial);
         let is_left = |graph: &Graph| graph.is_open() && graph.reach().begin < before;
@@ -104,7 +104,7 @@ impl Process {
             Some(serial) if !lane.knows(Owner::Stream(*serial)) => Whose::Unclear,
             _ => Whose::Nobodys,
         };
-        // What is taken for entries of the stretch may have run so long after it, and since nothing is left of before.
+        // Entries of the stretch may have run this long after it, and since no earlier ones remain.
         let axis = self.axis(graph.device);
         let end = stretch.span.end;
         let end = end.saturating_add(open_at(axis, end));
@@ -149,7 +149,7 @@ impl Process {
     }
 }
 
-/// How much of the offset between the clocks is not known around a moment of the host's.
+/// How much of the offset between the clocks is not known around a host time.
 fn open_at(axis: Axis, host_ns: i64) -> i64 {
     axis.around(axis.on_log(HostNs::new(host_ns))).open()
 }

@@ -5,7 +5,7 @@ use ascend_trace_format::record::told;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 use ascend_trace_recording::rows::TaskTimeRow;
 
-/// An entry of the log, and a moment of the host's by which it had ended.
+/// An entry of the log, and a host time by which it had ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) told: told::Activity,
@@ -37,8 +37,8 @@ pub(super) fn groups(entries: &[Entry]) -> impl Iterator<Item = &[Entry]> {
     entries.chunk_by(is_one)
 }
 
-/// Entries by what they are of, if that is so many things. A graph of one node that is replayed has entries of one call
-/// only: they are as many for each replay, with the same names.
+/// Splits entries into `count` subjects, if that is possible. A replayed graph of one node has entries
+/// of one call only: each replay has the same number of them, with the same names.
 pub(super) fn split(entries: &[Entry], count: usize, is_one_node: bool) -> Option<Vec<&[Entry]>> {
     let groups: Vec<&[Entry]> = groups(entries).collect();
     if groups.len() == count {
@@ -52,7 +52,8 @@ pub(super) fn split(entries: &[Entry], count: usize, is_one_node: bool) -> Optio
     is_repeated.then(|| entries.chunks_exact(each).collect())
 }
 
-/// When a task ran, by the log, and a moment of the host's by which it had ended; `None` when the log does not tell.
+/// The time of a task in the log, and a host time by which it had ended; `None` when the log does not
+/// contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) begin: DeviceNs,
@@ -81,7 +82,7 @@ impl Span {
     }
 }
 
-/// What the log says of a task, in a row.
+/// The log's time of a task, as a row.
 pub(super) fn time(
     process: u32,
     (stream, sequence): (u32, u32),

@@ -1,7 +1,7 @@
-//! Graphs that are replayed: what was captured into each, and the replays whose nodes are to be joined.
+//! Replayed graphs: their captured nodes, and the replays with nodes to join.
 //!
-//! The nodes of a graph run on streams of its own, of which no call tells. Where that is, is found out by the first
-//! replays (`bind.rs`); from then on those streams are lanes like any other, and nodes are what they are expected to run.
+//! The nodes of a graph run on internal streams, which no call names. The first replays show which ones
+//! (`bind.rs`); from then on those streams are lanes like any other, and nodes are their expected work.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -20,7 +20,7 @@ const MOST_NODES: usize = 1 << 20;
 /// Where a stream of a device is: the device, and the stream's number.
 pub(super) type Place = (u32, u32);
 
-/// A node that the log tells of.
+/// A node with entries in the log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub(super) number: u32,
@@ -36,7 +36,7 @@ pub(super) struct Launch {
     pub(super) task: Option<(u32, u32)>,
     pub(super) begin: i64,
     pub(super) end: i64,
-    /// Others may have run beside it, or before it: which node is which cannot be told.
+    /// Others may have run at the same time, or before it: nodes cannot be distinguished.
     pub(super) is_mixed: bool,
 }
 
@@ -59,7 +59,7 @@ impl Step {
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
     pub(super) place: Place,
-    /// Their numbers, 0 where that is not certain, and what they are.
+    /// Their numbers, 0 where that is not certain, and their kinds.
     pub(super) nodes: Vec<(u32, ActivityKind)>,
 }
 
@@ -88,32 +88,33 @@ pub(super) struct Graph {
     /// Events that were recorded in it, and that it waits for.
     recorded: BTreeSet<u32>,
     awaited: BTreeSet<u32>,
-    /// Something of it takes time and is not in the log: a replay may be longer than what the log tells of it.
+    /// A part of it takes time and is not in the log: a replay may be longer than its entries.
     is_longer: bool,
     /// Streams with replays that nothing has waited for, each with the last one; none for those that a call waits for.
     undone: BTreeMap<Option<u32>, Undone>,
     /// Nobody can say which of these runs first.
     is_mixed: bool,
-    /// Nothing of it, or of a graph that had its streams before, may have run from here on but what is in the steps.
+    /// From here on, no other entries of it, or of a graph that had its streams before, may have run.
     floor: i64,
     born: i64,
     /// Replays of it were given up.
     pub(super) has_lost: bool,
-    /// When these may have run: what is left of them on streams of the device is nobody's.
+    /// Possible time of these: their remaining entries on streams of the device have no owner.
     lost: Option<TimeRange>,
     /// What happened to it, until it is known where its nodes run.
     steps: VecDeque<Step>,
-    /// Steps that had come when all channels had been read the last time: nodes and entries of them have come as well.
+    /// Number of steps at the end of the last pass over all channels: their nodes and entries have
+    /// arrived as well.
     settled: usize,
     branches: Option<Vec<Branch>>,
-    /// Nodes that its lanes were told of.
+    /// Number of nodes that its lanes have received.
     told: u32,
     /// When it was destroyed.
     gone: Option<i64>,
 }
 
 impl Graph {
-    /// A task was captured that the log will tell of.
+    /// A task was captured that the log will contain.
     pub(super) fn add(&mut self, node: Node, at: i64) {
         // It had its streams when the first one was captured.
         let is_first = self.nodes.is_empty();
@@ -133,7 +134,7 @@ impl Graph {
         self.awaited.insert(event);
     }
 
-    /// Something was captured that the log does not tell of, and that may take its time.
+    /// A captured task that the log does not contain, and that may take time.
     pub(super) fn lengthen(&mut self) {
         self.is_longer = true;
     }
@@ -152,13 +153,13 @@ impl Graph {
         self.branches.is_none() && !self.steps.is_empty()
     }
 
-    /// One that was given up stays: what is left of it may look like another graph's.
+    /// An abandoned one stays: its remaining entries may look like another graph's.
     pub(super) fn is_over(&self) -> bool {
         let is_done = self.steps.is_empty() && self.undone.is_empty();
         self.gone.is_some() && is_done && self.loose().is_none()
     }
 
-    /// When replays may have run of which it is not known where; `None` when there are none.
+    /// Time of the replays with unknown streams; `None` without such replays.
     pub(super) fn loose(&self) -> Option<TimeRange> {
         let open = self.is_open().then(|| self.reach());
         let lost = self.lost.filter(|_| self.branches.is_none());
@@ -180,7 +181,7 @@ impl Graph {
         self.gone = Some(at);
     }
 
-    /// From when until when it had streams of its own.
+    /// The time in which it had internal streams.
     pub(super) fn life(&self) -> TimeRange {
         TimeRange::new(self.born, self.gone.unwrap_or(i64::MAX))
     }
@@ -249,7 +250,7 @@ impl Graph {
         all
     }
 
-    /// A moment by which all replays that are kept had ended, if there is one, and when the first began.
+    /// A time by which all kept replays had ended, if known, and the begin of the first one.
     pub(super) fn reach(&self) -> TimeRange {
         let begins = self.steps.iter().filter_map(Step::launch);
         let begins = begins.map(|launch| launch.begin);
@@ -340,7 +341,7 @@ impl Graph {
         self.step(serial, Step::Replay(launch), ends);
     }
 
-    /// Of the replays that nothing has waited for, nobody can say which nodes are whose.
+    /// Without a later synchronisation, the nodes of replays cannot be assigned.
     fn forget_tasks(&mut self, serial: u32, ends: &mut Ends<'_>) {
         let since = self.undone.values().map(|undone| undone.since).min();
         let since = since.unwrap_or(i64::MAX);
@@ -358,7 +359,7 @@ impl Graph {
         }
     }
 
-    /// A call has waited for what it was submitted to a stream, or to all of the device.
+    /// A call has waited for a stream, or for the whole device.
     pub(super) fn sync(
         &mut self,
         serial: u32,

@@ -1,4 +1,4 @@
-//! One stream: what was submitted to it, what the log says ran on it, and the synchronisations between.
+//! One stream: its submitted tasks, its entries in the log, and the synchronisations between.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,16 +14,16 @@ const MOST: usize = 1 << 20;
 /// Synchronisations that are kept.
 const MOST_SYNCS: usize = 1 << 16;
 
-/// How well moments of calls are known: they are read off the processor's counter.
+/// Precision of times of calls: they come from the processor's counter.
 const COUNTER_NS: i64 = 2_000;
 
-/// What was given to a stream of the device's to do.
+/// A task of a stream of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Work {
     /// The stream's serial and the task's sequence; of a node those of the task that replays its graph, and none where
     /// the program waited for the replay in the call itself.
     pub(super) task: Option<(u32, u32)>,
-    /// The node's number in its graph, 0 where it is one of several that cannot be told apart.
+    /// The node's number in its graph, 0 where it is one of several that cannot be distinguished.
     pub(super) node: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Expected {
     /// The call that submitted it.
     pub(super) begin: i64,
     pub(super) end: i64,
-    /// What the log calls it: there are no others here.
+    /// Its kind in the log: other kinds are left out here.
     pub(super) kind: ActivityKind,
     /// The function that submitted it; none of a node.
     pub(super) function: Option<u16>,
@@ -75,11 +75,11 @@ pub(super) struct Joined<'e> {
     pub(super) is_mismatch: bool,
 }
 
-/// What may still come.
+/// Expected entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Growing,
-    /// Everything has come, but what it belongs to may still be found out.
+    /// Everything has arrived, but its owner may still be found.
     Complete,
     Last,
 }
@@ -90,11 +90,11 @@ pub(super) struct Stretch {
     pub(super) replays: usize,
     /// By then all had ended that may have run before on streams of the graph's.
     pub(super) floor: i64,
-    /// All that ran before on any such stream is joined: what is left there is of these.
+    /// All earlier entries on such streams are joined: the remaining ones are of these.
     pub(super) is_first: bool,
     /// The first of them was submitted, and all have ended.
     pub(super) span: TimeRange,
-    /// What comes after them was not submitted before.
+    /// Entries after them were not submitted before.
     pub(super) next: i64,
     /// Nothing more will come.
     pub(super) is_last: bool,
@@ -104,7 +104,7 @@ pub(super) struct Stretch {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unowned<'l> {
     pub(super) entries: &'l [Entry],
-    /// So many of them certainly are.
+    /// This number of them is certain.
     pub(super) certain: usize,
     /// These are all.
     pub(super) is_clear: bool,
@@ -117,13 +117,13 @@ pub(super) struct Lane {
     tasks: BTreeMap<(usize, u32), Expected>,
     syncs: VecDeque<Sync>,
     entries: VecDeque<Entry>,
-    /// Entries that are nobody's, and were not told yet.
+    /// Entries without an owner, not reported yet.
     skipped: Vec<Entry>,
-    /// Entries, tasks and synchronisations that were there when all channels had been read the last time: what has to
-    /// do with them has come by now.
+    /// Numbers of entries, tasks and synchronisations at the end of the last pass over all channels:
+    /// everything related to them has arrived.
     settled: (usize, usize),
-    /// Some of it was not joined: entries may be lost, so their number no longer tells whose they are. From here on
-    /// msPTI's comparison is not trusted, but what joined tasks tell of the clock.
+    /// Some of it was not joined: entries may be lost, so their number no longer shows their owners.
+    /// From here on msPTI's comparison is not trusted, only the bounds of joined tasks.
     is_broken: bool,
     /// The last number of a call, and whether one was not larger than the one before it.
     last_number: u64,
@@ -132,12 +132,12 @@ pub(super) struct Lane {
     pub(super) has_shared_number: bool,
     /// There were more numbers than tasks.
     pub(super) has_surplus: bool,
-    /// So many tasks had one number each.
+    /// Number of tasks with one number each.
     pub(super) numbered: usize,
 }
 
 impl Lane {
-    /// The place of an owner, which has been here since a moment at the latest.
+    /// The place of an owner that used the stream since a time at the latest.
     fn place(&mut self, owner: Owner, since: i64) -> usize {
         let place = self.owners.iter().rposition(|known| known.owner == owner);
         place.unwrap_or_else(|| {
@@ -164,13 +164,13 @@ impl Lane {
         self.tasks.insert((place, order), task);
     }
 
-    /// An owner is gone.
+    /// An owner has left.
     pub(super) fn leave(&mut self, owner: Owner, at: i64) {
         let own = self.owners.iter_mut().filter(|known| known.owner == owner);
         own.for_each(|known| known.until = at);
     }
 
-    /// Whether somebody is known to have had the stream at some moment of a time.
+    /// Whether the stream has a known owner at some point of a time.
     pub(super) fn is_taken(&self, time: TimeRange) -> bool {
         let mut owners = self.owners.iter();
         owners.any(|known| TimeRange::new(known.since, known.until).shares_time(time))
@@ -186,8 +186,8 @@ impl Lane {
         self.tasks.is_empty() && self.entries.is_empty()
     }
 
-    /// Entries that nobody is known to have submitted, and that may be of a stretch. `None` when it is not clear with which
-    /// it begins.
+    /// Entries without a known submitter that may belong to a stretch. `None` when its first entry is
+    /// not clear.
     pub(super) fn unowned(&self, axis: Axis, stretch: &Stretch) -> Option<Unowned<'_>> {
         let (entries, rest) = self.entries.as_slices();
         if !self.tasks.is_empty() || !rest.is_empty() {
@@ -216,7 +216,8 @@ impl Lane {
         if floor != HostNs::MIN && (!first.is_timed() || begin < floor) {
             return None;
         }
-        // What comes after the stretch ended after what waited for the stretch, and began after that.
+        // Entries of the next stretch ended after the call that waited for this stretch, and began
+        // after it.
         let is_possible = |entry: &&Entry| {
             let end = around(entry).earliest(entry.end());
             !entry.is_timed() || end <= HostNs::new(stretch.span.end)
@@ -236,7 +237,7 @@ impl Lane {
         })
     }
 
-    /// Entries that ran before a moment are those of nobody.
+    /// Entries that ran before a time have no owner.
     pub(super) fn skip_before(&mut self, axis: Axis, from: HostNs) {
         let is_before = |entry: &Entry| {
             let around = axis.around(entry.begin());
@@ -248,7 +249,7 @@ impl Lane {
         self.settled.0 = self.settled.0.saturating_sub(count);
     }
 
-    /// Of the nodes that an owner was given from a moment on, it is not known which they are, and of which tasks.
+    /// The nodes of an owner from a time on cannot be assigned to tasks.
     pub(super) fn forget_tasks(&mut self, owner: Owner, since: i64) {
         let place = self.owners.iter().rposition(|known| known.owner == owner);
         let own = self.tasks.iter_mut();
@@ -261,14 +262,14 @@ impl Lane {
             });
     }
 
-    /// Has what came lie in one piece, for [`Self::unowned`].
+    /// Makes the entries contiguous, for [`Self::unowned`].
     pub(super) fn straighten(&mut self) {
         self.entries.make_contiguous();
     }
 
     pub(super) fn sync(&mut self, sync: Sync) {
         if self.syncs.len() >= MOST_SYNCS {
-            // Nothing has come for so long that one less does not matter.
+            // Nothing has arrived for a long time, so that one less does not matter.
             self.syncs.pop_front();
         }
         self.syncs.push_back(sync);
@@ -321,14 +322,14 @@ impl Lane {
         if phase == Phase::Last {
             self.stretch(axis, self.tasks.len(), self.entries.len(), None, tell);
         } else if self.entries.len() > MOST || self.tasks.len() > MOST {
-            // Nobody can say by now.
+            // It can no longer be decided.
             self.give_up(self.tasks.len(), self.entries.len(), tell);
         }
         let (entries, syncs) = (self.entries.len(), self.syncs.len());
         self.settled = (self.settled.0.min(entries), self.settled.1.min(syncs));
     }
 
-    /// What had been submitted before a synchronisation has ended by then.
+    /// Work that was submitted before a synchronisation has ended by then.
     fn note_done(&mut self, sync: Sync) {
         let before = self.tasks.values_mut().rev();
         let before = before.skip_while(|task| task.end > sync.begin);
@@ -337,7 +338,7 @@ impl Lane {
         }
     }
 
-    /// What of the clock entries may be told apart by; `None` when nothing is certain.
+    /// The bounds of the clock that may separate entries; `None` when nothing is certain.
     fn trusted(&self, axis: Axis) -> Option<Axis> {
         if self.is_broken {
             axis.proven()
@@ -354,7 +355,7 @@ impl Lane {
         let before = tasks.clone().take_while(|task| task.end <= sync.begin);
         let count = before.count();
         let after = tasks.clone().nth(count);
-        // Another thread was submitting: nobody knows whether that was waited for.
+        // Another thread was submitting: it is not known whether the call waited for that.
         if after.is_some_and(|task| task.begin < sync.end) {
             return Cut::Unclear;
         }
@@ -368,7 +369,7 @@ impl Lane {
         let mut is_parted = is_complete;
         for entry in self.entries.iter().take(known) {
             let around = axis.around(entry.begin());
-            // Without times it is where it came, if what follows is certainly before.
+            // Without times it is at its place in the log, if the next entry is certainly earlier.
             let is_before = !entry.is_timed() || around.latest(entry.begin()) < begin;
             if is_before {
                 place += 1;
@@ -391,7 +392,7 @@ impl Lane {
         }
     }
 
-    /// Where a synchronisation divides all tasks from entries of what is not known: of another owner of the stream.
+    /// A synchronisation that separates all tasks from entries of another owner of the stream.
     fn cut_after(
         &self,
         axis: &Axis,
@@ -405,7 +406,7 @@ impl Lane {
             let around = axis.around(entry.begin());
             if entry.is_timed() && around.earliest(entry.begin()) > done {
                 let last = place.checked_sub(1).and_then(|at| self.entries.get(at));
-                // One without times may lie on either side.
+                // One without times may be on either side.
                 is_clear &= last.is_none_or(Entry::is_timed);
                 return match is_clear {
                     true => Cut::At {
@@ -418,7 +419,7 @@ impl Lane {
             }
             is_clear &= !entry.is_timed() || around.latest(entry.begin()) <= done;
         }
-        // All that has come may be of these tasks, and more may come.
+        // All entries until now may be of these tasks, and more may arrive.
         match phase {
             Phase::Growing => Cut::Wait,
             Phase::Complete | Phase::Last => self.all(tasks),
@@ -523,11 +524,11 @@ impl Lane {
     }
 }
 
-/// What a synchronisation divides.
+/// Result of a cut at a synchronisation.
 enum Cut {
-    /// What is needed has not come yet.
+    /// Needed entries have not arrived yet.
     Wait,
-    /// What lies before it cannot be told from what lies behind.
+    /// Entries before it cannot be separated from those after it.
     Unclear,
     At {
         tasks: usize,
@@ -535,7 +536,7 @@ enum Cut {
     },
 }
 
-/// What is known of the clock when the entries are these tasks'; `None` when they are not.
+/// The bounds of the clock when the entries are these tasks'; `None` when they are not.
 fn agree(
     axis: &Axis,
     tasks: &[Expected],

@@ -98,7 +98,7 @@ mod tests {
         let [short, long] = [1, 1].map(|size| all.add_class(size));
         let one = all.add_lane(vec![short, long], true);
         assert!(!all.is_forced(one, short));
-        // Only the long one can have run this.
+        // Only the long one could run this.
         let other = all.add_lane(vec![long], true);
         assert!(all.is_forced(one, short) && all.is_forced(other, long));
     }

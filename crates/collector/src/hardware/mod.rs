@@ -1,12 +1,12 @@
 //! The hardware's log: which of its entries are of which tasks.
 //!
-//! An entry says on which stream it ran and which call submitted it, by a number of msPTI's that nobody else
-//! knows. So entries are joined to tasks by their order on a stream, stretch by stretch: from one
-//! synchronisation to another where it is certain which entries lie between them. A stretch is joined only
-//! when it has an entry, or several of one call, for each task, of the task's kind, none of which began before its
-//! task was submitted. All others stay work of their stream that no task is known for. So an entry that is lost makes
-//! a stretch unknown, and nothing behind it wrong. Nodes of a graph that is replayed are joined in the same way, to the
-//! task that replays it, once it is known on which streams of the device they run.
+//! An entry names its stream and the call that submitted it, by msPTI's number, which has no other
+//! meaning. So entries are joined to tasks by their order on a stream, stretch by stretch: from one
+//! synchronisation to another where it is certain which entries are between them. A stretch is joined
+//! only when it has an entry, or several of one call, for each task, of the task's kind, and all of
+//! them began after the submission of their task. All others stay work of their stream without a known
+//! task. So a lost entry makes a stretch unknown, and nothing after it wrong. Nodes of a replayed graph
+//! are joined in the same way, to the task that replays it, once its streams on the device are known.
 
 mod axis;
 mod bind;
@@ -32,16 +32,16 @@ use crate::tables;
 use entry::Entry;
 use process::Process;
 
-/// All processes whose log is read.
+/// All processes with a log.
 #[derive(Debug, Default)]
 pub(super) struct Hardware {
     processes: BTreeMap<u32, Process>,
-    /// How it stood with the log of any process, and what msPTI answered.
+    /// State of the log of any process, and msPTI's return codes.
     states: BTreeSet<(u8, u32)>,
-    /// Whether logs are to be read at all.
+    /// Whether logs are read at all.
     is_wanted: bool,
-    /// What processes have told whose log is not known of: another thread has begun it, whose channel is read later. By
-    /// pass over the channels, this one and the last.
+    /// Rows of processes without a known log: another thread has begun it, and its channel is read
+    /// later. By pass over the channels, this one and the last.
     early: [Vec<(u32, Row)>; 2],
 }
 
@@ -69,7 +69,7 @@ impl Hardware {
         self.is_wanted = true;
     }
 
-    /// A process has told of something.
+    /// Takes a row of a process.
     pub(super) fn told(&mut self, row: &Row, process: u32) {
         if self.is_wanted && matches!(row, Row::Stream(_) | Row::Event(_) | Row::Call(_)) {
             self.take_row(row, process);
@@ -140,7 +140,7 @@ impl Hardware {
         }
     }
 
-    /// An entry has come.
+    /// Takes an entry of the log.
     pub(super) fn entry(&mut self, told: &told::Activity, process: u32, clock: &Clock) {
         let Some(own) = self.processes.get_mut(&process) else {
             return;
@@ -183,7 +183,8 @@ impl Hardware {
         refusals.chain(unclear).collect()
     }
 
-    /// Joins what can be joined by now; with `is_last` all that there is. To be called when all channels have been read.
+    /// Joins entries and tasks as far as possible; with `is_last` everything that remains. Call it when
+    /// all channels have been read.
     pub(super) fn settle(&mut self, is_last: bool) -> Vec<Row> {
         let mut rows = Vec::new();
         self.early.swap(0, 1);

@@ -15,7 +15,8 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// Notes what a call launched. Answers whether another call of the same function launched that and more.
+    /// Notes the kernels of a call. Returns whether another call of the same function launched these
+    /// and more.
     pub(super) fn is_part(&mut self, function: u16, entries: &[Entry]) -> bool {
         let names: Vec<u64> = entries.iter().map(|entry| entry.told.name).collect();
         let known = self.known.entry(function).or_default();

@@ -1,4 +1,4 @@
-//! What is known of the log of one process, and what it joins.
+//! State of the log of one process, and its joins.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +17,16 @@ use super::replays::{Done, Replays};
 use crate::clock::WallClock;
 use crate::tables;
 
-/// So many tasks of a stream are kept whose number is not known yet: it is asked for with the first.
+/// Largest number of kept tasks of a stream without a known number: the number is asked for with the
+/// first.
 const MOST_EARLY: usize = 1 << 12;
-/// So many replays are kept that have no time yet.
+/// Largest number of kept replays without a time.
 const MOST_REPLAYS: usize = 1 << 20;
 
 /// One process.
 #[derive(Debug, Default)]
 pub(super) struct Process {
-    /// A bit for each kind that the log tells of.
+    /// A bit for each kind that the log contains.
     pub(super) kinds: u32,
     pub(super) is_alone: bool,
     /// By device and the stream's number.
@@ -40,13 +41,13 @@ pub(super) struct Process {
     pub(super) graphs: BTreeMap<u32, Graph>,
     /// Graphs with replays that nothing has waited for.
     pub(super) undone: BTreeSet<u32>,
-    /// Graphs are gone of which not all was joined.
+    /// Some graphs ended before all their entries were joined.
     pub(super) has_lost_graphs: bool,
     pub(super) replays: Replays,
-    /// Replays, by stream and sequence, of which nobody has said when they ran, or that nobody knows.
+    /// Replays without a reported time, or with an unknown one, by stream and sequence.
     pub(super) untold: BTreeSet<(u32, u32)>,
     pub(super) patterns: Patterns,
-    /// Events that link graphs to what is around them.
+    /// Events that link graphs to other work.
     pub(super) external: BTreeSet<u32>,
     /// Where the wall clock stood when the log was begun.
     pub(super) comparison: WallClock,
@@ -65,7 +66,7 @@ pub(super) struct Counts {
 }
 
 impl Process {
-    /// What the log calls a task, if it tells of it.
+    /// The log's kind of a task, if the log contains it.
     fn logged(&self, kind: TaskKind) -> Option<ActivityKind> {
         let there = |kind: &ActivityKind| self.kinds & 1 << kind.code() != 0;
         let kind = match kind {
@@ -197,7 +198,7 @@ impl Process {
         self.undone.insert(of.serial);
     }
 
-    /// What a call that succeeded has waited for, or put an end to.
+    /// A successful call has waited for this, or ended it.
     pub(super) fn done(&mut self, row: &CallRow, role: Role) {
         let sync = Sync {
             begin: row.begin_ns,
@@ -240,7 +241,7 @@ impl Process {
         }
     }
 
-    /// A graph has been destroyed: its streams are somebody else's from now on.
+    /// A graph was destroyed: its streams have other owners from now on.
     fn destroyed(&mut self, serial: u32, at: i64) {
         let Some(graph) = self.graphs.get_mut(&serial) else {
             return;
@@ -299,7 +300,7 @@ impl Process {
         }
     }
 
-    /// All has come. A stream of a graph's may be another graph's after it.
+    /// All entries have arrived. A stream of a graph may be another graph's after it.
     fn settle_all(&mut self, process: u32, rows: &mut Vec<Row>) {
         loop {
             let before = rows.len();
@@ -337,7 +338,7 @@ impl Process {
                 };
                 let entries = joined.entries.iter().enumerate();
                 rows.extend(entries.map(|(part, entry)| row(entry, joined.work, part)));
-                // Where the log has lost entries, what a call has may not be all that it launched.
+                // Where the log has lost entries, a call's entries may not be all that it launched.
                 let is_lossy = self.counts.mismatches > 0;
                 let function = joined.function.filter(|_| !joined.entries.is_empty());
                 let is_torn = function.is_some_and(|function| {
@@ -389,7 +390,8 @@ impl Process {
     }
 }
 
-/// What a replay without a time tells of the log's clock: its nodes ran after it was submitted, and before it was seen done.
+/// Bounds of the log's clock from a replay without a time: its nodes ran after its submission, and
+/// before it was seen done.
 fn anchor(process: u32, device: u32, done: Done) -> Option<AnchorRow> {
     let Done::Part(submitted, span) = done else {
         return None;
@@ -404,7 +406,7 @@ fn anchor(process: u32, device: u32, done: Done) -> Option<AnchorRow> {
     })
 }
 
-/// Whether a call asks for a record or wait that links a graph to what is around it.
+/// Whether a call submits a record or wait that links a graph to other work.
 fn is_external(row: &CallRow) -> bool {
     /// `ACL_EVENT_RECORD_EXTERNAL` and `ACL_EVENT_WAIT_EXTERNAL`.
     const EXTERNAL: u64 = 1;

@@ -1,4 +1,5 @@
-//! How far the log of a device has come, all streams together: entries of one may lie before those of another that ran first.
+//! Progress of the log of a device, over all streams: entries of one may precede those of another that
+//! ran first.
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
@@ -13,7 +14,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// An entry of a batch has come.
+    /// Takes an entry of a batch.
     pub(super) fn note(&mut self, batch: HostNs, begin: DeviceNs) {
         if batch > self.batch {
             self.whole = self.newest;
@@ -22,7 +23,7 @@ impl Progress {
         self.newest = self.newest.max(begin);
     }
 
-    /// All that ended before this moment of the log's has come.
+    /// All entries that ended before this time of the log have arrived.
     pub(super) const fn whole(self) -> DeviceNs {
         self.whole
     }

@@ -13,21 +13,21 @@ const START: i64 = 5_000_000_000;
 const DEVICE: u32 = 0;
 const PROCESS: u32 = 3;
 const KINDS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Communication];
-/// Streams of the program's, by serial: each has a number of its own.
+/// Streams of the program, by serial: each has a different number.
 const STREAMS: u32 = 2;
 /// The first stream of a graph's on the device.
 const FIRST_OF_GRAPHS: u32 = 20;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Defects {
-    /// One of so many entries is lost, or has no times; 0 is never.
+    /// One entry in this number is lost, or has no times; 0 is never.
     drop: u64,
     zero: u64,
-    /// Entries come so many synchronisations late.
+    /// Number of synchronisations by which entries are late.
     late: u64,
-    /// The log's clock is off by so much.
+    /// Error of the log's clock.
     anchor: i64,
-    /// The host does no more than this between a synchronisation and what comes next.
+    /// Longest pause of the host between a synchronisation and the next call.
     pause: u64,
     /// Graphs are destroyed, and others get their streams.
     does_reuse: bool,
@@ -35,11 +35,11 @@ struct Defects {
     does_mix: bool,
     /// Kernels of a task or node, at most; 0 is one.
     parts: u64,
-    /// Each kernel has a number of its own.
+    /// Each kernel has a different number.
     has_own_numbers: bool,
 }
 
-/// What an entry truly is of: stream and sequence of the task, and the node.
+/// True subject of an entry: stream and sequence of the task, and the node.
 type Truth = ((u32, u32), Option<u32>);
 
 struct Model {
@@ -63,7 +63,7 @@ struct Model {
     lost: usize,
 }
 
-/// What a call launches: kernels of one kind, and the call's number.
+/// Kernels of a call: of one kind, and the call's number.
 #[derive(Clone, Copy, Debug)]
 struct What {
     kind: ActivityKind,
@@ -163,7 +163,7 @@ impl Model {
         });
     }
 
-    /// Kernels of a task or a node run one after another; answers when the last one ends.
+    /// Kernels of a task or a node run one after another; returns the end of the last one.
     fn run(&mut self, place: Place, what: What, from: i64, of: Truth) -> i64 {
         let mut at = from;
         for part in 0..what.parts {
@@ -283,7 +283,7 @@ impl Model {
         lane.sync(sync);
         self.process.sync_graphs((Some(stream), sync), |_, _| true);
         self.now += self.random.below(self.defects.pause.max(1)) as i64;
-        // The log has what has ended by now.
+        // The log contains everything that has ended.
         let now = self.now;
         let all = std::mem::take(&mut self.batch).into_iter();
         let (ended, running) = all.partition(|(_, entry)| entry.seen <= HostNs::new(now));
@@ -424,8 +424,8 @@ fn with_own_numbers(seed: u64) -> Defects {
     }
 }
 
-/// Where kernels have numbers of their own, an operator that launches several looks like several that launch one, and a
-/// loss can make up for that: not here.
+/// Where each kernel has a different number, an operator with several kernels looks like several with
+/// one, and a loss can compensate for that: not here.
 fn with_losses(seed: u64) -> Defects {
     let has_own_numbers = seed.is_multiple_of(9);
     Defects {

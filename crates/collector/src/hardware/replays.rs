@@ -19,7 +19,7 @@ struct Waiting {
     submitted: HostNs,
     nodes: usize,
     span: Option<Span>,
-    /// Nothing is missing so far.
+    /// Nothing is missing until now.
     is_whole: bool,
 }
 
@@ -28,7 +28,7 @@ struct Waiting {
 pub(super) enum Done {
     /// When the replay ran.
     Whole(Span),
-    /// A time before which none of it ran, and when some of it did.
+    /// A time that precedes all of it, and the time of some of it.
     Part(HostNs, Span),
     Unknown,
 }
@@ -43,8 +43,8 @@ impl Done {
 }
 
 impl Replays {
-    /// A replay that was submitted at a moment has so many nodes in the log. One that `is_told` does nothing else that takes
-    /// time.
+    /// A replay that was submitted at a time has `nodes` nodes in the log. One that `is_told` contains
+    /// nothing else that takes time.
     pub(super) fn expect(
         &mut self,
         task: (u32, u32),

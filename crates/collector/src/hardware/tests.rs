@@ -1,4 +1,4 @@
-//! Random streams whose log is known, with all that may go wrong: what is joined is joined rightly.
+//! Random streams with a known log and all possible defects: every join is right.
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 use ascend_trace_recording::rows::TaskTimeRow;
@@ -24,21 +24,21 @@ impl Random {
     }
 }
 
-/// What may be wrong with a log.
+/// Possible defects of a log.
 #[derive(Clone, Copy, Default)]
 struct Defects {
-    /// One of so many entries is lost, or has no times; 0 is never.
+    /// One entry in this number is lost, or has no times; 0 is never.
     drop: u64,
     zero: u64,
-    /// Entries come so many synchronisations late.
+    /// Number of synchronisations by which entries are late.
     late: usize,
     /// The log's clock is off by this at first.
     anchor: i64,
     /// Entries of a task, at most.
     parts: u64,
-    /// All bursts are one kernel, and begin so long after each other; 0 is random ones.
+    /// All bursts are one kernel, and begin at this distance; 0 is random ones.
     period: i64,
-    /// The first synchronisation takes so much longer.
+    /// Additional time of the first synchronisation.
     slow: i64,
 }
 
@@ -63,7 +63,7 @@ struct Outcome {
 }
 
 /// Plays a program of some bursts, each with a synchronisation, and checks every join.
-/// What a task was joined to: the task, if there is one, and the entries.
+/// A join: the task, if it has one, and its entries.
 type Join = (Option<(u32, u32)>, Vec<Entry>);
 
 fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
@@ -127,7 +127,8 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
             for _ in 0..1 + random.below(defects.parts.max(1)) {
                 let from = free.max(now + 2_000);
                 free = from + 500 + random.below(9_000) as i64;
-                // With the first one lost, and a comparison that is off by a round, nothing tells rounds apart.
+                // With the first one lost, and a comparison that is off by a round, nothing
+                // distinguishes rounds.
                 let is_kept = defects.period != 0 && burst == 0;
                 if !is_kept && defects.drop != 0 && random.below(defects.drop) == 0 {
                     continue;
@@ -197,7 +198,7 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
     outcome
 }
 
-/// Every task is told of once, and every entry.
+/// Every task is reported once, and every entry.
 fn is_complete(outcome: &Outcome) {
     assert_eq!(outcome.joined + outcome.given_up, outcome.tasks);
     assert_eq!(outcome.told, outcome.entries);

@@ -1,5 +1,4 @@
-//! Processes of nested pid namespaces, as in a container: what they call themselves is not what they are
-//! called here.
+//! Processes of nested pid namespaces, as in a container: their pids inside differ from those outside.
 
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt;
@@ -24,7 +23,7 @@ pub(super) enum Search {
 pub(super) struct Nested {
     /// By the pid that it has in its own namespace, and that.
     pids: HashMap<(u32, u64), u32>,
-    /// Those whose namespace is not told, by the pid in it.
+    /// Those with an unknown namespace, by the pid in it.
     unplaced: HashMap<u32, u32>,
     /// Namespaces that have been seen at any time.
     namespaces: HashSet<u64>,
@@ -32,8 +31,8 @@ pub(super) struct Nested {
 }
 
 impl Nested {
-    /// Finds a process by what it calls itself. Looks through all processes at most ten times a second,
-    /// however many are searched for.
+    /// Finds a process by its inner pid. Looks through all processes at most ten times a second, for
+    /// any number of searches.
     pub(super) fn find(&mut self, pid: u32, namespace: u64, now: i64) -> Search {
         let is_fresh = |looked: i64| now - looked < INTERVAL_NS;
         if let Search::Found { pid, .. } = self.known(pid, namespace) {
@@ -49,12 +48,12 @@ impl Nested {
         self.known(pid, namespace)
     }
 
-    /// What is searched for next is worth another look.
+    /// The next search looks again.
     pub(super) fn look_again(&mut self) {
         self.looked_ns = None;
     }
 
-    /// Notes what a look would have found.
+    /// Notes the result of a look.
     #[cfg(test)]
     pub(super) fn note(&mut self, inner: u32, namespace: u64, outer: u32, now: i64) {
         self.pids.insert((inner, namespace), outer);
@@ -78,7 +77,7 @@ impl Nested {
     fn look(&mut self) {
         self.pids.clear();
         self.unplaced.clear();
-        // Where the files of processes are those of another namespace, their names tell nothing.
+        // Where `/proc` belongs to another namespace, its names say nothing.
         if !names_are_ours() {
             return;
         }
@@ -110,8 +109,8 @@ pub(super) fn own_namespace() -> u64 {
     namespace_of("self").unwrap_or(0)
 }
 
-/// Whether the process that is called `outer` here is called `inner` in that namespace, as far as its
-/// namespace is told.
+/// Whether the process with the pid `outer` here has the pid `inner` in that namespace, as far as its
+/// namespace is known.
 pub(super) fn is(outer: u32, inner: u32, namespace: u64) -> bool {
     let own = namespace_of(&outer.to_string());
     inner_of(outer) == Some(inner) && own.is_none_or(|own| namespace == 0 || own == namespace)

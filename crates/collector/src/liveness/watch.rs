@@ -1,4 +1,4 @@
-//! The kernel tells when processes end.
+//! The kernel reports the ends of processes.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,7 +9,7 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Resource, getrlimit, pidfd_open};
 
-/// Ends that are told at a time.
+/// Number of ends in one report.
 const EVENTS: usize = 256;
 
 /// Descriptors of processes, each under a key.
@@ -44,7 +44,7 @@ impl<K: Copy + Eq + Hash> Watch<K> {
         }
     }
 
-    /// Watches the process that has this pid now. `SRCH`: there is none.
+    /// Watches the process that has this pid now. `SRCH`: no such process.
     pub(super) fn add(&mut self, key: K, pid: u32) -> Result<(), Errno> {
         let events = self.events.as_ref().ok_or(Errno::NOSYS)?;
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
@@ -64,7 +64,7 @@ impl<K: Copy + Eq + Hash> Watch<K> {
     pub(super) fn forget(&mut self, key: &K) {
         if let Some((token, process)) = self.watched.remove(key) {
             self.keys.remove(&token);
-            // It would go with its only descriptor; an error would mean that it has.
+            // The kernel drops it with its only descriptor; an error would mean that it has.
             if let Some(events) = &self.events {
                 let _ = epoll::delete(events, &process);
             }

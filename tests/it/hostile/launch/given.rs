@@ -73,7 +73,7 @@ fn a_parent_that_does_not_care_for_its_children() {
     unchanged(&["chld"], &["ignored 17\n"]);
 }
 
-/// The tool is told to end while it cannot hear it.
+/// The tool gets a signal to end while it cannot receive it.
 #[test]
 fn the_rest_of_a_pipe_may_go_away() {
     let folder = tempfile::tempdir().unwrap();

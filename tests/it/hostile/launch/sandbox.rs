@@ -25,7 +25,7 @@ fn without_threads_calls_answer_with_an_error() {
     balanced(&recording);
 }
 
-/// What the tool said at the end of a recording of a shell script that has been given a program as `$0`.
+/// The tool's summary of a recording of a shell script with a program as `$0`.
 #[track_caller]
 fn said(script: &str, status: i32) -> String {
     let program = hostile("given");
@@ -59,7 +59,7 @@ fn a_tool_without_address_space_says_so() {
     assert!(outcome.err().contains("ulimit -v"), "{outcome}");
 }
 
-/// Whether these words do what they do elsewhere; says that a test is skipped if not.
+/// Whether this command works here; prints that a test is skipped if not.
 fn can_change_user(words: &[&str]) -> bool {
     let is_root = rustix::process::geteuid().is_root();
     let works = || {

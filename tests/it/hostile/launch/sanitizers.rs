@@ -13,7 +13,7 @@ fn unchanged(name: &str, compiler: &[&str]) {
     let Some(program) = hostile_by(name, "sanitized", &words) else {
         return;
     };
-    // The software runtime keeps what it has allocated for as long as the process lives.
+    // The software runtime keeps its allocations until the process ends.
     let recording = Run::new(&program)
         .variable("LSAN_OPTIONS", "detect_leaks=0")
         .variable("ASAN_OPTIONS", "detect_leaks=0")
@@ -38,7 +38,7 @@ fn address_sanitizer_of_clang() {
     let folder = std::process::Command::new("clang")
         .arg("-print-file-name=libclang_rt.asan-x86_64.so")
         .output();
-    // Its runtime lies where no loader looks.
+    // Its runtime is in a folder where no loader looks.
     let Ok(folder) = folder else { return };
     let folder = String::from_utf8_lossy(&folder.stdout).into_owned();
     let Some((folder, _)) = folder.trim().rsplit_once('/') else {

@@ -1,4 +1,4 @@
-//! Under the live view the program has a terminal of its own; what it leaves behind outlives it all the same.
+//! Under the live view the program has a separate terminal; its remaining processes still outlive it.
 
 use std::path::Path;
 use std::process::Command;
@@ -33,7 +33,7 @@ fn recorded(folder: &Path, options: &[&str]) -> Command {
     command
 }
 
-/// Waits for a file that somebody else makes.
+/// Waits for a file that another process makes.
 #[track_caller]
 fn appears(path: &Path) -> String {
     let read = || std::fs::read_to_string(path).unwrap_or_default();
@@ -61,7 +61,7 @@ fn what_a_program_leaves_behind_lives_on_and_writes_on() {
     let outcome = screen.finish().expect(5);
     assert!(outcome.out().contains("t.atrace"), "{outcome}");
     std::fs::write(folder.path().join("go"), "").unwrap();
-    // The tool has gone, and with it the recording; the program neither knows nor minds.
+    // The tool has ended, and with it the recording; the program does not notice.
     assert_eq!(appears(&folder.path().join("alive")), "0\n");
     let log = folder.path().join("t.atrace.log");
     until("the log has it all", || {

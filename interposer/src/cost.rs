@@ -66,7 +66,7 @@ impl Meter {
         }
     }
 
-    /// The thread ends: another one may use the meter.
+    /// The thread ends: another thread may use the meter.
     pub(crate) fn release(&self, state: &ThreadState) {
         self.tell(state);
         self.in_runtime.store(false, Relaxed);

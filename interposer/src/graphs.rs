@@ -102,7 +102,7 @@ pub(crate) fn name(handle: u64, serial: u32) {
     }
 }
 
-/// The graph with this serial has ended; another one may have its handle already.
+/// The graph with this serial has ended; another graph may have its handle already.
 pub(crate) fn forget(handle: u64, serial: u32) {
     if let Some(graph) = GRAPHS.get(handle) {
         let _ = graph.serial.compare_exchange(serial, 0, AcqRel, Relaxed);

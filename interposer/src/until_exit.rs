@@ -49,7 +49,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// Whether calls of the tracer are allowed in this thread: another one may be ending the process.
+/// Whether calls of the tracer are allowed in this thread: another thread may be ending the process.
 #[inline]
 pub(crate) fn is_allowed() -> bool {
     is_allowed_to(thread::with(ThreadState::meter))

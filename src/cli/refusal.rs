@@ -1,4 +1,4 @@
-//! Words that are no command line: one line says what is wrong, what is near, and how the command is used.
+//! Words that are no command line: one line has the error, the nearest option, and the usage of the command.
 
 use std::ffi::OsString;
 
@@ -35,7 +35,7 @@ fn command_of<'c>(root: &'c clap::Command, words: &[OsString]) -> (&'c clap::Com
     found
 }
 
-/// What is wrong, in clap's words, without its tips and its usage.
+/// The error, in clap's words, without its tips and its usage.
 fn wrong(error: &clap::Error, name: &str) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return match name.contains(' ') {

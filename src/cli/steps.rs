@@ -1,5 +1,5 @@
-//! `steps`: the steps of a training loop, the parts of their time, and what the slowest ones had more
-//! of.
+//! `steps`: the steps of a training loop, the parts of their time, and the parts that made the slowest
+//! ones slow.
 
 use anyhow::Context;
 

@@ -2,7 +2,7 @@
 //!
 //! A script sends signals to the process that it has started, which is the tool. So the program gets each signal that it
 //! would have got in the place of the tool, also one that both ignore at their start: the program may install a handler.
-//! The terminal signals its foreground group, and both are in it. So the tool passes on what the terminal sends only to
+//! The terminal signals its foreground group, and both are in it. So the tool passes on signals of the terminal only to
 //! a program on a separate screen.
 //!
 //! `SIGQUIT` also asks the tool for a report on the program. A program with a handler gets this signal, too.
@@ -172,7 +172,7 @@ impl Relay {
     }
 }
 
-/// Does by default what a signal does to a process, as the program has not been started.
+/// Applies a signal's default action to this process, as the program has not been started.
 fn end_by(signal: &Arrived) {
     let number = signal.number();
     let is_for_nothing = number == SIGPIPE || was_ignored(number);
@@ -201,7 +201,7 @@ fn to_program(signal: &Arrived, program: Pid) {
         Sender::Kernel if signal.number() == SIGHUP => {
             getsid(None) == Ok(getpid()) && getpgid(Some(program)) != Ok(getpgrp())
         }
-        // It has got what the terminal sends, and a limit is that of this process.
+        // It has got signals of the terminal, and a limit is that of this process.
         Sender::Kernel | Sender::Own => false,
     };
     if is_for_it {
@@ -210,7 +210,7 @@ fn to_program(signal: &Arrived, program: Pid) {
     }
 }
 
-/// What the terminal sends does not reach the program by itself: it is on a separate screen.
+/// Signals of the terminal do not reach the program by itself: it is on a separate screen.
 fn to_session(signal: &Arrived, program: Pid, leader: Pid) {
     let _ = match signal.sender() {
         Sender::Process if is_wanted(signal, program) => {

@@ -12,7 +12,7 @@ const LOOK_NS: i64 = 500_000_000;
 pub(super) enum Due {
     /// Look again after this number of nanoseconds.
     Later(i64),
-    /// Find out what the program waits for.
+    /// Find out the cause of the wait.
     Look,
 }
 

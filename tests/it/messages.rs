@@ -1,4 +1,4 @@
-//! Wrong input, for every command: one message on stderr that says what is wrong, where, and what to do, with the
+//! Wrong input, for every command: one message on stderr with the error, its place and the remedy, and the
 //! documented status.
 
 use std::fs;
@@ -12,7 +12,7 @@ use crate::support::{Outcome, run, tool};
 const TOOL: i32 = 125;
 const TROUBLE: i32 = 2;
 
-/// Each command with what it needs before a trace.
+/// Each command with its arguments before a trace.
 const READERS: &[&[&str]] = &[
     &["info"],
     &["stats"],
@@ -53,7 +53,7 @@ fn is_clear(words: &[&str], outcome: &Outcome, status: i32, expected: &[&str]) {
     assert_eq!(outcome.out(), "", "{words:?}: {outcome}");
     assert_eq!(outcome.program_err(), "", "{words:?}: {outcome}");
     let mut said = outcome.said();
-    // The last line counts what was done.
+    // The last line has the count.
     if words.starts_with(&["dataset", "add"]) {
         said.retain(|it| !it.starts_with("dataset set: "));
     }
@@ -304,7 +304,7 @@ fn words_of_other_tools_are_refused_and_programs_of_that_name_are_recorded() {
 #[test]
 fn little_address_space_is_said_once_and_not_taken_for_a_full_folder() {
     let folder = tempfile::tempdir().unwrap();
-    // As much as the tool itself needs, whatever its size, and less than it needs to record.
+    // As much as the tool itself needs, at any size, and less than it needs to record.
     let size = fs::metadata(tool().get_program()).unwrap().len() / 1024;
     let mut seen = false;
     for mib in (8..72).step_by(8) {

@@ -153,7 +153,7 @@ fn a_queue_that_is_full() {
 }
 
 /// The tracer's events take no more than half of a queue: the rest is free for tasks that the program
-/// may submit before it does what the queue waits for.
+/// may submit before it releases the queue.
 #[test]
 fn a_queue_that_waits_for_what_is_submitted_next() {
     let tables = compare("deep_queue");

@@ -118,7 +118,7 @@ fn signals_that_are_ignored_at_the_start_reach_a_program_with_handlers() {
     finish(child).unwrap().expect(7);
 }
 
-/// The program is started as by a launcher, and leaves what it ignores as it was.
+/// The program is started as by a launcher, and keeps the signals that it ignores.
 #[test]
 fn a_program_that_ignores_signals_goes_on_and_a_launcher_passes_nothing_twice() {
     let folder = tempfile::tempdir().unwrap();

@@ -38,7 +38,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Runs it with both engines; returns the calls that the preloaded one has intercepted.
+/// Runs it with both engines; returns the calls that the preloaded engine has intercepted.
 #[track_caller]
 fn compare(run: &Run) -> Tables {
     let tables = Tables::of(&run.compared());

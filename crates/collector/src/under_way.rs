@@ -9,7 +9,7 @@ use ascend_trace_recording::rows::CallRow;
 const LOOK_NS: i64 = 50_000_000;
 /// A call of this duration is written.
 const LONG_NS: i64 = 100_000_000;
-/// For each call in the file, the next one must have lasted longer by this: thousands of waiting
+/// For each call in the file, the next call must have lasted longer by this: thousands of waiting
 /// threads add little to the file.
 const SHARE_NS: i64 = 1_000_000;
 /// A running call is written again after a part of its duration, within these limits.

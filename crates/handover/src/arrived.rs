@@ -14,7 +14,7 @@ const NOT_PASSED_ON: [i32; 8] = [
     libc::SIGSTOP,
 ];
 
-/// Signals that stop a process: the kernel decides by the process group what they do.
+/// Signals that stop a process: the kernel decides by the process group how they act.
 const STOPPING: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
 /// The first number after the signals with names.
@@ -42,7 +42,7 @@ pub struct Arrived {
 unsafe impl Send for Arrived {}
 
 impl Arrived {
-    /// By what the kernel says of it.
+    /// From the data of the kernel.
     #[must_use]
     pub fn new(info: libc::siginfo_t) -> Self {
         Self { info }
@@ -81,7 +81,7 @@ impl Arrived {
             return done(unsafe { libc::kill(pid, self.number()) });
         }
         let info = &raw const self.info;
-        // SAFETY: the kernel reads what is there; with this code a process may send to others.
+        // SAFETY: the kernel reads initialized data; with this code a process may send to others.
         let sent = unsafe { libc::syscall(libc::SYS_rt_sigqueueinfo, pid, self.number(), info) };
         done(i32::try_from(sent).unwrap_or(-1))
     }

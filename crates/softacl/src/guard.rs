@@ -20,7 +20,7 @@ const LASTING: Duration = Duration::from_millis(20);
 
 /// The runtime's destructors have run.
 static ENDED: AtomicBool = AtomicBool::new(false);
-/// Running calls in threads of the tracer, and their process: a child has none of them.
+/// Running calls in threads of the tracer, and their process: a child has no such calls.
 static UNDER_WAY: AtomicU32 = AtomicU32::new(0);
 static COUNTED_IN: AtomicU32 = AtomicU32::new(0);
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::primitives::{AtomicI32, AtomicU32, AtomicU64, Condvar, Mutex, Ordering, fence, lock};
 
 /// A thread that sleeps looks again after this time. The program may forbid the system call that would wake it (seccomp):
-/// then a wake-up is lost, and nobody learns of it.
+/// then a wake-up is lost unnoticed.
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 pub(crate) struct Progress {

@@ -4,7 +4,7 @@
 //! For a foreign name, control jumps to the real function, so that it sees the caller's return address,
 //! by which it finds the caller's place in the search order. For a name of the table, the lookup is
 //! made first: a name that the real libraries lack stays NULL, because clients find out by this query
-//! what a release can do; for an existing function the result is a wrapper for that very address.
+//! the functions of a release; for an existing function the result is a wrapper for that very address.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ops::ControlFlow;

@@ -25,7 +25,7 @@ impl Places {
         }
     }
 
-    /// The frame with this address, from the frame `first` on. The last one has no end.
+    /// The frame with this address, from the frame `first` on. The last frame has no end.
     fn of(&self, address: usize, first: usize) -> Option<usize> {
         let places = self.places.get(..self.count)?;
         let after = places.partition_point(|place| *place <= address);

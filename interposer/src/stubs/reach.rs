@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use crate::errno::Errno;
 use crate::{quiet, thread};
 
-/// The smallest possible page: memory that begins in one can be read to its end.
+/// The smallest possible page: memory that begins in a page can be read to its end.
 const PAGE: usize = 4096;
 
 /// How many bytes from `stack` on can be read, up to as many as are wanted. A stack that is as small

@@ -1,5 +1,5 @@
 //! `--timing auto`: how the tasks of a stream are timed, depending on their durations. Two events
-//! around a task of a few microseconds take the device too long: then one has to do. Where even that
+//! around a task of a few microseconds take the device too long: then a single event must do. Where even that
 //! takes longer than the task, or a chip has few places for events, the tool times only every N-th
 //! task.
 

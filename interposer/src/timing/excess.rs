@@ -1,6 +1,6 @@
 //! By how much longer tasks look when each has events around it. Between two tasks that follow each other the device
-//! takes some time, and between a record and a task as well. The first can not be told from the tasks, but a stretch of
-//! tasks without events tells by how much the second is longer: their time as a whole, next to that of the tasks before it
+//! takes some time, and between a record and a task as well. The first time is unknown, but a stretch of
+//! tasks without events shows by how much the second is longer: their time as a whole, next to that of the tasks before it
 //! and behind it, each with its own events.
 
 use core::sync::atomic::Ordering::Relaxed;
@@ -18,16 +18,16 @@ use crate::timing::spread::Spread;
 const STRETCH: core::ops::RangeInclusive<i64> = 2..=64;
 /// No device takes longer between a record and a task.
 const LONGEST_NS: i64 = 100_000;
-/// Two tasks are alike if their durations differ by no more than this, and one part in so many.
+/// Two tasks are alike if their durations differ by no more than this, and this part of them.
 const ALIKE_NS: i64 = 200;
 const ALIKE_PART: i64 = 32;
-/// Nothing is told of fewer stretches.
+/// Fewer stretches give no estimate.
 const LEAST: u32 = 4;
 const UNTOLD: u64 = u64::MAX;
 
-/// What has been learnt of one device.
+/// Results of one device.
 pub(crate) struct Excess {
-    /// What a pair adds to a task, less what the device takes between two tasks.
+    /// The excess of a pair, less the time of the device between two tasks.
     beyond: Spread,
     /// The shortest task with its events: they take no longer.
     shortest: AtomicU32,
@@ -60,7 +60,7 @@ impl Excess {
         self.beyond.samples()
     }
 
-    /// Tells the trace what is new of a device: it counts for all tasks. The thread must be marked busy.
+    /// Records new results of a device: they apply to all tasks. The thread must be marked busy.
     pub(crate) fn tell(&self, device: u32) {
         let shortest = self.shortest.load(Relaxed);
         if self.told_shortest.swap(shortest, Relaxed) != shortest {
@@ -113,9 +113,9 @@ pub(crate) struct Single {
 /// The tasks of a stream that have been read: for who reads them.
 pub(crate) struct Before {
     sequence: AtomicU32,
-    /// `NONE` when the one before had no events of its own.
+    /// `NONE` when the previous task had no separate events.
     length: AtomicI64,
-    /// So many in a row were alike.
+    /// Number of successive tasks that were alike.
     alike: AtomicU32,
 }
 
@@ -135,7 +135,7 @@ impl Before {
         self.alike.store(0, Relaxed);
     }
 
-    /// So many tasks of the stream were as long as the one before them.
+    /// Number of successive tasks of the stream that were as long as the one before them.
     pub(crate) fn alike(&self) -> u32 {
         self.alike.load(Relaxed)
     }
@@ -186,13 +186,13 @@ pub(crate) struct Stretches {
     left: u32,
 }
 
-/// Tasks of a stretch that is made for this, and one stretch in so many tasks of a stream.
+/// Tasks of a stretch that is made for this, and one stretch in this number of tasks of a stream.
 const TASKS: u32 = 3;
 const SOON: u32 = 32;
 const RARELY: u32 = 1024;
-/// So many stretches are made soon.
+/// Number of stretches that are made soon.
 const ENOUGH: u32 = 40;
-/// So many tasks in a row are alike, and so many wait in the queue.
+/// Number of successive tasks that must be alike, and of tasks in the queue.
 const LEAST_ALIKE: u32 = 16;
 const LEAST_PENDING: usize = 32;
 

@@ -146,7 +146,7 @@ impl Nodes {
             let made = memory::make([const { Node::new() }; CHUNK])?;
             let (none, raw) = (core::ptr::null_mut(), made.as_ptr());
             if chunk.compare_exchange(none, raw, AcqRel, Acquire).is_err() {
-                // SAFETY: the second one has no other user.
+                // SAFETY: the second chunk has no other user.
                 unsafe { memory::free(made) };
             }
         }

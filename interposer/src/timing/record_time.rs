@@ -39,7 +39,7 @@ pub(crate) struct RecordTime {
     attempts: AtomicU32,
     /// What records took.
     spread: Spread,
-    /// What is known from it.
+    /// Results of the spread.
     median: AtomicU32,
     open: AtomicU32,
     /// Both of them, as the trace knows them.
@@ -148,7 +148,7 @@ impl RecordTime {
         }
     }
 
-    /// Tells the trace what is new of a device: it counts for all tasks. The thread must be marked busy.
+    /// Records new results of a device: they apply to all tasks. The thread must be marked busy.
     pub(crate) fn tell(&self, device: u32) {
         let samples = self.spread.samples();
         if samples == 0 {

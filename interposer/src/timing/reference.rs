@@ -86,7 +86,7 @@ pub(crate) fn excess(context: &ContextEntry) -> Option<&'static Excess> {
     Some(&clock.excess)
 }
 
-/// Tells the trace what is new of all devices. The thread must be marked busy.
+/// Records new results of all devices. The thread must be marked busy.
 pub(crate) fn tell() {
     for (device, clock) in (0..).zip(&CLOCKS) {
         clock.record_time.tell(device);

@@ -7,14 +7,14 @@ use core::sync::atomic::Ordering::Relaxed;
 /// Steps in which a power of two is divided.
 const PARTS: u32 = 32;
 const POWER: u32 = PARTS.ilog2();
-/// Durations from this on are not told apart: 34 ms.
+/// Durations from this on are not distinguished: 34 ms.
 const LONGEST_POWER: u32 = 25;
 const STEPS: usize = (PARTS * (LONGEST_POWER - POWER + 1)) as usize;
-/// Of so many samples, one may be left out: nobody says that of a shorter series.
+/// Of this number of samples, one may be left out. A shorter series keeps all.
 const RARE: u32 = 2_000;
-/// From so many on the shape of the spread is known.
+/// From this number of samples on the shape of the spread is known.
 const SHAPED: u32 = 32;
-/// The longest samples are so many times as far from the median as the quarter above it where there is a tail.
+/// The longest samples are this number of times as far from the median as the quarter above it where there is a tail.
 const TAIL: u32 = 4;
 
 /// Samples of nanoseconds.
@@ -32,7 +32,7 @@ pub(crate) struct Known {
     pub(crate) median: u32,
     /// How far a further sample may be from the median.
     pub(crate) open: u32,
-    /// A few of the samples are far beyond all others, so still longer ones are to be expected.
+    /// A few of the samples are far beyond all others, so still longer ones may follow.
     pub(crate) has_tail: bool,
 }
 

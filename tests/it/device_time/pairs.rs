@@ -4,7 +4,7 @@ use crate::support::{Run, Tables, program, truth};
 
 use super::judge::Spread;
 
-/// Durations of the tasks of a program whose streams are busy, compared with the true ones.
+/// Durations of the tasks of a program with busy streams, compared with the true ones.
 pub(super) struct Durations {
     pub(super) timed: usize,
     inside: usize,
@@ -86,7 +86,7 @@ fn records_with_a_long_tail_are_in_the_bars_of_all_tasks() {
     }
 }
 
-/// The first tasks are judged by what is known in the end.
+/// The first tasks are judged by the results at the end.
 #[test]
 fn few_records_with_a_long_tail_are_in_the_bars_too() {
     let soft = format!("{CLOCK},record_ns=1000,record_tail_ns=8000");
@@ -95,7 +95,7 @@ fn few_records_with_a_long_tail_are_in_the_bars_too() {
     durations.are_inside();
 }
 
-/// What records of other tasks take leaves a device alone whose records have no tail.
+/// Records of other tasks change nothing on a device with records without a tail.
 #[test]
 fn bars_are_narrow_where_records_have_no_tail() {
     let soft = format!("{CLOCK},record_ns=1500,record_jitter_ns=700");

@@ -108,7 +108,7 @@ fn calls_of_threads_without_a_channel_are_counted_once() {
     assert!(counts.lost > 0, "{counts:?}");
 }
 
-/// What a program forbids may be what its threads are woken with, or what the tool would wait with.
+/// A program may forbid the system call that wakes its threads, or the one that the tool would wait with.
 #[test]
 fn programs_that_forbid_a_system_call_end_as_they_do_untraced() {
     for call in [

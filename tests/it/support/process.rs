@@ -14,7 +14,7 @@ use super::place;
 pub(crate) use super::place::scratch;
 use super::stuck::{self, Stuck};
 
-/// No command of these tests runs for a fraction of this; a longer one has got stuck.
+/// No command of these tests runs for a fraction of this; a command that does has got stuck.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Settings of the tester's environment that must not reach the tested command.

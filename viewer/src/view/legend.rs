@@ -11,7 +11,7 @@ use super::facts::Group;
 use super::track::{CAPTURING, DOTS, FAILED, IDLE, LAUNCHED, RETURNING, STALL, UNKNOWN};
 use super::{Scene, open};
 
-/// Alternative symbols (one must be visible), the shown symbol, its style and its meaning.
+/// Alternative symbols (at least one is visible), the shown symbol, its style and its meaning.
 type Shape = (&'static [&'static str], &'static str, Style, &'static str);
 
 /// The kinds and shapes that are on screen, each with its meaning.

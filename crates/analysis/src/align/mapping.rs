@@ -10,8 +10,8 @@ const LOOKS: i64 = 64;
 pub enum How {
     /// It is the clock that others are aligned to.
     Reference,
-    /// By this number of rounds that it shares with the host of this number. That one may be aligned by
-    /// others.
+    /// By this number of rounds that it shares with the host of this number. The other host may be aligned
+    /// by further hosts.
     Collectives { rounds: u64, with: usize },
     /// By the time of day alone.
     WallClock(Why),

@@ -48,7 +48,7 @@ pub struct Use {
 }
 
 /// Effect of a call on objects, with all necessary data: the call may have been forgotten when its time
-/// has come.
+/// is reached.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     at: i64,

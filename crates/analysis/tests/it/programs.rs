@@ -215,7 +215,7 @@ impl Machine {
         self.signal(by, stream, (&wait, &format!("value(64,{value})")), dice);
     }
 
-    /// One that all ranks run; sometimes one has a separate communicator.
+    /// A collective of all ranks, sometimes with a separate communicator.
     fn collective(&mut self, by: Thread, stream: usize, lasts: i64, dice: &mut Dice) {
         let count = [64, 4_096][dice.roll(2) as usize];
         if dice.roll(12) == 0 {

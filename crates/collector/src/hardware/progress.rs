@@ -1,4 +1,4 @@
-//! Progress of the log of a device, over all streams: entries of one may precede those of another that
+//! Progress of the log of a device, over all streams: entries of a stream may precede those of another that
 //! ran first.
 
 use ascend_trace_format::time::{DeviceNs, HostNs};

@@ -145,7 +145,7 @@ pub(crate) fn place(
         0
     };
     let vague = if is_learnt { first.vague } else { 0 };
-    // Where the quickest submission is far from here, this one may have taken that much longer too.
+    // Where the quickest submission is far from here, this submission may have taken that much longer too.
     let late_open = if reading.is_moment {
         end_open
     } else {

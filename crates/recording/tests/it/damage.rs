@@ -38,7 +38,7 @@ fn chunks(bytes: &[u8]) -> Vec<(usize, [u8; 4])> {
     chunks
 }
 
-/// Reads a file's bytes into a trace as well: rows that make sense one by one may contradict each
+/// Reads a file's bytes into a trace as well: rows that make sense separately may contradict each
 /// other.
 fn load(bytes: &[u8]) -> Option<Trace> {
     let (contents, _) = file::read(bytes).ok()?;

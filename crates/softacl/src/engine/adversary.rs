@@ -32,7 +32,7 @@ pub(super) struct Adversary {
     running: Option<(usize, u64)>,
     /// No task begins earlier.
     begins_ns: u64,
-    /// Since when starved tasks exist and none of them has run.
+    /// Since when starved tasks exist and no such task has run.
     starving_since: Option<u64>,
 }
 
@@ -80,7 +80,7 @@ impl Adversary {
         self.leaves(stream);
     }
 
-    /// The stream's task waits, or has ended: another one may run.
+    /// The stream's task waits, or has ended: another stream may run.
     pub(super) fn leaves(&mut self, stream: &Stream) {
         self.running = self.running.filter(|(handle, _)| *handle != stream.handle);
     }

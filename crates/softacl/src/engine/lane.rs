@@ -13,7 +13,7 @@ use crate::label::Place;
 pub(crate) struct Lane {
     pub(super) tasks: VecDeque<Task>,
     pub(super) previous_end: u64,
-    /// Whether the task before the first one was an event record; `None` when there was none.
+    /// Whether the task before the first one was an event record; `None` without such a task.
     pub(super) after_record: Option<bool>,
     pub(super) stage: Stage,
     /// The progress of the first task when it is a replay.

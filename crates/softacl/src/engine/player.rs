@@ -45,7 +45,7 @@ pub(super) fn seen(begin: u64) -> u64 {
     mono().max(begin)
 }
 
-/// A stream to look at when its time has come. Orders by time, then by entry, so that equal times are
+/// A stream to look at when its time is reached. Orders by time, then by entry, so that equal times are
 /// taken in the order in which they were set.
 struct Alarm {
     at: u64,

@@ -117,7 +117,7 @@ impl Element {
 }
 
 impl Param {
-    /// The bytes of the number, from device memory if it is there.
+    /// The bytes of the number, from device memory if it is stored there.
     fn bytes(&self) -> [u8; 8] {
         if self.is_address == 0 {
             return self.value;

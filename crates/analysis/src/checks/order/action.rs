@@ -1,7 +1,7 @@
 //! What calls do to the order of tasks and to memory, call by call.
 //!
 //! An action has all necessary data of its call, because the call may have been forgotten when its time
-//! has come.
+//! is reached.
 
 use std::ops::Range;
 

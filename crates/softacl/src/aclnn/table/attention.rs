@@ -86,7 +86,7 @@ struct Band {
 }
 
 impl Band {
-    /// Whether the mode uses only the upper corner of the mask, wherever that applies.
+    /// Whether the mode uses only the upper corner of the mask, in all modes that have one.
     const fn is_causal(self) -> bool {
         matches!(self.mode, 2 | 3)
     }

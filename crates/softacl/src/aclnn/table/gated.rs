@@ -54,7 +54,7 @@ impl Layer<'_> {
         results
     }
 
-    /// Gradients of both weights, both biases, the input and the first state. `told` are the results of
+    /// Gradients of both weights, both biases, the input and the first state. `forward` are the results of
     /// the forward pass from the hidden state on.
     fn backward(
         &self,

@@ -2,6 +2,7 @@
 
 mod description;
 mod live;
+mod nested;
 mod outlet;
 mod reporter;
 mod rest;
@@ -115,6 +116,7 @@ pub(crate) fn record(plan: &Plan) -> Result<Made, Failure> {
     let launch = session.launch.clone();
     let memory = std::fs::metadata(session.arena.path()).map_or(0, |file| file.len());
     let mut running = Running::new(session, child, relay, plan);
+    nested::announce(running.path.as_deref());
     running.metrics = endpoint.and_then(|it| running.serve(it));
     let ended = match screen {
         Some(screen) => live::follow(running, screen, title(plan)),

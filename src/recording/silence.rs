@@ -1,5 +1,6 @@
 //! Why a recording has no calls in it, as far as that can be known, and what to do about it.
 
+use super::nested;
 use super::summary::Recorded;
 use crate::launch::elf::Program;
 use crate::launch::libraries::{self, is_acl};
@@ -13,6 +14,10 @@ const LIBRARY_BYTES: u64 = 32 << 20;
 
 pub(super) fn explained(recorded: &Recorded<'_>) -> Vec<String> {
     let mut lines = vec!["no AscendCL call was seen".to_owned()];
+    if let Some(text) = nested::said(&recorded.ended.outcome.nested) {
+        lines.push(text);
+        return lines;
+    }
     let status = recorded.ended.status;
     let missing = match status {
         127 => missing_libraries(recorded),

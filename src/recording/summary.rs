@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use ascend_trace_format::session::Timing;
 use ascend_trace_recording::units::bytes;
 
-use super::{Ended, Plan, silence};
+use super::{Ended, Plan, nested, silence};
 use crate::launch::Launch;
 use crate::launch::elf::Program;
 use crate::quote::quoted_path;
@@ -67,6 +67,7 @@ pub(super) fn lines(recorded: &Recorded<'_>) -> Vec<Line> {
         )));
     }
     if counts.calls + counts.nested > 0 {
+        lines.extend(nested::said(&outcome.nested).map(Line::Problem));
         if let Some(path) = outcome.path.as_deref().filter(|_| is_there) {
             let text = format!("look at it with: ascend-trace view {}", quoted_path(path));
             lines.push(Line::Fact(text));
@@ -212,6 +213,7 @@ mod tests {
         let outcome = Outcome {
             path: Some("/nonexistent/app-1.atrace".into()),
             attached,
+            nested: Vec::new(),
             processes: 1,
             still_running: 0,
             stored: Some(Default::default()),

@@ -49,6 +49,8 @@ mod merge;
 mod messages;
 /// What Prometheus reads of a program while it is recorded.
 mod metrics;
+/// A recording inside a recording.
+mod nested;
 /// Times of programs with a host that never rests.
 mod never_pausing;
 /// Datasets in object stores.

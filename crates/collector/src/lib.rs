@@ -458,6 +458,7 @@ impl Collector {
         Outcome {
             path,
             attached: self.arena.attached(),
+            nested: self.arena.nested(),
             processes: self.roster.processes(),
             still_running: running.len(),
             stored,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::rows::{CallRow, Ending, Row};
+use ascend_trace_ring::Nested;
 
 use super::dictionary::Dictionary;
 use super::storage::Stored;
@@ -87,6 +88,8 @@ pub struct Outcome {
     pub path: Option<PathBuf>,
     /// Processes that the interposer was loaded into.
     pub attached: u32,
+    /// Recorders inside this recording. The processes that they started are in their traces.
+    pub nested: Vec<Nested>,
     /// Processes that recorded anything.
     pub processes: usize,
     /// Processes that outlived the program; what they do is not recorded any more.
@@ -106,6 +109,7 @@ impl Outcome {
         Self {
             path,
             attached: 0,
+            nested: Vec::new(),
             processes: 0,
             still_running: 0,
             stored: None,

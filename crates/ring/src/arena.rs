@@ -16,6 +16,7 @@ use crate::guard::Guard;
 use crate::home::Home;
 use crate::layout::{Dropped, OpenCall, SessionSettings, state};
 use crate::map::{AttachError, Session};
+use crate::nested::{self, Nested};
 use crate::pool;
 
 /// Segments of the smallest session.
@@ -216,6 +217,11 @@ impl Arena {
     /// The session file, for the traced program's environment.
     pub fn path(&self) -> &Path {
         &self.home.path
+    }
+
+    /// Recorders inside this recording that have taken processes until now.
+    pub fn nested(&self) -> Vec<Nested> {
+        nested::announced(&self.home.path)
     }
 
     /// Processes that have attached so far.

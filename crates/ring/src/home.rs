@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use ascend_trace_format::version::SESSION_MAGIC;
 
 use crate::arena::ArenaError;
+use crate::nested;
 
 /// Folders of users are called this, a dash and the user's number.
 const FOLDER: &str = "ascend-trace-";
@@ -26,6 +27,9 @@ const PREFIX: &str = "session-";
 const FOLDERS: u32 = 8;
 /// Names that are tried in one.
 const TRIES: u32 = 1000;
+
+/// Flags for files that others may have put there: no link is followed, and no pipe is waited for.
+pub(crate) const CAREFULLY: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK;
 
 /// A session file and its owner's lock. Dropping it removes the file.
 pub(crate) struct Home {
@@ -58,8 +62,9 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // Both may be gone, and the folder may be in use: there is nobody to tell.
+        // The files may be missing, and the folder may be in use. Neither matters.
         let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(nested::beside(&self.path));
         if let Some(folder) = self.path.parent() {
             let _ = fs::remove_dir(folder);
         }
@@ -74,9 +79,33 @@ pub fn maker(path: &Path) -> Option<u32> {
     folder.starts_with(FOLDER).then(|| pid.parse().ok())?
 }
 
-fn folder_name(number: u32) -> String {
+fn user() -> u32 {
     // SAFETY: this cannot fail.
-    let user = unsafe { libc::geteuid() };
+    unsafe { libc::geteuid() }
+}
+
+/// Whether this is a session file in a private folder of this user, and its owner lives.
+pub(crate) fn is_owned(path: &Path) -> io::Result<bool> {
+    let Some(folder) = path.parent().filter(|_| maker(path).is_some()) else {
+        return Ok(false);
+    };
+    let folder = open_folder(folder)?.metadata()?;
+    if folder.uid() != user() || folder.mode() & 0o777 != 0o700 {
+        return Ok(false);
+    }
+    // To open a pipe or a device can have effects.
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(false);
+    }
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).custom_flags(CAREFULLY).open(path)?;
+    let is_own = file.metadata()?.uid() == user() && is_session(&mut file)?;
+    // Where there are no locks, nothing is known to be dead.
+    Ok(is_own && file.try_lock_shared().is_err())
+}
+
+fn folder_name(number: u32) -> String {
+    let user = user();
     match number {
         0 => format!("{FOLDER}{user}"),
         _ => format!("{FOLDER}{user}-{number}"),
@@ -95,6 +124,8 @@ fn create_in(folder: &Path) -> io::Result<Home> {
         number += 1;
         match options.open(&path) {
             Ok(file) if is_locked(&file) && is_named(&file, &path) => {
+                // Of an earlier process with this pid.
+                let _ = fs::remove_file(nested::beside(&path));
                 return Ok(Home { path, file });
             }
             // Somebody who tidies up was quicker than the lock.
@@ -114,19 +145,13 @@ fn make_private(folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    // Not followed: somebody else could have put a link here.
-    let opened = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW)
-        .open(folder);
-    let opened = match opened {
+    let opened = match open_folder(folder) {
         // It went with another session, and will be made again.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         opened => opened?,
     };
     let found = opened.metadata()?;
-    // SAFETY: this cannot fail.
-    if found.uid() != unsafe { libc::geteuid() } {
+    if found.uid() != user() {
         let text = "it belongs to somebody else";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
     }
@@ -136,14 +161,32 @@ fn make_private(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes session files whose owner was killed before it could do so itself.
+fn open_folder(folder: &Path) -> io::Result<File> {
+    // Another user could have put a link here, which is not followed.
+    let mut options = OpenOptions::new();
+    let options = options.read(true);
+    options
+        .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW)
+        .open(folder)
+}
+
+/// Removes session files of owners that were killed, and their announcements.
 fn remove_stale(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
-    for entry in entries.flatten() {
-        if is_session_name(&entry.file_name()) {
-            let _ = remove_if_stale(&entry.path());
+    let mut announcements = Vec::new();
+    for name in entries.flatten().map(|entry| entry.file_name()) {
+        if is_session_name(&name) {
+            let _ = remove_if_stale(&folder.join(name));
+        } else {
+            announcements.push(name);
+        }
+    }
+    for name in announcements {
+        let session = name.to_str().and_then(|it| it.strip_suffix(nested::ENDING));
+        if let Some(session) = session.filter(|it| is_session_name(it.as_ref())) {
+            let _ = nested::remove_if_stale(&folder.join(&name), &folder.join(session));
         }
     }
 }
@@ -156,7 +199,7 @@ fn remove_if_stale(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .read(true)
         .write(true)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .custom_flags(CAREFULLY)
         .open(path)?;
     let kind = file.metadata()?.file_type();
     if !kind.is_file() || !is_session(&mut file)? {

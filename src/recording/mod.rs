@@ -38,7 +38,7 @@ use ascend_trace_collector::{Collector, End, Outcome, Stop, session};
 use reporter::Reporter;
 use summary::{Line, Recorded};
 
-/// What is to be recorded, and how.
+/// Options of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     /// The program and its arguments.
@@ -46,23 +46,23 @@ pub(crate) struct Plan {
     pub(crate) target: Target,
     pub(crate) live: bool,
     pub(crate) timing: Timing,
-    /// Options of the software runtime, when that is to be used.
+    /// Options of the software runtime, if it is used.
     pub(crate) soft: Option<String>,
-    /// Bytes of memory for what is not written yet.
+    /// Bytes of memory for records that are not written yet.
     pub(crate) buffer: usize,
     /// Whether to record until all processes of the program have ended.
     pub(crate) wait: bool,
     /// The library that patches functions, if that is wanted.
     pub(crate) engine: Option<PathBuf>,
-    /// Whether clients are to say their ranges.
+    /// Whether clients report their ranges.
     pub(crate) marks: bool,
-    /// Whether interpreters of Python are to tell ranges of PyTorch.
+    /// Whether Python interpreters report ranges of PyTorch.
     pub(crate) python: bool,
-    /// So many frames of each call's stack are recorded; 0 for none.
+    /// Number of recorded frames of each call's stack; 0 for none.
     pub(crate) stacks: u32,
     /// How long nothing may move before that is reported.
     pub(crate) watchdog: Option<Duration>,
-    /// What is served to Prometheus meanwhile.
+    /// The Prometheus endpoint during the recording.
     pub(crate) metrics: Option<metrics::Wanted>,
 }
 
@@ -79,7 +79,7 @@ impl Plan {
     }
 }
 
-/// What came of a recording.
+/// Result of a recording.
 pub(crate) struct Made {
     /// The status of the program.
     pub(crate) status: i32,
@@ -158,9 +158,9 @@ fn title(plan: &Plan) -> String {
         .join(" ")
 }
 
-/// Everything that is there before the program is.
+/// Everything that exists before the program.
 struct Session {
-    /// The hardware's log is to be read.
+    /// The hardware log is read.
     reads_log: bool,
     launch: Launch,
     arena: Arena,
@@ -213,7 +213,7 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
     })
 }
 
-/// What is loaded before the program's own libraries.
+/// Libraries that are loaded before the program's.
 fn preloads(plan: &Plan, interposer: &Interposer) -> anyhow::Result<OsString> {
     let mut names = interposer.preload.clone();
     if plan.marks {
@@ -223,7 +223,7 @@ fn preloads(plan: &Plan, interposer: &Interposer) -> anyhow::Result<OsString> {
     Ok(names)
 }
 
-/// What may be in the way where no memory can be had.
+/// Limits that may be the reason for missing memory.
 fn limits() -> String {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As).current;
     match limit {
@@ -241,7 +241,7 @@ struct Running {
     relay: Relay,
     /// None when the trace goes to standard output.
     path: Option<PathBuf>,
-    /// The session whose processes are to be waited for.
+    /// The session with the processes to wait for.
     wait_for: Option<PathBuf>,
     stop: Arc<Stop>,
     /// None when it could not be started.
@@ -342,7 +342,7 @@ impl Running {
         let exit = match waited {
             Ok(exit) => exit,
             Err(error) => {
-                // How it ended is not known, but what is there of the trace is completed.
+                // Its exit is not known, but the existing part of the trace is completed.
                 self.end(i32::from(TOOL_FAILED));
                 return Err(error).context("cannot wait for the program");
             }
@@ -352,7 +352,7 @@ impl Running {
             rest::wait(session, &self.relay);
         }
         let path = self.path.clone();
-        // The status is the program's, whatever became of the recording.
+        // The status is the program's, for any result of the recording.
         let outcome = self.end(status);
         let outcome = outcome.unwrap_or_else(|| Outcome::failed(path));
         Ok(Ended {

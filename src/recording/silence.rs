@@ -7,9 +7,9 @@ use crate::launch::libraries::{self, is_acl};
 use crate::quote::quoted_path;
 use crate::unpack::INTERPOSER_VARIABLE;
 
-/// Programs that start others as another user, and stay what they are.
+/// Programs that start others as another user, and keep running.
 const USER_CHANGERS: [&str; 4] = ["runuser", "su", "sudo", "doas"];
-/// What a program needs besides the recording's memory, for the library and its tables.
+/// Memory of a program for the library and its tables, in addition to the recording's.
 const LIBRARY_BYTES: u64 = 32 << 20;
 
 pub(super) fn explained(recorded: &Recorded<'_>) -> Vec<String> {
@@ -44,7 +44,7 @@ pub(super) fn explained(recorded: &Recorded<'_>) -> Vec<String> {
     lines
 }
 
-/// What is certain to have kept the tracer out.
+/// A certain reason why the tracer was not loaded.
 fn known_reason(recorded: &Recorded<'_>) -> Option<String> {
     let exit = recorded.ended.exit;
     let own = rustix::process::geteuid().as_raw();
@@ -72,7 +72,7 @@ fn known_reason(recorded: &Recorded<'_>) -> Option<String> {
     ))
 }
 
-/// What may have been the reason.
+/// Possible reasons.
 fn possible_reasons(recorded: &Recorded<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     match recorded.ended.outcome.attached {

@@ -1,4 +1,4 @@
-//! What is said at the end of a recording, and advice when it holds less than hoped for.
+//! The summary at the end of a recording, and advice when it contains less than expected.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::quote::quoted_path;
 use crate::table::{count, percent};
 use ascend_trace_collector::{Counts, Outcome};
 
-/// A recording that has ended, and what was known before it began.
+/// An ended recording, and facts from before its begin.
 pub(super) struct Recorded<'a> {
     pub(super) ended: &'a Ended,
     pub(super) plan: &'a Plan,
@@ -28,7 +28,7 @@ pub(super) struct Recorded<'a> {
 /// A line, without the tool's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// What went as it should.
+    /// A success.
     Fact(String),
     /// What did not.
     Problem(String),

@@ -4,11 +4,11 @@
 
 mod support;
 
-/// What is said of steps and of the critical path.
+/// Reports of steps and of the critical path.
 mod advice;
 /// Crates depend on each other in one direction only.
 mod architecture;
-/// What a process waits for, asked by its number or by a signal.
+/// Waits of a process, queried by its number or by a signal.
 mod asking;
 /// The layer below AscendCL.
 mod below;
@@ -18,22 +18,22 @@ mod causes;
 mod checks;
 /// All of it on the other cards.
 mod chips;
-/// The Chrome JSON says what the tables say, in a form that importers take.
+/// The Chrome JSON agrees with the tables, in a form that importers accept.
 mod chrome;
 /// Exit codes, streams, names of files: what scripts rely on.
 mod contract;
-/// What the tool says of its overhead.
+/// The reported tracer overhead.
 mod cost;
 /// Many recordings as one dataset.
 mod dataset;
-/// Times of a made-up workload, each held against the true one.
+/// Times of a made-up workload, each compared with the true one.
 mod device_time;
-/// What the driver tells of devices' clocks.
+/// Readings of devices' clocks by the driver.
 mod driver_clock;
 /// Calls of patched functions are intercepted from every caller.
 mod engine;
 mod estimates;
-/// Every example, held against what it counts itself and against the true device times.
+/// Every example, compared with its counts and with the true device times.
 mod examples;
 /// Captured graphs, replays, and captures that fail.
 mod graphs;
@@ -66,7 +66,7 @@ mod python_module;
 /// What real runtimes do that is hard on a tracer.
 mod query;
 mod reality;
-/// Too much at once, too little room, nobody left to read.
+/// Too much at once, too little room, no reader left.
 mod recorder;
 /// Predictions against programs that run with the change, in virtual time.
 mod reruns;
@@ -80,7 +80,7 @@ mod self_contained;
 mod signalled;
 /// The stacks that calls are made with, and the lines in them.
 mod stacks;
-/// What is told of a recording part by part is what its whole trace tells.
+/// Results of reading a recording part by part equal those of its whole trace.
 mod streamed;
 /// The timeline in a terminal that is looked at, with keys and mouse.
 mod terminal;

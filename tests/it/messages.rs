@@ -226,7 +226,7 @@ fn a_file_that_cannot_be_read_is_named_with_what_to_do() {
     )
     .unwrap();
     fs::write(path("locked"), "x").unwrap();
-    fs::set_permissions(path("locked"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(path("locked"), fs::Permissions::from_mode(0o0)).unwrap();
     let is_root = fs::File::open(path("locked")).is_ok();
     if is_root {
         eprintln!("skipped: root can read every file");

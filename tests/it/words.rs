@@ -1,5 +1,6 @@
 //! Documents, help and messages are written as docs/STYLE.md asks.
 
+mod comments;
 mod grade;
 mod judge;
 mod literals;
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use judge::{avoided, faults};
+use judge::{WORDS, avoided, faults};
 use prose::Sentence;
 
 use crate::support::{run, tool};
@@ -104,7 +105,7 @@ fn assert_none(faults: &[String]) {
 
 #[test]
 fn documents_use_our_words_in_short_sentences() {
-    let avoided = avoided(&read("docs/STYLE.md"));
+    let avoided = avoided(&read("docs/STYLE.md"), WORDS);
     assert!(avoided.len() > 30);
     let mut found = Vec::new();
     for path in documents() {
@@ -117,7 +118,7 @@ fn documents_use_our_words_in_short_sentences() {
 
 #[test]
 fn help_uses_our_words_in_short_sentences() {
-    let avoided = avoided(&read("docs/STYLE.md"));
+    let avoided = avoided(&read("docs/STYLE.md"), WORDS);
     let mut found = Vec::new();
     for (command, sentences) in help() {
         assert!(sentences.len() > 3, "{command}");
@@ -129,7 +130,7 @@ fn help_uses_our_words_in_short_sentences() {
 /// Messages, the words of the view and those of exports: everything in quotes that is more than one word.
 #[test]
 fn texts_in_the_sources_use_our_words() {
-    let avoided = avoided(&read("docs/STYLE.md"));
+    let avoided = avoided(&read("docs/STYLE.md"), WORDS);
     let mut found = Vec::new();
     let mut texts = 0;
     for folder in [
@@ -156,6 +157,49 @@ fn texts_in_the_sources_use_our_words() {
     }
     assert!(texts > 500, "only {texts} texts were found");
     assert_none(&found);
+}
+
+/// The package of a source file, by its path.
+fn package(path: &str) -> &str {
+    let end = path.match_indices('/').map(|(at, _)| at);
+    let parts = if path.starts_with("crates/") { 1 } else { 0 };
+    end.clone().nth(parts).map_or(path, |end| &path[..end])
+}
+
+/// Comments, those of tests included. docs/STYLE.md has the number, too.
+#[test]
+fn comments_need_no_translation() {
+    const MOST: f64 = 2.0;
+    let avoided = avoided(
+        &read("docs/STYLE.md"),
+        "## Phrases that comments do not use",
+    );
+    assert!(avoided.len() > 50);
+    let mut packages: BTreeMap<&str, comments::Counts> = BTreeMap::new();
+    let folders = [
+        "src",
+        "tests",
+        "benches",
+        "build",
+        "crates",
+        "examples",
+        "fuzz",
+        "interposer",
+        "viewer",
+    ];
+    let paths: Vec<_> = folders.iter().flat_map(|it| files(it, ".rs")).collect();
+    // The sources of the comments' own rules are full of them.
+    let paths = paths.iter().filter(|it| !it.contains("/target/"));
+    for path in paths.filter(|it| !it.starts_with("tests/it/words")) {
+        let counts = packages.entry(package(path)).or_default();
+        counts.add(path, &read(path), &avoided);
+    }
+    assert!(packages.len() > 20, "only {} packages", packages.len());
+    for (package, counts) in &packages {
+        println!("{:5.1}  {package}", counts.rate());
+    }
+    let above = packages.values().filter(|it| it.rate() > MOST);
+    assert_none(&above.flat_map(|it| it.faults.clone()).collect::<Vec<_>>());
 }
 
 #[test]

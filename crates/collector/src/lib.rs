@@ -1,8 +1,8 @@
 //! Collects what traced programs record and writes it to the trace file.
 //!
 //! One thread drains every channel of the session, decodes the records and puts rows into columns,
-//! until it is told that the program has ended; another one packs the columns and writes them. What the user is to
-//! be told meanwhile, whoever records says: it gives a function for that ([`Say`]).
+//! until the program has ended; another one packs the columns and writes them. The caller passes a
+//! function that shows messages to the user ([`Say`]).
 
 mod admit;
 pub mod clock;
@@ -82,7 +82,7 @@ pub struct Collector {
     marks: Marks,
     ranges: Ranges,
     moved: Moved,
-    /// When each process that has ended did so, as far as the file says by now.
+    /// End of each ended process, as written to the file.
     ended: BTreeMap<u32, i64>,
     /// The last one of each pid, by namespace.
     images: BTreeMap<(u64, u32), u32>,
@@ -127,13 +127,13 @@ impl Collector {
         }
     }
 
-    /// The hardware's log is to be read.
+    /// Also reads the hardware log.
     pub fn with_log(mut self) -> Self {
         self.hardware.want();
         self
     }
 
-    /// What it counts while it runs.
+    /// Its counts while it runs.
     pub fn gauge(&self) -> Arc<Gauge> {
         Arc::clone(&self.gauge)
     }
@@ -156,7 +156,7 @@ impl Collector {
         }
     }
 
-    /// Drains every channel once and answers how many records there were.
+    /// Drains every channel once and returns the number of records.
     fn pass(&mut self) -> usize {
         self.clock.refresh();
         self.liveness.refresh();
@@ -192,7 +192,7 @@ impl Collector {
         records
     }
 
-    /// Puts into the file what is known of the hardware's log by now.
+    /// Writes the entries of the hardware log that can be joined now.
     fn join_log(&mut self, is_last: bool) {
         let now = clock::now();
         for row in self.hardware.settle(is_last) {
@@ -220,7 +220,7 @@ impl Collector {
         }
     }
 
-    /// Reads what a channel has to tell.
+    /// Reads the records of a channel.
     fn drain(
         &mut self,
         channel: usize,
@@ -248,8 +248,8 @@ impl Collector {
         let writer = (origin.process, origin.thread);
         let (mut calls, mut unreadable) = (0, 0);
         let mut last_begin = None;
-        // Before the channel is somebody else's, and before its records are read: what is open now and not
-        // among them was under way when they were.
+        // Before the channel gets another owner, and before its records are read: a call that is open
+        // now and not among them was running when they were read.
         let mut under_way = match open {
             Open::NotLookedAt => Vec::new(),
             Open::GoOn(_) | Open::UntilNow(_) => self.arena.open_calls(channel),
@@ -331,7 +331,7 @@ impl Collector {
         self.damage(unreadable + drained.damaged);
         let last_begin = last_begin.or_else(|| self.roster.last_begin(channel));
         self.roster.set_last_begin(channel, last_begin);
-        // A call that was killed just after it had been recorded is there already.
+        // A call that was killed just after its record exists already.
         under_way.retain(|words| {
             let begin = words.get(1).copied();
             begin != last_begin && begin.is_none_or(|begin| !returned.contains(&begin))
@@ -346,7 +346,7 @@ impl Collector {
         drained.records
     }
 
-    /// What has been counted up to now, what found no thread's channel included.
+    /// Counts up to now, including those of threads without a channel.
     fn counted(&self) -> Counted {
         let counts = &self.counts;
         let homeless = self.homeless().unwrap_or(0);
@@ -356,7 +356,7 @@ impl Collector {
         }
     }
 
-    /// Calls that found no channel and have not been told of, if their number can be true.
+    /// Calls without a channel that were not reported yet, if their number can be true.
     fn homeless(&self) -> Option<u64> {
         let homeless = self.arena.homeless().saturating_sub(self.homeless);
         // Of any number of threads.
@@ -371,8 +371,8 @@ impl Collector {
         self.file.push(&Row::Loss(loss));
     }
 
-    /// Keeps room ahead of the program. When there is none left, records are dropped and counted
-    /// there; that is said once.
+    /// Keeps free memory ahead of the program. When it is used up, records are dropped and counted
+    /// there; the message appears once.
     fn replenish(&mut self) {
         if let Err(error) = self.arena.replenish()
             && !self.out_of_memory
@@ -469,8 +469,8 @@ impl Collector {
     }
 }
 
-/// How long to rest after so many passes without a record: briefly while something may come, as a
-/// program that begins at full speed fills the first memory within milliseconds.
+/// Pause after a number of passes without a record: short while records may arrive, as a program that
+/// begins at full speed fills the first memory within milliseconds.
 fn pause(idle_passes: u32) -> std::time::Duration {
     std::time::Duration::from_millis(match idle_passes {
         0 => 1,

@@ -1,4 +1,4 @@
-//! What a recording brought, for the summary at its end.
+//! Result of a recording, for the summary at its end.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -10,13 +10,13 @@ use ascend_trace_ring::Nested;
 use super::dictionary::Dictionary;
 use super::storage::Stored;
 
-/// What has been collected so far.
+/// Collected amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Calls of the programs, and calls that libraries made inside those.
     pub calls: u64,
     pub nested: u64,
-    /// Calls that returned an error, and the first one: its function and what it returned.
+    /// Calls that returned an error, and the first one: its function and its return code.
     pub failed: u64,
     pub first_failure: Option<(String, String)>,
     pub tasks: u64,
@@ -92,19 +92,19 @@ pub struct Outcome {
     pub nested: Vec<Nested>,
     /// Processes that recorded anything.
     pub processes: usize,
-    /// Processes that outlived the program; what they do is not recorded any more.
+    /// Processes that outlived the program; the recording has ended for them.
     pub still_running: usize,
     /// What became of the file; `None` if the thread that writes it failed.
     pub stored: Option<Stored>,
     pub counts: Counts,
-    /// What an engine that patches functions did, where there was one.
+    /// Report of an engine that patches functions, if one was used.
     pub engine: Option<String>,
-    /// What is to be said of the hardware's log, where it was asked for.
+    /// Messages about the hardware log, if it was requested.
     pub log: Vec<String>,
 }
 
 impl Outcome {
-    /// Of a recording whose collecting thread has failed: nobody knows what it holds.
+    /// Of a recording with a failed collecting thread: its content is not known.
     pub fn failed(path: Option<PathBuf>) -> Self {
         Self {
             path,

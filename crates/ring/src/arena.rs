@@ -33,11 +33,11 @@ const FEW_THREADS: usize = 16;
 /// Segments that lie ready for threads to come, for each that there is, and at most.
 const AHEAD_OF_EACH: usize = 16;
 const MOST_AHEAD: usize = 1024;
-/// Of these, provided at a time: meanwhile nobody reads.
+/// Number of these that are provided at a time: meanwhile no records are read.
 const STEP_AHEAD: u32 = 64;
 
-/// Why a session could not be made. Written out by hand: this crate is part of what is loaded
-/// into traced programs, and keeps its dependencies to libc.
+/// Why a session could not be made. Written by hand: this crate is part of the library in traced
+/// programs, and depends on libc only.
 #[derive(Debug)]
 pub enum ArenaError {
     Create {
@@ -92,7 +92,7 @@ pub struct ChannelInfo {
     pub tid: u32,
     /// Differs between processes that had the same pid: grows from one to the next.
     pub process_key: u64,
-    /// The pid namespace that `pid` and `tid` are of, as [`Session::set_namespace`] was told.
+    /// The pid namespace of `pid` and `tid`, from [`Session::set_namespace`].
     pub namespace: u64,
 }
 
@@ -100,7 +100,7 @@ pub struct ChannelInfo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drained {
     pub records: usize,
-    /// The thread or its process is gone; the channel has been given back.
+    /// The thread or its process has ended; the channel has been given back.
     pub ended: bool,
     /// Records lost since the channel was claimed.
     pub dropped: Dropped,
@@ -153,7 +153,7 @@ impl Arena {
     ) -> Result<Self, ArenaError> {
         let most = u32::MAX as usize - CHANNELS;
         let budget = (budget / SEGMENT_BYTES).clamp(LEAST as usize, most) as u32;
-        // What is not provided takes no memory, so this is only address space.
+        // Unprovided memory takes no room, so this is only address space.
         let segments = budget + (CHANNELS - FREE_THREADS) as u32;
         Self::fill(Home::create(directory)?, budget, segments, settings)
     }
@@ -224,7 +224,7 @@ impl Arena {
         nested::announced(&self.home.path)
     }
 
-    /// Processes that have attached so far.
+    /// Number of processes that have attached.
     pub fn attached(&self) -> u32 {
         self.session
             .header()
@@ -238,8 +238,8 @@ impl Arena {
         self.session.header().homeless.load(Relaxed)
     }
 
-    /// Keeps half of what was provided free for the producers, within the budget: a burst that has
-    /// taken the other half is met by doubling. Producers never touch memory that was not
+    /// Keeps half of the provided memory free for the producers, within the budget: after a burst that
+    /// has taken the other half, the memory doubles. Producers never touch memory that was not
     /// allocated here, so a full file system cannot kill them.
     pub fn replenish(&mut self) -> io::Result<()> {
         self.provide_open_calls()?;
@@ -266,7 +266,7 @@ impl Arena {
         let room = free_bytes(&self.home.file) / 4 / SEGMENT_BYTES as u64;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let count = (wanted - free).min(room).min(STEP_AHEAD);
-        // Where there is none for them, they may find none, and are counted.
+        // Without free memory, producers find none and count their records.
         let _ = self.provide(count, u32::MAX);
     }
 
@@ -284,8 +284,8 @@ impl Arena {
         self.provided.saturating_sub(taken)
     }
 
-    /// Keeps memory for the open calls of twice as many channels as there have been at one time. The
-    /// others tell no calls while they are under way.
+    /// Provides memory for the open calls of twice the largest number of channels until now. The others
+    /// list no running calls.
     fn provide_open_calls(&mut self) -> io::Result<()> {
         let now = self.open_provided as usize;
         if now >= CHANNELS || self.channels_used() * 2 <= now {
@@ -300,8 +300,8 @@ impl Arena {
         Ok(())
     }
 
-    /// The calls that are under way in a channel, innermost first, each as the first slot of a call's
-    /// record. While its thread goes on, each of them was under way at some moment.
+    /// The running calls in a channel, innermost first, each as the first slot of a call's record.
+    /// While its thread continues, each of them was running at some time.
     pub fn open_calls(&self, index: usize) -> Vec<[u64; SLOT_WORDS]> {
         if index >= self.open_provided as usize {
             return Vec::new();
@@ -374,7 +374,7 @@ impl Arena {
             return None;
         }
         let pid = channel.pid.load(Acquire);
-        // A claim that has not told its owner yet is left alone.
+        // A claim without an owner yet is left alone.
         (pid != 0).then(|| ChannelInfo {
             pid,
             tid: channel.tid.load(Relaxed),
@@ -388,7 +388,7 @@ impl Arena {
     pub fn drain(&mut self, index: usize, gone: bool, visit: &mut dyn FnMut(&[u64])) -> Drained {
         let session = self.session;
         let channel = session.channel(index);
-        // The state is read first: whatever a closing thread published is then visible.
+        // The state is read first: all records of a closing thread are then visible.
         let ended = gone || channel.state.load(Acquire) == state::CLOSED;
         let mut position = self.positions.get(index).copied().unwrap_or_default();
         let (records, damaged) = self.follow(index, &mut position, visit);
@@ -445,7 +445,7 @@ impl Arena {
                 position.segment = first;
             }
         }
-        // A chain cannot be longer than the file; a scribbled one must not hold the collector.
+        // A chain cannot be longer than the file; a corrupt one must not hold the collector.
         for _ in 0..=self.session.segments() {
             let Some(header) = self.session.segment_header(position.segment) else {
                 break;

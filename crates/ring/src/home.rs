@@ -1,11 +1,11 @@
-//! Where session files lie, and how long each belongs to somebody.
+//! Folders of session files, and their owners.
 //!
-//! They lie in a folder of the user's own, which nobody else can enter. Whoever made one holds its lock
-//! (`flock`) until it goes, so that a file whose lock can be had is one whose owner is dead: in
-//! whatever pid namespace the owner lived, and whatever its pid is used for now.
+//! They are in a folder of the user, which other users cannot enter. Their maker holds their lock
+//! (`flock`) until it ends, so that a file with a free lock has a dead owner: independent of its pid
+//! namespace, and of the present use of its pid.
 //!
-//! **Invariant: only what is ours and dead is removed.** That is a file in such a folder, with a name and
-//! a content as made here, whose lock could be taken.
+//! **Invariant: only session files with dead owners are removed.** That is a file in such a folder,
+//! with a name and a content as made here, and with a lock that could be taken.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
@@ -22,8 +22,8 @@ use crate::nested;
 const FOLDER: &str = "ascend-trace-";
 /// Session files are called this, the maker's pid, a dash and a number.
 const PREFIX: &str = "session-";
-/// Folders that are tried when somebody else has taken the name, as in a folder that user namespaces
-/// with numbers of their own share.
+/// Number of folders that are tried when another user has taken the name, as in a folder that several
+/// user namespaces share.
 const FOLDERS: u32 = 8;
 /// Names that are tried in one.
 const TRIES: u32 = 1000;
@@ -38,7 +38,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Makes a file in the user's folder in `base`, and removes those there whose owners are dead.
+    /// Makes a file in the user's folder in `base`, and removes those with dead owners there.
     pub(crate) fn create(base: &Path) -> Result<Self, ArenaError> {
         let mut failure = None;
         for number in 0..FOLDERS {
@@ -192,7 +192,7 @@ fn remove_stale(folder: &Path) {
 }
 
 fn remove_if_stale(path: &Path) -> io::Result<()> {
-    // What is no file may not even be opened: that can have effects.
+    // Only regular files may be opened: opening others can have effects.
     if !fs::symlink_metadata(path)?.file_type().is_file() {
         return Ok(());
     }

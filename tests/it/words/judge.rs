@@ -1,5 +1,7 @@
 //! Faults of a text, by docs/STYLE.md.
 
+use std::fmt;
+
 use super::prose::{CODE, Place, Sentence};
 
 /// The longest sentence that a text may have, in words.
@@ -12,13 +14,16 @@ pub(super) struct Avoided {
     except: Vec<String>,
 }
 
-/// The table of docs/STYLE.md.
-pub(super) fn avoided(style: &str) -> Vec<Avoided> {
-    let heading = "## Words that we do not use";
+/// The heading of the table for documents, help and messages.
+pub(super) const WORDS: &str = "## Words that we do not use";
+
+/// The table of docs/STYLE.md below a heading.
+pub(super) fn avoided(style: &str, heading: &str) -> Vec<Avoided> {
     let at = style
         .find(heading)
         .map_or(style.len(), |at| at + heading.len());
-    let rows = style[at..].lines().filter(|line| line.starts_with("| `"));
+    let table = style[at..].split("\n## ").next().unwrap_or_default();
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
     rows.flat_map(|row| {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let instead = cells[1].to_owned();
@@ -34,7 +39,7 @@ pub(super) fn avoided(style: &str) -> Vec<Avoided> {
     .collect()
 }
 
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let words = text.split_whitespace().map(|word| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '*');
         word.trim_start_matches('*').to_lowercase()
@@ -43,7 +48,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 impl Avoided {
-    fn is_in(&self, said: &[String]) -> bool {
+    pub(super) fn is_in(&self, said: &[String]) -> bool {
         said.windows(self.phrase.len()).any(|window| {
             let pairs = window.iter().zip(&self.phrase);
             pairs
@@ -53,6 +58,12 @@ impl Avoided {
                     None => word == wanted,
                 })
         })
+    }
+}
+
+impl fmt::Display for Avoided {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "{}", self.phrase.join(" "))
     }
 }
 
@@ -77,8 +88,7 @@ pub(super) fn faults(document: &str, sentences: &[Sentence], avoided: &[Avoided]
         let text = sentence.text.replace(CODE, "`…`");
         for word in avoided {
             if word.is_in(&said) && !word.except.iter().any(|it| it == document) {
-                let phrase = word.phrase.join(" ");
-                faults.push(format!("{at}: “{phrase}”, write: {}: {text}", word.instead));
+                faults.push(format!("{at}: “{word}”, write: {}: {text}", word.instead));
             }
         }
         let count = length(sentence);
@@ -93,7 +103,7 @@ pub(super) fn faults(document: &str, sentences: &[Sentence], avoided: &[Avoided]
 fn words_and_long_sentences_are_faults() {
     let style = "## Words that we do not use\n\n| w | i | e |\n|---|---|---|\n\
                  | `moment`, `utilize*` | timestamp | |\n| `for that` | the noun | A |\n";
-    let avoided = avoided(style);
+    let avoided = avoided(style, WORDS);
     let faults = |name, text: &str| {
         let sentences = super::prose::of_markdown(text);
         faults(name, &sentences, &avoided).len()

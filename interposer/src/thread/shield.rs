@@ -12,22 +12,37 @@ use super::ThreadState;
 use crate::loader;
 
 const DISABLED: c_int = 1;
+const DEFERRED: c_int = 0;
+const ASYNCHRONOUS: c_int = 1;
 
-/// The program's function, which may end the thread in the call that enables cancellation again.
-type SetState = unsafe extern "C-unwind" fn(c_int, *mut c_int) -> c_int;
+/// A function of the C library that sets a property and returns the one from before. It may end the thread.
+type Setter = unsafe extern "C-unwind" fn(c_int, *mut c_int) -> c_int;
 
-const NAME: &CStr = c"pthread_setcancelstate";
+const STATE: &CStr = c"pthread_setcancelstate";
+const TYPE: &CStr = c"pthread_setcanceltype";
 static SET_STATE: AtomicUsize = AtomicUsize::new(0);
+static SET_TYPE: AtomicUsize = AtomicUsize::new(0);
 
-/// Finds the function of the C library.
+/// Finds the functions of the C library.
 pub(crate) fn prepare() {
-    SET_STATE.store(loader::next(NAME).unwrap_or(0), Release);
+    SET_STATE.store(loader::next(STATE).unwrap_or(0), Release);
+    SET_TYPE.store(loader::next(TYPE).unwrap_or(0), Release);
+}
+
+fn setter(address: &AtomicUsize) -> Option<Setter> {
+    let address = address.load(Acquire);
+    if address == 0 {
+        return None;
+    }
+    // SAFETY: the address is that of a function with the signature `Setter`.
+    Some(unsafe { core::mem::transmute::<usize, Setter>(address) })
 }
 
 /// The thread cannot be cancelled while this lives. Drop it last: a request to cancel the thread takes effect there.
 pub(crate) struct Shield<'t> {
     state: &'t ThreadState,
-    set_state: SetState,
+    set_state: Setter,
+    set_type: Setter,
     before: c_int,
 }
 
@@ -36,12 +51,10 @@ impl ThreadState {
     #[cold]
     #[inline(never)]
     pub(crate) fn shield(&self) -> Option<Shield<'_>> {
-        let address = SET_STATE.load(Acquire);
-        if !self.is_fragile() || address == 0 {
+        if !self.is_fragile() {
             return None;
         }
-        // SAFETY: the address is that of the function with this name, which has the signature `SetState`.
-        let set_state = unsafe { core::mem::transmute::<usize, SetState>(address) };
+        let (set_state, set_type) = (setter(&SET_STATE)?, setter(&SET_TYPE)?);
         let mut before = 0;
         // SAFETY: a valid state and a live local.
         if unsafe { set_state(DISABLED, &mut before) } != 0 {
@@ -51,6 +64,7 @@ impl ThreadState {
         Some(Shield {
             state: self,
             set_state,
+            set_type,
             before,
         })
     }
@@ -59,10 +73,19 @@ impl ThreadState {
 impl Drop for Shield<'_> {
     fn drop(&mut self) {
         self.state.set_fragile(true);
-        let mut disabled = 0;
-        // SAFETY: the state is the one from before, and the other argument a live local. The thread may end here: nothing
-        // of the tracer is held any more, and its frames are skipped.
-        unsafe { (self.set_state)(self.before, &mut disabled) };
+        if self.before == DISABLED {
+            return;
+        }
+        let mut unused = 0;
+        // In some releases of glibc a thread that is cancelled by `pthread_setcancelstate` has no result. So a request
+        // takes effect by the type, as in the program's own call.
+        // SAFETY: valid values and a live local. The thread may end in the last call: nothing of the tracer is held any
+        // more, and its frames are skipped.
+        unsafe {
+            (self.set_type)(DEFERRED, &mut unused);
+            (self.set_state)(self.before, &mut unused);
+            (self.set_type)(ASYNCHRONOUS, &mut unused);
+        }
     }
 }
 
@@ -73,6 +96,17 @@ mod tests {
 
     unsafe extern "C-unwind" {
         fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+        fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
+    }
+
+    fn kind() -> c_int {
+        let (mut kind, mut unused) = (0, 0);
+        // SAFETY: as in `shield`.
+        unsafe {
+            pthread_setcanceltype(DEFERRED, &mut kind);
+            pthread_setcanceltype(kind, &mut unused);
+        }
+        kind
     }
 
     fn state() -> c_int {
@@ -88,6 +122,7 @@ mod tests {
     #[test]
     fn a_fragile_thread_cannot_be_cancelled_behind_a_shield() {
         SET_STATE.store(pthread_setcancelstate as *const () as usize, Release);
+        SET_TYPE.store(pthread_setcanceltype as *const () as usize, Release);
         thread::with(|thread| {
             assert!(thread.shield().is_none(), "other threads need no shield");
             thread.set_fragile(true);
@@ -97,7 +132,11 @@ mod tests {
             assert!(thread.shield().is_none(), "one is enough");
             drop(shield);
             assert!(state() == before && thread.is_fragile());
+            assert_eq!(kind(), ASYNCHRONOUS);
             thread.set_fragile(false);
+            let mut unused = 0;
+            // SAFETY: as in `shield`.
+            unsafe { pthread_setcanceltype(DEFERRED, &mut unused) };
         });
     }
 }

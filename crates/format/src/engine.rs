@@ -14,7 +14,7 @@ pub const VARIABLE: &str = "ASCEND_TRACE_ENGINE";
 /// The engine's one function, of the type [`Entry`].
 pub const ENTRY: &core::ffi::CStr = c"ascend_trace_engine";
 
-/// Answers the engine's table, which stays valid; null when it cannot work here.
+/// Returns the engine's table, which stays valid; null if it cannot work here.
 pub type Entry = unsafe extern "C" fn() -> *const Engine;
 
 /// One function to patch. The caller fills in the first four fields.
@@ -29,11 +29,11 @@ pub struct Patch {
     pub size: usize,
     /// Where calls are to go; 0 when it is not to be patched, and `outcome` says why.
     pub replacement: usize,
-    /// Answer: by calling this, the function is called as it was.
+    /// Result: calls of this address call the function as it was.
     pub original: usize,
-    /// Answer: where it was patched; another address than `address` for a forwarder.
+    /// Result: where it was patched; another address than `address` for a forwarder.
     pub entry: usize,
-    /// Answer: an [`Outcome`] code.
+    /// Result: an [`Outcome`] code.
     pub outcome: u32,
 }
 

@@ -41,7 +41,7 @@ coded_enum! {
         DestroyContext = 16 "destroy-context",
         /// Switches the thread's context.
         SetContext = 17 "set-context",
-        /// Tells the thread's context.
+        /// Returns the thread's context.
         GetContext = 18 "get-context",
         /// Brings the runtime up.
         Initialize = 19 "initialize",
@@ -55,9 +55,9 @@ coded_enum! {
         QueryEvent = 23 "query-event",
         /// Asks whether a stream is done.
         QueryStream = 24 "query-stream",
-        /// Tells the handle of the current context's default stream.
+        /// Returns the handle of the current context's default stream.
         GetDefaultStream = 25 "get-default-stream",
-        /// Tells a stream's id.
+        /// Returns a stream's id.
         GetStreamId = 26 "get-stream-id",
         /// Binds a stream to a model that is built by hand: its tasks do not run when submitted.
         BindStream = 27 "bind-stream",
@@ -67,7 +67,7 @@ coded_enum! {
         UpdateBegin = 29 "update-begin",
         /// Ends `UpdateBegin`.
         UpdateEnd = 30 "update-end",
-        /// Tells the id of the thread's last task.
+        /// Returns the id of the thread's last task.
         LastTaskId = 31 "last-task-id",
         /// Runs callbacks that are due in the calling thread.
         ProcessReport = 32 "process-report",

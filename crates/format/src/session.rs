@@ -96,7 +96,7 @@ impl Timing {
     }
 }
 
-/// Stands for the counter of the architecture that this is built for: a program of another one, in
+/// The number of the counter of the architecture that this is built for. A program of another one, in
 /// an emulator, has no such counter, and must not take its own for it.
 const COUNTER: u32 = match () {
     () if cfg!(target_arch = "x86_64") => 1,

@@ -299,14 +299,13 @@ passed_on! { rows {
         /// A function of AscendCL that a loaded library exports, or that the program asked for; or several
         /// of which there is nothing else to say; or that a library is the software runtime.
         Coverage CoverageRow = b"COVR", thing of 192 {
-            /// the library's path, empty for functions that no library has or of which the tool knows none
+            /// the library's path, empty for functions without a known library
             library: String,
             /// function; empty in a row for several functions
             function: String,
             /// sum of: 1 the tool sees calls by name; 2 it was looked up by name, with a wrapper; 4 it was
             /// looked up and not there; 8 it was looked up without a wrapper; 16 its calls are recorded without
-            /// their arguments; 32 it is patched, so the tool sees all its calls;
-            /// 64 of a library: it is the software runtime
+            /// their arguments; 32 it is patched. 64 of a library: it is the software runtime
             ways: u8,
             /// calls
             calls: u64,

@@ -445,7 +445,7 @@ impl Arena {
                 position.segment = first;
             }
         }
-        // A chain cannot be longer than the file; a corrupt one must not hold the collector.
+        // A chain cannot be longer than the file; a corrupt chain must not hold the collector.
         for _ in 0..=self.session.segments() {
             let Some(header) = self.session.segment_header(position.segment) else {
                 break;

@@ -128,7 +128,7 @@ fn create_in(folder: &Path) -> io::Result<Home> {
                 let _ = fs::remove_file(nested::beside(&path));
                 return Ok(Home { path, file });
             }
-            // Somebody who tidies up was quicker than the lock.
+            // Another process that removes old sessions was quicker than the lock.
             Ok(_) if number < TRIES => {}
             Ok(_) => return Err(io::ErrorKind::WouldBlock.into()),
             // The folder went with another session.
@@ -272,7 +272,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let folder = folder(base.path());
         let path = |name: &str| folder.join(name);
-        // Beside the folder: names as earlier versions had, and users' files.
+        // Next to the folder: names as earlier versions had, and users' files.
         let beside = base.path().join("ascend-trace-999999-0");
         fs::write(&beside, "a user's").unwrap();
         for name in ["session-1-a", "session-1", "notes", "session-1-0"] {

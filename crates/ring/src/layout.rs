@@ -68,7 +68,7 @@ pub(crate) struct Channel {
     pub(crate) tid: AtomicU32,
     /// First segment of the chain, 0 until the first record.
     pub(crate) first: AtomicU32,
-    /// Tells processes apart that had the same pid: ticks at which the process attached.
+    /// Distinguishes processes that had the same pid: ticks at which the process attached.
     pub(crate) process_key: AtomicU64,
     /// The pid namespace that `pid` and `tid` are of; 0 when it is not known.
     pub(crate) namespace: AtomicU64,

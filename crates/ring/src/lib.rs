@@ -6,24 +6,24 @@
 //!
 //! # States that a crash can leave
 //!
-//! A process may be killed between any two instructions. What each moment leaves behind, and who
-//! tidies up; `crash.rs` makes each of them and looks at what the collector does.
+//! A process may be killed between any two instructions. The table has the state that remains, and the
+//! consequence. `crash.rs` makes each of these states and checks the collector.
 //!
 //! | killed while | left behind | consequence |
 //! |---|---|---|
 //! | filling reserved slots | slots past `committed` | never read: the record had not been published |
 //! | between `next` and the first commit of a new segment | an empty last segment | drained as empty, then freed |
-//! | after taking a segment, before linking it | one segment that nobody owns | lost to the session: 64 KiB |
-//! | `CLAIMED` | a channel without segments | freed once its process is gone |
+//! | after taking a segment, before linking it | one segment without an owner | lost to the session: 64 KiB |
+//! | `CLAIMED` | a channel without segments | freed once its process has ended |
 //! | `CLAIMED`, before its pid was stored | a channel without an owner | lost to the session: 1 of 4096 |
-//! | `LIVE`, before its first record | a channel without segments | freed once its process is gone |
-//! | `LIVE` | a chain of segments | drained to the last commit, freed once its process is gone |
-//! | under way in calls | these calls among the channel's open ones | told as open |
-//! | between publishing a call and clearing its place among the open ones | the call in both | told once: it begins when the last record's does |
+//! | `LIVE`, before its first record | a channel without segments | freed once its process has ended |
+//! | `LIVE` | a chain of segments | drained to the last commit, freed once its process has ended |
+//! | under way in calls | these calls among the channel's open ones | reported as open |
+//! | between publishing a call and clearing its place among the open ones | the call in both | reported once: it begins when the last record's does |
 //! | `CLOSED` | a chain of segments | drained and freed, as after any thread's end |
 //!
-//! A collector that dies leaves its producers writing until the pool is empty; after that they
-//! count what they drop. Nothing in a producer waits for the collector.
+//! After the end of a collector, its producers write until the pool is empty. Then they count the
+//! records that they drop. Nothing in a producer waits for the collector.
 
 #![expect(
     unsafe_code,

@@ -25,7 +25,7 @@ pub struct Producer {
     used: u32,
     /// Where the segment begins; only looked at while there is one.
     start: *mut u8,
-    /// The chain is being lengthened. Whoever finds this set has jumped out of that.
+    /// The chain is being extended. A thread that finds this set has jumped out of that.
     is_torn: bool,
 }
 
@@ -93,7 +93,7 @@ impl Producer {
         pool::has_little(&self.session)
     }
 
-    /// Publishes the record that was written into the last reservation of `slots` slots. Answers
+    /// Publishes the record that was written into the last reservation of `slots` slots. Returns
     /// whether it was the first one in its segment.
     #[inline]
     pub fn publish(&mut self, slots: usize) -> bool {

@@ -204,7 +204,7 @@ fn a_burst_beyond_the_budget_is_counted_exactly() {
     const RECORDS: u64 = 50_000;
     let mut fixture = fixture(4 << 20);
     let session = attach(fixture.arena.path());
-    // Nobody reads meanwhile.
+    // No reader runs meanwhile.
     std::thread::scope(|scope| {
         for number in 0..THREADS {
             scope.spawn(move || {
@@ -477,7 +477,7 @@ fn threads_that_come_find_room_that_a_burst_cannot_take() {
     while write(&mut burst, written, 1) {
         written += 1;
     }
-    // Nobody looks meanwhile.
+    // The collector does not run meanwhile.
     for producer in &mut few {
         assert!(write(producer, 1, 1));
     }

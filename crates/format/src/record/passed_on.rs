@@ -4,16 +4,16 @@
 /// Passes the declarations of such records to a macro, after the content of the braces:
 ///
 /// ```text
-/// /// What it tells.
+/// /// A record of this kind.
 /// Record Row = code b"KIND", class of bytes in memory {
-///     /// What the field tells, and its unit.
+///     /// The meaning of the field, and its unit.
 ///     field: type,
 /// }
 /// ```
 ///
-/// The record is published with the code, and the row lies in chunks of the kind, behind a column for
+/// The record is published with the code, and the row is in chunks of the kind, behind a column for
 /// the process. `thing` rows are found by the index of a long file, and a part of it is shown with all of
-/// them; `figure` rows are summed up there. About so many bytes a row takes in memory, with what leads to it.
+/// them; `figure` rows are summed up there. A row takes about this number of bytes in memory, with its entry in tables.
 #[macro_export]
 macro_rules! passed_on {
     ($with:ident { $($own:tt)* }) => {
@@ -82,14 +82,14 @@ macro_rules! passed_on {
                 /// hardware log; 16 those without times; 17 how often there was no memory for more; 18 entries
                 /// that were joined to tasks; 19 entries that were not; 20 stretches of streams in which the
                 /// log did not match the submitted tasks; 21 how often the
-                /// program paused the recording; 22 nanoseconds of these pauses; 1024 + 16 × device + k a number
-                /// that was learnt of a device, with k = 0 the nanoseconds that an event record takes in the
-                /// median, k = 1 the largest distance from it, k = 2 the time that an event pair adds to a task less the time
-                /// from one task to the next, k = 3 the largest distance from it, k = 4 the shortest time between
-                /// the events of a task. The value is the number of samples × 2^32 + the
+                /// program paused the recording; 22 nanoseconds of these pauses; 1024 + 16 × device + k: a
+                /// number that was learnt of a device. k = 0: the nanoseconds that an event record takes in the
+                /// median. k = 1: the largest distance from it. k = 2: the time that an event pair adds to a task,
+                /// less the time from one task to the next. k = 3: the largest distance from it. k = 4: the
+                /// shortest time between the events of a task. Their value is the number of samples × 2^32 + the
                 /// nanoseconds
                 what: u16,
-                /// its value so far. It only grows, so the largest of several rows is the latest. Rows need not
+                /// its value. It only grows, so the largest of several rows is the latest. Rows need not
                 /// be in the order in which threads sent them
                 value: u64,
             }

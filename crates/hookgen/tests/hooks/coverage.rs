@@ -171,7 +171,7 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
         ("rtEventQuery", "", ""),
         (
             "aclrtMemcpyAsync",
-            "destination=0 direction=4 extent=3 reads=2 source=2 writes=0",
+            "bulk=3 destination=0 direction=4 extent=3 reads=2 source=2 writes=0",
             "",
         ),
         // Addresses of addresses: their target is not known.

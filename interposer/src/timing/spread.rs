@@ -17,9 +17,20 @@ const SHAPED: u32 = 32;
 /// The longest samples are this number of times as far from the median as the quarter above it where there is a tail.
 const TAIL: u32 = 4;
 
+/// The most spreads that count their samples: two for each device with a reference, and some more.
+const SPREADS: usize = 2 * 64 + 16;
+
+type Counts = [AtomicU32; STEPS];
+
+/// Samples of each step of each spread. All of it is zero at the start, so it takes no room in the file.
+static COUNTS: [Counts; SPREADS] = [const { [const { AtomicU32::new(0) }; STEPS] }; SPREADS];
+/// The number of counts in use.
+static USED: AtomicU32 = AtomicU32::new(0);
+
 /// Samples of nanoseconds.
 pub(crate) struct Spread {
-    counts: [AtomicU32; STEPS],
+    /// The place in [`COUNTS`], from 1; 0 before the first sample.
+    place: AtomicU32,
     samples: AtomicU32,
     least: AtomicU32,
     most: AtomicU32,
@@ -39,7 +50,7 @@ pub(crate) struct Known {
 impl Spread {
     pub(crate) const fn new() -> Self {
         Self {
-            counts: [const { AtomicU32::new(0) }; STEPS],
+            place: AtomicU32::new(0),
             samples: AtomicU32::new(0),
             least: AtomicU32::new(u32::MAX),
             most: AtomicU32::new(0),
@@ -47,7 +58,7 @@ impl Spread {
     }
 
     pub(crate) fn forget(&self) {
-        for count in &self.counts {
+        for count in self.counts().into_iter().flatten() {
             count.store(0, Relaxed);
         }
         self.samples.store(0, Relaxed);
@@ -59,8 +70,26 @@ impl Spread {
         self.samples.load(Relaxed)
     }
 
+    fn counts(&self) -> Option<&'static Counts> {
+        let place = self.place.load(Relaxed).checked_sub(1)?;
+        COUNTS.get(place as usize)
+    }
+
+    /// The counts, which the first sample takes. `None` if no counts are left.
+    fn taken(&self) -> Option<&'static Counts> {
+        if self.place.load(Relaxed) == 0 {
+            let next = USED.fetch_add(1, Relaxed).saturating_add(1);
+            // Of two threads that add the first sample, one takes counts that nothing uses.
+            let _ = self.place.compare_exchange(0, next, Relaxed, Relaxed);
+        }
+        self.counts()
+    }
+
     pub(crate) fn add(&self, ns: u32) {
-        if let Some(count) = self.counts.get(step(ns)) {
+        let Some(counts) = self.taken() else {
+            return;
+        };
+        if let Some(count) = counts.get(step(ns)) {
             count.fetch_add(1, Relaxed);
         }
         self.least.fetch_min(ns, Relaxed);
@@ -110,7 +139,7 @@ impl Spread {
     /// About the sample with this rank, counted from 1.
     fn at(&self, rank: u32) -> u32 {
         let mut left = rank;
-        for (step, count) in self.counts.iter().enumerate() {
+        for (step, count) in self.counts().into_iter().flatten().enumerate() {
             let count = count.load(Relaxed);
             if count >= left {
                 return middle_of(step);

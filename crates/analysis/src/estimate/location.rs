@@ -71,7 +71,7 @@ impl Location {
     /// One task, as far as its measurement allows it.
     pub(super) fn of_task(&self, time: &TaskTime) -> Option<Estimate> {
         let (least, most) = time.durations();
-        self.of_tasks(1).within(least as f64, most as f64)
+        self.of_tasks(1).agreed(least as f64, most as f64)
     }
 
     /// The total of this number of tasks.

@@ -36,7 +36,7 @@ impl Estimate {
         let (least, most) = time.durations();
         let (low, high) = (least as f64, most as f64);
         match is_unclear(time) {
-            true => Self::between(low, high),
+            true => Self::below(time.duration() as f64, low, high),
             false => Self {
                 value: time.duration() as f64,
                 low,
@@ -51,6 +51,15 @@ impl Estimate {
             value: f64::midpoint(low, high),
             low,
             high,
+        }
+    }
+
+    /// The middle of the limits, but no more than the measurement, which is often too long and seldom too short.
+    fn below(measured: f64, low: f64, high: f64) -> Self {
+        let middle = Self::between(low, high);
+        Self {
+            value: middle.value.min(measured),
+            ..middle
         }
     }
 
@@ -82,13 +91,13 @@ impl Estimate {
         self.high += other.high;
     }
 
-    /// The part of it that is within other limits; `None` if there is no such part.
-    fn within(self, low: f64, high: f64) -> Option<Self> {
-        let (low, high) = (self.low.max(low), self.high.min(high));
-        (low <= high).then(|| Self {
-            value: self.value.clamp(low, high),
-            low,
-            high,
+    /// The part of it that is within other limits. `None` if these limits do not contain its value: tasks of one name that
+    /// take different times are not alike, and one end of the limits would be no better than the measurement.
+    fn agreed(self, low: f64, high: f64) -> Option<Self> {
+        (low..=high).contains(&self.value).then(|| Self {
+            value: self.value,
+            low: self.low.max(low),
+            high: self.high.min(high),
         })
     }
 }

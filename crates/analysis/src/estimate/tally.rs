@@ -75,7 +75,7 @@ impl Tier {
     fn measured(&self, is_unclear: bool) -> Estimate {
         let (low, high) = (self.least as f64, self.most as f64);
         match is_unclear {
-            true => Estimate::between(low, high),
+            true => Estimate::below(self.total as f64, low, high),
             false => Estimate {
                 value: self.total as f64,
                 low,
@@ -87,7 +87,7 @@ impl Tier {
     /// The same number of tasks by the location of their class, as far as their measurements allow it.
     fn located(&self, location: &Location) -> Option<Estimate> {
         let located = location.of_tasks(self.count);
-        located.within(self.least as f64, self.most as f64)
+        located.agreed(self.least as f64, self.most as f64)
     }
 }
 

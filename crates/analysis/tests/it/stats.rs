@@ -115,7 +115,7 @@ fn a_range_takes_what_overlaps_it_and_clips_the_streams() {
 #[test]
 fn the_document_says_its_version_and_serialises() {
     let document = serde_json::to_value(stats(&timeline("s1: A[0..10]"))).unwrap();
-    assert_eq!(document["schema"], 1);
+    assert_eq!(document["schema"], 2);
     assert_eq!(document["operations"][0]["time"]["p99_ns"], 10);
     assert_eq!(document["worst_stalls"], serde_json::json!([]));
 }

@@ -213,12 +213,6 @@ fn a_host_bound_loop_takes_as_long_as_its_kernels_do() {
         .traced();
     let verdict = judged(&recording, "a host-bound loop");
     assert!(verdict.wrong.is_empty(), "{:#?}", verdict.wrong);
-    assert_eq!(
-        verdict.sharp,
-        verdict.many,
-        "{}",
-        stats(&recording)["operations"]
-    );
 }
 
 /// The processor is taken away from the program for 20 ms at a time.

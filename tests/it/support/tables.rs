@@ -67,6 +67,9 @@ pub(crate) struct Tables {
     pub(crate) stalls: Table,
 }
 
+/// The reason of tasks that the tool did not choose to time.
+const NOT_SAMPLED: &str = "not-sampled";
+
 impl Tables {
     #[track_caller]
     pub(crate) fn of(recording: &Recording) -> Self {
@@ -115,10 +118,11 @@ impl Tables {
         tasks
     }
 
-    /// Why tasks have no times, for those that have none.
+    /// Why tasks have no times, for those that have none. Tasks of a busy stream that `auto` times as a whole do not count.
     pub(crate) fn untimed(&self) -> Vec<&str> {
         let reasons = self.tasks.iter().map(|task| task.text("untimed"));
-        reasons.filter(|reason| !reason.is_empty()).collect()
+        let reasons = reasons.filter(|reason| !reason.is_empty());
+        reasons.filter(|reason| *reason != NOT_SAMPLED).collect()
     }
 
     /// Reasons for tasks without times, except those of a card with few places for events: there only
@@ -143,6 +147,9 @@ impl Tables {
         // In an emulator a thread has a lock in its hands for many times as long.
         let of = if is_emulated() { 10 } else { 50 };
         assert!(untimed.len() <= 2 + self.tasks.len() / of, "{untimed:?}");
+        let reasons = self.tasks.iter().map(|task| task.text("untimed"));
+        let as_a_whole = reasons.filter(|reason| *reason == NOT_SAMPLED).count();
+        assert!(as_a_whole <= self.tasks.len() / 8, "{as_a_whole} tasks");
     }
 
     /// Every process in the trace.

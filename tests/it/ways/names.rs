@@ -1,5 +1,7 @@
 //! The trace uses the program's names of things, and lists the intercepted functions.
 
+use std::collections::BTreeMap;
+
 use super::{C, LINKED, compare, library, program, text};
 use crate::support::compile::built_from;
 use crate::support::{Recording, Run, run, tool};
@@ -167,19 +169,19 @@ fn a_function_that_the_tables_lack_is_caught_only_where_a_library_has_it() {
     let info = info(&recording);
     let coverage = info["coverage"].as_array().unwrap().iter();
     let functions = coverage.flat_map(|it| it["functions"].as_array().unwrap().clone());
-    let found: Vec<_> = functions
+    let found: BTreeMap<_, _> = functions
         .filter(|it| {
             ["aclrtBrandNew", "aclrtOlder", "aclrtOldest"].contains(&it["name"].as_str().unwrap())
         })
-        .map(|it| (it["name"].clone(), it["ways"].clone()))
+        .map(|it| (it["name"].as_str().unwrap().to_owned(), it["ways"].clone()))
         .collect();
     let expected = [
         ("aclrtBrandNew", vec!["absent", "untyped"]),
         ("aclrtOlder", vec!["absent"]),
         ("aclrtOldest", vec!["absent"]),
     ];
-    let expected = expected.map(|(name, ways)| (serde_json::json!(name), serde_json::json!(ways)));
-    assert_eq!(found, expected);
+    let expected = expected.map(|(name, ways)| (name.to_owned(), serde_json::json!(ways)));
+    assert_eq!(found, BTreeMap::from(expected));
 }
 
 const FETCH_NEWER: &str = r#"

@@ -75,7 +75,8 @@ fn is_of_peers(row: &str) -> bool {
 fn without_errors(rows: &BTreeSet<String>) -> BTreeSet<String> {
     let error = |field: &&str| !field.starts_with("error_ns=");
     let rows = rows.iter().map(|row| row.split(' ').filter(error));
-    rows.map(|fields| fields.collect::<Vec<_>>().join(" ")).collect()
+    rows.map(|fields| fields.collect::<Vec<_>>().join(" "))
+        .collect()
 }
 
 /// Compares a range with the whole file. Returns whether it was found by the index.

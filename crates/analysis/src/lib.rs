@@ -12,7 +12,7 @@
 //! - [`diff`]: changes from one recording to another;
 //! - [`graphs`]: captures, replays, and their failures;
 //! - [`hang`]: why a program does not continue: the waits of its threads and streams, and missing
-//! calls;
+//!   calls;
 //! - [`log`]: comparison of the hardware log with events;
 //! - [`part`]: a narrow range of a long recording;
 //! - [`late`]: delays of the threads that plan and submit, where a stream waited for them;

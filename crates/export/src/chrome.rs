@@ -9,7 +9,7 @@
 //! Importers are strict about these rules, which are met as follows:
 //! - slices of one track nest or are apart: overlapping ones go to a sub-track ([`crate::tracks`]);
 //! - a flow binds to the innermost slice at its time: its ends are inside their slices, and event
-//! records and waits have separate tracks ([`flows`]);
+//!   records and waits have separate tracks ([`flows`]);
 //! - numbers are numbers, and ids are exact in a double.
 //!
 //! The parts of a trace are written one after the other; readers put events in order by their times.

@@ -8,9 +8,9 @@
 //!
 //! The importer is strict about these rules, which are met as follows:
 //! - it sorts packets by time and keeps the order of the file at equal times: the slices of a track are
-//! written in an order in which they nest, threads before streams ([`slices`]);
+//!   written in an order in which they nest, threads before streams ([`slices`]);
 //! - an arrow points from the slice that begins first, regardless of its direction: a slice that was
-//! released late gets a mark at its end for the arrow ([`flows`]);
+//!   released late gets a mark at its end for the arrow ([`flows`]);
 //! - every name has to be introduced before it is used ([`names`]).
 
 mod captures;

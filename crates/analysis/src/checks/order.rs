@@ -2,9 +2,9 @@
 //! and the host.
 //!
 //! - A task comes after the earlier tasks of its stream. It also comes after all tasks that the host
-//! knows to be done.
+//!   knows to be done.
 //! - A task after a wait for an event comes after everything before the recording that the wait belongs
-//! to.
+//!   to.
 //! - The host learns from syncs, from queries that return so, and from callbacks which tasks are done.
 //!
 //! Host threads count as ordered when one call returned before the other began: programs order threads

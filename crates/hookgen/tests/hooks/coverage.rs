@@ -177,7 +177,7 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
         // Addresses of addresses: their target is not known.
         (
             "aclrtMemcpyAsyncWithOffset",
-            "destination=0 direction=6 source=3",
+            "bulk=4 destination=0 direction=6 source=3",
             "",
         ),
         ("aclrtMemcpyFromSymbol", "extent=3 writes=0", ""),

@@ -37,7 +37,7 @@ impl Durations {
 
 /// The durations of tasks.
 ///
-/// A task that was measured badly, or has no time, counts in the total as others of its operation do ([`crate::estimate`]).
+/// A task that was measured badly, or has no time, counts in the total as others of its operation do (`estimate`).
 /// Percentiles and the maximum are of tasks of which less than a half is open; `None` without such tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TaskDurations {

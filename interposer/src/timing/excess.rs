@@ -6,13 +6,11 @@
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 
-use ascend_trace_format::record::figure::{self, Figure};
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::figure::Figure;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
-use crate::emit;
 use crate::timing::record_time::RecordTime;
-use crate::timing::spread::Spread;
+use crate::timing::spread::{Spread, emit_learnt};
 
 /// Tasks of one stretch.
 const STRETCH: core::ops::RangeInclusive<i64> = 2..=64;
@@ -65,7 +63,7 @@ impl Excess {
         let shortest = self.shortest.load(Relaxed);
         if self.told_shortest.swap(shortest, Relaxed) != shortest {
             // It falls, and counters grow.
-            tell(
+            emit_learnt(
                 Figure::ShortestPairNs,
                 device,
                 u32::MAX.wrapping_sub(shortest),
@@ -80,23 +78,14 @@ impl Excess {
         };
         let both = u64::from(known.median) << 32 | u64::from(known.open);
         if self.told.swap(both, Relaxed) != both {
-            tell(Figure::BeyondSwitchNs, device, known.samples, known.median);
-            tell(
+            emit_learnt(Figure::BeyondSwitchNs, device, known.samples, known.median);
+            emit_learnt(
                 Figure::BeyondSwitchOpenNs,
                 device,
                 known.samples,
                 known.open,
             );
         }
-    }
-}
-
-fn tell(figure: Figure, device: u32, samples: u32, ns: u32) {
-    if let Some(what) = figure.code(device) {
-        emit::from_inside(&told::Counter {
-            what,
-            value: figure::packed(samples, ns),
-        });
     }
 }
 

@@ -5,13 +5,10 @@
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64};
 
+use ascend_trace_format::record::figure::Figure;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
-use ascend_trace_format::record::figure::{self, Figure};
-use ascend_trace_format::record::told;
-
-use crate::emit;
-use crate::timing::spread::Spread;
+use crate::timing::spread::{Spread, emit_learnt};
 
 /// This number of samples is taken as soon as possible; later ones from time to time.
 const SOON: u32 = 32;
@@ -160,12 +157,7 @@ impl RecordTime {
             return;
         }
         for (figure, ns) in [(Figure::RecordNs, median), (Figure::RecordOpenNs, open)] {
-            if let Some(what) = figure.code(device) {
-                emit::from_inside(&told::Counter {
-                    what,
-                    value: figure::packed(samples, ns),
-                });
-            }
+            emit_learnt(figure, device, samples, ns);
         }
     }
 }

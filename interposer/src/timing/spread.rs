@@ -4,6 +4,11 @@
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
+use ascend_trace_format::record::figure::{self, Figure};
+use ascend_trace_format::record::told;
+
+use crate::emit;
+
 /// Steps in which a power of two is divided.
 const PARTS: u32 = 32;
 const POWER: u32 = PARTS.ilog2();
@@ -147,6 +152,16 @@ impl Spread {
             left = left.saturating_sub(count);
         }
         u32::MAX
+    }
+}
+
+/// Records a number that was learnt of a device. The thread must be marked busy.
+pub(crate) fn emit_learnt(figure: Figure, device: u32, samples: u32, ns: u32) {
+    if let Some(what) = figure.code(device) {
+        emit::from_inside(&told::Counter {
+            what,
+            value: figure::packed(samples, ns),
+        });
     }
 }
 

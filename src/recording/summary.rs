@@ -142,7 +142,7 @@ fn losses(outcome: &Outcome) -> Vec<String> {
         counts.lost_calls,
         "call",
         "calls",
-        "had no room in memory, or no channel yet",
+        "had no room in memory, no channel yet, or a thread that may make no system calls",
     );
     tell(
         counts.lost_times,

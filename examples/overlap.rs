@@ -4,6 +4,10 @@
 //! `cargo build --example overlap` links it to the bundled software runtime, and
 //! `cargo run -- --soft target/debug/examples/overlap` traces it there.
 #![expect(unsafe_code, reason = "AscendCL is a C interface")]
+#![expect(
+    clippy::mod_module_files,
+    reason = "cargo would build `acl.rs` as an example"
+)]
 #![expect(clippy::print_stdout, reason = "examples say what they did")]
 #![expect(clippy::print_stderr, reason = "examples say what went wrong")]
 

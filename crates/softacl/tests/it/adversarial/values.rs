@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::racy::{BLOCK, INPUT, INPUT_BYTES, OUTPUT, Op, changed_orders};
+use super::testkit::racy::{BLOCK, INPUT, INPUT_BYTES, OUTPUT, Op, changed_orders};
 
 const WORD: u64 = 8;
 

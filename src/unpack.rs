@@ -29,20 +29,17 @@ const DEMO_FILE: &str = "ascend-trace-demo";
 const MARKS_FILE: &str = "libmspti.so";
 /// Files that report ranges of PyTorch from inside an interpreter.
 const PYTHON_FILES: [(&str, &str); 2] = [
-    (
-        "sitecustomize.py",
-        include_str!("../python/sitecustomize.py"),
-    ),
+    ("sitecustomize.py", include_str!("python/sitecustomize.py")),
     (
         "ascend_trace_torch.py",
-        include_str!("../python/ascend_trace_torch.py"),
+        include_str!("python/ascend_trace_torch.py"),
     ),
 ];
 const SOFT_LIBRARY: &str = "libascendcl.so";
 
 /// Names under which programs know the runtime, one a line. All of them are one file: two copies
 /// in a process would be two runtimes.
-const SOFT_ALIASES: &str = include_str!("../../crates/softacl/library_names.txt");
+const SOFT_ALIASES: &str = include_str!("../crates/softacl/library_names.txt");
 
 /// Where an installed CANN has its operators.
 pub(crate) const OPERATORS: &str = "opp";

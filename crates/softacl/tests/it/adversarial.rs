@@ -3,18 +3,20 @@
 mod programs;
 mod values;
 
-// A folder of files and no crate: these tests depend on no crate of the project.
-#[path = "../../../../testkit/src/racy/mod.rs"]
-#[expect(unreachable_pub, reason = "it is public where it is a part of a crate")]
-#[allow(dead_code, unused_imports, reason = "other tests use it, too")]
-mod racy;
+// These tests include the source, because they depend on no crate of the project.
+#[path = "../../../testkit/src"]
+mod testkit {
+    #[expect(unreachable_pub, reason = "it is public where it is a part of a crate")]
+    #[allow(dead_code, unused_imports, reason = "other tests use it, too")]
+    pub(crate) mod racy;
+}
 
 use std::fs::File;
 use std::process::Command;
 use std::time::Duration;
 
 use crate::support::{compile, library_dir, programs_dir, run_input, scratch};
-use racy::{Dice, MISTAKES, Mistake, Op, observed};
+use testkit::racy::{Dice, MISTAKES, Mistake, Op, observed};
 use values::{can_go_wrong, right, text};
 
 const LIMIT: Duration = Duration::from_secs(900);

@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use ascend_trace_format::fnv;
-use ascend_trace_format::record::{Counter, Lookup, Text, told};
+use ascend_trace_format::record::{Counter, Lookup, Text, kinds};
 
 use crate::errno::Errno;
 use crate::functions::FUNCTIONS;
@@ -82,12 +82,12 @@ fn is_new(hash: u64) -> bool {
 /// This number of functions without a table entry got no stub.
 pub(crate) fn short(count: u64) {
     let what = Counter::StubsShort.code().into();
-    from_inside(|state| emit::record(state, &told::Counter { what, value: count }));
+    from_inside(|state| emit::record(state, &kinds::Counter { what, value: count }));
 }
 
 fn tell(outcome: Lookup, name: &[u8]) {
     let name = Text::new(name);
-    from_inside(|state| emit::record(state, &told::Lookup { outcome, name }));
+    from_inside(|state| emit::record(state, &kinds::Lookup { outcome, name }));
 }
 
 /// Writes records of the tool's own, unless it is off or busy already.

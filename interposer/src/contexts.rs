@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 
 use crate::objects::{self, CONTEXT_SERIALS, ContextEntry};
 use crate::spin::PlainLock;
@@ -20,7 +20,7 @@ pub(crate) fn begin_context(context: &ContextEntry, device: u32) {
     context.device.store(device, Relaxed);
     context.timing.begin();
     context.serial.store(CONTEXT_SERIALS.next(), Relaxed);
-    emit::from_inside(&told::Context {
+    emit::from_inside(&kinds::Context {
         serial: context.serial.load(Relaxed),
         device,
         handle: context.handle.load(Relaxed),

@@ -5,7 +5,7 @@ use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::rank::{RANK_VARIABLES, is_rank};
-use ascend_trace_format::record::{MAX_LONG_TEXT, MAX_STRING, Recorded, Text, told};
+use ascend_trace_format::record::{MAX_LONG_TEXT, MAX_STRING, Recorded, Text, kinds};
 use ascend_trace_ring::Producer;
 
 use crate::{identity, quiet, session};
@@ -46,7 +46,7 @@ pub(crate) fn own_name() -> [u8; 16] {
 }
 
 pub(crate) fn thread_name(producer: &mut Producer, name: &[u8; 16]) {
-    let thread = told::Thread {
+    let thread = kinds::Thread {
         tid: quiet::tid(),
         handle: own_handle(),
         name: Text::new(until_nul(name)),
@@ -71,7 +71,7 @@ fn command(producer: &mut Producer) {
     let parts = line.chunks(MAX_LONG_TEXT);
     let last = parts.len().saturating_sub(1);
     for (part, bytes) in parts.enumerate() {
-        let part_of_line = told::Command {
+        let part_of_line = kinds::Command {
             part: part as u16,
             goes_on: goes_on && part == last,
             bytes: Text::new(bytes),
@@ -81,7 +81,7 @@ fn command(producer: &mut Producer) {
 }
 
 fn process(producer: &mut Producer) {
-    let mut process = told::Process {
+    let mut process = kinds::Process {
         pid: quiet::pid(),
         parent_pid: 0,
         begin: session::process_key(),

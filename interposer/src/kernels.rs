@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 
 use ascend_trace_format::api::Fact;
-use ascend_trace_format::record::{Text, told};
+use ascend_trace_format::record::{Text, kinds};
 
 use crate::called::Context;
 use crate::objects::keyed;
@@ -132,7 +132,7 @@ pub(crate) fn ask_wanted(state: &ThreadState) {
         if kernel.settle(NAMED) {
             let handle = kernel.key.load(Relaxed);
             if let Some(name) = ask(handle, &mut room) {
-                let named = told::Name {
+                let named = kinds::Name {
                     since: kernel.since.load(Relaxed),
                     key: handle,
                     name: Text::new(name),

@@ -5,7 +5,7 @@ use core::ops::ControlFlow;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{AcqRel, Acquire};
 
-use ascend_trace_format::record::{Text, told};
+use ascend_trace_format::record::{Text, kinds};
 
 use crate::errno::Errno;
 use crate::loader::object::Object;
@@ -97,7 +97,7 @@ fn tell(path: &Path) {
     thread::with(|state| {
         if !state.is_busy() && settle(state) {
             let path = Text::new(path.text().to_bytes());
-            state.at_work(|state| emit::record(state, &told::Library { path }));
+            state.at_work(|state| emit::record(state, &kinds::Library { path }));
         }
     });
 }

@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Fact, Part, Role};
-use ascend_trace_format::record::{pair, told};
+use ascend_trace_format::record::{kinds, pair};
 
 use crate::called::Context;
 use crate::contexts::{begin_context, begin_if_new, refresh_context};
@@ -274,7 +274,7 @@ pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, f
             || call.function.role != Role::CreateEvent,
     };
     event.begin(EVENT_SERIALS.next(), kind);
-    emit::from_inside(&told::Event {
+    emit::from_inside(&kinds::Event {
         serial: event.serial.load(Relaxed),
         context: call.context_serial(),
         handle,

@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 
 use crate::clock::ticks;
 use crate::quiet;
@@ -164,10 +164,10 @@ impl Meter {
     }
 
     /// A record of the overhead of the meter's thread until `now`.
-    pub(crate) fn record(&self, now: u64) -> told::Cost {
+    pub(crate) fn record(&self, now: u64) -> kinds::Cost {
         let tid = self.tid.load(Acquire);
         let [samples, sampled, besides, tasks, events, timing, reading] = self.shown();
-        told::Cost {
+        kinds::Cost {
             tid,
             at: now,
             samples,
@@ -182,7 +182,7 @@ impl Meter {
 
     /// A record of the overhead of the meter's thread until now, which counts as reported; `None`
     /// without any.
-    pub(crate) fn news(&self) -> Option<told::Cost> {
+    pub(crate) fn news(&self) -> Option<kinds::Cost> {
         if self.tid.load(Acquire) == 0 {
             return None;
         }

@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::range::{PAUSE_ID, RangeKind};
-use ascend_trace_format::record::{MAX_STRING, Text, told};
+use ascend_trace_format::record::{MAX_STRING, Text, kinds};
 
 use crate::clock::ticks;
 use crate::errno::Errno;
@@ -46,7 +46,7 @@ fn begin(state: &ThreadState, kind: RangeKind, at: u64, name: &[u8]) -> u64 {
 
 fn tell_begin(state: &ThreadState, kind: RangeKind, (id, at): (u64, u64), name: &[u8]) {
     let name = Text::new(name);
-    emit::record(state, &told::RangeBegin { kind, id, at, name });
+    emit::record(state, &kinds::RangeBegin { kind, id, at, name });
 }
 
 /// From now on the calling thread computes the gradients of this module, and no longer those of the
@@ -134,7 +134,7 @@ extern "C" fn ascend_trace_range_forget(id: u64) {
 }
 
 fn end(state: &ThreadState, id: u64, at: u64, is_void: bool) {
-    emit::record(state, &told::RangeEnd { id, is_void, at });
+    emit::record(state, &kinds::RangeEnd { id, is_void, at });
 }
 
 /// The calling thread has this name in the trace, independent of its system name.
@@ -148,7 +148,7 @@ extern "C" fn ascend_trace_thread_name(name: *const c_char) {
         let name = Text::new(text(name));
         emit::record(
             state,
-            &told::Thread {
+            &kinds::Thread {
                 tid: thread::tid(),
                 handle: introduce::own_handle(),
                 name,

@@ -24,7 +24,7 @@ mod walk;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::record::{MAX_LONG_TEXT, Text, told};
+use ascend_trace_format::record::{MAX_LONG_TEXT, Text, kinds};
 
 use crate::errno::Errno;
 use crate::introduce::tell;
@@ -186,7 +186,7 @@ fn put(state: &ThreadState, number: u64, words: &[u64]) -> bool {
         *place = word.to_ne_bytes();
     }
     let bytes = room.as_flattened().get(..size_of_val(words));
-    let stack = told::Stack {
+    let stack = kinds::Stack {
         id: number,
         frames: Text::new(bytes.unwrap_or(&[])),
     };

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::record::{Manner, told};
+use ascend_trace_format::record::{Manner, kinds};
 
 use crate::emit::from_inside;
 use crate::objects::StreamEntry;
@@ -18,7 +18,7 @@ pub(crate) fn tell_manner(stream: &StreamEntry, manner: Manner) {
 }
 
 fn tell_stream(stream: &StreamEntry, id_known: bool, manner: u8) {
-    from_inside(&told::Stream {
+    from_inside(&kinds::Stream {
         serial: stream.serial.load(Relaxed),
         context: stream.context.load(Relaxed),
         device: stream.device.load(Relaxed),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::record::{MAX_LONG_TEXT, told};
+use ascend_trace_format::record::{MAX_LONG_TEXT, kinds};
 
 /// End of a command line that is cut.
 const CUT: &str = "…";
@@ -23,7 +23,7 @@ pub(crate) struct Commands {
 
 impl Commands {
     /// Takes a part of a command line.
-    pub(crate) fn take(&mut self, told: &told::Command<'_>, process: u32) {
+    pub(crate) fn take(&mut self, told: &kinds::Command<'_>, process: u32) {
         let begun = self.begun.entry(process).or_default();
         // A part that is missing found no room.
         if begun.is_cut || told.part != begun.parts {
@@ -53,8 +53,8 @@ mod tests {
     use super::*;
     use ascend_trace_format::record::Text;
 
-    fn part(part: u16, goes_on: bool, bytes: &[u8]) -> told::Command<'_> {
-        told::Command {
+    fn part(part: u16, goes_on: bool, bytes: &[u8]) -> kinds::Command<'_> {
+        kinds::Command {
             part,
             goes_on,
             bytes: Text::new(bytes),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 use ascend_trace_recording::rows::CostRow;
 
 use super::clock::Clock;
@@ -17,7 +17,7 @@ struct Thread {
     calls: u64,
     last: CostRow,
     /// The last report of the thread.
-    said: Option<told::Cost>,
+    said: Option<kinds::Cost>,
 }
 
 /// All threads of the recording.
@@ -28,7 +28,7 @@ pub(crate) struct Costs {
     /// Which thread of a process has this id.
     ids: HashMap<(u32, u32), u32>,
     /// Reports about threads without a report, by process.
-    unknown: Vec<(u32, told::Cost)>,
+    unknown: Vec<(u32, kinds::Cost)>,
     /// Calls that were measured in any thread, and for how long in nanoseconds.
     measured: (u64, u64),
 }
@@ -57,7 +57,7 @@ impl Costs {
     /// writing thread since the last count.
     pub(crate) fn take(
         &mut self,
-        said: &told::Cost,
+        said: &kinds::Cost,
         (process, writer): ThreadKey,
         calls: u64,
         clock: &Clock,
@@ -73,7 +73,7 @@ impl Costs {
     fn hear(
         &mut self,
         number: u32,
-        said: &told::Cost,
+        said: &kinds::Cost,
         calls: u64,
         clock: &Clock,
     ) -> Option<CostRow> {
@@ -109,14 +109,14 @@ impl Costs {
 
 impl Thread {
     /// Takes a report of the thread after `calls` calls; returns its new measurements.
-    fn hear(&mut self, said: &told::Cost, calls: u64, clock: &Clock) -> (u64, u64) {
+    fn hear(&mut self, said: &kinds::Cost, calls: u64, clock: &Clock) -> (u64, u64) {
         // Two threads may speak for one, and be heard in another order.
         if self.said.is_some_and(|last| said.at < last.at) {
             return (0, 0);
         }
         let ns = |ticks: u64| clock.length(ticks);
         let last = self.said.as_ref();
-        let since = |of: fn(&told::Cost) -> u64| of(said).saturating_sub(last.map_or(0, of));
+        let since = |of: fn(&kinds::Cost) -> u64| of(said).saturating_sub(last.map_or(0, of));
         let samples = since(|it| it.samples);
         let sampled_ns = ns(since(|it| it.sampled));
         let besides_ns = ns(since(|it| it.besides));
@@ -154,8 +154,8 @@ mod tests {
     use super::*;
 
     /// A report of the thread `tid`: time, samples, their duration, other time, timing.
-    fn said(tid: u32, [at, samples, sampled, besides, timing]: [u64; 5]) -> told::Cost {
-        told::Cost {
+    fn said(tid: u32, [at, samples, sampled, besides, timing]: [u64; 5]) -> kinds::Cost {
+        kinds::Cost {
             tid,
             at,
             samples,

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use ascend_trace_format::api::Function;
-use ascend_trace_format::record::{Lookup, told};
+use ascend_trace_format::record::{Lookup, kinds};
 use ascend_trace_recording::rows::{CoverageRow, ways};
 
 use super::decode::string;
 use super::exports;
-use super::found::Found;
 use super::patching::Engine;
+use super::stub_functions::Found;
 
 /// An export of the software runtime that no other library has. It identifies the runtime under any name of its file.
 const SOFTWARE: &str = "softacl_runtime";
@@ -49,7 +49,7 @@ impl Coverage {
     }
 
     /// The program has fetched a function by name.
-    pub(crate) fn look_up(&mut self, told: &told::Lookup<'_>) {
+    pub(crate) fn look_up(&mut self, told: &kinds::Lookup<'_>) {
         let fetched = self.fetched.entry(string(told.name)).or_default();
         match told.outcome {
             Lookup::Wrapped => fetched.wrapped = true,
@@ -60,7 +60,7 @@ impl Coverage {
     }
 
     /// A process has loaded a library.
-    pub(crate) fn load(&mut self, told: &told::Library<'_>) {
+    pub(crate) fn load(&mut self, told: &kinds::Library<'_>) {
         if !told.path.is_empty() {
             let path: String = string(told.path);
             self.libraries.insert(PathBuf::from(path));
@@ -183,7 +183,7 @@ mod tests {
         let mut coverage = Coverage::default();
         for outcome in [Lookup::Wrapped, Lookup::Absent] {
             let name = Text::new(b"aclrtMalloc");
-            coverage.look_up(&told::Lookup { outcome, name });
+            coverage.look_up(&kinds::Lookup { outcome, name });
         }
         let expected = Fetched {
             wrapped: true,
@@ -203,7 +203,7 @@ mod tests {
         coverage.count(u16::try_from(malloc).unwrap());
         coverage.count(u16::try_from(free).unwrap());
         let (outcome, name) = (Lookup::Wrapped, Text::new(b"aclrtFree"));
-        coverage.look_up(&told::Lookup { outcome, name });
+        coverage.look_up(&kinds::Lookup { outcome, name });
         let rows = coverage.rows(FUNCTIONS, &Found::default(), &Engine::default());
         let rows: Vec<_> = rows
             .iter()
@@ -220,7 +220,7 @@ mod tests {
     fn a_long_path_is_kept_whole() {
         let mut coverage = Coverage::default();
         let path = format!("/{}/libopapi.so", "long".repeat(100));
-        coverage.load(&told::Library {
+        coverage.load(&kinds::Library {
             path: Text::new(path.as_bytes()),
         });
         let paths: Vec<_> = coverage.libraries.iter().collect();

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use ascend_trace_format::api::{Arg, Function};
-use ascend_trace_format::record::{Call, Record, SLOT_WORDS, STUB, Text, told, unpair};
+use ascend_trace_format::record::{Call, Record, SLOT_WORDS, STUB, Text, kinds, unpair};
 use ascend_trace_recording::rows::{
     self, AnchorRow, CallRow, EndRow, Ending, GraphRef, NameRow, ProcessRow, Row, TaskRow,
     TaskTimeRow, ThreadRow,
@@ -13,9 +13,9 @@ use ascend_trace_recording::rows::{
 
 use super::clock::Clock;
 use super::command::Commands;
-use super::found::Found;
-use super::script;
+use super::process_name;
 use super::stacks::{self, Stacks};
+use super::stub_functions::Found;
 
 /// Bounds are multiples of this. A power of two, far below their precision.
 const BOUND_NS: i64 = 64;
@@ -216,7 +216,7 @@ fn known(serial: &u32) -> bool {
 }
 
 fn process_row(
-    told: &told::Process<'_>,
+    told: &kinds::Process<'_>,
     command: String,
     process: u32,
     clock: &Clock,
@@ -226,13 +226,13 @@ fn process_row(
         pid: told.pid,
         parent_pid: told.parent_pid,
         begin_ns: clock.ns(told.begin),
-        name: script::name(string(told.name), &command),
+        name: process_name::name(string(told.name), &command),
         rank: string(told.rank),
         command,
     }
 }
 
-fn task_time(told: &told::TaskTime, process: u32, clock: &Clock) -> TaskTimeRow {
+fn task_time(told: &kinds::TaskTime, process: u32, clock: &Clock) -> TaskTimeRow {
     let begin = told.submitted;
     let passed = |from: u64, to: u64| {
         let ns = clock.ns(to).saturating_sub(clock.ns(from));
@@ -259,7 +259,7 @@ fn bound(ns: i64) -> i64 {
     ns.saturating_add(BOUND_NS - 1) & -BOUND_NS
 }
 
-fn anchor(told: &told::Anchor, process: u32, clock: &Clock) -> AnchorRow {
+fn anchor(told: &kinds::Anchor, process: u32, clock: &Clock) -> AnchorRow {
     AnchorRow {
         process,
         device: told.device,
@@ -270,7 +270,7 @@ fn anchor(told: &told::Anchor, process: u32, clock: &Clock) -> AnchorRow {
     }
 }
 
-fn thread(told: &told::Thread<'_>, origin: Origin) -> ThreadRow {
+fn thread(told: &kinds::Thread<'_>, origin: Origin) -> ThreadRow {
     ThreadRow {
         thread: origin.thread,
         process: origin.process,
@@ -280,7 +280,7 @@ fn thread(told: &told::Thread<'_>, origin: Origin) -> ThreadRow {
     }
 }
 
-fn name(told: &told::Name<'_>, process: u32, clock: &Clock) -> NameRow {
+fn name(told: &kinds::Name<'_>, process: u32, clock: &Clock) -> NameRow {
     NameRow {
         process,
         since_ns: clock.ns(told.since),
@@ -442,7 +442,7 @@ mod tests {
 
     #[test]
     fn processes_streams_and_times_are_read() {
-        let process = row_of(&told::Process {
+        let process = row_of(&kinds::Process {
             pid: 10,
             parent_pid: 9,
             begin: 500,
@@ -459,7 +459,7 @@ mod tests {
             command: String::new(),
         };
         assert_eq!(process, Some(Row::Process(expected)));
-        let stream = row_of(&told::Stream {
+        let stream = row_of(&kinds::Stream {
             serial: 1,
             context: 2,
             device: 3,
@@ -483,7 +483,7 @@ mod tests {
             manner: 2,
         };
         assert_eq!(stream, Some(Row::Stream(expected)));
-        let time = row_of(&told::TaskTime {
+        let time = row_of(&kinds::TaskTime {
             arming: 100,
             begin_device_ns: 70,
             end_device_ns: 90,
@@ -492,7 +492,7 @@ mod tests {
             closing: 300,
             record_ns: 12,
             record_open_ns: 3,
-            ..told::TaskTime::none(1, 8, Untimed::Timed)
+            ..kinds::TaskTime::none(1, 8, Untimed::Timed)
         });
         let expected = TaskTimeRow {
             process: 2,

@@ -8,9 +8,9 @@ use ascend_trace_recording::file::{ChunkWriter, Encoder};
 use ascend_trace_recording::rows::{EndRow, Row, SessionRow, TablesRow};
 
 use super::clock;
+use super::open_calls::UnderWay;
 use super::storage::{Output, Storage, Stored};
 use super::target::{ADVICE, Opened, Target};
-use super::under_way::UnderWay;
 use crate::Say;
 
 /// A reader of a growing file never lags by more than this.

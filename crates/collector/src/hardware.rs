@@ -8,9 +8,9 @@
 //! task. So a lost entry makes a stretch unknown, and nothing after it wrong. Nodes of a replayed graph
 //! are joined in the same way, to the task that replays it, once its streams on the device are known.
 
-mod axis;
 mod bind;
 mod binding;
+mod clock_offset;
 mod entry;
 mod graphs;
 mod lane;
@@ -23,7 +23,7 @@ mod replays;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::api::Role;
-use ascend_trace_format::record::{LogState, told};
+use ascend_trace_format::record::{LogState, kinds};
 use ascend_trace_format::time::Ticks;
 use ascend_trace_recording::rows::{CallRow, EventRow, LogRow, Row, StreamRow};
 
@@ -47,7 +47,7 @@ pub(super) struct Hardware {
 
 impl Hardware {
     /// How it stands with the log of a process from now on.
-    pub(super) fn log(&mut self, told: &told::Log, process: u32) -> Row {
+    pub(super) fn log(&mut self, told: &kinds::Log, process: u32) -> Row {
         self.states.insert((told.state.code(), told.code));
         if told.state == LogState::On {
             let own = self.processes.entry(process).or_default();
@@ -141,7 +141,7 @@ impl Hardware {
     }
 
     /// Takes an entry of the log.
-    pub(super) fn entry(&mut self, told: &told::Activity, process: u32, clock: &Clock) {
+    pub(super) fn entry(&mut self, told: &kinds::Activity, process: u32, clock: &Clock) {
         let Some(own) = self.processes.get_mut(&process) else {
             return;
         };

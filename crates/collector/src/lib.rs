@@ -14,26 +14,26 @@ mod decode;
 pub mod dictionary;
 pub mod exports;
 pub mod file;
-mod found;
 pub mod gauge;
 mod hardware;
+mod id_tables;
+mod last_activity;
 mod liveness;
 mod marks;
-mod moved;
-mod open;
+mod name_pattern;
+mod open_call_pass;
+mod open_calls;
 mod outcome;
 mod patching;
-mod pattern;
+mod process_name;
 mod ranges;
 mod repack;
-mod roster;
-mod script;
 pub mod session;
 mod stacks;
 mod stop;
 mod storage;
+mod stub_functions;
 pub mod target;
-mod under_way;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,13 +50,13 @@ use dictionary::Dictionary;
 use file::Recorder;
 use gauge::{Counted, Gauge};
 use hardware::Hardware;
+use id_tables::{Roster, Settled, possible};
+use last_activity::Moved;
 use liveness::Liveness;
 use marks::Marks;
-use moved::Moved;
-use open::Open;
+use open_call_pass::Open;
 use patching::Engine;
 use ranges::Ranges;
-use roster::{Roster, Settled, possible};
 
 pub use outcome::{Counts, Outcome};
 pub use stop::{End, Stop};
@@ -286,7 +286,8 @@ impl Collector {
                             counts.note_failure(call, dictionary);
                             let names = || dictionary.failure(call);
                             if dictionary.is_failure(call)
-                                && let Some(failed) = moved::failed_late(call, origin.tid, names)
+                                && let Some(failed) =
+                                    last_activity::failed_late(call, origin.tid, names)
                             {
                                 gauge.tell_failed(failed);
                             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ascend_trace_format::engine::Outcome;
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 
 use super::decode::string;
 
@@ -26,13 +26,13 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// Takes the result of patching a function.
-    pub(crate) fn patch(&mut self, told: &told::Patch<'_>) {
+    pub(crate) fn patch(&mut self, told: &kinds::Patch<'_>) {
         let key = (string(told.function), string(told.file));
         self.functions.entry(key).or_default().add(told.outcome);
     }
 
     /// There is no engine.
-    pub(crate) fn fail(&mut self, told: &told::EngineFailure<'_>) {
+    pub(crate) fn fail(&mut self, told: &kinds::EngineFailure<'_>) {
         self.failure = Some(string(told.reason));
     }
 
@@ -86,7 +86,7 @@ mod tests {
     use ascend_trace_format::record::Text;
 
     fn take(engine: &mut Engine, outcome: Outcome, [function, file]: [&str; 2]) {
-        engine.patch(&told::Patch {
+        engine.patch(&kinds::Patch {
             outcome,
             function: Text::new(function.as_bytes()),
             file: Text::new(file.as_bytes()),
@@ -147,7 +147,7 @@ mod tests {
     fn a_missing_engine_is_every_functions_reason() {
         let mut engine = Engine::default();
         assert_eq!(engine.summary(), None);
-        engine.fail(&told::EngineFailure {
+        engine.fail(&kinds::EngineFailure {
             reason: Text::new(b"/x/engine.so: no such file"),
         });
         let (patched, reason) = engine.of("libascendcl.so", "aclInit");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use ascend_trace_format::range::{PAUSE_ID, RangeKind};
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 use ascend_trace_recording::rows::{RangeRow, Row};
 
 use super::clock::Clock;
@@ -40,7 +40,7 @@ impl Ranges {
     /// A range begins. Returns the rows that this ends: a pause with an end that was read before.
     pub(crate) fn begin(
         &mut self,
-        told: &told::RangeBegin<'_>,
+        told: &kinds::RangeBegin<'_>,
         at: Origin,
         clock: &Clock,
     ) -> Option<Row> {
@@ -70,7 +70,7 @@ impl Ranges {
     /// ends were lost.
     pub(crate) fn end(
         &mut self,
-        told: &told::RangeEnd,
+        told: &kinds::RangeEnd,
         at: Origin,
         clock: &Clock,
     ) -> impl Iterator<Item = Row> {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn begin_kind(ranges: &mut Ranges, kind: RangeKind, id: u64, at: u64, name: &str) {
-        let told = told::RangeBegin {
+        let told = kinds::RangeBegin {
             kind,
             id,
             at,
@@ -197,7 +197,7 @@ mod tests {
     }
 
     fn end(ranges: &mut Ranges, id: u64, at: u64) -> Vec<(String, i64, i64)> {
-        let told = told::RangeEnd {
+        let told = kinds::RangeEnd {
             id,
             is_void: false,
             at,
@@ -241,7 +241,7 @@ mod tests {
         let mut ranges = Ranges::default();
         begin(&mut ranges, 1, 10, "step");
         begin(&mut ranges, 2, 20, "forward");
-        let told = told::RangeEnd {
+        let told = kinds::RangeEnd {
             id: 1,
             is_void: true,
             at: 30,
@@ -266,7 +266,7 @@ mod tests {
         let mut ranges = Ranges::default();
         begin_kind(&mut ranges, RangeKind::Phase, 1, 10, "backward");
         let other = Origin { thread: 5, ..AT };
-        let told = told::RangeBegin {
+        let told = kinds::RangeBegin {
             kind: RangeKind::Backward,
             id: 2,
             at: 20,
@@ -286,13 +286,13 @@ mod tests {
         let clock = Clock::monotonic();
         for early in [false, true] {
             let mut ranges = Ranges::default();
-            let begin = told::RangeBegin {
+            let begin = kinds::RangeBegin {
                 kind: RangeKind::Pause,
                 id: PAUSE_ID | 1,
                 at: 10,
                 name: Text::new(b"recording paused"),
             };
-            let end = told::RangeEnd {
+            let end = kinds::RangeEnd {
                 id: PAUSE_ID | 1,
                 is_void: false,
                 at: 30,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use ascend_trace_format::record::{MAX_LONG_TEXT, Text, told};
+use ascend_trace_format::record::{MAX_LONG_TEXT, Text, kinds};
 use ascend_trace_recording::rows::{CodeRow, ObjectRow, StackRow};
 
 use super::decode::string;
@@ -67,7 +67,7 @@ impl Stacks {
     }
 
     /// The row of a stack; `None` when the file has it.
-    pub(crate) fn row(&mut self, told: &told::Stack<'_>, process: u32) -> Option<StackRow> {
+    pub(crate) fn row(&mut self, told: &kinds::Stack<'_>, process: u32) -> Option<StackRow> {
         Some(StackRow {
             process,
             stack: self.numbers.new_number(process, told.id)?,
@@ -76,7 +76,7 @@ impl Stacks {
     }
 
     /// The row of code of Python; `None` when the file has it.
-    pub(crate) fn code(&mut self, told: &told::Code<'_>, process: u32) -> Option<CodeRow> {
+    pub(crate) fn code(&mut self, told: &kinds::Code<'_>, process: u32) -> Option<CodeRow> {
         Some(CodeRow {
             process,
             code: self.codes.new_number(process, told.number)?,
@@ -109,7 +109,7 @@ impl Stacks {
 }
 
 /// The row of an object.
-pub(crate) fn object(told: &told::Object<'_>, process: u32) -> ObjectRow {
+pub(crate) fn object(told: &kinds::Object<'_>, process: u32) -> ObjectRow {
     let mut room = [0; _];
     let mut build_id = String::new();
     for byte in told.build_id.copy(&mut room) {
@@ -128,8 +128,8 @@ pub(crate) fn object(told: &told::Object<'_>, process: u32) -> ObjectRow {
 mod tests {
     use super::*;
 
-    fn told(id: u64, frames: &[u8]) -> told::Stack<'_> {
-        told::Stack {
+    fn told(id: u64, frames: &[u8]) -> kinds::Stack<'_> {
+        kinds::Stack {
             id,
             frames: Text::new(frames),
         }
@@ -161,7 +161,7 @@ mod tests {
         let bytes = words.map(u64::to_ne_bytes);
         let row = stacks.row(&told(5, bytes.as_flattened()), 1).unwrap();
         assert_eq!(row.frames, "p1:42 2:10 p2:0");
-        let code = told::Code {
+        let code = kinds::Code {
             number: 9,
             function: Text::new(b"Net.forward"),
             file: Text::new(b"/srv/net.py"),
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn an_object_has_its_build_id_in_hexadecimal() {
-        let told = told::Object {
+        let told = kinds::Object {
             number: 9,
             base: 0x5500,
             build_id: Text::new(&[0xab, 0x01]),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 
-use super::pattern::{Name, Own, Surroundings};
+use super::name_pattern::{Name, Own, Surroundings};
 use crate::Say;
 
 /// Where the recording goes.

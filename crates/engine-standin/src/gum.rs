@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use crate::{memory, moved};
+use crate::{memory, relocated_code};
 
 /// Codes of `GumReplaceReturn`.
 pub const OK: c_int = 0;
@@ -83,7 +83,8 @@ pub unsafe extern "C" fn gum_interceptor_replace_fast(
         }
         // SAFETY: a function's first bytes; code is mapped in whole pages, and begins aligned.
         let head = unsafe { core::slice::from_raw_parts(entry as *const u8, HEAD) };
-        let Some(copy) = memory::keep(MOST, |address| moved::copy(head, entry, address)) else {
+        let Some(copy) = memory::keep(MOST, |address| relocated_code::copy(head, entry, address))
+        else {
             return WRONG_SIGNATURE;
         };
         if !original.is_null() {

@@ -9,7 +9,7 @@
 
 pub mod gum;
 mod memory;
-mod moved;
+mod relocated_code;
 
 use core::ffi::c_void;
 

@@ -2,19 +2,19 @@
 //! read by the collector. All words are native 64-bit integers; a record never leaves the host.
 //!
 //! Byte 0 of word 0 is the [`RecordKind`], byte 1 the number of slots that the record fills, 1 to
-//! [`MAX_SLOTS`]. The rest is declared in [`told`], field by field, and laid out by [`layout`]; only
+//! [`MAX_SLOTS`]. The rest is declared in [`kinds`], field by field, and laid out by [`layout`]; only
 //! calls, of which there are millions, have a special layout: see [`call`].
 
 pub mod call;
 pub mod figure;
+pub mod kinds;
 pub mod layout;
-mod passed_on;
-pub mod told;
+mod verbatim;
 mod vocabulary;
 
 pub use call::{Call, CallHead, TaskWord, flags};
+pub use kinds::{Passed, Record, RecordKind};
 pub use layout::{LongText, Recorded, Text};
-pub use told::{Passed, Record, RecordKind};
 pub use vocabulary::{ActivityKind, Counter, LogState, Lookup, Manner, Shape};
 
 /// Bytes of a slot.
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn every_field_of_a_record_reads_back_from_used_memory() {
-        let stream = told::Stream {
+        let stream = kinds::Stream {
             serial: u32::MAX,
             context: 2,
             device: 3,
@@ -106,51 +106,51 @@ mod tests {
         let words = written(&stream);
         let expected = Record::Passed(Passed::Stream(stream));
         assert_eq!(Record::take(&words), Some(expected));
-        let none = told::Stream {
+        let none = kinds::Stream {
             acl_id: None,
             is_default: false,
             ..stream
         };
-        assert_eq!(told::Stream::take(&written(&none)), Some(none));
+        assert_eq!(kinds::Stream::take(&written(&none)), Some(none));
     }
 
     #[test]
     fn texts_of_every_length_read_back() {
         for (length, slots) in [(0, 1), (7, 1), (8, 1), (33, 2), (MAX_STRING, 3)] {
             let bytes = [b'x'; MAX_STRING];
-            let name = told::Name {
+            let name = kinds::Name {
                 since: 9,
                 key: 4,
                 name: Text::new(&bytes[..length]),
             };
             let words = written(&name);
             assert_eq!(words[0] >> 8 & 0xff, slots, "{length}");
-            assert_eq!(told::Name::take(&words), Some(name), "{length}");
+            assert_eq!(kinds::Name::take(&words), Some(name), "{length}");
         }
         assert_eq!(Text::<'_, MAX_STRING>::new(&[b'x'; 500]).len(), MAX_STRING);
     }
 
     #[test]
     fn a_text_that_is_longer_than_its_record_ends_with_it() {
-        let mut words = written(&told::Library {
+        let mut words = written(&kinds::Library {
             path: Text::new(b"/lib/libascendcl.so"),
         });
         words[1] = 1 << 40;
-        let record = told::Library::take(&words[..SLOT_WORDS]).unwrap();
+        let record = kinds::Library::take(&words[..SLOT_WORDS]).unwrap();
         assert_eq!(record.path.len(), 6 * 8);
         words[1] = NULL_STRING;
-        assert!(told::Library::take(&words[..2]).unwrap().path.is_empty());
+        assert!(kinds::Library::take(&words[..2]).unwrap().path.is_empty());
         assert_eq!(Record::take(&[]), None);
     }
 
     #[test]
     fn times_of_tasks_fill_one_slot_and_codes_that_mean_nothing_are_refused() {
-        let time = told::TaskTime::none(3, u32::MAX, Untimed::Captured);
+        let time = kinds::TaskTime::none(3, u32::MAX, Untimed::Captured);
         let mut words = written(&time);
         assert_eq!(time.slots(), 1);
-        assert_eq!(told::TaskTime::take(&words), Some(time));
+        assert_eq!(kinds::TaskTime::take(&words), Some(time));
         words[0] |= 0xff << 16;
-        assert_eq!(told::TaskTime::take(&words), None);
+        assert_eq!(kinds::TaskTime::take(&words), None);
     }
 
     #[test]

@@ -15,9 +15,9 @@
     reason = "signal dispositions, and what happens between fork and exec, have no safe interface"
 )]
 
-mod arrived;
-mod given;
 mod image;
+mod inherited;
+mod received_signal;
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -25,8 +25,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-pub use arrived::{Arrived, Sender, passable};
 use image::Image;
+pub use received_signal::{Arrived, Sender, passable};
 
 /// What becomes of the standard streams that the command was started without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum Closed {
 /// Has the command start its program with the signals, and if so said without the streams, that this
 /// process was given.
 pub fn hand_on(command: &mut Command, closed: Closed) {
-    let given = given::get();
+    let given = inherited::get();
     let streams = match closed {
         Closed::Stay => given.closed,
         Closed::Replaced => 0,
@@ -50,7 +50,7 @@ pub fn hand_on(command: &mut Command, closed: Closed) {
     unsafe {
         command.pre_exec(move || {
             given.restore_signals();
-            given::close_streams(streams);
+            inherited::close_streams(streams);
             Ok(())
         });
     }
@@ -98,7 +98,7 @@ pub fn ignore(signals: impl IntoIterator<Item = i32>) {
 /// Whether the signal was ignored when this process was started.
 #[must_use]
 pub fn was_ignored(signal: i32) -> bool {
-    given::get().is_ignored(signal)
+    inherited::get().is_ignored(signal)
 }
 
 /// Takes over an open descriptor of the parent process, by its number.

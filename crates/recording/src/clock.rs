@@ -10,14 +10,14 @@
 //! Where the driver provides readings of the device's counter, their bounds narrow the mapping
 //! afterwards ([`driver`]).
 
+mod breakpoint;
 #[cfg(test)]
 mod compared_tests;
 mod driver;
 pub(crate) mod hosts;
-mod knot;
 mod lines;
 mod pairs;
-mod place;
+mod placement;
 mod rates;
 mod region;
 mod stretch;
@@ -26,10 +26,10 @@ use std::borrow::Cow;
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
-use knot::{Knot, Slope, between, beyond, push_rising};
+use breakpoint::{Knot, Slope, between, beyond, push_rising};
 use lines::Lines;
 pub(crate) use pairs::Pairs;
-pub(crate) use place::{Launch, Reading, place};
+pub(crate) use placement::{Launch, Reading, place};
 use rates::Rates;
 use stretch::{Stretch, elapsed};
 

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::entities::{ProcessId, Thread, ThreadId};
 use crate::rows::CostRow;
-use crate::things::{ProcessId, Thread, ThreadId};
 use crate::trace::Trace;
 
 /// Sums from the begin of the recording to a time.

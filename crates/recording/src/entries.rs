@@ -6,8 +6,8 @@ use ascend_trace_format::record::ActivityKind;
 use ascend_trace_format::time::DeviceNs;
 
 use crate::TimeRange;
+use crate::entities::{ProcessId, Stream, StreamId, Task, TaskId, TaskTime};
 use crate::rows::ActivityRow;
-use crate::things::{ProcessId, Stream, StreamId, Task, TaskId, TaskTime};
 use crate::trace::Trace;
 
 /// Number of a process in the file, and serial of a stream.

@@ -15,16 +15,16 @@ use ascend_trace_format::record::Manner;
 use crate::TimeRange;
 use crate::clock::Clock;
 use crate::counters::{Counters, raise};
+use crate::entities::{
+    Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
+    Process, ProcessId, Range, Stream, StreamId, Task, TaskId, Thread, ThreadId,
+};
 use crate::loss::Loss;
 use crate::rows::{
     CallRow, ContextRow, EndRow, EventRow, LossRow, ProcessRow, RangeRow, Row, SessionRow,
     StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow, ways,
 };
 use crate::stacks::{StackId, Symbols};
-use crate::things::{
-    Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
-    Process, ProcessId, Range, Stream, StreamId, Task, TaskId, Thread, ThreadId,
-};
 use crate::trace::{Between, Trace};
 pub(crate) use forget::Numbering;
 use lanes::Lanes;

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use crate::entities::ThreadId;
 use crate::rows::LossRow;
-use crate::things::ThreadId;
 
 /// Entries that are kept; of more, neighbours are put together.
 const MOST: usize = 1 << 15;

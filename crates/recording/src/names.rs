@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::entities::ProcessId;
 use crate::rows::NameRow;
-use crate::things::ProcessId;
 
 /// A name, and from when on it holds.
 type Named = (i64, Arc<str>);

@@ -9,7 +9,7 @@ use ascend_trace_format::api::{ArgKind, Fact, Part, RetKind, part_in};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::things::{Call, CallId, Function, ProcessId};
+use crate::entities::{Call, CallId, Function, ProcessId};
 use crate::trace::Trace;
 
 /// Suffix of the first of an operator's two calls, after the name of the second.

@@ -8,12 +8,12 @@
 
 mod clocks;
 mod counts;
+mod deferred_rows;
 mod entries;
 mod find;
 mod graphs;
 mod lanes;
 mod layout;
-mod left;
 mod losses;
 mod open;
 mod parts;

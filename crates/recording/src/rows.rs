@@ -6,11 +6,11 @@
 //! of the recording host's `CLOCK_MONOTONIC`; device times are nanoseconds of the device's clock.
 
 mod call;
-mod leading;
+mod header_rows;
 mod times;
 
-use ascend_trace_format::passed_on;
 use ascend_trace_format::record::Passed;
+use ascend_trace_format::verbatim_records;
 
 use crate::file::budget::Budget;
 use crate::file::chunk::Kind;
@@ -21,7 +21,7 @@ use crate::file::names::Given;
 use crate::file::table::Table;
 
 pub use call::{CallRow, Ending, GraphRef, TaskRow};
-pub use leading::{ArgRow, FunctionRow, HostRow, SessionRow, TablesRow};
+pub use header_rows::{ArgRow, FunctionRow, HostRow, SessionRow, TablesRow};
 pub use times::{AnchorRow, TaskTimeRow};
 
 /// Content of a kind of chunk.
@@ -164,7 +164,7 @@ macro_rules! rows {
     };
 }
 
-passed_on! { rows {
+verbatim_records! { rows {
     before {
         /// A traced process: one image of a program. A process that replaces its image by `exec` is another
         /// one from then on, under the same pid. Pids do not tell processes apart: namespaces have the same

@@ -18,7 +18,7 @@ use crate::operands::Operands;
 use crate::rows::{CoverageRow, ObjectRow, Row, SessionRow};
 use crate::stacks::{CallSite, StackId, Stacks};
 
-pub use crate::things::*;
+pub use crate::entities::*;
 
 /// Flag in the place of a running call's arguments.
 pub(crate) const OPEN_WORDS: u32 = 1 << 31;

@@ -1,7 +1,7 @@
 //! Contexts: owners of streams; one is current in each thread.
 
 pub(crate) mod calls;
-pub(crate) mod held;
+pub(crate) mod device_contexts;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::code::{Fault, Outcome, RT_CONTEXT_NULL};
-use crate::context::{Context, held};
+use crate::context::{Context, device_contexts};
 use crate::device::{self, Device};
 use crate::observers::{self, device_state};
 use crate::per_process::{self, PerProcess};
@@ -90,7 +90,7 @@ pub(crate) fn set_device(id: i32) -> Outcome {
     process::require_usable()?;
     let device = device::of(id)?;
     observers::device_changes(device.id, device_state::SET_PRE);
-    let context = held::of(device).acquire()?;
+    let context = device_contexts::of(device).acquire()?;
     set(Some(context));
     observers::device_changes(device.id, device_state::SET_POST);
     Ok(())

@@ -2,6 +2,7 @@
 //! the queue of its tasks. Calls on streams are above: `seen`, `submit`, `control`, `access`, `launch`.
 
 pub(crate) mod access;
+mod completion_checks;
 mod control;
 mod demand;
 pub(crate) mod failures;
@@ -9,7 +10,6 @@ pub(crate) mod last_task;
 pub(crate) mod launch;
 pub(crate) mod line;
 mod recycled;
-mod seen;
 pub(crate) mod submit;
 pub(crate) mod waiting;
 

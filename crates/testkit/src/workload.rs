@@ -6,7 +6,7 @@
 //! real programs; the same seed always gives the same rows. With `everything` there are graphs,
 //! collectives, callbacks, named ranges, the tool's cost and losses as well.
 
-mod beside;
+mod special_tasks;
 
 use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 use ascend_trace_recording::rows::{
@@ -114,7 +114,7 @@ pub fn leading() -> (SessionRow, TablesRow) {
     }
     let functions = names.into_iter().map(function);
     let tables = TablesRow {
-        functions: functions.chain(beside::functions()).collect(),
+        functions: functions.chain(special_tasks::functions()).collect(),
         ..TablesRow::default()
     };
     (session, tables)
@@ -143,7 +143,7 @@ struct ThreadState {
     sequences: [u32; STREAMS],
     busy_until: [i64; STREAMS],
     generations: [u32; EVENTS as usize],
-    graphs: beside::Graphs,
+    graphs: special_tasks::Graphs,
 }
 
 /// The objects that a call uses, in addition to its arguments.

@@ -12,10 +12,10 @@ pub mod clock;
 pub mod command;
 #[path = "../../../crates/collector/src/decode.rs"]
 pub mod decode;
-#[path = "../../../crates/collector/src/found.rs"]
-pub mod found;
-#[path = "../../../crates/collector/src/script.rs"]
-pub mod script;
+#[path = "../../../crates/collector/src/stub_functions.rs"]
+pub mod stub_functions;
+#[path = "../../../crates/collector/src/process_name.rs"]
+pub mod process_name;
 #[path = "../../../crates/collector/src/stacks.rs"]
 pub mod stacks;
 

@@ -7,7 +7,7 @@ use ascend_trace_format::engine::{Engine, Host, Outcome, Patch, VERSION};
 
 use super::shape::{self, Shape};
 use super::{entrance, patched};
-use ascend_trace_format::record::{Text, told};
+use ascend_trace_format::record::{Text, kinds};
 
 use crate::hooks::SHAPES;
 use crate::loader::fork::Inside;
@@ -144,7 +144,7 @@ fn is_patched(patch: &Patch) -> bool {
 fn tell(holder: &Holder, name: &CStr, outcome: Outcome) {
     let path = holder.path.text().to_bytes();
     let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-    let patch = told::Patch {
+    let patch = kinds::Patch {
         outcome,
         function: Text::new(name.to_bytes()),
         file: Text::new(file),
@@ -155,5 +155,5 @@ fn tell(holder: &Holder, name: &CStr, outcome: Outcome) {
 /// That there is no engine, and why.
 pub(super) fn tell_failure(message: &[u8]) {
     let reason = Text::new(message);
-    asked::from_inside(|state| emit::record(state, &told::EngineFailure { reason }));
+    asked::from_inside(|state| emit::record(state, &kinds::EngineFailure { reason }));
 }

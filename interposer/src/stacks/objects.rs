@@ -4,7 +4,7 @@ use core::ops::ControlFlow;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
-use ascend_trace_format::record::{MAX_LONG_TEXT, Text, told};
+use ascend_trace_format::record::{MAX_LONG_TEXT, Text, kinds};
 
 use super::cursor::Bytes;
 use super::rule::{MOST_OBJECTS, Rule, Step};
@@ -176,7 +176,7 @@ fn number(state: &ThreadState, found: &Found, seed: u64) -> Option<u16> {
 }
 
 fn announce(state: &ThreadState, found: &Found, number: u16) -> bool {
-    let object = told::Object {
+    let object = kinds::Object {
         number,
         base: found.base as u64,
         build_id: Text::new(found.id()),

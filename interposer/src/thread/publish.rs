@@ -1,7 +1,7 @@
 //! Writing into the calling thread's channel, where nothing more than that is known.
 
 use ascend_trace_format::record::call::{ArgText, NO_TEXTS};
-use ascend_trace_format::record::{Call, RecordKind, Recorded, SLOT_WORDS, STUB, Text, told};
+use ascend_trace_format::record::{Call, RecordKind, Recorded, SLOT_WORDS, STUB, Text, kinds};
 use ascend_trace_ring::Producer;
 
 use super::{ThreadState, spill, with};
@@ -92,7 +92,7 @@ fn introduce_stub(state: &ThreadState, producer: &mut Producer, index: u16) -> b
         return false;
     };
     let name = Text::new(name);
-    let is_told = tell(producer, &told::Function { shape, index, name });
+    let is_told = tell(producer, &kinds::Function { shape, index, name });
     if is_told {
         state.has_stub_now(index.into());
     }

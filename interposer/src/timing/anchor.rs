@@ -5,7 +5,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::AnchorSource;
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::{ticks, ticks_after_all};
@@ -79,7 +79,7 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
             }
             let reading = reference::read(api, context, event, floor).ok();
             if let Some(reading) = reading {
-                emit::from_inside(&told::Anchor {
+                emit::from_inside(&kinds::Anchor {
                     source: AnchorSource::Event,
                     device: context.device.load(Relaxed),
                     before,

@@ -3,7 +3,7 @@
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::record::{Counter, told};
+use ascend_trace_format::record::{Counter, kinds};
 
 use crate::clock::nanoseconds;
 use crate::emit;
@@ -106,7 +106,7 @@ impl Tally {
         } else {
             value
         };
-        emit::from_inside(&told::Counter {
+        emit::from_inside(&kinds::Counter {
             what: self.what.code().into(),
             value: shown,
         });

@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
 
 use ascend_trace_format::api::AnchorSource;
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::{ticks, ticks_after_all};
@@ -85,7 +85,7 @@ pub(crate) fn take(context: &ContextEntry) {
     if let Some(told) = told {
         device.readings.fetch_add(1, Relaxed);
         let Told { before, after, ns } = told;
-        emit::from_inside(&told::Anchor {
+        emit::from_inside(&kinds::Anchor {
             source: AnchorSource::Driver,
             device: user,
             before,

@@ -14,7 +14,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize};
 
 use ascend_trace_format::api::{TaskKind, Untimed};
-use ascend_trace_format::record::{ActivityKind, LogState, told};
+use ascend_trace_format::record::{ActivityKind, LogState, kinds};
 
 use crate::called::Context;
 use crate::contexts::adopt_context;
@@ -87,7 +87,7 @@ pub(crate) fn begin() {
         state: LogState::Refused,
         code: 0,
     }));
-    let told = |state, code: i32, kinds| told::Log {
+    let told = |state, code: i32, kinds| kinds::Log {
         state,
         code: code.unsigned_abs(),
         kinds,
@@ -266,7 +266,7 @@ pub(crate) fn before_init(configuration: u64) {
 }
 
 fn tell_way() {
-    emit::from_inside(&told::Log {
+    emit::from_inside(&kinds::Log {
         state: LogState::GaveWay,
         code: 0,
         kinds: 0,

@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 use ascend_trace_format::time::{DeviceNs, Ticks};
 use ascend_trace_ring::ticks::monotonic;
 
@@ -221,7 +221,7 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
                 if pair.start != pair.end {
                     note_length(lane, end.wrapping_sub(begin), record.0.into());
                 }
-                emit::from_inside(&told::TaskTime {
+                emit::from_inside(&kinds::TaskTime {
                     untimed: Untimed::Timed,
                     stream: lane.stream.load(Relaxed),
                     sequence,
@@ -422,7 +422,7 @@ fn passed(from: u64, to: u64) -> u32 {
 pub(super) fn report_untimed(lane: &Lane, pair: Pair, reason: Untimed) {
     if let Some(sequence) = pair.sequence {
         let stream = lane.stream.load(Relaxed);
-        emit::from_inside(&told::TaskTime::none(stream, sequence, reason));
+        emit::from_inside(&kinds::TaskTime::none(stream, sequence, reason));
     }
 }
 

@@ -5,7 +5,7 @@ use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::record::figure::{self, Figure};
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 
 use crate::emit;
 
@@ -158,7 +158,7 @@ impl Spread {
 /// Records a number that was learnt of a device. The thread must be marked busy.
 pub(crate) fn emit_learnt(figure: Figure, device: u32, samples: u32, ns: u32) {
     if let Some(what) = figure.code(device) {
-        emit::from_inside(&told::Counter {
+        emit::from_inside(&kinds::Counter {
             what,
             value: figure::packed(samples, ns),
         });

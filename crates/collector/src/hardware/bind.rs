@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::record::ActivityKind;
 
-use super::axis::Axis;
+use super::clock_offset::Axis;
 use super::entry::{Entry, groups, split};
 use super::graphs::{Branch, Graph, Node, Place};
 use super::lane::{Lane, Stretch, Unowned};
@@ -267,7 +267,7 @@ mod tests {
     use crate::hardware::graphs::{Ends, Launch};
     use crate::hardware::lane::Sync;
     use crate::hardware::replays::Replays;
-    use ascend_trace_format::record::told;
+    use ascend_trace_format::record::kinds;
 
     const OFFSET: i64 = -1_000_000_000_000;
     const WALL: WallClock = WallClock {
@@ -316,7 +316,7 @@ mod tests {
         let mut lane = Lane::default();
         for place in 0..count {
             let begin = 2_050_000 + place as i64 * 5_000 - OFFSET;
-            let told = told::Activity {
+            let told = kinds::Activity {
                 kind: KINDS[place % 2],
                 device: 0,
                 stream: 0,

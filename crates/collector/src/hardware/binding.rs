@@ -4,8 +4,8 @@ use ascend_trace_format::time::HostNs;
 use ascend_trace_recording::TimeRange;
 
 use super::Process;
-use super::axis::Axis;
 use super::bind::{self, Rival, Whose};
+use super::clock_offset::Axis;
 use super::graphs::{Ends, Graph, Place};
 use super::lane::{Lane, Owner, Stretch};
 

@@ -1,14 +1,14 @@
 //! Entries of the log: those of one call, those of one task, and when that ran.
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 use ascend_trace_recording::rows::TaskTimeRow;
 
 /// An entry of the log, and a host time by which it had ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    pub(super) told: told::Activity,
+    pub(super) told: kinds::Activity,
     pub(super) seen: HostNs,
 }
 

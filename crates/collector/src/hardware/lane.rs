@@ -6,7 +6,7 @@ use ascend_trace_format::record::ActivityKind;
 use ascend_trace_format::time::HostNs;
 use ascend_trace_recording::TimeRange;
 
-use super::axis::Axis;
+use super::clock_offset::Axis;
 use super::entry::{Entry, groups, split};
 
 /// More entries than this are not kept for a synchronisation that separates them.

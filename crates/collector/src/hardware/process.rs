@@ -7,7 +7,7 @@ use ascend_trace_format::record::{ActivityKind, Counter};
 use ascend_trace_recording::GraphRef;
 use ascend_trace_recording::rows::{ActivityRow, AnchorRow, CallRow, CounterRow, Row, TaskRow};
 
-use super::axis::Axis;
+use super::clock_offset::Axis;
 use super::entry::{self, Entry, Span};
 use super::graphs::{Ends, Graph, Launch, Node, Place};
 use super::lane::{Expected, Lane, Owner, Phase, Sync, Work};

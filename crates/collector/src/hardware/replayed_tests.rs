@@ -1,7 +1,7 @@
 //! Random graphs that are replayed on a made-up device, with all that may go wrong with its log: no entry is joined to a
 //! replay, a node or a task that it is not of.
 
-use ascend_trace_format::record::told;
+use ascend_trace_format::record::kinds;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use super::*;
@@ -202,7 +202,7 @@ impl Model {
         let (log_begin, log_end) = (to_log(begin), to_log(end));
         self.truth.insert((place, log_begin), of);
         let is_zero = self.defects.zero != 0 && self.random.below(self.defects.zero) == 0;
-        let told = told::Activity {
+        let told = kinds::Activity {
             kind: what.kind,
             device: place.0,
             stream: place.1,

@@ -4,9 +4,9 @@ use ascend_trace_format::time::{DeviceNs, HostNs};
 use ascend_trace_recording::rows::TaskTimeRow;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_format::record::{ActivityKind, told};
+use ascend_trace_format::record::{ActivityKind, kinds};
 
-use super::axis::Axis;
+use super::clock_offset::Axis;
 use super::entry::{Entry, Span};
 use super::lane::{Expected, Lane, Owner, Phase, Sync, Work};
 use super::*;
@@ -141,7 +141,7 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
                 };
                 outcome.entries += 1;
                 batch.push(Entry {
-                    told: told::Activity {
+                    told: kinds::Activity {
                         kind,
                         device: 0,
                         stream: 1,
@@ -292,7 +292,7 @@ fn a_slow_synchronisation_does_not_prove_the_comparison() {
 #[test]
 fn a_task_has_the_times_of_all_its_parts_or_none() {
     let entry = |begin_ns, end_ns| Entry {
-        told: told::Activity {
+        told: kinds::Activity {
             kind: ActivityKind::Kernel,
             device: 0,
             stream: 1,

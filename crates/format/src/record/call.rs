@@ -120,7 +120,7 @@ optional_words! {
     /// graph, or of the replay that it started, both from 1; 0 for calls on the graph as a whole,
     /// and for calls that were refused while their stream was being captured.
     GRAPH = 64 graph,
-    /// The stack of the call, see `record::told::Stack`.
+    /// The stack of the call, see `record::kinds::Stack`.
     STACK = 256 stack,
 }
 

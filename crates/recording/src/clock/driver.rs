@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::knot::{Knot, push_rising};
+use super::breakpoint::{Knot, push_rising};
 use super::lines::Lines;
 use super::stretch::{Stretch, elapsed};
 

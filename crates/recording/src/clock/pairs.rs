@@ -8,7 +8,7 @@ use ascend_trace_format::record::figure::{Figure, unpacked};
 
 use crate::counters::Counters;
 
-use super::place::Reading;
+use super::placement::Reading;
 
 /// No device is known that takes longer from one task to the next.
 const MOST_SWITCH_NS: i64 = 3_000;

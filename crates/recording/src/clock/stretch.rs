@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::knot::{Knot, Slope, between, push_rising};
+use super::breakpoint::{Knot, Slope, between, push_rising};
 use super::rates::MAX_RATE;
 use super::region::{Line, Region};
 

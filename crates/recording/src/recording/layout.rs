@@ -8,8 +8,8 @@ use crate::file::{Budget, Found, Item, Lost, OpenError, Parts, Table, Warning, k
 use crate::load::TraceBuilder;
 use crate::rows::{CallRow, EndRow, Row};
 
+use super::deferred_rows::LeftThings;
 use super::entries::LeftEntries;
-use super::left::LeftThings;
 use super::open::OpenCalls;
 
 /// Bytes of a file's header, before the first chunk.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{CONTEXTS, Context, find, held};
+use super::{CONTEXTS, Context, device_contexts, find};
 use crate::code::{
     Code, Fault, INVALID_PARAM, Outcome, RT_CONTEXT_NULL, RT_DEVICE_TASK_ABORT, RT_PARAM_INVALID,
     RT_STREAM_CAPTURED, RT_STREAM_SYNC_TIMEOUT, fault,
@@ -68,7 +68,7 @@ pub(crate) fn create(device: i32) -> Outcome<usize> {
     process::require_usable()?;
     let device = device::of(device)?;
     let context = Context::create(device, false)?;
-    held::of(device).adopt(&context);
+    device_contexts::of(device).adopt(&context);
     context.announce();
     let handle = context.handle;
     current::set(Some(context));
@@ -95,7 +95,7 @@ pub(crate) fn destroy(handle: usize) -> Outcome {
         );
     }
     context.release();
-    held::of(context.device).disown(handle);
+    device_contexts::of(context.device).disown(handle);
     Ok(())
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn set_current(handle: usize) -> Outcome {
 pub(crate) fn reset_device(id: i32, force: bool) -> Outcome {
     let device = device::of(id)?;
     observers::device_changes(device.id, device_state::RESET_PRE);
-    let released = held::of(device).release(force)?;
+    let released = device_contexts::of(device).release(force)?;
     if let Some(context) = released {
         context.release();
         current::forget_dead();
@@ -125,7 +125,7 @@ pub(crate) fn abort_tasks(id: i32, timeout_ms: u32) -> Outcome {
     const POST: u32 = 1;
     let device = device::of(id)?;
     observers::device_aborts(device.id, PRE, timeout_ms);
-    for context in held::of(device).contexts() {
+    for context in device_contexts::of(device).contexts() {
         context.abort(RT_DEVICE_TASK_ABORT);
     }
     observers::device_aborts(device.id, POST, timeout_ms);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::adversary::Adversary;
 use super::{bell, inbox};
 use crate::clock::mono;
-use crate::context::held;
+use crate::context::device_contexts;
 use crate::progress::LONGEST_SLEEP;
 use crate::stream::Stream;
 use crate::{device, process, virtual_time};
@@ -135,7 +135,7 @@ impl Player {
             self.wake(&woken);
             for device in device::all() {
                 if device.wants_recycling.swap(false, Ordering::AcqRel) {
-                    held::of(device).recycle();
+                    device_contexts::of(device).recycle();
                 }
             }
         }

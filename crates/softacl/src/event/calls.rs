@@ -12,7 +12,7 @@ use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_EVENT_SYNC_TIMEOUT, RT_INTERNAL, RT_NO_EVENT,
     RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_TIMESTAMP_INVALID, check, fault,
 };
-use crate::context::{Context, held};
+use crate::context::{Context, device_contexts};
 use crate::device::Lease;
 use crate::engine::task::Work;
 use crate::graph::events::{self, Taken};
@@ -169,7 +169,7 @@ impl Event {
             if let Some(id) = self.device.event_lease() {
                 return Ok(Some(id));
             }
-            if held::of(self.device).is_idle() {
+            if device_contexts::of(self.device).is_idle() {
                 // Nothing will free an id any more, except dropping our own older record.
                 lock(&self.state).latest = None;
                 return self.device.event_lease().map(Some).ok_or(NO_ID);

@@ -2,7 +2,7 @@
 
 use super::acl;
 use crate::code::require;
-use crate::context::{calls, held};
+use crate::context::{calls, device_contexts};
 use crate::ffi::Out;
 use crate::stream::access;
 use crate::{current, device};
@@ -37,6 +37,6 @@ acl! {
         active.check()?;
         require(flags == 0, "the flags are reserved")?;
         let device = device::of(id)?;
-        active.put(i32::from(held::of(device).primary_is_active()))
+        active.put(i32::from(device_contexts::of(device).primary_is_active()))
     }
 }

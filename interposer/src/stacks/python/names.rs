@@ -1,6 +1,6 @@
 //! Names of code objects, and which of them were recorded.
 
-use ascend_trace_format::record::{MAX_LONG_TEXT, MAX_STRING, Text, told};
+use ascend_trace_format::record::{MAX_LONG_TEXT, MAX_STRING, Text, kinds};
 
 use crate::introduce::tell;
 use crate::session;
@@ -61,7 +61,7 @@ pub(super) fn is_told(state: &ThreadState, number: u64, names: &Names) -> bool {
     if TOLD.has(key) {
         return true;
     }
-    let code = told::Code {
+    let code = kinds::Code {
         number,
         function: Text::new(names.function()),
         file: Text::new(names.file()),

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
 
 use ascend_trace_format::fnv;
-use ascend_trace_format::record::{ActivityKind, LogState, MAX_STRING, Text, told};
+use ascend_trace_format::record::{ActivityKind, LogState, MAX_STRING, Text, kinds};
 
 use super::{Refusal, buffers};
 use crate::clock::ticks;
@@ -124,7 +124,7 @@ fn half(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// The fields of an entry without its name, and the address of that.
-fn read(bytes: &[u8], seen: u64) -> Option<(told::Activity, usize)> {
+fn read(bytes: &[u8], seen: u64) -> Option<(kinds::Activity, usize)> {
     let kind = ActivityKind::from_code(u8::try_from(half(bytes, 0)?).ok()?)?;
     let layout = layout(kind);
     let name = word(bytes, layout.name)?;
@@ -132,7 +132,7 @@ fn read(bytes: &[u8], seen: u64) -> Option<(told::Activity, usize)> {
     let begin = word(bytes, layout.times)?;
     let end = word(bytes, layout.times.checked_add(8)?)?;
     let has_times = begin != 0 && end >= begin;
-    let told = told::Activity {
+    let told = kinds::Activity {
         kind,
         device: half(bytes, layout.device)?,
         stream: half(bytes, layout.device.checked_add(4)?)?,
@@ -154,7 +154,7 @@ fn take(state: &ThreadState, bytes: &[u8], seen: u64) {
         counters::TIMELESS_ENTRIES.add(1);
     }
     let name = key_of(state, name);
-    emit::record(state, &told::Activity { name, ..activity });
+    emit::record(state, &kinds::Activity { name, ..activity });
 }
 
 /// The key of a name, which the trace learns; 0 for none.
@@ -173,7 +173,7 @@ fn key_of(state: &ThreadState, address: usize) -> u64 {
         let name = Text::new(text);
         emit::record(
             state,
-            &told::Name {
+            &kinds::Name {
                 since: 0,
                 key,
                 name,

@@ -23,7 +23,7 @@ use super::codec;
 use super::group::{Fine, Group, LaneKey, Segment, Thing, shrunk};
 use super::links::{Link, Links};
 use super::pending::{Found, Item, Place, Word};
-use super::ran::{AllRan, Ran};
+use super::run_spans::{AllRan, Ran};
 use super::streams::{StreamState, Streams, Waiting};
 use super::totals::{MOST, Totals, code};
 

@@ -9,7 +9,7 @@ use crate::file::chunk::Kind;
 use crate::summary::{Entry, LaneBuilder};
 
 use super::links::Link;
-use super::ran::Ran;
+use super::run_spans::Ran;
 use super::streams::Waiting;
 use super::totals::Totals;
 

@@ -4,7 +4,7 @@ use crate::file::column::{Columns, Cursors};
 use crate::file::index::group::Group;
 use crate::file::index::links::Link;
 use crate::file::index::pending::{Place, Run};
-use crate::file::index::ran::Ran;
+use crate::file::index::run_spans::Ran;
 use crate::file::index::streams::Waiting;
 use crate::file::index::totals::Totals;
 

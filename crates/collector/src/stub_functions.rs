@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ascend_trace_format::api::{Blocks, Part, RetKind, Role, TaskKind};
-use ascend_trace_format::record::{STUB, Shape, told};
+use ascend_trace_format::record::{STUB, Shape, kinds};
 use ascend_trace_recording::rows::{ArgRow, FunctionRow};
 
 use super::decode::string;
@@ -31,7 +31,7 @@ impl Found {
     }
 
     /// Takes the name of a function; a new one takes the next place.
-    pub(crate) fn take(&mut self, told: &told::Function<'_>, process: u32) {
+    pub(crate) fn take(&mut self, told: &kinds::Function<'_>, process: u32) {
         let next = u16::try_from(tables::FUNCTIONS.len() + self.known.len());
         let (Ok(next), Some(index)) = (next, STUB.checked_add(told.index)) else {
             return;
@@ -108,9 +108,9 @@ mod tests {
     use super::*;
     use ascend_trace_format::record::Text;
 
-    fn function(index: u16, shape: Shape, name: &str) -> told::Function<'_> {
+    fn function(index: u16, shape: Shape, name: &str) -> kinds::Function<'_> {
         let name = Text::new(name.as_bytes());
-        told::Function { shape, index, name }
+        kinds::Function { shape, index, name }
     }
 
     #[test]

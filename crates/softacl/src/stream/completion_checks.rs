@@ -2,7 +2,7 @@
 
 use super::line::Line;
 use super::recycled::recycling;
-use crate::context::held;
+use crate::context::device_contexts;
 use crate::{clock, process, virtual_time};
 use softacl_options::Recycling;
 
@@ -15,7 +15,7 @@ impl Line {
         let count = self.recycle();
         match recycling() {
             Recycling::Thread | Recycling::ThreadOrQuery => {
-                held::of(self.device).recycle();
+                device_contexts::of(self.device).recycle();
                 // One interrupt and one wake-up, however many entries there are.
                 self.spend(begin, options.completion_ns * count.min(1), count);
             }
@@ -30,7 +30,7 @@ impl Line {
         match recycling() {
             Recycling::Thread => {
                 self.recycle();
-                held::of(self.device).recycle();
+                device_contexts::of(self.device).recycle();
             }
             Recycling::ThreadOrQuery | Recycling::Caller => {
                 let _alone = self.hold_synchronising();
@@ -45,7 +45,7 @@ impl Line {
         virtual_time::settle();
         self.recycle();
         if matches!(recycling(), Recycling::Thread | Recycling::ThreadOrQuery) {
-            held::of(self.device).recycle();
+            device_contexts::of(self.device).recycle();
         }
     }
 }

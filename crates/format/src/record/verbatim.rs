@@ -15,7 +15,7 @@
 /// the process. `thing` rows are found by the index of a long file, and a part of it is shown with all of
 /// them; `figure` rows are summed up there. A row takes about this number of bytes in memory, with its entry in tables.
 #[macro_export]
-macro_rules! passed_on {
+macro_rules! verbatim_records {
     ($with:ident { $($own:tt)* }) => {
         $with! {
             { $($own)* }

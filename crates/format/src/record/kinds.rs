@@ -5,7 +5,7 @@ use super::{ActivityKind, Call, Head, LogState, Shape};
 use crate::api::{AnchorSource, Untimed};
 use crate::engine::Outcome;
 use crate::range::RangeKind;
-use crate::{coded_enum, passed_on};
+use crate::{coded_enum, verbatim_records};
 
 /// Declares a record, and how it is written and read.
 macro_rules! record {
@@ -90,7 +90,7 @@ macro_rules! records {
     };
 }
 
-passed_on! { records {
+verbatim_records! { records {
     /// The process has joined. Its command line comes before.
     Process<'a> = 2 {
         pid: u32,

@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use ascend_trace_export::{Exporter, Single, Source, Step, Wanted, format, stream};
+use ascend_trace_export::{ExportSource, Exporter, SingleFile, Step, WantedPart, format, stream};
 use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_viewer::{self as viewer, JobNews, JobProgress};
 
@@ -171,11 +171,11 @@ impl Job {
         let mut recording = Recording::open(&self.trace, |_, _| !self.is_stopped())?;
         recording.close()?;
         recording.set_symbols(symbols::of_this_machine());
-        let sink = &mut Single::new(writer);
+        let sink = &mut SingleFile::new(writer);
         let Some(range) = self.range else {
             let mut told = Instant::now();
             let step = Step::default();
-            let what = (self.exporter, &Wanted::default());
+            let what = (self.exporter, &WantedPart::default());
             stream(&mut recording, what, step, sink, &mut |done, all| {
                 if told.elapsed() > PAUSE {
                     told = Instant::now();
@@ -187,11 +187,12 @@ impl Job {
         };
         // The range on screen is read separately, for any length of the recording.
         let trace = recording.window(range, MOST)?;
-        let wanted = Wanted {
+        let wanted = WantedPart {
             range: Some(range),
-            ..Wanted::default()
+            ..WantedPart::default()
         };
-        self.exporter.export(&Source::of(&trace, &wanted), sink)?;
+        self.exporter
+            .export(&ExportSource::of(&trace, &wanted), sink)?;
         Ok(())
     }
 }

@@ -36,7 +36,7 @@ mod why;
 
 use std::ffi::OsString;
 
-use ascend_trace_viewer::Ground;
+use ascend_trace_viewer::TerminalBackground;
 use clap::{ColorChoice, FromArgMatches};
 
 use crate::error::{Failure, TOOL_FAILED, TROUBLE};
@@ -78,8 +78,8 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
         },
         ground: match parsed.manner.theme {
             ThemeWord::Auto => None,
-            ThemeWord::Dark => Some(Ground::Dark),
-            ThemeWord::Light => Some(Ground::Light),
+            ThemeWord::Dark => Some(TerminalBackground::Dark),
+            ThemeWord::Light => Some(TerminalBackground::Light),
         },
         config: match (parsed.manner.no_config, parsed.manner.config) {
             (true, _) => ConfigWord::None,

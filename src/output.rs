@@ -8,7 +8,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use ascend_trace_recording::text::plain;
-use ascend_trace_viewer::Ground;
+use ascend_trace_viewer::TerminalBackground;
 
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
 
@@ -39,7 +39,7 @@ pub(crate) struct Manner {
     /// Colours on or off, regardless of the environment.
     pub(crate) color: Option<bool>,
     /// Background of the terminal; without it the terminal is asked.
-    pub(crate) ground: Option<Ground>,
+    pub(crate) ground: Option<TerminalBackground>,
     pub(crate) config: ConfigWord,
 }
 

@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 use ascend_trace_recording::file::recognise;
 use ascend_trace_recording::{OpenError, TimeRange, Trace, Warning};
 use ascend_trace_viewer::{
-    Bookmark, ColorMode, Counted, Derived, Job, Log, News, Options, Outcome, Overview, Progress,
-    Recording, Source,
+    Bookmark, ColorMode, DerivedData, Job, JobNews, ProgramLog, RecorderCounts, RecordingOverview,
+    RecordingState, SourceProgress, TraceSource, ViewOptions, ViewOutcome,
 };
 
 use crate::cli::trace::{Condition, open_any};
@@ -52,7 +52,7 @@ pub(crate) struct FileSource {
     lag: Option<Lag>,
     export: Option<Export>,
     /// Why an export could not even begin.
-    refused: Option<News>,
+    refused: Option<JobNews>,
     /// The name that is proposed for an export.
     export_name: String,
 }
@@ -134,18 +134,20 @@ impl FileSource {
         condition
     }
 
-    fn state(&self) -> Recording {
+    fn state(&self) -> RecordingState {
         match self.loader.ended() {
-            Some(Some(status)) => Recording::Ended { status },
-            Some(None) => Recording::Stopped,
-            None if self.gauge.is_none() && recorder::is_gone(&self.file) => Recording::Stopped,
-            None => Recording::Running,
+            Some(Some(status)) => RecordingState::Ended { status },
+            Some(None) => RecordingState::Stopped,
+            None if self.gauge.is_none() && recorder::is_gone(&self.file) => {
+                RecordingState::Stopped
+            }
+            None => RecordingState::Running,
         }
     }
 
     /// Age of the newest data on screen, if the program has continued since; else its age at its
     /// arrival, if that is recent.
-    fn lag(&mut self, changed: bool, counted: Option<Counted>) -> Option<Duration> {
+    fn lag(&mut self, changed: bool, counted: Option<RecorderCounts>) -> Option<Duration> {
         let counted = counted?;
         let newest = self.newest()?;
         if counted.calls > self.calls() {
@@ -179,14 +181,14 @@ impl FileSource {
     }
 }
 
-impl Source for FileSource {
-    fn poll(&mut self) -> Result<Progress, Box<dyn Error + Send + Sync>> {
+impl TraceSource for FileSource {
+    fn poll(&mut self) -> Result<SourceProgress, Box<dyn Error + Send + Sync>> {
         let changed = self.loader.poll()?;
         let counted = self.gauge.as_ref().map(|gauge| {
             let collector::Counted { calls, lost } = gauge.now();
-            Counted { calls, lost }
+            RecorderCounts { calls, lost }
         });
-        Ok(Progress {
+        Ok(SourceProgress {
             changed,
             recording: self.state(),
             lag: self.lag(changed, counted),
@@ -199,7 +201,7 @@ impl Source for FileSource {
         self.loader.trace()
     }
 
-    fn overview(&self) -> &Overview {
+    fn overview(&self) -> &RecordingOverview {
         self.loader.overview()
     }
 
@@ -211,11 +213,11 @@ impl Source for FileSource {
         self.loader.is_loading()
     }
 
-    fn next_part(&mut self) -> Option<Derived> {
+    fn next_part(&mut self) -> Option<DerivedData> {
         self.loader.next_part()
     }
 
-    fn take_back(&mut self, old: Derived) {
+    fn take_back(&mut self, old: DerivedData) {
         self.loader.take_back(old);
     }
 
@@ -226,7 +228,7 @@ impl Source for FileSource {
                 let number = wanted.number;
                 match Export::start(self.file.clone(), wanted) {
                     Ok(export) => self.export = Some(export),
-                    Err(error) => self.refused = Some(News::Failed(number, error.to_string())),
+                    Err(error) => self.refused = Some(JobNews::Failed(number, error.to_string())),
                 }
             }
         }
@@ -239,7 +241,7 @@ impl Source for FileSource {
         }
     }
 
-    fn news(&mut self) -> Option<News> {
+    fn news(&mut self) -> Option<JobNews> {
         let of_export = |export: &Export| export.news();
         let refused = self.refused.take();
         let exported = || self.export.as_ref().and_then(of_export);
@@ -266,12 +268,12 @@ impl Source for FileSource {
         Ok(config::add(text)?)
     }
 
-    fn log(&self) -> Option<&dyn Log> {
-        self.log.as_ref().map(|log| log as &dyn Log)
+    fn log(&self) -> Option<&dyn ProgramLog> {
+        self.log.as_ref().map(|log| log as &dyn ProgramLog)
     }
 }
 
-impl Log for LogBook {
+impl ProgramLog for LogBook {
     fn len(&self) -> usize {
         LogBook::len(self)
     }
@@ -291,9 +293,9 @@ pub(crate) fn view(path: &Path, strict: bool) -> anyhow::Result<(Option<i32>, Co
         true => Some(WholeCheck::start(path)?),
         false => None,
     };
-    let options = Options {
+    let options = ViewOptions {
         title: path.display().to_string(),
-        ..Options::default()
+        ..ViewOptions::default()
     };
     let signal = show(&mut source, options)?;
     let condition = match check.filter(|_| signal.is_none()) {
@@ -334,32 +336,35 @@ fn colors(wanted: Option<bool>) -> Option<ColorMode> {
 }
 
 /// The user's settings for every view, and why some configured ones are missing.
-fn wishes() -> (Options, Option<String>) {
+fn wishes() -> (ViewOptions, Option<String>) {
     let (config, wrong) = config::read();
-    let options = Options {
+    let options = ViewOptions {
         colors: colors(manner().color.or(config.colors)),
         ground: manner().ground.or(config.ground),
         ascii: config.ascii,
         config,
         notice: wrong.clone(),
-        ..Options::default()
+        ..ViewOptions::default()
     };
     (options, wrong)
 }
 
 /// Shows a source until the user has seen enough.
-pub(crate) fn show(source: &mut FileSource, mut options: Options) -> anyhow::Result<Option<i32>> {
+pub(crate) fn show(
+    source: &mut FileSource,
+    mut options: ViewOptions,
+) -> anyhow::Result<Option<i32>> {
     let (wanted, wrong) = wishes();
     // On screen it is cut where there is no room.
     wrong.iter().for_each(say);
-    options = Options {
+    options = ViewOptions {
         title: options.title,
         live: options.live,
         show_log: options.show_log,
         ..wanted
     };
     match ascend_trace_viewer::run(source, options)? {
-        Outcome::Quit => Ok(None),
-        Outcome::Signal(number) => Ok(Some(number)),
+        ViewOutcome::Quit => Ok(None),
+        ViewOutcome::Signal(number) => Ok(Some(number)),
     }
 }

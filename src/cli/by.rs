@@ -3,19 +3,19 @@
 use anyhow::bail;
 
 use ascend_trace_analysis::steps::Wanted;
-use ascend_trace_export::Pattern;
+use ascend_trace_export::NamePattern;
 use ascend_trace_recording::Range;
 
 /// Which steps a command works with.
 pub(crate) struct By<'a> {
-    pattern: Option<(&'a str, Pattern)>,
+    pattern: Option<(&'a str, NamePattern)>,
     repeated: bool,
 }
 
 impl<'a> By<'a> {
     pub(crate) fn new(by: Option<&'a str>, repeated: bool) -> Self {
         Self {
-            pattern: by.map(|it| (it, Pattern::new(it))),
+            pattern: by.map(|it| (it, NamePattern::new(it))),
             repeated,
         }
     }

@@ -17,8 +17,8 @@ use ascend_trace_analysis::part::Streams;
 use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::steps::Report;
 use ascend_trace_export::{
-    Args, ExportError, Exporter, Kineto, Layout, Only, Single, Sink, Source, Step, StreamError,
-    Wanted, format, is_rank_file, stream,
+    ArgDetail, ExportError, ExportSink, ExportSource, Exporter, Kineto, OnlyConditions,
+    OutputLayout, SingleFile, Step, StreamError, WantedPart, format, is_rank_file, stream,
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -37,7 +37,7 @@ pub(super) fn into_unnamed(args: &ExportArgs, file: &mut File) -> anyhow::Result
     let only = only(&args.only)?;
     let amount = amount(args.args, exporter)?;
     let mut job = Job::open(args, exporter, (only, amount))?;
-    job.run(&mut Single::new(file))?;
+    job.run(&mut SingleFile::new(file))?;
     job.say_what_is_missing(args);
     Ok(Condition::of_recording(&job.recording).status(args.strict))
 }
@@ -59,21 +59,21 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     // Before the work, not after it.
     refuse_input(&args.file, &output, exporter)?;
     match exporter.layout() {
-        Layout::File { .. } if output == Path::new(STDOUT) => {}
-        Layout::File { .. } => check_file(&output, args.force)?,
+        OutputLayout::File { .. } if output == Path::new(STDOUT) => {}
+        OutputLayout::File { .. } => check_file(&output, args.force)?,
         layout => check_folder(&output, &present(&output, layout), args.force)?,
     }
     let mut job = Job::open(args, exporter, (only, amount))?;
     match exporter.layout() {
-        Layout::File { .. } if output == Path::new(STDOUT) => {
+        OutputLayout::File { .. } if output == Path::new(STDOUT) => {
             let mut stdout = io::stdout().lock();
-            match job.run(&mut Single::new(&mut stdout)) {
+            match job.run(&mut SingleFile::new(&mut stdout)) {
                 // A reader that has seen enough, such as `head`, is no error.
                 Err(error) if is_broken_pipe(&error) => {}
                 written => written?,
             }
         }
-        Layout::File { .. } => to_file(&mut job, &output)?,
+        OutputLayout::File { .. } => to_file(&mut job, &output)?,
         layout => to_folder(&mut job, &output, layout)?,
     }
     trace::check(&mut job.recording, args.strict)?;
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
 struct Job {
     recording: Recording,
     exporter: &'static dyn Exporter,
-    wanted: Wanted,
+    wanted: WantedPart,
     /// Whether anything was left to be written.
     has_any: bool,
 }
@@ -94,7 +94,7 @@ impl Job {
     fn open(
         args: &ExportArgs,
         exporter: &'static dyn Exporter,
-        (only, amount): (Only, Args),
+        (only, amount): (OnlyConditions, ArgDetail),
     ) -> anyhow::Result<Self> {
         check_added(args, exporter)?;
         let mut recording = trace::open_any(&args.file)?;
@@ -110,7 +110,7 @@ impl Job {
         Ok(Self {
             recording,
             exporter,
-            wanted: Wanted {
+            wanted: WantedPart {
                 range,
                 only,
                 args: amount,
@@ -121,7 +121,7 @@ impl Job {
         })
     }
 
-    fn run<'w>(&mut self, sink: &mut dyn Sink<'w>) -> anyhow::Result<()> {
+    fn run<'w>(&mut self, sink: &mut dyn ExportSink<'w>) -> anyhow::Result<()> {
         let range = self.wanted.range;
         let part = trace::small_part(&mut self.recording, range, Streams::Active)?;
         let exported = match part {
@@ -139,8 +139,12 @@ impl Job {
     }
 
     /// Writes the wanted rows of a part that is in memory, and returns whether it had any.
-    fn of_part<'w>(&self, part: &Trace, sink: &mut dyn Sink<'w>) -> Result<bool, StreamError> {
-        let source = Source::of(part, &self.wanted);
+    fn of_part<'w>(
+        &self,
+        part: &Trace,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<bool, StreamError> {
+        let source = ExportSource::of(part, &self.wanted);
         self.exporter.export(&source, sink)?;
         Ok(source.has_any())
     }
@@ -206,8 +210,8 @@ fn critical(recording: &mut Recording, range: TimeRange) -> anyhow::Result<Arc<S
 }
 
 /// The conditions of all `--only`.
-fn only(conditions: &[String]) -> anyhow::Result<Only> {
-    let mut only = Only::default();
+fn only(conditions: &[String]) -> anyhow::Result<OnlyConditions> {
+    let mut only = OnlyConditions::default();
     for condition in conditions {
         only.add(condition)
             .with_context(|| format!("--only {condition}"))?;
@@ -224,20 +228,20 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// Detail of slices. Tables have all of it.
-fn amount(word: ArgsWord, exporter: &dyn Exporter) -> anyhow::Result<Args> {
-    let has_slices = !matches!(exporter.layout(), Layout::Directory { .. });
+fn amount(word: ArgsWord, exporter: &dyn Exporter) -> anyhow::Result<ArgDetail> {
+    let has_slices = !matches!(exporter.layout(), OutputLayout::Directory { .. });
     match word {
-        ArgsWord::Full => Ok(Args::Full),
+        ArgsWord::Full => Ok(ArgDetail::Full),
         _ if !has_slices => bail!(
             "--args is about slices, and {} has none: leave it out",
             exporter.name()
         ),
-        ArgsWord::Minimal => Ok(Args::Minimal),
-        ArgsWord::None if matches!(exporter.layout(), Layout::Ranks { .. }) => bail!(
+        ArgsWord::Minimal => Ok(ArgDetail::Minimal),
+        ArgsWord::None if matches!(exporter.layout(), OutputLayout::Ranks { .. }) => bail!(
             "--args none is too little for readers of {}: use at least minimal",
             exporter.name()
         ),
-        ArgsWord::None => Ok(Args::None),
+        ArgsWord::None => Ok(ArgDetail::None),
     }
 }
 
@@ -262,8 +266,10 @@ fn exporter(word: FormatWord, cuda_names: bool) -> anyhow::Result<&'static dyn E
 /// Beside the trace: `app-1.atrace` becomes `app-1.json` or the folder `app-1-csv`.
 fn default_output(trace: &Path, exporter: &dyn Exporter) -> PathBuf {
     match exporter.layout() {
-        Layout::File { extension } => trace.with_extension(extension),
-        Layout::Directory { .. } | Layout::Ranks { .. } | Layout::Folders { .. } => {
+        OutputLayout::File { extension } => trace.with_extension(extension),
+        OutputLayout::Directory { .. }
+        | OutputLayout::Ranks { .. }
+        | OutputLayout::Folders { .. } => {
             let stem = trace
                 .file_stem()
                 .unwrap_or(trace.as_os_str())
@@ -282,7 +288,7 @@ fn refuse_input(input: &Path, output: &Path, exporter: &dyn Exporter) -> anyhow:
             .is_ok_and(|own| there.is_ok_and(|it| it == *own))
     };
     let shown = match exporter.layout() {
-        Layout::File { .. } => Some(output.to_owned()).filter(|path| is_input(path)),
+        OutputLayout::File { .. } => Some(output.to_owned()).filter(|path| is_input(path)),
         layout => {
             let names = present(output, layout).into_iter();
             let mut paths = names.map(|name| output.join(name));
@@ -307,19 +313,19 @@ fn check_file(path: &Path, force: bool) -> anyhow::Result<()> {
 }
 
 /// The files of an export that are in a folder already.
-fn present(folder: &Path, layout: Layout) -> Vec<String> {
+fn present(folder: &Path, layout: OutputLayout) -> Vec<String> {
     match layout {
-        Layout::File { .. } => Vec::new(),
-        Layout::Directory { files } => {
+        OutputLayout::File { .. } => Vec::new(),
+        OutputLayout::Directory { files } => {
             let files = files.iter().filter(|name| folder.join(name).exists());
             files.map(|name| (*name).to_owned()).collect()
         }
-        Layout::Ranks { ending } => {
+        OutputLayout::Ranks { ending } => {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
             names.filter(|name| is_rank_file(name, ending)).collect()
         }
-        Layout::Folders { ending } => {
+        OutputLayout::Folders { ending } => {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             let folders = entries.filter(|entry| entry.path().is_dir());
             let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
@@ -368,11 +374,11 @@ fn into_file(job: &mut Job, file: File, is_packed: bool) -> anyhow::Result<()> {
     if is_packed {
         let writer = BufWriter::with_capacity(1 << 18, file);
         let mut packer = GzEncoder::new(writer, Compression::fast());
-        job.run(&mut Single::new(&mut packer))?;
+        job.run(&mut SingleFile::new(&mut packer))?;
         packer.finish()?.flush()?;
     } else {
         // Exporters write in large pieces.
-        job.run(&mut Single::new(&mut { file }))?;
+        job.run(&mut SingleFile::new(&mut { file }))?;
     }
     Ok(())
 }
@@ -384,7 +390,7 @@ fn temporary(path: &Path) -> PathBuf {
 }
 
 /// Writes into a temporary folder first, so that a failed export does not change existing files.
-fn to_folder(job: &mut Job, path: &Path, layout: Layout) -> anyhow::Result<()> {
+fn to_folder(job: &mut Job, path: &Path, layout: OutputLayout) -> anyhow::Result<()> {
     let shown = path.display();
     let name = match path.file_name() {
         Some(_) => path.to_owned(),
@@ -430,7 +436,7 @@ fn move_all(from: &Path, to: &Path, before: &[String]) -> io::Result<()> {
 /// Files in a folder, and in folders inside it.
 struct Folder<'a>(&'a Path);
 
-impl<'w> Sink<'w> for Folder<'_> {
+impl<'w> ExportSink<'w> for Folder<'_> {
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let path = self.0.join(name);
         if let Some(folder) = path.parent() {
@@ -473,7 +479,7 @@ mod tests {
             fs::write(to.join(name), "old").unwrap();
         }
         fs::write(from.join("rank-0.json"), "new").unwrap();
-        let layout = Layout::Ranks { ending: ".json" };
+        let layout = OutputLayout::Ranks { ending: ".json" };
         let mut before = present(&to, layout);
         before.sort();
         assert_eq!(before, ["rank-0.json", "rank-1.json"]);
@@ -497,8 +503,11 @@ mod tests {
     fn only_slices_say_as_much_as_is_wanted() {
         let amount = |word, format| amount(word, exporter(format, false).unwrap());
         let minimal = amount(ArgsWord::Minimal, FormatWord::Perfetto);
-        assert_eq!(minimal.unwrap(), Args::Minimal);
-        assert_eq!(amount(ArgsWord::Full, FormatWord::Csv).unwrap(), Args::Full);
+        assert_eq!(minimal.unwrap(), ArgDetail::Minimal);
+        assert_eq!(
+            amount(ArgsWord::Full, FormatWord::Csv).unwrap(),
+            ArgDetail::Full
+        );
         let refused = amount(ArgsWord::None, FormatWord::Csv).unwrap_err();
         assert!(refused.to_string().contains("csv has none"), "{refused}");
         assert!(amount(ArgsWord::None, FormatWord::Kineto).is_err());
@@ -511,7 +520,7 @@ mod tests {
         let path = root.path().join("tasks.csv");
         fs::write(&path, "old").unwrap();
         assert!(check_file(&path, false).is_err() && check_file(&path, true).is_ok());
-        let files = Layout::Directory {
+        let files = OutputLayout::Directory {
             files: &["calls.csv", "tasks.csv"],
         };
         let there = present(root.path(), files);

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use anyhow::Context;
 
-use ascend_trace_viewer::Options;
+use ascend_trace_viewer::ViewOptions;
 
 use super::outlet::{beside, create_private};
 use super::{Ended, Running};
@@ -85,10 +85,10 @@ fn show(
     let _hold = Hold::new();
     viewing::show(
         &mut source,
-        Options {
+        ViewOptions {
             title,
             live: true,
-            ..Options::default()
+            ..ViewOptions::default()
         },
     )
 }

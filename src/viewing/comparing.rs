@@ -9,14 +9,14 @@ use ascend_trace_analysis::diff::{Diff, paired};
 use ascend_trace_analysis::steps::{Finder, Plan};
 use ascend_trace_analysis::{Fold, Needs, Step, Windows};
 use ascend_trace_recording::Recording;
-use ascend_trace_viewer::{Compared, Comparer};
+use ascend_trace_viewer::{ComparisonResult, TraceComparer};
 
 use super::pace::step_back;
 use crate::cli::by::By;
 
 /// A comparison under way. It ends with the process if the user leaves before.
 pub(super) struct Comparing {
-    found: Receiver<Compared>,
+    found: Receiver<ComparisonResult>,
     is_over: bool,
 }
 
@@ -30,7 +30,7 @@ impl Comparing {
                 step_back();
                 if let Err(error) = compare(&paths, by.as_deref(), &sender) {
                     // The view may have ended.
-                    let _ = sender.send(Compared::Failed(format!("{error:#}")));
+                    let _ = sender.send(ComparisonResult::Failed(format!("{error:#}")));
                 }
             })
             .context("cannot compare the files in the background")?;
@@ -41,11 +41,14 @@ impl Comparing {
     }
 }
 
-impl Comparer for Comparing {
-    fn news(&mut self) -> Option<Compared> {
+impl TraceComparer for Comparing {
+    fn news(&mut self) -> Option<ComparisonResult> {
         match self.found.try_recv() {
             Ok(compared) => {
-                let is_last = matches!(compared, Compared::Changes(_) | Compared::Failed(_));
+                let is_last = matches!(
+                    compared,
+                    ComparisonResult::Changes(_) | ComparisonResult::Failed(_)
+                );
                 self.is_over |= is_last;
                 Some(compared)
             }
@@ -53,7 +56,9 @@ impl Comparer for Comparing {
             // It panicked.
             Err(TryRecvError::Disconnected) if !self.is_over => {
                 self.is_over = true;
-                Some(Compared::Failed("the comparison broke off".to_owned()))
+                Some(ComparisonResult::Failed(
+                    "the comparison broke off".to_owned(),
+                ))
             }
             Err(TryRecvError::Disconnected) => None,
         }
@@ -63,7 +68,7 @@ impl Comparer for Comparing {
 fn compare(
     paths: &[PathBuf; 2],
     by: Option<&str>,
-    sender: &Sender<Compared>,
+    sender: &Sender<ComparisonResult>,
 ) -> anyhow::Result<()> {
     let open = |path: &PathBuf| {
         let opened = Recording::open(path, |_, _| true);
@@ -72,16 +77,16 @@ fn compare(
     let (mut a, mut b) = (open(&paths[0])?, open(&paths[1])?);
     let begins = [first_task(&mut a)?, first_task(&mut b)?];
     if let [Some(one), Some(other)] = begins {
-        sender.send(Compared::Begins([one, other]))?;
+        sender.send(ComparisonResult::Begins([one, other]))?;
     }
     let by = By::new(by, false);
     let plans = [plan(&mut a, &by)?, plan(&mut b, &by)?];
     by.check(plans.iter().all(|it| !it.is_empty()))?;
     if let Some(steps) = paired([a.things(), b.things()], &plans) {
-        sender.send(Compared::Steps(steps))?;
+        sender.send(ComparisonResult::Steps(steps))?;
     }
     let changes = Diff::of_plans([&mut a, &mut b], Step::default(), plans)?;
-    sender.send(Compared::Changes(Box::new(changes)))?;
+    sender.send(ComparisonResult::Changes(Box::new(changes)))?;
     Ok(())
 }
 

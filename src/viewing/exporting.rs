@@ -13,9 +13,9 @@ use anyhow::{Context, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use ascend_trace_export::{Exporter, Single, Source, Step, Wanted, format, stream};
+use ascend_trace_export::{ExportSource, Exporter, SingleFile, Step, WantedPart, format, stream};
 use ascend_trace_recording::{Recording, TimeRange};
-use ascend_trace_viewer::{self as viewer, News, Reached};
+use ascend_trace_viewer::{self as viewer, JobNews, JobProgress};
 
 use crate::symbols;
 
@@ -28,15 +28,15 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// An export that is under way.
 pub(super) struct Export {
     pub(super) number: u64,
-    news: Receiver<News>,
+    news: Receiver<JobNews>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Export {
     /// Begins to write a file, which must not exist.
-    pub(super) fn start(trace: PathBuf, wanted: viewer::Export) -> anyhow::Result<Self> {
-        let viewer::Export {
+    pub(super) fn start(trace: PathBuf, wanted: viewer::ExportJob) -> anyhow::Result<Self> {
+        let viewer::ExportJob {
             number,
             path,
             range,
@@ -69,7 +69,7 @@ impl Export {
         })
     }
 
-    pub(super) fn news(&self) -> Option<News> {
+    pub(super) fn news(&self) -> Option<JobNews> {
         self.news.try_recv().ok()
     }
 
@@ -107,7 +107,7 @@ struct Job {
     path: PathBuf,
     range: Option<TimeRange>,
     exporter: &'static dyn Exporter,
-    sender: Sender<News>,
+    sender: Sender<JobNews>,
     stop: Arc<AtomicBool>,
 }
 
@@ -115,11 +115,11 @@ impl Job {
     fn run(self) {
         let shown = self.path.display();
         let news = match self.write() {
-            Ok(bytes) => News::Done(self.number, format!("wrote {shown}, {bytes} bytes")),
+            Ok(bytes) => JobNews::Done(self.number, format!("wrote {shown}, {bytes} bytes")),
             Err(_) if self.is_stopped() => {
-                News::Failed(self.number, format!("stopped writing {shown}"))
+                JobNews::Failed(self.number, format!("stopped writing {shown}"))
             }
-            Err(error) => News::Failed(self.number, format!("{error:#}")),
+            Err(error) => JobNews::Failed(self.number, format!("{error:#}")),
         };
         // A view that has ended does not listen any more.
         let _ = self.sender.send(news);
@@ -171,27 +171,28 @@ impl Job {
         let mut recording = Recording::open(&self.trace, |_, _| !self.is_stopped())?;
         recording.close()?;
         recording.set_symbols(symbols::of_this_machine());
-        let sink = &mut Single::new(writer);
+        let sink = &mut SingleFile::new(writer);
         let Some(range) = self.range else {
             let mut told = Instant::now();
             let step = Step::default();
-            let what = (self.exporter, &Wanted::default());
+            let what = (self.exporter, &WantedPart::default());
             stream(&mut recording, what, step, sink, &mut |done, all| {
                 if told.elapsed() > PAUSE {
                     told = Instant::now();
-                    let reached = Reached::Part(done, all);
-                    let _ = self.sender.send(News::Reached(self.number, reached));
+                    let reached = JobProgress::Part(done, all);
+                    let _ = self.sender.send(JobNews::Reached(self.number, reached));
                 }
             })?;
             return Ok(());
         };
         // The range on screen is read separately, for any length of the recording.
         let trace = recording.window(range, MOST)?;
-        let wanted = Wanted {
+        let wanted = WantedPart {
             range: Some(range),
-            ..Wanted::default()
+            ..WantedPart::default()
         };
-        self.exporter.export(&Source::of(&trace, &wanted), sink)?;
+        self.exporter
+            .export(&ExportSource::of(&trace, &wanted), sink)?;
         Ok(())
     }
 }

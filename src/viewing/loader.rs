@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use ascend_trace_recording::{OpenError, TimeRange, Trace, Warning};
-use ascend_trace_viewer::{Derived, News, Overview, Quest};
+use ascend_trace_viewer::{BackgroundQuery, DerivedData, JobNews, RecordingOverview};
 
 use super::mail::{LoadedPart, Mail};
 use super::reader::{Begin, Reader};
@@ -30,7 +30,7 @@ pub(super) struct Wish {
 #[derive(Debug, Default)]
 pub(super) struct Wishes {
     wish: Mutex<Wish>,
-    quest: Mutex<Option<Box<Quest>>>,
+    quest: Mutex<Option<Box<BackgroundQuery>>>,
     changed: Condvar,
 }
 
@@ -49,12 +49,12 @@ impl Wishes {
     }
 
     /// The requested search, if it has not been taken yet.
-    pub(super) fn take_quest(&self) -> Option<Box<Quest>> {
+    pub(super) fn take_quest(&self) -> Option<Box<BackgroundQuery>> {
         let mut quest = self.quest.lock().unwrap_or_else(PoisonError::into_inner);
         quest.take()
     }
 
-    fn ask(&self, quest: Option<Box<Quest>>) {
+    fn ask(&self, quest: Option<Box<BackgroundQuery>>) {
         *self.quest.lock().unwrap_or_else(PoisonError::into_inner) = quest;
         self.change(|wish| wish.quest += 1);
     }
@@ -71,7 +71,7 @@ pub(super) struct Loader {
     mail: Arc<Mail>,
     trace: Trace,
     /// Facts about the recording of the trace.
-    overview: Overview,
+    overview: RecordingOverview,
     /// Damage and missing parts, as far as the file was read.
     warnings: Vec<Warning>,
     next: Option<Box<LoadedPart>>,
@@ -92,9 +92,9 @@ impl Loader {
             .name("reader".into())
             .spawn(move || reader.run(begin))
             .context("cannot read the file in the background")?;
-        let overview = Overview {
+        let overview = RecordingOverview {
             opening: Some(0),
-            ..Overview::default()
+            ..RecordingOverview::default()
         };
         mail.wait_for_part(FIRST);
         Ok(Self {
@@ -122,7 +122,7 @@ impl Loader {
         }
         if let Some(overview) = letters.overview.take() {
             let loaded = self.overview.loaded;
-            self.overview = Overview { loaded, ..overview };
+            self.overview = RecordingOverview { loaded, ..overview };
             changed = true;
         }
         if self.next.is_none() && letters.part.is_some() {
@@ -146,7 +146,7 @@ impl Loader {
     }
 
     /// Starts a search, instead of the present one.
-    pub(super) fn ask(&mut self, quest: Option<Box<Quest>>) {
+    pub(super) fn ask(&mut self, quest: Option<Box<BackgroundQuery>>) {
         self.asked = quest.as_ref().map(|quest| quest.number());
         self.mail.open().news.clear();
         self.wishes.ask(quest);
@@ -159,7 +159,7 @@ impl Loader {
         }
     }
 
-    pub(super) fn news(&mut self) -> Option<News> {
+    pub(super) fn news(&mut self) -> Option<JobNews> {
         self.mail.open().news.pop_front()
     }
 
@@ -169,7 +169,7 @@ impl Loader {
             || self.wishes.now().number > self.answered
     }
 
-    pub(super) fn next_part(&mut self) -> Option<Derived> {
+    pub(super) fn next_part(&mut self) -> Option<DerivedData> {
         let part = *self.next.take()?;
         let old = std::mem::replace(&mut self.trace, part.trace);
         self.mail.give_back(old);
@@ -179,7 +179,7 @@ impl Loader {
     }
 
     /// Takes the data derived from the previous trace, to be freed.
-    pub(super) fn take_back(&mut self, old: Derived) {
+    pub(super) fn take_back(&mut self, old: DerivedData) {
         self.mail.give_back_derived(old);
     }
 
@@ -187,7 +187,7 @@ impl Loader {
         &self.trace
     }
 
-    pub(super) fn overview(&self) -> &Overview {
+    pub(super) fn overview(&self) -> &RecordingOverview {
         &self.overview
     }
 

@@ -6,12 +6,12 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ascend_trace_recording::{OpenError, TimeRange, Trace, Warning};
-use ascend_trace_viewer::{Derived, News, Overview};
+use ascend_trace_viewer::{DerivedData, JobNews, RecordingOverview};
 
 /// A part of the recording that has been read, ready to be shown.
 pub(super) struct LoadedPart {
     pub(super) trace: Trace,
-    pub(super) derived: Derived,
+    pub(super) derived: DerivedData,
     /// The range of which it holds everything.
     pub(super) loaded: Option<TimeRange>,
     /// Damage in the whole file, where all of it has been read.
@@ -23,7 +23,7 @@ pub(super) struct LoadedPart {
 pub(super) struct Letters {
     /// Read bytes and all bytes while the file is opened.
     pub(super) opening: Option<(u64, u64)>,
-    pub(super) overview: Option<Overview>,
+    pub(super) overview: Option<RecordingOverview>,
     pub(super) part: Option<Box<LoadedPart>>,
     /// The last request that has been served.
     pub(super) answered: u64,
@@ -31,10 +31,10 @@ pub(super) struct Letters {
     pub(super) position: u64,
     /// There will be no more; and the program's status, if that is known.
     pub(super) ended: Option<Option<i32>>,
-    pub(super) news: VecDeque<News>,
+    pub(super) news: VecDeque<JobNews>,
     pub(super) failed: Option<OpenError>,
     /// Previous data of the view, which the reading thread frees.
-    old: Option<(Trace, Option<Derived>)>,
+    old: Option<(Trace, Option<DerivedData>)>,
 }
 
 /// The place for results of both sides.
@@ -79,9 +79,9 @@ impl Mail {
     }
 
     /// Progress is replaced by later progress; results stay until they are read.
-    pub(super) fn tell(&self, news: News) {
+    pub(super) fn tell(&self, news: JobNews) {
         let mut letters = self.open();
-        if let Some(News::Reached(..)) = letters.news.back() {
+        if let Some(JobNews::Reached(..)) = letters.news.back() {
             letters.news.pop_back();
         }
         letters.news.push_back(news);
@@ -93,7 +93,7 @@ impl Mail {
     }
 
     /// The same for data derived from it.
-    pub(super) fn give_back_derived(&self, derived: Derived) {
+    pub(super) fn give_back_derived(&self, derived: DerivedData) {
         if let Some((_, old)) = &mut self.open().old {
             *old = Some(derived);
         }
@@ -102,7 +102,7 @@ impl Mail {
 
 #[cfg(test)]
 mod tests {
-    use ascend_trace_viewer::Reached;
+    use ascend_trace_viewer::JobProgress;
 
     use super::*;
 
@@ -110,10 +110,10 @@ mod tests {
     fn what_nobody_takes_does_not_pile_up() {
         let mail = Mail::default();
         for moment in 0..1_000 {
-            mail.tell(News::Reached(1, Reached::Moment(moment, false)));
+            mail.tell(JobNews::Reached(1, JobProgress::Moment(moment, false)));
             let part = LoadedPart {
                 trace: Trace::default(),
-                derived: Derived::default(),
+                derived: DerivedData::default(),
                 loaded: Some(TimeRange::at(moment)),
                 warnings: Vec::new(),
             };
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(letters.news.len(), 1);
         assert!(matches!(
             letters.news.pop_front(),
-            Some(News::Reached(1, Reached::Moment(999, false)))
+            Some(JobNews::Reached(1, JobProgress::Moment(999, false)))
         ));
         let part = letters.part.take().unwrap();
         assert_eq!(part.loaded, Some(TimeRange::at(999)));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use ascend_trace_recording::file::recognise;
 use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::{OpenError, Recording, Summary, TimeRange, Trace};
-use ascend_trace_viewer::{Derived, Extent, News, Overview, Quest};
+use ascend_trace_viewer::{BackgroundQuery, DerivedData, JobNews, LoadedExtent, RecordingOverview};
 
 use super::loader::{Wish, Wishes};
 use super::mail::{LoadedPart, Mail};
@@ -130,7 +130,7 @@ impl Reader {
         self.begin(&mut recording, &mut given)?;
         let mut pace = Pace::new();
         let mut was_complete = false;
-        let mut quest: Option<Box<Quest>> = None;
+        let mut quest: Option<Box<BackgroundQuery>> = None;
         loop {
             self.mail.open().position = recording.position();
             if recording.complete() && !was_complete {
@@ -187,10 +187,10 @@ impl Reader {
             self.mail.open().answered = wish.number;
             if let Some(mut own) = quest.take() {
                 match self.pursue(&mut recording, &mut own, wish) {
-                    Ok(true) => self.mail.tell(News::Found(own)),
+                    Ok(true) => self.mail.tell(JobNews::Found(own)),
                     Ok(false) => quest = Some(own),
                     Err(WindowError::Open(error)) => return Err(error),
-                    Err(WindowError::TooMany(_)) => self.mail.tell(News::Found(own)),
+                    Err(WindowError::TooMany(_)) => self.mail.tell(JobNews::Found(own)),
                 }
             }
         }
@@ -200,7 +200,7 @@ impl Reader {
     fn pursue(
         &self,
         recording: &mut Recording,
-        quest: &mut Quest,
+        quest: &mut BackgroundQuery,
         wish: Wish,
     ) -> Result<bool, WindowError> {
         let mut told: Option<Instant> = None;
@@ -208,7 +208,7 @@ impl Reader {
         quest.advance(recording, &mut |reached| {
             if told.is_none_or(|told| told.elapsed() > TICK) {
                 told = Some(Instant::now());
-                self.mail.tell(News::Reached(number, reached));
+                self.mail.tell(JobNews::Reached(number, reached));
             }
             self.wishes.now() == wish
         })
@@ -328,12 +328,12 @@ impl Reader {
     ) -> Result<(), OpenError> {
         given.loaded = part.as_ref().map(|(_, range)| *range);
         given.has_news = false;
-        let extent = Extent {
+        let extent = LoadedExtent {
             is_whole: given.loaded == Some(TimeRange::EVERYTHING),
             is_final: given.is_final,
         };
         let trace = part.map_or_else(|| recording.things().clone(), |(trace, _)| trace);
-        let derived = Derived::of(&trace, extent);
+        let derived = DerivedData::of(&trace, extent);
         let part = LoadedPart {
             trace,
             derived,
@@ -362,9 +362,9 @@ fn most(given: &Given, is_settled: bool) -> u64 {
 }
 
 /// Facts about the whole recording.
-fn overview(recording: &mut Recording, given: &Given) -> Overview {
+fn overview(recording: &mut Recording, given: &Given) -> RecordingOverview {
     let counts = recording.counts();
-    Overview {
+    RecordingOverview {
         span: recording.span(),
         calls: counts.calls,
         tasks: counts.tasks,

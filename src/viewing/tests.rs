@@ -10,7 +10,9 @@ use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::EndRow;
 use ascend_trace_testkit::workload::{self, Workload};
-use ascend_trace_viewer::{Counted, Export, Job, News, Reached, Recording, Source};
+use ascend_trace_viewer::{
+    ExportJob, Job, JobNews, JobProgress, RecorderCounts, RecordingState, TraceSource,
+};
 
 use super::FileSource;
 use crate::log::LogBook;
@@ -83,7 +85,7 @@ fn a_long_file_is_read_where_one_looks() {
     let loaded = source.overview().loaded.unwrap();
     assert!(loaded.covers(TimeRange::new(middle, middle + 1_000_000)));
     let progress = source.poll().unwrap();
-    assert_eq!(progress.recording, Recording::Ended { status: 5 });
+    assert_eq!(progress.recording, RecordingState::Ended { status: 5 });
 }
 
 #[test]
@@ -128,11 +130,11 @@ fn a_file_that_is_no_trace_is_refused_at_once() {
 }
 
 /// Waits for the last news of an export.
-fn exported(source: &mut FileSource) -> News {
+fn exported(source: &mut FileSource) -> JobNews {
     let begin = Instant::now();
     loop {
         match source.news() {
-            Some(News::Reached(1, Reached::Part(done, all))) => assert!(done <= all),
+            Some(JobNews::Reached(1, JobProgress::Part(done, all))) => assert!(done <= all),
             Some(news) => return news,
             None => std::thread::sleep(Duration::from_millis(1)),
         }
@@ -142,7 +144,7 @@ fn exported(source: &mut FileSource) -> News {
 
 fn export(source: &mut FileSource, path: String, range: Option<TimeRange>) {
     let number = 1;
-    source.start(Job::Export(Export {
+    source.start(Job::Export(ExportJob {
         number,
         path,
         range,
@@ -161,7 +163,7 @@ fn all_and_ranges_are_exported_by_the_name_of_the_file() {
         export(&mut source, name(file), range);
         let news = exported(&mut source);
         assert!(
-            matches!(&news, News::Done(1, text) if text.contains(file)),
+            matches!(&news, JobNews::Done(1, text) if text.contains(file)),
             "{news:?}"
         );
     }
@@ -175,7 +177,7 @@ fn all_and_ranges_are_exported_by_the_name_of_the_file() {
     let refused = |source: &mut FileSource, file: &str| {
         export(source, name(file), None);
         match source.news() {
-            Some(News::Failed(1, text)) => text,
+            Some(JobNews::Failed(1, text)) => text,
             other => panic!("{file} is not refused: {other:?}"),
         }
     };
@@ -192,7 +194,7 @@ fn an_export_that_is_stopped_leaves_nothing() {
     source.stop(1);
     let news = exported(&mut source);
     assert!(
-        matches!(&news, News::Failed(1, text) if text.contains("stopped")),
+        matches!(&news, JobNews::Failed(1, text) if text.contains("stopped")),
         "{news:?}"
     );
     let left = fs::read_dir(folder.path()).unwrap().count();
@@ -239,7 +241,7 @@ fn what_the_recorder_counts_needs_no_file() {
     let log = LogBook::default();
     let mut source = FileSource::recording(&path, log, Arc::clone(&gauge)).unwrap();
     until(&mut source, "calls", |it| !it.trace().calls().is_empty());
-    let counted = Counted {
+    let counted = RecorderCounts {
         calls: 1_000_000_000,
         lost: 77,
     };
@@ -250,7 +252,7 @@ fn what_the_recorder_counts_needs_no_file() {
     let progress = source.poll().unwrap();
     assert_eq!(progress.counted, Some(counted));
     assert!(progress.lag.is_some(), "it is behind");
-    assert_eq!(progress.recording, Recording::Running);
+    assert_eq!(progress.recording, RecordingState::Running);
 }
 
 /// The drawing thread reads nothing of a recording, for any growth between two frames.

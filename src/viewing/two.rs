@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use ascend_trace_viewer::{Options, Outcome};
+use ascend_trace_viewer::{ViewOptions, ViewOutcome};
 
 use super::comparing::Comparing;
 use super::whole::WholeCheck;
@@ -37,14 +37,14 @@ pub(crate) fn view_two(
     let mut comparer = Comparing::start(paths, by)?;
     let (wanted, wrong) = wishes();
     wrong.iter().for_each(say);
-    let options = paths.map(|path| Options {
+    let options = paths.map(|path| ViewOptions {
         title: path.display().to_string(),
         ..wanted.clone()
     });
     let [one, other] = &mut sources;
     let signal = match ascend_trace_viewer::run_pair([one, other], &mut comparer, options)? {
-        Outcome::Quit => None,
-        Outcome::Signal(number) => Some(number),
+        ViewOutcome::Quit => None,
+        ViewOutcome::Signal(number) => Some(number),
     };
     let [one, other] = sources;
     let conditions = match checks.filter(|_| signal.is_none()) {

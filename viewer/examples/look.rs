@@ -12,7 +12,8 @@ use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::whole::GrowingRecording;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_viewer::{
-    Derived, Extent, Log, Options, Overview, Progress, Recording, Source, run,
+    DerivedData, LoadedExtent, ProgramLog, RecordingOverview, RecordingState, SourceProgress,
+    TraceSource, ViewOptions, run,
 };
 
 const SCENE: &str = "
@@ -33,7 +34,7 @@ struct Playback {
     builder: GrowingRecording,
     /// As of the last look.
     shown: Trace,
-    overview: Overview,
+    overview: RecordingOverview,
     has_more: bool,
     begin: Instant,
     /// Rows per second; everything at once without.
@@ -44,7 +45,7 @@ struct Playback {
 
 struct Lines(Vec<String>);
 
-impl Log for Lines {
+impl ProgramLog for Lines {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -54,8 +55,8 @@ impl Log for Lines {
     }
 }
 
-impl Source for Playback {
-    fn poll(&mut self) -> Result<Progress, Box<dyn Error + Send + Sync>> {
+impl TraceSource for Playback {
+    fn poll(&mut self) -> Result<SourceProgress, Box<dyn Error + Send + Sync>> {
         let due = match self.pace {
             Some(pace) => (self.begin.elapsed().as_secs_f64() * pace) as usize,
             None => usize::MAX,
@@ -77,32 +78,32 @@ impl Source for Playback {
         }
         self.builder.settle();
         let recording = match self.rows.peek() {
-            Some(_) => Recording::Running,
-            None => Recording::Ended { status: 0 },
+            Some(_) => RecordingState::Running,
+            None => RecordingState::Ended { status: 0 },
         };
         self.has_more |= self.taken > before;
-        Ok(Progress {
+        Ok(SourceProgress {
             changed: self.taken > before,
             recording,
             lag: Some(Duration::from_millis(12)),
-            ..Progress::default()
+            ..SourceProgress::default()
         })
     }
 
-    fn next_part(&mut self) -> Option<Derived> {
+    fn next_part(&mut self) -> Option<DerivedData> {
         if !std::mem::take(&mut self.has_more) {
             return None;
         }
         self.shown = self.builder.trace().clone();
-        self.overview = Overview::of_whole(&self.shown);
-        let extent = Extent {
+        self.overview = RecordingOverview::of_whole(&self.shown);
+        let extent = LoadedExtent {
             is_whole: true,
             is_final: self.rows.peek().is_none(),
         };
-        Some(Derived::of(&self.shown, extent))
+        Some(DerivedData::of(&self.shown, extent))
     }
 
-    fn overview(&self) -> &Overview {
+    fn overview(&self) -> &RecordingOverview {
         &self.overview
     }
 
@@ -110,7 +111,7 @@ impl Source for Playback {
         &self.shown
     }
 
-    fn log(&self) -> Option<&dyn Log> {
+    fn log(&self) -> Option<&dyn ProgramLog> {
         self.pace.is_some().then_some(&self.log)
     }
 }
@@ -138,17 +139,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         rows: rows.into_iter().peekable(),
         builder: GrowingRecording::new(session, tables),
         shown: Trace::default(),
-        overview: Overview::default(),
+        overview: RecordingOverview::default(),
         has_more: false,
         begin: Instant::now(),
         pace: live.then_some(8.0),
         taken: 0,
         log: Lines(Vec::new()),
     };
-    let options = Options {
+    let options = ViewOptions {
         title: "./train --steps 3".to_owned(),
         live,
-        ..Options::default()
+        ..ViewOptions::default()
     };
     let outcome = run(&mut source, options)?;
     let mut out = std::io::stdout().lock();

@@ -100,7 +100,7 @@ actions! {
 
 /// A request to the world outside the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum ViewRequest {
     Quit,
     /// Give the terminal back until the user returns.
     Suspend,

@@ -14,65 +14,65 @@ use ascend_trace_analysis::collectives::Communicators;
 use ascend_trace_analysis::{Dependencies, Graphs, Stalls, Window};
 use ascend_trace_recording::{TimeRange, Trace};
 
-use crate::arrangement::{Arrangement, Group};
-use crate::blame::Known;
+use crate::arrangement::{LaneArrangement, LaneGroup};
+use crate::blame::StallContext;
 use crate::blamed::{BlamedStalls, Blames};
-use crate::choices::Choice;
+use crate::choices::CommandChoice;
 use crate::config::Config;
 use crate::critical::CriticalPath;
-use crate::failures::Failures;
-use crate::flame::{Flame, SummedCalls};
-use crate::identity::Identity;
-use crate::inside::Inside;
+use crate::failures::FailedCalls;
+use crate::flame::{FlameGraph, SummedCalls};
+use crate::identity::StableId;
+use crate::inside::RangeContents;
 use crate::item::{Item, TrackKey};
-use crate::job::Jobs;
+use crate::job::JobQueue;
 use crate::lanes::ViewRow;
-use crate::layout::{Layout, Wishes};
-use crate::list::List;
+use crate::layout::{LayoutInputs, ScreenLayout};
+use crate::list::ListState;
 use crate::marks::{Bookmark, Marks};
 use crate::meters::Meters;
 use crate::nodes::NodeLines;
-use crate::overall::Overall;
-use crate::overview::Overview;
-use crate::pair::Companion;
-use crate::pointer::Pointer;
-use crate::prompt::Prompt;
-use crate::ranges::{RangeId, Ranges};
-use crate::rank::Rank;
-use crate::rates::Rates;
-use crate::results::{BlamedAll, FindingsAll, Longest, Summed};
+use crate::overall::RecordingTotals;
+use crate::overview::RecordingOverview;
+use crate::pair::OtherRecording;
+use crate::pointer::MouseState;
+use crate::prompt::TextPrompt;
+use crate::ranges::{RangeId, RangeLines};
+use crate::rank::DurationRank;
+use crate::rates::GrowthRate;
+use crate::results::{CachedBlame, CachedFindings, CachedStalls, CachedStats};
 use crate::search::Search;
-use crate::source::{Log, Progress, Recording};
+use crate::source::{ProgramLog, RecordingState, SourceProgress};
 use crate::theme::Theme;
-use crate::tracks::Tracks;
+use crate::tracks::SliceTracks;
 use crate::viewport::Viewport;
-use crate::worst::Worst;
+use crate::worst::LongestStalls;
 
 pub(crate) use known::{refresh_inside, refresh_rank};
 pub(crate) use offered::all as offered;
-pub(crate) use part::Kept;
+pub(crate) use part::SelectionSnapshot;
 
-pub(crate) use crate::place::{FOLLOWED_NS, Follow, Place, Walk};
-pub(crate) use crate::selected::{OpenCall, Selected, is_gap};
+pub(crate) use crate::place::{DependencyWalk, FOLLOWED_NS, FollowMode, ViewPosition};
+pub(crate) use crate::selected::{OpenCall, Selection, is_gap};
 
 /// The recording that the view shows, apart from the view's state.
 #[derive(Clone, Copy)]
-pub(crate) struct World<'a> {
+pub(crate) struct ViewData<'a> {
     pub(crate) trace: &'a Trace,
-    pub(crate) log: Option<&'a dyn Log>,
+    pub(crate) log: Option<&'a dyn ProgramLog>,
     /// The name that is proposed for an export, if the source can make one.
     pub(crate) export_name: Option<&'a str>,
     /// Facts about the whole recording; the trace holds its loaded part.
-    pub(crate) overview: &'a Overview,
+    pub(crate) overview: &'a RecordingOverview,
 }
 
 /// Who gets the keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum InputMode {
     #[default]
     Timeline,
     /// A text is being typed.
-    Prompt(Prompt),
+    Prompt(TextPrompt),
     /// The first line of the help.
     Help(u16),
 }
@@ -86,7 +86,7 @@ pub(crate) struct App {
     pub(crate) viewport: Viewport,
     /// The span of the trace as far as it has been taken in.
     pub(crate) span: Option<TimeRange>,
-    pub(crate) tracks: Tracks,
+    pub(crate) tracks: SliceTracks,
     pub(crate) rows: Vec<ViewRow>,
     pub(crate) dependencies: Arc<Dependencies>,
     pub(crate) stalls: Arc<Stalls>,
@@ -95,23 +95,23 @@ pub(crate) struct App {
     pub(crate) meters: Meters,
     pub(crate) communicators: Communicators,
     /// Failed calls of the loaded part.
-    pub(crate) failures: Failures,
-    pub(crate) selected: Option<Selected>,
+    pub(crate) failures: FailedCalls,
+    pub(crate) selected: Option<Selection>,
     /// The selection, if it is in a part of the recording that is not loaded now.
-    pub(crate) away: Option<Identity>,
+    pub(crate) away: Option<StableId>,
     pub(crate) lane: Option<TrackKey>,
     /// The folded lanes that the cursor is on, instead of a lane.
-    pub(crate) group: Option<Group>,
-    pub(crate) arrangement: Arrangement,
+    pub(crate) group: Option<LaneGroup>,
+    pub(crate) arrangement: LaneArrangement,
     pub(crate) config: Config,
     /// A layout to save in the configuration, as text, and its name.
     pub(crate) keeping: Option<(String, String)>,
     /// The first row on screen, not counting those that are pinned.
     pub(crate) scroll: usize,
-    pub(crate) mode: Mode,
-    pub(crate) follow: Follow,
+    pub(crate) mode: InputMode,
+    pub(crate) follow: FollowMode,
     pub(crate) paused: bool,
-    pub(crate) progress: Progress,
+    pub(crate) progress: SourceProgress,
     /// Tasks and calls when the view was last brought up to date.
     pub(crate) counts: (u64, u64),
     /// Calls that failed, in all of the recording.
@@ -124,18 +124,18 @@ pub(crate) struct App {
     pub(crate) large_detail: bool,
     pub(crate) all_arrows: bool,
     pub(crate) search: Option<Search>,
-    pub(crate) walk: Option<Walk>,
-    pub(crate) history: Vec<Place>,
+    pub(crate) walk: Option<DependencyWalk>,
+    pub(crate) history: Vec<ViewPosition>,
     /// Undone moves that can be redone.
-    pub(crate) future: Vec<Place>,
+    pub(crate) future: Vec<ViewPosition>,
     /// Whether the last action only moved the visible range: a row of moves is undone at once.
     pub(crate) moving: bool,
     /// The list on screen; it gets the keys.
-    pub(crate) list: Option<List>,
+    pub(crate) list: Option<ListState>,
     /// The calls of a thread by nesting, if these are on screen; they get the keys.
-    pub(crate) flame: Option<Flame>,
+    pub(crate) flame: Option<FlameGraph>,
     /// Choices of the command line.
-    pub(crate) choices: Vec<Choice>,
+    pub(crate) choices: Vec<CommandChoice>,
     /// Entries of the list are of a part that is not loaded any more.
     pub(crate) stale: bool,
     pub(crate) marks: Marks,
@@ -143,38 +143,38 @@ pub(crate) struct App {
     /// Whether the bookmarks are other ones than those kept next to the trace.
     pub(crate) unsaved: bool,
     /// The selection's rank among its kind, and when that was found out.
-    pub(crate) rank: Option<(Item, (u64, u64), Rank)>,
+    pub(crate) rank: Option<(Item, (u64, u64), DurationRank)>,
     /// What happened in the selected range, and when that was found out.
-    pub(crate) inside: Option<(RangeId, (u64, u64), Inside)>,
+    pub(crate) inside: Option<(RangeId, (u64, u64), RangeContents)>,
     /// What all of it comes to, as far as that is known.
-    pub(crate) overall: Option<Overall>,
+    pub(crate) overall: Option<RecordingTotals>,
     /// The longest stalls of the loaded part.
-    pub(crate) worst: Worst,
+    pub(crate) worst: LongestStalls,
     /// Time since the view began.
     pub(crate) clock: Duration,
-    pub(crate) rates: Rates,
-    pub(crate) ranges: Ranges,
+    pub(crate) rates: GrowthRate,
+    pub(crate) ranges: RangeLines,
     /// When a long file began to be opened.
     pub(crate) opening_since: Option<Duration>,
-    pub(crate) pointer: Pointer,
+    pub(crate) pointer: MouseState,
     /// Slow work, which the source does.
-    pub(crate) jobs: Jobs,
+    pub(crate) jobs: JobQueue,
     /// The longest stalls of all of the recording, once they have been asked for.
-    pub(crate) longest: Option<Longest>,
+    pub(crate) longest: Option<CachedStalls>,
     /// The culprit of each stall of the loaded part, and of the whole recording once requested.
     pub(crate) blamed: Arc<BlamedStalls>,
-    pub(crate) blamed_all: Option<BlamedAll>,
+    pub(crate) blamed_all: Option<CachedBlame>,
     pub(crate) blames: Blames,
     /// What checks found in all of the recording, once they have been asked.
-    pub(crate) findings_all: Option<FindingsAll>,
+    pub(crate) findings_all: Option<CachedFindings>,
     /// The critical path, while it is shown.
     pub(crate) path: Option<CriticalPath>,
     /// Facts about the other recording, where the view is one of two.
-    pub(crate) companion: Option<Companion>,
+    pub(crate) companion: Option<OtherRecording>,
     /// Shorter stalls are not gone to and not listed.
     pub(crate) least: i64,
     /// Tables of a range that is not loaded.
-    pub(crate) summed: Option<Summed>,
+    pub(crate) summed: Option<CachedStats>,
     /// Calls of a thread in a range that is not loaded.
     pub(crate) summed_calls: Option<SummedCalls>,
     /// An urgent message for the user.
@@ -191,7 +191,7 @@ impl App {
             size,
             viewport: Viewport::new(0, 0),
             span: None,
-            tracks: Tracks::default(),
+            tracks: SliceTracks::default(),
             rows: Vec::new(),
             dependencies: Arc::default(),
             stalls: Arc::default(),
@@ -199,19 +199,23 @@ impl App {
             nodes: NodeLines::default(),
             meters: Meters::default(),
             communicators: Communicators::default(),
-            failures: Failures::default(),
+            failures: FailedCalls::default(),
             selected: None,
             away: None,
             lane: None,
             group: None,
-            arrangement: Arrangement::default(),
+            arrangement: LaneArrangement::default(),
             config: Config::default(),
             keeping: None,
             scroll: 0,
-            mode: Mode::default(),
-            follow: if live { Follow::Head } else { Follow::Off },
+            mode: InputMode::default(),
+            follow: if live {
+                FollowMode::Head
+            } else {
+                FollowMode::Off
+            },
             paused: false,
-            progress: Progress::default(),
+            progress: SourceProgress::default(),
             counts: (0, 0),
             failed: 0,
             times: None,
@@ -234,13 +238,13 @@ impl App {
             rank: None,
             inside: None,
             overall: None,
-            worst: Worst::default(),
+            worst: LongestStalls::default(),
             clock: Duration::ZERO,
-            rates: Rates::default(),
-            ranges: Ranges::default(),
+            rates: GrowthRate::default(),
+            ranges: RangeLines::default(),
             opening_since: None,
-            pointer: Pointer::default(),
-            jobs: Jobs::default(),
+            pointer: MouseState::default(),
+            jobs: JobQueue::default(),
             longest: None,
             blamed: Arc::default(),
             blamed_all: None,
@@ -257,13 +261,13 @@ impl App {
     }
 
     pub(crate) fn is_running(&self) -> bool {
-        self.progress.recording == Recording::Running && self.failure.is_none()
+        self.progress.recording == RecordingState::Running && self.failure.is_none()
     }
 
-    pub(crate) fn layout(&self) -> Layout {
-        Layout::new(
+    pub(crate) fn layout(&self) -> ScreenLayout {
+        ScreenLayout::new(
             self.size,
-            Wishes {
+            LayoutInputs {
                 log: self.log_open,
                 large_detail: self.large_detail,
                 list: self.list.is_some() || self.flame.is_some(),
@@ -289,8 +293,8 @@ impl App {
     }
 
     /// What stalls are explained by.
-    pub(crate) fn known(&self) -> Known<'_> {
-        Known {
+    pub(crate) fn known(&self) -> StallContext<'_> {
+        StallContext {
             dependencies: &self.dependencies,
             stalls: &self.stalls,
         }

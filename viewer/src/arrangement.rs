@@ -11,7 +11,7 @@ use crate::names;
 
 /// Lanes that can be put together in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Group {
+pub(crate) enum LaneGroup {
     /// The streams of a process on a device.
     Device(ProcessId, u32),
     /// The streams of a process on a device that never had a task. They are folded unless they were
@@ -25,22 +25,27 @@ pub(crate) enum Group {
 
 /// The user's wishes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Arrangement {
+pub(crate) struct LaneArrangement {
     /// In the order in which they are shown.
     pub(crate) pinned: Vec<TrackKey>,
     hidden: BTreeSet<TrackKey>,
-    folded: BTreeSet<Group>,
+    folded: BTreeSet<LaneGroup>,
     /// Groups that are folded of themselves, and were opened.
-    opened: BTreeSet<Group>,
+    opened: BTreeSet<LaneGroup>,
     /// What new lanes are arranged by.
-    plan: plan::Planned,
+    plan: plan::LayoutPlan,
     /// What names of lanes must have, in small letters.
     pub(crate) filter: String,
 }
 
-impl Arrangement {
+impl LaneArrangement {
     /// The innermost group of a lane that can be folded.
-    pub(crate) fn group(&self, trace: &Trace, key: TrackKey, has_nested: bool) -> Option<Group> {
+    pub(crate) fn group(
+        &self,
+        trace: &Trace,
+        key: TrackKey,
+        has_nested: bool,
+    ) -> Option<LaneGroup> {
         Some(match key {
             TrackKey::Cost(_) | TrackKey::Losses(_) => return None,
             TrackKey::Stream(id)
@@ -48,36 +53,36 @@ impl Arrangement {
             | TrackKey::Callbacks(id)
             | TrackKey::Collectives(_, id) => {
                 let stream = trace.stream(id);
-                Group::Device(stream.process, stream.device)
+                LaneGroup::Device(stream.process, stream.device)
             }
-            TrackKey::Ranges(id, _) => Group::Threads(trace.thread(id).process),
+            TrackKey::Ranges(id, _) => LaneGroup::Threads(trace.thread(id).process),
             TrackKey::Thread(id, depth) => {
-                let nested = Group::Nested(id);
+                let nested = LaneGroup::Nested(id);
                 match depth > 0 || (has_nested && !self.is_folded(nested)) {
                     true => nested,
-                    false => Group::Threads(trace.thread(id).process),
+                    false => LaneGroup::Threads(trace.thread(id).process),
                 }
             }
         })
     }
 
-    pub(crate) fn is_folded(&self, group: Group) -> bool {
+    pub(crate) fn is_folded(&self, group: LaneGroup) -> bool {
         match group {
-            Group::Unused(..) => !self.opened.contains(&group),
+            LaneGroup::Unused(..) => !self.opened.contains(&group),
             _ => self.folded.contains(&group),
         }
     }
 
-    pub(crate) fn fold(&mut self, group: Group) {
+    pub(crate) fn fold(&mut self, group: LaneGroup) {
         match group {
-            Group::Unused(..) => self.opened.remove(&group),
+            LaneGroup::Unused(..) => self.opened.remove(&group),
             _ => self.folded.insert(group),
         };
     }
 
-    pub(crate) fn unfold(&mut self, group: Group) {
+    pub(crate) fn unfold(&mut self, group: LaneGroup) {
         match group {
-            Group::Unused(..) => self.opened.insert(group),
+            LaneGroup::Unused(..) => self.opened.insert(group),
             _ => self.folded.remove(&group),
         };
     }
@@ -153,13 +158,13 @@ impl Arrangement {
             | TrackKey::Callbacks(id)
             | TrackKey::Collectives(_, id) => {
                 let stream = trace.stream(id);
-                [Some(Group::Device(stream.process, stream.device)), None]
+                [Some(LaneGroup::Device(stream.process, stream.device)), None]
             }
             TrackKey::Cost(_) | TrackKey::Losses(_) => [None, None],
-            TrackKey::Ranges(id, _) => [Some(Group::Threads(trace.thread(id).process)), None],
+            TrackKey::Ranges(id, _) => [Some(LaneGroup::Threads(trace.thread(id).process)), None],
             TrackKey::Thread(id, depth) => [
-                Some(Group::Threads(trace.thread(id).process)),
-                (depth > 0).then_some(Group::Nested(id)),
+                Some(LaneGroup::Threads(trace.thread(id).process)),
+                (depth > 0).then_some(LaneGroup::Nested(id)),
             ],
         };
         for group in groups.into_iter().flatten() {

@@ -12,13 +12,13 @@ const LOOKED_AT: usize = 1_000;
 
 /// What stalls are explained by.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct StallContext<'a> {
     pub(crate) dependencies: &'a Dependencies,
     pub(crate) stalls: &'a Stalls,
 }
 
 /// A stall in words, the longest form first and its mere length last.
-pub(crate) fn words(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
+pub(crate) fn words(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     let length = duration(stall.length());
     let mut forms: Vec<String> = forms(known, trace, stall)
         .into_iter()
@@ -30,11 +30,11 @@ pub(crate) fn words(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<Strin
 }
 
 /// The cause and who is to blame, without the length.
-pub(crate) fn sentence(known: Known<'_>, trace: &Trace, stall: &Stall) -> String {
+pub(crate) fn sentence(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> String {
     forms(known, trace, stall).swap_remove(0)
 }
 
-fn forms(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
+fn forms(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     match stall.cause {
         Cause::EventWait | Cause::SignalWait | Cause::HostSync | Cause::HostCopy => {
             awaited(known, trace, stall)
@@ -63,7 +63,7 @@ fn forms(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
 }
 
 /// A wait on a stream or in a call, and its target.
-fn awaited(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
+fn awaited(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     let culprit = stall.culprit(trace, known.dependencies);
     let (long, short) = match stall.cause {
         Cause::EventWait => {
@@ -144,7 +144,7 @@ fn of_host(trace: &Trace, stall: &Stall, what: &str) -> Vec<String> {
 }
 
 /// The call that held up the thread that submits.
-fn held_up(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
+fn held_up(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     let short = match stall.cause {
         Cause::QueueFull => "queue full",
         Cause::ReturnLatency => "return latency",
@@ -166,7 +166,7 @@ fn held_up(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
 }
 
 /// The call that took most of a gap.
-pub(crate) fn blocker(known: Known<'_>, stall: &Stall, thread: ThreadId) -> Option<CallId> {
+pub(crate) fn blocker(known: StallContext<'_>, stall: &Stall, thread: ThreadId) -> Option<CallId> {
     let lane = Lane::Thread(thread);
     let stalls = known.stalls.in_window(lane, stall.begin, stall.end);
     let part = |it: &&Stall| it.end.min(stall.end) - it.begin.max(stall.begin);
@@ -178,7 +178,7 @@ pub(crate) fn blocker(known: Known<'_>, stall: &Stall, thread: ThreadId) -> Opti
     }
 }
 
-fn of_peer(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
+fn of_peer(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     let evidence = known.stalls.evidence(trace, known.dependencies, stall);
     let (from, task) = source(trace, &evidence.culprit, device_of(trace, stall));
     vec![

@@ -9,21 +9,21 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::theme::Ground;
+use crate::theme::TerminalBackground;
 
-pub(crate) use keys::Keys;
-pub(crate) use layouts::{Arrows, Details, Pattern, SavedLayout, rank};
+pub(crate) use keys::KeyBindings;
+pub(crate) use layouts::{ArrowChoice, DetailSize, NamePattern, SavedLayout, rank};
 
 /// The user's settings for every view.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// Background of the terminal; `None` asks the terminal.
-    pub ground: Option<Ground>,
+    pub ground: Option<TerminalBackground>,
     /// Colours on or off, regardless of the environment.
     pub colors: Option<bool>,
     /// Nothing but ASCII.
     pub ascii: Option<bool>,
-    pub(crate) keys: Keys,
+    pub(crate) keys: KeyBindings,
     pub(crate) layouts: Vec<SavedLayout>,
     /// The layout that the view begins with.
     pub(crate) first: Option<usize>,
@@ -42,11 +42,11 @@ pub struct ConfigError {
 /// The file as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct ConfigFile {
     #[serde(default)]
-    theme: ThemeWord,
+    theme: ThemeName,
     #[serde(default)]
-    color: ColorWord,
+    color: ColorName,
     ascii: Option<bool>,
     layout: Option<Spanned<String>>,
     #[serde(default)]
@@ -57,7 +57,7 @@ struct Written {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum ThemeWord {
+enum ThemeName {
     #[default]
     Auto,
     Dark,
@@ -66,7 +66,7 @@ enum ThemeWord {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum ColorWord {
+enum ColorName {
     #[default]
     Auto,
     Always,
@@ -74,7 +74,7 @@ enum ColorWord {
 }
 
 /// Something wrong at a place of the text.
-struct Wrong {
+struct ConfigMistake {
     at: usize,
     what: String,
 }
@@ -85,15 +85,15 @@ impl Config {
     /// # Errors
     /// The first thing that is wrong with it, with its line.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let error = |wrong: Wrong| ConfigError {
+        let error = |wrong: ConfigMistake| ConfigError {
             line: line_of(text, wrong.at),
             what: wrong.what,
         };
-        let written: Written = toml::from_str(text).map_err(|refused| {
+        let written: ConfigFile = toml::from_str(text).map_err(|refused| {
             let at = refused.span().map_or(0, |span| span.start);
             // Only its first line names the fault.
             let what = refused.message().lines().next().unwrap_or_default();
-            error(Wrong {
+            error(ConfigMistake {
                 at,
                 what: what.to_owned(),
             })
@@ -101,14 +101,14 @@ impl Config {
         Self::of(written).map_err(error)
     }
 
-    fn of(written: Written) -> Result<Self, Wrong> {
+    fn of(written: ConfigFile) -> Result<Self, ConfigMistake> {
         let layouts = written.layouts.into_iter();
         let layouts: Vec<SavedLayout> = layouts
             .map(|(name, layout)| SavedLayout { name, ..layout })
             .collect();
         let find = |name: &str| layouts.iter().position(|it| it.name == name);
         let first = match &written.layout {
-            Some(name) => Some(find(name.get_ref()).ok_or_else(|| Wrong {
+            Some(name) => Some(find(name.get_ref()).ok_or_else(|| ConfigMistake {
                 at: name.span().start,
                 what: format!(
                     "there is no layout “{0}”: write one as [layouts.{0}]",
@@ -119,17 +119,17 @@ impl Config {
         };
         Ok(Self {
             ground: match written.theme {
-                ThemeWord::Auto => None,
-                ThemeWord::Dark => Some(Ground::Dark),
-                ThemeWord::Light => Some(Ground::Light),
+                ThemeName::Auto => None,
+                ThemeName::Dark => Some(TerminalBackground::Dark),
+                ThemeName::Light => Some(TerminalBackground::Light),
             },
             colors: match written.color {
-                ColorWord::Auto => None,
-                ColorWord::Always => Some(true),
-                ColorWord::Never => Some(false),
+                ColorName::Auto => None,
+                ColorName::Always => Some(true),
+                ColorName::Never => Some(false),
             },
             ascii: written.ascii,
-            keys: Keys::of(&written.keys, &layouts)?,
+            keys: KeyBindings::of(&written.keys, &layouts)?,
             layouts,
             first,
         })
@@ -165,7 +165,7 @@ mod tests {
     fn looks_are_as_the_options_of_the_command_line() {
         let text = "theme = \"light\"\ncolor = \"never\"\nascii = true\n";
         let config = Config::parse(text).expect("it is right");
-        assert_eq!(config.ground, Some(Ground::Light));
+        assert_eq!(config.ground, Some(TerminalBackground::Light));
         assert_eq!(config.colors, Some(false));
         assert_eq!(config.ascii, Some(true));
         let config = Config::parse("theme = \"auto\"\ncolor = \"always\"").expect("it is right");

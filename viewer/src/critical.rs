@@ -6,9 +6,9 @@ use std::sync::Arc;
 use ascend_trace_analysis::critical::{Critical, Kind, Owner, Segment, Share};
 use ascend_trace_recording::TimeRange;
 
-use crate::identity::Identity;
+use crate::identity::StableId;
 use crate::item::TrackKey;
-use crate::quest::Found;
+use crate::quest::FoundElsewhere;
 
 /// Pieces and names that are listed.
 const LISTED: usize = 200;
@@ -19,9 +19,9 @@ pub(crate) struct CriticalPath {
     /// The selected range, which replaces the range on screen.
     pub(crate) pinned: Option<TimeRange>,
     /// The last one that was asked for.
-    pub(crate) asked: Option<Asked>,
+    pub(crate) asked: Option<PathRequest>,
     /// The last one that was found.
-    pub(crate) known: Option<Known>,
+    pub(crate) known: Option<PathLines>,
     /// Tasks and calls when that was looked for.
     pub(crate) counts: (u64, u64),
     /// A path that the user cancelled, or that could not be read.
@@ -30,7 +30,7 @@ pub(crate) struct CriticalPath {
 
 /// A job that looks for a path.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PathRequest {
     pub(crate) number: u64,
     pub(crate) range: TimeRange,
     /// Tasks and calls when it began.
@@ -41,7 +41,7 @@ pub(crate) struct Asked {
 
 /// A path for the view. The reading thread makes it from its result.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct PathLines {
     pub(crate) range: TimeRange,
     pub(crate) pieces: u64,
     /// Pieces before which another way may be as long, by the error bars.
@@ -49,14 +49,14 @@ pub(crate) struct Known {
     /// The longest pieces.
     pub(crate) longest: Vec<Segment>,
     /// The time by kind and name, longest first.
-    pub(crate) names: Vec<Named>,
+    pub(crate) names: Vec<NamedPieces>,
     /// Its pieces on each line, by begin. They do not overlap.
-    lines: HashMap<TrackKey, Vec<Piece>>,
+    lines: HashMap<TrackKey, Vec<PathPiece>>,
 }
 
 /// Pieces of one kind and name.
 #[derive(Clone, Debug)]
-pub(crate) struct Named {
+pub(crate) struct NamedPieces {
     pub(crate) share: Share,
     pub(crate) ties: u64,
     pub(crate) longest: Segment,
@@ -64,16 +64,16 @@ pub(crate) struct Named {
 
 /// A piece on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct PathPiece {
     span: TimeRange,
     tie: bool,
 }
 
-impl Known {
+impl PathLines {
     pub(crate) fn new(path: Critical) -> Self {
-        let mut lines: HashMap<TrackKey, Vec<Piece>> = HashMap::new();
+        let mut lines: HashMap<TrackKey, Vec<PathPiece>> = HashMap::new();
         for segment in path.segments.iter() {
-            let piece = Piece {
+            let piece = PathPiece {
                 span: segment.range(),
                 tie: segment.tie,
             };
@@ -90,16 +90,16 @@ impl Known {
     }
 
     /// Its pieces on some lines.
-    pub(crate) fn along(&self, keys: &[TrackKey]) -> Along<'_> {
+    pub(crate) fn along(&self, keys: &[TrackKey]) -> PathOnLine<'_> {
         let lines = keys.iter().filter_map(|key| self.lines.get(key));
-        Along(lines.map(Vec::as_slice).collect())
+        PathOnLine(lines.map(Vec::as_slice).collect())
     }
 }
 
 /// The pieces of a path on lines that are shown as one, each line by begin.
-pub(crate) struct Along<'a>(Vec<&'a [Piece]>);
+pub(crate) struct PathOnLine<'a>(Vec<&'a [PathPiece]>);
 
-impl Along<'_> {
+impl PathOnLine<'_> {
     /// Whether the path runs along one of the lines at some time of a range, and whether all of it there may lie
     /// elsewhere.
     pub(crate) fn on(&self, range: TimeRange) -> Option<bool> {
@@ -113,7 +113,7 @@ impl Along<'_> {
 }
 
 /// Sums by name, each with its longest piece.
-fn named(path: &Critical) -> Vec<Named> {
+fn named(path: &Critical) -> Vec<NamedPieces> {
     let mut longest: HashMap<(Kind, Arc<str>), (u64, Segment)> = HashMap::new();
     for segment in path.segments.iter() {
         let key = (segment.kind, Arc::clone(&segment.name));
@@ -126,7 +126,7 @@ fn named(path: &Critical) -> Vec<Named> {
     let named = path.names.iter().take(LISTED).filter_map(|share| {
         let key = (share.kind, Arc::from(share.name.as_deref()?));
         let (ties, segment) = longest.remove(&key)?;
-        Some(Named {
+        Some(NamedPieces {
             share: share.clone(),
             ties,
             longest: segment,
@@ -144,13 +144,13 @@ pub(crate) fn line(segment: &Segment) -> TrackKey {
 }
 
 /// Where the call or task of a piece is. It need not be loaded.
-pub(crate) fn found(segment: &Segment) -> Found {
+pub(crate) fn found(segment: &Segment) -> FoundElsewhere {
     let identity = match segment.owner {
         Owner::Call {
             thread,
             depth,
             begin,
-        } => Identity::Call {
+        } => StableId::Call {
             thread,
             begin,
             depth,
@@ -160,14 +160,14 @@ pub(crate) fn found(segment: &Segment) -> Found {
             sequence,
             launched,
             begin,
-        } => Identity::Task {
+        } => StableId::Task {
             stream,
             sequence,
             launched,
             begin,
         },
     };
-    Found {
+    FoundElsewhere {
         span: segment.range(),
         lane: line(segment),
         identity,

@@ -8,7 +8,7 @@ pub(crate) use crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-use crate::source::Progress;
+use crate::source::SourceProgress;
 
 /// Something that happened, for the view to take in.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub(crate) enum InputEvent {
     /// The time since the view began.
     Clock(Duration),
     /// The source was polled.
-    Data(Progress),
+    Data(SourceProgress),
     /// The source could not be read any further.
     SourceFailed(String),
 }

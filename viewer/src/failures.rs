@@ -9,13 +9,13 @@ use crate::item::TrackKey;
 
 /// Failed calls of a trace that grows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Failures {
+pub(crate) struct FailedCalls {
     /// Where each begins, in that order.
     lines: BTreeMap<TrackKey, Vec<i64>>,
     looked_at: usize,
 }
 
-impl Failures {
+impl FailedCalls {
     /// Takes in calls that are new.
     pub(crate) fn update(&mut self, trace: &Trace) {
         let all = trace.calls().len();
@@ -53,7 +53,7 @@ mod tests {
     fn failed_calls_are_counted_and_found_by_line_and_time() {
         let trace =
             timeline("t1: sync(s1)[10us..20us] sync(s1)[30us..40us]=107000\ns1: A[0us..5us]");
-        let mut failures = Failures::default();
+        let mut failures = FailedCalls::default();
         failures.update(&trace);
         let (index, call) = (trace.calls().iter().enumerate())
             .find(|(_, call)| call.ret == 107_000)

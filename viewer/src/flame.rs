@@ -4,21 +4,21 @@
 use ascend_trace_analysis::calls::{CallTree, Frame};
 use ascend_trace_recording::{ThreadId, TimeRange, Trace};
 
-use crate::list::Basis;
+use crate::list::ListInputs;
 
 /// Least width of the box under the cursor, as far as its surroundings can be left out.
 const WIDE: u32 = 12;
 
 /// The view of a thread.
 #[derive(Clone, Debug)]
-pub(crate) struct Flame {
+pub(crate) struct FlameGraph {
     pub(crate) thread: ThreadId,
     pub(crate) tree: CallTree,
     /// The node that the cursor is on.
     pub(crate) cursor: usize,
     /// Whether all of the window is in the tree.
     pub(crate) is_whole: bool,
-    pub(crate) basis: Basis,
+    pub(crate) basis: ListInputs,
 }
 
 /// The sums of a thread in a window that is not loaded.
@@ -40,7 +40,7 @@ pub(crate) struct FlameBox {
     pub(crate) width: u16,
 }
 
-impl Flame {
+impl FlameGraph {
     /// Another tree, with the cursor on the node of the same names.
     pub(crate) fn renew(&mut self, tree: CallTree, is_whole: bool) {
         let path = self.tree.path(self.cursor).into_iter().skip(1);

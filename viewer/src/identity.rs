@@ -5,11 +5,11 @@ use ascend_trace_recording::{Range, StreamId, ThreadId, Trace};
 
 use crate::item::Item;
 use crate::ranges::RangeId;
-use crate::selected::{OpenCall, Selected, of_stall};
+use crate::selected::{OpenCall, Selection, of_stall};
 
 /// A selection by properties that are valid in every part. Ids belong to one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Identity {
+pub(crate) enum StableId {
     Task {
         stream: StreamId,
         sequence: u32,
@@ -36,19 +36,19 @@ pub(crate) enum Identity {
     },
 }
 
-impl Identity {
+impl StableId {
     /// The identity of a selection. A node is named by its replay.
-    pub(crate) fn of(selected: Selected, trace: &Trace) -> Option<Self> {
+    pub(crate) fn of(selected: Selection, trace: &Trace) -> Option<Self> {
         match selected {
-            Selected::Gap(stall) => Some(Self::Stall {
+            Selection::Gap(stall) => Some(Self::Stall {
                 lane: stall.lane,
                 begin: stall.begin,
                 end: stall.end,
             }),
-            Selected::Item(item) => Some(Self::of_item(item, trace)),
-            Selected::Node(node) => Some(Self::of_item(Item::Task(node.replay), trace)),
-            Selected::Open(open) => Some(Self::of_open(open)),
-            Selected::Range(id, level) => {
+            Selection::Item(item) => Some(Self::of_item(item, trace)),
+            Selection::Node(node) => Some(Self::of_item(Item::Task(node.replay), trace)),
+            Selection::Open(open) => Some(Self::of_open(open)),
+            Selection::Range(id, level) => {
                 let range = trace.ranges().get(id.index())?;
                 Some(Self::Range {
                     thread: range.thread,
@@ -101,7 +101,7 @@ impl Identity {
         }
     }
 
-    pub(crate) fn find(self, trace: &Trace, stalls: &Stalls) -> Option<Selected> {
+    pub(crate) fn find(self, trace: &Trace, stalls: &Stalls) -> Option<Selection> {
         match self {
             Self::Stall { lane, begin, end } => {
                 // Times of a task may differ a little from part to part: its clock is known better
@@ -122,19 +122,19 @@ impl Identity {
             } => {
                 let is_it = |it: &Range| (it.thread, it.begin, it.end) == (thread, begin, end);
                 let place = trace.ranges().iter().position(is_it)?;
-                Some(Selected::Range(RangeId(place as u32), level))
+                Some(Selection::Range(RangeId(place as u32), level))
             }
             Self::Task { .. } | Self::Call { .. } => {
-                let item = self.find_item(trace).map(Selected::Item);
+                let item = self.find_item(trace).map(Selection::Item);
                 item.or_else(|| self.find_open(trace))
             }
         }
     }
 
-    fn find_open(self, trace: &Trace) -> Option<Selected> {
+    fn find_open(self, trace: &Trace) -> Option<Selection> {
         let open = trace.open_calls().iter().map(OpenCall::of);
         let mut own = open.filter(|open| Self::of_open(*open) == self);
-        own.next().map(Selected::Open)
+        own.next().map(Selection::Open)
     }
 
     pub(crate) fn find_item(self, trace: &Trace) -> Option<Item> {

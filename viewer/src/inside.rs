@@ -7,7 +7,7 @@ use ascend_trace_recording::{Call, Trace};
 
 use crate::item::{Category, Item, TrackKey};
 use crate::ranges::RangeId;
-use crate::tracks::Tracks;
+use crate::tracks::SliceTracks;
 
 /// Calls that are looked at; of longer ranges the begin is summed up.
 const MOST: usize = 200_000;
@@ -16,7 +16,7 @@ const NAMED: usize = 4;
 
 /// Sums over a range.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Inside {
+pub(crate) struct RangeContents {
     /// Calls of the thread, not counting those inside of others.
     pub(crate) calls: usize,
     /// Tasks that these submitted.
@@ -34,8 +34,8 @@ pub(crate) struct Inside {
     pub(crate) more: bool,
 }
 
-impl Inside {
-    pub(crate) fn of(trace: &Trace, tracks: &Tracks, id: RangeId) -> Option<Self> {
+impl RangeContents {
+    pub(crate) fn of(trace: &Trace, tracks: &SliceTracks, id: RangeId) -> Option<Self> {
         let range = trace.ranges().get(id.index())?;
         let calls = trace.thread_calls(range.thread);
         let first = calls.partition_point(|id| trace.call(*id).begin < range.begin);

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use ascend_trace_recording::TimeRange;
 
-use crate::quest::{Course, Quest};
+use crate::quest::{BackgroundQuery, QueryCourse};
 use crate::text::{duration, fit};
 
 /// Something that takes time.
 #[derive(Debug)]
 pub enum Job {
     /// Looks for something, or sums something up, in all of a recording that is not loaded whole.
-    Quest(Box<Quest>),
+    Quest(Box<BackgroundQuery>),
     /// Writes a file.
-    Export(Export),
+    Export(ExportJob),
 }
 
 /// Writes the recording, or a range of it, to a file. The file's name determines the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Export {
+pub struct ExportJob {
     pub number: u64,
     pub path: String,
     pub range: Option<TimeRange>,
@@ -34,17 +34,17 @@ impl Job {
         }
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> JobKind {
         match self {
-            Self::Quest(_) => Kind::Quest,
-            Self::Export(_) => Kind::Export,
+            Self::Quest(_) => JobKind::Quest,
+            Self::Export(_) => JobKind::Export,
         }
     }
 }
 
 /// Progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reached {
+pub enum JobProgress {
     /// This time of the recording, with or without a restart at the other end.
     Moment(i64, bool),
     /// This part of this total is done.
@@ -53,17 +53,17 @@ pub enum Reached {
 
 /// News of a job, which is named by its number.
 #[derive(Debug)]
-pub enum News {
-    Reached(u64, Reached),
+pub enum JobNews {
+    Reached(u64, JobProgress),
     /// A quest is done.
-    Found(Box<Quest>),
+    Found(Box<BackgroundQuery>),
     /// Another job is done, with this message.
     Done(u64, String),
     /// It is not, and this is why.
     Failed(u64, String),
 }
 
-impl News {
+impl JobNews {
     /// Which job it is of.
     pub fn number(&self) -> u64 {
         match self {
@@ -75,38 +75,40 @@ impl News {
 
 /// Of each kind, one job at a time is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum JobKind {
     Quest,
     Export,
 }
 
 /// A request to the source.
 #[derive(Debug)]
-pub(crate) enum Order {
+pub(crate) enum JobRequest {
     Start(Job),
     Stop(u64),
 }
 
 /// A job that is under way, as the view knows it.
 #[derive(Clone, Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningJob {
     pub(crate) number: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: JobKind,
     /// The search text, or the written file.
     pub(crate) what: String,
     /// The direction of a job that goes through the recording.
-    pub(crate) course: Option<Course>,
+    pub(crate) course: Option<QueryCourse>,
     /// The last reported progress.
-    reached: Option<Reached>,
+    reached: Option<JobProgress>,
     since: Duration,
 }
 
-impl Running {
+impl RunningJob {
     /// The share that is done, from 0 to 1.
     fn share(&self, span: TimeRange) -> f64 {
         match (self.reached, self.course) {
-            (Some(Reached::Moment(moment, _)), Some(course)) => course.share(span, moment),
-            (Some(Reached::Part(done, all)), _) if all > 0 => (done as f64 / all as f64).min(1.0),
+            (Some(JobProgress::Moment(moment, _)), Some(course)) => course.share(span, moment),
+            (Some(JobProgress::Part(done, all)), _) if all > 0 => {
+                (done as f64 / all as f64).min(1.0)
+            }
             _ => 0.0,
         }
     }
@@ -118,7 +120,7 @@ impl Running {
         let left = duration((elapsed * (1.0 - share) / share.max(1e-9)) as i64);
         let percent = share * 100.0;
         match self.kind {
-            Kind::Quest => {
+            JobKind::Quest => {
                 let left = match share {
                     // It is too early to know.
                     ..0.03 => String::new(),
@@ -131,7 +133,7 @@ impl Running {
                 let what = &self.what;
                 format!("looking for {what}: {percent:.0} %{left}{over}  esc: stop")
             }
-            Kind::Export => {
+            JobKind::Export => {
                 let name = fit(&self.what, 40);
                 match share > 0.0 {
                     true => format!("writing {name}: {percent:.0} %, {left} left  esc: stop"),
@@ -144,15 +146,15 @@ impl Running {
 
 /// The jobs of a view.
 #[derive(Debug, Default)]
-pub(crate) struct Jobs {
+pub(crate) struct JobQueue {
     /// Number of started jobs.
     count: u64,
-    running: Vec<Running>,
+    running: Vec<RunningJob>,
     /// Requests that the source has not received yet.
-    orders: Vec<Order>,
+    orders: Vec<JobRequest>,
 }
 
-impl Jobs {
+impl JobQueue {
     /// The number of the next job.
     pub(crate) fn next(&mut self) -> u64 {
         self.count += 1;
@@ -160,24 +162,30 @@ impl Jobs {
     }
 
     /// Begins a job, which has the place of one of its kind.
-    pub(crate) fn begin(&mut self, job: Job, what: String, course: Option<Course>, now: Duration) {
+    pub(crate) fn begin(
+        &mut self,
+        job: Job,
+        what: String,
+        course: Option<QueryCourse>,
+        now: Duration,
+    ) {
         let kind = job.kind();
         if let Some(before) = self.take(kind) {
-            self.orders.push(Order::Stop(before.number));
+            self.orders.push(JobRequest::Stop(before.number));
         }
-        self.running.push(Running {
+        self.running.push(RunningJob {
             number: job.number(),
             kind,
             what,
             course,
-            reached: course.map(|course| Reached::Moment(course.begun, false)),
+            reached: course.map(|course| JobProgress::Moment(course.begun, false)),
             since: now,
         });
-        self.orders.push(Order::Start(job));
+        self.orders.push(JobRequest::Start(job));
     }
 
     /// The running job of a kind.
-    pub(crate) fn of(&self, kind: Kind) -> Option<&Running> {
+    pub(crate) fn of(&self, kind: JobKind) -> Option<&RunningJob> {
         self.running.iter().find(|it| it.kind == kind)
     }
 
@@ -185,44 +193,44 @@ impl Jobs {
         !self.running.is_empty()
     }
 
-    fn take(&mut self, kind: Kind) -> Option<Running> {
+    fn take(&mut self, kind: JobKind) -> Option<RunningJob> {
         let place = self.running.iter().position(|it| it.kind == kind)?;
         Some(self.running.remove(place))
     }
 
     /// Abandons a job: its later news are ignored.
-    pub(crate) fn give_up(&mut self, kind: Kind) -> Option<Running> {
+    pub(crate) fn give_up(&mut self, kind: JobKind) -> Option<RunningJob> {
         let given_up = self.take(kind)?;
-        self.orders.push(Order::Stop(given_up.number));
+        self.orders.push(JobRequest::Stop(given_up.number));
         Some(given_up)
     }
 
     /// Requests the stop of a job; its last news confirm it.
-    pub(crate) fn stop(&mut self, kind: Kind) {
+    pub(crate) fn stop(&mut self, kind: JobKind) {
         if let Some(number) = self.of(kind).map(|it| it.number) {
-            self.orders.push(Order::Stop(number));
+            self.orders.push(JobRequest::Stop(number));
         }
     }
 
     /// Stores the progress of a job.
-    pub(crate) fn reach(&mut self, number: u64, reached: Reached) {
+    pub(crate) fn reach(&mut self, number: u64, reached: JobProgress) {
         let Some(job) = self.running.iter_mut().find(|it| it.number == number) else {
             return;
         };
         job.reached = Some(reached);
-        if let (Reached::Moment(_, wrapped), Some(course)) = (reached, &mut job.course) {
+        if let (JobProgress::Moment(_, wrapped), Some(course)) = (reached, &mut job.course) {
             course.wrapped = wrapped;
         }
     }
 
     /// A job is over. `None` when it was given up before.
-    pub(crate) fn end(&mut self, number: u64) -> Option<Running> {
+    pub(crate) fn end(&mut self, number: u64) -> Option<RunningJob> {
         let place = self.running.iter().position(|it| it.number == number)?;
         Some(self.running.remove(place))
     }
 
     /// Takes the waiting requests.
-    pub(crate) fn take_orders(&mut self) -> Vec<Order> {
+    pub(crate) fn take_orders(&mut self) -> Vec<JobRequest> {
         std::mem::take(&mut self.orders)
     }
 }

@@ -4,7 +4,7 @@ use crate::action::Action;
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// A line of the help, with the keys it is about.
-pub(crate) struct Entry {
+pub(crate) struct HelpEntry {
     pub(crate) help: &'static str,
     /// The keys that the help shows.
     pub(crate) shown: &'static str,
@@ -12,9 +12,9 @@ pub(crate) struct Entry {
 }
 
 /// Entries that belong together.
-pub(crate) struct Group {
+pub(crate) struct HelpGroup {
     pub(crate) title: &'static str,
-    pub(crate) entries: &'static [Entry],
+    pub(crate) entries: &'static [HelpEntry],
 }
 
 /// An entry has the keys as the help shows them, its help text, and the action of each key.
@@ -23,9 +23,9 @@ macro_rules! keys {
         $shown:literal, $help:literal: $($key:literal => $action:ident),+;
     )+ })+) => {
         /// Every key.
-        pub(crate) const KEYS: &[Group] = &[$(Group {
+        pub(crate) const KEYS: &[HelpGroup] = &[$(HelpGroup {
             title: $title,
-            entries: &[$(Entry {
+            entries: &[$(HelpEntry {
                 help: $help,
                 shown: $shown,
                 keys: &[$(($key, Action::$action)),+],

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_recording::{ProcessId, StreamId, ThreadId, Trace};
 
-use crate::arrangement::{Arrangement, Group};
+use crate::arrangement::{LaneArrangement, LaneGroup};
 use crate::item::TrackKey;
 use crate::meters::Meters;
 use crate::nodes::NodeLines;
-use crate::overview::Overview;
-use crate::ranges::Ranges;
-use crate::tracks::Tracks;
+use crate::overview::RecordingOverview;
+use crate::ranges::RangeLines;
+use crate::tracks::SliceTracks;
 use crate::unused;
 
 /// A row of the view: a line of the timeline.
@@ -20,7 +20,7 @@ pub(crate) enum ViewRow {
     Process(ProcessId),
     Device(ProcessId, u32),
     /// Lanes that are folded into this line.
-    Folded(Group),
+    Folded(LaneGroup),
     Track(TrackKey),
 }
 
@@ -37,7 +37,7 @@ impl ViewRow {
         self.track().is_some_and(TrackKey::has_arrows)
     }
 
-    pub(crate) fn folded(self) -> Option<Group> {
+    pub(crate) fn folded(self) -> Option<LaneGroup> {
         match self {
             Self::Folded(group) => Some(group),
             _ => None,
@@ -47,17 +47,17 @@ impl ViewRow {
 
 /// What lines are made of.
 #[derive(Clone, Copy)]
-pub(crate) struct Lanes<'a> {
+pub(crate) struct LaneInputs<'a> {
     pub(crate) trace: &'a Trace,
-    pub(crate) tracks: &'a Tracks,
-    pub(crate) overview: &'a Overview,
-    pub(crate) ranges: &'a Ranges,
+    pub(crate) tracks: &'a SliceTracks,
+    pub(crate) overview: &'a RecordingOverview,
+    pub(crate) ranges: &'a RangeLines,
     pub(crate) nodes: &'a NodeLines,
     pub(crate) meters: &'a Meters,
-    pub(crate) arrangement: &'a Arrangement,
+    pub(crate) arrangement: &'a LaneArrangement,
 }
 
-impl Lanes<'_> {
+impl LaneInputs<'_> {
     /// Whether a lane has a line, alone or shared with others.
     fn shows(&self, key: &TrackKey) -> bool {
         self.arrangement.wants(self.trace, *key) && !self.arrangement.pinned.contains(key)
@@ -65,7 +65,7 @@ impl Lanes<'_> {
 }
 
 /// All lines in the order in which they are shown; the pinned ones come first.
-pub(crate) fn rows(lanes: Lanes<'_>) -> Vec<ViewRow> {
+pub(crate) fn rows(lanes: LaneInputs<'_>) -> Vec<ViewRow> {
     let keys = keys(lanes.tracks, lanes.overview);
     let is_wanted = |key: &TrackKey| lanes.arrangement.wants(lanes.trace, *key);
     let pinned = lanes.arrangement.pinned.iter().copied().filter(is_wanted);
@@ -86,7 +86,7 @@ pub(crate) fn rows(lanes: Lanes<'_>) -> Vec<ViewRow> {
 }
 
 /// Every track, of which the thread's are also those of other parts of the recording.
-fn keys(tracks: &Tracks, overview: &Overview) -> BTreeSet<TrackKey> {
+fn keys(tracks: &SliceTracks, overview: &RecordingOverview) -> BTreeSet<TrackKey> {
     let mut keys: BTreeSet<TrackKey> = tracks.keys().collect();
     keys.extend(overview.threads());
     keys
@@ -94,7 +94,7 @@ fn keys(tracks: &Tracks, overview: &Overview) -> BTreeSet<TrackKey> {
 
 /// The streams of each device with their lines, then the communicators.
 fn push_devices(
-    lanes: Lanes<'_>,
+    lanes: LaneInputs<'_>,
     keys: &BTreeSet<TrackKey>,
     process: ProcessId,
     rows: &mut Vec<ViewRow>,
@@ -129,20 +129,24 @@ fn push_devices(
         if lines.is_empty() {
             continue;
         }
-        let group = Group::Device(process, device);
+        let group = LaneGroup::Device(process, device);
         if lanes.arrangement.is_folded(group) {
             rows.push(ViewRow::Folded(group));
             continue;
         }
         rows.push(ViewRow::Device(process, device));
-        let unused = fold_unused(lanes, Group::Unused(process, device), &mut lines);
+        let unused = fold_unused(lanes, LaneGroup::Unused(process, device), &mut lines);
         rows.extend(lines.into_iter().map(ViewRow::Track));
         rows.extend(unused);
     }
 }
 
 /// Takes the lanes out that are put into one line because they never had a task.
-fn fold_unused(lanes: Lanes<'_>, group: Group, lines: &mut Vec<TrackKey>) -> Option<ViewRow> {
+fn fold_unused(
+    lanes: LaneInputs<'_>,
+    group: LaneGroup,
+    lines: &mut Vec<TrackKey>,
+) -> Option<ViewRow> {
     let is_in = |key: &TrackKey| unused::group(lanes.trace, lanes.overview, *key) == Some(group);
     let number = lines.iter().filter(|key| is_in(key)).count();
     if number < unused::FOLDED || !lanes.arrangement.is_folded(group) {
@@ -153,7 +157,7 @@ fn fold_unused(lanes: Lanes<'_>, group: Group, lines: &mut Vec<TrackKey>) -> Opt
 }
 
 fn push_threads(
-    lanes: Lanes<'_>,
+    lanes: LaneInputs<'_>,
     keys: &BTreeSet<TrackKey>,
     process: ProcessId,
     rows: &mut Vec<ViewRow>,
@@ -166,7 +170,7 @@ fn push_threads(
     let mut keys: Vec<TrackKey> = keys.iter().copied().filter(is_wanted).collect();
     keys.sort_by_cached_key(|key| lanes.arrangement.rank_of_lane(lanes.trace, *key));
     let mut keys = keys.into_iter();
-    let group = Group::Threads(process);
+    let group = LaneGroup::Threads(process);
     if lanes.arrangement.is_folded(group) {
         rows.extend(keys.next().map(|_| ViewRow::Folded(group)));
         return;
@@ -180,7 +184,7 @@ fn push_threads(
             let lines = lines.map(|line| TrackKey::Ranges(thread, line));
             rows.extend(lines.filter(|key| lanes.shows(key)).map(ViewRow::Track));
         }
-        if depth == 0 || !lanes.arrangement.is_folded(Group::Nested(thread)) {
+        if depth == 0 || !lanes.arrangement.is_folded(LaneGroup::Nested(thread)) {
             rows.push(ViewRow::Track(key));
         }
     }
@@ -189,20 +193,22 @@ fn push_threads(
 /// The tracks that are folded into one line.
 pub(crate) fn folded(
     trace: &Trace,
-    tracks: &Tracks,
-    overview: &Overview,
-    arrangement: &Arrangement,
-    group: Group,
+    tracks: &SliceTracks,
+    overview: &RecordingOverview,
+    arrangement: &LaneArrangement,
+    group: LaneGroup,
 ) -> Vec<TrackKey> {
     let is_in = |key: &TrackKey| match (group, *key) {
-        (Group::Device(process, device), TrackKey::Stream(id)) => {
+        (LaneGroup::Device(process, device), TrackKey::Stream(id)) => {
             let stream = trace.stream(id);
             let is_unused = unused::is_unused(overview, id);
             stream.process == process && stream.device == device && !is_unused
         }
-        (Group::Unused(..), key) => unused::group(trace, overview, key) == Some(group),
-        (Group::Threads(process), TrackKey::Thread(id, 0)) => trace.thread(id).process == process,
-        (Group::Nested(thread), TrackKey::Thread(id, depth)) => id == thread && depth > 0,
+        (LaneGroup::Unused(..), key) => unused::group(trace, overview, key) == Some(group),
+        (LaneGroup::Threads(process), TrackKey::Thread(id, 0)) => {
+            trace.thread(id).process == process
+        }
+        (LaneGroup::Nested(thread), TrackKey::Thread(id, depth)) => id == thread && depth > 0,
         _ => false,
     };
     let is_shown = |key: &TrackKey| {

@@ -10,7 +10,7 @@ pub(crate) const MIN_SIZE: (u16, u16) = (40, 10);
 
 /// Where everything is. A part that has no room is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct ScreenLayout {
     pub(crate) title: Rect,
     pub(crate) minimap: Rect,
     pub(crate) ruler: Rect,
@@ -27,7 +27,7 @@ pub(crate) struct Layout {
 
 /// Inputs of the division of the screen.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct LayoutInputs {
     pub(crate) log: bool,
     pub(crate) large_detail: bool,
     /// A list takes the place of the details.
@@ -35,10 +35,10 @@ pub(crate) struct Wishes {
     pub(crate) pinned: usize,
 }
 
-impl Layout {
+impl ScreenLayout {
     /// On a screen that is too small, nothing is drawn, but keys and clicks still work: as on the
     /// smallest sufficient one.
-    pub(crate) fn new((width, height): (u16, u16), wishes: Wishes) -> Self {
+    pub(crate) fn new((width, height): (u16, u16), wishes: LayoutInputs) -> Self {
         let (width, height) = (width.max(MIN_SIZE.0), height.max(MIN_SIZE.1));
         let roomy = height >= 16;
         let fixed = 3 + 2 * u16::from(roomy);
@@ -94,13 +94,13 @@ impl Layout {
     }
 
     /// How many lines rows have: the most for which there is room.
-    pub(crate) fn heights(&self, rows: &[ViewRow]) -> Heights {
-        let has_room = |heights: &&Heights| {
+    pub(crate) fn heights(&self, rows: &[ViewRow]) -> RowHeights {
+        let has_room = |heights: &&RowHeights| {
             let lines = (0..rows.len()).map(|index| usize::from(heights.of(rows, index)));
             lines.sum::<usize>() <= usize::from(self.lanes.height)
         };
-        let found = Heights::BY_ROOM.iter().find(has_room);
-        *found.unwrap_or(&Heights::DENSE)
+        let found = RowHeights::BY_ROOM.iter().find(has_room);
+        *found.unwrap_or(&RowHeights::DENSE)
     }
 
     /// Lanes above and below those that are on screen.
@@ -141,7 +141,7 @@ impl Layout {
 
 /// How many lines rows have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Heights {
+pub(crate) struct RowHeights {
     /// Lines of slices of a lane that may have arrows.
     pub(crate) bar: u16,
     /// Lines for arrows below each of these.
@@ -150,7 +150,7 @@ pub(crate) struct Heights {
     pub(crate) gap: u16,
 }
 
-impl Heights {
+impl RowHeights {
     const DENSE: Self = heights(1, 0, 0);
     /// From the roomiest on.
     const BY_ROOM: [Self; 3] = [heights(2, 1, 0), heights(1, 1, 0), heights(1, 0, 1)];
@@ -175,8 +175,8 @@ impl Heights {
     }
 }
 
-const fn heights(bar: u16, free: u16, gap: u16) -> Heights {
-    Heights { bar, free, gap }
+const fn heights(bar: u16, free: u16, gap: u16) -> RowHeights {
+    RowHeights { bar, free, gap }
 }
 
 #[cfg(test)]
@@ -188,12 +188,12 @@ mod tests {
         for width in [40, 80, 200] {
             for height in 10..60 {
                 for (log, large_detail) in [(false, false), (true, false), (true, true)] {
-                    let wishes = Wishes {
+                    let wishes = LayoutInputs {
                         log,
                         large_detail,
-                        ..Wishes::default()
+                        ..LayoutInputs::default()
                     };
-                    let it = Layout::new((width, height), wishes);
+                    let it = ScreenLayout::new((width, height), wishes);
                     let parts = [
                         it.title, it.minimap, it.ruler, it.lanes, it.log, it.detail, it.hint,
                         it.status,
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn lanes_have_room_at_every_size() {
         for height in 10..60 {
-            let it = Layout::new((40, height), Wishes::default());
+            let it = ScreenLayout::new((40, height), LayoutInputs::default());
             assert!(it.lanes.height >= 3, "{height}: {}", it.lanes.height);
         }
     }

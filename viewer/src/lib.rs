@@ -2,7 +2,7 @@
 //!
 //! The `keymap` maps an `event` to an `action`; `update` changes the state (`app`); `view` draws it.
 //! All of this is pure; only `term` touches the terminal. The viewer opens no files and prints nothing:
-//! the trace comes from a [`Source`].
+//! the trace comes from a [`TraceSource`].
 
 mod action;
 mod app;
@@ -64,12 +64,14 @@ mod worst;
 mod tests;
 
 pub use config::{Config, ConfigError};
-pub use job::{Export, Job, News, Reached};
+pub use job::{ExportJob, Job, JobNews, JobProgress};
 pub use marks::Bookmark;
-pub use overview::Overview;
-pub use pair::{Compared, Comparer};
-pub use part::{Derived, Extent};
-pub use quest::Quest;
-pub use run::{Options, Outcome, ViewError, check_terminal, check_terminal_for_two, run, run_pair};
-pub use source::{Counted, Log, Progress, Recording, Source};
-pub use theme::{ColorMode, Ground};
+pub use overview::RecordingOverview;
+pub use pair::{ComparisonResult, TraceComparer};
+pub use part::{DerivedData, LoadedExtent};
+pub use quest::BackgroundQuery;
+pub use run::{
+    ViewError, ViewOptions, ViewOutcome, check_terminal, check_terminal_for_two, run, run_pair,
+};
+pub use source::{ProgramLog, RecorderCounts, RecordingState, SourceProgress, TraceSource};
+pub use theme::{ColorMode, TerminalBackground};

@@ -7,37 +7,37 @@ mod row;
 use ascend_trace_analysis::{Cause, Stall};
 use ascend_trace_recording::{StreamId, ThreadId, TimeRange};
 
-pub(crate) use cell::Cell;
-pub(crate) use order::Sort;
+pub(crate) use cell::ListCell;
+pub(crate) use order::SortOrder;
 pub(crate) use row::RowId;
 
 use crate::action::Action;
 use crate::blamed::BlameId;
-use crate::choices::Verb;
-use crate::place::Place;
-use crate::quest::{Found, Told};
+use crate::choices::TextCommand;
+use crate::place::ViewPosition;
+use crate::quest::{FoundElsewhere, FoundStall};
 
 /// Subject of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ListKind {
     /// The longest stalls.
-    Stalls(Which),
+    Stalls(StallFilter),
     /// Stalls summed up by who is to blame.
     Blames,
     /// What checks found.
     Findings,
     /// The critical path.
-    Critical(Ways),
+    Critical(PathListing),
     /// What changed from one recording to the other.
     Changes,
-    Statistics(Page),
+    Statistics(StatsPage),
     Bookmarks,
     Commands,
 }
 
 /// How the critical path is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ways {
+pub(crate) enum PathListing {
     /// The longest pieces.
     Pieces,
     /// The time by name.
@@ -46,7 +46,7 @@ pub(crate) enum Ways {
 
 /// Which stalls are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum StallFilter {
     All,
     Cause(Cause),
     /// Those that have the same to blame.
@@ -55,7 +55,7 @@ pub(crate) enum Which {
 
 /// One table of the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Page {
+pub(crate) enum StatsPage {
     Operations,
     Streams,
     Devices,
@@ -66,7 +66,7 @@ pub(crate) enum Page {
     Steps,
 }
 
-impl Page {
+impl StatsPage {
     pub(crate) const ALL: [Self; 7] = [
         Self::Operations,
         Self::Streams,
@@ -105,38 +105,38 @@ impl Page {
 
 /// A column of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Column {
+pub(crate) struct ListColumn {
     pub(crate) title: &'static str,
-    pub(crate) align: Align,
+    pub(crate) align: ColumnAlign,
     /// It is left out where the screen has fewer columns than this.
     pub(crate) from_width: u16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Align {
+pub(crate) enum ColumnAlign {
     Left,
     Right,
 }
 
-pub(crate) const fn left(title: &'static str) -> Column {
-    let (align, from_width) = (Align::Left, 0);
-    Column {
+pub(crate) const fn left(title: &'static str) -> ListColumn {
+    let (align, from_width) = (ColumnAlign::Left, 0);
+    ListColumn {
         title,
         align,
         from_width,
     }
 }
 
-pub(crate) const fn right(title: &'static str) -> Column {
-    let (align, from_width) = (Align::Right, 0);
-    Column {
+pub(crate) const fn right(title: &'static str) -> ListColumn {
+    let (align, from_width) = (ColumnAlign::Right, 0);
+    ListColumn {
         title,
         align,
         from_width,
     }
 }
 
-impl Column {
+impl ListColumn {
     pub(crate) const fn from(self, from_width: u16) -> Self {
         Self { from_width, ..self }
     }
@@ -149,11 +149,11 @@ impl Column {
 
 /// Where an entry leads.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Target {
+pub(crate) enum JumpTarget {
     Nowhere,
     Stall(Stall),
     /// A stall that need not be loaded.
-    Told(Box<Told>),
+    Told(Box<FoundStall>),
     /// The slowest task or call of this name.
     Slowest {
         name: String,
@@ -164,7 +164,7 @@ pub(crate) enum Target {
     Cause(Cause),
     Blame(BlameId),
     /// A call or task that need not be loaded.
-    Call(Box<Found>),
+    Call(Box<FoundElsewhere>),
     /// The change with this place.
     Change(usize),
     /// A step, which need not be loaded: its thread, its span and its name.
@@ -173,20 +173,20 @@ pub(crate) enum Target {
     Action(Action),
     /// The longest range of this name.
     Range(String),
-    Verb(Verb, String),
+    Verb(TextCommand, String),
     /// Types this into the command line.
     Fill(String),
 }
 
 /// A line of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct ListEntry {
     pub(crate) id: RowId,
-    pub(crate) cells: Vec<Cell>,
-    pub(crate) target: Target,
+    pub(crate) cells: Vec<ListCell>,
+    pub(crate) target: JumpTarget,
 }
 
-impl Entry {
+impl ListEntry {
     /// Whether its cells, one after the other, have a text, which is given in small letters.
     fn has(&self, text: &str) -> bool {
         let cells = self.cells.iter().map(|cell| cell.text.as_str());
@@ -197,7 +197,7 @@ impl Entry {
 
 /// What there is in a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Content {
+pub(crate) struct RecordingContents {
     /// Tasks and calls.
     pub(crate) counts: (u64, u64),
     /// Tasks with an expected time that has not arrived yet.
@@ -207,37 +207,37 @@ pub(crate) struct Content {
 
 /// Inputs of the entries: when they change, the entries are made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Basis {
+pub(crate) struct ListInputs {
     pub(crate) range: TimeRange,
     /// Seconds of the view's clock, as long as the trace grows.
     pub(crate) second: u64,
-    pub(crate) content: Content,
+    pub(crate) content: RecordingContents,
 }
 
 /// A list on screen.
 #[derive(Clone, Debug)]
-pub(crate) struct List {
-    pub(crate) kind: Kind,
-    pub(crate) columns: &'static [Column],
+pub(crate) struct ListState {
+    pub(crate) kind: ListKind,
+    pub(crate) columns: &'static [ListColumn],
     /// All entries; `shown` has the visible ones in their order.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<ListEntry>,
     pub(crate) shown: Vec<usize>,
     /// The line that it is on, of those that are shown.
     pub(crate) cursor: usize,
-    pub(crate) sort: Option<Sort>,
+    pub(crate) sort: Option<SortOrder>,
     /// Text that entries must contain, or that names of commands must match.
     pub(crate) filter: String,
     /// The filter is being typed.
     pub(crate) typing: bool,
     /// Text after the title.
     pub(crate) note: String,
-    pub(crate) basis: Basis,
+    pub(crate) basis: ListInputs,
     /// Where the user was before the list was opened.
-    pub(crate) origin: Place,
+    pub(crate) origin: ViewPosition,
 }
 
-impl List {
-    pub(crate) fn current(&self) -> Option<&Entry> {
+impl ListState {
+    pub(crate) fn current(&self) -> Option<&ListEntry> {
         self.entry(self.cursor)
     }
 
@@ -248,7 +248,7 @@ impl List {
 
     /// Whether the text that was typed leaves entries out, rather than making them.
     pub(crate) fn filters(&self) -> bool {
-        self.kind != Kind::Commands
+        self.kind != ListKind::Commands
     }
 
     /// Moves the cursor, not beyond the ends.
@@ -259,49 +259,51 @@ impl List {
 
     pub(crate) fn title(&self) -> String {
         match self.kind {
-            Kind::Stalls(Which::All) => "longest stalls".to_owned(),
-            Kind::Stalls(Which::Cause(cause)) => format!("longest stalls: {}", cause.name()),
-            Kind::Stalls(Which::Blame(_)) => "stalls of one group".to_owned(),
-            Kind::Blames => "stalls by culprit".to_owned(),
-            Kind::Findings => "what checks found".to_owned(),
-            Kind::Changes => "changes".to_owned(),
-            Kind::Critical(Ways::Pieces) => "critical path: longest pieces".to_owned(),
-            Kind::Critical(Ways::Names) => "critical path by name".to_owned(),
-            Kind::Statistics(page) => page.name().to_owned(),
-            Kind::Bookmarks => "bookmarks".to_owned(),
-            Kind::Commands => format!(":{}▏", self.filter),
+            ListKind::Stalls(StallFilter::All) => "longest stalls".to_owned(),
+            ListKind::Stalls(StallFilter::Cause(cause)) => {
+                format!("longest stalls: {}", cause.name())
+            }
+            ListKind::Stalls(StallFilter::Blame(_)) => "stalls of one group".to_owned(),
+            ListKind::Blames => "stalls by culprit".to_owned(),
+            ListKind::Findings => "what checks found".to_owned(),
+            ListKind::Changes => "changes".to_owned(),
+            ListKind::Critical(PathListing::Pieces) => "critical path: longest pieces".to_owned(),
+            ListKind::Critical(PathListing::Names) => "critical path by name".to_owned(),
+            ListKind::Statistics(page) => page.name().to_owned(),
+            ListKind::Bookmarks => "bookmarks".to_owned(),
+            ListKind::Commands => format!(":{}▏", self.filter),
         }
     }
 
     /// Keys of this list.
     pub(crate) fn hint(&self) -> &'static str {
         match self.kind {
-            Kind::Commands => "type letters of it   ↑↓ tab: choose   enter: do it   esc: back",
+            ListKind::Commands => "type letters of it   ↑↓ tab: choose   enter: do it   esc: back",
             _ if self.typing => "type a part of it   ↑↓ choose   enter: keep   esc: show all",
-            Kind::Stalls(Which::Blame(_)) => {
+            ListKind::Stalls(StallFilter::Blame(_)) => {
                 "enter: stay there   /: filter   < > r: sort   esc: all groups"
             }
-            Kind::Stalls(_) => {
+            ListKind::Stalls(_) => {
                 "enter: stay there   tab: by culprit   /: filter   < > r: sort   esc: back"
             }
-            Kind::Blames => {
+            ListKind::Blames => {
                 "enter: its stalls   tab: longest   /: filter   < > r: sort   esc: back"
             }
-            Kind::Statistics(Page::Operations | Page::Functions) => {
+            ListKind::Statistics(StatsPage::Operations | StatsPage::Functions) => {
                 "enter: slowest one   tab: next table   /: filter   < > r: sort   esc: back"
             }
-            Kind::Statistics(_) => {
+            ListKind::Statistics(_) => {
                 "enter: go there   tab: next table   /: filter   < > r: sort   esc: back"
             }
-            Kind::Critical(Ways::Pieces) => {
+            ListKind::Critical(PathListing::Pieces) => {
                 "enter: go there   tab: by name   /: filter   < > r: sort   esc: back"
             }
-            Kind::Critical(Ways::Names) => {
+            ListKind::Critical(PathListing::Names) => {
                 "enter: longest piece   tab: pieces   /: filter   < > r: sort   esc: back"
             }
-            Kind::Changes => "enter: go there in both   /: filter   < > r: sort   esc: back",
-            Kind::Findings => "enter: its first call   /: filter   < > r: sort   esc: back",
-            Kind::Bookmarks => {
+            ListKind::Changes => "enter: go there in both   /: filter   < > r: sort   esc: back",
+            ListKind::Findings => "enter: its first call   /: filter   < > r: sort   esc: back",
+            ListKind::Bookmarks => {
                 "enter: go there   delete: forget it   /: filter   < > r: sort   esc: back"
             }
         }

@@ -9,7 +9,7 @@ pub(crate) struct Mark {
 
 /// The distance between two marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Measure {
+pub(crate) struct MarkDistance {
     /// From the end of the earlier to the begin of the later one; negative when they overlap.
     pub(crate) gap: i64,
     pub(crate) between_begins: i64,
@@ -47,9 +47,9 @@ impl Marks {
         }
     }
 
-    pub(crate) fn measure(&self) -> Option<Measure> {
+    pub(crate) fn measure(&self) -> Option<MarkDistance> {
         let (early, late) = self.pair()?;
-        Some(Measure {
+        Some(MarkDistance {
             gap: late.begin.saturating_sub(early.end),
             between_begins: late.begin.saturating_sub(early.begin),
             between_ends: late.end.saturating_sub(early.end),
@@ -80,7 +80,7 @@ mod tests {
         marks.set(mark(100, 130));
         assert_eq!(marks.measure(), None);
         marks.set(mark(10, 40));
-        let expected = Measure {
+        let expected = MarkDistance {
             gap: 60,
             between_begins: 90,
             between_ends: 90,

@@ -8,7 +8,7 @@ use ascend_trace_recording::{StreamId, TaskId, TaskPart, TimeRange, Trace};
 
 /// A node in a replay, with its share of the replay's time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
+pub(crate) struct ReplayNode {
     pub(crate) replay: TaskId,
     /// The task that was captured.
     pub(crate) task: TaskId,
@@ -19,17 +19,17 @@ pub(crate) struct Node {
 }
 
 /// Times of a replay may still be corrected while a trace grows; the node stays the same.
-impl PartialEq for Node {
+impl PartialEq for ReplayNode {
     fn eq(&self, other: &Self) -> bool {
         (self.replay, self.number) == (other.replay, other.number)
     }
 }
 
-impl Eq for Node {}
+impl Eq for ReplayNode {}
 
 /// A replay and its parts.
 #[derive(Clone, Debug)]
-pub(crate) struct Nodes<'g> {
+pub(crate) struct ReplayNodes<'g> {
     graph: &'g Graph,
     replay: TaskId,
     span: TimeRange,
@@ -37,7 +37,7 @@ pub(crate) struct Nodes<'g> {
     times: Option<Vec<TimeRange>>,
 }
 
-impl<'g> Nodes<'g> {
+impl<'g> ReplayNodes<'g> {
     /// Nothing when the task is no replay, has no time, or its graph's nodes are not known.
     pub(crate) fn of(graphs: &'g Graphs, trace: &Trace, task: TaskId) -> Option<Self> {
         let time = trace.task(task).time?;
@@ -56,13 +56,13 @@ impl<'g> Nodes<'g> {
     }
 
     /// The node at a place, from 0.
-    pub(crate) fn node(&self, place: usize) -> Option<Node> {
+    pub(crate) fn node(&self, place: usize) -> Option<ReplayNode> {
         let node = self.graph.nodes.get(place)?;
         let TimeRange { begin, end } = match &self.times {
             Some(times) => *times.get(place)?,
             None => TimeRange::new(self.share(place), self.share(place + 1)),
         };
-        Some(Node {
+        Some(ReplayNode {
             replay: self.replay,
             task: node.task,
             number: node.number,
@@ -79,7 +79,7 @@ impl<'g> Nodes<'g> {
     }
 
     /// The node that runs at a timestamp, or has the share around it.
-    pub(crate) fn at(&self, time: i64) -> Option<Node> {
+    pub(crate) fn at(&self, time: i64) -> Option<ReplayNode> {
         if let Some(times) = &self.times {
             let away = |span: TimeRange| {
                 let early = span.begin.saturating_sub(time);

@@ -5,25 +5,25 @@ use std::sync::Arc;
 use ascend_trace_analysis::{Cause, Stall, Stats, Window};
 
 use crate::blamed::BlamedStalls;
-use crate::worst::Worst;
+use crate::worst::LongestStalls;
 
 /// Sums over all that has been recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Overall {
-    pub(crate) devices: Vec<Device>,
+pub(crate) struct RecordingTotals {
+    pub(crate) devices: Vec<DeviceTotals>,
     /// Causes of idle and waiting time of streams, as parts of it, the largest first. Stretches that no
     /// change of the program could shorten are left out.
     pub(crate) causes: Vec<(Cause, f64)>,
     pub(crate) longest: Option<Stall>,
     /// What took most of the devices' time.
-    pub(crate) operation: Option<Operation>,
+    pub(crate) operation: Option<OperationTotals>,
     /// Tasks that have no time.
     pub(crate) untimed: u64,
 }
 
 /// Parts, from 0 to 1, of the time in which a device had streams.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Device {
+pub(crate) struct DeviceTotals {
     pub(crate) number: u32,
     pub(crate) busy: f64,
     pub(crate) compute: f64,
@@ -34,7 +34,7 @@ pub(crate) struct Device {
 
 /// Tasks of one name.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Operation {
+pub(crate) struct OperationTotals {
     pub(crate) name: String,
     pub(crate) count: u64,
     /// Part of all work.
@@ -43,7 +43,7 @@ pub(crate) struct Operation {
     pub(crate) slowest: i64,
 }
 
-impl Overall {
+impl RecordingTotals {
     pub(crate) fn of(stats: &Stats, longest: Option<Stall>) -> Self {
         let part = |part: i64, whole: i64| match whole {
             ..=0 => 0.0,
@@ -51,7 +51,7 @@ impl Overall {
         };
         let devices = stats.devices.iter().map(|row| {
             let of = |time| part(time, row.end_ns - row.begin_ns);
-            Device {
+            DeviceTotals {
                 number: row.device,
                 busy: of(row.estimated_busy_ns),
                 compute: of(row.estimated_compute_ns),
@@ -74,7 +74,7 @@ impl Overall {
             devices: devices.collect(),
             causes: causes.collect(),
             longest,
-            operation: work.map(|row| Operation {
+            operation: work.map(|row| OperationTotals {
                 name: row.name.clone(),
                 count: row.count,
                 share: row.share.unwrap_or(0.0),
@@ -87,19 +87,19 @@ impl Overall {
 
 /// Sums over the loaded part of a recording.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Running {
+pub(crate) struct PartTotals {
     /// Of all of it, if that is loaded.
-    pub(crate) overall: Option<Overall>,
-    pub(crate) worst: Worst,
+    pub(crate) overall: Option<RecordingTotals>,
+    pub(crate) worst: LongestStalls,
     pub(crate) blamed: Arc<BlamedStalls>,
 }
 
-impl Running {
+impl PartTotals {
     pub(crate) fn of(window: &Window<'_>, is_whole: bool) -> Self {
-        let worst = Worst::of(&window.stalls);
+        let worst = LongestStalls::of(&window.stalls);
         let overall = is_whole.then(|| {
             let stats = Stats::within(window, window.trace.span());
-            Overall::of(&stats, worst.longest().copied())
+            RecordingTotals::of(&stats, worst.longest().copied())
         });
         Self {
             overall,

@@ -11,7 +11,7 @@ use crate::item::TrackKey;
 
 /// Facts about a whole recording.
 #[derive(Clone, Debug, Default)]
-pub struct Overview {
+pub struct RecordingOverview {
     /// Begin and end of the recording, once it has any content.
     pub span: Option<TimeRange>,
     pub calls: u64,
@@ -32,7 +32,7 @@ pub struct Overview {
     pub opening: Option<u8>,
 }
 
-impl Overview {
+impl RecordingOverview {
     /// Of a trace that holds everything. Nothing is summed up: it is all there.
     pub fn of_whole(trace: &Trace) -> Self {
         let all = trace.calls().iter();

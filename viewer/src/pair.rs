@@ -11,31 +11,31 @@ use ascend_trace_analysis::diff::{Kind, Row};
 use ascend_trace_analysis::steps::Cut;
 use ascend_trace_recording::TimeRange;
 
-pub(crate) use compared::{Changes, Companion};
-pub use compared::{Compared, Comparer};
+pub use compared::{ComparisonResult, TraceComparer};
+pub(crate) use compared::{OtherRecording, RecordingChanges};
 pub(crate) use layout::{areas, too_small};
 pub(crate) use view::view;
 
-use crate::action::{Effect, PairAction};
-use crate::app::{App, Follow, World};
+use crate::action::{PairAction, ViewRequest};
+use crate::app::{App, FollowMode, ViewData};
 use crate::event::{InputEvent, MouseEvent, MouseEventKind};
 use crate::text::{count, duration};
 use crate::update;
 use crate::viewport::Viewport;
 
 /// What both halves look at.
-pub(crate) type Worlds<'w> = [World<'w>; 2];
+pub(crate) type PairData<'w> = [ViewData<'w>; 2];
 
 /// The state of both halves.
 #[derive(Debug)]
-pub(crate) struct Pair {
+pub(crate) struct ViewPair {
     pub(crate) halves: [App; 2],
     /// The half that gets the keys.
     pub(crate) focus: usize,
     pub(crate) size: (u16, u16),
     /// Time of B minus time of A at the same column, once both are open.
     offset: Option<i64>,
-    aligned: Aligned,
+    aligned: AlignedPoint,
     /// The steps of both, if both have some.
     steps: Option<[Vec<Cut>; 2]>,
     /// The comparison goes on.
@@ -46,7 +46,7 @@ pub(crate) struct Pair {
 
 /// The things that are aligned at the same column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aligned {
+pub(crate) enum AlignedPoint {
     /// The first thing that was recorded.
     Begin,
     /// The first tasks.
@@ -57,13 +57,13 @@ pub(crate) enum Aligned {
     Selections,
 }
 
-impl Pair {
+impl ViewPair {
     /// Of two views, the upper one first.
     pub(crate) fn new(mut halves: [App; 2], size: (u16, u16)) -> Self {
         for (half, name) in halves.iter_mut().zip(["A", "B"]) {
-            half.companion = Some(Companion {
+            half.companion = Some(OtherRecording {
                 name,
-                ..Companion::default()
+                ..OtherRecording::default()
             });
         }
         let mut pair = Self {
@@ -71,7 +71,7 @@ impl Pair {
             focus: 0,
             size,
             offset: None,
-            aligned: Aligned::Begin,
+            aligned: AlignedPoint::Begin,
             steps: None,
             is_comparing: true,
             is_moved: false,
@@ -88,7 +88,7 @@ impl Pair {
     }
 
     /// Passes an event to the half with the focus, or to the one under the pointer.
-    pub(crate) fn update(&mut self, worlds: Worlds<'_>, event: InputEvent) -> Vec<Effect> {
+    pub(crate) fn update(&mut self, worlds: PairData<'_>, event: InputEvent) -> Vec<ViewRequest> {
         let before = self.halves.each_ref().map(|half| half.viewport);
         let effects = match event {
             InputEvent::Resize(width, height) => {
@@ -106,7 +106,7 @@ impl Pair {
         let mut left = Vec::new();
         for effect in effects {
             match effect {
-                Effect::Pair(action) => self.perform(worlds, action),
+                ViewRequest::Pair(action) => self.perform(worlds, action),
                 other => left.push(other),
             }
         }
@@ -117,7 +117,7 @@ impl Pair {
     }
 
     /// A press gives the half under the pointer the focus; a drag stays in its half.
-    fn on_mouse(&mut self, worlds: Worlds<'_>, mut mouse: MouseEvent) -> Vec<Effect> {
+    fn on_mouse(&mut self, worlds: PairData<'_>, mut mouse: MouseEvent) -> Vec<ViewRequest> {
         let areas = areas(self.size);
         let is_in = |place: usize| (areas[place].top()..areas[place].bottom()).contains(&mouse.row);
         let is_held = matches!(mouse.kind, MouseEventKind::Drag(_) | MouseEventKind::Up(_));
@@ -153,26 +153,26 @@ impl Pair {
         let own = self.halves[self.focus].viewport;
         let other = &mut self.halves[1 - self.focus];
         other.viewport = own.beginning(own.begin().saturating_add(shift));
-        other.follow = Follow::Off;
+        other.follow = FollowMode::Off;
     }
 
     /// Takes the results of the comparison.
-    pub(crate) fn hear(&mut self, compared: Compared) {
+    pub(crate) fn hear(&mut self, compared: ComparisonResult) {
         match compared {
-            Compared::Begins([a, b]) => {
+            ComparisonResult::Begins([a, b]) => {
                 self.offset = Some(b.saturating_sub(a));
-                self.aligned = Aligned::Task;
+                self.aligned = AlignedPoint::Task;
             }
-            Compared::Steps(steps) => {
+            ComparisonResult::Steps(steps) => {
                 let has_steps = steps.iter().all(|it| !it.is_empty());
                 self.steps = has_steps.then_some(steps);
                 if has_steps {
                     self.align_at(0, !self.is_moved);
                 }
             }
-            Compared::Changes(found) => {
+            ComparisonResult::Changes(found) => {
                 self.is_comparing = false;
-                let changes = Arc::new(Changes::of(*found));
+                let changes = Arc::new(RecordingChanges::of(*found));
                 for half in &mut self.halves {
                     if let Some(companion) = &mut half.companion {
                         companion.changes = Some(Arc::clone(&changes));
@@ -180,7 +180,7 @@ impl Pair {
                 }
                 update::show_changes(&mut self.halves[self.focus]);
             }
-            Compared::Failed(why) => {
+            ComparisonResult::Failed(why) => {
                 self.is_comparing = false;
                 self.say(why);
             }
@@ -192,7 +192,7 @@ impl Pair {
         self.halves[self.focus].message = Some(text.into());
     }
 
-    fn perform(&mut self, worlds: Worlds<'_>, action: PairAction) {
+    fn perform(&mut self, worlds: PairData<'_>, action: PairAction) {
         match action {
             PairAction::NextStep => self.step(true),
             PairAction::PreviousStep => self.step(false),
@@ -215,7 +215,7 @@ impl Pair {
     /// The step on screen: the visited one, or the one in the middle.
     fn current(&self) -> Option<usize> {
         let viewport = self.halves[self.focus].viewport;
-        if let Aligned::Step(step) = self.aligned
+        if let AlignedPoint::Step(step) = self.aligned
             && let Some(span) = self.span_of(self.focus, step)
             && viewport.overlaps(span)
         {
@@ -270,18 +270,18 @@ impl Pair {
         let spans = [self.span_of(0, step), self.span_of(1, step)];
         let [Some(a), Some(b)] = spans else { return };
         self.offset = Some(b.begin.saturating_sub(a.begin));
-        self.aligned = Aligned::Step(step);
+        self.aligned = AlignedPoint::Step(step);
         if is_shown {
             let length = a.duration().max(b.duration());
             let own = [a, b][self.focus];
             let span = TimeRange::new(own.begin, own.begin.saturating_add(length));
             let half = &mut self.halves[self.focus];
             half.viewport = Viewport::with_room(span, 16);
-            half.follow = Follow::Off;
+            half.follow = FollowMode::Off;
         }
     }
 
-    fn align_selections(&mut self, worlds: Worlds<'_>) {
+    fn align_selections(&mut self, worlds: PairData<'_>) {
         let begin = |place: usize| {
             let selected = self.halves[place].selected?;
             Some(selected.span(worlds[place].trace).begin)
@@ -293,12 +293,12 @@ impl Pair {
             ));
         };
         self.offset = Some(b.saturating_sub(a));
-        self.aligned = Aligned::Selections;
+        self.aligned = AlignedPoint::Selections;
         self.say("the selections of both begin at the same column");
     }
 
     /// Goes to the step on screen, and in both halves to the slowest instance of the changed operation.
-    fn go_to_change(&mut self, worlds: Worlds<'_>, place: usize) {
+    fn go_to_change(&mut self, worlds: PairData<'_>, place: usize) {
         let companion = self.halves[self.focus].companion.as_ref();
         let changes = companion.and_then(|it| it.changes.clone());
         let Some(row) = changes.as_ref().and_then(|it| it.rows.get(place)) else {
@@ -336,7 +336,7 @@ impl Pair {
     /// selected.
     fn go_to_slowest(
         &mut self,
-        worlds: Worlds<'_>,
+        worlds: PairData<'_>,
         half: usize,
         row: &Row,
         range: TimeRange,
@@ -363,10 +363,10 @@ impl Pair {
     pub(crate) fn words(&self) -> String {
         match self.aligned {
             _ if self.offset.is_none() => "reading both recordings".to_owned(),
-            Aligned::Begin => "aligned at the first call".to_owned(),
-            Aligned::Task => "aligned at the first task".to_owned(),
-            Aligned::Selections => "aligned at the selections".to_owned(),
-            Aligned::Step(step) => self.words_of_step(step),
+            AlignedPoint::Begin => "aligned at the first call".to_owned(),
+            AlignedPoint::Task => "aligned at the first task".to_owned(),
+            AlignedPoint::Selections => "aligned at the selections".to_owned(),
+            AlignedPoint::Step(step) => self.words_of_step(step),
         }
     }
 

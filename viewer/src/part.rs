@@ -6,40 +6,40 @@ use ascend_trace_analysis::collectives::Communicators;
 use ascend_trace_analysis::{Dependencies, Graphs, Stalls, Window};
 use ascend_trace_recording::Trace;
 
-use crate::failures::Failures;
+use crate::failures::FailedCalls;
 use crate::nodes::NodeLines;
-use crate::overall::Running;
-use crate::ranges::Ranges;
-use crate::tracks::Tracks;
+use crate::overall::PartTotals;
+use crate::ranges::RangeLines;
+use crate::tracks::SliceTracks;
 
 /// Data that the view derives from a trace. Any thread may make it.
 #[derive(Clone, Debug, Default)]
-pub struct Derived {
-    pub(crate) tracks: Tracks,
+pub struct DerivedData {
+    pub(crate) tracks: SliceTracks,
     pub(crate) dependencies: Arc<Dependencies>,
     pub(crate) stalls: Arc<Stalls>,
     pub(crate) graphs: Graphs,
     pub(crate) nodes: NodeLines,
     pub(crate) communicators: Communicators,
-    pub(crate) failures: Failures,
-    pub(crate) ranges: Ranges,
-    pub(crate) running: Running,
-    pub(crate) extent: Extent,
+    pub(crate) failures: FailedCalls,
+    pub(crate) ranges: RangeLines,
+    pub(crate) running: PartTotals,
+    pub(crate) extent: LoadedExtent,
 }
 
 /// How much of a recording a trace holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Extent {
+pub struct LoadedExtent {
     /// All that has been recorded, rather than a range of it.
     pub is_whole: bool,
     /// The recording gains nothing any more.
     pub is_final: bool,
 }
 
-impl Derived {
+impl DerivedData {
     /// Derives from a trace with this extent of a recording.
-    pub fn of(trace: &Trace, extent: Extent) -> Self {
-        let mut tracks = Tracks::default();
+    pub fn of(trace: &Trace, extent: LoadedExtent) -> Self {
+        let mut tracks = SliceTracks::default();
         tracks.update(trace);
         let dependencies: Arc<_> = Dependencies::of(trace).into();
         let stalls: Arc<_> = match extent.is_whole && extent.is_final {
@@ -50,14 +50,14 @@ impl Derived {
         let graphs = Graphs::of(trace);
         let mut nodes = NodeLines::default();
         nodes.update(trace, &graphs);
-        let mut ranges = Ranges::default();
+        let mut ranges = RangeLines::default();
         ranges.update(trace);
-        let mut failures = Failures::default();
+        let mut failures = FailedCalls::default();
         failures.update(trace);
         let window = Window::with(trace, Arc::clone(&dependencies), Arc::clone(&stalls));
         Self {
             tracks,
-            running: Running::of(&window, extent.is_whole),
+            running: PartTotals::of(&window, extent.is_whole),
             dependencies,
             stalls,
             graphs,

@@ -12,9 +12,9 @@ const DOUBLE: Duration = Duration::from_millis(400);
 
 /// State of the mouse.
 #[derive(Debug, Default)]
-pub(crate) struct Pointer {
+pub(crate) struct MouseState {
     /// Target of the pressed button.
-    pub(crate) drag: Option<Drag>,
+    pub(crate) drag: Option<DragTarget>,
     /// Where it is while no button is held, if nothing has happened since it went there.
     pub(crate) hover: Option<Position>,
     pressed: Option<(Duration, Position)>,
@@ -22,7 +22,7 @@ pub(crate) struct Pointer {
 
 /// Target of a pressed button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Drag {
+pub(crate) enum DragTarget {
     /// The lanes: from this column, and with this range on screen.
     Lanes { from: u16, range: Viewport },
     /// The end of a range that began at `from`.
@@ -36,7 +36,7 @@ pub(crate) enum Drag {
     },
 }
 
-impl Pointer {
+impl MouseState {
     /// Stores a press, and returns whether it is the second one of a double click. A third one begins
     /// again.
     pub(crate) fn press(&mut self, now: Duration, at: Position) -> bool {
@@ -51,7 +51,7 @@ impl Pointer {
     /// The range being chosen, in order of time.
     pub(crate) fn chosen(&self) -> Option<TimeRange> {
         match self.drag {
-            Some(Drag::Range { from, to }) => Some(TimeRange::between(from, to)),
+            Some(DragTarget::Range { from, to }) => Some(TimeRange::between(from, to)),
             _ => None,
         }
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     fn presses(presses: &[(u64, u16, u16)]) -> Vec<bool> {
-        let mut pointer = Pointer::default();
+        let mut pointer = MouseState::default();
         let presses = presses.iter();
         presses
             .map(|(at, x, y)| pointer.press(Duration::from_millis(*at), Position::new(*x, *y)))

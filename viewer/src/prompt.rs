@@ -4,7 +4,7 @@ use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Purpose of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum PromptPurpose {
     /// What to find.
     Find,
     /// A timestamp to go to.
@@ -24,44 +24,46 @@ pub(crate) enum Asked {
 
 /// The text as far as it has been typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Prompt {
-    pub(crate) asked: Asked,
+pub(crate) struct TextPrompt {
+    pub(crate) asked: PromptPurpose,
     pub(crate) text: String,
 }
 
-impl Prompt {
-    pub(crate) fn new(asked: Asked) -> Self {
+impl TextPrompt {
+    pub(crate) fn new(asked: PromptPurpose) -> Self {
         Self::with(asked, String::new())
     }
 
-    pub(crate) fn with(asked: Asked, text: String) -> Self {
+    pub(crate) fn with(asked: PromptPurpose, text: String) -> Self {
         Self { asked, text }
     }
 
     /// Text in front of the input.
     pub(crate) fn label(&self) -> &'static str {
         match self.asked {
-            Asked::Find => "/",
-            Asked::Moment => "go to: ",
-            Asked::Lanes => "lanes: ",
-            Asked::Least => "least duration of stalls: ",
-            Asked::Bookmark => "bookmark: ",
-            Asked::Layout => "keep this layout as: ",
-            Asked::Export => "export everything to: ",
-            Asked::ExportRange => "export what is on screen to: ",
+            PromptPurpose::Find => "/",
+            PromptPurpose::Moment => "go to: ",
+            PromptPurpose::Lanes => "lanes: ",
+            PromptPurpose::Least => "least duration of stalls: ",
+            PromptPurpose::Bookmark => "bookmark: ",
+            PromptPurpose::Layout => "keep this layout as: ",
+            PromptPurpose::Export => "export everything to: ",
+            PromptPurpose::ExportRange => "export what is on screen to: ",
         }
     }
 
     /// Examples of input.
     pub(crate) fn hint(&self) -> &'static str {
         match self.asked {
-            Asked::Find => "name  /regex/  argument=value  >1ms  <5us  ! (failed)",
-            Asked::Moment => "1.5ms from the start, +20us or -3ms from here, 50%",
-            Asked::Lanes => "part of a name; nothing: all lanes",
-            Asked::Least => "50us, 1.5ms; nothing: all stalls",
-            Asked::Bookmark => "a name for what is on screen",
-            Asked::Layout => "a name; : then lists it",
-            Asked::Export | Asked::ExportRange => ".json: Chrome  .pftrace: Perfetto  + .gz",
+            PromptPurpose::Find => "name  /regex/  argument=value  >1ms  <5us  ! (failed)",
+            PromptPurpose::Moment => "1.5ms from the start, +20us or -3ms from here, 50%",
+            PromptPurpose::Lanes => "part of a name; nothing: all lanes",
+            PromptPurpose::Least => "50us, 1.5ms; nothing: all stalls",
+            PromptPurpose::Bookmark => "a name for what is on screen",
+            PromptPurpose::Layout => "a name; : then lists it",
+            PromptPurpose::Export | PromptPurpose::ExportRange => {
+                ".json: Chrome  .pftrace: Perfetto  + .gz"
+            }
         }
     }
 }

@@ -8,9 +8,9 @@ const FAN: usize = 32;
 
 /// Nanoseconds by category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Totals([u64; Category::ALL.len()]);
+pub(crate) struct CategoryTotals([u64; Category::ALL.len()]);
 
-impl Totals {
+impl CategoryTotals {
     pub(crate) fn add(&mut self, category: Category, length: u64) {
         let sum = &mut self.0[category as usize];
         *sum = sum.saturating_add(length);
@@ -56,11 +56,11 @@ impl Totals {
 
 /// Sums of 32 slices, of 32 times 32, and so on. Only full nodes are kept.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pyramid {
-    levels: Vec<Vec<Totals>>,
+pub(crate) struct SumPyramid {
+    levels: Vec<Vec<CategoryTotals>>,
 }
 
-impl Pyramid {
+impl SumPyramid {
     /// Forgets what depends on slice `index` and later ones.
     pub(crate) fn truncate(&mut self, index: usize) {
         let mut keep = index;
@@ -76,7 +76,7 @@ impl Pyramid {
             return;
         };
         for node in ground.len()..count / FAN {
-            let mut totals = Totals::default();
+            let mut totals = CategoryTotals::default();
             for index in node * FAN..(node + 1) * FAN {
                 let (category, length) = slice(index);
                 totals.add(category, length);
@@ -92,7 +92,7 @@ impl Pyramid {
         }
     }
 
-    fn level(&mut self, height: usize, below: usize) -> Option<&mut Vec<Totals>> {
+    fn level(&mut self, height: usize, below: usize) -> Option<&mut Vec<CategoryTotals>> {
         if below < FAN {
             return None;
         }
@@ -108,7 +108,7 @@ impl Pyramid {
             .map(std::mem::take)
             .unwrap_or_default();
         for node in level.len()..below / FAN {
-            let mut totals = Totals::default();
+            let mut totals = CategoryTotals::default();
             let children = &self.levels[height - 1][node * FAN..(node + 1) * FAN];
             children.iter().for_each(|child| totals.merge(child));
             level.push(totals);
@@ -122,8 +122,8 @@ impl Pyramid {
         begin: usize,
         end: usize,
         slice: impl Fn(usize) -> (Category, u64),
-    ) -> Totals {
-        let mut totals = Totals::default();
+    ) -> CategoryTotals {
+        let mut totals = CategoryTotals::default();
         let mut direct = |range: std::ops::Range<usize>| {
             for index in range {
                 let (category, length) = slice(index);
@@ -142,7 +142,7 @@ impl Pyramid {
         totals
     }
 
-    fn sum_nodes(&self, height: usize, begin: usize, end: usize, totals: &mut Totals) {
+    fn sum_nodes(&self, height: usize, begin: usize, end: usize, totals: &mut CategoryTotals) {
         let nodes = &self.levels[height];
         let (first, last) = (begin.div_ceil(FAN), end / FAN);
         let above = self.levels.get(height + 1).map_or(0, Vec::len);
@@ -171,15 +171,15 @@ mod tests {
         (category, (index * 7 % 13) as u64)
     }
 
-    fn plain_sum(begin: usize, end: usize) -> Totals {
-        let mut totals = Totals::default();
+    fn plain_sum(begin: usize, end: usize) -> CategoryTotals {
+        let mut totals = CategoryTotals::default();
         (begin..end).map(slice).for_each(|(c, l)| totals.add(c, l));
         totals
     }
 
     #[test]
     fn any_stretch_sums_as_if_added_one_by_one() {
-        let mut pyramid = Pyramid::default();
+        let mut pyramid = SumPyramid::default();
         for count in [0, 1, 31, 32, 1_000, 1_024, 40_000] {
             pyramid.extend(count, slice);
             for begin in [0, 1, 31, 33, 500, 1_023] {
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_stretch_that_was_forgotten_is_summed_anew() {
-        let mut pyramid = Pyramid::default();
+        let mut pyramid = SumPyramid::default();
         pyramid.extend(5_000, |_| (Category::Kernel, 1));
         pyramid.truncate(100);
         let changed = |index| (Category::Kernel, if index < 100 { 1 } else { 3 });
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_long_stretch_touches_few_slices() {
-        let mut pyramid = Pyramid::default();
+        let mut pyramid = SumPyramid::default();
         pyramid.extend(1 << 20, slice);
         let touched = Cell::new(0);
         pyramid.sum(17, (1 << 20) - 5, |index| {

@@ -12,7 +12,7 @@ use crate::names;
 
 /// A question.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Query {
+pub(crate) struct FindCondition {
     names: Vec<Regex>,
     /// Names of arguments and what their values must be, in small letters.
     arguments: Vec<(String, String)>,
@@ -21,7 +21,7 @@ pub(crate) struct Query {
     failed: bool,
 }
 
-impl Query {
+impl FindCondition {
     /// Parses a query; the error names its fault.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut query = Self::default();
@@ -159,7 +159,7 @@ mod tests {
             "s1: MatMul[10us..30us] memcpy(4096)[40us..41us] memcpy(64)[50us..90us]
              s2: Add[5us..6us] =107000",
         );
-        let query = Query::parse(text).expect(text);
+        let query = FindCondition::parse(text).expect(text);
         let tasks = (0..trace.tasks().len() as u32).map(|id| Item::Task(TaskId(id)));
         let function = |item: Item| trace.function(trace.call(item.call(&trace)).function);
         let found =
@@ -181,14 +181,14 @@ mod tests {
     fn regular_expressions_may_hold_spaces() {
         assert_eq!(found("/^(Mat Mul|add)$/"), ["Add@5"]);
         assert_eq!(found("/^m/ >10us"), ["MatMul@10"]);
-        assert!(Query::parse("/(/").is_err());
+        assert!(FindCondition::parse("/(/").is_err());
     }
 
     #[test]
     fn lengths_are_limits_that_are_not_reached() {
         assert_eq!(found(">20us"), ["aclrtMemcpyAsync@50"]);
         assert_eq!(found("<2us"), ["Add@5", "aclrtMemcpyAsync@40"]);
-        assert!(Query::parse(">soon").is_err());
+        assert!(FindCondition::parse(">soon").is_err());
     }
 
     #[test]

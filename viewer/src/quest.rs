@@ -13,52 +13,52 @@ mod sums;
 use ascend_trace_recording::recording::{Towards, WindowError};
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 
-pub(crate) use blames::BlameQuest;
-pub(crate) use calls::CallsQuest;
-pub(crate) use critical::CriticalQuest;
-pub(crate) use findings::FindingsQuest;
-pub(crate) use matches::MatchQuest;
-pub(crate) use stalls::{StallQuest, Told, Wanted};
-pub(crate) use sums::{SlowestQuest, StatsQuest};
+pub(crate) use blames::BlameQuery;
+pub(crate) use calls::CallsQuery;
+pub(crate) use critical::CriticalPathQuery;
+pub(crate) use findings::FindingsQuery;
+pub(crate) use matches::MatchQuery;
+pub(crate) use stalls::{FoundStall, StallQuery, WantedStalls};
+pub(crate) use sums::{SlowestQuery, StatsQuery};
 
-use crate::identity::Identity;
+use crate::identity::StableId;
 use crate::item::{Item, TrackKey};
-use crate::job::Reached;
-use crate::ranges::Ranges;
-use crate::search::Match;
+use crate::job::JobProgress;
+use crate::ranges::RangeLines;
+use crate::search::SearchMatch;
 
 /// Subject of a search.
 #[derive(Debug)]
-pub struct Quest {
+pub struct BackgroundQuery {
     /// Counts the jobs of a view.
     pub(crate) number: u64,
-    pub(crate) kind: Kind,
-    pub(crate) course: Course,
+    pub(crate) kind: QueryKind,
+    pub(crate) course: QueryCourse,
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum QueryKind {
     /// The next match of a question.
-    Match(Box<MatchQuest>),
+    Match(Box<MatchQuery>),
     /// The next stall, or the longest ones.
-    Stalls(Box<StallQuest>),
+    Stalls(Box<StallQuery>),
     /// Sums of stalls by culprit.
-    Blames(Box<BlameQuest>),
+    Blames(Box<BlameQuery>),
     /// What checks find.
-    Findings(Box<FindingsQuest>),
+    Findings(Box<FindingsQuery>),
     /// The critical path of a range.
-    Critical(Box<CriticalQuest>),
+    Critical(Box<CriticalPathQuery>),
     /// The tables of a range.
-    Statistics(Box<StatsQuest>),
+    Statistics(Box<StatsQuery>),
     /// The calls of a thread by nesting.
-    Calls(Box<CallsQuest>),
+    Calls(Box<CallsQuery>),
     /// The slowest instance of something in a range.
-    Slowest(Box<SlowestQuest>),
+    Slowest(Box<SlowestQuery>),
 }
 
 /// Where a quest is, and where it may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Course {
+pub(crate) struct QueryCourse {
     pub(crate) towards: Towards,
     /// The timestamp where it began.
     pub(crate) begun: i64,
@@ -69,7 +69,7 @@ pub(crate) struct Course {
     pub(crate) wrapped: bool,
 }
 
-impl Course {
+impl QueryCourse {
     pub(crate) fn new(forward: bool, begun: i64, wraps: bool) -> Self {
         Self {
             towards: match forward {
@@ -152,7 +152,7 @@ impl Course {
     }
 }
 
-impl Quest {
+impl BackgroundQuery {
     /// Counts the jobs of a view.
     pub fn number(&self) -> u64 {
         self.number
@@ -166,44 +166,44 @@ impl Quest {
     pub fn advance(
         &mut self,
         recording: &mut Recording,
-        keep_on: &mut dyn FnMut(Reached) -> bool,
+        keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
         match &mut self.kind {
-            Kind::Match(quest) => quest.advance(&mut self.course, recording, keep_on),
-            Kind::Stalls(quest) => quest.advance(&mut self.course, recording, keep_on),
-            Kind::Statistics(quest) => quest.advance(recording, keep_on),
-            Kind::Blames(quest) => quest.advance(recording, keep_on),
-            Kind::Findings(quest) => quest.advance(recording, keep_on),
-            Kind::Critical(quest) => quest.advance(recording, keep_on),
-            Kind::Calls(quest) => quest.advance(&mut self.course, recording, keep_on),
-            Kind::Slowest(quest) => quest.advance(&mut self.course, recording, keep_on),
+            QueryKind::Match(quest) => quest.advance(&mut self.course, recording, keep_on),
+            QueryKind::Stalls(quest) => quest.advance(&mut self.course, recording, keep_on),
+            QueryKind::Statistics(quest) => quest.advance(recording, keep_on),
+            QueryKind::Blames(quest) => quest.advance(recording, keep_on),
+            QueryKind::Findings(quest) => quest.advance(recording, keep_on),
+            QueryKind::Critical(quest) => quest.advance(recording, keep_on),
+            QueryKind::Calls(quest) => quest.advance(&mut self.course, recording, keep_on),
+            QueryKind::Slowest(quest) => quest.advance(&mut self.course, recording, keep_on),
         }
     }
 }
 
 /// Something that was found in another part than the one that is loaded.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct FoundElsewhere {
     pub(crate) span: TimeRange,
     pub(crate) lane: TrackKey,
-    pub(crate) identity: Identity,
+    pub(crate) identity: StableId,
 }
 
-impl Found {
+impl FoundElsewhere {
     /// A match of a question.
-    fn of_match(trace: &Trace, found: Match) -> Option<Self> {
+    fn of_match(trace: &Trace, found: SearchMatch) -> Option<Self> {
         let range = match found {
-            Match::Item(item) => return Some(Self::of(trace, item)),
-            Match::Range(range) => range,
+            SearchMatch::Item(item) => return Some(Self::of(trace, item)),
+            SearchMatch::Range(range) => range,
         };
         // The line of a range depends on those around it.
-        let mut ranges = Ranges::default();
+        let mut ranges = RangeLines::default();
         ranges.update(trace);
         let selected = found.selected(trace, &ranges);
         Some(Self {
             span: range.span(trace),
             lane: selected.track(trace),
-            identity: Identity::of(selected, trace)?,
+            identity: StableId::of(selected, trace)?,
         })
     }
 
@@ -211,7 +211,7 @@ impl Found {
         Self {
             span: item.span(trace),
             lane: item.track(trace),
-            identity: Identity::of_item(item, trace),
+            identity: StableId::of_item(item, trace),
         }
     }
 }

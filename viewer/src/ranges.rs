@@ -32,13 +32,13 @@ const FEW: usize = 64;
 
 /// The ranges of a line by begin time.
 #[derive(Clone, Debug, Default)]
-struct Line {
+struct RangeLine {
     indices: Vec<u32>,
     /// The latest end of all up to the one at the same place.
     ends: Vec<i64>,
 }
 
-impl Line {
+impl RangeLine {
     fn push(&mut self, index: u32, end: i64) {
         let before = self.ends.last().copied().unwrap_or(i64::MIN);
         self.indices.push(index);
@@ -48,13 +48,13 @@ impl Line {
 
 /// The ranges of every line.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ranges {
-    lines: BTreeMap<(ThreadId, u8), Line>,
+pub(crate) struct RangeLines {
+    lines: BTreeMap<(ThreadId, u8), RangeLine>,
     /// Of how many ranges it was made, and in which span of time.
     made_of: (usize, Option<TimeRange>),
 }
 
-impl Ranges {
+impl RangeLines {
     /// Brings the lines up to date; cheap when nothing has changed.
     pub(crate) fn update(&mut self, trace: &Trace) {
         let ranges = trace.ranges();
@@ -200,7 +200,12 @@ mod tests {
     }
 
     /// Steps from range to range as a line is drawn.
-    fn walk(ranges: &Ranges, trace: &Trace, line: (ThreadId, u8), step: i64) -> Vec<(i64, i64)> {
+    fn walk(
+        ranges: &RangeLines,
+        trace: &Trace,
+        line: (ThreadId, u8),
+        step: i64,
+    ) -> Vec<(i64, i64)> {
         let (mut place, mut from) = (0, i64::MIN);
         let mut seen = Vec::new();
         while let Some((found, _, range)) = ranges.next(trace, line, place, from) {
@@ -218,7 +223,7 @@ mod tests {
         // Deeper ones, which overlap, below one that is as long as all.
         all.extend((0..6).map(|n| (n, 1_000_000 - n)));
         let trace = trace(&all);
-        let mut ranges = Ranges::default();
+        let mut ranges = RangeLines::default();
         ranges.update(&trace);
         for line in 0..=DEEPEST {
             let seen = walk(&ranges, &trace, (trace.ranges()[0].thread, line), 10_000);
@@ -233,7 +238,7 @@ mod tests {
             step in 1..50_i64,
         ) {
             let trace = trace(&all);
-            let mut ranges = Ranges::default();
+            let mut ranges = RangeLines::default();
             ranges.update(&trace);
             for line in 0..=DEEPEST {
                 let line = (trace.ranges()[0].thread, line);

@@ -6,7 +6,7 @@ use crate::item::Item;
 
 /// The place of an item among those that do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rank {
+pub(crate) struct DurationRank {
     /// All of them that have a time.
     pub(crate) count: usize,
     /// Those that took longer.
@@ -15,7 +15,7 @@ pub(crate) struct Rank {
     pub(crate) same: usize,
 }
 
-impl Rank {
+impl DurationRank {
     /// The part of them that took no longer, in percent, rounded down.
     pub(crate) fn percentile(self) -> usize {
         (self.count - self.longer) * 100 / self.count.max(1)
@@ -102,14 +102,14 @@ mod tests {
     fn an_item_is_ranked_among_those_of_its_name() {
         let trace =
             timeline("s1: A[0..10us] B[20us..90us] A[100us..130us] A[200us..210us] A[timing-off]");
-        let rank = |id| Rank::of(&trace, Item::Task(TaskId(id)));
-        let expected = Rank {
+        let rank = |id| DurationRank::of(&trace, Item::Task(TaskId(id)));
+        let expected = DurationRank {
             count: 3,
             longer: 1,
             same: 2,
         };
         assert_eq!(rank(0), Some(expected));
-        assert_eq!(rank(0).map(Rank::percentile), Some(66));
+        assert_eq!(rank(0).map(DurationRank::percentile), Some(66));
         assert_eq!(rank(2).map(|it| it.longer), Some(0));
         assert_eq!(rank(1).map(|it| it.count), Some(1));
         assert_eq!(rank(4), None, "it has no time");

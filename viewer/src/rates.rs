@@ -8,9 +8,9 @@ const WINDOW: Duration = Duration::from_secs(2);
 
 /// Counts at some points of the last seconds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rates(VecDeque<(Duration, u64)>);
+pub(crate) struct GrowthRate(VecDeque<(Duration, u64)>);
 
-impl Rates {
+impl GrowthRate {
     pub(crate) fn note(&mut self, now: Duration, calls: u64) {
         self.0.push_back((now, calls));
         while self.0.len() > 2
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_the_mean_of_the_last_seconds() {
-        let mut rates = Rates::default();
+        let mut rates = GrowthRate::default();
         let at = Duration::from_millis;
         rates.note(at(0), 0);
         assert_eq!(rates.per_second(), None);

@@ -2,7 +2,7 @@
 //! or never: nothing waits for it.
 
 use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
-use crate::theme::Ground;
+use crate::theme::TerminalBackground;
 
 /// The question.
 pub(crate) const QUESTION: &[u8] = b"\x1b]11;?\x1b\\";
@@ -11,7 +11,7 @@ const LONGEST: usize = 40;
 
 /// Separates the reply from the input of the terminal.
 #[derive(Debug, Default)]
-pub(crate) struct Replies {
+pub(crate) struct ReplyFilter {
     /// Whether a query waits for a reply.
     asked: bool,
     /// The begin of a reply.
@@ -20,29 +20,29 @@ pub(crate) struct Replies {
 
 /// Classification of an event.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum FilteredEvent {
     /// The user's.
     Event(InputEvent),
     /// A part of a reply.
     Part,
-    Ground(Ground),
+    Ground(TerminalBackground),
 }
 
-impl Replies {
+impl ReplyFilter {
     pub(crate) fn ask(&mut self) {
         self.asked = true;
     }
 
-    pub(crate) fn hear(&mut self, event: InputEvent) -> Heard {
+    pub(crate) fn hear(&mut self, event: InputEvent) -> FilteredEvent {
         let InputEvent::Key(key) = &event else {
-            return Heard::Event(event);
+            return FilteredEvent::Event(event);
         };
         match &mut self.begun {
             None if self.asked && is(key, ']', KeyModifiers::ALT) => {
                 self.begun = Some(String::new());
-                Heard::Part
+                FilteredEvent::Part
             }
-            None => Heard::Event(event),
+            None => FilteredEvent::Event(event),
             Some(text) => {
                 let is_end =
                     is(key, '\\', KeyModifiers::ALT) || is(key, 'g', KeyModifiers::CONTROL);
@@ -50,21 +50,24 @@ impl Replies {
                     _ if is_end => self.end(),
                     KeyCode::Char(letter) if text.len() < LONGEST => {
                         text.push(letter);
-                        Heard::Part
+                        FilteredEvent::Part
                     }
                     _ => {
                         self.begun = None;
-                        Heard::Event(event)
+                        FilteredEvent::Event(event)
                     }
                 }
             }
         }
     }
 
-    fn end(&mut self) -> Heard {
+    fn end(&mut self) -> FilteredEvent {
         self.asked = false;
-        let ground = self.begun.take().and_then(|text| Ground::of_reply(&text));
-        ground.map_or(Heard::Part, Heard::Ground)
+        let ground = self
+            .begun
+            .take()
+            .and_then(|text| TerminalBackground::of_reply(&text));
+        ground.map_or(FilteredEvent::Part, FilteredEvent::Ground)
     }
 }
 
@@ -85,8 +88,8 @@ mod tests {
             .map(|letter| press(KeyCode::Char(letter), KeyModifiers::NONE))
     }
 
-    fn asked() -> Replies {
-        let mut replies = Replies::default();
+    fn asked() -> ReplyFilter {
+        let mut replies = ReplyFilter::default();
         replies.ask();
         replies
     }
@@ -97,34 +100,40 @@ mod tests {
         for (end, modifiers) in ends {
             let mut replies = asked();
             let begin = press(KeyCode::Char(']'), KeyModifiers::ALT);
-            assert_eq!(replies.hear(begin), Heard::Part);
+            assert_eq!(replies.hear(begin), FilteredEvent::Part);
             for letter in letters("11;rgb:ffff/fefe/0000") {
-                assert_eq!(replies.hear(letter), Heard::Part);
+                assert_eq!(replies.hear(letter), FilteredEvent::Part);
             }
             let last = replies.hear(press(KeyCode::Char(end), modifiers));
-            assert_eq!(last, Heard::Ground(Ground::Light));
+            assert_eq!(last, FilteredEvent::Ground(TerminalBackground::Light));
             let key = press(KeyCode::Char('q'), KeyModifiers::NONE);
-            assert_eq!(replies.hear(key.clone()), Heard::Event(key));
+            assert_eq!(replies.hear(key.clone()), FilteredEvent::Event(key));
         }
     }
 
     #[test]
     fn keys_are_keys_before_and_after_and_where_nothing_was_asked() {
         let bracket = press(KeyCode::Char(']'), KeyModifiers::ALT);
-        let unasked = Replies::default().hear(bracket.clone());
-        assert_eq!(unasked, Heard::Event(bracket.clone()));
+        let unasked = ReplyFilter::default().hear(bracket.clone());
+        assert_eq!(unasked, FilteredEvent::Event(bracket.clone()));
         let mut replies = asked();
         let quit = press(KeyCode::Char('q'), KeyModifiers::NONE);
-        assert_eq!(replies.hear(quit.clone()), Heard::Event(quit.clone()));
+        assert_eq!(
+            replies.hear(quit.clone()),
+            FilteredEvent::Event(quit.clone())
+        );
         // Input other than a reply is not held back for ever.
-        assert_eq!(replies.hear(bracket), Heard::Part);
+        assert_eq!(replies.hear(bracket), FilteredEvent::Part);
         let enter = press(KeyCode::Enter, KeyModifiers::NONE);
-        assert_eq!(replies.hear(enter.clone()), Heard::Event(enter));
-        assert_eq!(replies.hear(quit.clone()), Heard::Event(quit.clone()));
+        assert_eq!(replies.hear(enter.clone()), FilteredEvent::Event(enter));
+        assert_eq!(
+            replies.hear(quit.clone()),
+            FilteredEvent::Event(quit.clone())
+        );
         replies.hear(press(KeyCode::Char(']'), KeyModifiers::ALT));
         let all: Vec<_> = letters(&"x".repeat(200))
             .map(|key| replies.hear(key))
             .collect();
-        assert!(matches!(all.last(), Some(Heard::Event(_))));
+        assert!(matches!(all.last(), Some(FilteredEvent::Event(_))));
     }
 }

@@ -5,23 +5,23 @@ use ascend_trace_analysis::checks::Finding;
 use ascend_trace_analysis::stats::StallGroup;
 use ascend_trace_recording::TimeRange;
 
-use crate::list::Which;
-use crate::quest::Told;
+use crate::list::StallFilter;
+use crate::quest::FoundStall;
 
 /// The longest stalls of all of a recording.
 #[derive(Clone, Debug)]
-pub(crate) struct Longest {
-    pub(crate) which: Which,
+pub(crate) struct CachedStalls {
+    pub(crate) which: StallFilter,
     pub(crate) least: i64,
     /// Tasks and calls when they were found.
     pub(crate) counts: (u64, u64),
     pub(crate) hidden: usize,
-    pub(crate) stalls: Vec<Told>,
+    pub(crate) stalls: Vec<FoundStall>,
 }
 
 /// Stalls of all of a recording, by who is to blame.
 #[derive(Clone, Debug)]
-pub(crate) struct BlamedAll {
+pub(crate) struct CachedBlame {
     pub(crate) least: i64,
     /// Tasks and calls when they were found.
     pub(crate) counts: (u64, u64),
@@ -31,7 +31,7 @@ pub(crate) struct BlamedAll {
 
 /// What checks found in all of a recording.
 #[derive(Clone, Debug)]
-pub(crate) struct FindingsAll {
+pub(crate) struct CachedFindings {
     /// Tasks and calls when they looked.
     pub(crate) counts: (u64, u64),
     pub(crate) findings: Vec<Finding>,
@@ -39,7 +39,7 @@ pub(crate) struct FindingsAll {
 
 /// Tables of a range of a recording.
 #[derive(Clone, Debug)]
-pub(crate) struct Summed {
+pub(crate) struct CachedStats {
     pub(crate) range: TimeRange,
     /// Tasks and calls when they were made.
     pub(crate) counts: (u64, u64),

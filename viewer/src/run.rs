@@ -7,16 +7,16 @@ pub use pair::run_pair;
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::action::Effect;
-use crate::app::Kept;
-use crate::app::{App, Follow, World};
+use crate::action::ViewRequest;
+use crate::app::SelectionSnapshot;
+use crate::app::{App, FollowMode, ViewData};
 use crate::config::Config;
 use crate::event::InputEvent;
-use crate::job::Order;
+use crate::job::JobRequest;
 use crate::reply;
-use crate::source::{Recording, Source};
-use crate::term::{self, Guard, Input};
-use crate::theme::{ColorMode, Ground, Theme};
+use crate::source::{RecordingState, TraceSource};
+use crate::term::{self, TerminalGuard, TerminalInput};
+use crate::theme::{ColorMode, TerminalBackground, Theme};
 use crate::update::update;
 use crate::view::{details, too_small, view};
 
@@ -31,7 +31,7 @@ const BURST: usize = 64;
 
 /// Appearance and start of the view.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ViewOptions {
     /// The command or the file, for the title.
     pub title: String,
     /// Follow the head of the trace from the start.
@@ -39,7 +39,7 @@ pub struct Options {
     /// Colours; `None` asks the environment (`NO_COLOR`, `COLORTERM`, `TERM`).
     pub colors: Option<ColorMode>,
     /// Background of the terminal; `None` asks the terminal, and `COLORFGBG`.
-    pub ground: Option<Ground>,
+    pub ground: Option<TerminalBackground>,
     /// Nothing but ASCII; `None` asks the environment (`LC_ALL`, `LC_CTYPE`, `LANG`).
     pub ascii: Option<bool>,
     /// The user's settings for every view; the options above have priority.
@@ -52,7 +52,7 @@ pub struct Options {
 
 /// Why the view ended. The recording goes on in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ViewOutcome {
     /// The user left.
     Quit,
     /// This signal asked for the end.
@@ -110,12 +110,12 @@ fn check_size(too_small: fn((u16, u16)) -> Option<String>) -> Result<(), ViewErr
 ///
 /// # Errors
 /// When the terminal cannot be used. A source that fails does not end the view.
-pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewError> {
+pub fn run(source: &mut dyn TraceSource, options: ViewOptions) -> Result<ViewOutcome, ViewError> {
     let (mut guard, theme) = take_terminal(&options)?;
     let mut app = begin(source, options, theme, term::size()?);
     let begun = Instant::now();
     let mut polled = None;
-    let mut seen = Seen::default();
+    let mut seen = DrawnState::default();
     loop {
         if is_due(&app, source, polled) {
             clock(&mut app, source, begun.elapsed());
@@ -129,7 +129,7 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
             false => Ok(()),
         };
         if let Some(signal) = guard.end_signal() {
-            return Ok(Outcome::Signal(signal));
+            return Ok(ViewOutcome::Signal(signal));
         }
         drawn?;
         if guard.suspend_signal() {
@@ -138,14 +138,14 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
             continue;
         }
         let wait = tick(&app, source);
-        let mut stage = Single {
+        let mut stage = SingleView {
             app: &mut app,
             world,
         };
         match handle_events(&mut stage, &mut guard, (begun, wait))? {
-            Heard::End(outcome) => return Ok(outcome),
-            Heard::Something => seen.input(),
-            Heard::Nothing => {}
+            TerminalNews::End(outcome) => return Ok(outcome),
+            TerminalNews::Something => seen.input(),
+            TerminalNews::Nothing => {}
         }
         keep_bookmarks(&mut app, source);
         keep_layout(&mut app, source);
@@ -154,12 +154,12 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
 }
 
 /// Takes the terminal over, and finds out how it shows things.
-fn take_terminal(options: &Options) -> Result<(Guard, Theme), ViewError> {
+fn take_terminal(options: &ViewOptions) -> Result<(TerminalGuard, Theme), ViewError> {
     let mode = options.colors.unwrap_or_else(term::color_mode);
     if options.colors.is_some_and(|mode| mode != ColorMode::None) {
         term::force_colors();
     }
-    let mut guard = Guard::new(options.live)?;
+    let mut guard = TerminalGuard::new(options.live)?;
     let ascii = options.ascii.unwrap_or_else(term::is_ascii);
     let ground = options.ground.or_else(term::ground).unwrap_or_default();
     let theme = Theme::new(mode).with_ascii(ascii).on(ground);
@@ -170,7 +170,7 @@ fn take_terminal(options: &Options) -> Result<(Guard, Theme), ViewError> {
 }
 
 /// The state that a view of a source begins with.
-fn begin(source: &dyn Source, options: Options, theme: Theme, size: (u16, u16)) -> App {
+fn begin(source: &dyn TraceSource, options: ViewOptions, theme: Theme, size: (u16, u16)) -> App {
     let mut app = App::new(options.title, theme, options.live, size);
     app.log_open = options.show_log && source.log().is_some();
     app.config = options.config;
@@ -183,14 +183,14 @@ fn begin(source: &dyn Source, options: Options, theme: Theme, size: (u16, u16)) 
 /// The parts of the state that decide whether the screen must be drawn again. Without a change, nothing
 /// is drawn.
 #[derive(Default)]
-struct Seen {
+struct DrawnState {
     /// Neither input nor data have arrived since the last drawing.
     is_current: bool,
     /// Lines of the program's output.
     lines: usize,
 }
 
-impl Seen {
+impl DrawnState {
     fn input(&mut self) {
         self.is_current = false;
     }
@@ -200,7 +200,7 @@ impl Seen {
     }
 
     /// Whether there is something to draw, which then is taken as drawn.
-    fn is_stale(&mut self, app: &App, world: World<'_>) -> bool {
+    fn is_stale(&mut self, app: &App, world: ViewData<'_>) -> bool {
         let lines = world.log.map_or(0, |log| log.len());
         let is_same = std::mem::replace(&mut self.lines, lines) == lines;
         self.take(!is_same || is_busy(app))
@@ -220,11 +220,11 @@ fn is_busy(app: &App) -> bool {
 }
 
 /// Tells the state what time it is.
-fn clock(app: &mut App, source: &dyn Source, time: Duration) {
+fn clock(app: &mut App, source: &dyn TraceSource, time: Duration) {
     update(app, world(source), InputEvent::Clock(time));
 }
 
-fn keep_bookmarks(app: &mut App, source: &mut dyn Source) {
+fn keep_bookmarks(app: &mut App, source: &mut dyn TraceSource) {
     if std::mem::take(&mut app.unsaved)
         && let Err(error) = source.keep_bookmarks(&app.bookmarks)
     {
@@ -232,14 +232,14 @@ fn keep_bookmarks(app: &mut App, source: &mut dyn Source) {
     }
 }
 
-fn keep_layout(app: &mut App, source: &mut dyn Source) {
+fn keep_layout(app: &mut App, source: &mut dyn TraceSource) {
     if let Some((name, text)) = app.keeping.take() {
         let kept = source.keep_layout(&text).map_err(|error| error.to_string());
         crate::update::hear_kept(app, &name, kept);
     }
 }
 
-fn draw(guard: &mut Guard, app: &mut App, world: World<'_>) -> io::Result<()> {
+fn draw(guard: &mut TerminalGuard, app: &mut App, world: ViewData<'_>) -> io::Result<()> {
     guard.draw(|buffer| {
         let size = (buffer.area.width, buffer.area.height);
         if size != app.size {
@@ -249,8 +249,8 @@ fn draw(guard: &mut Guard, app: &mut App, world: World<'_>) -> io::Result<()> {
     })
 }
 
-fn world(source: &dyn Source) -> World<'_> {
-    World {
+fn world(source: &dyn TraceSource) -> ViewData<'_> {
+    ViewData {
         trace: source.trace(),
         log: source.log(),
         export_name: source.export_name(),
@@ -259,26 +259,26 @@ fn world(source: &dyn Source) -> World<'_> {
 }
 
 /// The longest time between two looks; `None` where only keys and signals matter.
-fn tick(app: &App, source: &dyn Source) -> Option<Duration> {
+fn tick(app: &App, source: &dyn TraceSource) -> Option<Duration> {
     // A followed range is always being loaded.
-    if source.is_loading() && app.follow == Follow::Off {
+    if source.is_loading() && app.follow == FollowMode::Off {
         return Some(LOADING_TICK);
     }
     if source.is_loading() || is_busy(app) {
         return Some(TICK);
     }
-    let may_grow = app.failure.is_none() && app.progress.recording == Recording::Stopped;
+    let may_grow = app.failure.is_none() && app.progress.recording == RecordingState::Stopped;
     (may_grow || source.log().is_some()).then_some(IDLE_TICK)
 }
 
-fn is_due(app: &App, source: &dyn Source, polled: Option<Instant>) -> bool {
+fn is_due(app: &App, source: &dyn TraceSource, polled: Option<Instant>) -> bool {
     let waited = polled.map(|at| at.elapsed());
     let tick = tick(app, source).unwrap_or(IDLE_TICK);
     app.failure.is_none() && waited.is_none_or(|waited| waited >= tick)
 }
 
 /// Takes new data, and returns whether there may be something to show.
-fn poll(app: &mut App, source: &mut dyn Source) -> bool {
+fn poll(app: &mut App, source: &mut dyn TraceSource) -> bool {
     let before = app.progress.recording;
     let was_loading = source.is_loading();
     let polled = source.poll();
@@ -294,9 +294,9 @@ fn poll(app: &mut App, source: &mut dyn Source) -> bool {
     let world = world(source);
     if matches!(event, InputEvent::SourceFailed(_)) {
         // Data that was read before the failure is still shown.
-        let progress = crate::source::Progress {
+        let progress = crate::source::SourceProgress {
             changed: true,
-            recording: Recording::Stopped,
+            recording: RecordingState::Stopped,
             ..Default::default()
         };
         update(app, world, InputEvent::Data(progress));
@@ -307,7 +307,7 @@ fn poll(app: &mut App, source: &mut dyn Source) -> bool {
 }
 
 /// Shows the message of the source.
-fn notice(app: &mut App, source: &mut dyn Source) -> bool {
+fn notice(app: &mut App, source: &mut dyn TraceSource) -> bool {
     let notice = source.notice();
     let is_there = notice.is_some();
     app.message = notice.or(app.message.take());
@@ -315,12 +315,12 @@ fn notice(app: &mut App, source: &mut dyn Source) -> bool {
 }
 
 /// Shows newly read data, if there is any. A paused view does not move, but still gets its range.
-fn take_next(app: &mut App, source: &mut dyn Source) -> bool {
+fn take_next(app: &mut App, source: &mut dyn TraceSource) -> bool {
     let range = app.viewport.range();
     if app.paused && source.overview().is_loaded(range) {
         return false;
     }
-    let kept = Kept::of(app, source.trace());
+    let kept = SelectionSnapshot::of(app, source.trace());
     let Some(part) = source.next_part() else {
         return false;
     };
@@ -330,17 +330,17 @@ fn take_next(app: &mut App, source: &mut dyn Source) -> bool {
 }
 
 /// Tells the source which jobs to begin and to stop.
-fn order(app: &mut App, source: &mut dyn Source) {
+fn order(app: &mut App, source: &mut dyn TraceSource) {
     for order in app.jobs.take_orders() {
         match order {
-            Order::Start(job) => source.start(job),
-            Order::Stop(number) => source.stop(number),
+            JobRequest::Start(job) => source.start(job),
+            JobRequest::Stop(number) => source.stop(number),
         }
     }
 }
 
 /// Passes news of jobs to the state, and returns whether there were any.
-fn hear(app: &mut App, source: &mut dyn Source) -> bool {
+fn hear(app: &mut App, source: &mut dyn TraceSource) -> bool {
     let mut heard = false;
     while let Some(news) = source.news() {
         crate::update::hear(app, self::world(source), news);
@@ -350,28 +350,28 @@ fn hear(app: &mut App, source: &mut dyn Source) -> bool {
 }
 
 /// Handles events.
-trait Stage {
-    fn update(&mut self, event: InputEvent) -> Vec<Effect>;
+trait EventHandler {
+    fn update(&mut self, event: InputEvent) -> Vec<ViewRequest>;
 
     /// Sets the background of the terminal.
-    fn stand_on(&mut self, ground: Ground);
+    fn stand_on(&mut self, ground: TerminalBackground);
 
     /// The details as text.
     fn details(&self) -> String;
 }
 
 /// A view of one recording.
-struct Single<'a> {
+struct SingleView<'a> {
     app: &'a mut App,
-    world: World<'a>,
+    world: ViewData<'a>,
 }
 
-impl Stage for Single<'_> {
-    fn update(&mut self, event: InputEvent) -> Vec<Effect> {
+impl EventHandler for SingleView<'_> {
+    fn update(&mut self, event: InputEvent) -> Vec<ViewRequest> {
         update(self.app, self.world, event)
     }
 
-    fn stand_on(&mut self, ground: Ground) {
+    fn stand_on(&mut self, ground: TerminalBackground) {
         self.app.theme = self.app.theme.on(ground);
     }
 
@@ -381,36 +381,40 @@ impl Stage for Single<'_> {
 }
 
 /// Input from the terminal.
-enum Heard {
+enum TerminalNews {
     Nothing,
     Something,
     /// The view ends.
-    End(Outcome),
+    End(ViewOutcome),
 }
 
 /// Waits for events and passes them to the state.
 fn handle_events(
-    stage: &mut dyn Stage,
-    guard: &mut Guard,
+    stage: &mut dyn EventHandler,
+    guard: &mut TerminalGuard,
     (begun, mut wait): (Instant, Option<Duration>),
-) -> io::Result<Heard> {
-    let mut heard = Heard::Nothing;
+) -> io::Result<TerminalNews> {
+    let mut heard = TerminalNews::Nothing;
     for _ in 0..BURST {
         let event = match guard.wait(wait)? {
-            Input::Event(event) => event,
-            Input::Nothing => break,
-            Input::Signal => return Ok(Heard::Something),
-            Input::HungUp => return Ok(Heard::End(Outcome::Signal(signal_hook::consts::SIGHUP))),
+            TerminalInput::Event(event) => event,
+            TerminalInput::Nothing => break,
+            TerminalInput::Signal => return Ok(TerminalNews::Something),
+            TerminalInput::HungUp => {
+                return Ok(TerminalNews::End(ViewOutcome::Signal(
+                    signal_hook::consts::SIGHUP,
+                )));
+            }
         };
         wait = Some(Duration::ZERO);
-        heard = Heard::Something;
+        heard = TerminalNews::Something;
         let Some(event) = InputEvent::from_terminal(event) else {
             continue;
         };
         let event = match guard.pick_reply(event) {
-            reply::Heard::Event(event) => event,
-            reply::Heard::Part => continue,
-            reply::Heard::Ground(ground) => {
+            reply::FilteredEvent::Event(event) => event,
+            reply::FilteredEvent::Part => continue,
+            reply::FilteredEvent::Ground(ground) => {
                 stage.stand_on(ground);
                 continue;
             }
@@ -421,12 +425,12 @@ fn handle_events(
         }
         for effect in stage.update(event) {
             match effect {
-                Effect::Quit => return Ok(Heard::End(Outcome::Quit)),
-                Effect::Suspend => guard.suspend()?,
-                Effect::Redraw => guard.forget()?,
-                Effect::Copy => guard.copy(&stage.details())?,
+                ViewRequest::Quit => return Ok(TerminalNews::End(ViewOutcome::Quit)),
+                ViewRequest::Suspend => guard.suspend()?,
+                ViewRequest::Redraw => guard.forget()?,
+                ViewRequest::Copy => guard.copy(&stage.details())?,
                 // Both halves have handled it.
-                Effect::Pair(_) => {}
+                ViewRequest::Pair(_) => {}
             }
         }
     }

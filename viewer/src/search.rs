@@ -1,26 +1,26 @@
-//! Finds items and ranges that match a [`Query`], in order of time.
+//! Finds items and ranges that match a [`FindCondition`], in order of time.
 
 use std::collections::BTreeSet;
 
 use ascend_trace_recording::{CallId, FunctionId, Range, TaskId, TimeRange, Trace};
 
 use crate::item::Item;
-use crate::query::Query;
-use crate::ranges::{DEEPEST, RangeId, Ranges};
-use crate::selected::Selected;
-use crate::tracks::Tracks;
+use crate::query::FindCondition;
+use crate::ranges::{DEEPEST, RangeId, RangeLines};
+use crate::selected::Selection;
+use crate::tracks::SliceTracks;
 
 /// A result of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Match {
+pub(crate) enum SearchMatch {
     Item(Item),
     Range(RangeId),
 }
 
 /// Matches are ordered by their begins; those with equal begins by their kinds.
-type Order = (i64, Option<Match>);
+type MatchOrder = (i64, Option<SearchMatch>);
 
-impl Match {
+impl SearchMatch {
     pub(crate) fn begin(self, trace: &Trace) -> i64 {
         match self {
             Self::Item(item) => item.span(trace).begin,
@@ -29,33 +29,33 @@ impl Match {
     }
 
     /// Where a search continues; `None` if the selection cannot match a query.
-    pub(crate) fn of(selected: Selected) -> Option<Self> {
+    pub(crate) fn of(selected: Selection) -> Option<Self> {
         match selected {
-            Selected::Range(range, _) => Some(Self::Range(range)),
+            Selection::Range(range, _) => Some(Self::Range(range)),
             other => other.item().map(Self::Item),
         }
     }
 
-    pub(crate) fn selected(self, trace: &Trace, ranges: &Ranges) -> Selected {
+    pub(crate) fn selected(self, trace: &Trace, ranges: &RangeLines) -> Selection {
         match self {
-            Self::Item(item) => Selected::Item(item),
+            Self::Item(item) => Selection::Item(item),
             Self::Range(range) => {
                 let level = ranges.level(trace, range).unwrap_or(DEEPEST);
-                Selected::Range(range, level)
+                Selection::Range(range, level)
             }
         }
     }
 
-    fn order(self, trace: &Trace) -> Order {
+    fn order(self, trace: &Trace) -> MatchOrder {
         (self.begin(trace), Some(self))
     }
 }
 
 /// All calls, tasks and ranges that begin in a range, both ends included.
-pub(crate) fn all_in(trace: &Trace, range: TimeRange) -> impl Iterator<Item = Match> {
-    let tasks = (0..trace.tasks().len() as u32).map(|id| Match::Item(Item::Task(TaskId(id))));
-    let calls = (0..trace.calls().len() as u32).map(|id| Match::Item(Item::Call(CallId(id))));
-    let ranges = (0..trace.ranges().len() as u32).map(|id| Match::Range(RangeId(id)));
+pub(crate) fn all_in(trace: &Trace, range: TimeRange) -> impl Iterator<Item = SearchMatch> {
+    let tasks = (0..trace.tasks().len() as u32).map(|id| SearchMatch::Item(Item::Task(TaskId(id))));
+    let calls = (0..trace.calls().len() as u32).map(|id| SearchMatch::Item(Item::Call(CallId(id))));
+    let ranges = (0..trace.ranges().len() as u32).map(|id| SearchMatch::Range(RangeId(id)));
     let all = tasks.chain(calls).chain(ranges);
     all.filter(move |it| range.contains(it.begin(trace)))
 }
@@ -64,7 +64,7 @@ pub(crate) fn all_in(trace: &Trace, range: TimeRange) -> impl Iterator<Item = Ma
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     pub(crate) text: String,
-    query: Query,
+    query: FindCondition,
     /// By function: whether its name meets the conditions on names.
     named: Vec<bool>,
     /// By function: whether its calls have separate names.
@@ -78,7 +78,7 @@ impl Search {
     pub(crate) fn new(text: &str, trace: &Trace) -> Result<Self, String> {
         let mut search = Self {
             text: text.to_owned(),
-            query: Query::parse(text)?,
+            query: FindCondition::parse(text)?,
             named: Vec::new(),
             labelled: Vec::new(),
             possible: false,
@@ -112,10 +112,10 @@ impl Search {
         (self.query.may_find_ranges()).then(|| matching().collect())
     }
 
-    pub(crate) fn is_match(&self, trace: &Trace, found: Match) -> bool {
+    pub(crate) fn is_match(&self, trace: &Trace, found: SearchMatch) -> bool {
         match found {
-            Match::Item(item) => self.is_item(trace, item),
-            Match::Range(range) => self.is_range(trace.ranges().get(range.index())),
+            SearchMatch::Item(item) => self.is_item(trace, item),
+            SearchMatch::Range(range) => self.is_range(trace.ranges().get(range.index())),
         }
     }
 
@@ -135,7 +135,7 @@ impl Search {
     }
 
     /// The place of a match among all, from 1, and how many there are.
-    pub(crate) fn place(&self, trace: &Trace, found: Match) -> (usize, usize) {
+    pub(crate) fn place(&self, trace: &Trace, found: SearchMatch) -> (usize, usize) {
         let own = found.order(trace);
         let (mut place, mut all) = (0, 0);
         let matches = all_in(trace, TimeRange::EVERYTHING);
@@ -150,10 +150,10 @@ impl Search {
     pub(crate) fn from(
         &self,
         trace: &Trace,
-        tracks: &Tracks,
-        from: Order,
+        tracks: &SliceTracks,
+        from: MatchOrder,
         forward: bool,
-    ) -> Option<Match> {
+    ) -> Option<SearchMatch> {
         let found = [
             self.item_from(trace, tracks, from, forward),
             self.range_from(trace, from, forward),
@@ -164,17 +164,17 @@ impl Search {
     fn item_from(
         &self,
         trace: &Trace,
-        tracks: &Tracks,
-        (time, from): Order,
+        tracks: &SliceTracks,
+        (time, from): MatchOrder,
         forward: bool,
-    ) -> Option<Match> {
+    ) -> Option<SearchMatch> {
         if !self.possible {
             return None;
         }
         // Of all that begin together, ranges come last.
         let start = match from {
-            Some(Match::Item(item)) => (time, Some(item)),
-            Some(Match::Range(_)) => (time.saturating_add(1), None),
+            Some(SearchMatch::Item(item)) => (time, Some(item)),
+            Some(SearchMatch::Range(_)) => (time.saturating_add(1), None),
             None => (time, None),
         };
         let found = tracks.originals().filter_map(|key| {
@@ -187,12 +187,12 @@ impl Search {
             let mut items = std::iter::successors(step(start), |item| step(key(*item)));
             items.find(|item| self.is_item(trace, *item))
         });
-        nearest(trace, found.map(Match::Item), forward)
+        nearest(trace, found.map(SearchMatch::Item), forward)
     }
 
-    fn range_from(&self, trace: &Trace, from: Order, forward: bool) -> Option<Match> {
-        let ranges = (0..trace.ranges().len() as u32).map(|id| Match::Range(RangeId(id)));
-        let is_ahead = |it: &Match| match forward {
+    fn range_from(&self, trace: &Trace, from: MatchOrder, forward: bool) -> Option<SearchMatch> {
+        let ranges = (0..trace.ranges().len() as u32).map(|id| SearchMatch::Range(RangeId(id)));
+        let is_ahead = |it: &SearchMatch| match forward {
             true => it.order(trace) > from,
             false => it.order(trace) < from,
         };
@@ -202,7 +202,11 @@ impl Search {
 }
 
 /// The first of some matches, or the last one.
-fn nearest(trace: &Trace, matches: impl Iterator<Item = Match>, forward: bool) -> Option<Match> {
+fn nearest(
+    trace: &Trace,
+    matches: impl Iterator<Item = SearchMatch>,
+    forward: bool,
+) -> Option<SearchMatch> {
     match forward {
         true => matches.min_by_key(|it| it.order(trace)),
         false => matches.max_by_key(|it| it.order(trace)),

@@ -4,19 +4,19 @@ use ascend_trace_analysis::{Lane, Stall};
 use ascend_trace_recording::{Call, ThreadId, TimeRange, Trace};
 
 use crate::item::{Item, TrackKey};
-use crate::nodes::Node;
+use crate::nodes::ReplayNode;
 use crate::ranges::RangeId;
 
 /// The selection under the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Selected {
+pub(crate) enum Selection {
     Item(Item),
     /// A stall that is no task and no call: an idle stretch of a stream.
     Gap(Stall),
     /// A range that the program named, and the line that it is on.
     Range(RangeId, u8),
     /// A node of a graph, in one of its replays.
-    Node(Node),
+    Node(ReplayNode),
     /// A call that is under way.
     Open(OpenCall),
 }
@@ -45,7 +45,7 @@ impl OpenCall {
     }
 }
 
-impl Selected {
+impl Selection {
     pub(crate) fn item(self) -> Option<Item> {
         match self {
             Self::Item(item) => Some(item),
@@ -95,9 +95,9 @@ pub(crate) fn is_gap(stall: &Stall) -> bool {
 }
 
 /// The selection for a stall.
-pub(crate) fn of_stall(stall: Stall) -> Selected {
+pub(crate) fn of_stall(stall: Stall) -> Selection {
     match is_gap(&stall) {
-        true => Selected::Gap(stall),
-        false => Selected::Item(Item::from(stall.node)),
+        true => Selection::Gap(stall),
+        false => Selection::Item(Item::from(stall.node)),
     }
 }

@@ -4,7 +4,7 @@
 use ascend_trace_recording::{StreamId, ThreadId, TimeRange, Trace};
 
 use crate::item::TrackKey;
-use crate::tracks::Tracks;
+use crate::tracks::SliceTracks;
 use crate::view::cells::sample;
 use crate::viewport::Viewport;
 
@@ -13,14 +13,14 @@ pub const STEPS: u8 = crate::view::cells::FULL;
 
 /// The lanes of a recording that is known whole.
 #[derive(Debug)]
-pub struct Shares<'t> {
+pub struct LaneShares<'t> {
     trace: &'t Trace,
-    tracks: Tracks,
+    tracks: SliceTracks,
 }
 
 /// Whose slices a lane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownSlices {
     Tasks(StreamId),
     /// Calls of a thread at a depth of nesting.
     Calls(ThreadId, u8),
@@ -28,16 +28,16 @@ pub enum Shown {
 
 /// A cell of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct CellShare {
     pub begin: i64,
     pub end: i64,
     /// How many of its [`STEPS`] are drawn as filled; `None` where no share of the time is shown.
     pub drawn: Option<u8>,
 }
 
-impl<'t> Shares<'t> {
+impl<'t> LaneShares<'t> {
     pub fn of(trace: &'t Trace) -> Self {
-        let mut tracks = Tracks::default();
+        let mut tracks = SliceTracks::default();
         tracks.update(trace);
         Self { trace, tracks }
     }
@@ -47,16 +47,16 @@ impl<'t> Shares<'t> {
         &self,
         TimeRange { begin, end }: TimeRange,
         width: u16,
-    ) -> Vec<(Shown, Vec<Share>)> {
+    ) -> Vec<(ShownSlices, Vec<CellShare>)> {
         let range = Viewport::new(begin, end);
         let lanes = self.tracks.keys().filter_map(|key| {
             let shown = match key {
-                TrackKey::Stream(id) => Shown::Tasks(id),
-                TrackKey::Thread(id, depth) => Shown::Calls(id, depth),
+                TrackKey::Stream(id) => ShownSlices::Tasks(id),
+                TrackKey::Thread(id, depth) => ShownSlices::Calls(id, depth),
                 _ => return None,
             };
             let cells = sample(self.trace, self.tracks.get(key)?, range, width);
-            let shares = (0..).zip(cells).map(|(place, cell)| Share {
+            let shares = (0..).zip(cells).map(|(place, cell)| CellShare {
                 begin: range.time(place, width),
                 end: range.time(place + 1, width),
                 drawn: cell.drawn(),

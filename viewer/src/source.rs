@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use ascend_trace_recording::{TimeRange, Trace};
 
-use crate::job::{Job, News};
+use crate::job::{Job, JobNews};
 use crate::marks::Bookmark;
-use crate::overview::Overview;
-use crate::part::Derived;
+use crate::overview::RecordingOverview;
+use crate::part::DerivedData;
 
 /// A finished trace, or one that is still being recorded.
-pub trait Source {
+pub trait TraceSource {
     /// Takes new records. Must return soon for any amount of data: another thread reads it.
     ///
     /// # Errors
     /// When the trace cannot be read any further. The view shows the message and stays.
-    fn poll(&mut self) -> Result<Progress, Box<dyn Error + Send + Sync>>;
+    fn poll(&mut self) -> Result<SourceProgress, Box<dyn Error + Send + Sync>>;
 
-    /// The trace as of the last [`Source::next_part`].
+    /// The trace as of the last [`TraceSource::next_part`].
     fn trace(&self) -> &Trace;
 
-    /// Facts about the whole recording; [`Source::trace`] has its loaded part.
-    fn overview(&self) -> &Overview;
+    /// Facts about the whole recording; [`TraceSource::trace`] has its loaded part.
+    fn overview(&self) -> &RecordingOverview;
 
     /// Sets the range on screen. The source begins to load it, and does not wait.
     fn look_at(&mut self, _range: TimeRange) {}
@@ -34,13 +34,13 @@ pub trait Source {
     }
 
     /// Makes the newly read part the trace, if there is one, and returns its derived data. Until then
-    /// [`Source::trace`] does not change.
-    fn next_part(&mut self) -> Option<Derived> {
+    /// [`TraceSource::trace`] does not change.
+    fn next_part(&mut self) -> Option<DerivedData> {
         None
     }
 
     /// Takes back the previous data, so that the drawing thread need not free it.
-    fn take_back(&mut self, _old: Derived) {}
+    fn take_back(&mut self, _old: DerivedData) {}
 
     /// Begins a job, and does not wait. A job that cannot begin reports it in its news.
     fn start(&mut self, _job: Job) {}
@@ -49,7 +49,7 @@ pub trait Source {
     fn stop(&mut self, _number: u64) {}
 
     /// News of jobs, one after the other.
-    fn news(&mut self) -> Option<News> {
+    fn news(&mut self) -> Option<JobNews> {
         None
     }
 
@@ -88,13 +88,13 @@ pub trait Source {
     }
 
     /// Output of the traced program, if it runs under the view.
-    fn log(&self) -> Option<&dyn Log> {
+    fn log(&self) -> Option<&dyn ProgramLog> {
         None
     }
 }
 
 /// Lines that a program wrote.
-pub trait Log {
+pub trait ProgramLog {
     fn len(&self) -> usize;
 
     fn is_empty(&self) -> bool {
@@ -105,23 +105,23 @@ pub trait Log {
     fn line(&self, index: usize) -> Option<Cow<'_, str>>;
 }
 
-/// Result of a [`Source::poll`].
+/// Result of a [`TraceSource::poll`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct SourceProgress {
     /// Whether the trace is another than before.
     pub changed: bool,
-    pub recording: Recording,
+    pub recording: RecordingState,
     /// How far the trace is behind the program.
     pub lag: Option<Duration>,
     /// Counts of the recorder, where it can be asked.
-    pub counted: Option<Counted>,
+    pub counted: Option<RecorderCounts>,
     /// Bytes of the file that have not been read.
     pub unread: u64,
 }
 
 /// Counts of a recorder up to now, which its file may not contain yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct RecorderCounts {
     pub calls: u64,
     /// Calls and other records that could not be recorded.
     pub lost: u64,
@@ -129,7 +129,7 @@ pub struct Counted {
 
 /// Whether the trace still grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recording {
+pub enum RecordingState {
     #[default]
     Running,
     /// The program ended with this status.

@@ -29,8 +29,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{SigId, flag, low_level};
 
 use crate::event::InputEvent;
-use crate::reply::{Heard, QUESTION, Replies};
-use crate::theme::{ColorMode, Ground};
+use crate::reply::{FilteredEvent, QUESTION, ReplyFilter};
+use crate::theme::{ColorMode, TerminalBackground};
 
 /// Whether the terminal is in the view's hands now.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -46,8 +46,8 @@ pub(crate) fn color_mode() -> ColorMode {
 }
 
 /// The background that the environment names.
-pub(crate) fn ground() -> Option<Ground> {
-    Ground::of_variable(&env::var("COLORFGBG").ok()?)
+pub(crate) fn ground() -> Option<TerminalBackground> {
+    TerminalBackground::of_variable(&env::var("COLORFGBG").ok()?)
 }
 
 /// The terminal's name, if it cannot show a screen.
@@ -83,20 +83,20 @@ pub(crate) fn size() -> io::Result<(u16, u16)> {
 }
 
 /// The terminal in raw mode on its alternate screen, as long as this lives.
-pub(crate) struct Guard {
+pub(crate) struct TerminalGuard {
     terminal: Terminal<CrosstermBackend<Stdout>>,
-    signals: Signals,
+    signals: SignalFlags,
     keyboard: OwnedFd,
     /// There may be more events that have been read already.
     more: bool,
     /// How often crossterm has been asked in vain since the last input.
     looks: usize,
-    replies: Replies,
+    replies: ReplyFilter,
 }
 
 /// Input from the terminal.
 #[derive(Debug)]
-pub(crate) enum Input {
+pub(crate) enum TerminalInput {
     Event(crossterm::event::Event),
     Nothing,
     /// A signal came: one that ends or stops the view, or the size has changed.
@@ -121,7 +121,7 @@ const AGAIN: [Duration; 3] = [
 /// How long the rest of an escape sequence is waited for.
 const REST: Duration = Duration::from_millis(5);
 
-enum Readiness {
+enum InputReadiness {
     Ready,
     Quiet,
     Signal,
@@ -133,7 +133,7 @@ fn readiness(
     terminal: &OwnedFd,
     signals: &UnixStream,
     time: Option<Duration>,
-) -> io::Result<Readiness> {
+) -> io::Result<InputReadiness> {
     let mut polled = [
         PollFd::new(terminal, PollFlags::IN),
         PollFd::new(signals, PollFlags::IN),
@@ -142,7 +142,7 @@ fn readiness(
     let time = time.map_err(io::Error::other)?;
     match rustix::event::poll(&mut polled, time.as_ref()) {
         Ok(_) => {}
-        Err(Errno::INTR) => return Ok(Readiness::Signal),
+        Err(Errno::INTR) => return Ok(InputReadiness::Signal),
         Err(error) => return Err(error.into()),
     }
     let found = polled[0].revents();
@@ -150,10 +150,10 @@ fn readiness(
     let signalled = !polled[1].revents().is_empty();
     Ok(
         match (found.intersects(gone), found.contains(PollFlags::IN)) {
-            (true, _) => Readiness::Gone,
-            (false, true) => Readiness::Ready,
-            (false, false) if signalled => Readiness::Signal,
-            (false, false) => Readiness::Quiet,
+            (true, _) => InputReadiness::Gone,
+            (false, true) => InputReadiness::Ready,
+            (false, false) if signalled => InputReadiness::Signal,
+            (false, false) => InputReadiness::Quiet,
         },
     )
 }
@@ -168,7 +168,7 @@ fn keyboard() -> io::Result<OwnedFd> {
 }
 
 /// Flags that signals raise.
-struct Signals {
+struct SignalFlags {
     /// The number of the signal that asks the view to end.
     end: Arc<AtomicUsize>,
     suspend: Arc<AtomicBool>,
@@ -177,7 +177,7 @@ struct Signals {
     registered: Vec<SigId>,
 }
 
-impl Guard {
+impl TerminalGuard {
     /// Takes the terminal over.
     pub(crate) fn new(is_live: bool) -> io::Result<Self> {
         if !io::stdout().is_terminal() {
@@ -185,7 +185,7 @@ impl Guard {
         }
         give_back_on_panic();
         let keyboard = keyboard()?;
-        let signals = Signals::new(is_live)?;
+        let signals = SignalFlags::new(is_live)?;
         take()?;
         match Terminal::new(CrosstermBackend::new(io::stdout())) {
             Ok(terminal) => Ok(Self {
@@ -194,7 +194,7 @@ impl Guard {
                 keyboard,
                 more: false,
                 looks: AGAIN.len(),
-                replies: Replies::default(),
+                replies: ReplyFilter::default(),
             }),
             Err(error) => {
                 give_back();
@@ -221,7 +221,7 @@ impl Guard {
     }
 
     /// Separates the user's events from the terminal's replies.
-    pub(crate) fn pick_reply(&mut self, event: InputEvent) -> Heard {
+    pub(crate) fn pick_reply(&mut self, event: InputEvent) -> FilteredEvent {
         self.replies.hear(event)
     }
 
@@ -262,16 +262,16 @@ impl Guard {
     ///
     /// crossterm reads for ever from a terminal that hung up, so this function waits itself and asks
     /// only while the terminal is connected.
-    pub(crate) fn wait(&mut self, time: Option<Duration>) -> io::Result<Input> {
+    pub(crate) fn wait(&mut self, time: Option<Duration>) -> io::Result<TerminalInput> {
         let time = match (self.more, AGAIN.get(self.looks)) {
             (true, _) => Some(Duration::ZERO),
             (false, Some(again)) => Some(time.map_or(*again, |time| time.min(*again))),
             (false, None) => time,
         };
         let ready = match readiness(&self.keyboard, &self.signals.woken, time)? {
-            Readiness::Gone => return Ok(Input::HungUp),
-            Readiness::Quiet | Readiness::Signal => false,
-            Readiness::Ready => true,
+            InputReadiness::Gone => return Ok(TerminalInput::HungUp),
+            InputReadiness::Quiet | InputReadiness::Signal => false,
+            InputReadiness::Ready => true,
         };
         let signalled = self.signals.heard();
         // Also when it is quiet: then the size may have changed.
@@ -282,21 +282,21 @@ impl Guard {
             (false, _) => self.looks.saturating_add(1),
         };
         if self.more {
-            return crossterm::event::read().map(Input::Event);
+            return crossterm::event::read().map(TerminalInput::Event);
         }
         if ready {
             // A part of an escape sequence: the rest is on its way.
             std::thread::sleep(REST.min(time.unwrap_or(REST)));
         }
         Ok(if signalled {
-            Input::Signal
+            TerminalInput::Signal
         } else {
-            Input::Nothing
+            TerminalInput::Nothing
         })
     }
 }
 
-impl Drop for Guard {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
         give_back();
         for id in self.signals.registered.drain(..) {
@@ -305,7 +305,7 @@ impl Drop for Guard {
     }
 }
 
-impl Signals {
+impl SignalFlags {
     /// With `is_live`, `SIGQUIT` is for the recorder that shows the view: it asks for a report.
     fn new(is_live: bool) -> io::Result<Self> {
         let (woken, wake) = UnixStream::pair()?;

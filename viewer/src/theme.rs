@@ -10,11 +10,11 @@ use ratatui::text::Span;
 
 use crate::item::Category;
 
-pub use ground::Ground;
+pub use ground::TerminalBackground;
 use palette::{
     ACCENT, ARROW, BAD, BAR, BAR_LIGHT, CALL, CHOSEN, COLLECTIVE, COPY, COPY_IN, COPY_OUT, DIM,
     FAINT, FILL, GOOD, GRAPH, HOST_FUNC, IDLE, INK, KERNELS, LAUNCH, OTHER, PATH, RANGE_INK,
-    RANGES, RECORD, STALL, Tone, nearest_indexed,
+    RANGES, RECORD, STALL, ToneScale, nearest_indexed,
 };
 
 /// How many colours the terminal has.
@@ -52,7 +52,7 @@ impl ColorMode {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Theme {
     mode: ColorMode,
-    ground: Ground,
+    ground: TerminalBackground,
     ascii: bool,
 }
 
@@ -60,13 +60,13 @@ impl Theme {
     pub(crate) fn new(mode: ColorMode) -> Self {
         Self {
             mode,
-            ground: Ground::Dark,
+            ground: TerminalBackground::Dark,
             ascii: false,
         }
     }
 
     /// For a terminal with this ground.
-    pub(crate) fn on(self, ground: Ground) -> Self {
+    pub(crate) fn on(self, ground: TerminalBackground) -> Self {
         Self { ground, ..self }
     }
 
@@ -96,7 +96,7 @@ impl Theme {
         names.into()
     }
 
-    fn color(self, tone: Tone) -> Color {
+    fn color(self, tone: ToneScale) -> Color {
         let (r, g, b) = tone.rgb;
         match self.mode {
             ColorMode::None => Color::Reset,
@@ -106,7 +106,7 @@ impl Theme {
         }
     }
 
-    fn tone(self, category: Category, name: &str) -> Tone {
+    fn tone(self, category: Category, name: &str) -> ToneScale {
         match category {
             Category::Copy => copy(name),
             _ if is_collective(name) && category.is_work() => COLLECTIVE,
@@ -122,10 +122,10 @@ impl Theme {
         }
     }
 
-    fn ink(self, tone: Tone) -> Style {
+    fn ink(self, tone: ToneScale) -> Style {
         let tone = match self.ground {
-            Ground::Dark => tone,
-            Ground::Light => tone.on_light(),
+            TerminalBackground::Dark => tone,
+            TerminalBackground::Light => tone.on_light(),
         };
         match self.mode {
             ColorMode::None => Style::new(),
@@ -134,10 +134,10 @@ impl Theme {
     }
 
     /// The colour with the highest contrast to the background, and the text colour on it.
-    fn extremes(self) -> (Tone, Tone) {
+    fn extremes(self) -> (ToneScale, ToneScale) {
         match self.ground {
-            Ground::Dark => (CHOSEN, INK),
-            Ground::Light => (INK, CHOSEN),
+            TerminalBackground::Dark => (CHOSEN, INK),
+            TerminalBackground::Light => (INK, CHOSEN),
         }
     }
 
@@ -336,8 +336,8 @@ impl Theme {
             ColorMode::None | ColorMode::Ansi => Style::new().add_modifier(Modifier::REVERSED),
             _ => {
                 let bar = match self.ground {
-                    Ground::Dark => BAR,
-                    Ground::Light => BAR_LIGHT,
+                    TerminalBackground::Dark => BAR,
+                    TerminalBackground::Light => BAR_LIGHT,
                 };
                 let text = self.color(self.extremes().0);
                 Style::new().fg(text).bg(self.color(bar))
@@ -360,7 +360,7 @@ pub(crate) fn is_collective(name: &str) -> bool {
 }
 
 /// Copies have a colour for each direction.
-fn copy(direction: &str) -> Tone {
+fn copy(direction: &str) -> ToneScale {
     match direction {
         "H→D" => COPY_IN,
         "D→H" => COPY_OUT,

@@ -7,11 +7,11 @@ use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::{Call, CallId, StreamId, TaskId, TimeRange, Trace};
 
 use crate::item::{Category, Item, TrackKey, copies};
-use crate::pyramid::{Pyramid, Totals};
+use crate::pyramid::{CategoryTotals, SumPyramid};
 
 /// The slices of one line.
 #[derive(Clone, Debug)]
-pub(crate) struct Track {
+pub(crate) struct SliceTrack {
     key: TrackKey,
     /// Calls, or tasks with a known time, by begin time.
     items: Vec<u32>,
@@ -19,17 +19,17 @@ pub(crate) struct Track {
     untimed: Vec<u32>,
     /// Tasks with a time that may still arrive.
     pending: Vec<u32>,
-    pyramid: Pyramid,
+    pyramid: SumPyramid,
 }
 
-impl Track {
+impl SliceTrack {
     fn new(key: TrackKey) -> Self {
         Self {
             key,
             items: Vec::new(),
             untimed: Vec::new(),
             pending: Vec::new(),
-            pyramid: Pyramid::default(),
+            pyramid: SumPyramid::default(),
         }
     }
 
@@ -96,7 +96,12 @@ impl Track {
     }
 
     /// Time by category over a range of positions, clipped to `[begin, end]`.
-    pub(crate) fn totals(&self, trace: &Trace, range: (usize, usize), clip: TimeRange) -> Totals {
+    pub(crate) fn totals(
+        &self,
+        trace: &Trace,
+        range: (usize, usize),
+        clip: TimeRange,
+    ) -> CategoryTotals {
         let slice = |index: usize| self.slice(trace, index);
         let mut totals = self.pyramid.sum(range.0, range.1, slice);
         let mut trim = |index: usize, outside: i64| {
@@ -208,8 +213,8 @@ fn gallop(items: &[u32], from: usize, before: impl Fn(&u32) -> bool) -> usize {
 
 /// All tracks of a trace.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tracks {
-    tracks: BTreeMap<TrackKey, Track>,
+pub(crate) struct SliceTracks {
+    tracks: BTreeMap<TrackKey, SliceTrack>,
     /// By function: the argument that names a collective.
     places: Vec<Option<Places>>,
     /// Calls that are under way, as of the last update.
@@ -219,8 +224,8 @@ pub(crate) struct Tracks {
     calls: usize,
 }
 
-impl Tracks {
-    pub(crate) fn get(&self, key: TrackKey) -> Option<&Track> {
+impl SliceTracks {
+    pub(crate) fn get(&self, key: TrackKey) -> Option<&SliceTrack> {
         self.tracks.get(&key)
     }
 
@@ -241,7 +246,7 @@ impl Tracks {
     }
 
     pub(crate) fn pending(&self) -> usize {
-        let pending = |key| self.get(key).map_or(0, Track::pending);
+        let pending = |key| self.get(key).map_or(0, SliceTrack::pending);
         self.originals().map(pending).sum()
     }
 
@@ -289,7 +294,9 @@ impl Tracks {
         }
     }
 
-    fn track(&mut self, key: TrackKey) -> &mut Track {
-        self.tracks.entry(key).or_insert_with(|| Track::new(key))
+    fn track(&mut self, key: TrackKey) -> &mut SliceTrack {
+        self.tracks
+            .entry(key)
+            .or_insert_with(|| SliceTrack::new(key))
     }
 }

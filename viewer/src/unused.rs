@@ -2,25 +2,29 @@
 
 use ascend_trace_recording::{StreamId, Trace};
 
-use crate::arrangement::Group;
+use crate::arrangement::LaneGroup;
 use crate::item::TrackKey;
-use crate::overview::Overview;
+use crate::overview::RecordingOverview;
 
 /// Least number of streams of a device that are folded into one line.
 pub(crate) const FOLDED: usize = 2;
 
 /// Whether a stream has no task in all of the recording, as far as that is known.
-pub(crate) fn is_unused(overview: &Overview, id: StreamId) -> bool {
+pub(crate) fn is_unused(overview: &RecordingOverview, id: StreamId) -> bool {
     overview.opening.is_none() && !overview.used.contains(&id)
 }
 
 /// The line that a lane is put into with others that never had a task.
-pub(crate) fn group(trace: &Trace, overview: &Overview, key: TrackKey) -> Option<Group> {
+pub(crate) fn group(
+    trace: &Trace,
+    overview: &RecordingOverview,
+    key: TrackKey,
+) -> Option<LaneGroup> {
     let TrackKey::Stream(id) = key else {
         return None;
     };
     let stream = trace.stream(id);
-    let group = Group::Unused(stream.process, stream.device);
+    let group = LaneGroup::Unused(stream.process, stream.device);
     is_unused(overview, id).then_some(group)
 }
 

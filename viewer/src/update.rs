@@ -25,19 +25,19 @@ pub(crate) use pick::{pick, row_at};
 pub(crate) use select::is_current;
 pub(crate) use walk::{causes, effects};
 
-use crate::action::{Action, Effect, PairAction};
-use crate::app::{App, Follow, Mode, World, refresh_inside, refresh_rank};
+use crate::action::{Action, PairAction, ViewRequest};
+use crate::app::{App, FollowMode, InputMode, ViewData, refresh_inside, refresh_rank};
 use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
 use crate::job;
-use crate::list::{Kind, List, Page, Which};
-use crate::prompt::Asked;
-use crate::source::{Progress, Recording};
+use crate::list::{ListKind, ListState, StallFilter, StatsPage};
+use crate::prompt::PromptPurpose;
+use crate::source::{RecordingState, SourceProgress};
 
 /// An action is not done more often at once.
 const MOST_TIMES: u32 = 999;
 
 /// Handles an event.
-pub(crate) fn update(app: &mut App, world: World<'_>, event: InputEvent) -> Vec<Effect> {
+pub(crate) fn update(app: &mut App, world: ViewData<'_>, event: InputEvent) -> Vec<ViewRequest> {
     let effects = answer(app, world, event);
     critical::refresh(app, world);
     lists::refresh(app, world);
@@ -47,7 +47,7 @@ pub(crate) fn update(app: &mut App, world: World<'_>, event: InputEvent) -> Vec<
     effects
 }
 
-fn answer(app: &mut App, world: World<'_>, event: InputEvent) -> Vec<Effect> {
+fn answer(app: &mut App, world: ViewData<'_>, event: InputEvent) -> Vec<ViewRequest> {
     match event {
         InputEvent::Key(key) => return on_key(app, world, &key),
         InputEvent::Clock(time) => app.clock = time,
@@ -66,8 +66,8 @@ fn answer(app: &mut App, world: World<'_>, event: InputEvent) -> Vec<Effect> {
     Vec::new()
 }
 
-fn on_data(app: &mut App, world: World<'_>, progress: Progress) {
-    let ended = app.is_running() && progress.recording != Recording::Running;
+fn on_data(app: &mut App, world: ViewData<'_>, progress: SourceProgress) {
+    let ended = app.is_running() && progress.recording != RecordingState::Running;
     let changed = progress.changed || ended || app.span.is_none();
     app.progress = progress;
     if let Some(counted) = progress.counted {
@@ -86,30 +86,34 @@ fn on_data(app: &mut App, world: World<'_>, progress: Progress) {
     navigate::keep_following(app);
 }
 
-fn take_in(app: &mut App, world: World<'_>) {
+fn take_in(app: &mut App, world: ViewData<'_>) {
     app.take_in(world.trace, world.overview);
 }
 
-fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
+fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest> {
     app.message = None;
     app.pointer.forget();
     let is_interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
         && matches!(key.code, KeyCode::Char('c' | 'z' | 'l'));
     match app.mode {
-        Mode::Prompt(_) if !is_interrupt => {
+        InputMode::Prompt(_) if !is_interrupt => {
             prompts::on_key(app, world, key);
             Vec::new()
         }
-        Mode::Help(_) if !is_interrupt => {
+        InputMode::Help(_) if !is_interrupt => {
             on_help_key(app, key);
             Vec::new()
         }
-        Mode::Timeline if key.code == KeyCode::Esc && app.jobs.of(job::Kind::Quest).is_some() => {
+        InputMode::Timeline
+            if key.code == KeyCode::Esc && app.jobs.of(job::JobKind::Quest).is_some() =>
+        {
             hunt::give_up(app);
             Vec::new()
         }
-        Mode::Timeline if key.code == KeyCode::Esc && app.jobs.of(job::Kind::Export).is_some() => {
-            app.jobs.stop(job::Kind::Export);
+        InputMode::Timeline
+            if key.code == KeyCode::Esc && app.jobs.of(job::JobKind::Export).is_some() =>
+        {
+            app.jobs.stop(job::JobKind::Export);
             Vec::new()
         }
         _ if !is_interrupt && app.list.is_some() => on_list_key(app, world, key),
@@ -118,7 +122,7 @@ fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
     }
 }
 
-fn on_timeline_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
+fn on_timeline_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest> {
     if let KeyCode::Char(digit) = key.code
         && count(app, digit)
     {
@@ -178,9 +182,9 @@ fn is_step(action: Action) -> bool {
     )
 }
 
-fn on_list_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
+fn on_list_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest> {
     let kind = app.list.as_ref().map(|list| list.kind);
-    let is_typed = app.list.as_ref().is_some_and(List::takes_letters);
+    let is_typed = app.list.as_ref().is_some_and(ListState::takes_letters);
     if kind.is_some_and(|kind| !is_typed && lists::is_toggle(app, kind, key)) {
         lists::leave(app);
         return Vec::new();
@@ -191,7 +195,7 @@ fn on_list_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
     }
 }
 
-fn on_flame_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
+fn on_flame_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest> {
     match flame::on_key(app, world, key) {
         true => Vec::new(),
         false => on_timeline_key(app, world, key),
@@ -199,7 +203,7 @@ fn on_flame_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> 
 }
 
 fn on_help_key(app: &mut App, key: &KeyEvent) {
-    let Mode::Help(first) = &mut app.mode else {
+    let InputMode::Help(first) = &mut app.mode else {
         return;
     };
     match key.code {
@@ -207,24 +211,24 @@ fn on_help_key(app: &mut App, key: &KeyEvent) {
         KeyCode::Up | KeyCode::Char('k') => *first = first.saturating_sub(1),
         KeyCode::PageDown => *first = first.saturating_add(10),
         KeyCode::PageUp => *first = first.saturating_sub(10),
-        _ => app.mode = Mode::Timeline,
+        _ => app.mode = InputMode::Timeline,
     }
 }
 
 /// Runs an action.
-pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Effect> {
+pub(crate) fn perform(app: &mut App, world: ViewData<'_>, action: Action) -> Vec<ViewRequest> {
     let moves = is_move(action);
     if moves && !app.moving {
         walk::remember(app);
     }
     app.moving = moves;
     match action {
-        Action::Quit => return vec![Effect::Quit],
-        Action::Suspend => return vec![Effect::Suspend],
-        Action::Redraw => return vec![Effect::Redraw],
+        Action::Quit => return vec![ViewRequest::Quit],
+        Action::Suspend => return vec![ViewRequest::Suspend],
+        Action::Redraw => return vec![ViewRequest::Redraw],
         Action::Copy => {
             app.message = Some("sent to the terminal's clipboard, if it has one".to_owned());
-            return vec![Effect::Copy];
+            return vec![ViewRequest::Copy];
         }
         Action::PanLeft => navigate::pan(app, -20),
         Action::PanRight => navigate::pan(app, 20),
@@ -250,9 +254,9 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::NextMatch => select::next_match(app, world, true),
         Action::PreviousMatch => select::next_match(app, world, false),
         Action::NextFailure => select::next_failure(app, world),
-        Action::ListStalls => lists::toggle(app, world, Kind::Stalls(Which::All)),
-        Action::ListBlames => lists::toggle(app, world, Kind::Blames),
-        Action::ListFindings => lists::toggle(app, world, Kind::Findings),
+        Action::ListStalls => lists::toggle(app, world, ListKind::Stalls(StallFilter::All)),
+        Action::ListBlames => lists::toggle(app, world, ListKind::Blames),
+        Action::ListFindings => lists::toggle(app, world, ListKind::Findings),
         Action::CriticalPath => critical::toggle(app, world),
         Action::NextStep => return pair::ask(app, PairAction::NextStep),
         Action::PreviousStep => return pair::ask(app, PairAction::PreviousStep),
@@ -260,15 +264,17 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::AlignSelections => return pair::ask(app, PairAction::AlignSelections),
         Action::ListChanges => pair::list_changes(app, world),
         Action::LeastStall => prompts::ask_least(app),
-        Action::ListStatistics => lists::toggle(app, world, Kind::Statistics(Page::Operations)),
-        Action::ListBookmarks => lists::toggle(app, world, Kind::Bookmarks),
+        Action::ListStatistics => {
+            lists::toggle(app, world, ListKind::Statistics(StatsPage::Operations))
+        }
+        Action::ListBookmarks => lists::toggle(app, world, ListKind::Bookmarks),
         Action::Flame => flame::toggle(app, world),
-        Action::Palette => lists::toggle(app, world, Kind::Commands),
-        Action::Search => prompts::ask(app, Asked::Find),
-        Action::GoTo => prompts::ask(app, Asked::Moment),
-        Action::FilterLanes => prompts::ask(app, Asked::Lanes),
+        Action::Palette => lists::toggle(app, world, ListKind::Commands),
+        Action::Search => prompts::ask(app, PromptPurpose::Find),
+        Action::GoTo => prompts::ask(app, PromptPurpose::Moment),
+        Action::FilterLanes => prompts::ask(app, PromptPurpose::Lanes),
         Action::Layout(place) => layouts::show(app, world, place),
-        Action::SaveLayout => prompts::ask(app, Asked::Layout),
+        Action::SaveLayout => prompts::ask(app, PromptPurpose::Layout),
         Action::ExportRange => export::ask(app, world, false),
         Action::ExportAll => export::ask(app, world, true),
         Action::Bookmark => prompts::ask_bookmark(app, world),
@@ -295,7 +301,7 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
             select::reveal_lane(app);
         }
         Action::ToggleArrows => app.all_arrows = !app.all_arrows,
-        Action::Help => app.mode = Mode::Help(0),
+        Action::Help => app.mode = InputMode::Help(0),
     }
     Vec::new()
 }
@@ -319,20 +325,20 @@ fn is_move(action: Action) -> bool {
     )
 }
 
-fn follow(app: &mut App, world: World<'_>) {
+fn follow(app: &mut App, world: ViewData<'_>) {
     if !app.is_running() {
         return navigate::fit_selection(app, world);
     }
     match app.follow {
-        Follow::Off => {
-            app.follow = Follow::Head;
+        FollowMode::Off => {
+            app.follow = FollowMode::Head;
             navigate::keep_following(app);
         }
-        Follow::Everything | Follow::Head => app.follow = Follow::Off,
+        FollowMode::Everything | FollowMode::Head => app.follow = FollowMode::Off,
     }
 }
 
-fn pause(app: &mut App, world: World<'_>) {
+fn pause(app: &mut App, world: ViewData<'_>) {
     if !app.is_running() && !app.paused {
         app.message = Some("nothing to pause: the recording has ended".to_owned());
         return;
@@ -356,7 +362,7 @@ fn escape(app: &mut App) {
     app.walk = None;
 }
 
-fn toggle_log(app: &mut App, world: World<'_>) {
+fn toggle_log(app: &mut App, world: ViewData<'_>) {
     if world.log.is_none() {
         app.message = Some("the program's output is not shown here".to_owned());
         return;
@@ -366,7 +372,7 @@ fn toggle_log(app: &mut App, world: World<'_>) {
     select::reveal_lane(app);
 }
 
-fn scroll_log(app: &mut App, world: World<'_>, lines: isize) {
+fn scroll_log(app: &mut App, world: ViewData<'_>, lines: isize) {
     let shown = usize::from(app.layout().log.height.saturating_sub(1));
     let most = world.log.map_or(0, |log| log.len().saturating_sub(shown));
     app.log_back = app.log_back.saturating_add_signed(lines).min(most);

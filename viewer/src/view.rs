@@ -42,26 +42,26 @@ pub(crate) use flame::node_at;
 pub(crate) use list::{column_at, first_entry};
 use ratatui::buffer::Buffer;
 
-use crate::app::{App, Mode, World};
+use crate::app::{App, InputMode, ViewData};
 use crate::layout::MIN_SIZE;
 
-use links::Links;
+use links::SelectionLinks;
 
 /// The content to draw.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) app: &'a App,
-    pub(crate) world: World<'a>,
+    pub(crate) world: ViewData<'a>,
     /// Links of the selection.
-    pub(crate) links: &'a Links,
+    pub(crate) links: &'a SelectionLinks,
 }
 
 /// Draws everything. The cost follows the size of the screen.
-pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
+pub(crate) fn view(app: &App, world: ViewData<'_>, buffer: &mut Buffer) {
     if let Some(message) = too_small(app.size) {
         return sorry(&message, buffer);
     }
-    let links = Links::of(app, world.trace);
+    let links = SelectionLinks::of(app, world.trace);
     let scene = Scene {
         app,
         world,
@@ -84,7 +84,7 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
     status::status(&scene, &layout, buffer);
     status::hint(&scene, &layout, hidden, buffer);
     tip::draw(&scene, &layout, buffer);
-    if let Mode::Help(first) = app.mode {
+    if let InputMode::Help(first) = app.mode {
         help::draw(&scene, first, buffer);
     }
     if app.theme.is_ascii() {
@@ -93,16 +93,16 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
 }
 
 /// The details as text, all of them.
-pub(crate) fn details(app: &App, world: World<'_>) -> String {
+pub(crate) fn details(app: &App, world: ViewData<'_>) -> String {
     /// No line is that long.
     const ROOM: usize = 1_000;
-    let links = Links::default();
+    let links = SelectionLinks::default();
     let scene = Scene {
         app,
         world,
         links: &links,
     };
-    let lines = detail::lines(&scene, &drawn::Drawn::default(), ROOM);
+    let lines = detail::lines(&scene, &drawn::DrawnContent::default(), ROOM);
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }

@@ -9,9 +9,9 @@ const COUNT: usize = 3;
 
 /// The longest stalls of a recording, or of the part of it that is loaded; the longest one first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Worst(Vec<Stall>);
+pub(crate) struct LongestStalls(Vec<Stall>);
 
-impl Worst {
+impl LongestStalls {
     pub(crate) fn of(stalls: &Stalls) -> Self {
         let is_wanted = |stall: &Stall| stall.is_notable() && !stalls.continues(stall);
         let worst = stalls.worst_where(COUNT, is_wanted);

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use ascend_trace_export::{Chrome, Csv, Exporter, FORMATS, Layout, Sink, Source};
+use ascend_trace_export::{Chrome, Csv, ExportSink, ExportSource, Exporter, FORMATS, OutputLayout};
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{CallRow, Row};
 use ascend_trace_testkit::whole::from_rows;
@@ -33,9 +33,9 @@ use ascend_trace_testkit::workload::{Workload, leading, run};
 const TURNS: usize = 5;
 
 /// Processor time of this thread: other load on the machine does not count.
-struct Watch(Duration);
+struct ProcessorWatch(Duration);
 
-impl Watch {
+impl ProcessorWatch {
     fn now() -> Duration {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
@@ -53,9 +53,9 @@ impl Watch {
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Files in a folder.
-struct Folder<'a>(&'a Path);
+struct FolderSink<'a>(&'a Path);
 
-impl<'w> Sink<'w> for Folder<'_> {
+impl<'w> ExportSink<'w> for FolderSink<'_> {
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let name = if name.is_empty() { "export" } else { name };
         let path = self.0.join(name);
@@ -65,9 +65,9 @@ impl<'w> Sink<'w> for Folder<'_> {
 }
 
 /// Takes everything and keeps nothing.
-struct Nowhere;
+struct NullSink;
 
-impl<'w> Sink<'w> for Nowhere {
+impl<'w> ExportSink<'w> for NullSink {
     fn open(&mut self, _name: &str) -> io::Result<Box<dyn Write + 'w>> {
         Ok(Box::new(io::sink()))
     }
@@ -75,9 +75,9 @@ impl<'w> Sink<'w> for Nowhere {
 
 /// Counts lines.
 #[derive(Clone, Default)]
-struct Lines(Rc<Cell<u64>>);
+struct LineCounter(Rc<Cell<u64>>);
 
-impl Write for Lines {
+impl Write for LineCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
         self.0.set(self.0.get() + lines as u64);
@@ -89,21 +89,21 @@ impl Write for Lines {
     }
 }
 
-impl<'w> Sink<'w> for Lines {
+impl<'w> ExportSink<'w> for LineCounter {
     fn open(&mut self, _name: &str) -> io::Result<Box<dyn Write + 'w>> {
         Ok(Box::new(self.clone()))
     }
 }
 
 /// Lines of an export: Chrome's JSON has one for each event, CSV one for each row.
-fn lines(format: &dyn Exporter, source: &Source<'_>) -> Result<u64> {
-    let mut lines = Lines::default();
+fn lines(format: &dyn Exporter, source: &ExportSource<'_>) -> Result<u64> {
+    let mut lines = LineCounter::default();
     format.export(source, &mut lines)?;
     Ok(lines.0.get())
 }
 
 /// What there is to write.
-struct Amount {
+struct WrittenAmount {
     slices: u64,
     events: u64,
     rows: u64,
@@ -111,13 +111,13 @@ struct Amount {
 
 /// Rows of a made-up recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
+enum RowContent {
     Calls,
     Tasks,
     Waits,
 }
 
-impl Content {
+impl RowContent {
     const ALL: [Self; 3] = [Self::Calls, Self::Tasks, Self::Waits];
 
     fn name(self) -> &'static str {
@@ -142,7 +142,7 @@ impl Content {
     }
 }
 
-fn trace(steps: u32, content: Content) -> Trace {
+fn trace(steps: u32, content: RowContent) -> Trace {
     let mut rows = Vec::new();
     let workload = Workload {
         steps,
@@ -176,8 +176,8 @@ fn main() -> Result<()> {
     let all_formats = !FORMATS.iter().any(|it| names(it.name()));
     let formats = FORMATS.iter().filter(|it| all_formats || names(it.name()));
     let formats: Vec<_> = formats.collect();
-    let all_contents = !Content::ALL.iter().any(|it| names(it.name()));
-    let mut contents = Content::ALL
+    let all_contents = !RowContent::ALL.iter().any(|it| names(it.name()));
+    let mut contents = RowContent::ALL
         .into_iter()
         .filter(|it| all_contents || names(it.name()));
     let measured = contents.try_for_each(|content| measure_all(content, steps, &formats, &folder));
@@ -186,18 +186,18 @@ fn main() -> Result<()> {
 }
 
 fn measure_all(
-    content: Content,
+    content: RowContent,
     steps: u32,
     formats: &[&&dyn Exporter],
     folder: &Path,
 ) -> Result<()> {
     let trace = trace(steps, content);
-    let begin = Watch::start();
-    let source = Source::new(&trace);
+    let begin = ProcessorWatch::start();
+    let source = ExportSource::new(&trace);
     let analysis = begin.elapsed();
     let timed = trace.tasks().iter().filter(|it| it.time.is_some()).count();
     let slices = trace.calls().len() + timed;
-    let amount = Amount {
+    let amount = WrittenAmount {
         slices: slices as u64,
         events: lines(&Chrome, &source)?,
         rows: lines(&Csv, &source)?,
@@ -216,30 +216,30 @@ fn measure_all(
 
 fn measure(
     format: &dyn Exporter,
-    source: &Source<'_>,
+    source: &ExportSource<'_>,
     folder: &Path,
-    amount: &Amount,
+    amount: &WrittenAmount,
 ) -> Result<()> {
     let [mut best, mut plain, mut nowhere] = [Duration::MAX; 3];
     let mut bytes = 0;
     for _ in 0..TURNS {
-        let begin = Watch::start();
-        format.export(source, &mut Folder(folder))?;
+        let begin = ProcessorWatch::start();
+        format.export(source, &mut FolderSink(folder))?;
         best = best.min(begin.elapsed());
         bytes = folder_bytes(folder)?;
         clear(folder)?;
         plain = plain.min(write(&folder.join("plain"), bytes)?);
         clear(folder)?;
-        let begin = Watch::start();
-        format.export(source, &mut Nowhere)?;
+        let begin = ProcessorWatch::start();
+        format.export(source, &mut NullSink)?;
         nowhere = nowhere.min(begin.elapsed());
     }
     let (count, what, counted) = match format.layout() {
-        Layout::File { .. } => (amount.slices, "slices", (amount.events, "events")),
-        Layout::Ranks { .. } | Layout::Folders { .. } => {
+        OutputLayout::File { .. } => (amount.slices, "slices", (amount.events, "events")),
+        OutputLayout::Ranks { .. } | OutputLayout::Folders { .. } => {
             (amount.slices, "slices", (amount.slices, "slices"))
         }
-        Layout::Directory { .. } => (amount.rows, "rows", (amount.slices, "slices")),
+        OutputLayout::Directory { .. } => (amount.rows, "rows", (amount.slices, "slices")),
     };
     let rate = |count: u64, time: Duration| count as f64 / time.as_secs_f64() / 1e6;
     println!(
@@ -277,7 +277,7 @@ fn clear(folder: &Path) -> Result<()> {
 /// Writes this many bytes, a MiB at a time.
 fn write(path: &Path, bytes: u64) -> Result<Duration> {
     let block = vec![b'x'; 1 << 20];
-    let begin = Watch::start();
+    let begin = ProcessorWatch::start();
     let mut file = File::create(path)?;
     let mut left = bytes as usize;
     while left > 0 {

@@ -12,13 +12,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ascend_trace_export::{Sink, Step, Wanted, format, stream};
+use ascend_trace_export::{ExportSink, Step, WantedPart, format, stream};
 use ascend_trace_recording::Recording;
 
 /// Files in a folder, or nowhere.
-struct Folder(Option<PathBuf>);
+struct FolderSink(Option<PathBuf>);
 
-impl<'w> Sink<'w> for Folder {
+impl<'w> ExportSink<'w> for FolderSink {
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let name = if name.is_empty() { "export" } else { name };
         let Some(folder) = &self.0 else {
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(rows) = arguments.next() {
         step.rows = rows.parse()?;
     }
-    let mut wanted = Wanted::default();
+    let mut wanted = WantedPart::default();
     for condition in arguments {
         wanted.only.add(&condition)?;
     }
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &mut recording,
         (exporter, &wanted),
         step,
-        &mut Folder(folder),
+        &mut FolderSink(folder),
         &mut |_, _| {},
     )?;
     let passed = (now() - begin).as_secs_f64();

@@ -2,7 +2,7 @@
 
 /// Which arguments slices have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Args {
+pub enum ArgDetail {
     /// All that is known.
     #[default]
     Full,

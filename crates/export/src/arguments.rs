@@ -3,18 +3,18 @@
 use ascend_trace_format::api::{ArgKind, RetKind};
 use ascend_trace_recording::{Argument, Call};
 
-use crate::Source;
-use crate::fields::{Fields, Name};
+use crate::ExportSource;
+use crate::fields::{FieldName, FieldWriter};
 
 /// Under which name an argument is written.
-pub(crate) type Naming = fn(&Argument) -> Name<'_>;
+pub(crate) type ArgumentNaming = fn(&Argument) -> FieldName<'_>;
 
 /// Writes every argument.
 pub(crate) fn write_arguments<'t>(
-    fields: &mut impl Fields<'t>,
-    source: &Source<'t>,
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
     call: &Call,
-    name_of: Naming,
+    name_of: ArgumentNaming,
 ) {
     let trace = source.trace;
     let mut strings = trace.strings(call).iter();
@@ -39,23 +39,23 @@ pub(crate) fn write_arguments<'t>(
 }
 
 /// An argument's name.
-pub(crate) fn plain_name(argument: &Argument) -> Name<'_> {
-    Name::of(&argument.name)
+pub(crate) fn plain_name(argument: &Argument) -> FieldName<'_> {
+    FieldName::of(&argument.name)
 }
 
 /// The name of an argument, unless every slice has a field of that name.
-pub(crate) fn slice_name(argument: &Argument) -> Name<'_> {
+pub(crate) fn slice_name(argument: &Argument) -> FieldName<'_> {
     match argument.name.as_str() {
         "stream" => "stream_handle".into(),
         "device" => "device_argument".into(),
         "correlation" => "correlation_argument".into(),
-        name => Name::of(name),
+        name => FieldName::of(name),
     }
 }
 
 fn write_word<'t>(
-    fields: &mut impl Fields<'t>,
-    (argument, name): (&'t Argument, Name<'t>),
+    fields: &mut impl FieldWriter<'t>,
+    (argument, name): (&'t Argument, FieldName<'t>),
     word: u64,
 ) {
     match argument.kind {
@@ -77,7 +77,11 @@ fn write_word<'t>(
 
 /// Writes the result of a call as `ret`, and the name of an error as `ret_name`; of a call that did not
 /// return, how it ended.
-pub(crate) fn write_result<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, call: &Call) {
+pub(crate) fn write_result<'t>(
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
+    call: &Call,
+) {
     let trace = source.trace;
     if let Some(ending) = call.ending.exported() {
         fields.word("ending", ending);

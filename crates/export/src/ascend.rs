@@ -19,12 +19,12 @@ use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{Process, StreamId, Trace};
 use serde_json::json;
 
-use crate::chrome::Events;
-use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
-use communication::Communication;
-use dialect::Ascend as Dialect;
-use kernels::Kernels;
-use laps::Laps;
+use crate::chrome::EventFile;
+use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
+use communication::CommunicationFile;
+use dialect::AscendDialect as Dialect;
+use kernels::KernelDetails;
+use laps::StepTimes;
 
 /// What readers know the folders by.
 const ENDING: &str = "_ascend_pt";
@@ -40,25 +40,32 @@ impl Exporter for Ascend {
         "ascend"
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Folders { ending: ENDING }
+    fn layout(&self) -> OutputLayout {
+        OutputLayout::Folders { ending: ENDING }
     }
 
-    fn begin<'w>(&self, _: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
-        Ok(Box::new(Ranks(BTreeMap::new())))
+    fn begin<'w>(
+        &self,
+        _: &mut dyn ExportSink<'w>,
+    ) -> Result<Box<dyn ExportPass<'w> + 'w>, ExportError> {
+        Ok(Box::new(RankFolders(BTreeMap::new())))
     }
 }
 
 /// The folders of an export, by rank.
-struct Ranks<'w>(BTreeMap<u64, Rank<'w>>);
+struct RankFolders<'w>(BTreeMap<u64, RankFiles<'w>>);
 
 /// Processes without a rank belong to the first one.
 fn rank(process: &Process) -> u64 {
     process.rank_number().unwrap_or(0)
 }
 
-impl<'w> Pass<'w> for Ranks<'w> {
-    fn step(&mut self, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+impl<'w> ExportPass<'w> for RankFolders<'w> {
+    fn step(
+        &mut self,
+        source: &ExportSource<'_>,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<(), ExportError> {
         let trace = source.trace;
         let mut ranks: Vec<u64> = trace.processes().iter().map(rank).collect();
         ranks.sort_unstable();
@@ -82,32 +89,36 @@ impl<'w> Pass<'w> for Ranks<'w> {
     }
 }
 
-impl<'w> Ranks<'w> {
+impl<'w> RankFolders<'w> {
     fn rank(
         &mut self,
         number: u64,
-        source: &Source<'_>,
-        sink: &mut dyn Sink<'w>,
-    ) -> Result<&mut Rank<'w>, ExportError> {
+        source: &ExportSource<'_>,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<&mut RankFiles<'w>, ExportError> {
         Ok(match self.0.entry(number) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(Rank::new(number, source, sink)?),
+            Entry::Vacant(place) => place.insert(RankFiles::new(number, source, sink)?),
         })
     }
 }
 
 /// The files of a rank.
-struct Rank<'w> {
-    timeline: Events<'w, Dialect>,
-    kernels: Kernels<'w>,
-    laps: Laps,
+struct RankFiles<'w> {
+    timeline: EventFile<'w, Dialect>,
+    kernels: KernelDetails<'w>,
+    laps: StepTimes,
     laps_to: Box<dyn Write + 'w>,
-    communication: Communication,
+    communication: CommunicationFile,
     communication_to: Box<dyn Write + 'w>,
 }
 
-impl<'w> Rank<'w> {
-    fn new(number: u64, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<Self, ExportError> {
+impl<'w> RankFiles<'w> {
+    fn new(
+        number: u64,
+        source: &ExportSource<'_>,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<Self, ExportError> {
         let trace = source.trace;
         let folder = folder(trace, number);
         let mut info = open(sink, &format!("{folder}/profiler_info_{number}.json"))?;
@@ -118,16 +129,16 @@ impl<'w> Rank<'w> {
         let own: Vec<&StepStats> = steps.filter(|it| it.rank.unwrap_or(0) == number).collect();
         let base = wall_base(trace);
         Ok(Self {
-            timeline: Events::new(result("trace_view.json")?, Dialect { base }),
-            kernels: Kernels::new(result("kernel_details.csv")?, base)?,
-            laps: Laps::new(&own),
+            timeline: EventFile::new(result("trace_view.json")?, Dialect { base }),
+            kernels: KernelDetails::new(result("kernel_details.csv")?, base)?,
+            laps: StepTimes::new(&own),
             laps_to: result("step_trace_time.csv")?,
-            communication: Communication::new(base),
+            communication: CommunicationFile::new(base),
             communication_to: result("communication.json")?,
         })
     }
 
-    fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
+    fn step(&mut self, source: &ExportSource<'_>) -> Result<(), ExportError> {
         self.timeline.step(source)?;
         let trace = source.trace;
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
@@ -154,7 +165,7 @@ impl<'w> Rank<'w> {
         Ok(())
     }
 
-    fn end(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
+    fn end(&mut self, source: &ExportSource<'_>) -> Result<(), ExportError> {
         self.kernels.finish()?;
         self.laps.write(source.trace, &mut self.laps_to)?;
         self.laps_to.flush()?;

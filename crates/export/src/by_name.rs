@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 const MOST: usize = 4096;
 
 /// Values of the names of a category.
-type Names<V> = FxHashMap<Box<str>, V>;
+type CategoryNames<V> = FxHashMap<Box<str>, V>;
 
 #[derive(Debug)]
 pub(crate) struct ByName<V> {
     /// There are about a dozen.
-    categories: Vec<(Box<str>, Names<V>)>,
+    categories: Vec<(Box<str>, CategoryNames<V>)>,
     names: usize,
 }
 
@@ -40,7 +40,8 @@ impl<V> ByName<V> {
         let mut categories = self.categories.iter();
         let place = categories.position(|(known, _)| is_same(known, category));
         let place = place.unwrap_or_else(|| {
-            self.categories.push((category.into(), Names::default()));
+            self.categories
+                .push((category.into(), CategoryNames::default()));
             self.categories.len() - 1
         });
         let old = self.categories[place].1.insert(name.into(), value);

@@ -29,15 +29,15 @@ mod stalls;
 
 use std::io::Write;
 
-pub(crate) use dialect::{Dialect, Label};
-pub(crate) use output::Output;
+pub(crate) use dialect::{Dialect, EventLabel};
+pub(crate) use output::EventOutput;
 
-use crate::counters::Counters;
-use crate::facts::Facts;
+use crate::counters::TraceCounters;
+use crate::facts::TraceFacts;
 use crate::fields::write_recording;
-use crate::tracks::Tracks;
-use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
-use dialect::Plain;
+use crate::tracks::TrackLayout;
+use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
+use dialect::PlainDialect;
 
 /// The exporter for `--format chrome`.
 #[derive(Clone, Copy, Debug)]
@@ -48,19 +48,29 @@ impl Exporter for Chrome {
         "chrome"
     }
 
-    fn layout(&self) -> Layout {
-        Layout::File { extension: "json" }
+    fn layout(&self) -> OutputLayout {
+        OutputLayout::File { extension: "json" }
     }
 
-    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
-        Ok(Box::new(ChromePass(Events::new(open(sink, "")?, Plain))))
+    fn begin<'w>(
+        &self,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<Box<dyn ExportPass<'w> + 'w>, ExportError> {
+        Ok(Box::new(ChromePass(EventFile::new(
+            open(sink, "")?,
+            PlainDialect,
+        ))))
     }
 }
 
-struct ChromePass<'w>(Events<'w, Plain>);
+struct ChromePass<'w>(EventFile<'w, PlainDialect>);
 
-impl<'w> Pass<'w> for ChromePass<'w> {
-    fn step(&mut self, source: &Source<'_>, _: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+impl<'w> ExportPass<'w> for ChromePass<'w> {
+    fn step(
+        &mut self,
+        source: &ExportSource<'_>,
+        _: &mut dyn ExportSink<'w>,
+    ) -> Result<(), ExportError> {
         self.0.step(source)
     }
 
@@ -70,32 +80,32 @@ impl<'w> Pass<'w> for ChromePass<'w> {
 }
 
 /// A file of trace events on its way through a trace.
-pub(crate) struct Events<'w, D> {
-    output: Output<'w>,
+pub(crate) struct EventFile<'w, D> {
+    output: EventOutput<'w>,
     dialect: D,
-    tracks: Tracks,
-    counters: Counters,
-    facts: Facts,
+    tracks: TrackLayout,
+    counters: TraceCounters,
+    facts: TraceFacts,
     /// Number of the last flow.
     flows: u64,
 }
 
-impl<'w, D: Dialect> Events<'w, D> {
+impl<'w, D: Dialect> EventFile<'w, D> {
     pub(crate) fn new(file: Box<dyn Write + 'w>, dialect: D) -> Self {
-        let mut output = Output::new(file, D::IS_LIST);
+        let mut output = EventOutput::new(file, D::IS_LIST);
         output.begin(|json| dialect.write_head(json));
         Self {
             output,
             dialect,
-            tracks: Tracks::new(D::NUMBERING),
-            counters: Counters::default(),
-            facts: Facts::default(),
+            tracks: TrackLayout::new(D::NUMBERING),
+            counters: TraceCounters::default(),
+            facts: TraceFacts::default(),
             flows: 0,
         }
     }
 
     /// Writes a part of the trace.
-    pub(crate) fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
+    pub(crate) fn step(&mut self, source: &ExportSource<'_>) -> Result<(), ExportError> {
         let (output, tracks) = (&mut self.output, &mut self.tracks);
         output.begin_part(self.dialect.base(source.part.begin));
         tracks.advance(source);

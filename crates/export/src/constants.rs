@@ -6,16 +6,16 @@ use ascend_trace_format::api::{ArgKind, RetKind};
 use ascend_trace_recording::{Argument, FunctionId, Trace};
 
 /// A value and its name.
-type Known<'t> = Option<(i64, Option<&'t str>)>;
+type KnownValue<'t> = Option<(i64, Option<&'t str>)>;
 
 /// What each argument was last, and each result.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Constants<'t> {
-    arguments: Vec<Vec<Cell<Known<'t>>>>,
-    results: Vec<Cell<Known<'t>>>,
+pub(crate) struct ConstantNames<'t> {
+    arguments: Vec<Vec<Cell<KnownValue<'t>>>>,
+    results: Vec<Cell<KnownValue<'t>>>,
 }
 
-impl<'t> Constants<'t> {
+impl<'t> ConstantNames<'t> {
     pub(crate) fn of(trace: &'t Trace) -> Self {
         let functions = trace.functions().iter();
         Self {
@@ -54,7 +54,7 @@ impl<'t> Constants<'t> {
 }
 
 fn remember<'t>(
-    cell: Option<&Cell<Known<'t>>>,
+    cell: Option<&Cell<KnownValue<'t>>>,
     value: i64,
     look_up: impl FnOnce() -> Option<&'t str>,
 ) -> Option<&'t str> {

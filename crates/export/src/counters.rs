@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{ProcessId, StreamId, Task, TimeRange};
 
-use crate::Source;
-use crate::tracks::{Track, Tracks};
-use memory::{Memory, Place};
+use crate::ExportSource;
+use crate::tracks::{SliceTrack, TrackLayout};
+use memory::{MemoryInUse, MemoryKind};
 
 /// A counter of an export.
 #[derive(Clone, Debug)]
@@ -25,28 +25,28 @@ pub(crate) struct Counter {
     /// The process, or the device below one, that it belongs to.
     pub(crate) pid: u32,
     /// The stream's track, of a stream's counter.
-    pub(crate) track: Option<Track>,
+    pub(crate) track: Option<SliceTrack>,
 }
 
 /// Quantity of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Subject {
+enum CounterSubject {
     Queued(StreamId),
     /// Streams of the device with this number in the export.
     Busy(u32),
-    Memory(ProcessId, Place),
+    Memory(ProcessId, MemoryKind),
 }
 
 /// A change of a counter, or its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct CounterStep {
     /// Nanoseconds on the host's clock.
     pub(crate) time: i64,
     /// The difference, or the new value.
     pub(crate) amount: i64,
 }
 
-impl Step {
+impl CounterStep {
     pub(crate) const fn new(time: i64, amount: i64) -> Self {
         Self { time, amount }
     }
@@ -54,11 +54,11 @@ impl Step {
 
 /// A counter on its way through a trace.
 #[derive(Debug, Default)]
-struct Gauge {
+struct RunningCounter {
     counter: Option<Counter>,
     /// Changes that were not written: up, and down. Each is nearly in order.
-    ups: Vec<Step>,
-    downs: Vec<Step>,
+    ups: Vec<CounterStep>,
+    downs: Vec<CounterStep>,
     value: i64,
     told: i64,
     /// The value before the range is not written yet: it can still change.
@@ -67,7 +67,7 @@ struct Gauge {
 
 /// How far a stream's tasks have been counted.
 #[derive(Clone, Copy, Debug)]
-struct Latest {
+struct StreamProgress {
     submitted: i64,
     completed: i64,
     worked: i64,
@@ -75,23 +75,23 @@ struct Latest {
 
 /// All counters of the selection. They count everything, including slices that are left out.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
-    gauges: BTreeMap<Subject, Gauge>,
-    streams: Vec<Latest>,
-    memory: Memory,
+pub(crate) struct TraceCounters {
+    gauges: BTreeMap<CounterSubject, RunningCounter>,
+    streams: Vec<StreamProgress>,
+    memory: MemoryInUse,
     numbers: u64,
 }
 
-impl Counters {
+impl TraceCounters {
     /// Adds a part of a trace and writes everything certain: the description of every counter before
     /// its first value, then its values.
     pub(crate) fn advance<E>(
         &mut self,
-        source: &Source<'_>,
-        tracks: &Tracks,
-        told: &mut impl FnMut(&Counter, Option<Step>) -> Result<(), E>,
+        source: &ExportSource<'_>,
+        tracks: &TrackLayout,
+        told: &mut impl FnMut(&Counter, Option<CounterStep>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let first = Latest {
+        let first = StreamProgress {
             submitted: i64::MIN,
             completed: i64::MIN,
             worked: i64::MIN,
@@ -104,7 +104,9 @@ impl Counters {
         }
         let gauges = &mut self.gauges;
         self.memory.advance(source, &mut |process, place, step| {
-            let gauge = gauges.entry(Subject::Memory(process, place)).or_default();
+            let gauge = gauges
+                .entry(CounterSubject::Memory(process, place))
+                .or_default();
             gauge.ups.push(step);
         });
         let until = match source.part.is_last {
@@ -128,12 +130,12 @@ impl Counters {
 
     /// Counts the tasks of a stream, as they enter its queue, run and leave it. Submissions from
     /// several threads can be out of order by the length of a call; a queue is in order.
-    fn count_tasks(&mut self, source: &Source<'_>, stream: StreamId, device: u32) {
+    fn count_tasks(&mut self, source: &ExportSource<'_>, stream: StreamId, device: u32) {
         let trace = source.trace;
         let latest = &mut self.streams[stream.index()];
-        let subject = Subject::Queued(stream);
+        let subject = CounterSubject::Queued(stream);
         let mut queued = self.gauges.remove(&subject).unwrap_or_default();
-        let busy = self.gauges.entry(Subject::Busy(device)).or_default();
+        let busy = self.gauges.entry(CounterSubject::Busy(device)).or_default();
         let tasks = trace.stream_tasks(stream);
         let begin = tasks.partition_point(|id| source.keys.task(*id) < source.part.from);
         let tasks = tasks[begin..].iter();
@@ -143,13 +145,13 @@ impl Counters {
             let submitted = trace.call(task.call).begin.min(time.end);
             latest.submitted = latest.submitted.max(submitted);
             latest.completed = latest.completed.max(time.end);
-            queued.ups.push(Step::new(latest.submitted, 1));
-            queued.downs.push(Step::new(latest.completed, -1));
+            queued.ups.push(CounterStep::new(latest.submitted, 1));
+            queued.downs.push(CounterStep::new(latest.completed, -1));
             if is_work(task) {
                 let begin = time.begin.max(latest.worked);
                 latest.worked = time.end.max(begin);
-                busy.ups.push(Step::new(begin, 1));
-                busy.downs.push(Step::new(latest.worked, -1));
+                busy.ups.push(CounterStep::new(begin, 1));
+                busy.downs.push(CounterStep::new(latest.worked, -1));
             }
         }
         self.gauges.insert(subject, queued);
@@ -163,9 +165,9 @@ fn is_work(task: &Task) -> bool {
 
 /// Name and place of a counter, if its subject is shown.
 fn describe(
-    source: &Source<'_>,
-    tracks: &Tracks,
-    subject: Subject,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    subject: CounterSubject,
     number: u64,
 ) -> Option<Counter> {
     let host = |process: ProcessId, device: Option<u32>| {
@@ -181,27 +183,29 @@ fn describe(
         track,
     };
     Some(match subject {
-        Subject::Queued(stream) => {
+        CounterSubject::Queued(stream) => {
             let track = tracks.streams.get(stream.index())?.own()?;
             let name = format!("queued on stream {}", source.trace.stream(stream).number());
             counter(name, "tasks", track.pid, Some(track))
         }
-        Subject::Busy(pid) => counter("busy".to_owned(), "streams", pid, None),
-        Subject::Memory(process, Place::Host) => {
+        CounterSubject::Busy(pid) => counter("busy".to_owned(), "streams", pid, None),
+        CounterSubject::Memory(process, MemoryKind::Host) => {
             let pid = host(process, None)?;
             counter("pinned memory in use".to_owned(), "bytes", pid, None)
         }
-        Subject::Memory(process, Place::Device(device)) => match host(process, Some(device)) {
-            Some(pid) => counter("memory in use".to_owned(), "bytes", pid, None),
-            None => {
-                let name = format!("memory in use on device {device}");
-                counter(name, "bytes", host(process, None)?, None)
+        CounterSubject::Memory(process, MemoryKind::Device(device)) => {
+            match host(process, Some(device)) {
+                Some(pid) => counter("memory in use".to_owned(), "bytes", pid, None),
+                None => {
+                    let name = format!("memory in use on device {device}");
+                    counter(name, "bytes", host(process, None)?, None)
+                }
             }
-        },
+        }
     })
 }
 
-impl Gauge {
+impl RunningCounter {
     /// Writes the values of the counter before a time, which may be the last one. Only the last value
     /// of a timestamp counts, and only if it differs. Inside a range it begins with the value at its
     /// begin.
@@ -209,7 +213,7 @@ impl Gauge {
         &mut self,
         (until, is_last): (i64, bool),
         range: Option<TimeRange>,
-        told: &mut impl FnMut(&Counter, Option<Step>) -> Result<(), E>,
+        told: &mut impl FnMut(&Counter, Option<CounterStep>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(counter) = &self.counter else {
             return Ok(());
@@ -222,24 +226,24 @@ impl Gauge {
         let downs = self.downs.partition_point(|step| step.time < until);
         let (mut rising, mut falling) = (&self.ups[..ups], &self.downs[..downs]);
         let mut next = earliest(&mut rising, &mut falling);
-        let may_change = |next: Option<Step>| match next {
+        let may_change = |next: Option<CounterStep>| match next {
             Some(next) => next.time <= first,
             // Later parts have later times, but they may still be before the range.
             None => until <= first && !is_last,
         };
         if std::mem::take(&mut self.is_waiting) && !may_change(next) && self.value != self.told {
             self.told = self.value;
-            told(counter, Some(Step::new(first, self.value)))?;
+            told(counter, Some(CounterStep::new(first, self.value)))?;
         }
         self.is_waiting = next.is_none() && may_change(next);
-        while let Some(Step { time, amount }) = next {
+        while let Some(CounterStep { time, amount }) = next {
             self.value = self.value.saturating_add(amount);
             next = earliest(&mut rising, &mut falling);
             let is_over = next.is_none_or(|next| next.time != time) && !may_change(next);
             self.is_waiting = next.is_none() && !is_over;
             if time <= range.end && is_over && self.value != self.told {
                 self.told = self.value;
-                told(counter, Some(Step::new(time.max(first), self.value)))?;
+                told(counter, Some(CounterStep::new(time.max(first), self.value)))?;
             }
         }
         self.ups.drain(..ups);
@@ -249,7 +253,7 @@ impl Gauge {
 }
 
 /// Takes the earlier one of the first steps of two lists.
-fn earliest<'s>(one: &mut &'s [Step], other: &mut &'s [Step]) -> Option<Step> {
+fn earliest<'s>(one: &mut &'s [CounterStep], other: &mut &'s [CounterStep]) -> Option<CounterStep> {
     let from = match (one.first(), other.first()) {
         (Some(a), Some(b)) if b.time < a.time => other,
         (Some(_), _) => one,

@@ -9,9 +9,11 @@ use std::io::{self, Write};
 use ascend_trace_recording::text::is_formula;
 
 use crate::digits::{write_signed, write_unsigned};
-use crate::facts::Facts;
-use crate::tables::{Cell, Column, Kind, Table, TableWriter, Tables, Value};
-use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
+use crate::facts::TraceFacts;
+use crate::tables::{
+    CellValue, ColumnKind, TableCell, TableColumn, TableExport, TableId, TableWriter,
+};
+use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 
 /// Bytes that are collected before they are handed on.
 const CHUNK: usize = 256 * 1024;
@@ -25,15 +27,20 @@ impl Exporter for Csv {
         "csv"
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Directory { files: &Table::CSV }
+    fn layout(&self) -> OutputLayout {
+        OutputLayout::Directory {
+            files: &TableId::CSV,
+        }
     }
 
-    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
-        let mut names = Table::CSV.into_iter();
-        let tables = Tables::new(|table| {
+    fn begin<'w>(
+        &self,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<Box<dyn ExportPass<'w> + 'w>, ExportError> {
+        let mut names = TableId::CSV.into_iter();
+        let tables = TableExport::new(|table| {
             let file = open(sink, names.next().unwrap_or_default())?;
-            let mut writer = Writer {
+            let mut writer = CsvWriter {
                 file,
                 chunk: Vec::with_capacity(CHUNK + CHUNK / 8),
                 comma: false,
@@ -45,15 +52,15 @@ impl Exporter for Csv {
     }
 }
 
-struct Writer<'w> {
+struct CsvWriter<'w> {
     file: Box<dyn Write + 'w>,
     chunk: Vec<u8>,
     /// A comma is due before the next cell.
     comma: bool,
 }
 
-impl Writer<'_> {
-    fn heads(&mut self, columns: &[(&'static str, Kind)]) {
+impl CsvWriter<'_> {
+    fn heads(&mut self, columns: &[(&'static str, ColumnKind)]) {
         for (name, _) in columns {
             self.separate();
             self.text(name.as_bytes());
@@ -96,17 +103,17 @@ impl Writer<'_> {
     }
 }
 
-impl TableWriter for Writer<'_> {
-    fn rows<R>(&mut self, columns: &[Column<'_, R>], rows: &[R]) -> io::Result<()> {
-        let mut cell = Cell::default();
+impl TableWriter for CsvWriter<'_> {
+    fn rows<R>(&mut self, columns: &[TableColumn<'_, R>], rows: &[R]) -> io::Result<()> {
+        let mut cell = TableCell::default();
         for row in rows {
             for column in columns {
                 self.separate();
                 match column.fill(row, &mut cell) {
-                    Value::Nothing => {}
-                    Value::Signed(value) => write_signed(&mut self.chunk, value),
-                    Value::Unsigned(value) => write_unsigned(&mut self.chunk, value),
-                    Value::Text(text) => self.guarded(text),
+                    CellValue::Nothing => {}
+                    CellValue::Signed(value) => write_signed(&mut self.chunk, value),
+                    CellValue::Unsigned(value) => write_unsigned(&mut self.chunk, value),
+                    CellValue::Text(text) => self.guarded(text),
                 }
             }
             self.chunk.push(b'\n');
@@ -119,7 +126,7 @@ impl TableWriter for Writer<'_> {
         Ok(())
     }
 
-    fn end(&mut self, _source: &Source<'_>, _facts: &Facts) -> io::Result<()> {
+    fn end(&mut self, _source: &ExportSource<'_>, _facts: &TraceFacts) -> io::Result<()> {
         self.file.write_all(&self.chunk)?;
         self.chunk.clear();
         self.file.flush()

@@ -16,11 +16,11 @@ use ascend_trace_recording::{ProcessId, Trace};
 use serde_json::{Value, json};
 
 pub use crate::tables::clocks::ClockRow;
-pub use read::Collected;
+pub use read::CollectedRecording;
 
-use crate::parquet::{Manner, Writer};
-use crate::tables::{Kind, Table, TableWriter, Tables, clocks};
-use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
+use crate::parquet::{ParquetOptions, ParquetWriter};
+use crate::tables::{ColumnKind, TableExport, TableId, TableWriter, clocks};
+use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 
 /// Version of tables, columns, their meaning and their partitions. Datasets of different versions do not mix.
 pub const DATASET_VERSION: u32 = 2;
@@ -28,7 +28,7 @@ pub const DATASET_VERSION: u32 = 2;
 /// The partition column that parts of one recording differ in.
 const RANK: &str = "rank";
 
-const MANNER: Manner = Manner {
+const MANNER: ParquetOptions = ParquetOptions {
     left_out: Some(RANK),
     has_page_index: true,
 };
@@ -37,7 +37,7 @@ const MANNER: Manner = Manner {
 #[derive(Clone, Debug)]
 pub struct Dataset {
     ranks: Vec<Option<u64>>,
-    tables: Vec<Table>,
+    tables: Vec<TableId>,
 }
 
 impl Dataset {
@@ -51,14 +51,14 @@ impl Dataset {
         }
         Self {
             ranks,
-            tables: Table::ALL.to_vec(),
+            tables: TableId::ALL.to_vec(),
         }
     }
 
     /// The same with the tables of these names alone.
     #[must_use]
     pub fn with_only<S: AsRef<str>>(mut self, names: &[S]) -> Self {
-        let is_named = |it: &Table| names.iter().any(|name| name.as_ref() == it.name());
+        let is_named = |it: &TableId| names.iter().any(|name| name.as_ref() == it.name());
         self.tables.retain(is_named);
         self
     }
@@ -66,7 +66,7 @@ impl Dataset {
 
 /// The names of all tables.
 pub fn dataset_tables() -> impl Iterator<Item = &'static str> {
-    Table::NAMES.into_iter()
+    TableId::NAMES.into_iter()
 }
 
 fn rank(trace: &Trace, process: ProcessId) -> Option<u64> {
@@ -87,9 +87,9 @@ impl Exporter for Dataset {
     }
 
     /// These, or some of them, for each rank.
-    fn layout(&self) -> Layout {
-        Layout::Directory {
-            files: &Table::PARQUET,
+    fn layout(&self) -> OutputLayout {
+        OutputLayout::Directory {
+            files: &TableId::PARQUET,
         }
     }
 
@@ -98,25 +98,32 @@ impl Exporter for Dataset {
         needs.max().unwrap_or(Needs::Calls)
     }
 
-    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
+    fn begin<'w>(
+        &self,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<Box<dyn ExportPass<'w> + 'w>, ExportError> {
         let mut parts = Vec::new();
         for rank in &self.ranks {
-            let tables = Tables::of(self.tables.iter().copied(), |table| {
+            let tables = TableExport::of(self.tables.iter().copied(), |table| {
                 let name = format!("{}/{}.parquet", folder(*rank), table.name());
                 let file = open(sink, &name)?;
-                Ok::<_, ExportError>(Writer::new(file, table, MANNER)?)
+                Ok::<_, ExportError>(ParquetWriter::new(file, table, MANNER)?)
             });
             parts.push((*rank, tables?));
         }
-        Ok(Box::new(Parts(parts)))
+        Ok(Box::new(RankTables(parts)))
     }
 }
 
 /// The tables of each rank.
-struct Parts<'w>(Vec<(Option<u64>, Tables<Writer<'w>>)>);
+struct RankTables<'w>(Vec<(Option<u64>, TableExport<ParquetWriter<'w>>)>);
 
-impl<'w> Pass<'w> for Parts<'w> {
-    fn step(&mut self, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+impl<'w> ExportPass<'w> for RankTables<'w> {
+    fn step(
+        &mut self,
+        source: &ExportSource<'_>,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<(), ExportError> {
         if let [(_, tables)] = self.0.as_mut_slice() {
             return tables.step(source, sink);
         }
@@ -132,7 +139,7 @@ impl<'w> Pass<'w> for Parts<'w> {
 }
 
 /// The part of a source that belongs to the processes of a rank.
-fn of_rank<'a>(source: &Source<'a>, wanted: Option<u64>) -> Source<'a> {
+fn of_rank<'a>(source: &ExportSource<'a>, wanted: Option<u64>) -> ExportSource<'a> {
     let trace = source.trace;
     let mut own = source.narrowed(|id| rank(trace, id) == wanted);
     // They are written with the last part.
@@ -147,9 +154,9 @@ fn of_rank<'a>(source: &Source<'a>, wanted: Option<u64>) -> Source<'a> {
 
 /// What `_schema.json` says: the version, the partition columns, and the columns of all tables.
 pub fn dataset_schema() -> Value {
-    let tables = Table::ALL
+    let tables = TableId::ALL
         .into_iter()
-        .zip(Table::NAMES)
+        .zip(TableId::NAMES)
         .map(|(table, name)| {
             let columns = table.columns().into_iter();
             let columns = columns.filter(|(name, _)| *name != RANK).map(column);
@@ -166,11 +173,11 @@ pub fn dataset_schema() -> Value {
     })
 }
 
-fn column((name, kind): (&str, Kind)) -> Value {
+fn column((name, kind): (&str, ColumnKind)) -> Value {
     let kind = match kind {
-        Kind::Number => "int64",
-        Kind::Unsigned => "uint64",
-        Kind::Word | Kind::Text => "text",
+        ColumnKind::Number => "int64",
+        ColumnKind::Unsigned => "uint64",
+        ColumnKind::Word | ColumnKind::Text => "text",
     };
     let is_in = |unit: &str| name == unit || name.ends_with(&format!("_{unit}"));
     let unit = ["ns", "bytes"].into_iter().find(|unit| is_in(unit));
@@ -189,7 +196,7 @@ pub fn table_rows(file: File) -> io::Result<u64> {
 /// # Errors
 /// When it cannot be written.
 pub fn write_clocks(file: &mut impl io::Write, rows: &[ClockRow]) -> io::Result<()> {
-    let mut writer = Writer::of(Box::new(file), clocks::kinds(), Manner::default())?;
+    let mut writer = ParquetWriter::of(Box::new(file), clocks::kinds(), ParquetOptions::default())?;
     writer.rows(&clocks::columns(), rows)?;
     writer.close()
 }

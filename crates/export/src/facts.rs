@@ -5,12 +5,12 @@ use ascend_trace_analysis::stats::Steps;
 use ascend_trace_analysis::{Fold, Node};
 use ascend_trace_recording::{CallId, ProcessId, TaskId};
 
-use crate::Source;
+use crate::ExportSource;
 use rustc_hash::FxHashMap;
 
 /// Counts over all parts that have been written.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct TraceFacts {
     pub(crate) calls: u64,
     pub(crate) tasks: u64,
     pub(crate) untimed_tasks: u64,
@@ -23,9 +23,9 @@ pub(crate) struct Facts {
     replays: FxHashMap<(ProcessId, u32), u64>,
 }
 
-impl Facts {
+impl TraceFacts {
     /// Counts the rows of the part.
-    pub(crate) fn add(&mut self, source: &Source<'_>) {
+    pub(crate) fn add(&mut self, source: &ExportSource<'_>) {
         let trace = source.trace;
         self.steps.take(source);
         if source.is_all() {
@@ -51,7 +51,7 @@ impl Facts {
         &self.steps
     }
 
-    fn add_part(&mut self, source: &Source<'_>) {
+    fn add_part(&mut self, source: &ExportSource<'_>) {
         let trace = source.trace;
         let is_here = |node: Node, call: CallId| {
             let thread = trace.call(call).thread;

@@ -9,19 +9,19 @@ use ascend_trace_format::version::FILE_VERSION;
 use ascend_trace_recording::{Call, CallId, ProcessId, Task, TaskId, TaskPart, Trace};
 
 use crate::arguments::{slice_name, write_arguments, write_result};
-use crate::facts::Facts;
-use crate::{Args, Source};
+use crate::facts::TraceFacts;
+use crate::{ArgDetail, ExportSource};
 
 /// The name of a value; it lives as long as the trace.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Name<'t> {
+pub(crate) enum FieldName<'t> {
     /// From the trace's tables, which can be anything.
     OfTrace(&'t str),
     /// A name of this crate. These are words.
     Word(&'static str),
 }
 
-impl<'t> Name<'t> {
+impl<'t> FieldName<'t> {
     #[inline]
     pub(crate) fn of(text: &'t str) -> Self {
         Self::OfTrace(text)
@@ -45,7 +45,7 @@ impl<'t> Name<'t> {
     }
 }
 
-impl From<&'static str> for Name<'_> {
+impl From<&'static str> for FieldName<'_> {
     #[inline]
     fn from(text: &'static str) -> Self {
         Self::Word(text)
@@ -53,34 +53,34 @@ impl From<&'static str> for Name<'_> {
 }
 
 /// Takes named values. Names live as long as the trace, `'t`.
-pub(crate) trait Fields<'t> {
-    fn integer(&mut self, name: impl Into<Name<'t>>, value: i64);
-    fn unsigned(&mut self, name: impl Into<Name<'t>>, value: u64);
-    fn address(&mut self, name: impl Into<Name<'t>>, value: u64);
-    fn float(&mut self, name: impl Into<Name<'t>>, value: f64);
-    fn boolean(&mut self, name: impl Into<Name<'t>>, value: bool);
+pub(crate) trait FieldWriter<'t> {
+    fn integer(&mut self, name: impl Into<FieldName<'t>>, value: i64);
+    fn unsigned(&mut self, name: impl Into<FieldName<'t>>, value: u64);
+    fn address(&mut self, name: impl Into<FieldName<'t>>, value: u64);
+    fn float(&mut self, name: impl Into<FieldName<'t>>, value: f64);
+    fn boolean(&mut self, name: impl Into<FieldName<'t>>, value: bool);
     /// One of a few texts that occur often.
-    fn word(&mut self, name: impl Into<Name<'t>>, value: &str) {
+    fn word(&mut self, name: impl Into<FieldName<'t>>, value: &str) {
         self.text(name, value);
     }
     /// Any text.
-    fn text(&mut self, name: impl Into<Name<'t>>, value: &str);
+    fn text(&mut self, name: impl Into<FieldName<'t>>, value: &str);
     /// A text that is not there.
-    fn nothing(&mut self, name: impl Into<Name<'t>>);
+    fn nothing(&mut self, name: impl Into<FieldName<'t>>);
 }
 
 /// The wanted fields of a call; `stream` is the name of its stream's number.
 #[inline]
 pub(crate) fn write_call<'t>(
-    fields: &mut impl Fields<'t>,
-    source: &Source<'t>,
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
     id: CallId,
     stream: &'static str,
 ) {
     let (trace, call) = (source.trace, source.trace.call(id));
     match source.args {
-        Args::Full => write_whole_call(fields, source, (id, call), stream),
-        Args::Minimal => {
+        ArgDetail::Full => write_whole_call(fields, source, (id, call), stream),
+        ArgDetail::Minimal => {
             let has_code = trace.function(call.function).ret == RetKind::Error;
             if call.result().is_none_or(|code| has_code && code != 0) {
                 write_result(fields, source, call);
@@ -89,14 +89,14 @@ pub(crate) fn write_call<'t>(
                 write_correlation(fields, trace, id);
             }
         }
-        Args::None => {}
+        ArgDetail::None => {}
     }
 }
 
 /// Its arguments and result, then the tracer's facts about it.
 fn write_whole_call<'t>(
-    fields: &mut impl Fields<'t>,
-    source: &Source<'t>,
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
     (id, call): (CallId, &Call),
     stream_name: &'static str,
 ) {
@@ -140,33 +140,33 @@ fn write_whole_call<'t>(
 /// The wanted fields of a task with times; `stream` is the name of its stream's number.
 #[inline]
 pub(crate) fn write_task<'t>(
-    fields: &mut impl Fields<'t>,
-    source: &Source<'t>,
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
     id: TaskId,
     stream: &'static str,
 ) {
     let trace = source.trace;
     match source.args {
-        Args::Full => write_whole_task(fields, source, id, stream),
-        Args::Minimal => {
+        ArgDetail::Full => write_whole_task(fields, source, id, stream),
+        ArgDetail::Minimal => {
             let task = trace.task(id);
             write_place(fields, trace, task, stream);
             if let Some(bytes) = bytes_moved(trace, trace.call(task.call)) {
                 fields.unsigned("bytes", bytes);
             }
         }
-        Args::None => {}
+        ArgDetail::None => {}
     }
 }
 
 /// Kind and place of a part of a task.
 pub(crate) fn write_part<'t>(
-    fields: &mut impl Fields<'t>,
-    source: &Source<'t>,
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
     task: TaskId,
     part: &TaskPart<'t>,
 ) {
-    if source.args == Args::None {
+    if source.args == ArgDetail::None {
         return;
     }
     let task = source.trace.task(task);
@@ -179,7 +179,7 @@ pub(crate) fn write_part<'t>(
 
 /// Where a task ran, and which call submitted it.
 fn write_place<'t>(
-    fields: &mut impl Fields<'t>,
+    fields: &mut impl FieldWriter<'t>,
     trace: &Trace,
     task: &Task,
     stream_name: &'static str,
@@ -191,8 +191,8 @@ fn write_place<'t>(
 }
 
 fn write_whole_task<'t>(
-    fields: &mut impl Fields<'t>,
-    source: &Source<'t>,
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
     id: TaskId,
     stream: &'static str,
 ) {
@@ -224,8 +224,12 @@ fn write_whole_task<'t>(
 }
 
 /// Of a stretch in which a stream did nothing: who is to blame, as far as that is known.
-pub(crate) fn write_stall<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, stall: &Stall) {
-    if source.args != Args::Full {
+pub(crate) fn write_stall<'t>(
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
+    stall: &Stall,
+) {
+    if source.args != ArgDetail::Full {
         return;
     }
     let stalls = &source.stalls;
@@ -253,12 +257,12 @@ pub(crate) fn write_stall<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>,
 
 /// Of the making of a graph.
 pub(crate) fn write_graph<'t>(
-    fields: &mut impl Fields<'t>,
-    source: &Source<'t>,
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
     graph: &Graph,
-    facts: &Facts,
+    facts: &TraceFacts,
 ) {
-    if source.args == Args::None {
+    if source.args == ArgDetail::None {
         return;
     }
     let trace = source.trace;
@@ -282,15 +286,19 @@ pub(crate) fn write_graph<'t>(
 
 /// Bounds of a step of a training loop, and the parts of its time. Readers find them next to the step's
 /// name.
-pub(crate) fn write_step<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, step: &StepStats) {
-    if source.args == Args::None {
+pub(crate) fn write_step<'t>(
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
+    step: &StepStats,
+) {
+    if source.args == ArgDetail::None {
         return;
     }
     fields.word(
         "verdict",
         step.verdict.map_or("too few times", Verdict::name),
     );
-    if source.args == Args::Minimal {
+    if source.args == ArgDetail::Minimal {
         return;
     }
     let times = [
@@ -314,9 +322,9 @@ pub(crate) fn write_step<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
 
 /// Of the recording as a whole.
 pub(crate) fn write_recording<'t>(
-    fields: &mut impl Fields<'t>,
-    source: &Source<'t>,
-    facts: &Facts,
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
+    facts: &TraceFacts,
 ) {
     let trace = source.trace;
     let session = trace.session();
@@ -358,7 +366,11 @@ pub(crate) fn write_recording<'t>(
 }
 
 /// Number of the process, where its pid is that of another one before it.
-fn write_process<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, process: ProcessId) {
+fn write_process<'t>(
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
+    process: ProcessId,
+) {
     if source.has_pid_of_another(process) {
         let serial = source.trace.process(process).serial;
         fields.unsigned("process", u64::from(serial));
@@ -366,12 +378,12 @@ fn write_process<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, process:
 }
 
 /// The same number on a task and on the call that submitted it; never 0, which readers take for none.
-fn write_correlation<'t>(fields: &mut impl Fields<'t>, trace: &Trace, call: CallId) {
+fn write_correlation<'t>(fields: &mut impl FieldWriter<'t>, trace: &Trace, call: CallId) {
     fields.unsigned("correlation", u64::from(trace.call_number(call)) + 1);
 }
 
 /// Operands of an operator, and the direction of a copy.
-fn write_work<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, call: &Call) {
+fn write_work<'t>(fields: &mut impl FieldWriter<'t>, trace: &'t Trace, call: &Call) {
     if let Some(shapes) = trace.shapes(call) {
         fields.text("shapes", &shapes);
     }
@@ -380,7 +392,7 @@ fn write_work<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, call: &Call) {
     }
 }
 
-fn write_event<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, call: &Call) {
+fn write_event<'t>(fields: &mut impl FieldWriter<'t>, trace: &'t Trace, call: &Call) {
     if let Some(generation) = call.event {
         let serial = trace.event(generation.event).serial;
         fields.unsigned("event_serial", u64::from(serial));

@@ -4,20 +4,20 @@
 use std::io::Write as _;
 
 use crate::digits::{write_address, write_signed, write_thousandths, write_unsigned};
-use crate::fields::{Fields, Name};
+use crate::fields::{FieldName, FieldWriter};
 
 /// Integers beyond this are not exact in a JSON reader that knows only doubles.
 const EXACT: u64 = 1 << 53;
 
 /// JSON text in the making.
 #[derive(Debug, Default)]
-pub(crate) struct Json {
+pub(crate) struct JsonText {
     text: Vec<u8>,
     /// A comma is due before the next name or element.
     comma: bool,
 }
 
-impl Json {
+impl JsonText {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.text
     }
@@ -67,7 +67,7 @@ impl Json {
         self.comma = true;
     }
 
-    /// As [`Json::key`], for a name that is written out with its comma, quotes and colon.
+    /// As [`JsonText::key`], for a name that is written out with its comma, quotes and colon.
     #[inline]
     pub(crate) fn next(&mut self, name: &'static [u8]) -> &mut Self {
         self.plain(name);
@@ -132,7 +132,7 @@ impl Json {
         self.text.push(b'"');
     }
 
-    /// As [`Json::integer`].
+    /// As [`JsonText::integer`].
     #[inline]
     pub(crate) fn unsigned(&mut self, value: u64) {
         self.separate();
@@ -173,11 +173,11 @@ impl Json {
 
     /// The name of a member, as the exports name values.
     #[inline]
-    fn field<'t>(&mut self, name: impl Into<Name<'t>>) -> &mut Self {
+    fn field<'t>(&mut self, name: impl Into<FieldName<'t>>) -> &mut Self {
         let name = name.into();
         match name {
-            Name::Word(word) => self.key(word),
-            Name::OfTrace(text) => self.name(text),
+            FieldName::Word(word) => self.key(word),
+            FieldName::OfTrace(text) => self.name(text),
         }
     }
 
@@ -245,39 +245,39 @@ fn special_in(word: u64) -> u64 {
         | below(word ^ (ONES * u64::from(b'\\')), 1)
 }
 
-impl<'t> Fields<'t> for Json {
+impl<'t> FieldWriter<'t> for JsonText {
     #[inline]
-    fn integer(&mut self, name: impl Into<Name<'t>>, value: i64) {
+    fn integer(&mut self, name: impl Into<FieldName<'t>>, value: i64) {
         self.field(name).integer(value);
     }
 
     #[inline]
-    fn unsigned(&mut self, name: impl Into<Name<'t>>, value: u64) {
+    fn unsigned(&mut self, name: impl Into<FieldName<'t>>, value: u64) {
         self.field(name).unsigned(value);
     }
 
     #[inline]
-    fn address(&mut self, name: impl Into<Name<'t>>, value: u64) {
+    fn address(&mut self, name: impl Into<FieldName<'t>>, value: u64) {
         self.field(name).address(value);
     }
 
     #[inline]
-    fn float(&mut self, name: impl Into<Name<'t>>, value: f64) {
+    fn float(&mut self, name: impl Into<FieldName<'t>>, value: f64) {
         self.field(name).float(value);
     }
 
     #[inline]
-    fn boolean(&mut self, name: impl Into<Name<'t>>, value: bool) {
+    fn boolean(&mut self, name: impl Into<FieldName<'t>>, value: bool) {
         self.field(name).boolean(value);
     }
 
     #[inline]
-    fn text(&mut self, name: impl Into<Name<'t>>, value: &str) {
+    fn text(&mut self, name: impl Into<FieldName<'t>>, value: &str) {
         self.field(name).string(value);
     }
 
     #[inline]
-    fn nothing(&mut self, name: impl Into<Name<'t>>) {
+    fn nothing(&mut self, name: impl Into<FieldName<'t>>) {
         self.field(name).null();
     }
 }
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn text_reads_back_as_what_was_written() {
-        let mut json = Json::default();
+        let mut json = JsonText::default();
         json.open(b'{');
         json.name("quote \" slash \\ tab \t")
             .string("line\nfeed \u{1} ü");
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn microseconds_keep_every_nanosecond() {
         let text = |ns| {
-            let mut json = Json::default();
+            let mut json = JsonText::default();
             json.micros(ns);
             String::from_utf8(json.as_bytes().to_vec()).unwrap()
         };

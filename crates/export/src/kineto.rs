@@ -14,13 +14,16 @@ use std::collections::btree_map::Entry;
 
 use ascend_trace_recording::Process;
 
-use crate::chrome::Events;
-use crate::{Args, ExportError, Exporter, Layout, Pass, Sink, Source, open, rank_file};
-use dialect::Kineto as Dialect;
+use crate::chrome::EventFile;
+use crate::{
+    ArgDetail, ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open,
+    rank_file,
+};
+use dialect::KinetoDialect as Dialect;
 
 /// What calls and tasks are called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Names {
+pub enum EventNames {
     /// As in all other formats.
     #[default]
     Own,
@@ -31,12 +34,16 @@ pub enum Names {
 /// The exporter for `--format kineto`.
 #[derive(Clone, Copy, Debug)]
 pub struct Kineto {
-    names: Names,
+    names: EventNames,
 }
 
 impl Kineto {
-    pub const OWN: Self = Self { names: Names::Own };
-    pub const CUDA: Self = Self { names: Names::Cuda };
+    pub const OWN: Self = Self {
+        names: EventNames::Own,
+    };
+    pub const CUDA: Self = Self {
+        names: EventNames::Cuda,
+    };
 }
 
 /// What readers know such files by.
@@ -47,12 +54,15 @@ impl Exporter for Kineto {
         "kineto"
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Ranks { ending: ENDING }
+    fn layout(&self) -> OutputLayout {
+        OutputLayout::Ranks { ending: ENDING }
     }
 
-    fn begin<'w>(&self, _: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
-        Ok(Box::new(Ranks {
+    fn begin<'w>(
+        &self,
+        _: &mut dyn ExportSink<'w>,
+    ) -> Result<Box<dyn ExportPass<'w> + 'w>, ExportError> {
+        Ok(Box::new(KinetoFiles {
             names: self.names,
             files: BTreeMap::new(),
         }))
@@ -60,9 +70,9 @@ impl Exporter for Kineto {
 }
 
 /// The files of an export, by rank.
-struct Ranks<'w> {
-    names: Names,
-    files: BTreeMap<u64, Events<'w, Dialect>>,
+struct KinetoFiles<'w> {
+    names: EventNames,
+    files: BTreeMap<u64, EventFile<'w, Dialect>>,
 }
 
 /// Processes without a rank belong to the first one.
@@ -70,24 +80,28 @@ fn rank(process: &Process) -> u64 {
     process.rank_number().unwrap_or(0)
 }
 
-impl<'w> Ranks<'w> {
+impl<'w> KinetoFiles<'w> {
     fn file(
         &mut self,
         rank: u64,
-        sink: &mut dyn Sink<'w>,
-    ) -> Result<&mut Events<'w, Dialect>, ExportError> {
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<&mut EventFile<'w, Dialect>, ExportError> {
         Ok(match self.files.entry(rank) {
             Entry::Occupied(file) => file.into_mut(),
             Entry::Vacant(place) => {
                 let file = open(sink, &rank_file(rank, ENDING))?;
-                place.insert(Events::new(file, Dialect::new(rank, self.names)))
+                place.insert(EventFile::new(file, Dialect::new(rank, self.names)))
             }
         })
     }
 }
 
-impl<'w> Pass<'w> for Ranks<'w> {
-    fn step(&mut self, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+impl<'w> ExportPass<'w> for KinetoFiles<'w> {
+    fn step(
+        &mut self,
+        source: &ExportSource<'_>,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<(), ExportError> {
         let trace = source.trace;
         let mut ranks: Vec<u64> = trace.processes().iter().map(rank).collect();
         ranks.sort_unstable();
@@ -95,8 +109,8 @@ impl<'w> Pass<'w> for Ranks<'w> {
         for own in &ranks {
             let mut source = source.narrowed(|id| rank(trace.process(id)) == *own);
             // Without their numbers nothing leads from a call to its task.
-            if source.args == Args::None {
-                source.args = Args::Minimal;
+            if source.args == ArgDetail::None {
+                source.args = ArgDetail::Minimal;
             }
             if source.has_any() || self.files.contains_key(own) {
                 self.file(*own, sink)?.step(&source)?;

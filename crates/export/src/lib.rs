@@ -1,7 +1,7 @@
 //! Exports of a trace to other tools: one [`Exporter`] per format, one file per exporter.
 //!
-//! An exporter turns a [`Source`] into bytes; it opens no files itself. Where they go, and whether
-//! something may be overwritten, is decided by the caller through a [`Sink`].
+//! An exporter turns a [`ExportSource`] into bytes; it opens no files itself. Where they go, and whether
+//! something may be overwritten, is decided by the caller through a [`ExportSink`].
 
 mod args;
 mod arguments;
@@ -35,28 +35,28 @@ use ascend_trace_analysis::Needs;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::Task;
 
-pub use args::Args;
+pub use args::ArgDetail;
 pub use ascend::Ascend;
 pub use chrome::Chrome;
 pub use csv::Csv;
 #[cfg(feature = "parquet")]
 pub use dataset::{
-    ClockRow, Collected, DATASET_VERSION, Dataset, dataset_schema, dataset_tables, table_rows,
-    write_clocks,
+    ClockRow, CollectedRecording, DATASET_VERSION, Dataset, dataset_schema, dataset_tables,
+    table_rows, write_clocks,
 };
-pub use kineto::{Kineto, Names};
+pub use kineto::{EventNames, Kineto};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 pub use perfetto::Perfetto;
-pub use selection::{Only, OnlyError, Pattern, Wanted};
+pub use selection::{NamePattern, OnlyConditions, OnlyError, WantedPart};
 
 pub use ascend_trace_analysis::{RecordingPart, Step};
-pub use part::Source;
+pub use part::ExportSource;
 pub use stream::{StreamError, stream};
 
 /// Output of an exporter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum OutputLayout {
     /// One file, usually named with this extension.
     File { extension: &'static str },
     /// A directory that holds these files.
@@ -68,7 +68,7 @@ pub enum Layout {
     Folders { ending: &'static str },
 }
 
-/// The file of a rank, for [`Layout::Ranks`].
+/// The file of a rank, for [`OutputLayout::Ranks`].
 pub fn rank_file(rank: u64, ending: &str) -> String {
     format!("rank-{rank}{ending}")
 }
@@ -82,23 +82,23 @@ pub fn is_rank_file(name: &str, ending: &str) -> bool {
 }
 
 /// Where an exporter writes.
-pub trait Sink<'w> {
-    /// The file of this name; for [`Layout::File`] the name is empty. Each is requested once, and
+pub trait ExportSink<'w> {
+    /// The file of this name; for [`OutputLayout::File`] the name is empty. Each is requested once, and
     /// several can be open at a time. Data is written in large pieces. A file is complete when its
     /// writer has been flushed and dropped.
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>>;
 }
 
-/// The sink of a [`Layout::File`] export: everything goes to one writer.
-pub struct Single<'w>(Option<&'w mut dyn Write>);
+/// The sink of a [`OutputLayout::File`] export: everything goes to one writer.
+pub struct SingleFile<'w>(Option<&'w mut dyn Write>);
 
-impl<'w> Single<'w> {
+impl<'w> SingleFile<'w> {
     pub fn new(writer: &'w mut dyn Write) -> Self {
         Self(Some(writer))
     }
 }
 
-impl<'w> Sink<'w> for Single<'w> {
+impl<'w> ExportSink<'w> for SingleFile<'w> {
     fn open(&mut self, _name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let writer = self.0.take();
         let writer = writer.ok_or_else(|| io::Error::other("the only file is in use"))?;
@@ -120,7 +120,7 @@ pub trait Exporter: Sync {
     /// The word for it on the command line.
     fn name(&self) -> &'static str;
 
-    fn layout(&self) -> Layout;
+    fn layout(&self) -> OutputLayout;
 
     /// The analyses that it writes in addition to calls and tasks.
     fn needs(&self) -> Needs {
@@ -128,10 +128,17 @@ pub trait Exporter: Sync {
     }
 
     /// Begins an export, which takes a trace part by part.
-    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError>;
+    fn begin<'w>(
+        &self,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<Box<dyn ExportPass<'w> + 'w>, ExportError>;
 
     /// Writes everything in `source`. A trace without calls gives a valid, empty export.
-    fn export<'w>(&self, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+    fn export<'w>(
+        &self,
+        source: &ExportSource<'_>,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<(), ExportError> {
         let mut pass = self.begin(sink)?;
         pass.step(source, sink)?;
         pass.finish()
@@ -140,8 +147,12 @@ pub trait Exporter: Sync {
 
 /// An export on its way through a trace: it takes the parts in their order, the last one included,
 /// and is finished then. Files that the beginning did not know of are opened on the way.
-pub trait Pass<'w> {
-    fn step(&mut self, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<(), ExportError>;
+pub trait ExportPass<'w> {
+    fn step(
+        &mut self,
+        source: &ExportSource<'_>,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<(), ExportError>;
 
     fn finish(self: Box<Self>) -> Result<(), ExportError>;
 }
@@ -172,7 +183,7 @@ fn untimed_reason(task: &Task) -> &'static str {
 }
 
 /// Opens a file of an export, naming it in the error.
-fn open<'w>(sink: &mut dyn Sink<'w>, name: &str) -> Result<Box<dyn Write + 'w>, ExportError> {
+fn open<'w>(sink: &mut dyn ExportSink<'w>, name: &str) -> Result<Box<dyn Write + 'w>, ExportError> {
     sink.open(name).map_err(|error| ExportError::Open {
         name: name.to_owned(),
         error,

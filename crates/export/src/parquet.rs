@@ -19,18 +19,18 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
-use crate::facts::Facts;
+use crate::facts::TraceFacts;
 use crate::fields::write_recording;
-use crate::json::Json;
-use crate::tables::{Column, Kind, Table, TableWriter, Tables};
-use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
+use crate::json::JsonText;
+use crate::tables::{ColumnKind, TableColumn, TableExport, TableId, TableWriter};
+use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 
-use columns::Columns;
-use shared::Shared;
+use columns::UnwrittenRows;
+use shared::SharedBuffer;
 
 /// Properties of the files for a use of this format.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Manner {
+pub(crate) struct ParquetOptions {
     /// A column that is left out.
     pub(crate) left_out: Option<&'static str>,
     /// Whether readers find pages of a row group by an index.
@@ -50,25 +50,28 @@ impl Exporter for Parquet {
         "parquet"
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Directory {
-            files: &Table::PARQUET,
+    fn layout(&self) -> OutputLayout {
+        OutputLayout::Directory {
+            files: &TableId::PARQUET,
         }
     }
 
-    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
-        let mut names = Table::PARQUET.into_iter();
-        let tables = Tables::new(|table| {
+    fn begin<'w>(
+        &self,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<Box<dyn ExportPass<'w> + 'w>, ExportError> {
+        let mut names = TableId::PARQUET.into_iter();
+        let tables = TableExport::new(|table| {
             let file = open(sink, names.next().unwrap_or_default())?;
-            Ok::<_, ExportError>(Writer::new(file, table, Manner::default())?)
+            Ok::<_, ExportError>(ParquetWriter::new(file, table, ParquetOptions::default())?)
         });
         Ok(Box::new(tables?))
     }
 }
 
 /// Facts about the recording as a whole, as in the other formats.
-fn about(source: &Source<'_>, facts: &Facts) -> String {
-    let mut json = Json::default();
+fn about(source: &ExportSource<'_>, facts: &TraceFacts) -> String {
+    let mut json = JsonText::default();
     json.open(b'{');
     write_recording(&mut json, source, facts);
     json.close(b'}');
@@ -79,17 +82,17 @@ fn failed(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }
 
-pub(crate) struct Writer<'w> {
+pub(crate) struct ParquetWriter<'w> {
     file: Box<dyn Write + 'w>,
-    columns: Columns,
+    columns: UnwrittenRows,
     schema: SchemaDescriptor,
     /// Encoded bytes that are not in the file yet.
-    bytes: Shared,
-    parquet: Option<SerializedFileWriter<Shared>>,
+    bytes: SharedBuffer,
+    parquet: Option<SerializedFileWriter<SharedBuffer>>,
 }
 
-impl TableWriter for Writer<'_> {
-    fn rows<R>(&mut self, columns: &[Column<'_, R>], mut rows: &[R]) -> io::Result<()> {
+impl TableWriter for ParquetWriter<'_> {
+    fn rows<R>(&mut self, columns: &[TableColumn<'_, R>], mut rows: &[R]) -> io::Result<()> {
         while !rows.is_empty() {
             let room = ROWS.saturating_sub(self.columns.rows());
             let now;
@@ -102,7 +105,7 @@ impl TableWriter for Writer<'_> {
         Ok(())
     }
 
-    fn end(&mut self, source: &Source<'_>, facts: &Facts) -> io::Result<()> {
+    fn end(&mut self, source: &ExportSource<'_>, facts: &TraceFacts) -> io::Result<()> {
         if let Some(parquet) = &mut self.parquet {
             let entry = KeyValue::new("ascend-trace".to_owned(), about(source, facts));
             parquet.append_key_value_metadata(entry);
@@ -111,18 +114,22 @@ impl TableWriter for Writer<'_> {
     }
 }
 
-impl<'w> Writer<'w> {
-    pub(crate) fn new(file: Box<dyn Write + 'w>, table: Table, manner: Manner) -> io::Result<Self> {
+impl<'w> ParquetWriter<'w> {
+    pub(crate) fn new(
+        file: Box<dyn Write + 'w>,
+        table: TableId,
+        manner: ParquetOptions,
+    ) -> io::Result<Self> {
         Self::of(file, table.columns(), manner)
     }
 
     /// A writer of a table that is not one of a recording.
     pub(crate) fn of(
         file: Box<dyn Write + 'w>,
-        columns: Vec<(&'static str, Kind)>,
-        manner: Manner,
+        columns: Vec<(&'static str, ColumnKind)>,
+        manner: ParquetOptions,
     ) -> io::Result<Self> {
-        let bytes = Shared::default();
+        let bytes = SharedBuffer::default();
         let columns = columns.into_iter();
         let columns: Vec<_> = columns
             .filter(|(name, _)| Some(*name) != manner.left_out)
@@ -132,7 +139,7 @@ impl<'w> Writer<'w> {
         let parquet = SerializedFileWriter::new(bytes.clone(), schema.clone(), properties);
         Ok(Self {
             file,
-            columns: Columns::new(&columns, manner.left_out),
+            columns: UnwrittenRows::new(&columns, manner.left_out),
             schema: SchemaDescriptor::new(schema),
             bytes,
             parquet: Some(parquet.map_err(failed)?),
@@ -161,7 +168,7 @@ impl<'w> Writer<'w> {
     }
 }
 
-fn properties(columns: &[(&'static str, Kind)], has_page_index: bool) -> WriterProperties {
+fn properties(columns: &[(&'static str, ColumnKind)], has_page_index: bool) -> WriterProperties {
     // Of words there is one page in a group.
     let statistics = match has_page_index {
         true => EnabledStatistics::Page,
@@ -176,14 +183,14 @@ fn properties(columns: &[(&'static str, Kind)], has_page_index: bool) -> WriterP
         let column = ColumnPath::from(*name);
         // Numbers of neighbouring rows differ little; arguments are seldom the same twice.
         properties = match kind {
-            Kind::Number | Kind::Unsigned => properties
+            ColumnKind::Number | ColumnKind::Unsigned => properties
                 .set_column_dictionary_enabled(column.clone(), false)
                 .set_column_statistics_enabled(column.clone(), statistics)
                 .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED),
-            Kind::Text if *name == "args" => {
+            ColumnKind::Text if *name == "args" => {
                 properties.set_column_dictionary_enabled(column, false)
             }
-            Kind::Word | Kind::Text => properties,
+            ColumnKind::Word | ColumnKind::Text => properties,
         };
     }
     properties.build()

@@ -9,17 +9,17 @@ use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::{Edge, Lane, Node, Stall, Window};
 use ascend_trace_recording::{Call, CallId, ProcessId, StreamId, TaskId, ThreadId, Trace};
 
-use crate::Args;
-use crate::constants::Constants;
-use crate::selection::{Selection, Shown, Wanted};
+use crate::ArgDetail;
+use crate::constants::ConstantNames;
+use crate::selection::{ShownLanes, TraceSelection, WantedPart};
 
 /// Input of an export: a window of a recording, and the wanted part of it.
 #[derive(Clone, Debug)]
-pub struct Source<'a> {
+pub struct ExportSource<'a> {
     window: Window<'a>,
-    pub(crate) selection: Selection,
-    pub(crate) constants: Constants<'a>,
-    pub(crate) args: Args,
+    pub(crate) selection: TraceSelection,
+    pub(crate) constants: ConstantNames<'a>,
+    pub(crate) args: ArgDetail,
     pub(crate) critical: Arc<Segments>,
     pub(crate) steps: Option<Arc<[StepStats]>>,
     /// By function: what timelines file its calls under.
@@ -28,7 +28,7 @@ pub struct Source<'a> {
     repeated_pids: Arc<[bool]>,
 }
 
-impl<'a> Deref for Source<'a> {
+impl<'a> Deref for ExportSource<'a> {
     type Target = Window<'a>;
 
     fn deref(&self) -> &Window<'a> {
@@ -56,15 +56,15 @@ fn repeated_pids(trace: &Trace) -> Arc<[bool]> {
     processes.map(|it| !pids.insert(it.pid)).collect()
 }
 
-impl<'a> Source<'a> {
+impl<'a> ExportSource<'a> {
     /// Analyses a trace for exports of all of it.
     pub fn new(trace: &'a Trace) -> Self {
-        Self::of(trace, &Wanted::default())
+        Self::of(trace, &WantedPart::default())
     }
 
     /// Analyses a trace for exports of the wanted part.
-    pub fn of(trace: &'a Trace, wanted: &Wanted) -> Self {
-        let shown = Arc::new(Shown::of(trace, wanted));
+    pub fn of(trace: &'a Trace, wanted: &WantedPart) -> Self {
+        let shown = Arc::new(ShownLanes::of(trace, wanted));
         Self::of_window(Window::whole(trace), (wanted, &shown))
     }
 
@@ -74,11 +74,14 @@ impl<'a> Source<'a> {
     }
 
     /// The wanted part of a window; `shown` covers the whole recording.
-    pub(crate) fn of_window(window: Window<'a>, (wanted, shown): (&Wanted, &Arc<Shown>)) -> Self {
+    pub(crate) fn of_window(
+        window: Window<'a>,
+        (wanted, shown): (&WantedPart, &Arc<ShownLanes>),
+    ) -> Self {
         let trace = window.trace;
         Self {
-            selection: Selection::of(trace, wanted, Arc::clone(shown)),
-            constants: Constants::of(trace),
+            selection: TraceSelection::of(trace, wanted, Arc::clone(shown)),
+            constants: ConstantNames::of(trace),
             args: wanted.args,
             critical: Arc::clone(&wanted.critical),
             steps: wanted.steps.clone(),

@@ -29,12 +29,12 @@ mod wire;
 
 use std::io::Write;
 
-use crate::counters::Counters;
-use crate::facts::Facts;
-use crate::tracks::Tracks;
-use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
-use flows::Flows;
-use output::Output;
+use crate::counters::TraceCounters;
+use crate::facts::TraceFacts;
+use crate::tracks::TrackLayout;
+use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
+use flows::SliceFlows;
+use output::PacketOutput;
 use slices::OpenCalls;
 
 /// The exporter for `--format perfetto`.
@@ -46,22 +46,25 @@ impl Exporter for Perfetto {
         "perfetto"
     }
 
-    fn layout(&self) -> Layout {
-        Layout::File {
+    fn layout(&self) -> OutputLayout {
+        OutputLayout::File {
             extension: "pftrace",
         }
     }
 
-    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
+    fn begin<'w>(
+        &self,
+        sink: &mut dyn ExportSink<'w>,
+    ) -> Result<Box<dyn ExportPass<'w> + 'w>, ExportError> {
         Ok(Box::new(PerfettoPass::new(open(sink, "")?)))
     }
 }
 
 struct PerfettoPass<'w> {
-    output: Output<'w>,
-    tracks: Tracks,
-    counters: Counters,
-    facts: Facts,
+    output: PacketOutput<'w>,
+    tracks: TrackLayout,
+    counters: TraceCounters,
+    facts: TraceFacts,
     open: OpenCalls,
     is_begun: bool,
 }
@@ -69,18 +72,22 @@ struct PerfettoPass<'w> {
 impl<'w> PerfettoPass<'w> {
     fn new(file: Box<dyn Write + 'w>) -> Self {
         Self {
-            output: Output::new(file),
-            tracks: Tracks::default(),
-            counters: Counters::default(),
-            facts: Facts::default(),
+            output: PacketOutput::new(file),
+            tracks: TrackLayout::default(),
+            counters: TraceCounters::default(),
+            facts: TraceFacts::default(),
             open: OpenCalls::default(),
             is_begun: false,
         }
     }
 }
 
-impl<'w> Pass<'w> for PerfettoPass<'w> {
-    fn step(&mut self, source: &Source<'_>, _: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+impl<'w> ExportPass<'w> for PerfettoPass<'w> {
+    fn step(
+        &mut self,
+        source: &ExportSource<'_>,
+        _: &mut dyn ExportSink<'w>,
+    ) -> Result<(), ExportError> {
         let (output, tracks) = (&mut self.output, &mut self.tracks);
         tracks.advance(source);
         self.facts.add(source);
@@ -90,7 +97,7 @@ impl<'w> Pass<'w> for PerfettoPass<'w> {
             meta::write_start(output, source.trace)?;
         }
         meta::write_tracks(output, source.trace, tracks)?;
-        let flows = Flows::new(source, tracks);
+        let flows = SliceFlows::new(source, tracks);
         slices::write_calls(output, source, tracks, &flows, &mut self.open)?;
         slices::write_tasks(output, source, tracks, &flows)?;
         flows.write_far(output)?;

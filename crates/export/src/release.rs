@@ -7,11 +7,11 @@
 use ascend_trace_analysis::{EdgeKind, Node};
 use ascend_trace_recording::{Task, TaskId, TaskTime, Trace};
 
-use crate::Source;
+use crate::ExportSource;
 use crate::tracks::is_waiter;
 
 /// When the slice of a task ends that has this time.
-pub(crate) fn drawn_end(source: &Source<'_>, id: TaskId, time: TaskTime) -> i64 {
+pub(crate) fn drawn_end(source: &ExportSource<'_>, id: TaskId, time: TaskTime) -> i64 {
     let trace = source.trace;
     let task = trace.task(id);
     if !is_waiter(trace, task) {

@@ -13,19 +13,19 @@ use ascend_trace_recording::{
     Call, CallId, ProcessId, StreamId, Task, TaskId, ThreadId, TimeRange, Trace,
 };
 
-use crate::Args;
-pub use only::{Only, OnlyError};
-pub use pattern::Pattern;
-pub(crate) use shown::Shown;
+use crate::ArgDetail;
+pub use only::{OnlyConditions, OnlyError};
+pub use pattern::NamePattern;
+pub(crate) use shown::ShownLanes;
 
 /// The wanted part of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedPart {
     /// Begin and end; everything outside is left out.
     pub range: Option<TimeRange>,
-    pub only: Only,
+    pub only: OnlyConditions,
     /// Detail of the slices of timelines; tables have all of it.
-    pub args: Args,
+    pub args: ArgDetail,
     /// The critical path, if timelines have a track of it, and tables its pieces.
     pub critical: Arc<Segments>,
     /// The steps of tables, by begin; `None`: those that the program or its framework names.
@@ -34,11 +34,11 @@ pub struct Wanted {
 
 /// Which calls and tasks of a trace are wanted.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Selection {
+pub(crate) struct TraceSelection {
     range: Option<TimeRange>,
     /// `None`: everything is.
-    chosen: Option<Chosen>,
-    shown: Arc<Shown>,
+    chosen: Option<SelectedItems>,
+    shown: Arc<ShownLanes>,
     /// By process: whether it has a part in this file. Empty: all have.
     processes: Vec<bool>,
     /// Nothing else than processes is left out.
@@ -46,20 +46,20 @@ pub(crate) struct Selection {
 }
 
 #[derive(Clone, Debug)]
-struct Chosen {
+struct SelectedItems {
     calls: Vec<bool>,
     tasks: Vec<bool>,
 }
 
-impl Selection {
+impl TraceSelection {
     /// The selection of a trace, which may be a part of one; `shown` covers the whole.
-    pub(crate) fn of(trace: &Trace, wanted: &Wanted, shown: Arc<Shown>) -> Self {
+    pub(crate) fn of(trace: &Trace, wanted: &WantedPart, shown: Arc<ShownLanes>) -> Self {
         if wanted.is_all() {
             return Self::default();
         }
         Self {
             range: wanted.range,
-            chosen: Some(Chosen::of(trace, wanted)),
+            chosen: Some(SelectedItems::of(trace, wanted)),
             shown,
             processes: Vec::new(),
             is_by_process: false,
@@ -74,7 +74,7 @@ impl Selection {
         let of_call = |call: &Call| has(trace.thread(call.thread).process);
         let calls = (0..).map(CallId).zip(trace.calls());
         let tasks = (0..).map(TaskId).zip(trace.tasks());
-        let chosen = Chosen {
+        let chosen = SelectedItems {
             calls: calls.map(|(id, it)| self.call(id) && of_call(it)).collect(),
             tasks: tasks
                 .map(|(id, it)| self.task(id) && of_call(trace.call(it.call)))
@@ -82,7 +82,7 @@ impl Selection {
         };
         let threads = (0..).map(ThreadId).zip(trace.threads());
         let streams = (0..).map(StreamId).zip(trace.streams());
-        let shown = Shown {
+        let shown = ShownLanes {
             threads: threads
                 .map(|(id, it)| self.thread(id) && has(it.process))
                 .collect(),
@@ -159,14 +159,14 @@ impl Selection {
         self.is_whole() || self.shown.thread(id)
     }
 
-    /// As [`Selection::thread`].
+    /// As [`TraceSelection::thread`].
     pub(crate) fn stream(&self, id: StreamId) -> bool {
         self.is_whole() || self.shown.stream(id)
     }
 }
 
-impl Chosen {
-    fn of(trace: &Trace, wanted: &Wanted) -> Self {
+impl SelectedItems {
+    fn of(trace: &Trace, wanted: &WantedPart) -> Self {
         let tasks = trace.tasks().iter();
         let tasks: Vec<bool> = tasks.map(|task| wanted.has_task(trace, task)).collect();
         let mut calls: Vec<bool> = trace
@@ -185,10 +185,10 @@ impl Chosen {
     }
 }
 
-impl Wanted {
+impl WantedPart {
     /// Whether nothing is left out.
     pub(crate) fn is_all(&self) -> bool {
-        self.range.is_none() && self.only == Only::default()
+        self.range.is_none() && self.only == OnlyConditions::default()
     }
 
     fn overlaps(&self, other: TimeRange) -> bool {

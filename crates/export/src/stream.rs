@@ -6,9 +6,9 @@ use std::sync::Arc;
 use ascend_trace_analysis::{Step, Windows};
 use ascend_trace_recording::{OpenError, Recording};
 
-use crate::part::Source;
-use crate::selection::Shown;
-use crate::{ExportError, Exporter, Sink, Wanted};
+use crate::part::ExportSource;
+use crate::selection::ShownLanes;
+use crate::{ExportError, ExportSink, Exporter, WantedPart};
 
 /// Why an export of a file stopped.
 #[derive(Debug, thiserror::Error)]
@@ -30,15 +30,15 @@ impl From<StreamError> for std::io::Error {
 /// shown content must be known before the first slice is written. Returns whether anything was written.
 pub fn stream<'w>(
     recording: &mut Recording,
-    (exporter, wanted): (&dyn Exporter, &Wanted),
+    (exporter, wanted): (&dyn Exporter, &WantedPart),
     step: Step,
-    sink: &mut dyn Sink<'w>,
+    sink: &mut dyn ExportSink<'w>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<bool, StreamError> {
-    let (mut shown, mut before) = (Shown::default(), 0);
+    let (mut shown, mut before) = (ShownLanes::default(), 0);
     if !wanted.is_all() {
         let told = &mut |done, all| progress(done, 2 * all);
-        shown = Shown::find(recording, wanted, step.rows, told)?;
+        shown = ShownLanes::find(recording, wanted, step.rows, told)?;
         before = recording.rows();
     }
     let has_any = wanted.is_all() || !shown.is_empty();
@@ -46,7 +46,7 @@ pub fn stream<'w>(
     let mut pass = exporter.begin(sink)?;
     let mut windows = Windows::of(recording, step, exporter.needs());
     while let Some(written) = windows.next(|window| {
-        let source = Source::of_window(window.clone(), (wanted, &shown));
+        let source = ExportSource::of_window(window.clone(), (wanted, &shown));
         pass.step(&source, sink)
     })? {
         written?;

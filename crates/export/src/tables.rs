@@ -29,21 +29,21 @@ use ascend_trace_analysis::Needs;
 use ascend_trace_analysis::align::{Collect, Recorded};
 use ascend_trace_analysis::checks::Findings;
 
-use crate::facts::Facts;
-use crate::{ExportError, Pass, Sink, Source};
+use crate::facts::TraceFacts;
+use crate::{ExportError, ExportPass, ExportSink, ExportSource};
 
-pub(crate) use cell::{Cell, Value};
+pub(crate) use cell::{CellValue, TableCell};
 
 /// Declares the tables, each with the module that has its columns and gives its files their name.
 macro_rules! tables {
     ($($table:ident $module:ident,)+) => {
         /// One of the tables.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Table {
+        pub(crate) enum TableId {
             $($table,)+
         }
 
-        impl Table {
+        impl TableId {
             pub(crate) const ALL: [Self; [$(stringify!($table)),+].len()] = [$(Self::$table),+];
             #[cfg(feature = "parquet")]
             pub(crate) const NAMES: [&str; Self::ALL.len()] = [$(stringify!($module)),+];
@@ -62,7 +62,7 @@ macro_rules! tables {
             }
 
             /// The columns of the table.
-            pub(crate) fn columns(self) -> Vec<(&'static str, Kind)> {
+            pub(crate) fn columns(self) -> Vec<(&'static str, ColumnKind)> {
                 match self {
                     $(Self::$table => heads(&$module::columns()),)+
                 }
@@ -87,7 +87,7 @@ tables! {
     Processes processes,
 }
 
-impl Table {
+impl TableId {
     /// Sources of its rows, in addition to calls and tasks.
     #[cfg(feature = "parquet")]
     pub(crate) const fn needs(self) -> Needs {
@@ -109,8 +109,8 @@ impl Table {
     /// Writes the rows that belong to a part of a trace.
     fn write(
         self,
-        source: &Source<'_>,
-        so_far: &mut SoFar,
+        source: &ExportSource<'_>,
+        so_far: &mut RunningFacts,
         to: &mut impl TableWriter,
     ) -> io::Result<()> {
         match self {
@@ -151,8 +151,8 @@ impl Table {
 
 /// Facts about a trace up to some part.
 #[derive(Default)]
-struct SoFar {
-    facts: Facts,
+struct RunningFacts {
+    facts: TraceFacts,
     findings: Findings,
     collectives: Collect,
     /// The facts, once all parts have arrived.
@@ -162,41 +162,45 @@ struct SoFar {
 }
 
 /// The export of all tables on its way through a trace.
-pub(crate) struct Tables<W> {
-    writers: Vec<(Table, W)>,
-    so_far: SoFar,
+pub(crate) struct TableExport<W> {
+    writers: Vec<(TableId, W)>,
+    so_far: RunningFacts,
 }
 
-impl<W: TableWriter> Tables<W> {
+impl<W: TableWriter> TableExport<W> {
     /// Makes a writer for each table.
-    pub(crate) fn new<E>(make: impl FnMut(Table) -> Result<W, E>) -> Result<Self, E> {
-        Self::of(Table::ALL, make)
+    pub(crate) fn new<E>(make: impl FnMut(TableId) -> Result<W, E>) -> Result<Self, E> {
+        Self::of(TableId::ALL, make)
     }
 
     /// Makes a writer for each of these tables. The others are not written.
     pub(crate) fn of<E>(
-        tables: impl IntoIterator<Item = Table>,
-        mut make: impl FnMut(Table) -> Result<W, E>,
+        tables: impl IntoIterator<Item = TableId>,
+        mut make: impl FnMut(TableId) -> Result<W, E>,
     ) -> Result<Self, E> {
         let tables = tables.into_iter();
         let writers = tables.map(|table| Ok((table, make(table)?)));
         Ok(Self {
             writers: writers.collect::<Result<_, E>>()?,
-            so_far: SoFar::default(),
+            so_far: RunningFacts::default(),
         })
     }
 }
 
-impl<'w, W: TableWriter> Pass<'w> for Tables<W> {
-    fn step(&mut self, source: &Source<'_>, _: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+impl<'w, W: TableWriter> ExportPass<'w> for TableExport<W> {
+    fn step(
+        &mut self,
+        source: &ExportSource<'_>,
+        _: &mut dyn ExportSink<'w>,
+    ) -> Result<(), ExportError> {
         let so_far = &mut self.so_far;
         so_far.facts.add(source);
         let has = |table| self.writers.iter().any(|it| it.0 == table);
-        if has(Table::Findings) {
+        if has(TableId::Findings) {
             let wanted = |id| source.selection.call(id);
             so_far.findings.take_those(source, &wanted);
         }
-        if has(Table::Collectives) || has(Table::Processes) {
+        if has(TableId::Collectives) || has(TableId::Processes) {
             so_far.collectives.take(source);
         }
         if source.part.is_last {
@@ -218,7 +222,7 @@ impl<'w, W: TableWriter> Pass<'w> for Tables<W> {
 
 /// Type of a column. Any cell may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnKind {
     /// 64 bits with a sign.
     Number,
     /// 64 bits without one.
@@ -232,38 +236,38 @@ pub(crate) enum Kind {
 /// Takes a table, some rows at a time.
 pub(crate) trait TableWriter {
     /// Adds rows.
-    fn rows<R>(&mut self, columns: &[Column<'_, R>], rows: &[R]) -> io::Result<()>;
+    fn rows<R>(&mut self, columns: &[TableColumn<'_, R>], rows: &[R]) -> io::Result<()>;
 
     /// There are no more rows.
-    fn end(&mut self, source: &Source<'_>, facts: &Facts) -> io::Result<()>;
+    fn end(&mut self, source: &ExportSource<'_>, facts: &TraceFacts) -> io::Result<()>;
 }
 
 /// A column of a table with rows made from `R`, and the function that fills a cell. Texts that are put
 /// into a cell without a copy live longer than the row, `'t`.
-pub(crate) struct Column<'t, R> {
+pub(crate) struct TableColumn<'t, R> {
     name: &'static str,
-    kind: Kind,
-    fill: fn(&R, &mut Cell<'t>),
+    kind: ColumnKind,
+    fill: fn(&R, &mut TableCell<'t>),
 }
 
-impl<'t, R> Column<'t, R> {
-    const fn number(name: &'static str, fill: fn(&R, &mut Cell<'t>)) -> Self {
-        let kind = Kind::Number;
+impl<'t, R> TableColumn<'t, R> {
+    const fn number(name: &'static str, fill: fn(&R, &mut TableCell<'t>)) -> Self {
+        let kind = ColumnKind::Number;
         Self { name, kind, fill }
     }
 
-    const fn unsigned(name: &'static str, fill: fn(&R, &mut Cell<'t>)) -> Self {
-        let kind = Kind::Unsigned;
+    const fn unsigned(name: &'static str, fill: fn(&R, &mut TableCell<'t>)) -> Self {
+        let kind = ColumnKind::Unsigned;
         Self { name, kind, fill }
     }
 
-    const fn word(name: &'static str, fill: fn(&R, &mut Cell<'t>)) -> Self {
-        let kind = Kind::Word;
+    const fn word(name: &'static str, fill: fn(&R, &mut TableCell<'t>)) -> Self {
+        let kind = ColumnKind::Word;
         Self { name, kind, fill }
     }
 
-    const fn text(name: &'static str, fill: fn(&R, &mut Cell<'t>)) -> Self {
-        let kind = Kind::Text;
+    const fn text(name: &'static str, fill: fn(&R, &mut TableCell<'t>)) -> Self {
+        let kind = ColumnKind::Text;
         Self { name, kind, fill }
     }
 
@@ -274,7 +278,7 @@ impl<'t, R> Column<'t, R> {
 
     /// The value of this column in a row, by way of a cell.
     #[inline]
-    pub(crate) fn fill<'c>(&self, row: &R, cell: &'c mut Cell<'t>) -> Value<'c> {
+    pub(crate) fn fill<'c>(&self, row: &R, cell: &'c mut TableCell<'t>) -> CellValue<'c> {
         cell.clear();
         (self.fill)(row, cell);
         let value = cell.value();
@@ -283,7 +287,7 @@ impl<'t, R> Column<'t, R> {
     }
 }
 
-fn heads<R>(columns: &[Column<'_, R>]) -> Vec<(&'static str, Kind)> {
+fn heads<R>(columns: &[TableColumn<'_, R>]) -> Vec<(&'static str, ColumnKind)> {
     columns.iter().map(|it| (it.name, it.kind)).collect()
 }
 
@@ -292,7 +296,7 @@ const BATCH: usize = 512;
 
 fn write_table<'t, R>(
     writer: &mut impl TableWriter,
-    columns: &[Column<'t, R>],
+    columns: &[TableColumn<'t, R>],
     mut rows: impl Iterator<Item = R>,
 ) -> io::Result<()> {
     let mut batch = Vec::with_capacity(BATCH);
@@ -320,7 +324,7 @@ mod tests {
 
     #[test]
     fn the_document_has_every_column_with_its_type_and_meaning() {
-        for (table, file) in Table::ALL.into_iter().zip(Table::CSV) {
+        for (table, file) in TableId::ALL.into_iter().zip(TableId::CSV) {
             let name = file.trim_end_matches(".csv");
             let rows = section(name).lines().filter(|line| line.starts_with("| `"));
             let told: Vec<Vec<&str>> = rows
@@ -333,9 +337,9 @@ mod tests {
                 .collect();
             let written = table.columns().into_iter().map(|(column, kind)| {
                 let kind = match kind {
-                    Kind::Number => "int64",
-                    Kind::Unsigned => "uint64",
-                    Kind::Word | Kind::Text => "text",
+                    ColumnKind::Number => "int64",
+                    ColumnKind::Unsigned => "uint64",
+                    ColumnKind::Word | ColumnKind::Text => "text",
                 };
                 (format!("`{column}`"), kind)
             });

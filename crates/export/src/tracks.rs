@@ -19,16 +19,16 @@ use ascend_trace_recording::{
     CallId, ProcessId, StreamId, Task, TaskId, ThreadId, TimeRange, Trace,
 };
 
-use crate::Source;
+use crate::ExportSource;
 use crate::release::drawn_end;
-use nesting::{Nesting, first_fit, first_room, nest};
-use numbers::Ids;
-pub(crate) use numbers::Numbering;
+use nesting::{OpenNesting, first_fit, first_room, nest};
+pub(crate) use numbers::ProcessNumbering;
+use numbers::TrackIds;
 use rustc_hash::FxHashMap;
 
 /// Where a slice is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Track {
+pub(crate) struct SliceTrack {
     pub(crate) pid: u32,
     /// Occurs once in its process.
     pub(crate) tid: u32,
@@ -57,7 +57,7 @@ pub(crate) struct LaneTracks {
     /// Where the ranges that a thread began go.
     pub(crate) ranges: ParallelTracks,
     /// Open slices on the tracks of calls.
-    nesting: Vec<Nesting>,
+    nesting: Vec<OpenNesting>,
     /// When the last slice ended on each other track.
     ends: [Vec<i64>; 3],
     /// Slices on each track of captures. They are few, and failed ones are placed last.
@@ -67,13 +67,13 @@ pub(crate) struct LaneTracks {
 /// Parallel tracks: what overlaps is on different ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ParallelTracks {
-    pub(crate) tracks: Vec<Track>,
+    pub(crate) tracks: Vec<SliceTrack>,
     described: usize,
 }
 
 impl ParallelTracks {
     /// Makes tracks of a process and a lane until it has `count`.
-    fn extend(&mut self, count: usize, (pid, lane): (u32, u32), ids: &mut Ids) {
+    fn extend(&mut self, count: usize, (pid, lane): (u32, u32), ids: &mut TrackIds) {
         while self.tracks.len() < count {
             let tid = ids.tids.make();
             self.tracks.push(ids.track(pid, tid, lane));
@@ -81,7 +81,7 @@ impl ParallelTracks {
     }
 
     /// The tracks that have not been asked for here before, each with its place.
-    pub(crate) fn fresh(&mut self) -> Vec<(usize, Track)> {
+    pub(crate) fn fresh(&mut self) -> Vec<(usize, SliceTrack)> {
         let begin = std::mem::replace(&mut self.described, self.tracks.len());
         let fresh = self.tracks.iter().copied().enumerate();
         fresh.skip(begin).collect()
@@ -95,7 +95,7 @@ impl LaneTracks {
     }
 
     /// The lane's own track.
-    pub(crate) fn own(&self) -> Option<Track> {
+    pub(crate) fn own(&self) -> Option<SliceTrack> {
         self.slices.tracks.first().copied()
     }
 }
@@ -111,48 +111,48 @@ pub(crate) struct ProcessTrack {
 
 /// The tracks of all placed slices.
 #[derive(Debug, Default)]
-pub(crate) struct Tracks {
-    ids: Ids,
+pub(crate) struct TrackLayout {
+    ids: TrackIds,
     pub(crate) processes: Vec<ProcessTrack>,
     /// The processes and devices that have been asked for as fresh.
     described: HashSet<u32>,
     pub(crate) threads: Vec<LaneTracks>,
     pub(crate) streams: Vec<LaneTracks>,
     /// Slices that are not on the first track of their kind.
-    elsewhere: FxHashMap<Key, u32>,
+    elsewhere: FxHashMap<ItemKey, u32>,
     /// Parts of tasks outside the task's track, for the part being written: by task and place among its
     /// parts.
     parts: FxHashMap<(TaskId, usize), usize>,
     /// By graph: the thread that made it, and which of its tracks for captures.
     captures: FxHashMap<(ProcessId, u32), (ThreadId, usize)>,
     /// The ranges, by begin, each by its place in the trace and with its track.
-    pub(crate) ranges: Vec<(usize, Track)>,
+    pub(crate) ranges: Vec<(usize, SliceTrack)>,
     /// Where the recording as a whole is described, of the first process that is shown.
-    pub(crate) recording: Option<Track>,
+    pub(crate) recording: Option<SliceTrack>,
     /// Where the critical path is, if it is wanted.
-    pub(crate) critical: Option<Track>,
+    pub(crate) critical: Option<SliceTrack>,
 }
 
 /// A call or task by its number, which stays when others are forgotten.
-type Key = (bool, u32);
+type ItemKey = (bool, u32);
 
-fn key(trace: &Trace, node: Node) -> Key {
+fn key(trace: &Trace, node: Node) -> ItemKey {
     match node {
         Node::Call(id) => (false, trace.call_number(id)),
         Node::Task(id) => (true, trace.task_number(id)),
     }
 }
 
-impl Tracks {
-    pub(crate) fn new(numbering: Numbering) -> Self {
+impl TrackLayout {
+    pub(crate) fn new(numbering: ProcessNumbering) -> Self {
         Self {
-            ids: Ids::new(numbering),
+            ids: TrackIds::new(numbering),
             ..Self::default()
         }
     }
 
     /// Places the slices of a part. A lane without shown content has no tracks in a selection.
-    pub(crate) fn advance(&mut self, source: &Source<'_>) {
+    pub(crate) fn advance(&mut self, source: &ExportSource<'_>) {
         let trace = source.trace;
         self.forget(trace);
         self.parts.clear();
@@ -181,12 +181,12 @@ impl Tracks {
     }
 
     /// Places the ranges that the program named. They overlap in any way; most nest.
-    fn place_ranges(&mut self, source: &Source<'_>) {
+    fn place_ranges(&mut self, source: &ExportSource<'_>) {
         let ranges = source.trace.ranges();
         let mut places: Vec<usize> = (0..ranges.len()).collect();
         places.retain(|it| source.selection.span(ranges[*it].begin, ranges[*it].end));
         places.sort_by_key(|it| (ranges[*it].begin, std::cmp::Reverse(ranges[*it].end)));
-        let mut open: FxHashMap<u32, Vec<Nesting>> = FxHashMap::default();
+        let mut open: FxHashMap<u32, Vec<OpenNesting>> = FxHashMap::default();
         for place in places {
             let range = &ranges[place];
             let Some(lane) = self.threads.get_mut(range.thread.index()) else {
@@ -218,7 +218,7 @@ impl Tracks {
     }
 
     /// Gives tracks to processes, threads and streams that are new.
-    fn add_lanes(&mut self, source: &Source<'_>) {
+    fn add_lanes(&mut self, source: &ExportSource<'_>) {
         let trace = source.trace;
         self.ids.add_processes(trace);
         for index in self.threads.len()..trace.threads().len() {
@@ -278,7 +278,7 @@ impl Tracks {
         });
     }
 
-    fn place_calls(&mut self, source: &Source<'_>, thread: ThreadId) {
+    fn place_calls(&mut self, source: &ExportSource<'_>, thread: ThreadId) {
         let trace = source.trace;
         let lane = &mut self.threads[thread.index()];
         let functions = trace.functions().iter();
@@ -300,7 +300,7 @@ impl Tracks {
     }
 
     /// Places the captures that are complete.
-    fn place_captures(&mut self, source: &Source<'_>) {
+    fn place_captures(&mut self, source: &ExportSource<'_>) {
         let trace = source.trace;
         let mut spans: Vec<(&Graph, TimeRange)> = source
             .graphs
@@ -326,14 +326,14 @@ impl Tracks {
     }
 
     /// Where the making of a graph is drawn; `None` when its begin or end is not known.
-    pub(crate) fn capture(&self, graph: &Graph) -> Option<Track> {
+    pub(crate) fn capture(&self, graph: &Graph) -> Option<SliceTrack> {
         let (thread, place) = *self.captures.get(&(graph.process, graph.serial))?;
         let lane = self.threads.get(thread.index())?;
         lane.captures.tracks.get(place).copied()
     }
 
     /// Places the timed tasks of a stream.
-    fn place_tasks(&mut self, source: &Source<'_>, stream: StreamId) {
+    fn place_tasks(&mut self, source: &ExportSource<'_>, stream: StreamId) {
         let trace = source.trace;
         let lane = &mut self.streams[stream.index()];
         for id in source.tasks(stream) {
@@ -380,7 +380,7 @@ impl Tracks {
 
     /// The one of parallel tracks that something is on.
     #[inline]
-    fn track(&self, trace: &Trace, parallel: &ParallelTracks, node: Node) -> Track {
+    fn track(&self, trace: &Trace, parallel: &ParallelTracks, node: Node) -> SliceTrack {
         match parallel.tracks.as_slice() {
             [only] => *only,
             tracks => {
@@ -390,7 +390,7 @@ impl Tracks {
         }
     }
 
-    pub(crate) fn call(&self, trace: &Trace, id: CallId) -> Track {
+    pub(crate) fn call(&self, trace: &Trace, id: CallId) -> SliceTrack {
         let lane = &self.threads[trace.call(id).thread.index()];
         self.track(trace, &lane.slices, Node::Call(id))
     }
@@ -398,8 +398,8 @@ impl Tracks {
     /// The stalls of streams, each with its track.
     pub(crate) fn stalls<'s>(
         &self,
-        source: &'s Source<'_>,
-    ) -> impl Iterator<Item = (Track, &'s Stall)> {
+        source: &'s ExportSource<'_>,
+    ) -> impl Iterator<Item = (SliceTrack, &'s Stall)> {
         let lanes = self.streams.iter().zip((0..).map(StreamId));
         lanes.flat_map(|(lane, id)| {
             let track = lane.stalls.tracks.first().copied();
@@ -409,7 +409,7 @@ impl Tracks {
     }
 
     /// Where a part of a task is drawn, by its place among them.
-    pub(crate) fn part(&self, trace: &Trace, id: TaskId, at: usize) -> Option<Track> {
+    pub(crate) fn part(&self, trace: &Trace, id: TaskId, at: usize) -> Option<SliceTrack> {
         match self.parts.get(&(id, at)) {
             Some(place) => {
                 let lane = self.streams.get(trace.task(id).stream.index())?;
@@ -420,7 +420,7 @@ impl Tracks {
     }
 
     /// `None` for a task that is not drawn because it has no times.
-    pub(crate) fn task(&self, trace: &Trace, id: TaskId) -> Option<Track> {
+    pub(crate) fn task(&self, trace: &Trace, id: TaskId) -> Option<SliceTrack> {
         let task = trace.task(id);
         task.time?;
         let lane = &self.streams[task.stream.index()];
@@ -438,7 +438,7 @@ const EVENTS: usize = 1;
 const PARTS: usize = 2;
 
 /// Whether the capture of a graph has ended.
-fn is_made(source: &Source<'_>, graph: &Graph) -> bool {
+fn is_made(source: &ExportSource<'_>, graph: &Graph) -> bool {
     let is_known = |call| source.trace.call(call).begin < source.part.until;
     match graph.outcome {
         Outcome::Ready => graph.end.is_some_and(is_known) || source.part.is_last,

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use ascend_trace_analysis::checks::{Finding, all};
-use ascend_trace_export::Pattern;
+use ascend_trace_export::NamePattern;
 
 /// Stands for every check.
 const ANY: &str = "*";
@@ -28,7 +28,7 @@ pub(super) struct Suppression {
 #[derive(Debug)]
 enum Site {
     /// Name of the function that the finding is about.
-    Function(Pattern),
+    Function(NamePattern),
     /// Number of a stream that it names.
     Stream(i64),
 }
@@ -93,7 +93,7 @@ fn parse(line: usize, text: &str) -> anyhow::Result<Option<Suppression>> {
         None => bail!("there is no check {check}: check --list has all"),
     };
     let site = match site.strip_prefix(STREAM) {
-        None => Site::Function(Pattern::new(site)),
+        None => Site::Function(NamePattern::new(site)),
         Some(number) => match number.parse() {
             Ok(number) => Site::Stream(number),
             Err(_) => bail!("{number} is no number of a stream"),

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::{steps, steps_and_path};
-use ascend_trace_export::{Dataset, Sink, Step, StreamError, Wanted, stream};
+use ascend_trace_export::{Dataset, ExportSink, Step, StreamError, WantedPart, stream};
 use ascend_trace_recording::rows::SessionRow;
 use ascend_trace_recording::{OpenError, Recording, TimeRange};
 
@@ -147,11 +147,11 @@ impl Trouble {
 pub(super) fn export<'w>(
     recording: &mut Recording,
     tables: Option<&[String]>,
-    sink: &mut dyn Sink<'w>,
+    sink: &mut dyn ExportSink<'w>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), Trouble> {
     let has = |name: &str| tables.is_none_or(|it| it.iter().any(|table| table == name));
-    let mut wanted = Wanted::default();
+    let mut wanted = WantedPart::default();
     let path = recording.span().filter(|_| has("critical"));
     let (report, path) = analysed(recording, path, has("steps"))
         .map_err(|error| Trouble::Recording(Error::new(error)))?;

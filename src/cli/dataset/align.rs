@@ -6,7 +6,7 @@ use std::io;
 use anyhow::{Context, bail};
 
 use ascend_trace_analysis::align::{Alignment, Placed, Recorded, align};
-use ascend_trace_export::{ClockRow, Collected, write_clocks};
+use ascend_trace_export::{ClockRow, CollectedRecording, write_clocks};
 
 use super::AlignArgs;
 use super::files::cannot_write;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &AlignArgs) -> anyhow::Result<u8> {
 
 /// The clock of a recording, from its tables.
 fn collected(store: &dyn Store, manifest: &Manifest) -> anyhow::Result<Recorded> {
-    let mut collected = Collected::default();
+    let mut collected = CollectedRecording::default();
     for (part, name) in manifest.parts().filter(|it| it.0.table == "processes") {
         let rank = part.rank.parse().ok();
         let read = store

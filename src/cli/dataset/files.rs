@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anyhow::Context;
 
-use ascend_trace_export::{Sink, table_rows};
+use ascend_trace_export::{ExportSink, table_rows};
 
 use super::manifest::Part;
 use super::place::Place;
@@ -70,7 +70,7 @@ impl Drop for Files<'_> {
     }
 }
 
-impl<'w> Sink<'w> for Files<'_> {
+impl<'w> ExportSink<'w> for Files<'_> {
     /// Takes names such as `rank=3/tasks.parquet`.
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let (rank, table) = name.split_once('/').unwrap_or(("rank=none", name));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ascend_trace_analysis::diff::{Diff, Kind, Row, Verdict};
-use ascend_trace_export::Pattern;
+use ascend_trace_export::NamePattern;
 
 /// The metric that is the duration of a step, and no operation.
 const STEP: &str = "step";
@@ -61,7 +61,7 @@ impl Condition {
 
     /// Whether the change of any row that it names is beyond the limit, with all of the range in which it lies.
     pub(super) fn judge(&self, found: &Diff, alpha: f64) -> Outcome {
-        let pattern = Pattern::new(&self.metric);
+        let pattern = NamePattern::new(&self.metric);
         let kind = match self.of_step() {
             true => Kind::Step,
             false => Kind::Operation,

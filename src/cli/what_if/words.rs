@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::bail;
 
 use ascend_trace_analysis::whatif::{Change, Narrow, WhatIf};
-use ascend_trace_export::Pattern;
+use ascend_trace_export::NamePattern;
 
 /// Short names of functions that wait, and how the names of these functions begin.
 const SYNCS: [(&str, &str); 3] = [
@@ -157,7 +157,7 @@ impl Word {
 }
 
 fn matching<'n>(pattern: &str, names: impl Iterator<Item = &'n str>) -> BTreeSet<String> {
-    let pattern = Pattern::new(pattern);
+    let pattern = NamePattern::new(pattern);
     let own = names.filter(|it| pattern.matches(it));
     own.map(str::to_owned).collect()
 }

@@ -2,7 +2,7 @@
 
 use ascend_trace_recording::{TaskTime, TimeRange, Trace};
 use ascend_trace_testkit::whole::opened;
-use ascend_trace_viewer::shares::{STEPS, Shares, Shown};
+use ascend_trace_viewer::shares::{LaneShares, STEPS, ShownSlices};
 
 use super::demos;
 
@@ -15,14 +15,14 @@ struct Spans {
 }
 
 impl Spans {
-    fn of(trace: &Trace, shown: Shown) -> Self {
+    fn of(trace: &Trace, shown: ShownSlices) -> Self {
         let task = |time: TaskTime| (time.begin, time.end);
         let mut spans: Vec<(i64, i64)> = match shown {
-            Shown::Tasks(stream) => {
+            ShownSlices::Tasks(stream) => {
                 let tasks = trace.tasks().iter().filter(|it| it.stream == stream);
                 tasks.filter_map(|it| it.time.map(task)).collect()
             }
-            Shown::Calls(thread, depth) => {
+            ShownSlices::Calls(thread, depth) => {
                 let calls = trace.calls().iter();
                 let calls = calls.filter(|it| it.thread == thread && it.depth == depth);
                 calls.map(|it| (it.begin, it.end)).collect()
@@ -70,9 +70,9 @@ fn ranges(TimeRange { begin, end }: TimeRange) -> Vec<TimeRange> {
 /// Nonempty cells, all within one step of the right value.
 #[track_caller]
 fn check(name: &str, trace: &Trace) -> usize {
-    let shares = Shares::of(trace);
+    let shares = LaneShares::of(trace);
     let span = trace.span().expect("something to see");
-    let mut known: Vec<(Shown, Spans)> = Vec::new();
+    let mut known: Vec<(ShownSlices, Spans)> = Vec::new();
     let mut checked = 0;
     for (range, width) in ranges(span)
         .into_iter()

@@ -5,13 +5,13 @@ use std::time::Duration;
 use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::item::TrackKey;
-use crate::lanes::{self, Lanes, ViewRow};
-use crate::overview::Overview;
+use crate::lanes::{self, LaneInputs, ViewRow};
+use crate::overview::RecordingOverview;
 use crate::text::{bytes, count};
 use crate::unused;
 use crate::viewport::Viewport;
 
-use super::{App, FOLLOWED_NS, Follow, World};
+use super::{App, FOLLOWED_NS, FollowMode, ViewData};
 
 /// A screen that is further behind than this is reported.
 const LATE: Duration = Duration::from_millis(250);
@@ -19,8 +19,8 @@ const LATE: Duration = Duration::from_millis(250);
 const MUCH_UNREAD: u64 = 1 << 20;
 
 impl App {
-    fn rows_of(&self, trace: &Trace, overview: &Overview) -> Vec<ViewRow> {
-        let all = Lanes {
+    fn rows_of(&self, trace: &Trace, overview: &RecordingOverview) -> Vec<ViewRow> {
+        let all = LaneInputs {
             trace,
             tracks: &self.tracks,
             overview,
@@ -33,7 +33,7 @@ impl App {
     }
 
     /// Makes the lines again. New lanes follow the layout.
-    fn take_rows(&mut self, trace: &Trace, overview: &Overview) {
+    fn take_rows(&mut self, trace: &Trace, overview: &RecordingOverview) {
         self.rows = self.rows_of(trace, overview);
         if self.arrangement.meet(trace, &self.rows) {
             self.rows = self.rows_of(trace, overview);
@@ -41,14 +41,14 @@ impl App {
     }
 
     /// Puts the lanes in the order that is wanted now.
-    pub(crate) fn arrange(&mut self, world: World<'_>) {
+    pub(crate) fn arrange(&mut self, world: ViewData<'_>) {
         self.take_rows(world.trace, world.overview);
         let is_there = |group| self.rows.contains(&ViewRow::Folded(group));
         self.group = self.group.filter(|group| is_there(*group));
     }
 
     /// Makes sure that a lane is one of those that are shown.
-    pub(crate) fn reveal_track(&mut self, world: World<'_>, key: TrackKey) {
+    pub(crate) fn reveal_track(&mut self, world: ViewData<'_>, key: TrackKey) {
         let unused = unused::group(world.trace, world.overview, key);
         let unused = unused.filter(|group| self.rows.contains(&ViewRow::Folded(*group)));
         if let Some(group) = unused {
@@ -87,7 +87,7 @@ impl App {
 
     /// Updates the lines from the recording. Slow derivations arrive with the trace
     /// ([`App::take_part`]).
-    pub(crate) fn take_in(&mut self, trace: &Trace, overview: &Overview) {
+    pub(crate) fn take_in(&mut self, trace: &Trace, overview: &RecordingOverview) {
         self.ranges.update(trace);
         let ended = !self.is_running();
         self.meters.update(trace, self.clock, ended);
@@ -112,8 +112,10 @@ impl App {
         if let Some(span) = self.span {
             if first {
                 self.viewport = match self.follow {
-                    Follow::Head => Viewport::new(span.end.saturating_sub(FOLLOWED_NS), span.end),
-                    Follow::Off | Follow::Everything => Viewport::fitting(span),
+                    FollowMode::Head => {
+                        Viewport::new(span.end.saturating_sub(FOLLOWED_NS), span.end)
+                    }
+                    FollowMode::Off | FollowMode::Everything => Viewport::fitting(span),
                 };
             }
             self.lane = self

@@ -2,30 +2,30 @@
 
 use ascend_trace_recording::Trace;
 
-use crate::inside::Inside;
-use crate::rank::Rank;
+use crate::inside::RangeContents;
+use crate::rank::DurationRank;
 
-use super::{App, Selected};
+use super::{App, Selection};
 
 /// Updates the facts about the selected range.
 pub(crate) fn refresh_inside(app: &mut App, trace: &Trace) {
-    let Some(Selected::Range(id, _)) = app.selected else {
+    let Some(Selection::Range(id, _)) = app.selected else {
         app.inside = None;
         return;
     };
     let known = app.inside.as_ref().map(|(id, counts, _)| (*id, *counts));
     if known != Some((id, app.counts)) {
-        let inside = Inside::of(trace, &app.tracks, id);
+        let inside = RangeContents::of(trace, &app.tracks, id);
         app.inside = inside.map(|inside| (id, app.counts, inside));
     }
 }
 
 /// Updates the facts about the selection's rank.
 pub(crate) fn refresh_rank(app: &mut App, trace: &Trace) {
-    let item = app.selected.and_then(Selected::item);
+    let item = app.selected.and_then(Selection::item);
     let key = item.map(|item| (item, app.counts));
     if app.rank.map(|(item, counts, _)| (item, counts)) == key {
         return;
     }
-    app.rank = key.and_then(|(item, counts)| Some((item, counts, Rank::of(trace, item)?)));
+    app.rank = key.and_then(|(item, counts)| Some((item, counts, DurationRank::of(trace, item)?)));
 }

@@ -3,46 +3,50 @@
 use ascend_trace_recording::Trace;
 
 use crate::action::{Action, COMMANDS};
-use crate::choices::{COMMAND, Choice, NAMES, VERBS, called, choice, ranges};
+use crate::choices::{COMMAND, CommandChoice, NAMES, VERBS, called, choice, ranges};
 use crate::item::TrackKey;
-use crate::list::{RowId, Target};
+use crate::list::{JumpTarget, RowId};
 use crate::names;
 
-use super::{App, World};
+use super::{App, ViewData};
 
 /// All of them, in the order in which they are listed while nothing is typed; names come last.
-pub(crate) fn all(app: &App, world: World<'_>) -> Vec<Choice> {
+pub(crate) fn all(app: &App, world: ViewData<'_>) -> Vec<CommandChoice> {
     let known = COMMANDS
         .iter()
         .map(|(action, name)| (*action, (*name).to_owned()));
     let layouts = app.config.layouts.iter().enumerate();
     let layouts = layouts.map(|(place, it)| (Action::Layout(place), format!("layout {}", it.name)));
-    let actions = known.chain(layouts).map(|(action, name)| Choice {
+    let actions = known.chain(layouts).map(|(action, name)| CommandChoice {
         id: RowId::Action(action),
         keys: app.config.keys.of_action(action).join(" "),
         name,
         what: "action",
-        target: Target::Action(action),
+        target: JumpTarget::Action(action),
     });
     let verbs = VERBS.iter().map(|(_, word, takes, does)| {
-        let fill = Target::Fill(format!("{word} "));
+        let fill = JumpTarget::Fill(format!("{word} "));
         choice(format!("{word} {takes}: {does}"), COMMAND, fill)
     });
-    let mut all: Vec<Choice> = actions.chain(verbs).collect();
+    let mut all: Vec<CommandChoice> = actions.chain(verbs).collect();
     all.extend(lanes(app, world.trace));
     all.extend(app.bookmarks.iter().enumerate().map(|(index, bookmark)| {
-        choice(bookmark.name.clone(), "bookmark", Target::Bookmark(index))
+        choice(
+            bookmark.name.clone(),
+            "bookmark",
+            JumpTarget::Bookmark(index),
+        )
     }));
     all.extend(called(world.trace));
     all.extend(ranges(world.trace));
     all
 }
 
-fn lanes(app: &App, trace: &Trace) -> Vec<Choice> {
+fn lanes(app: &App, trace: &Trace) -> Vec<CommandChoice> {
     let keys = app.tracks.originals().filter_map(|key| {
         let target = match key {
-            TrackKey::Stream(id) => Target::Stream(id),
-            TrackKey::Thread(id, 0) => Target::Thread(id),
+            TrackKey::Stream(id) => JumpTarget::Stream(id),
+            TrackKey::Thread(id, 0) => JumpTarget::Thread(id),
             _ => return None,
         };
         Some(choice(names::lane(trace, key), "lane", target))

@@ -5,48 +5,51 @@ use std::sync::Arc;
 use ascend_trace_analysis::Stalls;
 use ascend_trace_recording::Trace;
 
-use crate::identity::Identity;
+use crate::identity::StableId;
 use crate::item::Item;
-use crate::part::Derived;
+use crate::part::DerivedData;
 
-use super::{App, Place, Selected, Walk, World};
+use super::{App, DependencyWalk, Selection, ViewData, ViewPosition};
 
 /// State that names items of the present part.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept {
-    selected: Option<Identity>,
-    history: Vec<Option<Identity>>,
-    walk: Option<KeptWalk>,
+pub(crate) struct SelectionSnapshot {
+    selected: Option<StableId>,
+    history: Vec<Option<StableId>>,
+    walk: Option<WalkSnapshot>,
 }
 
-impl Kept {
+impl SelectionSnapshot {
     /// Notes what items of the present part the state names.
     pub(crate) fn of(app: &App, trace: &Trace) -> Self {
-        let identity = |selected: Option<Selected>| Identity::of(selected?, trace);
+        let identity = |selected: Option<Selection>| StableId::of(selected?, trace);
         let history = app.history.iter().map(|place| identity(place.selected));
         Self {
             selected: identity(app.selected).or(app.away),
             history: history.collect(),
-            walk: app.walk.as_ref().and_then(|walk| KeptWalk::of(walk, trace)),
+            walk: app
+                .walk
+                .as_ref()
+                .and_then(|walk| WalkSnapshot::of(walk, trace)),
         }
     }
 }
 
 /// A walk along dependencies.
 #[derive(Clone, Debug)]
-struct KeptWalk {
-    choices: Vec<Identity>,
+struct WalkSnapshot {
+    choices: Vec<StableId>,
     chosen: usize,
-    trail: Vec<(Identity, bool)>,
+    trail: Vec<(StableId, bool)>,
     to_cause: bool,
 }
 
-impl KeptWalk {
-    fn of(walk: &Walk, trace: &Trace) -> Option<Self> {
-        let step = |(selected, to_cause): &(Selected, bool)| {
-            Some((Identity::of(*selected, trace)?, *to_cause))
+impl WalkSnapshot {
+    fn of(walk: &DependencyWalk, trace: &Trace) -> Option<Self> {
+        let step = |(selected, to_cause): &(Selection, bool)| {
+            Some((StableId::of(*selected, trace)?, *to_cause))
         };
-        let choice = |item: &Item| Identity::of_item(*item, trace);
+        let choice = |item: &Item| StableId::of_item(*item, trace);
         Some(Self {
             choices: walk.choices.iter().map(choice).collect(),
             chosen: walk.chosen,
@@ -56,12 +59,12 @@ impl KeptWalk {
     }
 
     /// The same walk in another part, if all of it is loaded.
-    fn find(&self, trace: &Trace, stalls: &Stalls) -> Option<Walk> {
-        let step = |(identity, to_cause): &(Identity, bool)| {
+    fn find(&self, trace: &Trace, stalls: &Stalls) -> Option<DependencyWalk> {
+        let step = |(identity, to_cause): &(StableId, bool)| {
             Some((identity.find(trace, stalls)?, *to_cause))
         };
-        let choice = |identity: &Identity| identity.find_item(trace);
-        Some(Walk {
+        let choice = |identity: &StableId| identity.find_item(trace);
+        Some(DependencyWalk {
             choices: self.choices.iter().map(choice).collect::<Option<_>>()?,
             chosen: self.chosen,
             trail: self.trail.iter().map(step).collect::<Option<_>>()?,
@@ -75,10 +78,10 @@ impl App {
     /// Returns the data derived from the previous one.
     pub(crate) fn take_part(
         &mut self,
-        mut derived: Derived,
-        kept: Kept,
-        world: World<'_>,
-    ) -> Derived {
+        mut derived: DerivedData,
+        kept: SelectionSnapshot,
+        world: ViewData<'_>,
+    ) -> DerivedData {
         if !derived.extent.is_whole {
             derived.tracks.keep_lines_of(&self.tracks);
             derived.nodes = derived.nodes.with_lines_of(&self.nodes);
@@ -95,7 +98,7 @@ impl App {
         derived
     }
 
-    fn exchange(&mut self, derived: &mut Derived) {
+    fn exchange(&mut self, derived: &mut DerivedData) {
         std::mem::swap(&mut self.tracks, &mut derived.tracks);
         std::mem::swap(&mut self.dependencies, &mut derived.dependencies);
         std::mem::swap(&mut self.stalls, &mut derived.stalls);
@@ -108,16 +111,16 @@ impl App {
     }
 
     /// Items of the state have other ids in another part.
-    fn find_again(&mut self, kept: Kept, world: World<'_>) {
+    fn find_again(&mut self, kept: SelectionSnapshot, world: ViewData<'_>) {
         let trace = world.trace;
         self.rank = None;
         self.inside = None;
         self.stale = true;
-        let find = |identity: Option<Identity>| identity?.find(trace, &self.stalls);
+        let find = |identity: Option<StableId>| identity?.find(trace, &self.stalls);
         let selected = find(kept.selected);
         let history: Vec<_> = kept.history.into_iter().map(find).collect();
         for (place, selected) in self.history.iter_mut().zip(history) {
-            let place: &mut Place = place;
+            let place: &mut ViewPosition = place;
             place.selected = selected;
         }
         self.walk = kept.walk.and_then(|walk| walk.find(trace, &self.stalls));

@@ -1,11 +1,11 @@
 //! The visible place, and the history of places.
 
-use super::{App, Place};
+use super::{App, ViewPosition};
 
 impl App {
     /// The visible place.
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    pub(crate) fn place(&self) -> ViewPosition {
+        ViewPosition {
             selected: self.selected,
             lane: self.lane,
             viewport: self.viewport,
@@ -14,7 +14,7 @@ impl App {
         }
     }
 
-    pub(crate) fn restore(&mut self, place: Place) {
+    pub(crate) fn restore(&mut self, place: ViewPosition) {
         self.selected = place.selected;
         self.lane = place.lane;
         self.viewport = place.viewport;

@@ -4,7 +4,7 @@ use ascend_trace_analysis::Stall;
 use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::item::Item;
-use crate::selected::Selected;
+use crate::selected::Selection;
 
 use super::App;
 
@@ -12,9 +12,9 @@ impl App {
     /// The stall that the selection is, if it is one.
     pub(crate) fn selected_stall(&self, trace: &Trace) -> Option<Stall> {
         match self.selected? {
-            Selected::Gap(stall) => Some(stall),
-            Selected::Item(item) => self.stall_of(trace, item),
-            Selected::Range(..) | Selected::Node(_) | Selected::Open(_) => None,
+            Selection::Gap(stall) => Some(stall),
+            Selection::Item(item) => self.stall_of(trace, item),
+            Selection::Range(..) | Selection::Node(_) | Selection::Open(_) => None,
         }
     }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use ascend_trace_recording::{ProcessId, ThreadId, Trace};
 
-use crate::config::{Pattern, SavedLayout, rank};
+use crate::config::{NamePattern, SavedLayout, rank};
 use crate::item::TrackKey;
 use crate::lanes::ViewRow;
 use crate::names;
 
-use super::{Arrangement, Group};
+use super::{LaneArrangement, LaneGroup};
 
 /// Names of the groups of a process's threads, and of the nested calls of threads.
 const THREADS: &str = "threads";
@@ -17,20 +17,20 @@ const NESTED: &str = "nested";
 
 /// A layout, and the lanes that were arranged by it. Later changes by the user stay.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Planned {
+pub(super) struct LayoutPlan {
     layout: SavedLayout,
     lanes: BTreeSet<TrackKey>,
-    groups: BTreeSet<Group>,
+    groups: BTreeSet<LaneGroup>,
 }
 
-impl Arrangement {
+impl LaneArrangement {
     /// Lanes as the layout wants them, without any earlier arrangement.
     pub(crate) fn planned(layout: SavedLayout) -> Self {
         Self {
             filter: layout.filter.to_lowercase(),
-            plan: Planned {
+            plan: LayoutPlan {
                 layout,
-                ..Planned::default()
+                ..LayoutPlan::default()
             },
             ..Self::default()
         }
@@ -50,7 +50,7 @@ impl Arrangement {
                     changed |= self.meet_lane(trace, key);
                 }
                 ViewRow::Device(process, device) => {
-                    changed |= self.meet_group(Some(Group::Device(process, device)));
+                    changed |= self.meet_group(Some(LaneGroup::Device(process, device)));
                 }
                 ViewRow::Process(_) | ViewRow::Folded(_) => {}
             }
@@ -63,7 +63,7 @@ impl Arrangement {
             return false;
         }
         let name = name(trace, key);
-        let is_named = |patterns: &[Pattern]| {
+        let is_named = |patterns: &[NamePattern]| {
             let own = patterns.iter().filter(|it| is_of_lane(it, key, &name));
             own.count() > 0
         };
@@ -81,7 +81,7 @@ impl Arrangement {
         true
     }
 
-    fn meet_group(&mut self, group: Option<Group>) -> bool {
+    fn meet_group(&mut self, group: Option<LaneGroup>) -> bool {
         let Some(group) = group else {
             return false;
         };
@@ -124,13 +124,13 @@ impl Arrangement {
         add(trace, &mut hide, self.hidden.iter().copied());
         let mut pin = Vec::new();
         add(trace, &mut pin, self.pinned.iter().copied());
-        let mut fold: Vec<Pattern> = Vec::new();
+        let mut fold: Vec<NamePattern> = Vec::new();
         for group in &self.folded {
             let Some(name) = group_name(*group) else {
                 continue;
             };
             if !fold.iter().any(|it| it.is_in(&name)) {
-                fold.extend(Pattern::try_from(name).ok());
+                fold.extend(NamePattern::try_from(name).ok());
             }
         }
         SavedLayout {
@@ -145,38 +145,38 @@ impl Arrangement {
 }
 
 /// Name of a group in a layout; streams without tasks are folded in every layout.
-fn group_name(group: Group) -> Option<String> {
+fn group_name(group: LaneGroup) -> Option<String> {
     match group {
-        Group::Device(_, device) => Some(format!("device {device}")),
-        Group::Threads(_) => Some(THREADS.to_owned()),
-        Group::Nested(_) => Some(NESTED.to_owned()),
-        Group::Unused(..) => None,
+        LaneGroup::Device(_, device) => Some(format!("device {device}")),
+        LaneGroup::Threads(_) => Some(THREADS.to_owned()),
+        LaneGroup::Nested(_) => Some(NESTED.to_owned()),
+        LaneGroup::Unused(..) => None,
     }
 }
 
 /// Adds patterns for lanes without a pattern.
-fn add(trace: &Trace, patterns: &mut Vec<Pattern>, keys: impl Iterator<Item = TrackKey>) {
+fn add(trace: &Trace, patterns: &mut Vec<NamePattern>, keys: impl Iterator<Item = TrackKey>) {
     for key in keys {
         let name = name(trace, key);
         let is_named = patterns.iter().any(|it| is_of_lane(it, key, &name));
         if !is_named {
-            patterns.extend(Pattern::try_from(lasting(trace, key)).ok());
+            patterns.extend(NamePattern::try_from(lasting(trace, key)).ok());
         }
     }
 }
 
 /// The groups of a lane that have no separate row.
-fn group_of(trace: &Trace, key: TrackKey) -> Option<Group> {
+fn group_of(trace: &Trace, key: TrackKey) -> Option<LaneGroup> {
     let process = |id: ThreadId| -> ProcessId { trace.thread(id).process };
     match key {
-        TrackKey::Thread(id, 0) => Some(Group::Threads(process(id))),
-        TrackKey::Thread(id, _) => Some(Group::Nested(id)),
+        TrackKey::Thread(id, 0) => Some(LaneGroup::Threads(process(id))),
+        TrackKey::Thread(id, _) => Some(LaneGroup::Nested(id)),
         _ => None,
     }
 }
 
 /// Lines that belong to a lane are named by their kind: `stream 1` does not name the nodes of stream 1.
-fn is_of_lane(pattern: &Pattern, key: TrackKey, name: &str) -> bool {
+fn is_of_lane(pattern: &NamePattern, key: TrackKey, name: &str) -> bool {
     match key.owner() == key {
         true => pattern.is_in(name),
         false => pattern.begins(name),

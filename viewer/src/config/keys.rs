@@ -8,7 +8,7 @@ use crate::action::{Action, COMMANDS};
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::keymap;
 
-use super::{SavedLayout, Wrong};
+use super::{ConfigMistake, SavedLayout};
 
 /// The action of a key without an effect.
 const NOTHING: &str = "none";
@@ -17,21 +17,21 @@ const LAYOUT: &str = "layout ";
 
 /// The keys that the user has changed; all others follow the key map.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Keys {
+pub(crate) struct KeyBindings {
     changed: BTreeMap<String, (Option<Action>, String)>,
 }
 
-impl Keys {
+impl KeyBindings {
     pub(super) fn of(
         written: &BTreeMap<Spanned<String>, Spanned<String>>,
         layouts: &[SavedLayout],
-    ) -> Result<Self, Wrong> {
+    ) -> Result<Self, ConfigMistake> {
         let mut changed = BTreeMap::new();
         // Reports follow the order of the text.
         let mut written: Vec<_> = written.iter().collect();
         written.sort_by_key(|(key, _)| key.span().start);
         for (key, wanted) in written {
-            let wrong = |at: &Spanned<String>, what| Wrong {
+            let wrong = |at: &Spanned<String>, what| ConfigMistake {
                 at: at.span().start,
                 what,
             };
@@ -146,7 +146,7 @@ mod tests {
     use super::super::Config;
     use super::*;
 
-    fn keys(text: &str) -> Keys {
+    fn keys(text: &str) -> KeyBindings {
         Config::parse(text).expect("it is right").keys
     }
 
@@ -154,7 +154,7 @@ mod tests {
         Config::parse(text).expect_err("it is wrong").to_string()
     }
 
-    fn asks(keys: &Keys, name: &str) -> Option<Action> {
+    fn asks(keys: &KeyBindings, name: &str) -> Option<Action> {
         keys.action(&keymap::key(name).expect("a key"))
     }
 

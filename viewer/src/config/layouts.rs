@@ -12,33 +12,33 @@ pub(crate) struct SavedLayout {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) details: Option<Details>,
+    pub(crate) details: Option<DetailSize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) arrows: Option<Arrows>,
+    pub(crate) arrows: Option<ArrowChoice>,
     /// What names of lanes must have.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) filter: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) hide: Vec<Pattern>,
+    pub(crate) hide: Vec<NamePattern>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) pin: Vec<Pattern>,
+    pub(crate) pin: Vec<NamePattern>,
     /// Devices, `threads`, and `nested` calls of threads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) fold: Vec<Pattern>,
+    pub(crate) fold: Vec<NamePattern>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) order: Vec<Pattern>,
+    pub(crate) order: Vec<NamePattern>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Details {
+pub(crate) enum DetailSize {
     Small,
     Large,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Arrows {
+pub(crate) enum ArrowChoice {
     All,
     Selection,
 }
@@ -46,12 +46,12 @@ pub(crate) enum Arrows {
 /// Consecutive words of a name, in any case; `*` matches any letters of a word.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
-pub(crate) struct Pattern {
+pub(crate) struct NamePattern {
     text: String,
     words: Vec<String>,
 }
 
-impl TryFrom<String> for Pattern {
+impl TryFrom<String> for NamePattern {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -64,13 +64,13 @@ impl TryFrom<String> for Pattern {
     }
 }
 
-impl From<Pattern> for String {
-    fn from(pattern: Pattern) -> Self {
+impl From<NamePattern> for String {
+    fn from(pattern: NamePattern) -> Self {
         pattern.text
     }
 }
 
-impl Pattern {
+impl NamePattern {
     pub(crate) fn is_in(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         let words: Vec<&str> = name.split_whitespace().collect();
@@ -82,7 +82,7 @@ impl Pattern {
     }
 }
 
-impl Pattern {
+impl NamePattern {
     /// Whether a name begins with the words.
     pub(crate) fn begins(&self, name: &str) -> bool {
         let mut name = name.split_whitespace().map(str::to_lowercase);
@@ -113,7 +113,7 @@ fn is_like(word: &str, pattern: &str) -> bool {
 }
 
 /// The place of the first pattern that a name has; those without one come last.
-pub(crate) fn rank(patterns: &[Pattern], name: &str) -> usize {
+pub(crate) fn rank(patterns: &[NamePattern], name: &str) -> usize {
     let place = patterns.iter().position(|pattern| pattern.is_in(name));
     place.unwrap_or(patterns.len())
 }
@@ -133,8 +133,8 @@ mod tests {
     use super::super::Config;
     use super::*;
 
-    fn pattern(text: &str) -> Pattern {
-        Pattern::try_from(text.to_owned()).expect("it has words")
+    fn pattern(text: &str) -> NamePattern {
+        NamePattern::try_from(text.to_owned()).expect("it has words")
     }
 
     #[test]
@@ -165,8 +165,8 @@ mod tests {
         let layout = SavedLayout {
             name: "my \"own\" layout".to_owned(),
             output: Some(false),
-            details: Some(Details::Large),
-            arrows: Some(Arrows::Selection),
+            details: Some(DetailSize::Large),
+            arrows: Some(ArrowChoice::Selection),
             filter: "stream".to_owned(),
             hide: vec![pattern("tracer overhead"), pattern("losses")],
             pin: vec![pattern("stream 3")],

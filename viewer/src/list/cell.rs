@@ -6,14 +6,14 @@ use crate::text;
 
 /// A cell of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Cell {
+pub(crate) struct ListCell {
     pub(crate) text: String,
-    value: Value,
+    value: SortKey,
 }
 
 /// Sort key of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Value {
+enum SortKey {
     /// Its text, in any case.
     Text,
     Whole(i64),
@@ -22,23 +22,23 @@ enum Value {
     Unknown,
 }
 
-impl From<String> for Cell {
+impl From<String> for ListCell {
     fn from(text: String) -> Self {
-        let value = Value::Text;
+        let value = SortKey::Text;
         Self { text, value }
     }
 }
 
-impl From<&str> for Cell {
+impl From<&str> for ListCell {
     fn from(text: &str) -> Self {
         Self::from(text.to_owned())
     }
 }
 
-impl Cell {
+impl ListCell {
     /// A text with a number as its sort key.
     pub(crate) fn number(text: String, value: i64) -> Self {
-        let value = Value::Whole(value);
+        let value = SortKey::Whole(value);
         Self { text, value }
     }
 
@@ -55,20 +55,20 @@ impl Cell {
     pub(crate) fn percent(value: f64) -> Self {
         Self {
             text: format!("{:.1}%", value * 100.0),
-            value: Value::Part(value),
+            value: SortKey::Part(value),
         }
     }
 
     pub(crate) fn unknown() -> Self {
         Self {
             text: "-".to_owned(),
-            value: Value::Unknown,
+            value: SortKey::Unknown,
         }
     }
 
     /// Whether large values are of interest first, rather than the begin of the alphabet.
     pub(crate) fn is_number(&self) -> bool {
-        matches!(self.value, Value::Whole(_) | Value::Part(_))
+        matches!(self.value, SortKey::Whole(_) | SortKey::Part(_))
     }
 
     /// The order of two cells of one column.
@@ -78,11 +78,11 @@ impl Cell {
             false => order,
         };
         match (self.value, other.value) {
-            (Value::Unknown, Value::Unknown) => Ordering::Equal,
-            (Value::Unknown, _) => Ordering::Greater,
-            (_, Value::Unknown) => Ordering::Less,
-            (Value::Whole(own), Value::Whole(its)) => turned(own.cmp(&its)),
-            (Value::Part(own), Value::Part(its)) => turned(own.total_cmp(&its)),
+            (SortKey::Unknown, SortKey::Unknown) => Ordering::Equal,
+            (SortKey::Unknown, _) => Ordering::Greater,
+            (_, SortKey::Unknown) => Ordering::Less,
+            (SortKey::Whole(own), SortKey::Whole(its)) => turned(own.cmp(&its)),
+            (SortKey::Part(own), SortKey::Part(its)) => turned(own.total_cmp(&its)),
             _ => turned(self.text.to_lowercase().cmp(&other.text.to_lowercase())),
         }
     }

@@ -1,22 +1,22 @@
 //! Which entries of a list are shown, and in what order.
 
-use super::{List, RowId};
+use super::{ListState, RowId};
 
 /// A column that a list is sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sort {
+pub(crate) struct SortOrder {
     pub(crate) column: usize,
     pub(crate) descending: bool,
 }
 
-impl List {
+impl ListState {
     /// The entry in a visible line.
-    pub(crate) fn entry(&self, line: usize) -> Option<&super::Entry> {
+    pub(crate) fn entry(&self, line: usize) -> Option<&super::ListEntry> {
         self.entries.get(*self.shown.get(line)?)
     }
 
     /// The entries that are shown, in their order.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &super::Entry> {
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &super::ListEntry> {
         self.shown
             .iter()
             .filter_map(|index| self.entries.get(*index))
@@ -43,7 +43,7 @@ impl List {
         let mut shown: Vec<usize> = (0..entries.len())
             .filter(|index| filter.is_empty() || entries[*index].has(&filter))
             .collect();
-        if let Some(Sort { column, descending }) = self.sort {
+        if let Some(SortOrder { column, descending }) = self.sort {
             shown.sort_by(|own, its| {
                 let cell = |index: usize| entries[index].cells.get(column);
                 match (cell(*own), cell(*its)) {
@@ -61,13 +61,13 @@ impl List {
     /// Sorts by a column, or in the other direction if it is sorted by that already.
     pub(crate) fn sort_by(&mut self, column: usize) {
         let cells = self.entries.iter().filter_map(|it| it.cells.get(column));
-        let is_number = cells.clone().any(super::Cell::is_number);
+        let is_number = cells.clone().any(super::ListCell::is_number);
         self.sort = Some(match self.sort {
-            Some(sort) if sort.column == column => Sort {
+            Some(sort) if sort.column == column => SortOrder {
                 descending: !sort.descending,
                 ..sort
             },
-            _ => Sort {
+            _ => SortOrder {
                 column,
                 descending: is_number,
             },

@@ -6,14 +6,14 @@ use ascend_trace_analysis::diff::{Diff, Row, Verdict};
 use ascend_trace_analysis::steps::Cut;
 
 /// What compares two recordings. It must not wait: another thread reads.
-pub trait Comparer {
+pub trait TraceComparer {
     /// The results, one after the other.
-    fn news(&mut self) -> Option<Compared>;
+    fn news(&mut self) -> Option<ComparisonResult>;
 }
 
 /// A result about both recordings, A first.
 #[derive(Debug)]
-pub enum Compared {
+pub enum ComparisonResult {
     /// When the first tasks began.
     Begins([i64; 2]),
     /// The steps of two processes that belong together.
@@ -25,23 +25,23 @@ pub enum Compared {
 
 /// Facts about the other recording, for a view that is one of two.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Companion {
+pub(crate) struct OtherRecording {
     /// A or B.
     pub(crate) name: &'static str,
     pub(crate) has_focus: bool,
-    pub(crate) changes: Option<Arc<Changes>>,
+    pub(crate) changes: Option<Arc<RecordingChanges>>,
 }
 
 /// What changed from A to B.
 #[derive(Debug, Default)]
-pub(crate) struct Changes {
+pub(crate) struct RecordingChanges {
     /// Only changes, by their impact.
     pub(crate) rows: Vec<Row>,
     pub(crate) by_steps: bool,
     pub(crate) tests: u64,
 }
 
-impl Changes {
+impl RecordingChanges {
     pub(super) fn of(found: Diff) -> Self {
         let rows = found.pairs.into_iter().flat_map(|pair| pair.rows);
         Self {

@@ -6,13 +6,13 @@ use ratatui::layout::Rect;
 use crate::text::{fit, width};
 use crate::view::{self, sorry};
 
-use super::{Pair, Worlds, areas, too_small};
+use super::{PairData, ViewPair, areas, too_small};
 
 /// Keys for both halves.
 const KEYS: &str = "} { step   G changes   O other   @ align selections";
 
 /// Draws everything.
-pub(crate) fn view(pair: &Pair, worlds: Worlds<'_>, buffer: &mut Buffer) {
+pub(crate) fn view(pair: &ViewPair, worlds: PairData<'_>, buffer: &mut Buffer) {
     if let Some(message) = too_small(pair.size) {
         return sorry(&message, buffer);
     }
@@ -39,7 +39,7 @@ fn copy(from: &Buffer, area: Rect, to: &mut Buffer) {
 }
 
 /// The line between the halves: the alignment, and the keys.
-fn between(pair: &Pair, y: u16, buffer: &mut Buffer) {
+fn between(pair: &ViewPair, y: u16, buffer: &mut Buffer) {
     let theme = pair.halves[pair.focus].theme;
     let room = usize::from(pair.size.0);
     let rule = if theme.is_ascii() { "-" } else { "─" };

@@ -5,31 +5,31 @@ use ascend_trace_analysis::{Fold, Stall, Step};
 use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::{Recording, Trace};
 
-use crate::arrangement::Arrangement;
+use crate::arrangement::LaneArrangement;
 use crate::blamed::is_grouped;
 
 use super::stalls::track;
-use crate::job::Reached;
+use crate::job::JobProgress;
 
 /// It starts over when it has to wait, like other sums.
 #[derive(Debug)]
-pub(crate) struct BlameQuest {
-    pub(crate) arrangement: Arrangement,
+pub(crate) struct BlameQuery {
+    pub(crate) arrangement: LaneArrangement,
     /// Shorter stalls are left out.
     pub(crate) least: i64,
     pub(crate) groups: Option<Vec<StallGroup>>,
 }
 
-impl BlameQuest {
+impl BlameQuery {
     pub(super) fn advance(
         &mut self,
         recording: &mut Recording,
-        keep_on: &mut dyn FnMut(Reached) -> bool,
+        keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
         let grouping = Grouping::of_those(|trace: &Trace, stall: &Stall| {
             is_grouped(stall, self.least) && self.arrangement.wants(trace, track(stall.lane))
         });
-        let told = |reached| keep_on(Reached::Moment(reached, false));
+        let told = |reached| keep_on(JobProgress::Moment(reached, false));
         let groups = grouping.of_recording(recording, Step::default(), told)?;
         self.groups = groups.map(StallGroups::rows);
         Ok(self.groups.is_some())

@@ -4,22 +4,22 @@ use ascend_trace_analysis::calls::CallTree;
 use ascend_trace_recording::recording::{Answer, Towards, WindowError};
 use ascend_trace_recording::{Recording, ThreadId, TimeRange, Trace};
 
-use super::Course;
-use crate::job::Reached;
+use super::QueryCourse;
+use crate::job::JobProgress;
 
 #[derive(Debug)]
-pub(crate) struct CallsQuest {
+pub(crate) struct CallsQuery {
     pub(crate) thread: ThreadId,
     pub(crate) range: TimeRange,
     pub(crate) tree: CallTree,
 }
 
-impl CallsQuest {
+impl CallsQuery {
     pub(super) fn advance(
         &mut self,
-        course: &mut Course,
+        course: &mut QueryCourse,
         recording: &mut Recording,
-        keep_on: &mut dyn FnMut(Reached) -> bool,
+        keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
         let (mut next, mut is_over) = (course.next, false);
         let end = self.range.end;
@@ -30,7 +30,7 @@ impl CallsQuest {
             |reached| {
                 next = reached;
                 is_over = reached > end;
-                !is_over && keep_on(Reached::Moment(reached, false))
+                !is_over && keep_on(JobProgress::Moment(reached, false))
             },
             |trace: &Trace, own| {
                 self.tree.add(trace, self.thread, self.range, own);

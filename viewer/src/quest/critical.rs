@@ -5,21 +5,21 @@ use ascend_trace_analysis::critical::{Critical, Pass};
 use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::{Recording, TimeRange};
 
-use crate::critical::Known;
-use crate::job::Reached;
+use crate::critical::PathLines;
+use crate::job::JobProgress;
 
 /// It starts over when it has to wait, since then another range is looked at.
 #[derive(Debug)]
-pub(crate) struct CriticalQuest {
+pub(crate) struct CriticalPathQuery {
     pub(crate) range: TimeRange,
-    pub(crate) path: Option<Known>,
+    pub(crate) path: Option<PathLines>,
 }
 
-impl CriticalQuest {
+impl CriticalPathQuery {
     pub(super) fn advance(
         &mut self,
         recording: &mut Recording,
-        keep_on: &mut dyn FnMut(Reached) -> bool,
+        keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
         let whole = recording.span().unwrap_or_default();
         let length = whole.duration().unsigned_abs();
@@ -30,10 +30,10 @@ impl CriticalQuest {
             };
             let here = whole.clamp(reached).abs_diff(whole.begin);
             let (done, all) = (before.saturating_add(here), length.saturating_mul(2));
-            keep_on(Reached::Part(done, all))
+            keep_on(JobProgress::Part(done, all))
         };
         let path = Critical::of_recording_while(recording, Step::default(), self.range, told)?;
-        self.path = path.map(Known::new);
+        self.path = path.map(PathLines::new);
         Ok(self.path.is_some())
     }
 }

@@ -5,21 +5,21 @@ use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::recording::WindowError;
 
-use crate::job::Reached;
+use crate::job::JobProgress;
 
 /// It starts over when it has to wait, like sums.
 #[derive(Debug, Default)]
-pub(crate) struct FindingsQuest {
+pub(crate) struct FindingsQuery {
     pub(crate) findings: Option<Vec<Finding>>,
 }
 
-impl FindingsQuest {
+impl FindingsQuery {
     pub(super) fn advance(
         &mut self,
         recording: &mut Recording,
-        keep_on: &mut dyn FnMut(Reached) -> bool,
+        keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
-        let told = |reached| keep_on(Reached::Moment(reached, false));
+        let told = |reached| keep_on(JobProgress::Moment(reached, false));
         self.findings = Findings::default().of_recording(recording, Step::default(), told)?;
         Ok(self.findings.is_some())
     }

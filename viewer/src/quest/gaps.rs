@@ -20,13 +20,13 @@ pub(super) const ENTRIES: usize = 4_096;
 
 /// A stretch between two tasks of a stream.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gap {
+pub(super) struct StreamGap {
     pub(super) stream: StreamId,
     pub(super) begin: i64,
     pub(super) end: i64,
 }
 
-impl Gap {
+impl StreamGap {
     /// All that happened meanwhile, unless that is too much.
     pub(super) fn read(&self, recording: &mut Recording) -> Result<Option<Trace>, WindowError> {
         let around = (
@@ -72,13 +72,13 @@ impl Gap {
 
 /// Where streams were when the last part ended, in the direction of a quest.
 #[derive(Debug, Default)]
-pub(super) struct Edges {
+pub(super) struct StreamEdges {
     edges: HashMap<StreamId, i64>,
     /// Those of which no more needs to be known.
     settled: HashSet<StreamId>,
 }
 
-impl Edges {
+impl StreamEdges {
     /// Notes the first activity of each stream after a timestamp.
     pub(super) fn begin_before(&mut self, moment: i64, whole: &Summary) {
         for (id, lane) in whole.streams() {
@@ -93,7 +93,12 @@ impl Edges {
     }
 
     /// Goes on behind a part. Answers the idle stretches that end there and began in one before.
-    pub(super) fn pass(&mut self, trace: &Trace, range: TimeRange, towards: Towards) -> Vec<Gap> {
+    pub(super) fn pass(
+        &mut self,
+        trace: &Trace,
+        range: TimeRange,
+        towards: Towards,
+    ) -> Vec<StreamGap> {
         let mut gaps = Vec::new();
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
             let Some(worked) = ends(trace, stream, range) else {
@@ -111,7 +116,7 @@ impl Edges {
                     Towards::Earlier => near < edge && edge > range.end,
                 };
                 if is_apart && end.saturating_sub(begin) > SHORTEST {
-                    gaps.push(Gap { stream, begin, end });
+                    gaps.push(StreamGap { stream, begin, end });
                 }
             }
         }
@@ -132,7 +137,7 @@ impl Edges {
 
 /// When a stream continued after a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Resumed {
+pub(super) enum StreamResumption {
     /// Too soon for the sums to show it.
     Near,
     At(i64),
@@ -140,13 +145,15 @@ pub(super) enum Resumed {
 }
 
 /// When a stream continued after its last task ended, by the sums of the range ahead.
-pub(super) fn resumed(ahead: &Summary, stream: StreamId, ended: i64) -> Resumed {
+pub(super) fn resumed(ahead: &Summary, stream: StreamId, ended: i64) -> StreamResumption {
     let entries = ahead.stream(stream).map_or(&[][..], |lane| lane.entries());
     let next = entries.partition_point(|entry| entry.end <= ended.saturating_add(SHORTEST));
     match entries.get(next) {
-        None => Resumed::Never,
-        Some(entry) if entry.begin > ended.saturating_add(SHORTEST) => Resumed::At(entry.begin),
-        Some(_) => Resumed::Near,
+        None => StreamResumption::Never,
+        Some(entry) if entry.begin > ended.saturating_add(SHORTEST) => {
+            StreamResumption::At(entry.begin)
+        }
+        Some(_) => StreamResumption::Near,
     }
 }
 

@@ -3,23 +3,23 @@
 use ascend_trace_recording::recording::{Answer, Towards, WindowError};
 use ascend_trace_recording::{FunctionId, Recording, TimeRange, Trace};
 
-use crate::search::{Match, Search, all_in};
+use crate::search::{Search, SearchMatch, all_in};
 
-use super::{Course, Found};
-use crate::job::Reached;
+use super::{FoundElsewhere, QueryCourse};
+use crate::job::JobProgress;
 
 #[derive(Debug)]
-pub(crate) struct MatchQuest {
+pub(crate) struct MatchQuery {
     pub(crate) search: Search,
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<FoundElsewhere>,
 }
 
-impl MatchQuest {
+impl MatchQuery {
     pub(super) fn advance(
         &mut self,
-        course: &mut Course,
+        course: &mut QueryCourse,
         recording: &mut Recording,
-        keep_on: &mut dyn FnMut(Reached) -> bool,
+        keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
         self.search.update(recording.things());
         let ranges = self.search.ranges(recording.things());
@@ -35,7 +35,7 @@ impl MatchQuest {
                 |reached| {
                     next = reached;
                     is_round = now.is_round(reached);
-                    !is_round && keep_on(Reached::Moment(reached, now.wrapped))
+                    !is_round && keep_on(JobProgress::Moment(reached, now.wrapped))
                 },
                 |trace, range| find(trace, search, range, now.towards),
             )?;
@@ -54,12 +54,17 @@ impl MatchQuest {
 }
 
 /// The first match that begins in a range, or the last one towards earlier times.
-fn find(trace: &Trace, search: &Search, range: TimeRange, towards: Towards) -> Option<Found> {
+fn find(
+    trace: &Trace,
+    search: &Search,
+    range: TimeRange,
+    towards: Towards,
+) -> Option<FoundElsewhere> {
     let all = all_in(trace, range).filter(|it| search.is_match(trace, *it));
-    let key = |it: &Match| (it.begin(trace), *it);
+    let key = |it: &SearchMatch| (it.begin(trace), *it);
     let found = match towards {
         Towards::Later => all.min_by_key(key),
         Towards::Earlier => all.max_by_key(key),
     };
-    Found::of_match(trace, found?)
+    FoundElsewhere::of_match(trace, found?)
 }

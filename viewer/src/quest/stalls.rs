@@ -5,19 +5,19 @@ use ascend_trace_analysis::{Blame, Cause, Dependencies, Lane, Nesting, Stall, St
 use ascend_trace_recording::recording::{Answer, Towards, WindowError};
 use ascend_trace_recording::{Recording, Summary, TimeRange, Trace};
 
-use crate::arrangement::Arrangement;
-use crate::blame::{self, Known};
-use crate::identity::Identity;
+use crate::arrangement::LaneArrangement;
+use crate::blame::{self, StallContext};
+use crate::identity::StableId;
 use crate::item::TrackKey;
-use crate::list::Which;
+use crate::list::StallFilter;
 
-use super::gaps::{self, Edges, Gap};
-use super::{Course, Found};
-use crate::job::Reached;
+use super::gaps::{self, StreamEdges, StreamGap};
+use super::{FoundElsewhere, QueryCourse};
+use crate::job::JobProgress;
 
 /// A stall of a part that need not be loaded.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct FoundStall {
     pub(crate) begin: i64,
     pub(crate) end: i64,
     pub(crate) lane: Lane,
@@ -26,7 +26,7 @@ pub(crate) struct Told {
     pub(crate) words: String,
 }
 
-impl Told {
+impl FoundStall {
     pub(crate) fn length(&self) -> i64 {
         self.end.saturating_sub(self.begin)
     }
@@ -35,11 +35,11 @@ impl Told {
         track(self.lane)
     }
 
-    pub(crate) fn found(&self) -> Found {
-        Found {
+    pub(crate) fn found(&self) -> FoundElsewhere {
+        FoundElsewhere {
             span: TimeRange::new(self.begin, self.end),
             lane: self.track(),
-            identity: Identity::Stall {
+            identity: StableId::Stall {
                 lane: self.lane,
                 begin: self.begin,
                 end: self.end,
@@ -61,35 +61,35 @@ pub(super) fn track(lane: Lane) -> TrackKey {
 
 /// Which stalls are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum WantedStalls {
     /// The first one after this timestamp and lane, in this direction.
     Next(i64, Option<Lane>, Towards),
     /// This number of the longest ones.
-    Longest(usize, Which),
+    Longest(usize, StallFilter),
 }
 
 #[derive(Debug)]
-pub(crate) struct StallQuest {
-    wanted: Wanted,
+pub(crate) struct StallQuery {
+    wanted: WantedStalls,
     /// Whom they must have to blame, if that matters.
     blame: Option<Blame>,
     /// Shorter ones are not wanted.
     least: i64,
-    arrangement: Arrangement,
+    arrangement: LaneArrangement,
     /// The result: the next one, or the longest ones, longest first.
-    pub(crate) told: Vec<Told>,
-    edges: Edges,
+    pub(crate) told: Vec<FoundStall>,
+    edges: StreamEdges,
 }
 
-impl StallQuest {
-    pub(crate) fn new(wanted: Wanted, arrangement: Arrangement, least: i64) -> Self {
+impl StallQuery {
+    pub(crate) fn new(wanted: WantedStalls, arrangement: LaneArrangement, least: i64) -> Self {
         Self {
             wanted,
             blame: None,
             least,
             arrangement,
             told: Vec::new(),
-            edges: Edges::default(),
+            edges: StreamEdges::default(),
         }
     }
 
@@ -105,18 +105,18 @@ impl StallQuest {
     }
 
     /// Of which the longest stalls are wanted, and how short they may be, if it is these.
-    pub(crate) fn listed(&self) -> Option<(Which, i64)> {
+    pub(crate) fn listed(&self) -> Option<(StallFilter, i64)> {
         match self.wanted {
-            Wanted::Longest(_, which) => Some((which, self.least)),
-            Wanted::Next(..) => None,
+            WantedStalls::Longest(_, which) => Some((which, self.least)),
+            WantedStalls::Next(..) => None,
         }
     }
 
     pub(super) fn advance(
         &mut self,
-        course: &mut Course,
+        course: &mut QueryCourse,
         recording: &mut Recording,
-        keep_on: &mut dyn FnMut(Reached) -> bool,
+        keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
         loop {
             let now = *course;
@@ -127,7 +127,7 @@ impl StallQuest {
                 |_| true,
                 |reached| {
                     next = reached;
-                    keep_on(Reached::Moment(reached, now.wrapped))
+                    keep_on(JobProgress::Moment(reached, now.wrapped))
                 },
                 |trace, range| Some((self.part(trace, range, now.towards), range)),
             )?;
@@ -144,7 +144,7 @@ impl StallQuest {
             if now.is_last(range) {
                 return Ok(true);
             }
-            let is_next = matches!(self.wanted, Wanted::Next(..));
+            let is_next = matches!(self.wanted, WantedStalls::Next(..));
             let is_found = is_next && !self.told.is_empty();
             // In the direction of earlier times, all later stalls are known to their ends.
             if is_found
@@ -172,11 +172,11 @@ impl StallQuest {
         let mut is_open = false;
         for (stream, begin) in open {
             match gaps::resumed(&ahead, stream, begin) {
-                gaps::Resumed::Near => is_open = true,
-                gaps::Resumed::Never => self.edges.settle(stream),
-                gaps::Resumed::At(end) => {
+                gaps::StreamResumption::Near => is_open = true,
+                gaps::StreamResumption::Never => self.edges.settle(stream),
+                gaps::StreamResumption::At(end) => {
                     self.edges.settle(stream);
-                    self.gap(recording, Gap { stream, begin, end })?;
+                    self.gap(recording, StreamGap { stream, begin, end })?;
                 }
             }
         }
@@ -185,10 +185,10 @@ impl StallQuest {
 
     /// Takes the stalls of a part. Answers the idle stretches that go from there into the part before
     /// it.
-    fn part(&mut self, trace: &Trace, range: TimeRange, towards: Towards) -> Vec<Gap> {
+    fn part(&mut self, trace: &Trace, range: TimeRange, towards: Towards) -> Vec<StreamGap> {
         let dependencies = Dependencies::of(trace);
         let stalls = Stalls::of_part(trace, &dependencies, true);
-        let known = Known {
+        let known = StallContext {
             dependencies: &dependencies,
             stalls: &stalls,
         };
@@ -202,7 +202,7 @@ impl StallQuest {
     }
 
     /// Reads and explains an idle stretch.
-    fn gap(&mut self, recording: &mut Recording, gap: Gap) -> Result<(), WindowError> {
+    fn gap(&mut self, recording: &mut Recording, gap: StreamGap) -> Result<(), WindowError> {
         let lane = Lane::Stream(gap.stream);
         let is_short = gap.end.saturating_sub(gap.begin) < self.least;
         if is_short || !self.may_want(lane, gap.begin, gap.end) {
@@ -214,7 +214,7 @@ impl StallQuest {
             let (cause, words) = gap.ended_by(recording)?;
             // Whom to blame is not known then.
             if is_wanted && self.is_cause(cause) && self.blame.is_none() {
-                self.keep(Told {
+                self.keep(FoundStall {
                     begin: gap.begin,
                     end: gap.end,
                     lane,
@@ -226,7 +226,7 @@ impl StallQuest {
         };
         let dependencies = Dependencies::of(&trace);
         let stalls = Stalls::of_part(&trace, &dependencies, true);
-        let known = Known {
+        let known = StallContext {
             dependencies: &dependencies,
             stalls: &stalls,
         };
@@ -240,7 +240,7 @@ impl StallQuest {
 
     fn is_cause(&self, cause: Cause) -> bool {
         match self.wanted {
-            Wanted::Longest(_, Which::Cause(wanted)) => wanted == cause,
+            WantedStalls::Longest(_, StallFilter::Cause(wanted)) => wanted == cause,
             _ => true,
         }
     }
@@ -253,8 +253,8 @@ impl StallQuest {
         }
     }
 
-    fn take(&mut self, known: Known<'_>, nesting: &Nesting, trace: &Trace, stall: &Stall) {
-        let is_next = matches!(self.wanted, Wanted::Next(..));
+    fn take(&mut self, known: StallContext<'_>, nesting: &Nesting, trace: &Trace, stall: &Stall) {
+        let is_next = matches!(self.wanted, WantedStalls::Next(..));
         let is_own = |blame: &Blame| {
             known
                 .stalls
@@ -271,7 +271,7 @@ impl StallQuest {
         {
             return;
         }
-        self.keep(Told {
+        self.keep(FoundStall {
             begin: stall.begin,
             end: stall.end,
             lane: stall.lane,
@@ -283,30 +283,33 @@ impl StallQuest {
     /// Whether a stall would be kept, as far as its place and length go.
     fn may_want(&self, lane: Lane, begin: i64, end: i64) -> bool {
         match self.wanted {
-            Wanted::Next(from, from_lane, towards) => {
+            WantedStalls::Next(from, from_lane, towards) => {
                 let (own, key) = ((begin, Some(lane)), (from, from_lane));
-                let first = self.told.first().map(Told::key);
+                let first = self.told.first().map(FoundStall::key);
                 match towards {
                     Towards::Later => own > key && first.is_none_or(|it| (begin, lane) < it),
                     Towards::Earlier => own < key && first.is_none_or(|it| (begin, lane) > it),
                 }
             }
-            Wanted::Longest(number, _) => {
-                let least = self.told.get(number.saturating_sub(1)).map(Told::length);
+            WantedStalls::Longest(number, _) => {
+                let least = self
+                    .told
+                    .get(number.saturating_sub(1))
+                    .map(FoundStall::length);
                 least.is_none_or(|least| end.saturating_sub(begin) > least)
             }
         }
     }
 
-    fn keep(&mut self, told: Told) {
+    fn keep(&mut self, told: FoundStall) {
         match self.wanted {
-            Wanted::Next(..) => self.told = vec![told],
-            Wanted::Longest(number, _) => {
+            WantedStalls::Next(..) => self.told = vec![told],
+            WantedStalls::Longest(number, _) => {
                 // Both parts may report a stall that crosses their border.
                 if self.told.iter().any(|it| it.key() == told.key()) {
                     return;
                 }
-                let order = |it: &Told| (-it.length(), it.begin, it.lane);
+                let order = |it: &FoundStall| (-it.length(), it.begin, it.lane);
                 let place = self.told.partition_point(|it| order(it) < order(&told));
                 self.told.insert(place, told);
                 self.told.truncate(number);

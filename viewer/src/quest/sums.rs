@@ -7,23 +7,23 @@ use ascend_trace_recording::{Recording, TimeRange, Trace};
 use crate::item::Item;
 use crate::rank;
 
-use super::{Course, Found};
-use crate::job::Reached;
+use super::{FoundElsewhere, QueryCourse};
+use crate::job::JobProgress;
 
 /// Tables of a range. It starts over when it has to wait, since then another range is looked at.
 #[derive(Debug)]
-pub(crate) struct StatsQuest {
+pub(crate) struct StatsQuery {
     pub(crate) range: TimeRange,
     pub(crate) stats: Option<Stats>,
 }
 
-impl StatsQuest {
+impl StatsQuery {
     pub(super) fn advance(
         &mut self,
         recording: &mut Recording,
-        keep_on: &mut dyn FnMut(Reached) -> bool,
+        keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
-        let told = |reached| keep_on(Reached::Moment(reached, false));
+        let told = |reached| keep_on(JobProgress::Moment(reached, false));
         self.stats = Stats::of_recording(recording, Some(self.range), told)?;
         Ok(self.stats.is_some())
     }
@@ -31,19 +31,19 @@ impl StatsQuest {
 
 /// The longest task or call of a name in a range.
 #[derive(Debug)]
-pub(crate) struct SlowestQuest {
+pub(crate) struct SlowestQuery {
     pub(crate) name: String,
     pub(crate) task: bool,
     pub(crate) range: TimeRange,
-    pub(crate) found: Option<(i64, Found)>,
+    pub(crate) found: Option<(i64, FoundElsewhere)>,
 }
 
-impl SlowestQuest {
+impl SlowestQuery {
     pub(super) fn advance(
         &mut self,
-        course: &mut Course,
+        course: &mut QueryCourse,
         recording: &mut Recording,
-        keep_on: &mut dyn FnMut(Reached) -> bool,
+        keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
         let TimeRange { begin, end } = self.range;
         let mut next = course.next.max(begin);
@@ -55,7 +55,7 @@ impl SlowestQuest {
             |reached| {
                 next = reached;
                 is_over = reached > end;
-                !is_over && keep_on(Reached::Moment(reached, false))
+                !is_over && keep_on(JobProgress::Moment(reached, false))
             },
             |trace, part| {
                 self.take(trace, part);
@@ -77,7 +77,7 @@ impl SlowestQuest {
         };
         let length = item.length(trace);
         if self.found.as_ref().is_none_or(|(known, _)| length > *known) {
-            self.found = Some((length, Found::of(trace, item)));
+            self.found = Some((length, FoundElsewhere::of(trace, item)));
         }
     }
 }

@@ -2,32 +2,33 @@
 
 use std::time::{Duration, Instant};
 
-use crate::action::Effect;
-use crate::app::World;
+use crate::action::ViewRequest;
+use crate::app::ViewData;
 use crate::event::InputEvent;
-use crate::pair::{Comparer, Pair, Worlds, areas, view};
-use crate::source::Source;
+use crate::pair::{PairData, TraceComparer, ViewPair, areas, view};
+use crate::source::TraceSource;
 use crate::term;
-use crate::theme::Ground;
+use crate::theme::TerminalBackground;
 use crate::view::details;
 
 use super::{
-    Heard, Options, Outcome, Seen, Stage, TICK, ViewError, begin, clock, handle_events, is_busy,
-    is_due, keep_bookmarks, keep_layout, order, poll, take_terminal, tick, world,
+    DrawnState, EventHandler, TICK, TerminalNews, ViewError, ViewOptions, ViewOutcome, begin,
+    clock, handle_events, is_busy, is_due, keep_bookmarks, keep_layout, order, poll, take_terminal,
+    tick, world,
 };
 
 /// The sources of both halves, the upper one first.
-type Sources<'s> = [&'s mut dyn Source; 2];
+type PairSources<'s> = [&'s mut dyn TraceSource; 2];
 
 /// Shows two recordings, one above the other, until the user leaves. The options are those of each half.
 ///
 /// # Errors
 /// When the terminal cannot be used. A source that fails does not end the view.
 pub fn run_pair(
-    mut sources: Sources<'_>,
-    comparer: &mut dyn Comparer,
-    options: [Options; 2],
-) -> Result<Outcome, ViewError> {
+    mut sources: PairSources<'_>,
+    comparer: &mut dyn TraceComparer,
+    options: [ViewOptions; 2],
+) -> Result<ViewOutcome, ViewError> {
     let (mut guard, theme) = take_terminal(&options[0])?;
     let size = term::size()?;
     let [upper, lower] = areas(size).map(|area| (area.width, area.height));
@@ -36,10 +37,10 @@ pub fn run_pair(
         begin(&*sources[0], one, theme, upper),
         begin(&*sources[1], other, theme, lower),
     ];
-    let mut pair = Pair::new(halves, size);
+    let mut pair = ViewPair::new(halves, size);
     let begun = Instant::now();
     let mut polled = [None; 2];
-    let mut seen = Seen::default();
+    let mut seen = DrawnState::default();
     loop {
         for ((app, source), polled) in pair.halves.iter_mut().zip(&mut sources).zip(&mut polled) {
             if is_due(app, *source, *polled) {
@@ -67,7 +68,7 @@ pub fn run_pair(
             false => Ok(()),
         };
         if let Some(signal) = guard.end_signal() {
-            return Ok(Outcome::Signal(signal));
+            return Ok(ViewOutcome::Signal(signal));
         }
         drawn?;
         if guard.suspend_signal() {
@@ -76,14 +77,14 @@ pub fn run_pair(
             continue;
         }
         let wait = wait(&pair, &sources);
-        let mut stage = Double {
+        let mut stage = PairView {
             pair: &mut pair,
             worlds: worlds(&sources),
         };
         match handle_events(&mut stage, &mut guard, (begun, wait))? {
-            Heard::End(outcome) => return Ok(outcome),
-            Heard::Something => seen.input(),
-            Heard::Nothing => {}
+            TerminalNews::End(outcome) => return Ok(outcome),
+            TerminalNews::Something => seen.input(),
+            TerminalNews::Nothing => {}
         }
         for (app, source) in pair.halves.iter_mut().zip(&mut sources) {
             keep_bookmarks(app, *source);
@@ -93,13 +94,13 @@ pub fn run_pair(
     }
 }
 
-fn worlds<'w>(sources: &'w Sources<'_>) -> Worlds<'w> {
-    let of = |source: &'w dyn Source| -> World<'w> { world(source) };
+fn worlds<'w>(sources: &'w PairSources<'_>) -> PairData<'w> {
+    let of = |source: &'w dyn TraceSource| -> ViewData<'w> { world(source) };
     [of(&*sources[0]), of(&*sources[1])]
 }
 
 /// The longest time between two polls of either source, or of the comparison.
-fn wait(pair: &Pair, sources: &Sources<'_>) -> Option<Duration> {
+fn wait(pair: &ViewPair, sources: &PairSources<'_>) -> Option<Duration> {
     let halves = pair.halves.iter().zip(sources);
     let ticks = halves.filter_map(|(app, source)| tick(app, &**source));
     let compares = pair.is_comparing().then_some(TICK);
@@ -107,17 +108,17 @@ fn wait(pair: &Pair, sources: &Sources<'_>) -> Option<Duration> {
 }
 
 /// A view of two recordings.
-struct Double<'a> {
-    pair: &'a mut Pair,
-    worlds: Worlds<'a>,
+struct PairView<'a> {
+    pair: &'a mut ViewPair,
+    worlds: PairData<'a>,
 }
 
-impl Stage for Double<'_> {
-    fn update(&mut self, event: InputEvent) -> Vec<Effect> {
+impl EventHandler for PairView<'_> {
+    fn update(&mut self, event: InputEvent) -> Vec<ViewRequest> {
         self.pair.update(self.worlds, event)
     }
 
-    fn stand_on(&mut self, ground: Ground) {
+    fn stand_on(&mut self, ground: TerminalBackground) {
         for half in &mut self.pair.halves {
             half.theme = half.theme.on(ground);
         }

@@ -3,8 +3,8 @@
 use ascend_trace_recording::TimeRange;
 use crossterm::event::{MouseButton, MouseEventKind};
 
-use crate::action::Effect;
-use crate::app::Mode;
+use crate::action::ViewRequest;
+use crate::app::InputMode;
 use crate::event::InputEvent;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
@@ -168,7 +168,7 @@ fn a_search_that_finds_nothing_says_so_and_keeps_the_selection() {
 fn escape_leaves_the_prompt_and_keeps_the_last_search() {
     let mut player = pipeline();
     player.play("/ gelu enter / other backspace esc >");
-    assert_eq!(player.app.mode, Mode::Timeline);
+    assert_eq!(player.app.mode, InputMode::Timeline);
     assert!(player.selected().contains("Gelu"), "{}", player.selected());
 }
 
@@ -309,11 +309,11 @@ fn keys_ask_the_world_to_quit_suspend_and_redraw() {
     let mut player = pipeline();
     player.play("ctrl-z ctrl-l q ? ctrl-c / x ctrl-c");
     let expected = [
-        Effect::Suspend,
-        Effect::Redraw,
-        Effect::Quit,
-        Effect::Quit,
-        Effect::Quit,
+        ViewRequest::Suspend,
+        ViewRequest::Redraw,
+        ViewRequest::Quit,
+        ViewRequest::Quit,
+        ViewRequest::Quit,
     ];
     assert_eq!(player.effects, expected);
 }
@@ -338,7 +338,7 @@ fn help_names_every_key_and_any_key_leaves_it() {
         );
     }
     player.play("x");
-    assert_eq!(player.app.mode, Mode::Timeline);
+    assert_eq!(player.app.mode, InputMode::Timeline);
 }
 
 /// A view in which every action has something to do: a selection in the middle of the lanes and of
@@ -346,7 +346,7 @@ fn help_names_every_key_and_any_key_leaves_it() {
 fn busy(size: (u16, u16)) -> Player {
     let mut player = Player::new(PIPELINE, size);
     let lines = (1..=40).map(|n| format!("line {n}")).collect();
-    player.log = Some(super::harness::Lines(lines));
+    player.log = Some(super::harness::OutputLines(lines));
     player.play("o K / matmul enter W m down x / gelu enter w u");
     player
 }
@@ -369,7 +369,7 @@ fn no_action_is_without_an_answer_at_any_size() {
             // Whatever it did, one gets back.
             player.play("esc esc esc");
             assert!(
-                player.app.list.is_none() && player.app.mode == Mode::Timeline,
+                player.app.list.is_none() && player.app.mode == InputMode::Timeline,
                 "{name}"
             );
         }

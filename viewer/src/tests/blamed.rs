@@ -6,14 +6,14 @@ use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::StallGroup;
 use ascend_trace_testkit::Timeline;
 
-use crate::list::{Kind, List, Target, Which};
+use crate::list::{JumpTarget, ListKind, ListState, StallFilter};
 use crate::text::{count, duration};
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use super::lists::entries;
 use super::quests;
 
-fn list(player: &Player) -> &List {
+fn list(player: &Player) -> &ListState {
     player.app.list.as_ref().expect("a list")
 }
 
@@ -22,7 +22,7 @@ fn by_cause(player: &Player) -> BTreeMap<(String, String), (u64, i64)> {
     let mut sums: BTreeMap<_, (u64, i64)> = BTreeMap::new();
     let blames = &player.app.blames;
     for entry in list(player).shown() {
-        let Target::Blame(id) = entry.target else {
+        let JumpTarget::Blame(id) = entry.target else {
             panic!("{entry:?}");
         };
         let blame = blames.get(id).expect("it is known");
@@ -93,7 +93,10 @@ fn a_group_opens_to_its_stalls_and_esc_goes_back_to_the_groups() {
     }
     let row = list(&player).current().expect("a row").clone();
     player.play("enter");
-    assert!(matches!(list(&player).kind, Kind::Stalls(Which::Blame(_))));
+    assert!(matches!(
+        list(&player).kind,
+        ListKind::Stalls(StallFilter::Blame(_))
+    ));
     player.line_with("event-wait ← device 0 stream 2 'MatMul'");
     let stalls = entries(&player);
     assert_eq!(stalls.len().to_string(), row.cells[3].text);
@@ -112,7 +115,7 @@ fn a_group_opens_to_its_stalls_and_esc_goes_back_to_the_groups() {
         player.selected()
     );
     player.play("esc");
-    assert_eq!(list(&player).kind, Kind::Blames);
+    assert_eq!(list(&player).kind, ListKind::Blames);
     assert_eq!(list(&player).current().map(|it| &it.id), Some(&row.id));
     assert_eq!(player.selected(), "nothing");
     player.play("esc");
@@ -123,9 +126,9 @@ fn a_group_opens_to_its_stalls_and_esc_goes_back_to_the_groups() {
 fn tab_turns_between_the_longest_stalls_and_who_is_to_blame() {
     let mut player = Player::new(PIPELINE, SMALL);
     player.play("i tab");
-    assert_eq!(list(&player).kind, Kind::Blames);
+    assert_eq!(list(&player).kind, ListKind::Blames);
     player.play("tab");
-    assert_eq!(list(&player).kind, Kind::Stalls(Which::All));
+    assert_eq!(list(&player).kind, ListKind::Stalls(StallFilter::All));
     player.play("tab I");
     assert!(player.app.list.is_none());
 }
@@ -248,7 +251,7 @@ fn groups_of_a_long_recording_are_those_of_its_tables_and_open_to_their_stalls()
     let length = longest.stalls.first().map(|it| it.length());
     assert!(length >= Some(first.max_ns), "{length:?}");
     player.play("esc");
-    assert_eq!(list(&player).kind, Kind::Blames);
+    assert_eq!(list(&player).kind, ListKind::Blames);
 }
 
 #[test]

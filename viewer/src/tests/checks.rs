@@ -1,6 +1,6 @@
 //! The list of what checks found.
 
-use crate::list::Kind;
+use crate::list::ListKind;
 
 use super::harness::{LARGE, Player};
 use super::lists::entries;
@@ -49,7 +49,7 @@ fn all_of_a_long_recording_is_looked_through() {
     player.play("P");
     quests::pursue_sums(&mut player, &mut recording);
     let kind = player.app.list.as_ref().map(|list| list.kind);
-    assert_eq!(kind, Some(Kind::Findings));
+    assert_eq!(kind, Some(ListKind::Findings));
     let found = entries(&player);
     assert!(
         found.iter().any(|it| it.contains("returned 107000")),

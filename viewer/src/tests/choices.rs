@@ -1,12 +1,12 @@
 //! The command line: choices for the typed text, and their effects.
 
-use crate::app::Selected;
-use crate::list::List;
+use crate::app::Selection;
+use crate::list::ListState;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use super::lists::entries;
 
-fn list(player: &Player) -> &List {
+fn list(player: &Player) -> &ListState {
     player.app.list.as_ref().expect("the command line")
 }
 
@@ -74,7 +74,7 @@ fn a_range_leads_to_the_longest_of_its_name() {
     typed(&mut player, "backw");
     assert_eq!(entries(&player)[0], " backward range");
     player.play("enter");
-    let Some(Selected::Range(id, level)) = player.app.selected else {
+    let Some(Selection::Range(id, level)) = player.app.selected else {
         panic!("{}", player.selected());
     };
     assert_eq!(player.trace.ranges()[id.index()].name, "backward");

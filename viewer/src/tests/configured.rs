@@ -3,12 +3,12 @@
 use crate::config::Config;
 use crate::keymap;
 
-use super::harness::{LARGE, Lines, PIPELINE, Player};
+use super::harness::{LARGE, OutputLines, PIPELINE, Player};
 use super::scene::scene;
 
 #[track_caller]
 fn configured(mut player: Player, text: &str) -> Player {
-    player.log = Some(Lines(vec!["a line".to_owned()]));
+    player.log = Some(OutputLines(vec!["a line".to_owned()]));
     player.app.config = Config::parse(text).expect("it is right");
     player.begin();
     player

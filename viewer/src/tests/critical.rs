@@ -8,37 +8,37 @@ use ascend_trace_testkit::Timeline;
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use super::lists::entries;
 use super::{quests, scene};
-use crate::app::Selected;
-use crate::critical::Known;
+use crate::app::Selection;
+use crate::critical::PathLines;
 use crate::item::TrackKey;
-use crate::job::News;
-use crate::list::{Kind, Ways};
-use crate::quest::{Kind as QuestKind, Quest};
+use crate::job::JobNews;
+use crate::list::{ListKind, PathListing};
+use crate::quest::{BackgroundQuery, QueryKind as QuestKind};
 
 /// The requested search, with its path.
-fn solved(player: &mut Player) -> Box<Quest> {
+fn solved(player: &mut Player) -> Box<BackgroundQuery> {
     let asked = player.asked();
     let mut quest = asked.unwrap_or_else(|| panic!("nothing is asked: {:?}", player.app.message));
     let QuestKind::Critical(own) = &mut quest.kind else {
         panic!("{quest:?}");
     };
     let found = Critical::of(&Window::whole(&player.trace), own.range);
-    own.path = Some(Known::new(found));
+    own.path = Some(PathLines::new(found));
     quest
 }
 
 /// Lets the source find the path that is asked for.
 fn solve(player: &mut Player) {
     let quest = solved(player);
-    player.hear(News::Found(quest));
+    player.hear(JobNews::Found(quest));
 }
 
-fn known(player: &Player) -> &Known {
+fn known(player: &Player) -> &PathLines {
     let path = player.app.path.as_ref().expect("it is shown");
     path.known.as_ref().expect("it is known")
 }
 
-fn kind(player: &Player) -> Option<Kind> {
+fn kind(player: &Player) -> Option<ListKind> {
     player.app.list.as_ref().map(|list| list.kind)
 }
 
@@ -57,7 +57,7 @@ fn marked(player: &Player) -> usize {
 fn a_key_lists_the_path_and_marks_it_in_the_lanes() {
     let mut player = Player::new(PIPELINE, LARGE);
     player.play("R");
-    assert_eq!(kind(&player), Some(Kind::Critical(Ways::Pieces)));
+    assert_eq!(kind(&player), Some(ListKind::Critical(PathListing::Pieces)));
     assert_eq!(marked(&player), 0);
     player.line_with("looking for the critical path");
     solve(&mut player);
@@ -106,7 +106,7 @@ fn it_looks_like_this_on_a_small_screen() {
     solve(&mut player);
     insta::assert_snapshot!("critical_80x24", player.picture());
     player.play("tab");
-    assert_eq!(kind(&player), Some(Kind::Critical(Ways::Names)));
+    assert_eq!(kind(&player), Some(ListKind::Critical(PathListing::Names)));
     insta::assert_snapshot!("critical_names_80x24", player.picture());
 }
 
@@ -126,7 +126,7 @@ fn enter_goes_to_the_piece_and_the_path_stays_until_it_is_put_away() {
     // The range is the same one: nothing is looked for again.
     assert!(player.asked().is_none());
     player.play("R");
-    assert_eq!(kind(&player), Some(Kind::Critical(Ways::Pieces)));
+    assert_eq!(kind(&player), Some(ListKind::Critical(PathListing::Pieces)));
     player.play("esc");
     assert!(player.app.path.is_none());
     player.play("R");
@@ -160,7 +160,7 @@ fn it_follows_the_window() {
     let late = solved(&mut player);
     player.play("d");
     let shown = player.app.viewport.range();
-    player.hear(News::Found(late));
+    player.hear(JobNews::Found(late));
     assert_eq!(known(&player).range, part, "it was given up");
     solve(&mut player);
     assert_eq!(known(&player).range, shown.intersection(all));
@@ -174,7 +174,7 @@ fn of_a_selected_range_it_is_the_path_in_that_until_nothing_is_selected() {
     let ranges = [(0, 700, 1_615, "backward")];
     let mut player = Player::of(timeline.with_ranges(&ranges).trace(), LARGE);
     player.play("/ backward enter R");
-    assert!(matches!(player.app.selected, Some(Selected::Range(..))));
+    assert!(matches!(player.app.selected, Some(Selection::Range(..))));
     solve(&mut player);
     let range = TimeRange::new(700_000, 1_615_000);
     let start = player.trace.ranges()[0].begin;
@@ -183,7 +183,7 @@ fn of_a_selected_range_it_is_the_path_in_that_until_nothing_is_selected() {
     // Neither a move nor another selection changes that.
     player.play("d enter");
     assert!(player.asked().is_none());
-    assert!(matches!(player.app.selected, Some(Selected::Item(_))));
+    assert!(matches!(player.app.selected, Some(Selection::Item(_))));
     player.play("esc");
     solve(&mut player);
     assert_ne!(known(&player).range, range);
@@ -226,7 +226,7 @@ fn a_search_comes_first_and_esc_gives_the_path_of_a_range_up() {
     let first = player.asked().expect("it is looked for");
     player.play("esc");
     assert!(!player.is_looking());
-    player.hear(News::Found(first));
+    player.hear(JobNews::Found(first));
     let path = player.app.path.as_ref().expect("the list is still open");
     assert!(path.known.is_none());
     // Not again for the same range, but for another one.

@@ -7,8 +7,8 @@ use ascend_trace_testkit::timeline;
 use super::harness::{PIPELINE, Player};
 use super::scene::scene;
 use crate::item::TrackKey;
-use crate::tracks::Track;
-use crate::view::cells::{Cell, FULL, sample};
+use crate::tracks::SliceTrack;
+use crate::view::cells::{FULL, TrackCell, sample};
 use crate::viewport::Viewport;
 
 const WIDTHS: [u16; 3] = [53, 120, 187];
@@ -28,7 +28,7 @@ fn views(TimeRange { begin, end }: TimeRange) -> Vec<Viewport> {
 }
 
 /// Nanoseconds of a cell in which the track has slices, counted one by one.
-fn exact(trace: &Trace, track: &Track, cell: TimeRange) -> i64 {
+fn exact(trace: &Trace, track: &SliceTrack, cell: TimeRange) -> i64 {
     let items = (0..track.len()).filter_map(|index| track.item(index));
     let spans = items.map(|item| item.span(trace));
     let busy: i64 = spans
@@ -61,7 +61,7 @@ fn check(trace: Trace) -> usize {
                     off <= length,
                     "{key:?} {range:?} {cell:?}: {exact} of {length}"
                 );
-                checked += usize::from(cell != Cell::Idle);
+                checked += usize::from(cell != TrackCell::Idle);
             }
         }
     }

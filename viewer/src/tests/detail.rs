@@ -3,7 +3,7 @@
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 
-use crate::app::World;
+use crate::app::ViewData;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 
@@ -102,8 +102,11 @@ fn a_walk_shows_where_it_came_from_and_gets_shorter_on_the_way_back() {
 fn details_are_copied_whole() {
     let mut player = Player::new(PIPELINE, SMALL);
     player.play("n y");
-    assert_eq!(player.effects.last(), Some(&crate::action::Effect::Copy));
-    let world = World {
+    assert_eq!(
+        player.effects.last(),
+        Some(&crate::action::ViewRequest::Copy)
+    );
+    let world = ViewData {
         trace: &player.trace,
         log: None,
         overview: &player.overview,

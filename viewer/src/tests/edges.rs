@@ -91,7 +91,7 @@ fn long_and_foreign_names_are_cut_by_cells() {
 #[test]
 fn control_characters_of_a_program_cannot_reach_the_terminal() {
     let mut player = Player::new(PIPELINE, SMALL);
-    player.log = Some(super::harness::Lines(vec![
+    player.log = Some(super::harness::OutputLines(vec![
         "red \x1b[31m\x07alert\tx".to_owned(),
     ]));
     player.play("o");

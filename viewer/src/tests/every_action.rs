@@ -12,86 +12,89 @@ use ratatui::buffer::Buffer;
 use crate::action::{Action, COMMANDS};
 use crate::keymap::{self, KEYS};
 
-use super::harness::{LARGE, Lines, Player, SMALL, line};
+use super::harness::{LARGE, OutputLines, Player, SMALL, line};
 use super::scene::{running_scene, scene};
 
 /// An action, the keys before it, and the keys that start it and fill in its prompt.
-struct Case(Action, &'static str, &'static str);
+struct ActionCase(Action, &'static str, &'static str);
 
 /// On a recording that has ended.
-const ENDED: &[Case] = &[
-    Case(Action::NextStall, "", "n"),
-    Case(Action::PreviousStall, "", "N"),
-    Case(Action::ListStalls, "", "i"),
-    Case(Action::ListBlames, "", "I"),
-    Case(Action::ListFindings, "", "P"),
-    Case(Action::CriticalPath, "", "R"),
-    Case(Action::NextStep, "", "}"),
-    Case(Action::PreviousStep, "", "{"),
-    Case(Action::ListChanges, "", "G"),
-    Case(Action::OtherRecording, "", "O"),
-    Case(Action::AlignSelections, "", "@"),
-    Case(Action::LeastStall, "", "T 5 0 0 u s enter"),
-    Case(Action::ListStatistics, "", "t"),
-    Case(Action::Flame, "", "H"),
-    Case(Action::Search, "", "/ layer enter"),
-    Case(Action::NextMatch, "/ matmul enter", ">"),
-    Case(Action::PreviousMatch, "/ matmul enter", "<"),
-    Case(Action::NextFailure, "", "!"),
-    Case(Action::Copy, "n", "y"),
-    Case(Action::ToCause, "", "["),
-    Case(Action::ToEffect, "", "]"),
-    Case(Action::Alternative, "[", "tab"),
-    Case(Action::Back, "n", "u"),
-    Case(Action::Forward, "n u", "U"),
-    Case(Action::NextItem, "", "right"),
-    Case(Action::PreviousItem, "", "left"),
-    Case(Action::LaneDown, "", "down"),
-    Case(Action::LaneUp, "", "up"),
-    Case(Action::PageDown, "", "pgdn"),
-    Case(Action::PageUp, "pgdn pgdn", "pgup"),
-    Case(Action::Escape, "", "esc"),
-    Case(Action::ZoomIn, "", "w"),
-    Case(Action::ZoomOut, "W", "s"),
-    Case(Action::ZoomInFast, "", "W"),
-    Case(Action::ZoomOutFast, "W W", "S"),
-    Case(Action::PanLeft, "W", "a"),
-    Case(Action::PanRight, "W", "d"),
-    Case(Action::PanScreenLeft, "W", "A"),
-    Case(Action::PanScreenRight, "W", "D"),
-    Case(Action::FitAll, "W", "0"),
-    Case(Action::FitSelection, "", "F"),
-    Case(Action::FitMarks, "", "Z"),
-    Case(Action::Begin, "W", "home"),
-    Case(Action::End, "W", "end"),
-    Case(Action::GoTo, "W", "g 5 0 % enter"),
-    Case(Action::Mark, "n", "m"),
-    Case(Action::ClearMarks, "", "M"),
-    Case(Action::Bookmark, "", "b x enter"),
-    Case(Action::ListBookmarks, "b enter", "B"),
-    Case(Action::ExportRange, "W", "e"),
-    Case(Action::ExportAll, "", "E"),
-    Case(Action::Fold, "", "c"),
-    Case(Action::UnfoldAll, "c", "C"),
-    Case(Action::Pin, "", "v"),
-    Case(Action::Hide, "", "x"),
-    Case(Action::ShowAll, "x", "X"),
-    Case(Action::FilterLanes, "", "\\ thread enter"),
-    Case(Action::SaveLayout, "x", "V n e w enter"),
-    Case(Action::ToggleLog, "", "o"),
-    Case(Action::LogUp, "o", "K"),
-    Case(Action::LogDown, "o K K", "J"),
-    Case(Action::ToggleDetail, "", "enter"),
-    Case(Action::ToggleArrows, "esc", "r"),
-    Case(Action::Palette, "", ": p i n"),
-    Case(Action::Help, "", "?"),
-    Case(Action::Redraw, "", "ctrl-l"),
-    Case(Action::Suspend, "", "ctrl-z"),
-    Case(Action::Quit, "", "q"),
+const ENDED: &[ActionCase] = &[
+    ActionCase(Action::NextStall, "", "n"),
+    ActionCase(Action::PreviousStall, "", "N"),
+    ActionCase(Action::ListStalls, "", "i"),
+    ActionCase(Action::ListBlames, "", "I"),
+    ActionCase(Action::ListFindings, "", "P"),
+    ActionCase(Action::CriticalPath, "", "R"),
+    ActionCase(Action::NextStep, "", "}"),
+    ActionCase(Action::PreviousStep, "", "{"),
+    ActionCase(Action::ListChanges, "", "G"),
+    ActionCase(Action::OtherRecording, "", "O"),
+    ActionCase(Action::AlignSelections, "", "@"),
+    ActionCase(Action::LeastStall, "", "T 5 0 0 u s enter"),
+    ActionCase(Action::ListStatistics, "", "t"),
+    ActionCase(Action::Flame, "", "H"),
+    ActionCase(Action::Search, "", "/ layer enter"),
+    ActionCase(Action::NextMatch, "/ matmul enter", ">"),
+    ActionCase(Action::PreviousMatch, "/ matmul enter", "<"),
+    ActionCase(Action::NextFailure, "", "!"),
+    ActionCase(Action::Copy, "n", "y"),
+    ActionCase(Action::ToCause, "", "["),
+    ActionCase(Action::ToEffect, "", "]"),
+    ActionCase(Action::Alternative, "[", "tab"),
+    ActionCase(Action::Back, "n", "u"),
+    ActionCase(Action::Forward, "n u", "U"),
+    ActionCase(Action::NextItem, "", "right"),
+    ActionCase(Action::PreviousItem, "", "left"),
+    ActionCase(Action::LaneDown, "", "down"),
+    ActionCase(Action::LaneUp, "", "up"),
+    ActionCase(Action::PageDown, "", "pgdn"),
+    ActionCase(Action::PageUp, "pgdn pgdn", "pgup"),
+    ActionCase(Action::Escape, "", "esc"),
+    ActionCase(Action::ZoomIn, "", "w"),
+    ActionCase(Action::ZoomOut, "W", "s"),
+    ActionCase(Action::ZoomInFast, "", "W"),
+    ActionCase(Action::ZoomOutFast, "W W", "S"),
+    ActionCase(Action::PanLeft, "W", "a"),
+    ActionCase(Action::PanRight, "W", "d"),
+    ActionCase(Action::PanScreenLeft, "W", "A"),
+    ActionCase(Action::PanScreenRight, "W", "D"),
+    ActionCase(Action::FitAll, "W", "0"),
+    ActionCase(Action::FitSelection, "", "F"),
+    ActionCase(Action::FitMarks, "", "Z"),
+    ActionCase(Action::Begin, "W", "home"),
+    ActionCase(Action::End, "W", "end"),
+    ActionCase(Action::GoTo, "W", "g 5 0 % enter"),
+    ActionCase(Action::Mark, "n", "m"),
+    ActionCase(Action::ClearMarks, "", "M"),
+    ActionCase(Action::Bookmark, "", "b x enter"),
+    ActionCase(Action::ListBookmarks, "b enter", "B"),
+    ActionCase(Action::ExportRange, "W", "e"),
+    ActionCase(Action::ExportAll, "", "E"),
+    ActionCase(Action::Fold, "", "c"),
+    ActionCase(Action::UnfoldAll, "c", "C"),
+    ActionCase(Action::Pin, "", "v"),
+    ActionCase(Action::Hide, "", "x"),
+    ActionCase(Action::ShowAll, "x", "X"),
+    ActionCase(Action::FilterLanes, "", "\\ thread enter"),
+    ActionCase(Action::SaveLayout, "x", "V n e w enter"),
+    ActionCase(Action::ToggleLog, "", "o"),
+    ActionCase(Action::LogUp, "o", "K"),
+    ActionCase(Action::LogDown, "o K K", "J"),
+    ActionCase(Action::ToggleDetail, "", "enter"),
+    ActionCase(Action::ToggleArrows, "esc", "r"),
+    ActionCase(Action::Palette, "", ": p i n"),
+    ActionCase(Action::Help, "", "?"),
+    ActionCase(Action::Redraw, "", "ctrl-l"),
+    ActionCase(Action::Suspend, "", "ctrl-z"),
+    ActionCase(Action::Quit, "", "q"),
 ];
 
 /// On one that is still growing.
-const LIVE: &[Case] = &[Case(Action::Follow, "", "f"), Case(Action::Pause, "", "p")];
+const LIVE: &[ActionCase] = &[
+    ActionCase(Action::Follow, "", "f"),
+    ActionCase(Action::Pause, "", "p"),
+];
 
 /// Where the scripts begin: with two marks and a task selected that waited for two others. The last key
 /// means nothing, it puts the message away.
@@ -101,7 +104,7 @@ fn player(live: bool, size: (u16, u16)) -> Player {
     let trace = if live { running_scene() } else { scene() };
     let mut player = Player::of(trace, size);
     let lines = (1..=40).map(|n| format!("step {n}: loss 0.{n}"));
-    player.log = Some(Lines(lines.collect()));
+    player.log = Some(OutputLines(lines.collect()));
     if live {
         player.play("0");
     }
@@ -161,7 +164,7 @@ fn play_all(size: (u16, u16)) -> BTreeSet<&'static str> {
         let begin = player(live, size);
         let begin_name = if live { "begin, growing" } else { "begin" };
         screens += &section(begin_name, BEGIN, &begin.picture());
-        for Case(action, before, keys) in cases {
+        for ActionCase(action, before, keys) in cases {
             let mut player = player(live, size);
             player.play(before);
             let (screen, effects) = (player.draw(), player.effects.len());
@@ -193,13 +196,13 @@ fn every_action_shows_what_it_does_on_a_large_screen() {
 /// A new action or key needs a case here.
 #[test]
 fn every_action_of_the_key_map_has_a_case_and_every_case_a_key_of_its_action() {
-    let cases: Vec<&Case> = ENDED.iter().chain(LIVE).collect();
+    let cases: Vec<&ActionCase> = ENDED.iter().chain(LIVE).collect();
     let entries = KEYS.iter().flat_map(|group| group.entries);
     for (key, action) in entries.flat_map(|entry| entry.keys) {
         let known = cases.iter().filter(|case| case.0 == *action).count();
         assert_eq!(known, 1, "cases of {action:?}, which {key} asks for");
     }
-    for Case(action, _, keys) in cases {
+    for ActionCase(action, _, keys) in cases {
         let key = keys.split(' ').next().unwrap_or_default();
         let its = keymap::keys_of(*action);
         assert!(its.contains(&key), "{key} does not ask for {action:?}");

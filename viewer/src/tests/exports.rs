@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use crate::event::InputEvent;
-use crate::job::{Export, Job, Kind, News, Order, Reached};
+use crate::job::{ExportJob, Job, JobKind, JobNews, JobProgress, JobRequest};
 
 /// The export that the source is to begin.
-fn begun(player: &mut Player) -> Export {
+fn begun(player: &mut Player) -> ExportJob {
     let orders = player.app.jobs.take_orders();
     match orders.into_iter().next() {
-        Some(Order::Start(Job::Export(export))) => export,
+        Some(JobRequest::Start(Job::Export(export))) => export,
         other => panic!("no export: {other:?}"),
     }
 }
@@ -35,16 +35,19 @@ fn an_export_is_named_followed_and_over() {
                 .contains("esc: stop")
         );
         player.event(InputEvent::Clock(Duration::from_secs(10)));
-        player.hear(News::Reached(export.number, Reached::Part(1, 4)));
+        player.hear(JobNews::Reached(export.number, JobProgress::Part(1, 4)));
         player.line_with("writing train.json.gz: 25 %, 30.0 s left");
         // One at a time; the visible range may change meanwhile.
         player.play("E");
         assert!(player.line_with("another export").contains("esc stops it"));
         player.play("a");
         assert!(player.app.jobs.take_orders().is_empty());
-        player.hear(News::Done(export.number, "wrote train.json.gz".to_owned()));
+        player.hear(JobNews::Done(
+            export.number,
+            "wrote train.json.gz".to_owned(),
+        ));
         player.line_with("wrote train.json.gz");
-        assert!(player.app.jobs.of(Kind::Export).is_none());
+        assert!(player.app.jobs.of(JobKind::Export).is_none());
     }
 }
 
@@ -57,10 +60,10 @@ fn everything_is_exported_whatever_is_on_screen_and_esc_stops_it() {
     player.play("esc");
     let orders = player.app.jobs.take_orders();
     assert!(
-        matches!(orders[..], [Order::Stop(number)] if number == export.number),
+        matches!(orders[..], [JobRequest::Stop(number)] if number == export.number),
         "{orders:?}"
     );
-    player.hear(News::Failed(export.number, "stopped".to_owned()));
+    player.hear(JobNews::Failed(export.number, "stopped".to_owned()));
     player.line_with("stopped");
     // Esc has its other meanings again.
     player.play("n esc");

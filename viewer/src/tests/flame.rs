@@ -9,8 +9,8 @@ use ascend_trace_testkit::Timeline;
 use crossterm::event::{MouseButton, MouseEventKind};
 use proptest::prelude::*;
 
-use crate::app::Selected;
-use crate::flame::Flame;
+use crate::app::Selection;
+use crate::flame::FlameGraph;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use super::quests;
@@ -30,7 +30,7 @@ fn player() -> Player {
     Player::of(timeline.with_ranges(&ranges).trace(), LARGE)
 }
 
-fn flame(player: &Player) -> &Flame {
+fn flame(player: &Player) -> &FlameGraph {
     player.app.flame.as_ref().expect("calls by nesting")
 }
 
@@ -136,7 +136,7 @@ fn enter_goes_to_the_longest_instance() {
     player.play("H down enter");
     assert_eq!(player.selected(), "range step at 0");
     player.play("u H down down enter");
-    let Some(Selected::Range(_, level)) = player.app.selected else {
+    let Some(Selection::Range(_, level)) = player.app.selected else {
         panic!("{}", player.selected());
     };
     assert_eq!(

@@ -9,17 +9,17 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
 
-use crate::action::Effect;
-use crate::app::Kept;
-use crate::app::{App, Selected, World};
+use crate::action::ViewRequest;
+use crate::app::SelectionSnapshot;
+use crate::app::{App, Selection, ViewData};
 use crate::event::{InputEvent, KeyModifiers};
 use crate::item::Item;
-use crate::job::{Job, Kind, News, Order};
+use crate::job::{Job, JobKind, JobNews, JobRequest};
 use crate::keymap::key;
-use crate::overview::Overview;
-use crate::part::{Derived, Extent};
-use crate::quest::Quest;
-use crate::source::{Log, Progress, Recording};
+use crate::overview::RecordingOverview;
+use crate::part::{DerivedData, LoadedExtent};
+use crate::quest::BackgroundQuery;
+use crate::source::{ProgramLog, RecordingState, SourceProgress};
 use crate::theme::{ColorMode, Theme};
 use crate::update::update;
 use crate::view::view;
@@ -41,9 +41,9 @@ t2: query(s2)[800us..803us] sync(s2)[1200us..1702us]
 ";
 
 /// Lines of a program's output.
-pub(super) struct Lines(pub(super) Vec<String>);
+pub(super) struct OutputLines(pub(super) Vec<String>);
 
-impl Log for Lines {
+impl ProgramLog for OutputLines {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -57,9 +57,9 @@ impl Log for Lines {
 pub(super) struct Player {
     pub(super) app: App,
     pub(super) trace: Trace,
-    pub(super) log: Option<Lines>,
-    pub(super) overview: Overview,
-    pub(super) effects: Vec<Effect>,
+    pub(super) log: Option<OutputLines>,
+    pub(super) overview: RecordingOverview,
+    pub(super) effects: Vec<ViewRequest>,
 }
 
 impl Player {
@@ -73,7 +73,7 @@ impl Player {
         let live = trace.end().is_none();
         let mut player = Self {
             app: App::new("./train".to_owned(), theme, live, size),
-            overview: Overview::of_whole(&trace),
+            overview: RecordingOverview::of_whole(&trace),
             trace,
             log: None,
             effects: Vec::new(),
@@ -83,7 +83,7 @@ impl Player {
     }
 
     /// A view of a recording of which no part is loaded yet.
-    pub(super) fn of_parts(things: Trace, overview: Overview, size: (u16, u16)) -> Self {
+    pub(super) fn of_parts(things: Trace, overview: RecordingOverview, size: (u16, u16)) -> Self {
         let theme = Theme::new(ColorMode::Truecolor);
         let mut player = Self {
             app: App::new("./train".to_owned(), theme, false, size),
@@ -98,11 +98,11 @@ impl Player {
 
     /// Goes over to another part, as the loop does.
     pub(super) fn take_part(&mut self, trace: Trace, loaded: Option<TimeRange>) {
-        let extent = Extent {
+        let extent = LoadedExtent {
             is_whole: false,
             is_final: true,
         };
-        let derived = Derived::of(&trace, extent);
+        let derived = DerivedData::of(&trace, extent);
         self.take_derived(trace, derived, loaded);
     }
 
@@ -110,13 +110,13 @@ impl Player {
     pub(super) fn take_derived(
         &mut self,
         trace: Trace,
-        derived: Derived,
+        derived: DerivedData,
         loaded: Option<TimeRange>,
     ) {
-        let kept = Kept::of(&self.app, &self.trace);
+        let kept = SelectionSnapshot::of(&self.app, &self.trace);
         self.trace = trace;
         self.overview.loaded = loaded;
-        let world = World {
+        let world = ViewData {
             trace: &self.trace,
             log: None,
             overview: &self.overview,
@@ -128,14 +128,14 @@ impl Player {
 
     /// Passes the trace with its derived data, as the loop does.
     fn take_whole(&mut self) {
-        let kept = Kept::of(&self.app, &self.trace);
-        self.overview = Overview::of_whole(&self.trace);
-        let extent = Extent {
+        let kept = SelectionSnapshot::of(&self.app, &self.trace);
+        self.overview = RecordingOverview::of_whole(&self.trace);
+        let extent = LoadedExtent {
             is_whole: true,
             is_final: self.trace.end().is_some(),
         };
-        let derived = Derived::of(&self.trace, extent);
-        let world = World {
+        let derived = DerivedData::of(&self.trace, extent);
+        let world = ViewData {
             trace: &self.trace,
             log: None,
             overview: &self.overview,
@@ -150,22 +150,22 @@ impl Player {
             self.take_whole();
         }
         let recording = match self.trace.end() {
-            Some((_, status)) => Recording::Ended { status },
-            None => Recording::Running,
+            Some((_, status)) => RecordingState::Ended { status },
+            None => RecordingState::Running,
         };
-        self.event(InputEvent::Data(Progress {
+        self.event(InputEvent::Data(SourceProgress {
             changed: true,
             recording,
-            ..Progress::default()
+            ..SourceProgress::default()
         }));
     }
 
     pub(super) fn event(&mut self, event: InputEvent) {
-        let log: Option<&dyn Log> = match &self.log {
+        let log: Option<&dyn ProgramLog> = match &self.log {
             Some(lines) => Some(lines),
             None => None,
         };
-        let world = World {
+        let world = ViewData {
             trace: &self.trace,
             log,
             overview: &self.overview,
@@ -176,11 +176,11 @@ impl Player {
 
     /// Begins with the layout of the configuration, as the loop does.
     pub(super) fn begin(&mut self) {
-        let log: Option<&dyn Log> = match &self.log {
+        let log: Option<&dyn ProgramLog> = match &self.log {
             Some(lines) => Some(lines),
             None => None,
         };
-        let world = World {
+        let world = ViewData {
             trace: &self.trace,
             log,
             overview: &self.overview,
@@ -190,23 +190,23 @@ impl Player {
     }
 
     /// The requested search, if any.
-    pub(super) fn asked(&mut self) -> Option<Box<Quest>> {
+    pub(super) fn asked(&mut self) -> Option<Box<BackgroundQuery>> {
         let orders = self.app.jobs.take_orders().into_iter();
         let quests = orders.filter_map(|order| match order {
-            Order::Start(Job::Quest(quest)) => Some(quest),
-            Order::Start(Job::Export(_)) | Order::Stop(_) => None,
+            JobRequest::Start(Job::Quest(quest)) => Some(quest),
+            JobRequest::Start(Job::Export(_)) | JobRequest::Stop(_) => None,
         });
         quests.last()
     }
 
     /// Whether something is looked for.
     pub(super) fn is_looking(&self) -> bool {
-        self.app.jobs.of(Kind::Quest).is_some()
+        self.app.jobs.of(JobKind::Quest).is_some()
     }
 
     /// Tells the state how a job goes.
-    pub(super) fn hear(&mut self, news: News) {
-        let world = World {
+    pub(super) fn hear(&mut self, news: JobNews) {
+        let world = ViewData {
             trace: &self.trace,
             log: None,
             overview: &self.overview,
@@ -244,18 +244,18 @@ impl Player {
     pub(super) fn selected(&self) -> String {
         match self.app.selected {
             None => "nothing".to_owned(),
-            Some(Selected::Open(open)) => format!("open call at {}", open.begin),
-            Some(Selected::Gap(stall)) => format!("gap before {}", stall.end),
-            Some(Selected::Range(id, _)) => {
+            Some(Selection::Open(open)) => format!("open call at {}", open.begin),
+            Some(Selection::Gap(stall)) => format!("gap before {}", stall.end),
+            Some(Selection::Range(id, _)) => {
                 let range = &self.trace.ranges()[id.index()];
                 format!("range {} at {}", range.name, range.begin)
             }
-            Some(Selected::Node(node)) => {
+            Some(Selection::Node(node)) => {
                 let name = Item::Task(node.task).name(&self.trace);
                 let name = crate::text::short_name(name);
                 format!("node {} {name} at {}", node.number, node.begin)
             }
-            Some(Selected::Item(item)) => {
+            Some(Selection::Item(item)) => {
                 let kind = match item {
                     Item::Task(_) => "task",
                     Item::Call(_) => "call",
@@ -269,11 +269,11 @@ impl Player {
     pub(super) fn draw(&self) -> Buffer {
         let (width, height) = self.app.size;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test terminal");
-        let log: Option<&dyn Log> = match &self.log {
+        let log: Option<&dyn ProgramLog> = match &self.log {
             Some(lines) => Some(lines),
             None => None,
         };
-        let world = World {
+        let world = ViewData {
             trace: &self.trace,
             log,
             overview: &self.overview,

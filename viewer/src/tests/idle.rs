@@ -11,7 +11,7 @@ use ascend_trace_testkit::workload::{self, Workload};
 use super::harness::{LARGE, Player};
 use super::parts::{load, overview};
 use super::quests::{message, notable, pursue, whole};
-use crate::identity::Identity;
+use crate::identity::StableId;
 use crate::viewport::Viewport;
 
 /// The stream of the first thread that communicates: its serial, and its place among all.
@@ -80,7 +80,7 @@ fn next(player: &mut Player, recording: &mut Recording) -> (i64, Option<Lane>) {
     }
     match (player.app.selected_stall(&player.trace), player.app.away) {
         (Some(stall), _) => (stall.begin, Some(stall.lane)),
-        (None, Some(Identity::Stall { lane, begin, .. })) => (begin, Some(lane)),
+        (None, Some(StableId::Stall { lane, begin, .. })) => (begin, Some(lane)),
         _ => panic!("no stall: {}", message(player)),
     }
 }

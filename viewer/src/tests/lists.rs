@@ -2,7 +2,7 @@
 
 use crossterm::event::{MouseButton, MouseEventKind};
 
-use crate::app::Follow;
+use crate::app::FollowMode;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 
@@ -16,7 +16,7 @@ pub(super) fn entries(player: &Player) -> Vec<String> {
     list.shown().map(words).collect()
 }
 
-pub(super) fn words(entry: &crate::list::Entry) -> String {
+pub(super) fn words(entry: &crate::list::ListEntry) -> String {
     let cells = entry.cells.iter().map(|cell| cell.text.as_str());
     cells.collect::<Vec<_>>().join(" ")
 }
@@ -156,7 +156,7 @@ fn the_palette_finds_an_action_by_words_and_does_it() {
     player.play("enter");
     assert_eq!(player.app.message.as_deref(), Some("nothing is folded"));
     player.play(": backspace q u i t enter");
-    assert_eq!(player.effects, [crate::action::Effect::Quit]);
+    assert_eq!(player.effects, [crate::action::ViewRequest::Quit]);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn bookmarks_are_made_gone_to_and_forgotten() {
     assert_eq!(entries(&player).len(), 1);
     player.play("enter");
     assert_eq!(player.app.viewport, here);
-    assert_eq!(player.app.follow, Follow::Off);
+    assert_eq!(player.app.follow, FollowMode::Off);
     player.play("B delete");
     assert!(player.app.bookmarks.is_empty());
     assert!(player.app.unsaved);

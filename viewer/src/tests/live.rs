@@ -7,21 +7,21 @@ use ascend_trace_recording::rows::{CallRow, Row};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::whole::GrowingRecording;
 
-use crate::app::{FOLLOWED_NS, Follow};
+use crate::app::{FOLLOWED_NS, FollowMode};
 use crate::event::InputEvent;
-use crate::source::{Counted, Progress, Recording};
+use crate::source::{RecorderCounts, RecordingState, SourceProgress};
 use crate::viewport::Viewport;
 
-use super::harness::{Lines, PIPELINE, Player, SMALL};
+use super::harness::{OutputLines, PIPELINE, Player, SMALL};
 
 /// A recording of which only the first rows are known.
-pub(super) struct Growing {
+pub(super) struct PartlyKnownRecording {
     pub(super) player: Player,
     builder: GrowingRecording,
     pub(super) rows: std::vec::IntoIter<ascend_trace_recording::rows::Row>,
 }
 
-impl Growing {
+impl PartlyKnownRecording {
     /// All but the last `missing` rows.
     fn new(missing: usize) -> Self {
         Self::of(PIPELINE, missing, SMALL)
@@ -55,7 +55,7 @@ impl Growing {
 
 #[test]
 fn the_end_of_a_growing_trace_looks_like_the_whole_one() {
-    let mut growing = Growing::new(usize::MAX);
+    let mut growing = PartlyKnownRecording::new(usize::MAX);
     while growing.rows.len() > 0 {
         growing.grow(1);
     }
@@ -75,14 +75,14 @@ fn calls(at_ms: std::ops::Range<i64>) -> Vec<Row> {
 
 #[test]
 fn a_live_view_scrolls_from_the_start_and_keeps_its_scale() {
-    let mut growing = Growing::new(usize::MAX);
+    let mut growing = PartlyKnownRecording::new(usize::MAX);
     let mut length = None;
     for second in 1..25 {
         growing.rows = calls((second - 1) * 1_000..second * 1_000).into_iter();
         growing.grow(usize::MAX);
         let app = &growing.player.app;
         let (viewport, end) = (app.viewport, app.span.expect("a span").end);
-        assert_eq!(app.follow, Follow::Head);
+        assert_eq!(app.follow, FollowMode::Head);
         // The room before the start has no times.
         let picture = growing.player.picture();
         assert!(
@@ -109,18 +109,18 @@ fn a_live_view_scrolls_from_the_start_and_keeps_its_scale() {
 
 #[test]
 fn a_short_recording_fills_the_screen_when_it_has_ended() {
-    let mut growing = Growing::new(1);
+    let mut growing = PartlyKnownRecording::new(1);
     let running = growing.player.app.viewport;
     assert_eq!(running.length(), FOLLOWED_NS);
     growing.grow(1);
     let app = &growing.player.app;
-    assert_eq!(app.follow, Follow::Off);
+    assert_eq!(app.follow, FollowMode::Off);
     assert_eq!(app.viewport, Viewport::fitting(app.span.expect("a span")));
 }
 
 #[test]
 fn what_is_followed_keeps_the_length_that_is_wanted() {
-    let mut growing = Growing::new(25);
+    let mut growing = PartlyKnownRecording::new(25);
     growing.player.play("w");
     let length = growing.player.app.viewport.length();
     assert_eq!(length, FOLLOWED_NS * 2 / 3);
@@ -129,7 +129,7 @@ fn what_is_followed_keeps_the_length_that_is_wanted() {
     growing.player.play("s s s s");
     assert_eq!(growing.player.app.viewport.length(), FOLLOWED_NS);
     growing.player.play("0");
-    assert_eq!(growing.player.app.follow, Follow::Everything);
+    assert_eq!(growing.player.app.follow, FollowMode::Everything);
     growing.grow(10);
     let app = &growing.player.app;
     assert_eq!(app.viewport, Viewport::fitting(app.span.expect("a span")));
@@ -137,28 +137,28 @@ fn what_is_followed_keeps_the_length_that_is_wanted() {
 
 #[test]
 fn what_is_recorded_and_not_on_screen_is_told_and_so_is_what_was_lost() {
-    let mut growing = Growing::new(5);
+    let mut growing = PartlyKnownRecording::new(5);
     let shown = growing.player.app.counts.1;
     let mut tell = |calls, lag, recording| {
-        growing.player.event(InputEvent::Data(Progress {
+        growing.player.event(InputEvent::Data(SourceProgress {
             recording,
             lag: Some(Duration::from_millis(lag)),
-            counted: Some(Counted { calls, lost: 7 }),
-            ..Progress::default()
+            counted: Some(RecorderCounts { calls, lost: 7 }),
+            ..SourceProgress::default()
         }));
         growing.player.line_with("  calls ")
     };
-    let line = tell(shown + 300_000, 900, Recording::Running);
+    let line = tell(shown + 300_000, 900, RecordingState::Running);
     assert!(line.contains("behind 300.0k calls"), "{line}");
     assert!(line.contains("lost 7"), "{line}");
-    let line = tell(shown + 3_000, 90, Recording::Running);
+    let line = tell(shown + 3_000, 90, RecordingState::Running);
     assert!(!line.contains("behind"), "{line}");
-    let line = tell(shown, 900, Recording::Running);
+    let line = tell(shown, 900, RecordingState::Running);
     assert!(!line.contains("behind"), "{line}");
     // Data of another recorder is reported in bytes.
-    growing.player.event(InputEvent::Data(Progress {
+    growing.player.event(InputEvent::Data(SourceProgress {
         unread: 5 << 20,
-        ..Progress::default()
+        ..SourceProgress::default()
     }));
     let line = growing.player.line_with("  calls ");
     assert!(line.contains("behind 5"), "{line}");
@@ -166,8 +166,8 @@ fn what_is_recorded_and_not_on_screen_is_told_and_so_is_what_was_lost() {
 
 #[test]
 fn a_live_view_follows_until_it_is_moved() {
-    let mut growing = Growing::new(25);
-    assert_eq!(growing.player.app.follow, Follow::Head);
+    let mut growing = PartlyKnownRecording::new(25);
+    assert_eq!(growing.player.app.follow, FollowMode::Head);
     assert!(
         growing
             .player
@@ -175,12 +175,12 @@ fn a_live_view_follows_until_it_is_moved() {
             .contains("● live, following")
     );
     growing.player.play("w a");
-    assert_eq!(growing.player.app.follow, Follow::Off);
+    assert_eq!(growing.player.app.follow, FollowMode::Off);
     let moved = growing.player.app.viewport;
     growing.grow(10);
     assert_eq!(growing.player.app.viewport, moved);
     growing.player.play("f");
-    assert_eq!(growing.player.app.follow, Follow::Head);
+    assert_eq!(growing.player.app.follow, FollowMode::Head);
     growing.grow(10);
     let end = growing.player.app.span.expect("a span").end;
     assert!(growing.player.app.viewport.overlaps(TimeRange::at(end)));
@@ -188,7 +188,7 @@ fn a_live_view_follows_until_it_is_moved() {
 
 #[test]
 fn a_paused_view_stands_still_and_catches_up() {
-    let mut growing = Growing::new(25);
+    let mut growing = PartlyKnownRecording::new(25);
     growing.player.play("p");
     let before = growing.player.app.counts;
     let still = growing.player.app.viewport;
@@ -208,7 +208,7 @@ fn a_paused_view_stands_still_and_catches_up() {
 
 #[test]
 fn the_status_of_the_program_is_shown_when_it_has_ended() {
-    let mut growing = Growing::new(0);
+    let mut growing = PartlyKnownRecording::new(0);
     assert!(
         growing
             .player
@@ -221,9 +221,9 @@ fn the_status_of_the_program_is_shown_when_it_has_ended() {
 
 #[test]
 fn a_view_of_what_has_ended_follows_nothing() {
-    let mut growing = Growing::new(usize::MAX);
+    let mut growing = PartlyKnownRecording::new(usize::MAX);
     growing.grow(usize::MAX);
-    assert_eq!(growing.player.app.follow, Follow::Off);
+    assert_eq!(growing.player.app.follow, FollowMode::Off);
     // Where it stood when the program ended: all of it.
     let player = &mut growing.player;
     let span = player.app.span.expect("a span");
@@ -265,7 +265,7 @@ fn the_output_follows_its_end_until_it_is_scrolled() {
             .picture()
             .contains("the program's output is not shown here")
     );
-    player.log = Some(Lines((1..=40).map(|n| format!("line {n}")).collect()));
+    player.log = Some(OutputLines((1..=40).map(|n| format!("line {n}")).collect()));
     player.play("o");
     assert!(player.picture().contains("line 40"));
     player.play("K K");
@@ -279,7 +279,7 @@ fn the_output_follows_its_end_until_it_is_scrolled() {
 
 #[test]
 fn a_growing_trace_has_a_rate() {
-    let mut growing = Growing::new(30);
+    let mut growing = PartlyKnownRecording::new(30);
     assert!(!growing.player.picture().contains("calls/s"));
     for second in 1..4 {
         growing
@@ -296,7 +296,7 @@ fn opening_a_long_file_shows_how_far_it_is_and_how_long_it_takes() {
     let mut player = Player::of(trace, SMALL);
     let seconds = std::time::Duration::from_secs;
     for (second, percent) in [(10, 0), (14, 40)] {
-        player.overview = crate::overview::Overview {
+        player.overview = crate::overview::RecordingOverview {
             opening: Some(percent),
             ..Default::default()
         };

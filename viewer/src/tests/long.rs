@@ -14,8 +14,8 @@ use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
-use crate::overview::Overview;
-use crate::part::{Derived, Extent};
+use crate::overview::RecordingOverview;
+use crate::part::{DerivedData, LoadedExtent};
 use crate::viewport::{MIN_LENGTH, Viewport};
 
 /// Calls and task times of one step of the workload, roughly.
@@ -52,11 +52,11 @@ fn generate(path: &Path, rows: u64) {
     packer.join().expect("the packer has ended well");
 }
 
-fn overview(recording: &mut Recording) -> Overview {
+fn overview(recording: &mut Recording) -> RecordingOverview {
     let counts = recording.counts();
     let whole = recording.summary((i64::MIN, i64::MAX), ENTRIES);
     let whole = Arc::new(whole.expect("the file reads"));
-    Overview {
+    RecordingOverview {
         span: recording.span(),
         calls: counts.calls,
         tasks: counts.tasks,
@@ -96,11 +96,11 @@ fn look(player: &mut Player, recording: &mut Recording) -> (LoadedPart, Duration
         .into_iter()
         .find_map(|range| Some((recording.window_with_graphs(range, MOST).ok()?, Some(range))));
     let (trace, range) = loaded.unwrap_or_else(|| (recording.things().clone(), None));
-    let extent = Extent {
+    let extent = LoadedExtent {
         is_whole: false,
         is_final: true,
     };
-    let derived = Derived::of(&trace, extent);
+    let derived = DerivedData::of(&trace, extent);
     let part = LoadedPart {
         trace,
         derived,
@@ -112,7 +112,7 @@ fn look(player: &mut Player, recording: &mut Recording) -> (LoadedPart, Duration
 /// A part of the recording, as the reading thread hands it over to the view.
 struct LoadedPart {
     trace: Trace,
-    derived: Derived,
+    derived: DerivedData,
     range: Option<TimeRange>,
 }
 
@@ -133,12 +133,12 @@ fn processor() -> Duration {
 
 /// How long frames took, by the clock and by the processor.
 #[derive(Default)]
-struct Frames {
+struct FrameTimes {
     clock: Vec<Duration>,
     processor: Vec<Duration>,
 }
 
-impl Frames {
+impl FrameTimes {
     fn draw(&mut self, player: &mut Player) {
         self.draw_after(player, |_| ());
     }
@@ -169,9 +169,9 @@ fn look_around(
     player: &mut Player,
     recording: &mut Recording,
     length: i64,
-) -> (Frames, Vec<Duration>) {
+) -> (FrameTimes, Vec<Duration>) {
     let TimeRange { begin, end } = player.app.span.expect("there is something");
-    let (mut frames, mut looks) = (Frames::default(), Vec::new());
+    let (mut frames, mut looks) = (FrameTimes::default(), Vec::new());
     for place in 0..PLACES as i64 {
         let room = (end - begin - length).max(0);
         let from = begin + room / PLACES as i64 * place;
@@ -208,7 +208,7 @@ fn measure(folder: &Path, rows: u64) {
     println!("{rows} rows, {size} MB: opened {opened:.1?}, first frame after {first:.1?}");
     let TimeRange { begin, end } = player.app.span.expect("there is something");
     let mut length = end - begin;
-    let (mut all, mut looks, mut worst) = (Frames::default(), Vec::new(), Duration::ZERO);
+    let (mut all, mut looks, mut worst) = (FrameTimes::default(), Vec::new(), Duration::ZERO);
     while length > MIN_LENGTH {
         let (mut frames, mut times) = look_around(&mut player, &mut recording, length);
         println!(

@@ -3,7 +3,7 @@
 use ratatui::style::{Color, Modifier};
 
 use crate::item::Category;
-use crate::theme::{ColorMode, Ground, Theme};
+use crate::theme::{ColorMode, TerminalBackground, Theme};
 
 use super::harness::{LARGE, PIPELINE, Player};
 
@@ -224,8 +224,8 @@ fn contrast(one: Color, other: Color) -> f64 {
 #[test]
 fn on_either_ground_text_and_selection_can_be_read() {
     let grounds = [
-        (Ground::Dark, Color::Rgb(0, 0, 0)),
-        (Ground::Light, Color::Rgb(255, 255, 255)),
+        (TerminalBackground::Dark, Color::Rgb(0, 0, 0)),
+        (TerminalBackground::Light, Color::Rgb(255, 255, 255)),
     ];
     for (ground, paper) in grounds {
         let theme = Theme::new(ColorMode::Truecolor).on(ground);

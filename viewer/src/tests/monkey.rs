@@ -3,13 +3,13 @@
 use ascend_trace_testkit::timeline;
 use crossterm::event::{MouseButton, MouseEventKind};
 
-use crate::action::Effect;
+use crate::action::ViewRequest;
 use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
-use crate::job::{Kind, News};
+use crate::job::{JobKind, JobNews};
 use crate::keymap::{KEYS, key};
-use crate::theme::{ColorMode, Ground, Theme};
+use crate::theme::{ColorMode, TerminalBackground, Theme};
 
-use super::harness::{Lines, PIPELINE, Player};
+use super::harness::{OutputLines, PIPELINE, Player};
 use super::scene::{running_scene, scene};
 
 /// Numbers that are the same in every run (xorshift).
@@ -115,9 +115,9 @@ fn end_source(player: &mut Player) {
         crate::update::hear_kept(&mut player.app, &name, Err("no room".to_owned()));
     }
     drop(player.app.jobs.take_orders());
-    let export = player.app.jobs.of(Kind::Export).map(|job| job.number);
+    let export = player.app.jobs.of(JobKind::Export).map(|job| job.number);
     if let Some(number) = export {
-        player.hear(News::Failed(number, "no room".to_owned()));
+        player.hear(JobNews::Failed(number, "no room".to_owned()));
     }
 }
 
@@ -143,7 +143,9 @@ fn play(mut player: Player, seed: u64, events: usize, every: usize) {
         .map(|it| it.0)
         .collect();
     let mut random = Random(seed);
-    player.log = Some(Lines((0..100).map(|n| format!("line {n}\t{n}")).collect()));
+    player.log = Some(OutputLines(
+        (0..100).map(|n| format!("line {n}\t{n}")).collect(),
+    ));
     for number in 0..events {
         step(&mut player, &mut random, &names);
         player.effects.clear();
@@ -158,7 +160,7 @@ fn play(mut player: Player, seed: u64, events: usize, every: usize) {
     let seen = player.picture();
     assert_eq!(
         player.effects.last(),
-        Some(&Effect::Quit),
+        Some(&ViewRequest::Quit),
         "seed {seed} {:?}\n{seen}",
         player.app.mode
     );
@@ -171,7 +173,7 @@ fn everywhere(events: usize, every: usize) {
         (scene(), Theme::new(ColorMode::Truecolor)),
         (
             running_scene(),
-            Theme::new(ColorMode::Indexed).on(Ground::Light),
+            Theme::new(ColorMode::Indexed).on(TerminalBackground::Light),
         ),
         (timeline(PIPELINE), Theme::new(ColorMode::Ansi)),
         (timeline(""), Theme::new(ColorMode::None).with_ascii(true)),

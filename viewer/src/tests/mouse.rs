@@ -5,7 +5,7 @@ use std::time::Duration;
 use ascend_trace_recording::TimeRange;
 use crossterm::event::{MouseButton, MouseEventKind};
 
-use crate::app::Follow;
+use crate::app::FollowMode;
 use crate::event::InputEvent;
 use crate::theme::{ColorMode, Theme};
 use crate::viewport::Viewport;
@@ -134,7 +134,7 @@ fn a_double_click_on_the_ruler_of_a_live_view_shows_everything_from_then_on() {
     let mut player = Player::of(running_scene(), LARGE);
     let ruler = player.app.layout().ruler;
     double_click(&mut player, (ruler.x + 60, ruler.y));
-    assert_eq!(player.app.follow, Follow::Everything);
+    assert_eq!(player.app.follow, FollowMode::Everything);
 }
 
 #[test]

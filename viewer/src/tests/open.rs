@@ -5,19 +5,19 @@ use ascend_trace_recording::rows::{CallRow, Ending, Row};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::whole::GrowingRecording;
 
-use crate::app::Selected;
+use crate::app::Selection;
 use crate::item::Item;
 
 use super::harness::{Player, SMALL};
 
 /// A thread that has made a call, and has another one under way from 2 ms on.
-struct Hanging {
+struct HangingThread {
     builder: GrowingRecording,
     player: Player,
     call: CallRow,
 }
 
-impl Hanging {
+impl HangingThread {
     fn new() -> Self {
         let timeline = Timeline::parse("t1: aclrtMalloc(64)[0..1ms]").expect("a timeline");
         let calls = timeline.rows.iter();
@@ -76,7 +76,7 @@ impl Hanging {
 
 #[test]
 fn a_call_that_is_under_way_grows_in_its_line_until_it_returns() {
-    let mut hanging = Hanging::new();
+    let mut hanging = HangingThread::new();
     assert!(!hanging.player.picture().contains("under way"));
     hanging.lasts(6);
     let line = hanging.player.line_with("▒");
@@ -93,11 +93,11 @@ fn a_call_that_is_under_way_grows_in_its_line_until_it_returns() {
 
 #[test]
 fn a_call_that_is_under_way_is_selected_like_any_other_and_stays_so_when_it_returns() {
-    let mut hanging = Hanging::new();
+    let mut hanging = HangingThread::new();
     hanging.lasts(6);
     hanging.player.play("right right");
     let open = hanging.player.app.selected;
-    assert!(matches!(open, Some(Selected::Open(_))), "{open:?}");
+    assert!(matches!(open, Some(Selection::Open(_))), "{open:?}");
     let picture = hanging.player.picture();
     assert!(picture.contains("has not returned"), "{picture}");
     assert!(picture.contains("6.00 ms so far"), "{picture}");
@@ -108,19 +108,19 @@ fn a_call_that_is_under_way_is_selected_like_any_other_and_stays_so_when_it_retu
     hanging.player.play("left");
     assert_eq!(
         hanging.player.app.selected,
-        Some(Selected::Item(Item::Call(CallId(0))))
+        Some(Selection::Item(Item::Call(CallId(0))))
     );
     hanging.player.play("right");
     hanging.returns(7);
     assert_eq!(
         hanging.player.app.selected,
-        Some(Selected::Item(Item::Call(CallId(1))))
+        Some(Selection::Item(Item::Call(CallId(1))))
     );
 }
 
 #[test]
 fn a_thread_whose_first_call_is_under_way_has_a_line() {
-    let mut hanging = Hanging::new();
+    let mut hanging = HangingThread::new();
     hanging.call.thread += 1;
     hanging.lasts(6);
     assert!(hanging.player.line_with("▒").contains("under way"));

@@ -13,13 +13,13 @@ use ratatui::buffer::Buffer;
 
 use super::harness::{LARGE, Player, SMALL, line};
 use super::lists::words as cells;
-use crate::action::Effect;
-use crate::app::World;
+use crate::action::ViewRequest;
+use crate::app::ViewData;
 use crate::event::{InputEvent, KeyModifiers};
 use crate::keymap::key;
-use crate::list::Kind;
-use crate::overview::Overview;
-use crate::pair::{Compared, Pair, Worlds, areas, too_small, view};
+use crate::list::ListKind;
+use crate::overview::RecordingOverview;
+use crate::pair::{ComparisonResult, PairData, ViewPair, areas, too_small, view};
 
 /// Steps of a kernel, a second one and a sync. `slow` times the first kernel, and what else a step has.
 fn training(steps: i64, slow: i64, more: &str) -> Trace {
@@ -53,21 +53,21 @@ fn training(steps: i64, slow: i64, more: &str) -> Trace {
 }
 
 /// Both halves, their worlds, and their requests.
-struct Two {
-    pair: Pair,
+struct PairPlayer {
+    pair: ViewPair,
     traces: [Trace; 2],
-    overviews: [Overview; 2],
-    effects: Vec<Effect>,
+    overviews: [RecordingOverview; 2],
+    effects: Vec<ViewRequest>,
 }
 
-impl Two {
+impl PairPlayer {
     fn of(a: Trace, b: Trace, size: (u16, u16)) -> Self {
         let [upper, lower] = areas(size).map(|area| (area.width, area.height));
         let (mut a, mut b) = (Player::of(a, upper), Player::of(b, lower));
         a.app.title = "before.atrace".to_owned();
         b.app.title = "after.atrace".to_owned();
         let mut two = Self {
-            pair: Pair::new([a.app, b.app], size),
+            pair: ViewPair::new([a.app, b.app], size),
             traces: [a.trace, b.trace],
             overviews: [a.overview, b.overview],
             effects: Vec::new(),
@@ -96,14 +96,14 @@ impl Two {
         let [a, b] = &windows;
         let changes = Diff::of(a, b, Wanted::Any);
         let steps = paired([&self.traces[0], &self.traces[1]], &plans);
-        self.pair.hear(Compared::Begins(begins));
+        self.pair.hear(ComparisonResult::Begins(begins));
         if let Some(steps) = steps {
-            self.pair.hear(Compared::Steps(steps));
+            self.pair.hear(ComparisonResult::Steps(steps));
         }
-        self.pair.hear(Compared::Changes(Box::new(changes)));
+        self.pair.hear(ComparisonResult::Changes(Box::new(changes)));
     }
 
-    fn worlds(&self) -> Worlds<'_> {
+    fn worlds(&self) -> PairData<'_> {
         worlds(&self.traces, &self.overviews)
     }
 
@@ -168,8 +168,8 @@ impl Two {
     }
 }
 
-fn worlds<'w>(traces: &'w [Trace; 2], overviews: &'w [Overview; 2]) -> Worlds<'w> {
-    [0, 1].map(|place| World {
+fn worlds<'w>(traces: &'w [Trace; 2], overviews: &'w [RecordingOverview; 2]) -> PairData<'w> {
+    [0, 1].map(|place| ViewData {
         trace: &traces[place],
         log: None,
         export_name: None,
@@ -178,7 +178,7 @@ fn worlds<'w>(traces: &'w [Trace; 2], overviews: &'w [Overview; 2]) -> Worlds<'w
 }
 
 /// The begins of the steps that both have.
-fn steps(two: &Two) -> [Vec<i64>; 2] {
+fn steps(two: &PairPlayer) -> [Vec<i64>; 2] {
     let plans = two
         .traces
         .each_ref()
@@ -190,7 +190,7 @@ fn steps(two: &Two) -> [Vec<i64>; 2] {
 #[test]
 fn both_are_drawn_as_views_of_their_own() {
     for (name, size) in [("pair_200x50", LARGE), ("pair_80x24", SMALL)] {
-        let two = Two::changed(size);
+        let two = PairPlayer::changed(size);
         let picture = two.picture();
         for (half, area) in two.pair.halves.iter().zip(areas(size)) {
             let own = &mut Buffer::empty(ratatui::layout::Rect::new(0, 0, area.width, area.height));
@@ -212,7 +212,7 @@ fn both_are_drawn_as_views_of_their_own() {
 
 #[test]
 fn zoom_and_pan_go_together() {
-    let mut two = Two::changed(LARGE);
+    let mut two = PairPlayer::changed(LARGE);
     let [a, b] = two.begins();
     let offset = b - a;
     for key in ["W", "d", "D", "s", "a", "w", "end", "home", "0"] {
@@ -231,7 +231,7 @@ fn zoom_and_pan_go_together() {
 
 #[test]
 fn they_go_from_step_to_step_and_stay_aligned_at_it() {
-    let mut two = Two::changed(LARGE);
+    let mut two = PairPlayer::changed(LARGE);
     let [a, b] = steps(&two);
     assert!(a.len() > 8 && a.len() == b.len(), "{a:?} {b:?}");
     let inside = two.begins()[0] - a[0];
@@ -266,21 +266,21 @@ fn they_go_from_step_to_step_and_stay_aligned_at_it() {
 
 #[test]
 fn the_step_is_longer_by_what_the_line_between_says() {
-    let two = Two::changed(LARGE);
+    let two = PairPlayer::changed(LARGE);
     let between = two.between();
     assert!(between.contains("(+25.0 %)"), "{between}");
     assert!(between.contains("} { step"), "{between}");
-    let small = Two::changed(SMALL).between();
+    let small = PairPlayer::changed(SMALL).between();
     assert!(small.contains("aligned at step 1 of"), "{small}");
 }
 
 #[test]
 fn changes_are_ranked_and_enter_goes_there_in_both() {
-    let mut two = Two::changed(LARGE);
+    let mut two = PairPlayer::changed(LARGE);
     assert!(two.message().contains("G lists"), "{}", two.message());
     two.play("} } G");
     let list = two.pair.halves[0].list.as_ref().expect("a list");
-    assert_eq!(list.kind, Kind::Changes);
+    assert_eq!(list.kind, ListKind::Changes);
     let rows: Vec<String> = list.shown().map(cells).collect();
     let place = |text: &str| rows.iter().position(|row| row.contains(text));
     assert!(place("step").is_some(), "{rows:?}");
@@ -325,7 +325,7 @@ fn changes_are_ranked_and_enter_goes_there_in_both() {
 
 #[test]
 fn selections_of_both_can_be_aligned() {
-    let mut two = Two::changed(LARGE);
+    let mut two = PairPlayer::changed(LARGE);
     two.play("@");
     assert!(
         two.message().contains("nothing is selected in A"),
@@ -362,7 +362,7 @@ fn selections_of_both_can_be_aligned() {
 
 #[test]
 fn each_half_has_its_own_cursor_and_the_mouse_gives_the_focus() {
-    let mut two = Two::changed(LARGE);
+    let mut two = PairPlayer::changed(LARGE);
     let areas = areas(LARGE);
     assert!(line(&two.draw(), 0).contains("▶ A"));
     two.click(60, areas[1].y + 5);
@@ -380,7 +380,7 @@ fn each_half_has_its_own_cursor_and_the_mouse_gives_the_focus() {
     two.click(60, 3);
     assert_eq!(two.pair.focus, 0);
     two.play("q");
-    assert_eq!(two.effects, [Effect::Quit]);
+    assert_eq!(two.effects, [ViewRequest::Quit]);
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn without_steps_they_are_aligned_at_the_first_task() {
         timeline("t1: aclrtMalloc(64)[0..1us]\ns1: A[70us..80us] by t1[5us..6us] B[90us..95us]");
     let first = |trace: &Trace| trace.tasks()[0].time.expect("a time").begin;
     let expected = first(&other) - first(&one);
-    let mut two = Two::of(one, other, LARGE);
+    let mut two = PairPlayer::of(one, other, LARGE);
     assert!(
         two.between().contains("aligned at the first call"),
         "{}",
@@ -424,8 +424,9 @@ fn without_steps_they_are_aligned_at_the_first_task() {
 
 #[test]
 fn what_cannot_be_compared_is_said_and_both_are_still_shown() {
-    let mut two = Two::of(training(6, 100, ""), training(6, 100, ""), LARGE);
-    two.pair.hear(Compared::Failed("cannot read it".to_owned()));
+    let mut two = PairPlayer::of(training(6, 100, ""), training(6, 100, ""), LARGE);
+    two.pair
+        .hear(ComparisonResult::Failed("cannot read it".to_owned()));
     assert_eq!(two.message(), "cannot read it");
     assert!(!two.between().contains("comparing"));
     assert!(two.picture().matches("MatMul").count() > 1);
@@ -433,7 +434,7 @@ fn what_cannot_be_compared_is_said_and_both_are_still_shown() {
 
 #[test]
 fn a_place_that_the_user_chose_is_kept_when_steps_become_known() {
-    let mut two = Two::of(training(12, 100, ""), training(12, 150, ""), LARGE);
+    let mut two = PairPlayer::of(training(12, 100, ""), training(12, 150, ""), LARGE);
     two.play("W d");
     let before = two.begins()[0];
     two.compare();
@@ -444,7 +445,7 @@ fn a_place_that_the_user_chose_is_kept_when_steps_become_known() {
 
 #[test]
 fn a_screen_that_becomes_too_small_says_so_and_comes_back() {
-    let mut two = Two::changed(LARGE);
+    let mut two = PairPlayer::changed(LARGE);
     two.event(InputEvent::Resize(80, 20));
     let picture = two.picture();
     assert!(

@@ -8,8 +8,8 @@ use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
-use crate::app::Selected;
-use crate::overview::Overview;
+use crate::app::Selection;
+use crate::overview::RecordingOverview;
 
 fn recording() -> Recording {
     let (session, tables) = workload::leading();
@@ -24,11 +24,11 @@ fn recording() -> Recording {
     Recording::from_bytes(bytes).expect("it reads back")
 }
 
-pub(super) fn overview(recording: &mut Recording) -> Overview {
+pub(super) fn overview(recording: &mut Recording) -> RecordingOverview {
     let counts = recording.counts();
     let whole = recording.summary((i64::MIN, i64::MAX), 2_000);
     let whole = Arc::new(whole.expect("it is in memory"));
-    Overview {
+    RecordingOverview {
         span: recording.span(),
         calls: counts.calls,
         tasks: counts.tasks,
@@ -129,7 +129,7 @@ fn a_selection_survives_the_next_part_and_comes_back() {
     player.play("esc");
     load(&mut player, &mut recording);
     assert_eq!(player.selected(), "nothing");
-    assert_eq!(player.app.selected.and_then(Selected::item), None);
+    assert_eq!(player.app.selected.and_then(Selection::item), None);
 }
 
 #[test]
@@ -148,9 +148,9 @@ fn without_slices_there_is_nothing_to_select_and_it_says_why() {
 
 #[test]
 fn opening_says_how_far_it_is() {
-    let overview = Overview {
+    let overview = RecordingOverview {
         opening: Some(37),
-        ..Overview::default()
+        ..RecordingOverview::default()
     };
     let player = Player::of_parts(Trace::default(), overview, LARGE);
     assert!(player.picture().contains("reading the file: 37 %"));

@@ -1,10 +1,10 @@
 //! Whole screens. They are reviewed like code; `INSTA_UPDATE=always cargo test` writes them again.
 
-use super::harness::{LARGE, Lines, PIPELINE, Player, SMALL};
+use super::harness::{LARGE, OutputLines, PIPELINE, Player, SMALL};
 
 fn picture(name: &str, size: (u16, u16), script: &str) {
     let mut player = Player::new(PIPELINE, size);
-    player.log = Some(Lines(
+    player.log = Some(OutputLines(
         (1..=40).map(|n| format!("step {n}: loss 0.{n}")).collect(),
     ));
     player.play(script);

@@ -10,9 +10,9 @@ use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
 use super::parts::{load, overview};
-use crate::job::{News, Order};
-use crate::list::Kind;
-use crate::quest::Quest;
+use crate::job::{JobNews, JobRequest};
+use crate::list::ListKind;
+use crate::quest::BackgroundQuery;
 
 /// Calls that fail.
 const FAILED: [usize; 3] = [9_000, 150_000, 280_000];
@@ -72,7 +72,7 @@ fn player_of(mut recording: Recording) -> (Player, Recording) {
 }
 
 /// The requested search.
-fn asked(player: &mut Player) -> Box<Quest> {
+fn asked(player: &mut Player) -> Box<BackgroundQuery> {
     let asked = player.asked();
     asked.unwrap_or_else(|| panic!("nothing is looked for: {:?}", player.app.message))
 }
@@ -85,7 +85,7 @@ pub(super) fn pursue(player: &mut Player, recording: &mut Recording) -> usize {
     loop {
         let mut news = Vec::new();
         let done = quest.advance(recording, &mut |it| {
-            news.push(News::Reached(number, it));
+            news.push(JobNews::Reached(number, it));
             news.len() < 2
         });
         let done = done.expect("it is in memory");
@@ -96,7 +96,7 @@ pub(super) fn pursue(player: &mut Player, recording: &mut Recording) -> usize {
         pauses += 1;
         assert!(pauses < 100, "it does not come to an end");
     }
-    player.hear(News::Found(quest));
+    player.hear(JobNews::Found(quest));
     load(player, recording);
     pauses
 }
@@ -106,7 +106,7 @@ pub(super) fn pursue_sums(player: &mut Player, recording: &mut Recording) {
     let mut quest = asked(player);
     let done = quest.advance(recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
-    player.hear(News::Found(quest));
+    player.hear(JobNews::Found(quest));
 }
 
 /// Runs the requested search with a pause after every part.
@@ -123,7 +123,7 @@ pub(super) fn pursue_in_parts(player: &mut Player, recording: &mut Recording) {
         assert!(pauses < 100, "it does not come to an end");
     }
     assert!(pauses > 2, "it can be stopped after each part");
-    player.hear(News::Found(quest));
+    player.hear(JobNews::Found(quest));
 }
 
 pub(super) fn whole(recording: &mut Recording) -> (Trace, Dependencies, Stalls) {
@@ -252,19 +252,19 @@ fn a_search_can_be_given_up_and_its_answer_then_counts_for_nothing() {
     player.play("esc");
     let orders = player.app.jobs.take_orders();
     assert!(
-        matches!(orders[..], [Order::Stop(number)] if number == quest.number),
+        matches!(orders[..], [JobRequest::Stop(number)] if number == quest.number),
         "{orders:?}"
     );
     assert!(message(&player).contains("stopped looking for “!”"));
     let done = quest.advance(&mut recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
-    player.hear(News::Found(quest));
+    player.hear(JobNews::Found(quest));
     assert_eq!((player.app.viewport, player.app.away), before);
     // Another one after it is not mistaken for it.
     player.play("/ ! enter");
     let quest = asked(&mut player);
     player.play("/ >100s enter");
-    player.hear(News::Found(quest));
+    player.hear(JobNews::Found(quest));
     assert!(player.is_looking());
 }
 
@@ -282,7 +282,7 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
         .list
         .as_ref()
         .expect("what is loaded is listed at once");
-    assert_eq!(list.kind, Kind::Stalls(crate::list::Which::All));
+    assert_eq!(list.kind, ListKind::Stalls(crate::list::StallFilter::All));
     assert!(
         list.note.contains("of the part that is loaded"),
         "{}",
@@ -425,11 +425,11 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     assert!(!done.expect("it is in memory"));
     let done = quest.advance(&mut recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
-    player.hear(News::Found(quest));
+    player.hear(JobNews::Found(quest));
     let stats = ascend_trace_analysis::Stats::of(&whole(&mut recording).0);
     // The whole recording was summed up: the panel has it from now on.
     let overall = player.app.overall.as_ref().expect("it is known");
-    let expected = crate::overall::Overall::of(&stats, None);
+    let expected = crate::overall::RecordingTotals::of(&stats, None);
     assert_eq!(overall.operation, expected.operation);
     assert_eq!(overall.devices.len(), expected.devices.len());
     let first = &stats.operations[0];

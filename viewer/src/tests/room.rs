@@ -5,7 +5,7 @@ use ratatui::style::{Color, Modifier};
 
 use crate::item::TrackKey;
 use crate::lanes::ViewRow;
-use crate::layout::Heights;
+use crate::layout::RowHeights;
 use crate::theme::{ColorMode, Theme};
 
 use super::harness::{PIPELINE, Player, line};
@@ -28,7 +28,7 @@ fn with_lanes(text: &str, lanes: u16) -> Player {
 }
 
 fn heights(player: &Player) -> (u16, u16, u16) {
-    let Heights { bar, free, gap } = player.app.layout().heights(&player.app.rows);
+    let RowHeights { bar, free, gap } = player.app.layout().heights(&player.app.rows);
     (bar, free, gap)
 }
 

@@ -7,7 +7,7 @@ use ascend_trace_recording::TimeRange;
 use ascend_trace_testkit::whole::opened;
 
 use crate::event::InputEvent;
-use crate::theme::{ColorMode, Ground, Theme};
+use crate::theme::{ColorMode, TerminalBackground, Theme};
 use crate::viewport::Viewport;
 
 use super::harness::Player;
@@ -75,7 +75,7 @@ fn a_recording_as_it_is_first_seen() {
         ("demo", Theme::new(ColorMode::Truecolor)),
         (
             "demo_light",
-            Theme::new(ColorMode::Truecolor).on(Ground::Light),
+            Theme::new(ColorMode::Truecolor).on(TerminalBackground::Light),
         ),
         ("demo_256", Theme::new(ColorMode::Indexed)),
         ("demo_nocolor", Theme::new(ColorMode::None)),

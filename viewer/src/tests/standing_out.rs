@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::theme::{ColorMode, Ground, Theme};
+use crate::theme::{ColorMode, TerminalBackground, Theme};
 
 use super::harness::{LARGE, PIPELINE, Player};
 use super::scene::scene;
@@ -24,7 +24,7 @@ fn cells(player: &Player, symbols: &str) -> Vec<(u16, u16, Style)> {
 
 /// The details, in one line.
 fn details(player: &Player) -> String {
-    let world = crate::app::World {
+    let world = crate::app::ViewData {
         trace: &player.trace,
         log: None,
         overview: &player.overview,
@@ -226,7 +226,7 @@ fn idle_stretches_are_dim_unless_they_are_among_the_longest() {
 
 #[test]
 fn on_a_light_ground_with_sixteen_colours_a_wait_is_not_red() {
-    let theme = Theme::new(ColorMode::Ansi).on(Ground::Light);
+    let theme = Theme::new(ColorMode::Ansi).on(TerminalBackground::Light);
     assert_ne!(theme.stall().fg, Some(Color::Red));
     assert_eq!(theme.worst().fg, Some(Color::Red));
 }
@@ -243,7 +243,7 @@ fn what_led_to_an_idle_stretch_is_tied_to_it() {
     let mut player = Player::of(scene(), LARGE);
     for _ in 0..40 {
         player.play("n");
-        if matches!(player.app.selected, Some(crate::app::Selected::Gap(_))) {
+        if matches!(player.app.selected, Some(crate::app::Selection::Gap(_))) {
             break;
         }
     }

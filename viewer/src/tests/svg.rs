@@ -11,19 +11,19 @@ const HIGH: f64 = 17.0;
 
 /// Default colours of the terminal.
 #[derive(Clone, Copy)]
-struct Paper {
+struct TerminalColors {
     ground: &'static str,
     ink: &'static str,
     /// Dim text.
     dim: &'static str,
 }
 
-const DARK: Paper = Paper {
+const DARK: TerminalColors = TerminalColors {
     ground: "#14181f",
     ink: "#d7dbe2",
     dim: "#8a909a",
 };
-const LIGHT: Paper = Paper {
+const LIGHT: TerminalColors = TerminalColors {
     ground: "#ffffff",
     ink: "#1c2026",
     dim: "#777d86",
@@ -44,7 +44,7 @@ fn color(color: Color, other: &str) -> String {
 }
 
 /// Foreground and background; no background where the ground shows.
-fn colors(cell: &Cell, paper: Paper) -> (String, Option<String>) {
+fn colors(cell: &Cell, paper: TerminalColors) -> (String, Option<String>) {
     let plain = match cell.modifier.contains(Modifier::DIM) {
         true => paper.dim,
         false => paper.ink,
@@ -84,7 +84,7 @@ pub(super) fn render_light(buffer: &Buffer) -> String {
     draw(buffer, LIGHT)
 }
 
-fn draw(buffer: &Buffer, paper: Paper) -> String {
+fn draw(buffer: &Buffer, paper: TerminalColors) -> String {
     let (columns, rows) = (f64::from(buffer.area.width), f64::from(buffer.area.height));
     let (wide, high) = (columns * WIDE + 16.0, rows * HIGH + 16.0);
     let mut out = format!(
@@ -106,7 +106,7 @@ fn draw(buffer: &Buffer, paper: Paper) -> String {
 }
 
 /// Backgrounds, a run of one colour at a time.
-fn grounds(buffer: &Buffer, y: u16, paper: Paper, out: &mut String) {
+fn grounds(buffer: &Buffer, y: u16, paper: TerminalColors, out: &mut String) {
     let mut x = 0;
     while x < buffer.area.width {
         let ground = colors(&buffer[(x, y)], paper).1;
@@ -127,7 +127,7 @@ fn grounds(buffer: &Buffer, y: u16, paper: Paper, out: &mut String) {
 }
 
 /// Runs of plain text of one style together, everything else cell by cell.
-fn texts(buffer: &Buffer, y: u16, paper: Paper, out: &mut String) {
+fn texts(buffer: &Buffer, y: u16, paper: TerminalColors, out: &mut String) {
     let mut x = 0;
     while x < buffer.area.width {
         let cell = &buffer[(x, y)];

@@ -5,19 +5,19 @@ use std::time::Duration;
 use crossterm::event::{MouseButton, MouseEventKind};
 
 use crate::event::InputEvent;
-use crate::job::News;
-use crate::list::{List, RowId};
-use crate::quest::Quest;
+use crate::job::JobNews;
+use crate::list::{ListState, RowId};
+use crate::quest::BackgroundQuery;
 
 use super::harness::{LARGE, PIPELINE, Player};
 use super::lists::entries;
-use super::live::Growing;
+use super::live::PartlyKnownRecording;
 
 fn pipeline() -> Player {
     Player::new(PIPELINE, LARGE)
 }
 
-fn list(player: &Player) -> &List {
+fn list(player: &Player) -> &ListState {
     player.app.list.as_ref().expect("a list")
 }
 
@@ -188,7 +188,7 @@ fn the_cursor_stays_on_its_row_when_the_order_changes() {
 
 #[test]
 fn the_cursor_stays_on_its_row_while_a_recording_grows() {
-    let mut growing = Growing::of(PIPELINE, usize::MAX, LARGE);
+    let mut growing = PartlyKnownRecording::of(PIPELINE, usize::MAX, LARGE);
     let rows = growing.rows.len();
     growing.grow(rows * 3 / 4);
     growing.player.play("0 t > > r");
@@ -217,7 +217,7 @@ fn the_cursor_stays_on_its_row_while_a_recording_grows() {
 
 #[test]
 fn stalls_of_a_growing_recording_are_listed_as_they_come() {
-    let mut growing = Growing::of(PIPELINE, usize::MAX, LARGE);
+    let mut growing = PartlyKnownRecording::of(PIPELINE, usize::MAX, LARGE);
     let rows = growing.rows.len();
     growing.grow(rows * 3 / 4);
     growing.player.play("i down");
@@ -236,11 +236,11 @@ fn stalls_of_a_long_recording_keep_order_filter_and_row_when_all_are_known() {
     player.play("i > > / h o s t enter down");
     let row = current(&player);
     let sort = list(&player).sort;
-    let mut quest: Box<Quest> = player.asked().expect("it is asked");
+    let mut quest: Box<BackgroundQuery> = player.asked().expect("it is asked");
     let done = quest.advance(&mut recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
     let loaded = list(&player).entries.len();
-    player.hear(News::Found(quest));
+    player.hear(JobNews::Found(quest));
     assert!(list(&player).entries.len() >= loaded);
     assert_eq!(list(&player).sort, sort);
     assert!(entries(&player).iter().all(|it| it.contains("host")));

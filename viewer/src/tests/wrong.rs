@@ -3,7 +3,7 @@
 use ratatui::style::Color;
 
 use crate::event::InputEvent;
-use crate::source::{Progress, Recording};
+use crate::source::{RecordingState, SourceProgress};
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use super::scene::running_scene;
@@ -59,15 +59,15 @@ fn a_failed_call_is_seen_among_many_and_by_itself() {
 fn a_file_that_breaks_off_says_so() {
     let mut player = Player::of(running_scene(), SMALL);
     let told = |player: &mut Player, recording| {
-        player.event(InputEvent::Data(Progress {
+        player.event(InputEvent::Data(SourceProgress {
             recording,
-            ..Progress::default()
+            ..SourceProgress::default()
         }));
         player.picture()
     };
-    let live = told(&mut player, Recording::Running);
+    let live = told(&mut player, RecordingState::Running);
     assert!(live.contains("● live") && !live.contains("breaks off"));
-    let broken = told(&mut player, Recording::Stopped);
+    let broken = told(&mut player, RecordingState::Stopped);
     let first = broken.lines().next().unwrap_or_default();
     let last = broken.lines().last().unwrap_or_default();
     assert!(first.ends_with("the file breaks off"), "{first}");

@@ -2,13 +2,13 @@
 
 /// The ground that a terminal shows text on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ground {
+pub enum TerminalBackground {
     #[default]
     Dark,
     Light,
 }
 
-impl Ground {
+impl TerminalBackground {
     /// What `COLORFGBG` says: the numbers of the text's colour and of the ground's, with something else
     /// between them at times.
     pub fn of_variable(text: &str) -> Option<Self> {
@@ -51,22 +51,34 @@ mod tests {
 
     #[test]
     fn the_variable_tells_the_ground_last() {
-        assert_eq!(Ground::of_variable("15;0"), Some(Ground::Dark));
-        assert_eq!(Ground::of_variable("0;default;15"), Some(Ground::Light));
-        assert_eq!(Ground::of_variable("12;8"), Some(Ground::Dark));
+        assert_eq!(
+            TerminalBackground::of_variable("15;0"),
+            Some(TerminalBackground::Dark)
+        );
+        assert_eq!(
+            TerminalBackground::of_variable("0;default;15"),
+            Some(TerminalBackground::Light)
+        );
+        assert_eq!(
+            TerminalBackground::of_variable("12;8"),
+            Some(TerminalBackground::Dark)
+        );
         for nothing in ["", "15", "0;default", "0;99"] {
-            assert_eq!(Ground::of_variable(nothing), None, "{nothing}");
+            assert_eq!(TerminalBackground::of_variable(nothing), None, "{nothing}");
         }
     }
 
     #[test]
     fn replies_come_with_any_number_of_digits() {
-        let of = Ground::of_reply;
-        assert_eq!(of("11;rgb:ffff/ffff/ffff"), Some(Ground::Light));
-        assert_eq!(of("11;rgb:fd/f6/e3"), Some(Ground::Light));
-        assert_eq!(of("11;rgb:0/2/3"), Some(Ground::Dark));
-        assert_eq!(of("11;rgb:0000/2b2b/3636"), Some(Ground::Dark));
-        assert_eq!(of("11;rgba:ffff/ffff/ffff/8000"), Some(Ground::Light));
+        let of = TerminalBackground::of_reply;
+        assert_eq!(of("11;rgb:ffff/ffff/ffff"), Some(TerminalBackground::Light));
+        assert_eq!(of("11;rgb:fd/f6/e3"), Some(TerminalBackground::Light));
+        assert_eq!(of("11;rgb:0/2/3"), Some(TerminalBackground::Dark));
+        assert_eq!(of("11;rgb:0000/2b2b/3636"), Some(TerminalBackground::Dark));
+        assert_eq!(
+            of("11;rgba:ffff/ffff/ffff/8000"),
+            Some(TerminalBackground::Light)
+        );
         for nothing in [
             "",
             "10;rgb:0/0/0",

@@ -4,55 +4,55 @@ use ratatui::style::Color;
 
 /// A colour in all its strengths.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tone {
+pub(super) struct ToneScale {
     pub(super) rgb: (u8, u8, u8),
     pub(super) ansi: Color,
 }
 
-const fn tone(r: u8, g: u8, b: u8, ansi: Color) -> Tone {
+const fn tone(r: u8, g: u8, b: u8, ansi: Color) -> ToneScale {
     let rgb = (r, g, b);
-    Tone { rgb, ansi }
+    ToneScale { rgb, ansi }
 }
 
 // After the palette of Okabe and Ito, which people with any colour vision can distinguish.
-pub(super) const KERNELS: [Tone; 5] = [
+pub(super) const KERNELS: [ToneScale; 5] = [
     tone(96, 184, 236, Color::Cyan),
     tone(132, 162, 245, Color::LightBlue),
     tone(88, 205, 205, Color::LightCyan),
     tone(166, 156, 240, Color::LightMagenta),
     tone(120, 196, 250, Color::Blue),
 ];
-pub(super) const COPY: Tone = tone(125, 178, 120, Color::Green);
-pub(super) const COPY_IN: Tone = tone(40, 165, 95, Color::Green);
-pub(super) const COPY_OUT: Tone = tone(175, 210, 60, Color::LightGreen);
-pub(super) const COLLECTIVE: Tone = tone(214, 100, 170, Color::LightMagenta);
-pub(super) const RANGES: [Tone; 4] = [
+pub(super) const COPY: ToneScale = tone(125, 178, 120, Color::Green);
+pub(super) const COPY_IN: ToneScale = tone(40, 165, 95, Color::Green);
+pub(super) const COPY_OUT: ToneScale = tone(175, 210, 60, Color::LightGreen);
+pub(super) const COLLECTIVE: ToneScale = tone(214, 100, 170, Color::LightMagenta);
+pub(super) const RANGES: [ToneScale; 4] = [
     tone(70, 84, 110, Color::Blue),
     tone(84, 74, 110, Color::Magenta),
     tone(62, 94, 96, Color::Cyan),
     tone(100, 86, 62, Color::Yellow),
 ];
-pub(super) const RANGE_INK: Tone = tone(226, 230, 236, Color::White);
-pub(super) const FILL: Tone = tone(218, 190, 140, Color::Yellow);
-pub(super) const HOST_FUNC: Tone = tone(190, 130, 105, Color::LightRed);
-pub(super) const GRAPH: Tone = tone(178, 112, 220, Color::Magenta);
-pub(super) const RECORD: Tone = tone(240, 220, 90, Color::Yellow);
-pub(super) const STALL: Tone = tone(226, 162, 40, Color::Yellow);
-pub(super) const IDLE: Tone = tone(120, 126, 134, Color::DarkGray);
-pub(super) const OTHER: Tone = tone(170, 170, 170, Color::Gray);
-pub(super) const LAUNCH: Tone = tone(130, 160, 190, Color::Blue);
-pub(super) const CALL: Tone = tone(150, 150, 150, Color::Gray);
-pub(super) const INK: Tone = tone(16, 20, 26, Color::Black);
-pub(super) const DIM: Tone = tone(125, 130, 138, Color::DarkGray);
-pub(super) const FAINT: Tone = tone(78, 84, 94, Color::DarkGray);
-pub(super) const ARROW: Tone = tone(200, 180, 90, Color::Yellow);
-pub(super) const CHOSEN: Tone = tone(255, 255, 255, Color::White);
-pub(super) const PATH: Tone = tone(255, 105, 200, Color::LightMagenta);
-pub(super) const GOOD: Tone = tone(100, 200, 120, Color::Green);
-pub(super) const BAD: Tone = tone(240, 90, 90, Color::Red);
-pub(super) const ACCENT: Tone = tone(110, 190, 240, Color::Cyan);
-pub(super) const BAR_LIGHT: Tone = tone(222, 226, 232, Color::Reset);
-pub(super) const BAR: Tone = tone(38, 44, 54, Color::Reset);
+pub(super) const RANGE_INK: ToneScale = tone(226, 230, 236, Color::White);
+pub(super) const FILL: ToneScale = tone(218, 190, 140, Color::Yellow);
+pub(super) const HOST_FUNC: ToneScale = tone(190, 130, 105, Color::LightRed);
+pub(super) const GRAPH: ToneScale = tone(178, 112, 220, Color::Magenta);
+pub(super) const RECORD: ToneScale = tone(240, 220, 90, Color::Yellow);
+pub(super) const STALL: ToneScale = tone(226, 162, 40, Color::Yellow);
+pub(super) const IDLE: ToneScale = tone(120, 126, 134, Color::DarkGray);
+pub(super) const OTHER: ToneScale = tone(170, 170, 170, Color::Gray);
+pub(super) const LAUNCH: ToneScale = tone(130, 160, 190, Color::Blue);
+pub(super) const CALL: ToneScale = tone(150, 150, 150, Color::Gray);
+pub(super) const INK: ToneScale = tone(16, 20, 26, Color::Black);
+pub(super) const DIM: ToneScale = tone(125, 130, 138, Color::DarkGray);
+pub(super) const FAINT: ToneScale = tone(78, 84, 94, Color::DarkGray);
+pub(super) const ARROW: ToneScale = tone(200, 180, 90, Color::Yellow);
+pub(super) const CHOSEN: ToneScale = tone(255, 255, 255, Color::White);
+pub(super) const PATH: ToneScale = tone(255, 105, 200, Color::LightMagenta);
+pub(super) const GOOD: ToneScale = tone(100, 200, 120, Color::Green);
+pub(super) const BAD: ToneScale = tone(240, 90, 90, Color::Red);
+pub(super) const ACCENT: ToneScale = tone(110, 190, 240, Color::Cyan);
+pub(super) const BAR_LIGHT: ToneScale = tone(222, 226, 232, Color::Reset);
+pub(super) const BAR: ToneScale = tone(38, 44, 54, Color::Reset);
 
 /// The nearest colour of the 6×6×6 cube or the grey ramp.
 pub(super) fn nearest_indexed(r: u8, g: u8, b: u8) -> u8 {
@@ -79,7 +79,7 @@ pub(super) fn nearest_indexed(r: u8, g: u8, b: u8) -> u8 {
     }
 }
 
-impl Tone {
+impl ToneScale {
     /// The same as text on a light ground.
     pub(super) fn on_light(self) -> Self {
         let darker = |part: u8| (u16::from(part) * 11 / 20) as u8;

@@ -2,27 +2,27 @@
 
 use ascend_trace_recording::{StreamId, Trace};
 
-use crate::app::{App, OpenCall, Selected};
+use crate::app::{App, OpenCall, Selection};
 use crate::item::{Item, TrackKey};
-use crate::nodes::{Node, Nodes};
+use crate::nodes::{ReplayNode, ReplayNodes};
 
 /// The next or previous entry of a lane.
 pub(super) fn beside(
     app: &App,
     trace: &Trace,
     lane: TrackKey,
-    from: Selected,
+    from: Selection,
     forward: bool,
-) -> Option<Selected> {
+) -> Option<Selection> {
     match (lane, from) {
-        (TrackKey::Nodes(stream), Selected::Node(node)) => {
+        (TrackKey::Nodes(stream), Selection::Node(node)) => {
             let node = node_beside(app, trace, stream, node, forward)?;
-            Some(Selected::Node(node))
+            Some(Selection::Node(node))
         }
         (TrackKey::Nodes(_), _) => None,
-        (TrackKey::Ranges(thread, level), Selected::Range(id, _)) => {
+        (TrackKey::Ranges(thread, level), Selection::Range(id, _)) => {
             let range = app.ranges.beside(trace, (thread, level), id, forward)?;
-            Some(Selected::Range(range, level))
+            Some(Selection::Range(range, level))
         }
         (TrackKey::Ranges(..), _) => None,
         _ => {
@@ -36,54 +36,59 @@ pub(super) fn beside(
                 let mut open = app.tracks.open_calls(lane).filter(|_| forward);
                 open.find(|call| call.begin > time)
             };
-            let open = || open().map(|call| Selected::Open(OpenCall::of(call)));
-            found.map(Selected::Item).or_else(open)
+            let open = || open().map(|call| Selection::Open(OpenCall::of(call)));
+            found.map(Selection::Item).or_else(open)
         }
     }
 }
 
 /// The entry of a lane at a timestamp, or the nearest one.
-pub(super) fn nearest(app: &App, trace: &Trace, lane: TrackKey, time: i64) -> Option<Selected> {
+pub(super) fn nearest(app: &App, trace: &Trace, lane: TrackKey, time: i64) -> Option<Selection> {
     match lane {
         key if key.is_meter() => None,
         TrackKey::Nodes(stream) => {
             let nodes = nodes_near(app, trace, stream, time)?;
-            nodes.at(time).map(Selected::Node)
+            nodes.at(time).map(Selection::Node)
         }
         TrackKey::Ranges(thread, level) => {
             let range = app.ranges.nearest(trace, (thread, level), time)?;
-            Some(Selected::Range(range, level))
+            Some(Selection::Range(range, level))
         }
         _ => {
             let item = app.tracks.get(lane)?.nearest(trace, time);
             let open = open_at(app, lane, time, item.is_none());
-            open.or(item.map(Selected::Item))
+            open.or(item.map(Selection::Item))
         }
     }
 }
 
 /// The running call of a lane at a timestamp; with `anywhere` also a later one.
-pub(super) fn open_at(app: &App, lane: TrackKey, time: i64, anywhere: bool) -> Option<Selected> {
+pub(super) fn open_at(app: &App, lane: TrackKey, time: i64, anywhere: bool) -> Option<Selection> {
     let mut open = app.tracks.open_calls(lane);
     let open = open.find(|call| anywhere || call.range().contains(time))?;
-    Some(Selected::Open(OpenCall::of(open)))
+    Some(Selection::Open(OpenCall::of(open)))
 }
 
 /// The replay at a timestamp, else the nearest of those before and after.
-fn nodes_near<'a>(app: &'a App, trace: &Trace, stream: StreamId, time: i64) -> Option<Nodes<'a>> {
+fn nodes_near<'a>(
+    app: &'a App,
+    trace: &Trace,
+    stream: StreamId,
+    time: i64,
+) -> Option<ReplayNodes<'a>> {
     let track = app.tracks.get(TrackKey::Stream(stream))?;
     let here = track.nearest(trace, time)?;
     let known = |item: Item| nodes_of(app, trace, item);
     known(here).or_else(|| {
-        let from = Selected::Item(here);
+        let from = Selection::Item(here);
         let after = replay_beside(app, trace, stream, from, true);
         after.or_else(|| replay_beside(app, trace, stream, from, false))
     })
 }
 
-fn nodes_of<'a>(app: &'a App, trace: &Trace, item: Item) -> Option<Nodes<'a>> {
+fn nodes_of<'a>(app: &'a App, trace: &Trace, item: Item) -> Option<ReplayNodes<'a>> {
     match item {
-        Item::Task(task) => Nodes::of(&app.graphs, trace, task),
+        Item::Task(task) => ReplayNodes::of(&app.graphs, trace, task),
         Item::Call(_) => None,
     }
 }
@@ -93,11 +98,11 @@ fn replay_beside<'a>(
     app: &'a App,
     trace: &Trace,
     stream: StreamId,
-    from: Selected,
+    from: Selection,
     forward: bool,
-) -> Option<Nodes<'a>> {
+) -> Option<ReplayNodes<'a>> {
     let lane = TrackKey::Stream(stream);
-    let step = |from: &Selected| beside(app, trace, lane, *from, forward);
+    let step = |from: &Selection| beside(app, trace, lane, *from, forward);
     let mut items = std::iter::successors(step(&from), step);
     items.find_map(|selected| nodes_of(app, trace, selected.item()?))
 }
@@ -106,17 +111,17 @@ fn node_beside(
     app: &App,
     trace: &Trace,
     stream: StreamId,
-    node: Node,
+    node: ReplayNode,
     forward: bool,
-) -> Option<Node> {
-    let nodes = Nodes::of(&app.graphs, trace, node.replay)?;
+) -> Option<ReplayNode> {
+    let nodes = ReplayNodes::of(&app.graphs, trace, node.replay)?;
     let place = nodes.place(node.number)?;
     let next = match forward {
         true => nodes.node(place + 1),
         false => place.checked_sub(1).and_then(|place| nodes.node(place)),
     };
     next.or_else(|| {
-        let from = Selected::Item(Item::Task(node.replay));
+        let from = Selection::Item(Item::Task(node.replay));
         let other = replay_beside(app, trace, stream, from, forward)?;
         other.node(if forward { 0 } else { other.len() - 1 })
     })

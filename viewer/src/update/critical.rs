@@ -1,28 +1,31 @@
 //! The critical path of the range on screen, which follows the window.
 
-use crate::app::{App, Follow, Selected, World};
-use crate::critical::{Asked, CriticalPath};
-use crate::job::Kind as JobKind;
-use crate::list::{Kind, Ways};
-use crate::quest::{Course, CriticalQuest, Kind as QuestKind};
+use crate::app::{App, FollowMode, Selection, ViewData};
+use crate::critical::{CriticalPath, PathRequest};
+use crate::job::JobKind;
+use crate::list::{ListKind, PathListing};
+use crate::quest::{CriticalPathQuery, QueryCourse, QueryKind as QuestKind};
 
 use ascend_trace_recording::TimeRange;
 
 use super::{hunt, lists};
 
 /// Shows the path with its list, or puts both away.
-pub(super) fn toggle(app: &mut App, world: World<'_>) {
+pub(super) fn toggle(app: &mut App, world: ViewData<'_>) {
     if app.span.is_none() {
         app.message = Some("nothing has been recorded yet".to_owned());
         return;
     }
-    let is_listed = matches!(app.list.as_ref().map(|it| it.kind), Some(Kind::Critical(_)));
+    let is_listed = matches!(
+        app.list.as_ref().map(|it| it.kind),
+        Some(ListKind::Critical(_))
+    );
     if app.path.is_some() && is_listed {
         return lists::leave(app);
     }
     app.path.get_or_insert_with(CriticalPath::default);
     refresh(app, world);
-    lists::show(app, world, Kind::Critical(Ways::Pieces));
+    lists::show(app, world, ListKind::Critical(PathListing::Pieces));
 }
 
 /// Shows no path any more.
@@ -48,7 +51,7 @@ fn is_running(app: &App, path: &CriticalPath) -> bool {
 }
 
 /// Requests the path of the range on screen, if the known one is of another range.
-pub(super) fn refresh(app: &mut App, world: World<'_>) {
+pub(super) fn refresh(app: &mut App, world: ViewData<'_>) {
     let Some(mut path) = app.path.take() else {
         return;
     };
@@ -63,9 +66,9 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
 }
 
 /// Keeps the selected range in mind, until nothing or another range is selected.
-fn pin(app: &App, world: World<'_>, path: &mut CriticalPath) {
+fn pin(app: &App, world: ViewData<'_>, path: &mut CriticalPath) {
     match app.selected {
-        Some(Selected::Range(id, _)) => path.pinned = Some(id.span(world.trace)),
+        Some(Selection::Range(id, _)) => path.pinned = Some(id.span(world.trace)),
         None if app.away.is_none() => path.pinned = None,
         _ => {}
     }
@@ -86,23 +89,23 @@ fn is_due(app: &App, path: &CriticalPath, range: TimeRange) -> bool {
     let is_moved = path.asked.is_none_or(|it| it.range != range);
     match app.jobs.of(JobKind::Quest) {
         // A view that follows the newest timestamp has another range before that is done.
-        Some(_) if is_running(app, path) => is_moved && app.follow == Follow::Off,
+        Some(_) if is_running(app, path) => is_moved && app.follow == FollowMode::Off,
         // Searches of the user have priority.
         Some(_) => false,
         None if app.is_running() => {
             let second = path.asked.map(|it| it.second);
-            second != Some(app.clock.as_secs()) || is_moved && app.follow == Follow::Off
+            second != Some(app.clock.as_secs()) || is_moved && app.follow == FollowMode::Off
         }
         None => true,
     }
 }
 
 fn ask(app: &mut App, path: &mut CriticalPath, range: TimeRange) {
-    let quest = CriticalQuest { range, path: None };
-    let course = Course::new(true, i64::MIN, false);
+    let quest = CriticalPathQuery { range, path: None };
+    let course = QueryCourse::new(true, i64::MIN, false);
     let what = "the critical path".to_owned();
     let number = hunt::ask(app, what, QuestKind::Critical(Box::new(quest)), course);
-    path.asked = Some(Asked {
+    path.asked = Some(PathRequest {
         number,
         range,
         counts: app.counts,
@@ -111,7 +114,7 @@ fn ask(app: &mut App, path: &mut CriticalPath, range: TimeRange) {
 }
 
 /// Takes in the path that was looked for.
-pub(super) fn done(app: &mut App, world: World<'_>, quest: CriticalQuest) {
+pub(super) fn done(app: &mut App, world: ViewData<'_>, quest: CriticalPathQuery) {
     let Some(path) = &mut app.path else { return };
     let asked = path.asked.filter(|it| it.range == quest.range);
     match (quest.path, asked) {

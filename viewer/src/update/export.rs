@@ -1,14 +1,14 @@
 //! Exports: asked for.
 
-use crate::app::{App, World};
-use crate::job::{Export, Job, Kind};
-use crate::prompt::{Asked, Prompt};
+use crate::app::{App, ViewData};
+use crate::job::{ExportJob, Job, JobKind};
+use crate::prompt::{PromptPurpose, TextPrompt};
 
-use crate::app::Mode;
+use crate::app::InputMode;
 
 /// Asks for the name of a file.
-pub(super) fn ask(app: &mut App, world: World<'_>, whole: bool) {
-    if app.jobs.of(Kind::Export).is_some() {
+pub(super) fn ask(app: &mut App, world: ViewData<'_>, whole: bool) {
+    if app.jobs.of(JobKind::Export).is_some() {
         app.message = Some("another export is under way: esc stops it".to_owned());
         return;
     }
@@ -17,10 +17,10 @@ pub(super) fn ask(app: &mut App, world: World<'_>, whole: bool) {
         return;
     };
     let asked = match whole {
-        true => Asked::Export,
-        false => Asked::ExportRange,
+        true => PromptPurpose::Export,
+        false => PromptPurpose::ExportRange,
     };
-    app.mode = Mode::Prompt(Prompt::with(asked, name.to_owned()));
+    app.mode = InputMode::Prompt(TextPrompt::with(asked, name.to_owned()));
 }
 
 pub(super) fn begin(app: &mut App, name: &str, whole: bool) {
@@ -29,7 +29,7 @@ pub(super) fn begin(app: &mut App, name: &str, whole: bool) {
         return;
     }
     let range = app.viewport.range();
-    let job = Job::Export(Export {
+    let job = Job::Export(ExportJob {
         number: app.jobs.next(),
         path: name.to_owned(),
         range: (!whole).then_some(range),

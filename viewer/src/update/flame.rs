@@ -3,17 +3,17 @@
 use ascend_trace_analysis::calls::{CallTree, Frame, Instance};
 use ascend_trace_recording::{ThreadId, TimeRange, Trace};
 
-use crate::app::{App, Follow, Selected, World};
+use crate::app::{App, FollowMode, Selection, ViewData};
 use crate::event::{KeyCode, KeyEvent};
-use crate::flame::Flame;
-use crate::identity::Identity;
+use crate::flame::FlameGraph;
+use crate::identity::StableId;
 use crate::item::TrackKey;
-use crate::quest::Found;
+use crate::quest::FoundElsewhere;
 
 use super::{hunt, lists, select, walk};
 
 /// Opens it on the thread that the cursor is on, or closes it.
-pub(super) fn toggle(app: &mut App, world: World<'_>) {
+pub(super) fn toggle(app: &mut App, world: ViewData<'_>) {
     if app.flame.take().is_some() {
         return select::reveal_lane(app);
     }
@@ -22,7 +22,7 @@ pub(super) fn toggle(app: &mut App, world: World<'_>) {
         return;
     };
     app.list = None;
-    app.flame = Some(Flame {
+    app.flame = Some(FlameGraph {
         thread,
         tree: CallTree::default(),
         cursor: 0,
@@ -39,7 +39,7 @@ fn here(app: &App, trace: &Trace) -> Option<ThreadId> {
         TrackKey::Thread(id, _) | TrackKey::Ranges(id, _) => Some(id),
         _ => None,
     });
-    let item = app.selected.and_then(Selected::item);
+    let item = app.selected.and_then(Selection::item);
     let of_selection = || item.map(|item| trace.call(item.call(trace)).thread);
     of_lane
         .or_else(of_selection)
@@ -56,7 +56,7 @@ fn threads(app: &App) -> Vec<ThreadId> {
 }
 
 /// Sums up the range on screen.
-fn make(app: &mut App, world: World<'_>) {
+fn make(app: &mut App, world: ViewData<'_>) {
     let range = app.viewport.range();
     let basis = lists::basis(app);
     let Some(thread) = app.flame.as_ref().map(|flame| flame.thread) else {
@@ -69,7 +69,7 @@ fn make(app: &mut App, world: World<'_>) {
         (false, Some(tree)) => (tree, true),
         (false, None) => {
             // A view that follows the newest timestamp has another range before that is done.
-            if app.follow == Follow::Off {
+            if app.follow == FollowMode::Off {
                 hunt::calls(app, thread, range);
             }
             (CallTree::of(world.trace, thread, range), false)
@@ -82,11 +82,11 @@ fn make(app: &mut App, world: World<'_>) {
 }
 
 /// Makes it again when the range on screen or the recording has changed.
-pub(super) fn refresh(app: &mut App, world: World<'_>) {
+pub(super) fn refresh(app: &mut App, world: ViewData<'_>) {
     let now = lists::basis(app);
     let Some(flame) = &app.flame else { return };
     let is_later = now.second != flame.basis.second;
-    let is_moved = now.range != flame.basis.range && (app.follow == Follow::Off || is_later);
+    let is_moved = now.range != flame.basis.range && (app.follow == FollowMode::Off || is_later);
     let is_grown = now.content != flame.basis.content && is_later;
     let was_loaded = !flame.is_whole && world.overview.is_loaded(now.range);
     if is_moved || is_grown || was_loaded {
@@ -95,14 +95,14 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
 }
 
 /// Shows the sums of a window that is not loaded.
-pub(super) fn show(app: &mut App, world: World<'_>) {
+pub(super) fn show(app: &mut App, world: ViewData<'_>) {
     if app.flame.is_some() {
         make(app, world);
     }
 }
 
 /// Handles a key; false when the key has its usual meaning.
-pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> bool {
+pub(super) fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> bool {
     let Some(flame) = &mut app.flame else {
         return false;
     };
@@ -125,7 +125,7 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> bool {
 }
 
 /// The next thread, or the one before.
-fn turn(app: &mut App, world: World<'_>, forward: bool) {
+fn turn(app: &mut App, world: ViewData<'_>, forward: bool) {
     let threads = threads(app);
     let Some(flame) = &mut app.flame else { return };
     let here = threads.iter().position(|it| *it == flame.thread);
@@ -152,7 +152,7 @@ pub(super) fn choose(app: &mut App, at: ratatui::layout::Position) {
 }
 
 /// Goes to the longest instance of the node under the cursor.
-fn to_longest(app: &mut App, world: World<'_>) {
+fn to_longest(app: &mut App, world: ViewData<'_>) {
     let Some(flame) = &app.flame else { return };
     let node = &flame.tree.nodes()[flame.cursor];
     let name = flame.name(world.trace, flame.cursor).to_owned();
@@ -164,21 +164,21 @@ fn to_longest(app: &mut App, world: World<'_>) {
     walk::remember(app);
     hunt::show(app, world, &found);
     // The line of a range is known once it is loaded.
-    if let Some(Selected::Range(id, _)) = app.selected
+    if let Some(Selection::Range(id, _)) = app.selected
         && let Some(level) = app.ranges.level(world.trace, id)
     {
-        select::select(app, world, Selected::Range(id, level));
+        select::select(app, world, Selection::Range(id, level));
     }
     app.message = Some(format!("the longest {name} in view"));
 }
 
-fn found(flame: &Flame, frame: &Frame, longest: Instance) -> Found {
+fn found(flame: &FlameGraph, frame: &Frame, longest: Instance) -> FoundElsewhere {
     let Instance { begin, end, depth } = longest;
     let thread = flame.thread;
     let (lane, identity) = match frame {
         Frame::Range(_) => {
             let level = 0;
-            let range = Identity::Range {
+            let range = StableId::Range {
                 thread,
                 level,
                 begin,
@@ -187,7 +187,7 @@ fn found(flame: &Flame, frame: &Frame, longest: Instance) -> Found {
             (TrackKey::Ranges(thread, level), range)
         }
         Frame::Thread | Frame::Call(_) => {
-            let call = Identity::Call {
+            let call = StableId::Call {
                 thread,
                 begin,
                 depth,
@@ -195,7 +195,7 @@ fn found(flame: &Flame, frame: &Frame, longest: Instance) -> Found {
             (TrackKey::of_depth(thread, depth), call)
         }
     };
-    Found {
+    FoundElsewhere {
         span: TimeRange::new(begin, end),
         lane,
         identity,

@@ -7,15 +7,17 @@ use ascend_trace_analysis::{Lane, Stats};
 
 use ascend_trace_recording::{ThreadId, TimeRange};
 
-use crate::app::{App, Follow, World};
+use crate::app::{App, FollowMode, ViewData};
 use crate::flame::SummedCalls;
-use crate::job::{Job, Kind as JobKind, News};
-use crate::list::{Kind, Which};
-use crate::overall::Overall;
-use crate::overview::Overview;
-use crate::quest::{BlameQuest, CallsQuest, SlowestQuest, StallQuest, StatsQuest, Wanted};
-use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, Quest};
-use crate::results::{BlamedAll, FindingsAll, Longest, Summed};
+use crate::job::{Job, JobKind, JobNews};
+use crate::list::{ListKind, StallFilter};
+use crate::overall::RecordingTotals;
+use crate::overview::RecordingOverview;
+use crate::quest::{
+    BackgroundQuery, FoundElsewhere, MatchQuery, QueryCourse, QueryKind as QuestKind,
+};
+use crate::quest::{BlameQuery, CallsQuery, SlowestQuery, StallQuery, StatsQuery, WantedStalls};
+use crate::results::{CachedBlame, CachedFindings, CachedStalls, CachedStats};
 use crate::text::{fit, moment};
 use crate::viewport::Viewport;
 
@@ -32,18 +34,18 @@ pub(super) fn next_match(app: &mut App, from: i64, forward: bool) {
         return;
     };
     let what = format!("“{}”", fit(&search.text, 30));
-    let quest = MatchQuest {
+    let quest = MatchQuery {
         search,
         found: None,
     };
-    let course = Course::new(forward, from, true);
+    let course = QueryCourse::new(forward, from, true);
     ask(app, what, QuestKind::Match(Box::new(quest)), course);
 }
 
 /// Requests the next stall. It may begin in the loaded part and end after it.
 pub(super) fn next_stall(
     app: &mut App,
-    overview: &Overview,
+    overview: &RecordingOverview,
     from: (i64, Option<Lane>),
     forward: bool,
 ) {
@@ -51,9 +53,9 @@ pub(super) fn next_stall(
         true => "the next stall",
         false => "the stall before",
     };
-    let course = Course::new(forward, from.0, false);
-    let wanted = Wanted::Next(from.0, from.1, course.towards);
-    let mut quest = StallQuest::new(wanted, app.arrangement.clone(), app.least);
+    let course = QueryCourse::new(forward, from.0, false);
+    let wanted = WantedStalls::Next(from.0, from.1, course.towards);
+    let mut quest = StallQuery::new(wanted, app.arrangement.clone(), app.least);
     if !forward {
         quest.begin_before(from.0, &overview.whole);
     }
@@ -66,31 +68,31 @@ pub(super) fn next_stall(
 }
 
 /// Looks for the longest stalls, unless they are known.
-pub(super) fn longest(app: &mut App, which: Which) {
+pub(super) fn longest(app: &mut App, which: StallFilter) {
     if known_longest(app, which).is_some() {
         return;
     }
     let blame = match which {
-        Which::Blame(id) => app.blames.get(id).cloned(),
-        Which::All | Which::Cause(_) => None,
+        StallFilter::Blame(id) => app.blames.get(id).cloned(),
+        StallFilter::All | StallFilter::Cause(_) => None,
     };
-    let course = Course::new(true, i64::MIN, false);
-    let wanted = Wanted::Longest(LISTED, which);
-    let quest = StallQuest::new(wanted, app.arrangement.clone(), app.least).blaming(blame);
+    let course = QueryCourse::new(true, i64::MIN, false);
+    let wanted = WantedStalls::Longest(LISTED, which);
+    let quest = StallQuery::new(wanted, app.arrangement.clone(), app.least).blaming(blame);
     let what = "the longest stalls".to_owned();
     ask(app, what, QuestKind::Stalls(Box::new(quest)), course);
 }
 
 /// Requests the sums of the range on screen, if it is not loaded. A view that follows the newest
 /// timestamp has another range before that is done.
-pub(super) fn statistics(app: &mut App, world: World<'_>) {
+pub(super) fn statistics(app: &mut App, world: ViewData<'_>) {
     let range = app.viewport.range();
     let is_loaded = world.overview.is_loaded(range);
-    if is_loaded || app.follow != Follow::Off || known_statistics(app, range).is_some() {
+    if is_loaded || app.follow != FollowMode::Off || known_statistics(app, range).is_some() {
         return;
     }
-    let quest = StatsQuest { range, stats: None };
-    let course = Course::new(true, i64::MIN, false);
+    let quest = StatsQuery { range, stats: None };
+    let course = QueryCourse::new(true, i64::MIN, false);
     let what = "the sums of this range".to_owned();
     ask(app, what, QuestKind::Statistics(Box::new(quest)), course);
 }
@@ -103,12 +105,12 @@ pub(super) fn known_statistics(app: &App, range: TimeRange) -> Option<&Stats> {
 
 /// Sums up the calls of a thread in a range that is not loaded.
 pub(super) fn calls(app: &mut App, thread: ThreadId, range: TimeRange) {
-    let quest = CallsQuest {
+    let quest = CallsQuery {
         thread,
         range,
         tree: CallTree::default(),
     };
-    let course = Course::new(true, i64::MIN, false);
+    let course = QueryCourse::new(true, i64::MIN, false);
     let what = "the calls of this range".to_owned();
     ask(app, what, QuestKind::Calls(Box::new(quest)), course);
 }
@@ -122,19 +124,19 @@ pub(super) fn known_calls(app: &App, thread: ThreadId, range: TimeRange) -> Opti
 
 /// Looks for the slowest task or call of a name in a range that is not loaded.
 pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: TimeRange) {
-    let quest = SlowestQuest {
+    let quest = SlowestQuery {
         name: name.to_owned(),
         task,
         range,
         found: None,
     };
     let what = format!("the slowest {name}");
-    let course = Course::new(true, range.begin, false);
+    let course = QueryCourse::new(true, range.begin, false);
     ask(app, what, QuestKind::Slowest(Box::new(quest)), course);
 }
 
 /// The longest stalls of the whole recording, if they have been found.
-pub(super) fn known_longest(app: &App, which: Which) -> Option<&Longest> {
+pub(super) fn known_longest(app: &App, which: StallFilter) -> Option<&CachedStalls> {
     let hidden = app.arrangement.hidden_lanes();
     let known = app.longest.as_ref()?;
     let is_same = (known.which, known.least, known.hidden) == (which, app.least, hidden);
@@ -146,13 +148,13 @@ pub(super) fn blames(app: &mut App) {
     if known_blamed(app).is_some() {
         return;
     }
-    let quest = BlameQuest {
+    let quest = BlameQuery {
         arrangement: app.arrangement.clone(),
         least: app.least,
         groups: None,
     };
     let what = "the culprits of stalls".to_owned();
-    let course = Course::new(true, i64::MIN, false);
+    let course = QueryCourse::new(true, i64::MIN, false);
     ask(app, what, QuestKind::Blames(Box::new(quest)), course);
 }
 
@@ -170,7 +172,7 @@ pub(super) fn findings(app: &mut App) {
         return;
     }
     let what = "what checks find".to_owned();
-    let course = Course::new(true, i64::MIN, false);
+    let course = QueryCourse::new(true, i64::MIN, false);
     let quest = QuestKind::Findings(Box::default());
     ask(app, what, quest, course);
 }
@@ -182,9 +184,9 @@ pub(super) fn known_findings(app: &App) -> Option<&[Finding]> {
 }
 
 /// Begins a quest, and returns its number.
-pub(super) fn ask(app: &mut App, what: String, kind: QuestKind, course: Course) -> u64 {
+pub(super) fn ask(app: &mut App, what: String, kind: QuestKind, course: QueryCourse) -> u64 {
     let number = app.jobs.next();
-    let quest = Quest {
+    let quest = BackgroundQuery {
         number,
         kind,
         course,
@@ -203,21 +205,21 @@ pub(super) fn give_up(app: &mut App) {
 }
 
 /// Handles news of a job. News after its cancellation are ignored.
-pub(crate) fn hear(app: &mut App, world: World<'_>, news: News) {
-    if let News::Reached(number, reached) = news {
+pub(crate) fn hear(app: &mut App, world: ViewData<'_>, news: JobNews) {
+    if let JobNews::Reached(number, reached) = news {
         return app.jobs.reach(number, reached);
     }
     let Some(job) = app.jobs.end(news.number()) else {
         return;
     };
     match news {
-        News::Reached(..) => {}
-        News::Found(quest) => done(app, world, *quest, &job.what),
-        News::Done(_, text) | News::Failed(_, text) => app.message = Some(text),
+        JobNews::Reached(..) => {}
+        JobNews::Found(quest) => done(app, world, *quest, &job.what),
+        JobNews::Done(_, text) | JobNews::Failed(_, text) => app.message = Some(text),
     }
 }
 
-fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
+fn done(app: &mut App, world: ViewData<'_>, quest: BackgroundQuery, what: &str) {
     let course = quest.course;
     match quest.kind {
         QuestKind::Match(quest) => match quest.found {
@@ -234,7 +236,7 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
         QuestKind::Stalls(quest) => stalls(app, world, *quest, course.is_forward()),
         QuestKind::Blames(quest) => {
             if let Some(groups) = quest.groups {
-                app.blamed_all = Some(BlamedAll {
+                app.blamed_all = Some(CachedBlame {
                     least: quest.least,
                     counts: app.counts,
                     hidden: quest.arrangement.hidden_lanes(),
@@ -245,7 +247,7 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
         }
         QuestKind::Findings(quest) => {
             if let Some(findings) = quest.findings {
-                app.findings_all = Some(FindingsAll {
+                app.findings_all = Some(CachedFindings {
                     counts: app.counts,
                     findings,
                 });
@@ -256,9 +258,9 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
         QuestKind::Statistics(quest) => {
             if let Some(stats) = quest.stats {
                 if quest.range.covers(app.span.unwrap_or_default()) {
-                    app.overall = Some(Overall::of(&stats, None));
+                    app.overall = Some(RecordingTotals::of(&stats, None));
                 }
-                app.summed = Some(Summed {
+                app.summed = Some(CachedStats {
                     range: quest.range,
                     counts: app.counts,
                     stats,
@@ -282,16 +284,16 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
     }
 }
 
-fn stalls(app: &mut App, world: World<'_>, quest: StallQuest, forward: bool) {
+fn stalls(app: &mut App, world: ViewData<'_>, quest: StallQuery, forward: bool) {
     if let Some((which, least)) = quest.listed() {
-        app.longest = Some(Longest {
+        app.longest = Some(CachedStalls {
             which,
             least,
             counts: app.counts,
             hidden: app.arrangement.hidden_lanes(),
             stalls: quest.told,
         });
-        let is_open = app.list.as_ref().map(|list| list.kind) == Some(Kind::Stalls(which));
+        let is_open = app.list.as_ref().map(|list| list.kind) == Some(ListKind::Stalls(which));
         match is_open {
             true => lists::show_longest(app, world),
             false => app.message = Some("the longest stalls are known: i lists them".to_owned()),
@@ -307,7 +309,7 @@ fn stalls(app: &mut App, world: World<'_>, quest: StallQuest, forward: bool) {
     }
 }
 
-fn go(app: &mut App, world: World<'_>, found: &Found, message: &str) {
+fn go(app: &mut App, world: ViewData<'_>, found: &FoundElsewhere, message: &str) {
     walk::remember(app);
     show(app, world, found);
     let start = app.span.map_or(0, |span| span.begin);
@@ -316,7 +318,7 @@ fn go(app: &mut App, world: World<'_>, found: &Found, message: &str) {
 }
 
 /// Goes to something that need not be loaded. It is selected as soon as it is.
-pub(super) fn show(app: &mut App, world: World<'_>, found: &Found) {
+pub(super) fn show(app: &mut App, world: ViewData<'_>, found: &FoundElsewhere) {
     if let Some(selected) = found.identity.find(world.trace, &app.stalls) {
         select::select(app, world, selected);
     } else {
@@ -332,7 +334,7 @@ pub(super) fn show(app: &mut App, world: World<'_>, found: &Found) {
 }
 
 /// Shows a span so closely that single calls and tasks can be read.
-fn close_up(app: &mut App, overview: &Overview, span: TimeRange) {
+fn close_up(app: &mut App, overview: &RecordingOverview, span: TimeRange) {
     let range = app.viewport.range();
     if range.covers(span) && overview.is_loaded(range) {
         return;
@@ -344,6 +346,6 @@ fn close_up(app: &mut App, overview: &Overview, span: TimeRange) {
     let length = app.viewport.length().min(readable);
     let length = length.max(span.duration() / 4 * 5);
     let viewport = Viewport::new(0, length).around(span);
-    app.follow = Follow::Off;
+    app.follow = FollowMode::Off;
     navigate::show(app, viewport);
 }

@@ -1,7 +1,7 @@
 //! Folding, pinning, hiding and filtering lanes.
 
-use crate::app::{App, World};
-use crate::arrangement::Group;
+use crate::app::{App, ViewData};
+use crate::arrangement::LaneGroup;
 use crate::item::TrackKey;
 use crate::lanes::ViewRow;
 use crate::names;
@@ -10,7 +10,7 @@ use crate::unused;
 use super::select;
 
 /// Folds the lanes around the current one, or unfolds those that the cursor is on.
-pub(super) fn fold(app: &mut App, world: World<'_>) {
+pub(super) fn fold(app: &mut App, world: ViewData<'_>) {
     if let Some(group) = app.group {
         return unfold(app, world, group);
     }
@@ -36,18 +36,20 @@ fn is_nested_in(row: ViewRow, key: TrackKey) -> bool {
     }
 }
 
-pub(super) fn fold_group(app: &mut App, world: World<'_>, group: Group) {
+pub(super) fn fold_group(app: &mut App, world: ViewData<'_>, group: LaneGroup) {
     app.arrangement.fold(group);
     app.arrange(world);
     match group {
         // The thread's own line stays and is the current one.
-        Group::Nested(thread) => app.lane = Some(TrackKey::Thread(thread, 0)),
-        Group::Device(..) | Group::Unused(..) | Group::Threads(_) => app.group = Some(group),
+        LaneGroup::Nested(thread) => app.lane = Some(TrackKey::Thread(thread, 0)),
+        LaneGroup::Device(..) | LaneGroup::Unused(..) | LaneGroup::Threads(_) => {
+            app.group = Some(group)
+        }
     }
     select::reveal_lane(app);
 }
 
-pub(super) fn unfold(app: &mut App, world: World<'_>, group: Group) {
+pub(super) fn unfold(app: &mut App, world: ViewData<'_>, group: LaneGroup) {
     app.arrangement.unfold(group);
     let inside = crate::lanes::folded(
         world.trace,
@@ -64,7 +66,7 @@ pub(super) fn unfold(app: &mut App, world: World<'_>, group: Group) {
     select::reveal_lane(app);
 }
 
-pub(super) fn unfold_all(app: &mut App, world: World<'_>) {
+pub(super) fn unfold_all(app: &mut App, world: ViewData<'_>) {
     app.message = match app.arrangement.unfold_all() {
         true => None,
         false => Some("nothing is folded".to_owned()),
@@ -73,7 +75,7 @@ pub(super) fn unfold_all(app: &mut App, world: World<'_>) {
     select::reveal_lane(app);
 }
 
-pub(super) fn pin(app: &mut App, world: World<'_>) {
+pub(super) fn pin(app: &mut App, world: ViewData<'_>) {
     let Some(key) = app.lane.filter(|_| app.group.is_none()) else {
         return;
     };
@@ -86,7 +88,7 @@ pub(super) fn pin(app: &mut App, world: World<'_>) {
     select::reveal_lane(app);
 }
 
-pub(super) fn hide(app: &mut App, world: World<'_>) {
+pub(super) fn hide(app: &mut App, world: ViewData<'_>) {
     let Some(key) = app.lane.filter(|_| app.group.is_none()) else {
         return;
     };
@@ -115,7 +117,7 @@ pub(super) fn hide(app: &mut App, world: World<'_>) {
     select::reveal_lane(app);
 }
 
-pub(super) fn show_all(app: &mut App, world: World<'_>) {
+pub(super) fn show_all(app: &mut App, world: ViewData<'_>) {
     app.message = match app.arrangement.show_all() {
         true => None,
         false => Some("no lane is hidden".to_owned()),
@@ -125,7 +127,7 @@ pub(super) fn show_all(app: &mut App, world: World<'_>) {
 }
 
 /// Shows only lanes with names that contain a text.
-pub(super) fn filter(app: &mut App, world: World<'_>, text: &str) {
+pub(super) fn filter(app: &mut App, world: ViewData<'_>, text: &str) {
     let before = std::mem::replace(&mut app.arrangement.filter, text.trim().to_lowercase());
     app.arrange(world);
     if !app

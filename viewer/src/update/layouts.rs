@@ -1,14 +1,14 @@
 //! Showing and keeping layouts.
 
-use crate::app::{App, World};
-use crate::arrangement::Arrangement;
-use crate::config::{Arrows, Details, SavedLayout};
+use crate::app::{App, ViewData};
+use crate::arrangement::LaneArrangement;
+use crate::config::{ArrowChoice, DetailSize, SavedLayout};
 use crate::lanes::ViewRow;
 
 use super::select;
 
 /// Shows the layout that the configuration begins with.
-pub(crate) fn begin(app: &mut App, world: World<'_>) {
+pub(crate) fn begin(app: &mut App, world: ViewData<'_>) {
     if let Some(place) = app.config.first {
         show(app, world, place);
         app.message = None;
@@ -16,7 +16,7 @@ pub(crate) fn begin(app: &mut App, world: World<'_>) {
 }
 
 /// Shows a layout of the configuration.
-pub(super) fn show(app: &mut App, world: World<'_>, place: usize) {
+pub(super) fn show(app: &mut App, world: ViewData<'_>, place: usize) {
     let Some(layout) = app.config.layouts.get(place).cloned() else {
         return;
     };
@@ -24,13 +24,13 @@ pub(super) fn show(app: &mut App, world: World<'_>, place: usize) {
         app.log_open = output && world.log.is_some();
     }
     if let Some(details) = layout.details {
-        app.large_detail = details == Details::Large;
+        app.large_detail = details == DetailSize::Large;
     }
     if let Some(arrows) = layout.arrows {
-        app.all_arrows = arrows == Arrows::All;
+        app.all_arrows = arrows == ArrowChoice::All;
     }
     app.message = Some(format!("layout “{}”", layout.name));
-    app.arrangement = Arrangement::planned(layout);
+    app.arrangement = LaneArrangement::planned(layout);
     app.scroll = 0;
     app.arrange(world);
     let is_there = |lane| app.rows.contains(&ViewRow::Track(lane));
@@ -41,7 +41,7 @@ pub(super) fn show(app: &mut App, world: World<'_>, place: usize) {
 }
 
 /// Asks the world to keep the panels and lanes as they are now.
-pub(super) fn keep(app: &mut App, world: World<'_>, name: &str) {
+pub(super) fn keep(app: &mut App, world: ViewData<'_>, name: &str) {
     let name = name.trim();
     if name.is_empty() {
         return;
@@ -54,12 +54,12 @@ pub(super) fn keep(app: &mut App, world: World<'_>, name: &str) {
         name: name.to_owned(),
         output: world.log.is_some().then_some(app.log_open),
         details: Some(match app.large_detail {
-            true => Details::Large,
-            false => Details::Small,
+            true => DetailSize::Large,
+            false => DetailSize::Small,
         }),
         arrows: Some(match app.all_arrows {
-            true => Arrows::All,
-            false => Arrows::Selection,
+            true => ArrowChoice::All,
+            false => ArrowChoice::Selection,
         }),
         ..app.arrangement.as_layout(world.trace)
     };

@@ -13,12 +13,15 @@ mod table;
 
 use ascend_trace_recording::TimeRange;
 
-use crate::action::{Action, Effect, PairAction};
-use crate::app::{App, Follow, Selected, World};
+use crate::action::{Action, PairAction, ViewRequest};
+use crate::app::{App, FollowMode, Selection, ViewData};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
 use crate::job;
-use crate::list::{self, Basis, Column, Entry, Kind, List, Page, RowId, Target, Ways, Which};
+use crate::list::{
+    self, JumpTarget, ListColumn, ListEntry, ListInputs, ListKind, ListState, PathListing, RowId,
+    StallFilter, StatsPage,
+};
 use crate::ranges::RangeId;
 use crate::rank;
 use crate::selected::of_stall;
@@ -29,15 +32,16 @@ use super::{hunt, select, walk};
 pub(super) use table::{paste, sort_at};
 
 /// Content of a list.
-struct Content {
-    columns: &'static [Column],
-    entries: Vec<Entry>,
+struct ListContent {
+    columns: &'static [ListColumn],
+    entries: Vec<ListEntry>,
     note: String,
 }
 
 /// Opens a list, or closes it when it is the one on screen.
-pub(super) fn toggle(app: &mut App, world: World<'_>, kind: Kind) {
-    let same = |list: &List| std::mem::discriminant(&list.kind) == std::mem::discriminant(&kind);
+pub(super) fn toggle(app: &mut App, world: ViewData<'_>, kind: ListKind) {
+    let same =
+        |list: &ListState| std::mem::discriminant(&list.kind) == std::mem::discriminant(&kind);
     if app.list.as_ref().is_some_and(same) {
         return leave(app);
     }
@@ -45,32 +49,32 @@ pub(super) fn toggle(app: &mut App, world: World<'_>, kind: Kind) {
 }
 
 /// Opens a list.
-pub(super) fn show(app: &mut App, world: World<'_>, kind: Kind) {
+pub(super) fn show(app: &mut App, world: ViewData<'_>, kind: ListKind) {
     open(app, world, kind);
 }
 
-fn open(app: &mut App, world: World<'_>, kind: Kind) {
+fn open(app: &mut App, world: ViewData<'_>, kind: ListKind) {
     // For a long recording, the list begins with the loaded part, until everything has been read.
     ask_for_all(app, world, kind);
-    if kind == Kind::Commands {
+    if kind == ListKind::Commands {
         commands::begin(app, world);
     }
-    if let Kind::Statistics(_) = kind {
+    if let ListKind::Statistics(_) = kind {
         hunt::statistics(app, world);
     }
     let content = content(app, world, kind, "");
     if content.entries.is_empty()
-        && !matches!(kind, Kind::Commands | Kind::Critical(_))
-        && app.jobs.of(job::Kind::Quest).is_none()
+        && !matches!(kind, ListKind::Commands | ListKind::Critical(_))
+        && app.jobs.of(job::JobKind::Quest).is_none()
     {
         app.list = None;
         app.message = Some(match kind {
-            Kind::Stalls(_) | Kind::Blames => {
+            ListKind::Stalls(_) | ListKind::Blames => {
                 let nothing = format!("there is no stall{}", blames::least(app.least));
                 select::nothing_more(app, world, &nothing)
             }
-            Kind::Findings => select::nothing_more(app, world, "the checks found nothing"),
-            Kind::Bookmarks => "there is no bookmark yet: b makes one".to_owned(),
+            ListKind::Findings => select::nothing_more(app, world, "the checks found nothing"),
+            ListKind::Bookmarks => "there is no bookmark yet: b makes one".to_owned(),
             _ => select::nothing_more(app, world, "there is nothing to sum up"),
         });
         return;
@@ -79,7 +83,7 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
         Some(list) => list.origin,
         None => app.place(),
     };
-    let mut list = List {
+    let mut list = ListState {
         kind,
         columns: content.columns,
         entries: content.entries,
@@ -100,34 +104,34 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
 }
 
 /// Requests the part of a long recording that is not loaded.
-fn ask_for_all(app: &mut App, world: World<'_>, kind: Kind) {
+fn ask_for_all(app: &mut App, world: ViewData<'_>, kind: ListKind) {
     match kind {
         _ if world.overview.is_whole() => {}
-        Kind::Stalls(which) => hunt::longest(app, which),
-        Kind::Blames => hunt::blames(app),
-        Kind::Findings => hunt::findings(app),
+        ListKind::Stalls(which) => hunt::longest(app, which),
+        ListKind::Blames => hunt::blames(app),
+        ListKind::Findings => hunt::findings(app),
         _ => {}
     }
 }
 
-fn content(app: &mut App, world: World<'_>, kind: Kind, filter: &str) -> Content {
+fn content(app: &mut App, world: ViewData<'_>, kind: ListKind, filter: &str) -> ListContent {
     match kind {
-        Kind::Stalls(which) => stalls::content(app, world, which),
-        Kind::Blames => blames::content(app, world),
-        Kind::Findings => findings::content(app, world),
-        Kind::Critical(ways) => critical::content(app, world, ways),
-        Kind::Changes => changes::content(app),
-        Kind::Statistics(page) => statistics::content(app, world, page),
-        Kind::Bookmarks => bookmarks::content(app),
-        Kind::Commands => commands::content(app, filter),
+        ListKind::Stalls(which) => stalls::content(app, world, which),
+        ListKind::Blames => blames::content(app, world),
+        ListKind::Findings => findings::content(app, world),
+        ListKind::Critical(ways) => critical::content(app, world, ways),
+        ListKind::Changes => changes::content(app),
+        ListKind::Statistics(page) => statistics::content(app, world, page),
+        ListKind::Bookmarks => bookmarks::content(app),
+        ListKind::Commands => commands::content(app, filter),
     }
 }
 
-pub(super) fn basis(app: &App) -> Basis {
-    Basis {
+pub(super) fn basis(app: &App) -> ListInputs {
+    ListInputs {
         range: app.viewport.range(),
         second: app.clock.as_secs(),
-        content: list::Content {
+        content: list::RecordingContents {
             counts: app.counts,
             pending: app.tracks.pending(),
             is_over: !app.is_running(),
@@ -136,24 +140,25 @@ pub(super) fn basis(app: &App) -> Basis {
 }
 
 /// Makes the entries again when their inputs have changed.
-pub(super) fn refresh(app: &mut App, world: World<'_>) {
+pub(super) fn refresh(app: &mut App, world: ViewData<'_>) {
     let now = basis(app);
     let Some(list) = &app.list else { return };
     let is_later = now.second != list.basis.second;
     let grown = now.content != list.basis.content && is_later;
     let is_old = match list.kind {
-        Kind::Statistics(_) => {
+        ListKind::Statistics(_) => {
             // A followed range changes with each poll.
-            let is_moved = now.range != list.basis.range && (app.follow == Follow::Off || is_later);
+            let is_moved =
+                now.range != list.basis.range && (app.follow == FollowMode::Off || is_later);
             is_moved || grown
         }
-        Kind::Stalls(_) | Kind::Blames | Kind::Findings => app.stale || grown,
-        Kind::Critical(_) => app.stale,
-        Kind::Bookmarks | Kind::Commands | Kind::Changes => false,
+        ListKind::Stalls(_) | ListKind::Blames | ListKind::Findings => app.stale || grown,
+        ListKind::Critical(_) => app.stale,
+        ListKind::Bookmarks | ListKind::Commands | ListKind::Changes => false,
     };
     app.stale = false;
     let is_moved = now.range != list.basis.range;
-    if is_old && is_moved && matches!(list.kind, Kind::Statistics(_)) {
+    if is_old && is_moved && matches!(list.kind, ListKind::Statistics(_)) {
         hunt::statistics(app, world);
     }
     if is_old {
@@ -161,7 +166,7 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
     }
 }
 
-fn remake(app: &mut App, world: World<'_>) {
+fn remake(app: &mut App, world: ViewData<'_>) {
     let Some((kind, filter)) = app.list.as_ref().map(|it| (it.kind, it.filter.clone())) else {
         return;
     };
@@ -178,7 +183,11 @@ fn remake(app: &mut App, world: World<'_>) {
 }
 
 /// Handles a key in the list. `None`: the key has its usual meaning.
-pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<Vec<Effect>> {
+pub(super) fn on_key(
+    app: &mut App,
+    world: ViewData<'_>,
+    key: &KeyEvent,
+) -> Option<Vec<ViewRequest>> {
     let kind = app.list.as_ref()?.kind;
     if table::on_typed(app, world, key) {
         return Some(Vec::new());
@@ -194,9 +203,9 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<
         KeyCode::PageUp => step(app, world, -page),
         KeyCode::Home => step(app, world, isize::MIN),
         KeyCode::End => step(app, world, isize::MAX),
-        _ if kind == Kind::Commands => commands::on_key(app, world, key),
+        _ if kind == ListKind::Commands => commands::on_key(app, world, key),
         KeyCode::Tab | KeyCode::BackTab => turn(app, world, kind, key.code == KeyCode::Tab),
-        KeyCode::Delete if kind == Kind::Bookmarks => bookmarks::forget(app, world),
+        KeyCode::Delete if kind == ListKind::Bookmarks => bookmarks::forget(app, world),
         KeyCode::Char('j') => step(app, world, 1),
         KeyCode::Char('k') => step(app, world, -1),
         KeyCode::Char('q') => back_out(app, world),
@@ -207,23 +216,27 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<
 }
 
 /// Goes on to the next table, or the one before.
-fn turn(app: &mut App, world: World<'_>, kind: Kind, forward: bool) {
+fn turn(app: &mut App, world: ViewData<'_>, kind: ListKind, forward: bool) {
     match kind {
-        Kind::Statistics(page) if forward => turn_to(app, world, page.next()),
-        Kind::Statistics(page) => turn_to(app, world, page.previous()),
-        Kind::Stalls(_) => open(app, world, Kind::Blames),
-        Kind::Blames => open(app, world, Kind::Stalls(Which::All)),
-        Kind::Critical(Ways::Pieces) => open(app, world, Kind::Critical(Ways::Names)),
-        Kind::Critical(Ways::Names) => open(app, world, Kind::Critical(Ways::Pieces)),
-        Kind::Findings | Kind::Bookmarks | Kind::Commands | Kind::Changes => {}
+        ListKind::Statistics(page) if forward => turn_to(app, world, page.next()),
+        ListKind::Statistics(page) => turn_to(app, world, page.previous()),
+        ListKind::Stalls(_) => open(app, world, ListKind::Blames),
+        ListKind::Blames => open(app, world, ListKind::Stalls(StallFilter::All)),
+        ListKind::Critical(PathListing::Pieces) => {
+            open(app, world, ListKind::Critical(PathListing::Names))
+        }
+        ListKind::Critical(PathListing::Names) => {
+            open(app, world, ListKind::Critical(PathListing::Pieces))
+        }
+        ListKind::Findings | ListKind::Bookmarks | ListKind::Commands | ListKind::Changes => {}
     }
 }
 
 /// Another table; also an empty one, so that one gets past it.
-fn turn_to(app: &mut App, world: World<'_>, page: Page) {
-    let content = content(app, world, Kind::Statistics(page), "");
+fn turn_to(app: &mut App, world: ViewData<'_>, page: StatsPage) {
+    let content = content(app, world, ListKind::Statistics(page), "");
     if let Some(list) = &mut app.list {
-        list.kind = Kind::Statistics(page);
+        list.kind = ListKind::Statistics(page);
         list.columns = content.columns;
         list.entries = content.entries;
         list.note = content.note;
@@ -234,7 +247,7 @@ fn turn_to(app: &mut App, world: World<'_>, page: Page) {
     }
 }
 
-pub(super) fn step(app: &mut App, world: World<'_>, lines: isize) {
+pub(super) fn step(app: &mut App, world: ViewData<'_>, lines: isize) {
     if let Some(list) = &mut app.list {
         list.step(lines);
     }
@@ -242,7 +255,7 @@ pub(super) fn step(app: &mut App, world: World<'_>, lines: isize) {
 }
 
 /// Puts the cursor on an entry, as a click does.
-pub(super) fn choose(app: &mut App, world: World<'_>, entry: usize) {
+pub(super) fn choose(app: &mut App, world: ViewData<'_>, entry: usize) {
     if let Some(list) = &mut app.list {
         list.cursor = entry.min(list.len().saturating_sub(1));
     }
@@ -250,25 +263,25 @@ pub(super) fn choose(app: &mut App, world: World<'_>, entry: usize) {
 }
 
 /// Shows the stall that the cursor is on.
-fn preview(app: &mut App, world: World<'_>) {
-    let target = app.list.as_ref().and_then(List::current);
+fn preview(app: &mut App, world: ViewData<'_>) {
+    let target = app.list.as_ref().and_then(ListState::current);
     match target.map(|entry| entry.target.clone()) {
-        Some(Target::Stall(stall)) => select::select(app, world, of_stall(stall)),
-        Some(Target::Told(told)) => hunt::show(app, world, &told.found()),
+        Some(JumpTarget::Stall(stall)) => select::select(app, world, of_stall(stall)),
+        Some(JumpTarget::Told(told)) => hunt::show(app, world, &told.found()),
         _ => {}
     }
 }
 
 /// Shows tables of a range that was not loaded.
-pub(super) fn show_statistics(app: &mut App, world: World<'_>) {
+pub(super) fn show_statistics(app: &mut App, world: ViewData<'_>) {
     let kind = app.list.as_ref().map(|list| list.kind);
-    if matches!(kind, Some(Kind::Statistics(_))) {
+    if matches!(kind, Some(ListKind::Statistics(_))) {
         remake(app, world);
     }
 }
 
 /// Shows the longest stalls of all of the recording, in the place of those that were loaded.
-pub(super) fn show_longest(app: &mut App, world: World<'_>) {
+pub(super) fn show_longest(app: &mut App, world: ViewData<'_>) {
     let is_first = app.list.as_ref().is_some_and(|list| list.cursor == 0);
     remake(app, world);
     if let Some(list) = app.list.as_mut().filter(|_| is_first) {
@@ -280,24 +293,24 @@ pub(super) fn show_longest(app: &mut App, world: World<'_>) {
 /// Closes the list and stays.
 pub(super) fn leave(app: &mut App) {
     let list = app.list.take();
-    if matches!(list.map(|it| it.kind), Some(Kind::Critical(_))) {
+    if matches!(list.map(|it| it.kind), Some(ListKind::Critical(_))) {
         path::put_away(app);
     }
     select::reveal_lane(app);
 }
 
 /// Closes the list and goes back to where it was opened: from the stalls of a group to the groups.
-fn back_out(app: &mut App, world: World<'_>) {
+fn back_out(app: &mut App, world: ViewData<'_>) {
     let Some(list) = app.list.take() else { return };
-    if let Kind::Critical(_) = list.kind {
+    if let ListKind::Critical(_) = list.kind {
         path::put_away(app);
     }
-    let Kind::Stalls(which) = list.kind else {
+    let ListKind::Stalls(which) = list.kind else {
         return select::reveal_lane(app);
     };
     app.restore(list.origin);
-    if let Which::Blame(id) = which {
-        open(app, world, Kind::Blames);
+    if let StallFilter::Blame(id) = which {
+        open(app, world, ListKind::Blames);
         if let Some(list) = &mut app.list {
             list.arrange_around(Some(&RowId::Blame(id)));
         }
@@ -306,9 +319,9 @@ fn back_out(app: &mut App, world: World<'_>) {
 }
 
 /// Makes the list of stalls again, with other conditions.
-pub(super) fn want_others(app: &mut App, world: World<'_>) {
+pub(super) fn want_others(app: &mut App, world: ViewData<'_>) {
     let kind = app.list.as_ref().map(|list| list.kind);
-    if let Some(kind @ (Kind::Stalls(_) | Kind::Blames)) = kind {
+    if let Some(kind @ (ListKind::Stalls(_) | ListKind::Blames)) = kind {
         ask_for_all(app, world, kind);
         remake(app, world);
         preview(app, world);
@@ -316,33 +329,33 @@ pub(super) fn want_others(app: &mut App, world: World<'_>) {
 }
 
 /// Replaces the sums of the loaded part by the sums of the whole recording.
-pub(super) fn show_blames(app: &mut App, world: World<'_>) {
+pub(super) fn show_blames(app: &mut App, world: ViewData<'_>) {
     match app.list.as_ref().map(|list| list.kind) {
-        Some(Kind::Blames) => remake(app, world),
+        Some(ListKind::Blames) => remake(app, world),
         _ => app.message = Some("the culprits of stalls are known: I lists them".to_owned()),
     }
 }
 
 /// Shows another critical path in the place of the one before.
-pub(super) fn show_critical(app: &mut App, world: World<'_>) {
+pub(super) fn show_critical(app: &mut App, world: ViewData<'_>) {
     let kind = app.list.as_ref().map(|list| list.kind);
-    if matches!(kind, Some(Kind::Critical(_))) {
+    if matches!(kind, Some(ListKind::Critical(_))) {
         remake(app, world);
     }
 }
 
 /// Replaces the findings of the loaded part by those of the whole recording.
-pub(super) fn show_findings(app: &mut App, world: World<'_>) {
-    let is_open = app.list.as_ref().map(|list| list.kind) == Some(Kind::Findings);
+pub(super) fn show_findings(app: &mut App, world: ViewData<'_>) {
+    let is_open = app.list.as_ref().map(|list| list.kind) == Some(ListKind::Findings);
     match hunt::known_findings(app).map_or(0, <[_]>::len) {
         _ if is_open => remake(app, world),
         0 => app.message = Some("the checks found nothing in all of the recording".to_owned()),
-        _ => open(app, world, Kind::Findings),
+        _ => open(app, world, ListKind::Findings),
     }
 }
 
 /// Goes where the entry leads.
-fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
+fn follow(app: &mut App, world: ViewData<'_>) -> Vec<ViewRequest> {
     let range = app.viewport.range();
     let Some(list) = app.list.take() else {
         return Vec::new();
@@ -350,36 +363,38 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
     let target = list.current().map(|entry| entry.target.clone());
     let origin = list.origin;
     match target {
-        Some(Target::Action(action)) => return super::perform(app, world, action),
-        Some(Target::Change(place)) => return vec![Effect::Pair(PairAction::ToChange(place))],
-        Some(Target::Cause(cause)) => {
+        Some(JumpTarget::Action(action)) => return super::perform(app, world, action),
+        Some(JumpTarget::Change(place)) => {
+            return vec![ViewRequest::Pair(PairAction::ToChange(place))];
+        }
+        Some(JumpTarget::Cause(cause)) => {
             app.list = Some(list);
-            open(app, world, Kind::Stalls(Which::Cause(cause)));
+            open(app, world, ListKind::Stalls(StallFilter::Cause(cause)));
             return Vec::new();
         }
-        Some(Target::Fill(text)) => {
+        Some(JumpTarget::Fill(text)) => {
             app.list = Some(list);
             commands::fill(app, world, text);
             return Vec::new();
         }
-        Some(Target::Verb(verb, text)) => commands::perform(app, world, verb, &text),
-        Some(Target::Range(name)) => to_range(app, world, &name),
-        Some(Target::Blame(id)) => {
+        Some(JumpTarget::Verb(verb, text)) => commands::perform(app, world, verb, &text),
+        Some(JumpTarget::Range(name)) => to_range(app, world, &name),
+        Some(JumpTarget::Blame(id)) => {
             app.list = Some(list);
-            open(app, world, Kind::Stalls(Which::Blame(id)));
+            open(app, world, ListKind::Stalls(StallFilter::Blame(id)));
             return Vec::new();
         }
-        Some(Target::Stall(_) | Target::Told(_)) => walk::remember_place(app, origin),
-        Some(Target::Call(found)) => {
+        Some(JumpTarget::Stall(_) | JumpTarget::Told(_)) => walk::remember_place(app, origin),
+        Some(JumpTarget::Call(found)) => {
             walk::remember(app);
             hunt::show(app, world, &found);
         }
-        Some(Target::Step(thread, span, name)) => {
+        Some(JumpTarget::Step(thread, span, name)) => {
             walk::remember(app);
             let found = steps::found((app, world.trace), thread, span, &name);
             hunt::show(app, world, &found);
         }
-        Some(Target::Slowest { name, task }) => {
+        Some(JumpTarget::Slowest { name, task }) => {
             if !world.overview.is_loaded(range) {
                 hunt::slowest(app, &name, task, range);
             } else {
@@ -387,27 +402,29 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
                 to_slowest(app, world, &name, task, range);
             }
         }
-        Some(Target::Stream(id)) => to_lane(app, world, TrackKey::Stream(id)),
-        Some(Target::Thread(id)) => to_lane(app, world, TrackKey::Thread(id, 0)),
-        Some(Target::Bookmark(index)) => {
+        Some(JumpTarget::Stream(id)) => to_lane(app, world, TrackKey::Stream(id)),
+        Some(JumpTarget::Thread(id)) => to_lane(app, world, TrackKey::Thread(id, 0)),
+        Some(JumpTarget::Bookmark(index)) => {
             walk::remember(app);
             bookmarks::go(app, index);
         }
-        None if list.kind == Kind::Commands => app.message = Some(commands::unknown(&list.filter)),
-        Some(Target::Nowhere) | None => {}
+        None if list.kind == ListKind::Commands => {
+            app.message = Some(commands::unknown(&list.filter))
+        }
+        Some(JumpTarget::Nowhere) | None => {}
     }
     select::reveal_lane(app);
     Vec::new()
 }
 
-fn to_lane(app: &mut App, world: World<'_>, key: TrackKey) {
+fn to_lane(app: &mut App, world: ViewData<'_>, key: TrackKey) {
     walk::remember(app);
     app.reveal_track(world, key);
     app.lane = Some(key);
 }
 
 /// Selects the longest range of a name.
-fn to_range(app: &mut App, world: World<'_>, name: &str) {
+fn to_range(app: &mut App, world: ViewData<'_>, name: &str) {
     let trace = world.trace;
     let own = (0..).map(RangeId).zip(trace.ranges());
     let own = own.filter(|(_, range)| range.name == name);
@@ -416,19 +433,19 @@ fn to_range(app: &mut App, world: World<'_>, name: &str) {
     match found {
         Some((id, level)) => {
             walk::remember(app);
-            select::select(app, world, Selected::Range(id, level));
+            select::select(app, world, Selection::Range(id, level));
             app.message = Some(format!("the longest {}", crate::text::fit(name, 40)));
         }
         None => app.message = Some("it is not loaded now".to_owned()),
     }
 }
 
-fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: TimeRange) {
+fn to_slowest(app: &mut App, world: ViewData<'_>, name: &str, task: bool, range: TimeRange) {
     let trace = world.trace;
     let is_wanted = |item: Item| matches!(item, Item::Task(_)) == task && item.name(trace) == name;
     match rank::slowest(trace, is_wanted, range) {
         Some(item) => {
-            select::select(app, world, Selected::Item(item));
+            select::select(app, world, Selection::Item(item));
             app.message = Some(format!("the slowest {name} in view"));
         }
         None => app.message = Some("none of them has a time".to_owned()),
@@ -436,16 +453,16 @@ fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: Ti
 }
 
 /// The action that opens a list closes it too.
-pub(super) fn is_toggle(app: &App, kind: Kind, key: &KeyEvent) -> bool {
+pub(super) fn is_toggle(app: &App, kind: ListKind, key: &KeyEvent) -> bool {
     let opener = match kind {
-        Kind::Stalls(_) => Action::ListStalls,
-        Kind::Blames => Action::ListBlames,
-        Kind::Findings => Action::ListFindings,
-        Kind::Critical(_) => Action::CriticalPath,
-        Kind::Changes => Action::ListChanges,
-        Kind::Statistics(_) => Action::ListStatistics,
-        Kind::Bookmarks => Action::ListBookmarks,
-        Kind::Commands => Action::Palette,
+        ListKind::Stalls(_) => Action::ListStalls,
+        ListKind::Blames => Action::ListBlames,
+        ListKind::Findings => Action::ListFindings,
+        ListKind::Critical(_) => Action::CriticalPath,
+        ListKind::Changes => Action::ListChanges,
+        ListKind::Statistics(_) => Action::ListStatistics,
+        ListKind::Bookmarks => Action::ListBookmarks,
+        ListKind::Commands => Action::Palette,
     };
     app.config.keys.action(key) == Some(opener)
 }

@@ -1,6 +1,6 @@
 //! Marks, and the range between them.
 
-use crate::app::{App, Follow, World};
+use crate::app::{App, FollowMode, ViewData};
 use crate::marks::Mark;
 use crate::viewport::Viewport;
 use ascend_trace_recording::TimeRange;
@@ -8,7 +8,7 @@ use ascend_trace_recording::TimeRange;
 use super::{navigate, walk};
 
 /// Marks the selection, or the middle of the screen when nothing is selected.
-pub(super) fn set(app: &mut App, world: World<'_>) {
+pub(super) fn set(app: &mut App, world: ViewData<'_>) {
     let middle = app.viewport.middle();
     let span = app.selected.map(|it| it.span(world.trace));
     let TimeRange { begin, end } = span.unwrap_or(TimeRange::at(middle));
@@ -52,7 +52,7 @@ pub(super) fn fit(app: &mut App) {
         return;
     };
     walk::remember(app);
-    app.follow = Follow::Off;
+    app.follow = FollowMode::Off;
     let measured = TimeRange::new(early.begin, early.end.max(late.end));
     navigate::show(app, Viewport::with_room(measured, 8));
 }

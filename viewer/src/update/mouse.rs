@@ -3,19 +3,19 @@
 use ascend_trace_recording::TimeRange;
 use ratatui::layout::Position;
 
-use crate::app::{App, Follow, World};
-use crate::arrangement::Group;
+use crate::app::{App, FollowMode, ViewData};
+use crate::arrangement::LaneGroup;
 use crate::event::{KeyModifiers, MouseButton, MouseEventKind};
 use crate::lanes::ViewRow;
-use crate::layout::Layout;
-use crate::pointer::Drag;
+use crate::layout::ScreenLayout;
+use crate::pointer::DragTarget;
 use crate::text::duration;
 use crate::viewport::Viewport;
 
 use super::pick::{pick, row_at};
 use super::{flame, lanes, lists, marks, navigate, select, walk};
 
-pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event::MouseEvent) {
+pub(super) fn on_mouse(app: &mut App, world: ViewData<'_>, mouse: crossterm::event::MouseEvent) {
     let at = Position::new(mouse.column, mouse.row);
     let layout = app.layout();
     let in_time = layout.lanes.contains(at) || layout.ruler.contains(at);
@@ -61,7 +61,7 @@ pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event:
 }
 
 /// The wheel and clicks in a list.
-fn on_list(app: &mut App, world: World<'_>, kind: MouseEventKind, at: Position) {
+fn on_list(app: &mut App, world: ViewData<'_>, kind: MouseEventKind, at: Position) {
     let first = crate::view::first_entry(app);
     // The title and the names of the columns stand above the entries.
     let down = at.y - app.layout().detail.y;
@@ -84,10 +84,10 @@ pub(crate) fn moment_at(app: &App, column: u16) -> i64 {
     app.viewport.time(cell, lanes.width)
 }
 
-fn press(app: &mut App, world: World<'_>, at: Position) {
+fn press(app: &mut App, world: ViewData<'_>, at: Position) {
     let layout = app.layout();
     app.pointer.drag = hold(app, &layout, at);
-    if let Some(Drag::Window {
+    if let Some(DragTarget::Window {
         held,
         has_moved: true,
         ..
@@ -102,7 +102,7 @@ fn press(app: &mut App, world: World<'_>, at: Position) {
         Some(ViewRow::Track(key)) => key,
         Some(ViewRow::Folded(group)) => return lanes::unfold(app, world, group),
         Some(ViewRow::Device(process, device)) if layout.gutter.contains(at) => {
-            return lanes::fold_group(app, world, Group::Device(process, device));
+            return lanes::fold_group(app, world, LaneGroup::Device(process, device));
         }
         _ => return,
     };
@@ -115,16 +115,16 @@ fn press(app: &mut App, world: World<'_>, at: Position) {
 }
 
 /// Target of a button that is pressed at a position.
-fn hold(app: &App, layout: &Layout, at: Position) -> Option<Drag> {
+fn hold(app: &App, layout: &ScreenLayout, at: Position) -> Option<DragTarget> {
     if layout.lanes.contains(at) {
-        return Some(Drag::Lanes {
+        return Some(DragTarget::Lanes {
             from: at.x,
             range: app.viewport,
         });
     }
     if layout.ruler.contains(at) {
         let from = moment_at(app, at.x);
-        return Some(Drag::Range { from, to: from });
+        return Some(DragTarget::Range { from, to: from });
     }
     let moment = whole_at(app, layout, at).filter(|_| layout.minimap.contains(at))?;
     let is_inside = (app.viewport.begin()..=app.viewport.end()).contains(&moment);
@@ -132,7 +132,7 @@ fn hold(app: &App, layout: &Layout, at: Position) -> Option<Drag> {
         true => moment - app.viewport.begin(),
         false => app.viewport.length() / 2,
     };
-    Some(Drag::Window {
+    Some(DragTarget::Window {
         from: at.x,
         held,
         // A press outside the range moves there at once.
@@ -141,7 +141,7 @@ fn hold(app: &App, layout: &Layout, at: Position) -> Option<Drag> {
 }
 
 /// A double click: on a slice it fits the range to that, on the ruler and the second line to everything.
-fn press_again(app: &mut App, world: World<'_>, at: Position) {
+fn press_again(app: &mut App, world: ViewData<'_>, at: Position) {
     let layout = app.layout();
     app.pointer.drag = None;
     if layout.ruler.contains(at) || layout.minimap.contains(at) {
@@ -175,28 +175,28 @@ fn begin_move(app: &mut App) {
 fn drag(app: &mut App, at: Position) {
     let layout = app.layout();
     match app.pointer.drag {
-        Some(Drag::Lanes { from, range }) => {
+        Some(DragTarget::Lanes { from, range }) => {
             let cells = i64::from(from) - i64::from(at.x);
             let begin = range.time(cells, layout.lanes.width);
             begin_move(app);
-            app.follow = Follow::Off;
+            app.follow = FollowMode::Off;
             let end = begin.saturating_add(range.length());
             navigate::show(app, Viewport::new(begin, end));
         }
-        Some(Drag::Range { from, .. }) => {
+        Some(DragTarget::Range { from, .. }) => {
             let to = moment_at(app, at.x).clamp(app.viewport.begin(), app.viewport.end());
-            app.pointer.drag = Some(Drag::Range { from, to });
+            app.pointer.drag = Some(DragTarget::Range { from, to });
             let length = duration(to.saturating_sub(from).saturating_abs());
             let zooms = "release to zoom to it, press a key to cancel";
             app.message = Some(format!("{length}: {zooms}"));
         }
-        Some(Drag::Window {
+        Some(DragTarget::Window {
             from,
             held,
             has_moved,
         }) => {
             let has_moved = has_moved || at.x != from;
-            app.pointer.drag = Some(Drag::Window {
+            app.pointer.drag = Some(DragTarget::Window {
                 from,
                 held,
                 has_moved,
@@ -212,8 +212,8 @@ fn drag(app: &mut App, at: Position) {
 /// The button was let go.
 fn release(app: &mut App) {
     match app.pointer.drag.take() {
-        Some(Drag::Range { from, to }) => zoom_to(app, TimeRange::between(from, to)),
-        Some(Drag::Window {
+        Some(DragTarget::Range { from, to }) => zoom_to(app, TimeRange::between(from, to)),
+        Some(DragTarget::Window {
             from,
             has_moved: false,
             ..
@@ -232,7 +232,7 @@ fn release(app: &mut App) {
 fn give_up(app: &mut App) {
     if let Some(drag) = app.pointer.drag.take() {
         app.moving = false;
-        if matches!(drag, Drag::Range { .. }) {
+        if matches!(drag, DragTarget::Range { .. }) {
             app.message = None;
         }
     }
@@ -246,28 +246,28 @@ fn zoom_to(app: &mut App, TimeRange { begin, end }: TimeRange) {
         return;
     }
     begin_move(app);
-    app.follow = Follow::Off;
+    app.follow = FollowMode::Off;
     navigate::show(app, Viewport::new(begin, end));
 }
 
 /// The timestamp of a column of the second line.
-pub(crate) fn whole_at(app: &App, layout: &Layout, at: Position) -> Option<i64> {
+pub(crate) fn whole_at(app: &App, layout: &ScreenLayout, at: Position) -> Option<i64> {
     let minimap = layout.minimap;
     let cell = i64::from(at.x) - i64::from(minimap.x);
     Some(Viewport::fitting(app.span?).time(cell, minimap.width))
 }
 
 /// Moves the range so that the timestamp under the pointer is `held` after its begin.
-fn put_window(app: &mut App, layout: &Layout, at: Position, held: i64) {
+fn put_window(app: &mut App, layout: &ScreenLayout, at: Position, held: i64) {
     let Some(moment) = whole_at(app, layout, at) else {
         return;
     };
     begin_move(app);
-    app.follow = Follow::Off;
+    app.follow = FollowMode::Off;
     navigate::show(app, app.viewport.beginning(moment.saturating_sub(held)));
 }
 
-fn wheel(app: &mut App, world: World<'_>, at: Position, up: bool, modifiers: KeyModifiers) {
+fn wheel(app: &mut App, world: ViewData<'_>, at: Position, up: bool, modifiers: KeyModifiers) {
     let layout = app.layout();
     if layout.log.contains(at) {
         return super::scroll_log(app, world, if up { 3 } else { -3 });
@@ -281,7 +281,7 @@ fn wheel(app: &mut App, world: World<'_>, at: Position, up: bool, modifiers: Key
     if layout.lanes.contains(at) || layout.ruler.contains(at) {
         let cell = i64::from(at.x - layout.lanes.x);
         let about = app.viewport.time(cell, layout.lanes.width);
-        app.follow = Follow::Off;
+        app.follow = FollowMode::Off;
         navigate::zoom_about(app, about, if up { (4, 5) } else { (5, 4) });
     }
 }

@@ -2,7 +2,7 @@
 
 use ascend_trace_recording::TimeRange;
 
-use crate::app::{App, FOLLOWED_NS, Follow, World};
+use crate::app::{App, FOLLOWED_NS, FollowMode, ViewData};
 use crate::viewport::Viewport;
 
 /// Sets the range and keeps it near the trace.
@@ -13,20 +13,20 @@ pub(super) fn show(app: &mut App, viewport: Viewport) {
 }
 
 pub(super) fn pan(app: &mut App, hundredths: i64) {
-    app.follow = Follow::Off;
+    app.follow = FollowMode::Off;
     show(app, app.viewport.panned(hundredths));
 }
 
-pub(super) fn zoom(app: &mut App, world: World<'_>, (numerator, denominator): (i64, i64)) {
+pub(super) fn zoom(app: &mut App, world: ViewData<'_>, (numerator, denominator): (i64, i64)) {
     let selected = app.selected.map(|it| it.span(world.trace));
     let about = match (app.follow, selected) {
-        (Follow::Off, Some(span)) if app.viewport.overlaps(span) => {
+        (FollowMode::Off, Some(span)) if app.viewport.overlaps(span) => {
             app.viewport.range().intersection(span).middle()
         }
-        (Follow::Off, _) => app.viewport.middle(),
+        (FollowMode::Off, _) => app.viewport.middle(),
         _ => app.viewport.end(),
     };
-    if app.follow == Follow::Off {
+    if app.follow == FollowMode::Off {
         return zoom_about(app, about, (numerator, denominator));
     }
     // The followed range may be longer than the recording is yet.
@@ -38,7 +38,7 @@ pub(super) fn zoom(app: &mut App, world: World<'_>, (numerator, denominator): (i
         zoomed.end().saturating_sub(most.min(zoomed.length())),
         zoomed.end(),
     );
-    app.follow = Follow::Head;
+    app.follow = FollowMode::Head;
     keep_following(app);
 }
 
@@ -52,23 +52,23 @@ pub(super) fn fit_all(app: &mut App) {
         app.viewport = Viewport::fitting(span);
     }
     app.follow = match app.is_running() {
-        true => Follow::Everything,
-        false => Follow::Off,
+        true => FollowMode::Everything,
+        false => FollowMode::Off,
     };
 }
 
-pub(super) fn fit_selection(app: &mut App, world: World<'_>) {
+pub(super) fn fit_selection(app: &mut App, world: ViewData<'_>) {
     let Some(selected) = app.selected else {
         app.message = Some("nothing is selected: select with the arrow keys or a click".to_owned());
         return;
     };
-    app.follow = Follow::Off;
+    app.follow = FollowMode::Off;
     show(app, Viewport::with_room(selected.span(world.trace), 4));
 }
 
 pub(super) fn to_begin(app: &mut App) {
     if let Some(TimeRange { begin, .. }) = app.span {
-        app.follow = Follow::Off;
+        app.follow = FollowMode::Off;
         let margin = app.viewport.length() / 50;
         show(app, app.viewport.beginning(begin.saturating_sub(margin)));
     }
@@ -77,7 +77,7 @@ pub(super) fn to_begin(app: &mut App) {
 pub(super) fn to_end(app: &mut App) {
     if let Some(TimeRange { end, .. }) = app.span {
         if app.is_running() {
-            app.follow = Follow::Head;
+            app.follow = FollowMode::Head;
             return keep_following(app);
         }
         show(app, at_end(app.viewport, end));
@@ -98,16 +98,16 @@ pub(super) fn keep_following(app: &mut App) {
     };
     let followed = match app.is_running() {
         true => app.follow,
-        false => std::mem::replace(&mut app.follow, Follow::Off),
+        false => std::mem::replace(&mut app.follow, FollowMode::Off),
     };
     match followed {
-        Follow::Off => {}
-        Follow::Everything => app.viewport = Viewport::fitting(span),
-        Follow::Head if app.is_running() => {
+        FollowMode::Off => {}
+        FollowMode::Everything => app.viewport = Viewport::fitting(span),
+        FollowMode::Head if app.is_running() => {
             let columns = app.layout().lanes.width;
             app.viewport = at_end(app.viewport, span.end).by_columns(columns);
         }
-        Follow::Head => show(app, at_end(app.viewport, span.end)),
+        FollowMode::Head => show(app, at_end(app.viewport, span.end)),
     }
 }
 
@@ -117,7 +117,7 @@ pub(super) fn reveal(app: &mut App, span: TimeRange) {
     if range.range().covers(span) {
         return;
     }
-    app.follow = Follow::Off;
+    app.follow = FollowMode::Off;
     let viewport = match span.duration() > range.length() / 10 * 9 {
         true => Viewport::with_room(span, 8),
         false => range.around(span),

@@ -2,10 +2,10 @@
 
 use ascend_trace_recording::TimeRange;
 
-use crate::action::{Effect, PairAction};
-use crate::app::{App, Selected, World};
+use crate::action::{PairAction, ViewRequest};
+use crate::app::{App, Selection, ViewData};
 use crate::item::Item;
-use crate::list::Kind;
+use crate::list::ListKind;
 use crate::rank;
 
 use super::{hunt, lists, select, walk};
@@ -14,9 +14,9 @@ use super::{hunt, lists, select, walk};
 const ALONE: &str = "this needs two recordings: ascend-trace view A B";
 
 /// Passes a request on to both halves.
-pub(super) fn ask(app: &mut App, action: PairAction) -> Vec<Effect> {
+pub(super) fn ask(app: &mut App, action: PairAction) -> Vec<ViewRequest> {
     match app.companion {
-        Some(_) => vec![Effect::Pair(action)],
+        Some(_) => vec![ViewRequest::Pair(action)],
         None => {
             app.message = Some(ALONE.to_owned());
             Vec::new()
@@ -25,7 +25,7 @@ pub(super) fn ask(app: &mut App, action: PairAction) -> Vec<Effect> {
 }
 
 /// Lists what changed from one recording to the other.
-pub(super) fn list_changes(app: &mut App, world: World<'_>) {
+pub(super) fn list_changes(app: &mut App, world: ViewData<'_>) {
     let Some(companion) = &app.companion else {
         app.message = Some(ALONE.to_owned());
         return;
@@ -36,7 +36,7 @@ pub(super) fn list_changes(app: &mut App, world: World<'_>) {
             let tests = crate::text::count(changes.tests);
             app.message = Some(format!("no significant change, by {tests} tests"));
         }
-        Some(_) => lists::toggle(app, world, Kind::Changes),
+        Some(_) => lists::toggle(app, world, ListKind::Changes),
     }
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn remember(app: &mut App) {
 /// False if none exists.
 pub(crate) fn to_slowest(
     app: &mut App,
-    world: World<'_>,
+    world: ViewData<'_>,
     (name, task): (&str, bool),
     range: TimeRange,
 ) -> bool {
@@ -74,7 +74,7 @@ pub(crate) fn to_slowest(
     let is_wanted = |item: Item| matches!(item, Item::Task(_)) == task && item.name(trace) == name;
     match rank::slowest(trace, is_wanted, range) {
         Some(item) => {
-            select::select(app, world, Selected::Item(item));
+            select::select(app, world, Selection::Item(item));
             true
         }
         None => {

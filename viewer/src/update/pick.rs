@@ -2,7 +2,7 @@
 
 use ratatui::layout::Position;
 
-use crate::app::{App, Selected, World, is_gap};
+use crate::app::{App, Selection, ViewData, is_gap};
 use crate::item::{Item, TrackKey};
 use crate::lanes::ViewRow;
 
@@ -17,7 +17,7 @@ pub(crate) fn row_at(app: &App, at: Position) -> Option<ViewRow> {
 }
 
 /// The item in a cell of a track: the longest one, else the idle stretch.
-pub(crate) fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
+pub(crate) fn pick(app: &App, world: ViewData<'_>, key: TrackKey, cell: u16) -> Option<Selection> {
     let trace = world.trace;
     if let TrackKey::Nodes(_) | TrackKey::Ranges(..) = key {
         return pick_line(app, world, key, cell);
@@ -42,13 +42,13 @@ pub(crate) fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Opt
         stalls
             .iter()
             .find(|stall| is_gap(stall))
-            .map(|stall| Selected::Gap(*stall))
+            .map(|stall| Selection::Gap(*stall))
     };
     let beside = || {
         let near = [cell.checked_sub(1), cell.checked_add(1)];
         near.into_iter().flatten().find_map(in_cell)
     };
-    let item = |item: Item| Selected::Item(item);
+    let item = |item: Item| Selection::Item(item);
     let open = || along::open_at(app, key, window.middle(), false);
     in_cell(cell)
         .map(item)
@@ -58,7 +58,7 @@ pub(crate) fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Opt
 }
 
 /// The item in a cell of a line without tasks or calls.
-fn pick_line(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
+fn pick_line(app: &App, world: ViewData<'_>, key: TrackKey, cell: u16) -> Option<Selection> {
     let width = app.layout().lanes.width;
     let window = app.viewport.cell_time(i64::from(cell), width);
     let found = along::nearest(app, world.trace, key, window.middle())?;

@@ -3,52 +3,52 @@
 use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::units::{exact_duration, parse_duration};
 
-use crate::app::{App, Follow, Mode, World};
+use crate::app::{App, FollowMode, InputMode, ViewData};
 use crate::event::{KeyCode, KeyEvent};
 use crate::marks::{Bookmark, Mark};
 use crate::parse;
-use crate::prompt::{Asked, Prompt, edit};
+use crate::prompt::{PromptPurpose, TextPrompt, edit};
 use crate::search::Search;
 use crate::text::{duration, moment};
 
 use super::{export, lanes, layouts, lists, navigate, select, walk};
 
-pub(super) fn ask(app: &mut App, asked: Asked) {
-    app.mode = Mode::Prompt(Prompt::new(asked));
+pub(super) fn ask(app: &mut App, asked: PromptPurpose) {
+    app.mode = InputMode::Prompt(TextPrompt::new(asked));
 }
 
 /// Asks for the name of a bookmark, and proposes one.
-pub(super) fn ask_bookmark(app: &mut App, world: World<'_>) {
+pub(super) fn ask_bookmark(app: &mut App, world: ViewData<'_>) {
     let Some(TimeRange { begin: start, .. }) = app.span else {
         app.message = Some("there is nothing to bookmark yet".to_owned());
         return;
     };
-    let item = app.selected.and_then(crate::app::Selected::item);
+    let item = app.selected.and_then(crate::app::Selection::item);
     let name = item.map(|item| item.label(world.trace).to_string());
     let name = name.unwrap_or_else(|| {
         let from = app.viewport.begin().max(start).saturating_sub(start);
         format!("{} from {}", duration(app.viewport.length()), moment(from))
     });
-    app.mode = Mode::Prompt(Prompt::with(Asked::Bookmark, name));
+    app.mode = InputMode::Prompt(TextPrompt::with(PromptPurpose::Bookmark, name));
 }
 
-pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) {
-    let Mode::Prompt(prompt) = &mut app.mode else {
+pub(super) fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) {
+    let InputMode::Prompt(prompt) = &mut app.mode else {
         return;
     };
     if edit(&mut prompt.text, key) {
         return;
     }
     match key.code {
-        KeyCode::Esc => app.mode = Mode::Timeline,
-        KeyCode::Up if prompt.asked == Asked::Find => {
+        KeyCode::Esc => app.mode = InputMode::Timeline,
+        KeyCode::Up if prompt.asked == PromptPurpose::Find => {
             if let Some(search) = &app.search {
                 prompt.text.clone_from(&search.text);
             }
         }
         KeyCode::Enter => {
             let prompt = prompt.clone();
-            app.mode = Mode::Timeline;
+            app.mode = InputMode::Timeline;
             answer(app, world, prompt);
         }
         _ => {}
@@ -56,22 +56,22 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) {
 }
 
 pub(super) fn paste(app: &mut App, pasted: &str) {
-    if let Mode::Prompt(prompt) = &mut app.mode {
+    if let InputMode::Prompt(prompt) = &mut app.mode {
         let printable = pasted.chars().filter(|it| !it.is_control());
         prompt.text.extend(printable);
     }
 }
 
-fn answer(app: &mut App, world: World<'_>, prompt: Prompt) {
+fn answer(app: &mut App, world: ViewData<'_>, prompt: TextPrompt) {
     match prompt.asked {
-        Asked::Find => find(app, world, &prompt.text),
-        Asked::Moment => go_to(app, &prompt.text),
-        Asked::Lanes => lanes::filter(app, world, &prompt.text),
-        Asked::Least => set_least(app, world, &prompt.text),
-        Asked::Bookmark => bookmark(app, prompt.text),
-        Asked::Layout => layouts::keep(app, world, &prompt.text),
-        Asked::Export => export::begin(app, &prompt.text, true),
-        Asked::ExportRange => export::begin(app, &prompt.text, false),
+        PromptPurpose::Find => find(app, world, &prompt.text),
+        PromptPurpose::Moment => go_to(app, &prompt.text),
+        PromptPurpose::Lanes => lanes::filter(app, world, &prompt.text),
+        PromptPurpose::Least => set_least(app, world, &prompt.text),
+        PromptPurpose::Bookmark => bookmark(app, prompt.text),
+        PromptPurpose::Layout => layouts::keep(app, world, &prompt.text),
+        PromptPurpose::Export => export::begin(app, &prompt.text, true),
+        PromptPurpose::ExportRange => export::begin(app, &prompt.text, false),
     }
 }
 
@@ -81,11 +81,11 @@ pub(super) fn ask_least(app: &mut App) {
         0 => String::new(),
         least => exact_duration(least),
     };
-    app.mode = Mode::Prompt(Prompt::with(Asked::Least, text));
+    app.mode = InputMode::Prompt(TextPrompt::with(PromptPurpose::Least, text));
 }
 
 /// Leaves shorter stalls out from now on.
-pub(super) fn set_least(app: &mut App, world: World<'_>, text: &str) {
+pub(super) fn set_least(app: &mut App, world: ViewData<'_>, text: &str) {
     let least = match text.trim() {
         "" | "0" => Some(0),
         text => parse_duration(text).ok().filter(|least| *least >= 0),
@@ -106,7 +106,7 @@ pub(super) fn set_least(app: &mut App, world: World<'_>, text: &str) {
     lists::want_others(app, world);
 }
 
-pub(super) fn find(app: &mut App, world: World<'_>, text: &str) {
+pub(super) fn find(app: &mut App, world: ViewData<'_>, text: &str) {
     if !text.trim().is_empty() {
         match Search::new(text, world.trace) {
             Ok(search) => app.search = Some(search),
@@ -129,7 +129,7 @@ pub(super) fn go_to(app: &mut App, text: &str) {
         return;
     };
     walk::remember(app);
-    app.follow = Follow::Off;
+    app.follow = FollowMode::Off;
     // Where that is can be seen, and measured from.
     app.marks.set(Mark {
         begin: time,

@@ -3,12 +3,12 @@
 use ascend_trace_analysis::Stall;
 use ascend_trace_recording::TimeRange;
 
-use crate::app::{App, Selected, World};
-use crate::identity::Identity;
+use crate::app::{App, Selection, ViewData};
+use crate::identity::StableId;
 use crate::item::TrackKey;
 use crate::lanes::ViewRow;
-use crate::overview::Overview;
-use crate::search::{Match, Search};
+use crate::overview::RecordingOverview;
+use crate::search::{Search, SearchMatch};
 use crate::selected::of_stall;
 use crate::text;
 
@@ -18,7 +18,7 @@ use super::{along, hunt, navigate, walk};
 const FAILED: &str = "!";
 
 /// Selects, and moves the view as little as is needed to show it.
-pub(super) fn select(app: &mut App, world: World<'_>, selected: Selected) {
+pub(super) fn select(app: &mut App, world: ViewData<'_>, selected: Selection) {
     app.selected = Some(selected);
     app.away = None;
     // What two lanes show is looked at in the one that the cursor is on.
@@ -33,7 +33,7 @@ pub(super) fn select(app: &mut App, world: World<'_>, selected: Selected) {
 }
 
 /// The timestamp of the selection, or of the view without a selection.
-fn moment(app: &App, world: World<'_>) -> i64 {
+fn moment(app: &App, world: ViewData<'_>) -> i64 {
     let span = app.selected.map(|it| it.span(world.trace));
     match span {
         Some(span) => span.middle(),
@@ -42,7 +42,7 @@ fn moment(app: &App, world: World<'_>) -> i64 {
 }
 
 /// Selects the item before or after in the lane.
-pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
+pub(super) fn neighbour(app: &mut App, world: ViewData<'_>, forward: bool) {
     let Some(lane) = app.lane else { return };
     if lane.is_meter() {
         app.message =
@@ -68,7 +68,7 @@ pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
 }
 
 /// What to say when there is nothing more, and where that is so.
-pub(super) fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String {
+pub(super) fn nothing_more(app: &App, world: ViewData<'_>, nothing: &str) -> String {
     let range = app.viewport.range();
     match world.overview {
         overview if overview.is_whole() => nothing.to_owned(),
@@ -80,7 +80,7 @@ pub(super) fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String
 }
 
 /// Goes to the lane above or below; a selection comes along to the nearest item there.
-pub(super) fn lane(app: &mut App, world: World<'_>, down: bool) {
+pub(super) fn lane(app: &mut App, world: ViewData<'_>, down: bool) {
     let stops = |row: &&ViewRow| row.track().is_some() || row.folded().is_some();
     let rows: Vec<ViewRow> = app.rows.iter().filter(stops).copied().collect();
     let here = rows.iter().position(|row| is_current(app, *row));
@@ -161,7 +161,7 @@ pub(super) fn reveal_lane(app: &mut App) {
 }
 
 /// Selects the next or previous stall on any lane, in the order in which they begin.
-pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
+pub(super) fn next_stall(app: &mut App, world: ViewData<'_>, forward: bool) {
     let trace = world.trace;
     let lanes = app.tracks.originals().filter_map(|key| {
         let is_nested = matches!(key, TrackKey::Thread(_, depth) if depth > 0);
@@ -174,7 +174,7 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
         (None, Some(selected)) => (selected.span(trace).begin, selected.track(trace).lane()),
         (None, None) => match app.away {
             // One that is too long to be loaded is passed like any other.
-            Some(Identity::Stall { lane, begin, .. }) => (begin, Some(lane)),
+            Some(StableId::Stall { lane, begin, .. }) => (begin, Some(lane)),
             _ => (start(app, forward), None),
         },
     };
@@ -229,13 +229,13 @@ fn start(app: &App, forward: bool) -> i64 {
 }
 
 /// Whether everything between a timestamp and the match from there on is loaded.
-fn is_known(world: World<'_>, from: i64, found: i64) -> bool {
+fn is_known(world: ViewData<'_>, from: i64, found: i64) -> bool {
     world.overview.is_loaded(TimeRange::between(from, found))
 }
 
 /// Whether a stream may have become idle between two timestamps and have continued only after the
 /// loaded part, so that this is not known to be a stall.
-fn is_open(app: &App, world: World<'_>, one: i64, other: i64) -> bool {
+fn is_open(app: &App, world: ViewData<'_>, one: i64, other: i64) -> bool {
     let Some(TimeRange { end, .. }) = world.overview.loaded else {
         return false;
     };
@@ -254,7 +254,7 @@ fn is_open(app: &App, world: World<'_>, one: i64, other: i64) -> bool {
 }
 
 /// Whether a timestamp is loaded, and where the unloaded part begins after it.
-fn behind(overview: &Overview, from: i64, forward: bool) -> (bool, i64) {
+fn behind(overview: &RecordingOverview, from: i64, forward: bool) -> (bool, i64) {
     match overview.loaded.filter(|it| it.contains(from)) {
         Some(loaded) if forward => (true, loaded.end.saturating_add(1)),
         Some(loaded) => (true, loaded.begin.saturating_sub(1)),
@@ -263,7 +263,7 @@ fn behind(overview: &Overview, from: i64, forward: bool) -> (bool, i64) {
 }
 
 /// Selects the next call that failed.
-pub(super) fn next_failure(app: &mut App, world: World<'_>) {
+pub(super) fn next_failure(app: &mut App, world: ViewData<'_>) {
     if app.failed == 0 {
         app.message = Some("no call has failed".to_owned());
         return;
@@ -276,13 +276,13 @@ pub(super) fn next_failure(app: &mut App, world: World<'_>) {
 }
 
 /// Selects the next or previous item that the search finds.
-pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
+pub(super) fn next_match(app: &mut App, world: ViewData<'_>, forward: bool) {
     let Some(search) = &app.search else {
         app.message = Some("nothing to find yet: press / and type a part of a name".to_owned());
         return;
     };
     let from = match app.selected {
-        Some(selected) => (selected.span(world.trace).begin, Match::of(selected)),
+        Some(selected) => (selected.span(world.trace).begin, SearchMatch::of(selected)),
         None => (start(app, forward), None),
     };
     let found = search.from(world.trace, &app.tracks, from, forward);

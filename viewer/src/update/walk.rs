@@ -3,7 +3,7 @@
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_recording::{TaskId, Trace};
 
-use crate::app::{App, Place, Selected, Walk, World};
+use crate::app::{App, DependencyWalk, Selection, ViewData, ViewPosition};
 use crate::item::Item;
 
 use super::select::select;
@@ -22,7 +22,7 @@ pub(super) fn remember(app: &mut App) {
 }
 
 /// Notes a place as one to come back to.
-pub(super) fn remember_place(app: &mut App, place: Place) {
+pub(super) fn remember_place(app: &mut App, place: ViewPosition) {
     if app.history.len() == HISTORY {
         app.history.remove(0);
     }
@@ -51,7 +51,7 @@ pub(super) fn forward(app: &mut App) {
 }
 
 /// Restores a place. On a walk that came from there, its trail gets shorter by a step.
-fn step(app: &mut App, place: Place) {
+fn step(app: &mut App, place: ViewPosition) {
     let walk = app.walk.take();
     app.restore(place);
     app.walk = walk.and_then(|mut walk| {
@@ -63,9 +63,9 @@ fn step(app: &mut App, place: Place) {
 }
 
 /// Goes to the cause of the selection's wait.
-pub(super) fn to_cause(app: &mut App, world: World<'_>) {
+pub(super) fn to_cause(app: &mut App, world: ViewData<'_>) {
     match app.selected {
-        Some(Selected::Item(item)) => {
+        Some(Selection::Item(item)) => {
             let causes = causes(app, world.trace, item);
             start(
                 app,
@@ -75,7 +75,7 @@ pub(super) fn to_cause(app: &mut App, world: World<'_>) {
                 "this waited for nothing that is known",
             );
         }
-        Some(Selected::Gap(stall)) => {
+        Some(Selection::Gap(stall)) => {
             let evidence = app.stalls.evidence(world.trace, &app.dependencies, &stall);
             let culprit = evidence.culprit;
             let items = [culprit.call.map(Item::Call), culprit.task.map(Item::Task)];
@@ -88,20 +88,20 @@ pub(super) fn to_cause(app: &mut App, world: World<'_>) {
                 "why the stream was idle is not known",
             );
         }
-        Some(Selected::Node(node)) => {
+        Some(Selection::Node(node)) => {
             let items = vec![Item::Task(node.replay), Item::Task(node.task)];
             start(app, world, items, true, "");
         }
-        Some(Selected::Open(_)) => app.message = Some(UNDER_WAY.to_owned()),
-        Some(Selected::Range(..)) => app.message = Some(NO_TASK.to_owned()),
+        Some(Selection::Open(_)) => app.message = Some(UNDER_WAY.to_owned()),
+        Some(Selection::Range(..)) => app.message = Some(NO_TASK.to_owned()),
         None => app.message = Some("nothing is selected".to_owned()),
     }
 }
 
 /// Goes to what waited for the selection.
-pub(super) fn to_effect(app: &mut App, world: World<'_>) {
+pub(super) fn to_effect(app: &mut App, world: ViewData<'_>) {
     match app.selected {
-        Some(Selected::Item(item)) => {
+        Some(Selection::Item(item)) => {
             let effects = effects(app, world.trace, item);
             start(
                 app,
@@ -111,8 +111,8 @@ pub(super) fn to_effect(app: &mut App, world: World<'_>) {
                 "nothing is known to have waited for this",
             );
         }
-        Some(Selected::Gap(stall)) => start(app, world, vec![stall.node.into()], false, ""),
-        Some(Selected::Node(node)) => {
+        Some(Selection::Gap(stall)) => start(app, world, vec![stall.node.into()], false, ""),
+        Some(Selection::Node(node)) => {
             let replay = Item::Task(node.replay);
             let effects = effects(app, world.trace, replay);
             start(
@@ -123,13 +123,13 @@ pub(super) fn to_effect(app: &mut App, world: World<'_>) {
                 "nothing is known to have waited for its replay",
             );
         }
-        Some(Selected::Open(_)) => app.message = Some(UNDER_WAY.to_owned()),
-        Some(Selected::Range(..)) => app.message = Some(NO_TASK.to_owned()),
+        Some(Selection::Open(_)) => app.message = Some(UNDER_WAY.to_owned()),
+        Some(Selection::Range(..)) => app.message = Some(NO_TASK.to_owned()),
         None => app.message = Some("nothing is selected".to_owned()),
     }
 }
 
-fn start(app: &mut App, world: World<'_>, choices: Vec<Item>, to_cause: bool, nothing: &str) {
+fn start(app: &mut App, world: ViewData<'_>, choices: Vec<Item>, to_cause: bool, nothing: &str) {
     if choices.is_empty() {
         app.message = Some(nothing.to_owned());
         return;
@@ -137,7 +137,7 @@ fn start(app: &mut App, world: World<'_>, choices: Vec<Item>, to_cause: bool, no
     remember(app);
     let mut trail = app.walk.take().map_or_else(Vec::new, |walk| walk.trail);
     trail.extend(app.selected.map(|selected| (selected, to_cause)));
-    let walk = Walk {
+    let walk = DependencyWalk {
         choices,
         chosen: 0,
         trail,
@@ -147,7 +147,7 @@ fn start(app: &mut App, world: World<'_>, choices: Vec<Item>, to_cause: bool, no
 }
 
 /// Goes to another end of the last step.
-pub(super) fn alternative(app: &mut App, world: World<'_>) {
+pub(super) fn alternative(app: &mut App, world: ViewData<'_>) {
     match app.walk.take() {
         Some(mut walk) if walk.choices.len() > 1 => {
             walk.chosen = (walk.chosen + 1) % walk.choices.len();
@@ -160,11 +160,11 @@ pub(super) fn alternative(app: &mut App, world: World<'_>) {
     }
 }
 
-fn go(app: &mut App, world: World<'_>, walk: Walk) {
+fn go(app: &mut App, world: ViewData<'_>, walk: DependencyWalk) {
     let Some(item) = walk.choices.get(walk.chosen).copied() else {
         return;
     };
-    select(app, world, Selected::Item(item));
+    select(app, world, Selection::Item(item));
     if walk.choices.len() > 1 {
         let (number, all) = (walk.chosen + 1, walk.choices.len());
         app.message = Some(format!("{number} of {all}: tab goes to the next one"));

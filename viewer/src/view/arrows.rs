@@ -6,16 +6,16 @@ use ascend_trace_analysis::{Edge, EdgeKind, EdgeTimes};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::app::Selected;
-use crate::arrangement::Group;
+use crate::app::Selection;
+use crate::arrangement::LaneGroup;
 use crate::item::{Item, TrackKey};
 use crate::lanes::ViewRow;
-use crate::layout::Layout;
+use crate::layout::ScreenLayout;
 use crate::theme::Theme;
 
 use super::Scene;
-use super::drawn::Drawn;
-use super::route::{End, Field, Ink, Segment, Turn, glyph, route};
+use super::drawn::DrawnContent;
+use super::route::{ArrowArea, ArrowCell, ArrowEnd, ArrowTurn, CellInk, glyph, route};
 use super::track::{IDLE, RECORD, RETURNING, STALL};
 
 /// Edges that are looked at for the arrows of the window.
@@ -31,11 +31,11 @@ const COLUMNS_PER_ARROW: usize = 6;
 /// window had to be left out; `None` when there are too many to count.
 pub(crate) fn draw(
     scene: &Scene<'_>,
-    layout: &Layout,
-    drawn: &Drawn,
+    layout: &ScreenLayout,
+    drawn: &DrawnContent,
     buffer: &mut Buffer,
 ) -> Option<usize> {
-    let mut canvas = Canvas {
+    let mut canvas = ArrowCanvas {
         scene,
         layout,
         free: free_lines(scene, layout),
@@ -49,18 +49,18 @@ pub(crate) fn draw(
     let chosen = &scene.links.edges;
     edges.retain(|edge| !chosen.contains(edge));
     let others = match chosen.is_empty() {
-        true => Manner::Usual,
-        false => Manner::Behind,
+        true => ArrowStyle::Usual,
+        false => ArrowStyle::Behind,
     };
     canvas.paint(&edges, others);
-    canvas.paint(chosen, Manner::Chosen);
+    canvas.paint(chosen, ArrowStyle::Chosen);
     canvas.records(chosen);
     hidden
 }
 
 /// How arrows are drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum ArrowStyle {
     Usual,
     /// Those of the selection.
     Chosen,
@@ -68,7 +68,7 @@ enum Manner {
     Behind,
 }
 
-impl Manner {
+impl ArrowStyle {
     fn style(self, theme: Theme) -> Style {
         match self {
             Self::Usual => theme.arrow(false),
@@ -100,19 +100,19 @@ fn of_window(scene: &Scene<'_>, width: u16) -> (Vec<Edge>, Option<usize>) {
     }
 }
 
-struct Canvas<'a, 'b> {
+struct ArrowCanvas<'a, 'b> {
     scene: &'a Scene<'a>,
-    layout: &'a Layout,
+    layout: &'a ScreenLayout,
     /// Lines for arrows alone.
     free: Vec<i64>,
-    drawn: &'a Drawn,
+    drawn: &'a DrawnContent,
     buffer: &'b mut Buffer,
 }
 
-impl Canvas<'_, '_> {
-    fn paint(&mut self, edges: &[Edge], manner: Manner) {
+impl ArrowCanvas<'_, '_> {
+    fn paint(&mut self, edges: &[Edge], manner: ArrowStyle) {
         let free = std::mem::take(&mut self.free);
-        let field = Field {
+        let field = ArrowArea {
             width: self.layout.lanes.width,
             height: self.layout.lanes.height,
             free: &free,
@@ -126,8 +126,8 @@ impl Canvas<'_, '_> {
             for segment in self.clearest(field, from, to) {
                 let place = (segment.x, segment.y);
                 match segment.ink {
-                    Ink::Line(directions) => *lines.entry(place).or_default() |= directions,
-                    Ink::Head(symbol) => {
+                    CellInk::Line(directions) => *lines.entry(place).or_default() |= directions,
+                    CellInk::Head(symbol) => {
                         heads.insert(place, symbol);
                     }
                 }
@@ -135,7 +135,7 @@ impl Canvas<'_, '_> {
         }
         self.free = free;
         for (place, directions) in lines {
-            let symbol = glyph(directions, manner == Manner::Chosen);
+            let symbol = glyph(directions, manner == ArrowStyle::Chosen);
             self.put(place, symbol, manner, false);
         }
         for (place, symbol) in heads {
@@ -144,15 +144,15 @@ impl Canvas<'_, '_> {
     }
 
     /// Of the ways an arrow can go, the one that is covered least; a longer one only for much less.
-    fn clearest(&self, field: Field<'_>, from: End, to: End) -> Vec<Segment> {
-        let beside = [Turn::AtTarget, Turn::AtSource].into_iter();
+    fn clearest(&self, field: ArrowArea<'_>, from: ArrowEnd, to: ArrowEnd) -> Vec<ArrowCell> {
+        let beside = [ArrowTurn::AtTarget, ArrowTurn::AtSource].into_iter();
         let turns_far = from.column.abs_diff(to.column) > 1;
         let free = field.free.iter().filter(|_| turns_far).copied();
         let mut free: Vec<i64> = free.collect();
         free.sort_by_key(|line| (line - from.top).abs() + (line - to.top).abs());
-        let free = free.into_iter().take(FREE_LINES).map(Turn::In);
+        let free = free.into_iter().take(FREE_LINES).map(ArrowTurn::In);
         let ways = beside.chain(free).map(|turn| route(field, from, to, turn));
-        let cost = |way: &Vec<Segment>| {
+        let cost = |way: &Vec<ArrowCell>| {
             let cells = way.iter().map(|it| self.cover((it.x, it.y)));
             cells.sum::<usize>() * DETOUR + way.len()
         };
@@ -178,7 +178,7 @@ impl Canvas<'_, '_> {
 
     /// Lines pass over free ground and over waits, but under slices, and all under texts. Heads are hidden by texts
     /// only.
-    fn put(&mut self, (x, y): (u16, u16), symbol: &str, manner: Manner, head: bool) {
+    fn put(&mut self, (x, y): (u16, u16), symbol: &str, manner: ArrowStyle, head: bool) {
         const LINES: &str = "│─┌┐└┘├┤┬┴┼▼▲►◄┃━┏┓┗┛┣┫┳┻╋";
         if self.is_text((x, y)) {
             return;
@@ -193,7 +193,7 @@ impl Canvas<'_, '_> {
         let is_slice = cell.bg != Color::Reset || cell.modifier.intersects(drawn);
         let is_open = match (manner, under) {
             // Only the selection's lines go over the insides of slices.
-            (Manner::Usual | Manner::Behind, " ") => !is_slice,
+            (ArrowStyle::Usual | ArrowStyle::Behind, " ") => !is_slice,
             (_, " " | STALL | RETURNING | IDLE) => true,
             _ => LINES.contains(under) && !is_slice,
         };
@@ -214,7 +214,7 @@ impl Canvas<'_, '_> {
                 continue;
             };
             let style = match self.scene.app.selected {
-                Some(Selected::Item(item)) if item == record => self.scene.app.theme.chosen(),
+                Some(Selection::Item(item)) if item == record => self.scene.app.theme.chosen(),
                 _ => self.scene.app.theme.linked(),
             };
             self.sign((from.column, from.top), RECORD, style);
@@ -235,7 +235,7 @@ impl Canvas<'_, '_> {
     }
 }
 
-fn ends(scene: &Scene<'_>, layout: &Layout, edge: &Edge) -> Option<(End, End)> {
+fn ends(scene: &Scene<'_>, layout: &ScreenLayout, edge: &Edge) -> Option<(ArrowEnd, ArrowEnd)> {
     let trace = scene.world.trace;
     let EdgeTimes { leave, arrive } = edge.times(trace).or_else(|| {
         // A task with a time that may still arrive is drawn at its launch.
@@ -248,7 +248,7 @@ fn ends(scene: &Scene<'_>, layout: &Layout, edge: &Edge) -> Option<(End, End)> {
     let end = |item: Item, moment: i64| {
         let column = scene.app.viewport.cell(moment, layout.lanes.width);
         let (top, bottom) = lines_of(scene, layout, item)?;
-        Some(End {
+        Some(ArrowEnd {
             column,
             top,
             bottom,
@@ -268,7 +268,7 @@ fn ends(scene: &Scene<'_>, layout: &Layout, edge: &Edge) -> Option<(End, End)> {
 }
 
 /// The lines an item is drawn in, relative to the lanes; far outside if it is scrolled away.
-fn lines_of(scene: &Scene<'_>, layout: &Layout, item: Item) -> Option<(i64, i64)> {
+fn lines_of(scene: &Scene<'_>, layout: &ScreenLayout, item: Item) -> Option<(i64, i64)> {
     let app = scene.app;
     let key = item.track(scene.world.trace);
     let index = row_of(scene, key)?;
@@ -289,7 +289,7 @@ fn lines_of(scene: &Scene<'_>, layout: &Layout, item: Item) -> Option<(i64, i64)
 }
 
 /// Lines in which nothing is drawn but arrows, relative to the lanes.
-fn free_lines(scene: &Scene<'_>, layout: &Layout) -> Vec<i64> {
+fn free_lines(scene: &Scene<'_>, layout: &ScreenLayout) -> Vec<i64> {
     let rows = &scene.app.rows;
     let heights = layout.heights(rows);
     let mut free = Vec::new();
@@ -310,11 +310,11 @@ fn row_of(scene: &Scene<'_>, key: TrackKey) -> Option<usize> {
     let (app, trace) = (scene.app, scene.world.trace);
     let is_own = |row: &ViewRow| match (*row, key) {
         (ViewRow::Track(track), _) => track == key,
-        (ViewRow::Folded(Group::Device(process, device)), TrackKey::Stream(id)) => {
+        (ViewRow::Folded(LaneGroup::Device(process, device)), TrackKey::Stream(id)) => {
             let stream = trace.stream(id);
             stream.process == process && stream.device == device
         }
-        (ViewRow::Folded(Group::Threads(process)), TrackKey::Thread(id, _)) => {
+        (ViewRow::Folded(LaneGroup::Threads(process)), TrackKey::Thread(id, _)) => {
             trace.thread(id).process == process
         }
         _ => false,

@@ -3,8 +3,8 @@
 use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::item::{Category, Item, TrackKey};
-use crate::overview::{Overview, main_category};
-use crate::tracks::Track;
+use crate::overview::{RecordingOverview, main_category};
+use crate::tracks::SliceTrack;
 use crate::viewport::{STEPS, Viewport};
 
 use super::Scene;
@@ -17,7 +17,7 @@ pub(crate) const FULL: u8 = STEPS as u8;
 
 /// The content of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cell {
+pub(crate) enum TrackCell {
     Idle,
     /// The content has not been read, and no sums cover it.
     Unknown,
@@ -47,11 +47,11 @@ pub(crate) enum Cell {
 
 /// The cells of a line of the timeline: where the trace holds everything, from its slices; else from
 /// the sums that are known.
-pub(crate) fn cells(scene: &Scene<'_>, key: TrackKey, width: u16) -> Vec<Cell> {
+pub(crate) fn cells(scene: &Scene<'_>, key: TrackKey, width: u16) -> Vec<TrackCell> {
     let viewport = scene.app.viewport;
     let known = match scene.app.tracks.get(key) {
         Some(track) => sample(scene.world.trace, track, viewport, width),
-        None => vec![Cell::Idle; usize::from(width)],
+        None => vec![TrackCell::Idle; usize::from(width)],
     };
     let overview = scene.world.overview;
     if overview.is_whole() {
@@ -67,13 +67,13 @@ pub(crate) fn cells(scene: &Scene<'_>, key: TrackKey, width: u16) -> Vec<Cell> {
     cells.collect()
 }
 
-fn summed_up(overview: &Overview, key: TrackKey, range: TimeRange) -> Cell {
+fn summed_up(overview: &RecordingOverview, key: TrackKey, range: TimeRange) -> TrackCell {
     if key.is_copy() {
-        return Cell::Unknown;
+        return TrackCell::Unknown;
     }
     let sums = overview.sums(key, range);
     match sums.count {
-        0 => Cell::Idle,
+        0 => TrackCell::Idle,
         _ => {
             let length = range.duration().unsigned_abs();
             many(sums.all(), length, main_category(key, &sums))
@@ -82,14 +82,19 @@ fn summed_up(overview: &Overview, key: TrackKey, range: TimeRange) -> Cell {
 }
 
 /// The cells of a track for a range of time.
-pub(crate) fn sample(trace: &Trace, track: &Track, viewport: Viewport, width: u16) -> Vec<Cell> {
+pub(crate) fn sample(
+    trace: &Trace,
+    track: &SliceTrack,
+    viewport: Viewport,
+    width: u16,
+) -> Vec<TrackCell> {
     let mut from = 0;
     let cells = (0..i64::from(width)).map(|cell| {
         let time = viewport.cell_time(cell, width);
         let (first, last) = track.range(trace, from, time.begin, time.end);
         from = first;
         match last - first {
-            0 => Cell::Idle,
+            0 => TrackCell::Idle,
             count => {
                 let length = time.duration().unsigned_abs();
                 let totals = || track.totals(trace, (first, last), time);
@@ -106,16 +111,16 @@ pub(crate) fn sample(trace: &Trace, track: &Track, viewport: Viewport, width: u1
 
 /// A cell with more slices than it can show. The fill is the busy share of the time, to the nearest
 /// step; any busy time is visible.
-fn many(busy: u64, length: u64, main: Category) -> Cell {
+fn many(busy: u64, length: u64, main: Category) -> TrackCell {
     let length = u128::from(length.max(1));
     let steps = (u128::from(busy) * u128::from(FULL) + length / 2) / length;
-    Cell::Many {
+    TrackCell::Many {
         fill: (steps.min(u128::from(FULL)) as u8).max(1),
         main,
     }
 }
 
-impl Cell {
+impl TrackCell {
     /// How much of the cell is drawn as filled, in steps; `None` for what shows no share of the time.
     pub(crate) fn drawn(self) -> Option<u8> {
         match self {
@@ -149,11 +154,11 @@ struct SlicePart {
 /// The content of a cell with few slices, if it can show them separately.
 fn few(
     trace: &Trace,
-    track: &Track,
+    track: &SliceTrack,
     viewport: Viewport,
     (cell, width): (i64, u16),
     (first, last): (usize, usize),
-) -> Option<Cell> {
+) -> Option<TrackCell> {
     let mut parts: Vec<SlicePart> = Vec::with_capacity(last - first);
     let mut mark = None;
     let mut marks = 0;
@@ -179,8 +184,8 @@ fn few(
         }
     }
     match (parts.as_slice(), mark) {
-        ([], None) => Some(Cell::Idle),
-        ([], Some(item)) => Some(Cell::Mark {
+        ([], None) => Some(TrackCell::Idle),
+        ([], Some(item)) => Some(TrackCell::Mark {
             item,
             more: marks > 1,
         }),
@@ -192,8 +197,8 @@ fn few(
 }
 
 impl SlicePart {
-    fn cell(self) -> Cell {
-        Cell::Part {
+    fn cell(self) -> TrackCell {
+        TrackCell::Part {
             item: self.item,
             from: self.from,
             to: self.to,
@@ -210,20 +215,20 @@ impl SlicePart {
 }
 
 /// A slice that is also seen in another cell leaves this one to the mark.
-fn beside_mark(part: SlicePart, mark: Item) -> Option<Cell> {
+fn beside_mark(part: SlicePart, mark: Item) -> Option<TrackCell> {
     match (part.came_in(), part.goes_on()) {
         (true, true) => Some(part.cell()),
         (false, false) => None,
-        _ => Some(Cell::Mark {
+        _ => Some(TrackCell::Mark {
             item: mark,
             more: false,
         }),
     }
 }
 
-fn two(left: SlicePart, right: SlicePart) -> Option<Cell> {
+fn two(left: SlicePart, right: SlicePart) -> Option<TrackCell> {
     match left.came_in() && right.goes_on() {
-        true if left.to >= right.from => Some(Cell::Two {
+        true if left.to >= right.from => Some(TrackCell::Two {
             left: left.item,
             at: left.to.min(FULL - 1),
             right: right.item,

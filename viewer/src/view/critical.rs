@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier, Style};
 use crate::item::TrackKey;
 
 use super::Scene;
-use super::drawn::Drawn;
+use super::drawn::DrawnContent;
 use super::track::{CAPTURING, IDLE, RETURNING, STALL, UNKNOWN};
 
 /// The path, where nothing else has to be read.
@@ -20,7 +20,7 @@ pub(super) fn draw(
     scene: &Scene<'_>,
     lanes: &[TrackKey],
     area: Rect,
-    drawn: &Drawn,
+    drawn: &DrawnContent,
     buffer: &mut Buffer,
 ) {
     let known = scene.app.path.as_ref().and_then(|it| it.known.as_ref());

@@ -6,16 +6,18 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use crate::app::Selected;
+use crate::app::Selection;
 use crate::blame;
 use crate::item::Item;
-use crate::layout::Layout;
+use crate::layout::ScreenLayout;
 use crate::names;
 use crate::text::{duration, fit};
 use crate::update::{causes, effects};
 
-use super::drawn::Drawn;
-use super::facts::{Group, arguments, device_of, errors, flow, nested, since_start, span, speed};
+use super::drawn::DrawnContent;
+use super::facts::{
+    SpanGroup, arguments, device_of, errors, flow, nested, since_start, span, speed,
+};
 use super::{
     Scene, collectives, describe, gap, graphs, legend, meters, open, overall, parts, range,
     released, stack, trail,
@@ -26,7 +28,12 @@ const NAMED: usize = 4;
 /// From this width on two things stand side by side.
 const BESIDE: usize = 116;
 
-pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, drawn: &Drawn, buffer: &mut Buffer) {
+pub(crate) fn draw(
+    scene: &Scene<'_>,
+    layout: &ScreenLayout,
+    drawn: &DrawnContent,
+    buffer: &mut Buffer,
+) {
     let mut area = layout.detail;
     if area.height > 2 {
         let rule = "─".repeat(usize::from(area.width));
@@ -42,17 +49,17 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, drawn: &Drawn, buffer: &m
 }
 
 /// Details of the selection or the visible range.
-pub(super) fn lines(scene: &Scene<'_>, drawn: &Drawn, room: usize) -> Vec<Line<'static>> {
+pub(super) fn lines(scene: &Scene<'_>, drawn: &DrawnContent, room: usize) -> Vec<Line<'static>> {
     let meter = scene.app.lane.filter(|lane| lane.is_meter());
     let meter = meter.filter(|_| scene.app.group.is_none());
     match scene.app.selected {
         _ if let Some(lane) = meter => meters::of(scene, lane, room),
-        Some(Selected::Item(Item::Task(task))) => of_task(scene, task, room),
-        Some(Selected::Item(Item::Call(call))) => of_call(scene, call, room),
-        Some(Selected::Gap(stall)) => gap::of(scene, &stall, room),
-        Some(Selected::Range(id, _)) => range::of(scene, id, room),
-        Some(Selected::Node(node)) => graphs::of_node(scene, node, room),
-        Some(Selected::Open(open)) => open::of(scene, open, room),
+        Some(Selection::Item(Item::Task(task))) => of_task(scene, task, room),
+        Some(Selection::Item(Item::Call(call))) => of_call(scene, call, room),
+        Some(Selection::Gap(stall)) => gap::of(scene, &stall, room),
+        Some(Selection::Range(id, _)) => range::of(scene, id, room),
+        Some(Selection::Node(node)) => graphs::of_node(scene, node, room),
+        Some(Selection::Open(open)) => open::of(scene, open, room),
         None if scene.app.away.is_some() => vec![Line::styled(
             "what is selected is not loaded",
             scene.app.theme.dim(),
@@ -76,7 +83,7 @@ fn put(area: Rect, lines: Vec<Line<'_>>, room: usize, scene: &Scene<'_>, buffer:
 }
 
 /// Totals of the recording, and next to or below them the range on screen.
-fn of_nothing(scene: &Scene<'_>, drawn: &Drawn, room: usize) -> Vec<Line<'static>> {
+fn of_nothing(scene: &Scene<'_>, drawn: &DrawnContent, room: usize) -> Vec<Line<'static>> {
     let legend = legend::of(scene, drawn);
     if room < BESIDE {
         let mut lines = overall::of(scene, room);
@@ -142,7 +149,7 @@ fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
 }
 
 /// When it ran and how long it waited.
-fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Group> {
+fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<SpanGroup> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
     let task = trace.task(id);
@@ -184,7 +191,7 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Group> {
 }
 
 /// How long the selection took among its kind.
-fn rank(scene: &Scene<'_>) -> Option<Group> {
+fn rank(scene: &Scene<'_>) -> Option<SpanGroup> {
     let (_, _, rank) = scene.app.rank?;
     let theme = scene.app.theme;
     let text = match rank.count {
@@ -241,7 +248,7 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
 }
 
 /// When the task of a call ran.
-fn submitted(scene: &Scene<'_>, id: TaskId) -> Option<Group> {
+fn submitted(scene: &Scene<'_>, id: TaskId) -> Option<SpanGroup> {
     let trace = scene.world.trace;
     let task = trace.task(id);
     let time = task.time?;

@@ -11,10 +11,10 @@ use crate::theme::is_collective;
 
 /// The drawn content of the lanes.
 #[derive(Debug, Default)]
-pub(crate) struct Drawn {
+pub(crate) struct DrawnContent {
     /// Lines, and the columns of the lanes in them where texts stand.
     texts: Vec<(u16, Range<u16>)>,
-    kinds: BTreeSet<Kind>,
+    kinds: BTreeSet<SliceKind>,
     symbols: HashSet<String>,
     /// Whether there is a call that failed.
     pub(super) failed: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Drawn {
 
 /// Kinds of slices that look different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum SliceKind {
     Kernel,
     Collective,
     CopyIn,
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     Call,
 }
 
-impl Kind {
+impl SliceKind {
     pub(super) const ALL: [Self; 11] = [
         Self::Kernel,
         Self::Collective,
@@ -105,7 +105,7 @@ impl Kind {
     }
 }
 
-impl Drawn {
+impl DrawnContent {
     /// Notes a text: its line, and its columns of the lanes.
     pub(super) fn text(&mut self, line: u16, columns: Range<u16>) {
         self.texts.push((line, columns));
@@ -118,7 +118,7 @@ impl Drawn {
 
     /// Notes a slice.
     pub(super) fn slice(&mut self, category: Category, look: &str) {
-        self.kinds.extend(Kind::of(category, look));
+        self.kinds.extend(SliceKind::of(category, look));
     }
 
     /// Notes the symbols in the lanes.
@@ -133,7 +133,7 @@ impl Drawn {
         }
     }
 
-    pub(super) fn kinds(&self) -> &BTreeSet<Kind> {
+    pub(super) fn kinds(&self) -> &BTreeSet<SliceKind> {
         &self.kinds
     }
 

@@ -53,10 +53,10 @@ pub(super) fn arguments(scene: &Scene<'_>, call: &Call, room: usize) -> Vec<Line
 }
 
 /// Spans that stay together in one line.
-pub(super) type Group = Vec<Span<'static>>;
+pub(super) type SpanGroup = Vec<Span<'static>>;
 
 /// Groups in lines of at most `room` cells.
-pub(super) fn flow(groups: Vec<Group>, room: usize) -> Vec<Line<'static>> {
+pub(super) fn flow(groups: Vec<SpanGroup>, room: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut line: Line<'static> = Line::default();
     for group in groups {

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::app::App;
-use crate::flame::{Flame, FlameBox};
+use crate::flame::{FlameBox, FlameGraph};
 use crate::names;
 use crate::text::{count, duration, fit, share, short_name, width};
 
@@ -40,7 +40,7 @@ pub(crate) fn node_at(app: &App, area: Rect, at: Position) -> Option<usize> {
     own.next().map(|it| it.node)
 }
 
-pub(crate) fn draw(scene: &Scene<'_>, flame: &Flame, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn draw(scene: &Scene<'_>, flame: &FlameGraph, area: Rect, buffer: &mut Buffer) {
     title(scene, flame, area, buffer);
     let inner = inner(area);
     let first = flame.first_level(inner.height);
@@ -70,7 +70,7 @@ pub(crate) fn draw(scene: &Scene<'_>, flame: &Flame, area: Rect, buffer: &mut Bu
     );
 }
 
-fn title(scene: &Scene<'_>, flame: &Flame, area: Rect, buffer: &mut Buffer) {
+fn title(scene: &Scene<'_>, flame: &FlameGraph, area: Rect, buffer: &mut Buffer) {
     let theme = scene.app.theme;
     let rule = "─".repeat(usize::from(area.width));
     buffer.set_stringn(area.x, area.y, rule, usize::from(area.width), theme.faint());
@@ -88,7 +88,7 @@ fn title(scene: &Scene<'_>, flame: &Flame, area: Rect, buffer: &mut Buffer) {
     buffer.set_line(area.x, area.y, &Line::from(spans), area.width);
 }
 
-fn draw_box(scene: &Scene<'_>, flame: &Flame, it: FlameBox, line: Rect, buffer: &mut Buffer) {
+fn draw_box(scene: &Scene<'_>, flame: &FlameGraph, it: FlameBox, line: Rect, buffer: &mut Buffer) {
     let node = &flame.tree.nodes()[it.node];
     let name = flame.name(scene.world.trace, it.node);
     let style = match it.node == flame.cursor {
@@ -121,7 +121,7 @@ fn style(scene: &Scene<'_>, node: &CallNode, name: &str) -> Style {
 }
 
 /// Details of the node under the cursor.
-fn cursor(scene: &Scene<'_>, flame: &Flame) -> Line<'static> {
+fn cursor(scene: &Scene<'_>, flame: &FlameGraph) -> Line<'static> {
     let theme = scene.app.theme;
     let nodes = flame.tree.nodes();
     let node = &nodes[flame.cursor];

@@ -4,11 +4,11 @@ use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::arrangement::Group;
+use crate::arrangement::LaneGroup;
 use crate::item::{Category, TrackKey};
 use crate::lanes;
 use crate::overview::{main_category, working};
-use crate::tracks::Track;
+use crate::tracks::SliceTrack;
 use crate::unused;
 
 use super::Scene;
@@ -17,7 +17,7 @@ use super::track::DOTS;
 /// Lanes that are looked at. More would not change the picture, only its cost.
 const LANES: usize = 32;
 
-pub(crate) fn tracks(scene: &Scene<'_>, group: Group) -> Vec<TrackKey> {
+pub(crate) fn tracks(scene: &Scene<'_>, group: LaneGroup) -> Vec<TrackKey> {
     let (trace, app) = (scene.world.trace, scene.app);
     lanes::folded(
         trace,
@@ -29,13 +29,13 @@ pub(crate) fn tracks(scene: &Scene<'_>, group: Group) -> Vec<TrackKey> {
 }
 
 /// Whether the line of a group shows what its lanes do.
-pub(crate) fn shows_work(group: Group) -> bool {
-    !matches!(group, Group::Unused(..))
+pub(crate) fn shows_work(group: LaneGroup) -> bool {
+    !matches!(group, LaneGroup::Unused(..))
 }
 
 pub(crate) fn draw(
     scene: &Scene<'_>,
-    group: Group,
+    group: LaneGroup,
     keys: &[TrackKey],
     line: Rect,
     buffer: &mut Buffer,
@@ -90,7 +90,7 @@ fn busy(scene: &Scene<'_>, key: TrackKey, from: &mut usize, range: TimeRange) ->
         return (0, Category::Other);
     };
     let trace = scene.world.trace;
-    let places = Track::range(track, trace, *from, range.begin, range.end);
+    let places = SliceTrack::range(track, trace, *from, range.begin, range.end);
     *from = places.0;
     let totals = track.totals(trace, places, range);
     (totals.busy(), totals.main_work())

@@ -11,7 +11,7 @@ use crate::names;
 use crate::text::duration;
 
 use super::Scene;
-use super::facts::{Group, flow, since_start, span};
+use super::facts::{SpanGroup, flow, since_start, span};
 
 /// Number of functions that are named for the thread's activity.
 const NAMED: usize = 4;
@@ -84,7 +84,7 @@ fn reason(cause: Cause) -> &'static str {
     }
 }
 
-fn culprit(scene: &Scene<'_>, site: &Site) -> Group {
+fn culprit(scene: &Scene<'_>, site: &Site) -> SpanGroup {
     let theme = scene.app.theme;
     let begin = since_start(scene, site.begin_ns);
     vec![
@@ -105,7 +105,7 @@ fn at(site: Option<&Site>) -> String {
 }
 
 /// Activity of the thread that should have submitted the next task.
-fn meanwhile(scene: &Scene<'_>, known: &StallStats) -> Vec<Group> {
+fn meanwhile(scene: &Scene<'_>, known: &StallStats) -> Vec<SpanGroup> {
     let theme = scene.app.theme;
     if known.meanwhile.is_empty() {
         return Vec::new();
@@ -132,7 +132,7 @@ fn meanwhile(scene: &Scene<'_>, known: &StallStats) -> Vec<Group> {
 }
 
 /// Activity of the program while its stream waited, by time.
-fn late_groups(scene: &Scene<'_>, late: &Late) -> Vec<Group> {
+fn late_groups(scene: &Scene<'_>, late: &Late) -> Vec<SpanGroup> {
     let theme = scene.app.theme;
     let thread = match late.is_main {
         true => "main thread".to_owned(),
@@ -184,7 +184,7 @@ pub(crate) fn chain(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'
     let Some(root) = known.root.filter(|_| !known.chain.is_empty()) else {
         return Vec::new();
     };
-    let mut groups: Vec<Group> = vec![vec![Span::styled("because ", theme.accent())]];
+    let mut groups: Vec<SpanGroup> = vec![vec![Span::styled("because ", theme.accent())]];
     groups.extend(
         known
             .chain

@@ -6,10 +6,10 @@ use ratatui::text::{Line, Span};
 
 use crate::app::App;
 use crate::item::Item;
-use crate::nodes::Node;
+use crate::nodes::ReplayNode;
 use crate::text::{duration, fit};
 
-use super::facts::{Group, flow, since_start, span};
+use super::facts::{SpanGroup, flow, since_start, span};
 use super::{Scene, describe};
 
 /// Nodes that are listed.
@@ -17,7 +17,7 @@ const LISTED: usize = 200;
 
 /// A capture on the thread that began it.
 #[derive(Clone, Debug)]
-pub(super) struct Capture {
+pub(super) struct CaptureRange {
     pub(super) span: TimeRange,
     pub(super) failed: bool,
     /// Its text, the longest form first.
@@ -25,7 +25,7 @@ pub(super) struct Capture {
 }
 
 /// The captures that a thread began, as far as they have ended.
-pub(super) fn captures(app: &App, trace: &Trace, thread: ThreadId) -> Vec<Capture> {
+pub(super) fn captures(app: &App, trace: &Trace, thread: ThreadId) -> Vec<CaptureRange> {
     let own = |graph: &&Graph| {
         let begin = graph.begin.map(|call| trace.call(call).thread);
         begin == Some(thread)
@@ -45,7 +45,7 @@ pub(super) fn captures(app: &App, trace: &Trace, thread: ThreadId) -> Vec<Captur
                 verb.to_owned(),
             ],
         };
-        Some(Capture {
+        Some(CaptureRange {
             span: graph.making_span(trace)?,
             failed: matches!(graph.outcome, Outcome::Failed(_)),
             texts,
@@ -76,7 +76,7 @@ pub(super) fn of(scene: &Scene<'_>, call: CallId, room: usize) -> Vec<Line<'stat
 }
 
 /// A node in a replay, and all others of its graph.
-pub(super) fn of_node(scene: &Scene<'_>, node: Node, room: usize) -> Vec<Line<'static>> {
+pub(super) fn of_node(scene: &Scene<'_>, node: ReplayNode, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
     let task = trace.task(node.task);
@@ -129,7 +129,7 @@ pub(super) fn of_node(scene: &Scene<'_>, node: Node, room: usize) -> Vec<Line<'s
 }
 
 /// Which graph, what became of it, and which node or replay of it.
-fn summary(scene: &Scene<'_>, graph: &Graph, call: CallId, number: u32) -> Vec<Group> {
+fn summary(scene: &Scene<'_>, graph: &Graph, call: CallId, number: u32) -> Vec<SpanGroup> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
     let is_replay = graph.replays.iter().any(|replay| replay.call == call);
@@ -185,13 +185,13 @@ fn sentence(scene: &Scene<'_>, label: &str, text: &str, room: usize) -> Vec<Line
 }
 
 /// The nodes with what each waits for; the one that is looked at stands out.
-fn nodes(scene: &Scene<'_>, graph: &Graph, number: u32) -> Vec<Group> {
+fn nodes(scene: &Scene<'_>, graph: &Graph, number: u32) -> Vec<SpanGroup> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
     let dependencies = graph.dependencies(trace);
     let of_call = |call: CallId| graph.node(number).is_some_and(|node| node.call == call);
     let listed = graph.nodes.iter().zip(dependencies).take(LISTED);
-    let mut groups: Vec<Group> = listed
+    let mut groups: Vec<SpanGroup> = listed
         .map(|(node, after)| {
             let name = trace.task_name(trace.task(node.task));
             let stream = describe::stream(trace, node.stream);

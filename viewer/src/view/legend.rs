@@ -6,18 +6,18 @@ use ratatui::text::Span;
 use crate::item::Category;
 
 use super::critical::{PATH, TIE};
-use super::drawn::{Drawn, Kind};
-use super::facts::Group;
+use super::drawn::{DrawnContent, SliceKind};
+use super::facts::SpanGroup;
 use super::track::{CAPTURING, DOTS, FAILED, IDLE, LAUNCHED, RETURNING, STALL, UNKNOWN};
 use super::{Scene, open};
 
 /// Alternative symbols (at least one is visible), the shown symbol, its style and its meaning.
-type Shape = (&'static [&'static str], &'static str, Style, &'static str);
+type LegendShape = (&'static [&'static str], &'static str, Style, &'static str);
 
 /// The kinds and shapes that are on screen, each with its meaning.
-pub(super) fn of(scene: &Scene<'_>, drawn: &Drawn) -> Vec<Group> {
+pub(super) fn of(scene: &Scene<'_>, drawn: &DrawnContent) -> Vec<SpanGroup> {
     let theme = scene.app.theme;
-    let kinds = Kind::ALL
+    let kinds = SliceKind::ALL
         .into_iter()
         .filter(|it| drawn.kinds().contains(it));
     let kinds = kinds.map(|kind| {
@@ -37,7 +37,7 @@ pub(super) fn of(scene: &Scene<'_>, drawn: &Drawn) -> Vec<Group> {
         .collect()
 }
 
-fn shapes(scene: &Scene<'_>) -> [Shape; 11] {
+fn shapes(scene: &Scene<'_>) -> [LegendShape; 11] {
     let theme = scene.app.theme;
     let (record, call) = (Category::Record, Category::Call);
     [

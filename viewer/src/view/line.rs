@@ -8,13 +8,13 @@ use ratatui::style::Style;
 use crate::text::{fit, short_name, width};
 use crate::viewport::Viewport;
 
-use super::drawn::Drawn;
+use super::drawn::DrawnContent;
 
 /// Symbol of something too short for a box.
 const MARK: &str = "▪";
 
 /// Something with a begin, an end and a name.
-pub(super) struct Boxed<'a> {
+pub(super) struct NamedBox<'a> {
     pub(super) span: TimeRange,
     /// The longest form of its name, and the one that loses its prefix and is cut where there is no room.
     pub(super) names: (String, &'a str),
@@ -23,16 +23,16 @@ pub(super) struct Boxed<'a> {
 }
 
 /// Draws one after another from the left.
-pub(super) struct Line<'b> {
+pub(super) struct BoxLine<'b> {
     pub(super) viewport: Viewport,
     pub(super) area: Rect,
-    pub(super) drawn: &'b mut Drawn,
+    pub(super) drawn: &'b mut DrawnContent,
     pub(super) buffer: &'b mut Buffer,
     /// The first column that nothing is drawn in.
     pub(super) filled: u16,
 }
 
-impl Line<'_> {
+impl BoxLine<'_> {
     /// The columns of a span on screen.
     pub(super) fn columns(&self, span: TimeRange) -> (u16, u16) {
         let width = self.area.width;
@@ -40,7 +40,7 @@ impl Line<'_> {
         (column(span.begin), column(span.end))
     }
 
-    pub(super) fn draw(&mut self, boxed: Boxed<'_>) {
+    pub(super) fn draw(&mut self, boxed: NamedBox<'_>) {
         let (first, end) = self.columns(boxed.span);
         // Content of cells that are drawn already would not be visible.
         if end < self.filled || first >= self.area.width {

@@ -5,21 +5,21 @@ use std::collections::BTreeSet;
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_recording::Trace;
 
-use crate::app::{App, Selected};
+use crate::app::{App, Selection};
 use crate::item::{Category, Item};
 
 /// The arrows of the selection and the items at their ends.
 #[derive(Debug, Default)]
-pub(crate) struct Links {
+pub(crate) struct SelectionLinks {
     pub(super) edges: Vec<Edge>,
     items: BTreeSet<Item>,
 }
 
-impl Links {
+impl SelectionLinks {
     pub(crate) fn of(app: &App, trace: &Trace) -> Self {
         match app.selected {
-            Some(Selected::Item(item)) => of_item(app, trace, item),
-            Some(Selected::Gap(stall)) => {
+            Some(Selection::Item(item)) => of_item(app, trace, item),
+            Some(Selection::Gap(stall)) => {
                 let culprit = stall.culprit(trace, &app.dependencies);
                 let ends = [culprit.call.map(Item::Call), culprit.task.map(Item::Task)];
                 let ends = ends.into_iter().flatten();
@@ -42,7 +42,7 @@ impl Links {
     }
 }
 
-fn of_item(app: &App, trace: &Trace, item: Item) -> Links {
+fn of_item(app: &App, trace: &Trace, item: Item) -> SelectionLinks {
     let mut edges = edges_of(app, trace, item);
     let mut items: BTreeSet<Item> = edges
         .iter()
@@ -57,7 +57,7 @@ fn of_item(app: &App, trace: &Trace, item: Item) -> Links {
         edges.extend(more.into_iter().filter(|it| ties(it.kind)));
     }
     items.remove(&item);
-    Links { edges, items }
+    SelectionLinks { edges, items }
 }
 
 fn edges_of(app: &App, trace: &Trace, item: Item) -> Vec<Edge> {

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::app::App;
-use crate::layout::Layout;
-use crate::list::{Align, Column, Entry, List};
+use crate::layout::ScreenLayout;
+use crate::list::{ColumnAlign, ListColumn, ListEntry, ListState};
 use crate::text::{fit, width};
 
 use super::Scene;
@@ -23,7 +23,7 @@ pub(crate) fn first_entry(app: &App) -> usize {
     list.map_or(0, |list| first(list, shown))
 }
 
-fn first(list: &List, shown: usize) -> usize {
+fn first(list: &ListState, shown: usize) -> usize {
     let last = list.len().saturating_sub(shown);
     // The cursor keeps a distance from the lower edge, so that the next rows are visible.
     let margin = shown / 4;
@@ -44,12 +44,17 @@ pub(crate) fn column_at(app: &App, x: u16) -> Option<usize> {
 }
 
 /// The entries that the screen has room for.
-fn on_screen(list: &List, area: Rect) -> Vec<&Entry> {
+fn on_screen(list: &ListState, area: Rect) -> Vec<&ListEntry> {
     let shown = usize::from(area.height.saturating_sub(HEAD));
     list.shown().skip(first(list, shown)).take(shown).collect()
 }
 
-pub(crate) fn draw(scene: &Scene<'_>, list: &List, layout: &Layout, buffer: &mut Buffer) {
+pub(crate) fn draw(
+    scene: &Scene<'_>,
+    list: &ListState,
+    layout: &ScreenLayout,
+    buffer: &mut Buffer,
+) {
     let area = layout.detail;
     title(scene, list, area, buffer);
     let shown = usize::from(area.height.saturating_sub(HEAD));
@@ -78,7 +83,7 @@ pub(crate) fn draw(scene: &Scene<'_>, list: &List, layout: &Layout, buffer: &mut
 /// The names of the columns.
 fn head(
     scene: &Scene<'_>,
-    list: &List,
+    list: &ListState,
     columns: &[(usize, usize)],
     area: Rect,
     buffer: &mut Buffer,
@@ -92,7 +97,7 @@ fn head(
 }
 
 /// The name of a column, and whether the list is sorted by it.
-fn heading(list: &List, column: usize) -> String {
+fn heading(list: &ListState, column: usize) -> String {
     let title = list.columns[column].title;
     match list.sort {
         Some(sort) if sort.column == column => {
@@ -103,7 +108,7 @@ fn heading(list: &List, column: usize) -> String {
     }
 }
 
-fn title(scene: &Scene<'_>, list: &List, area: Rect, buffer: &mut Buffer) {
+fn title(scene: &Scene<'_>, list: &ListState, area: Rect, buffer: &mut Buffer) {
     let theme = scene.app.theme;
     let rule = "─".repeat(usize::from(area.width));
     buffer.set_stringn(area.x, area.y, rule, usize::from(area.width), theme.faint());
@@ -126,7 +131,7 @@ fn title(scene: &Scene<'_>, list: &List, area: Rect, buffer: &mut Buffer) {
 }
 
 /// What entries must have, and how many of them do.
-fn filter(list: &List) -> Option<String> {
+fn filter(list: &ListState) -> Option<String> {
     let is_filtered = list.filters() && (list.typing || !list.filter.is_empty());
     let cursor = if list.typing { "▏" } else { "" };
     let (some, all) = (list.len(), list.entries.len());
@@ -134,7 +139,7 @@ fn filter(list: &List) -> Option<String> {
 }
 
 /// The columns for which the screen is wide enough, and their widths.
-fn columns(list: &List, width_of_screen: u16, entries: &[&Entry]) -> Vec<(usize, usize)> {
+fn columns(list: &ListState, width_of_screen: u16, entries: &[&ListEntry]) -> Vec<(usize, usize)> {
     let wanted = list.columns.iter().enumerate();
     let wanted = wanted.filter(|(_, column)| column.is_on(width_of_screen));
     let mut columns: Vec<_> = wanted
@@ -153,7 +158,7 @@ fn columns(list: &List, width_of_screen: u16, entries: &[&Entry]) -> Vec<(usize,
 }
 
 /// Makes the widest texts narrower until everything has room.
-fn shrink(all: &[Column], columns: &mut [(usize, usize)], room: usize) {
+fn shrink(all: &[ListColumn], columns: &mut [(usize, usize)], room: usize) {
     loop {
         let used: usize = columns.iter().map(|(_, wide)| wide + GAP).sum();
         let Some(excess) = used
@@ -165,7 +170,7 @@ fn shrink(all: &[Column], columns: &mut [(usize, usize)], room: usize) {
         };
         let texts = columns
             .iter_mut()
-            .filter(|(index, _)| all[*index].align == Align::Left);
+            .filter(|(index, _)| all[*index].align == ColumnAlign::Left);
         match texts
             .max_by_key(|(_, wide)| *wide)
             .filter(|(_, wide)| *wide > 8)
@@ -178,8 +183,8 @@ fn shrink(all: &[Column], columns: &mut [(usize, usize)], room: usize) {
 
 fn draw_entry(
     scene: &Scene<'_>,
-    list: &List,
-    (entry, index): (&Entry, usize),
+    list: &ListState,
+    (entry, index): (&ListEntry, usize),
     columns: &[(usize, usize)],
     line: Rect,
     buffer: &mut Buffer,
@@ -210,11 +215,11 @@ fn join(cells: impl Iterator<Item = String>) -> String {
 }
 
 /// A text at the left or right of its column.
-fn cell(column: &Column, text: &str, wide: usize) -> String {
+fn cell(column: &ListColumn, text: &str, wide: usize) -> String {
     let text = fit(text, wide);
     let blank = " ".repeat(wide.saturating_sub(width(&text)));
     match column.align {
-        Align::Left => text + &blank,
-        Align::Right => blank + &text,
+        ColumnAlign::Left => text + &blank,
+        ColumnAlign::Right => blank + &text,
     }
 }

@@ -3,12 +3,12 @@
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
 
-use crate::layout::Layout;
+use crate::layout::ScreenLayout;
 use crate::text::fit;
 
 use super::Scene;
 
-pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let area = layout.log;
     let Some(log) = scene.world.log.filter(|_| area.height > 0) else {
         return;

@@ -2,8 +2,8 @@
 
 use ratatui::buffer::Buffer;
 
-use crate::layout::Layout;
-use crate::marks::Measure;
+use crate::layout::ScreenLayout;
+use crate::marks::MarkDistance;
 use crate::text::duration;
 
 use super::Scene;
@@ -11,7 +11,7 @@ use super::Scene;
 /// A mark's line passes through free cells only.
 const LINE: &str = "┊";
 
-pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     for (x, name) in columns(scene, layout.lanes.width) {
         line(scene, layout, x, name, buffer);
     }
@@ -34,7 +34,7 @@ pub(super) fn columns(scene: &Scene<'_>, width: u16) -> Vec<(u16, &'static str)>
     columns
 }
 
-fn line(scene: &Scene<'_>, layout: &Layout, x: u16, name: &str, buffer: &mut Buffer) {
+fn line(scene: &Scene<'_>, layout: &ScreenLayout, x: u16, name: &str, buffer: &mut Buffer) {
     let area = layout.lanes;
     let theme = scene.app.theme;
     for y in area.top()..area.bottom() {
@@ -65,7 +65,7 @@ fn is_inside_text(buffer: &Buffer, x: u16, y: u16) -> bool {
 }
 
 /// The range between the marks, in words.
-pub(crate) fn words(measure: Measure) -> String {
+pub(crate) fn words(measure: MarkDistance) -> String {
     let gap = match measure.gap {
         overlap if overlap < 0 => format!("overlap {}", duration(-overlap)),
         gap => format!("gap {}", duration(gap)),

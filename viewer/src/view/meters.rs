@@ -10,7 +10,7 @@ use crate::names;
 use crate::text::{count, duration};
 
 use super::Scene;
-use super::facts::{Group, flow};
+use super::facts::{SpanGroup, flow};
 
 const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 /// The share of time that fills a cell: the lines of all recordings have the same scale.
@@ -111,7 +111,7 @@ pub(super) fn of(scene: &Scene<'_>, key: TrackKey, room: usize) -> Vec<Line<'sta
     lines
 }
 
-fn of_cost(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<Group> {
+fn of_cost(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<SpanGroup> {
     let cost = cost(scene, id, range);
     let time = |nanoseconds: u64| duration(i64::try_from(nanoseconds).unwrap_or(i64::MAX));
     let each = |nanoseconds: u64, number: u64| match number {
@@ -140,7 +140,7 @@ fn of_cost(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<Group> {
     ]
 }
 
-fn of_losses(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<Group> {
+fn of_losses(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<SpanGroup> {
     let lost = scene.app.meters.losses(id, with_end(range));
     if lost.is_empty() {
         return vec![vec![Span::raw("nothing was lost here")]];

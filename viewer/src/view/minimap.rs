@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Modifier;
 
 use crate::item::TrackKey;
-use crate::layout::Layout;
-use crate::overview::{Overview, working};
+use crate::layout::ScreenLayout;
+use crate::overview::{RecordingOverview, working};
 use crate::text::{duration, width};
-use crate::tracks::Track;
+use crate::tracks::SliceTrack;
 use crate::viewport::Viewport;
 
 use super::Scene;
@@ -17,7 +17,7 @@ const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "
 /// Streams that are added up. More would not change the picture, only its cost.
 const STREAMS: usize = 32;
 
-pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let area = layout.minimap;
     let Some(span) = scene.app.span.filter(|_| area.height > 0) else {
         return;
@@ -68,7 +68,7 @@ fn levels(scene: &Scene<'_>, whole: Viewport, width: u16) -> Vec<usize> {
 }
 
 /// The same from the sums of a recording that is not loaded whole.
-fn overview_levels(overview: &Overview, whole: Viewport, width: u16) -> Vec<usize> {
+fn overview_levels(overview: &RecordingOverview, whole: Viewport, width: u16) -> Vec<usize> {
     let lanes: Vec<_> = overview.whole.streams().take(STREAMS).collect();
     let mut sums = vec![0_u64; usize::from(width)];
     for (id, lane) in &lanes {
@@ -90,7 +90,7 @@ fn scaled(sums: Vec<u64>, whole: Viewport, tracks: usize) -> Vec<usize> {
     sums.into_iter().map(level).collect()
 }
 
-fn add(scene: &Scene<'_>, track: &Track, whole: Viewport, sums: &mut [u64]) {
+fn add(scene: &Scene<'_>, track: &SliceTrack, whole: Viewport, sums: &mut [u64]) {
     let trace = scene.world.trace;
     let width = sums.len() as u16;
     let mut from = 0;

@@ -7,14 +7,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use crate::app::Selected;
+use crate::app::Selection;
 use crate::item::{Category, Item, TrackKey};
-use crate::nodes::{Node, Nodes};
+use crate::nodes::{ReplayNode, ReplayNodes};
 
 use super::Scene;
-use super::cells::{Cell, cells};
-use super::drawn::Drawn;
-use super::line::{Boxed, Line};
+use super::cells::{TrackCell, cells};
+use super::drawn::DrawnContent;
+use super::line::{BoxLine, NamedBox};
 use super::track::UNKNOWN;
 
 /// Nodes that share cells.
@@ -24,11 +24,11 @@ pub(crate) fn draw(
     scene: &Scene<'_>,
     stream: StreamId,
     area: Rect,
-    drawn: &mut Drawn,
+    drawn: &mut DrawnContent,
     buffer: &mut Buffer,
 ) {
     let cells = cells(scene, TrackKey::Stream(stream), area.width);
-    let mut line = Line {
+    let mut line = BoxLine {
         viewport: scene.app.viewport,
         area,
         drawn,
@@ -38,16 +38,16 @@ pub(crate) fn draw(
     let mut last = None;
     for (column, cell) in (0..).zip(&cells) {
         match *cell {
-            Cell::Part { item, .. } if last != Some(item) => {
+            TrackCell::Part { item, .. } if last != Some(item) => {
                 last = Some(item);
                 replay(scene, item, &mut line);
             }
             // Replays that a cell cannot show separately.
-            Cell::Many {
+            TrackCell::Many {
                 main: Category::Graph,
                 ..
             } => crowd(scene, column, column + 1, &mut line),
-            _ if *cell != Cell::Idle && !is_loaded(scene, column, area.width) => {
+            _ if *cell != TrackCell::Idle && !is_loaded(scene, column, area.width) => {
                 dots(scene, UNKNOWN, column, column + 1, &mut line);
             }
             _ => {}
@@ -61,14 +61,14 @@ fn is_loaded(scene: &Scene<'_>, column: u16, width: u16) -> bool {
     scene.world.overview.is_loaded(range)
 }
 
-fn replay(scene: &Scene<'_>, item: Item, line: &mut Line<'_>) {
+fn replay(scene: &Scene<'_>, item: Item, line: &mut BoxLine<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
     let Item::Task(task) = item else { return };
     let parts = trace.parts(task);
     if !parts.is_empty() {
         return draw_parts(scene, task, &parts, line);
     }
-    let Some(nodes) = Nodes::of(&app.graphs, trace, task) else {
+    let Some(nodes) = ReplayNodes::of(&app.graphs, trace, task) else {
         if item.category(trace) == Category::Graph {
             let (first, end) = line.columns(item.span(trace));
             dots(scene, UNKNOWN, first, end, line);
@@ -97,18 +97,18 @@ fn replay(scene: &Scene<'_>, item: Item, line: &mut Line<'_>) {
     }
 }
 
-fn draw_node(scene: &Scene<'_>, node: Node, line: &mut Line<'_>) {
+fn draw_node(scene: &Scene<'_>, node: ReplayNode, line: &mut BoxLine<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
     let item = Item::Task(node.task);
     let name = item.name(trace);
-    let style = match app.selected == Some(Selected::Node(node)) {
+    let style = match app.selected == Some(Selection::Node(node)) {
         true => app.theme.chosen(),
         false => {
             let style = app.theme.shape(item.category(trace), item.look(trace));
             style.add_modifier(Modifier::UNDERLINED)
         }
     };
-    line.draw(Boxed {
+    line.draw(NamedBox {
         span: TimeRange::new(node.begin, node.end),
         names: (format!("{} {name}", node.number), name),
         filled: style,
@@ -117,7 +117,7 @@ fn draw_node(scene: &Scene<'_>, node: Node, line: &mut Line<'_>) {
 }
 
 /// Draws parts with known times. Of overlapping parts, the one that began first is in front.
-fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mut Line<'_>) {
+fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mut BoxLine<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
     let span = Item::Task(task).span(trace);
     let (first, last) = line.columns(span);
@@ -136,13 +136,13 @@ fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mu
         let label = part_label(trace, &app.graphs, task, part);
         let name: &str = &label;
         let number = part.node.filter(|node| *node > 0);
-        let is_chosen = matches!(app.selected, Some(Selected::Node(node))
+        let is_chosen = matches!(app.selected, Some(Selection::Node(node))
             if node.replay == task && Some(node.number) == number);
         let style = match is_chosen {
             true => app.theme.chosen(),
             false => app.theme.filled(Category::Kernel, ""),
         };
-        line.draw(Boxed {
+        line.draw(NamedBox {
             span: TimeRange::new(part.begin, part.end),
             names: (
                 number.map_or_else(|| name.to_owned(), |number| format!("{number} {name}")),
@@ -154,11 +154,11 @@ fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mu
     }
 }
 
-fn crowd(scene: &Scene<'_>, first: u16, end: u16, line: &mut Line<'_>) {
+fn crowd(scene: &Scene<'_>, first: u16, end: u16, line: &mut BoxLine<'_>) {
     dots(scene, MANY, first, end, line);
 }
 
-fn dots(scene: &Scene<'_>, symbol: &str, first: u16, end: u16, line: &mut Line<'_>) {
+fn dots(scene: &Scene<'_>, symbol: &str, first: u16, end: u16, line: &mut BoxLine<'_>) {
     let style = scene.app.theme.shape(Category::Graph, "");
     for column in first.max(line.filled)..end.min(line.area.width) {
         let place = (line.area.x + column, line.area.y);

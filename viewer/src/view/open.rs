@@ -6,13 +6,13 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use crate::app::{OpenCall, Selected};
+use crate::app::{OpenCall, Selection};
 use crate::item::{Category, TrackKey};
 use crate::names;
 use crate::text::{duration, short_name, width};
 
-use super::cells::Cell;
-use super::drawn::Drawn;
+use super::cells::TrackCell;
+use super::drawn::DrawnContent;
 use super::facts::{arguments, device_of, flow, nested, since_start};
 use super::{Scene, describe, stack};
 
@@ -25,8 +25,8 @@ pub(super) fn draw(
     scene: &Scene<'_>,
     key: TrackKey,
     (line, is_first): (Rect, bool),
-    cells: &[Cell],
-    drawn: &mut Drawn,
+    cells: &[TrackCell],
+    drawn: &mut DrawnContent,
     buffer: &mut Buffer,
 ) {
     for call in scene.app.tracks.open_calls(key) {
@@ -37,14 +37,14 @@ pub(super) fn draw(
         let end = column(call.end).saturating_add(1);
         let first = u16::try_from(column(call.begin)).unwrap_or(0);
         let end = u16::try_from(end).unwrap_or(0).min(line.width);
-        let is_selected = scene.app.selected == Some(Selected::Open(OpenCall::of(call)));
+        let is_selected = scene.app.selected == Some(Selection::Open(OpenCall::of(call)));
         let style = match is_selected {
             true => scene.app.theme.chosen_shape(),
             false => scene.app.theme.stall(),
         };
         for column in first..end {
             // Earlier content of its first cell stays visible.
-            let is_free = matches!(cells.get(usize::from(column)), None | Some(Cell::Idle));
+            let is_free = matches!(cells.get(usize::from(column)), None | Some(TrackCell::Idle));
             if (column > first || is_free)
                 && let Some(cell) = buffer.cell_mut((line.x + column, line.y))
             {

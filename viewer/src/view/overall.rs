@@ -3,7 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use crate::blame;
-use crate::overall::{Device, Overall};
+use crate::overall::{DeviceTotals, RecordingTotals};
 use crate::text::{count, duration, fit, share};
 
 use super::Scene;
@@ -66,8 +66,8 @@ fn lay_out(scene: &Scene<'_>, rows: Vec<PanelRow>, room: usize) -> Vec<Line<'sta
     lines.collect()
 }
 
-fn devices(devices: &[Device]) -> Vec<PanelRow> {
-    let words = |it: &Device| {
+fn devices(devices: &[DeviceTotals]) -> Vec<PanelRow> {
+    let words = |it: &DeviceTotals| {
         let (compute, copy, both) = (share(it.compute), share(it.copy), share(it.both));
         let busy = share(it.busy);
         format!("busy {busy}: compute {compute}, copies {copy}, both at once {both}")
@@ -88,7 +88,7 @@ fn devices(devices: &[Device]) -> Vec<PanelRow> {
     vec![row(format!("{} devices", devices.len()), text, "t tab tab")]
 }
 
-fn causes(overall: &Overall) -> Option<PanelRow> {
+fn causes(overall: &RecordingTotals) -> Option<PanelRow> {
     let named = overall.causes.iter().take(CAUSES);
     let named: Vec<_> = named
         .map(|(cause, part)| format!("{} {}", cause.name(), share(*part)))
@@ -100,7 +100,7 @@ fn causes(overall: &Overall) -> Option<PanelRow> {
     Some(row("why streams stall", text, "t shift-tab"))
 }
 
-fn longest(scene: &Scene<'_>, overall: &Overall) -> Option<PanelRow> {
+fn longest(scene: &Scene<'_>, overall: &RecordingTotals) -> Option<PanelRow> {
     let stall = overall.longest.as_ref()?;
     let trace = scene.world.trace;
     let words = blame::words(scene.app.known(), trace, stall).swap_remove(0);
@@ -111,7 +111,7 @@ fn longest(scene: &Scene<'_>, overall: &Overall) -> Option<PanelRow> {
     Some(row("longest stall", format!("{words}, {lane}"), "i"))
 }
 
-fn operation(overall: &Overall) -> Option<PanelRow> {
+fn operation(overall: &RecordingTotals) -> Option<PanelRow> {
     let it = overall.operation.as_ref()?;
     let name = &it.name;
     let text = format!(

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::text::duration;
 
 use super::Scene;
-use super::facts::{Group, flow};
+use super::facts::{SpanGroup, flow};
 
 /// Parts that are named.
 const NAMED: usize = 12;
@@ -18,7 +18,7 @@ pub(super) fn of(scene: &Scene<'_>, task: TaskId, room: usize) -> Vec<Line<'stat
     if parts.is_empty() {
         return Vec::new();
     }
-    let mut groups: Vec<Group> = vec![vec![Span::styled(
+    let mut groups: Vec<SpanGroup> = vec![vec![Span::styled(
         format!("{} parts from the hardware log:", parts.len()),
         theme.accent(),
     )]];

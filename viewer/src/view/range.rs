@@ -2,13 +2,13 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::inside::Inside;
+use crate::inside::RangeContents;
 use crate::names;
 use crate::ranges::RangeId;
 use crate::text::{count, duration, fit};
 
 use super::Scene;
-use super::facts::{Group, flow, span};
+use super::facts::{SpanGroup, flow, span};
 
 pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
@@ -54,7 +54,7 @@ pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'stati
 }
 
 /// Calls and submissions inside, and the work meanwhile.
-fn counts(inside: &Inside, length: i64) -> Vec<Group> {
+fn counts(inside: &RangeContents, length: i64) -> Vec<SpanGroup> {
     let plain = |text: String| vec![Span::raw(text)];
     let untimed = match inside.untimed {
         0 => String::new(),
@@ -79,7 +79,7 @@ fn counts(inside: &Inside, length: i64) -> Vec<Group> {
     groups
 }
 
-fn most(scene: &Scene<'_>, inside: &Inside) -> Vec<Group> {
+fn most(scene: &Scene<'_>, inside: &RangeContents) -> Vec<SpanGroup> {
     if inside.most.is_empty() {
         return Vec::new();
     }

@@ -5,25 +5,25 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use crate::app::Selected;
-use crate::search::{Match, Search};
+use crate::app::Selection;
+use crate::search::{Search, SearchMatch};
 use crate::text::duration;
 
 use super::Scene;
-use super::drawn::Drawn;
-use super::line::{Boxed, Line};
+use super::drawn::DrawnContent;
+use super::line::{BoxLine, NamedBox};
 use super::track::UNKNOWN;
 
 pub(crate) fn draw(
     scene: &Scene<'_>,
     key: (ThreadId, u8),
     area: Rect,
-    drawn: &mut Drawn,
+    drawn: &mut DrawnContent,
     buffer: &mut Buffer,
 ) {
     let (app, trace) = (scene.app, scene.world.trace);
     let viewport = app.viewport;
-    let mut line = Line {
+    let mut line = BoxLine {
         viewport,
         area,
         drawn,
@@ -41,7 +41,7 @@ pub(crate) fn draw(
             .map(|it| format!("{it}: "))
             .unwrap_or_default();
         let length = duration(range.end.saturating_sub(range.begin));
-        let is_selected = matches!(app.selected, Some(Selected::Range(it, _)) if it == id);
+        let is_selected = matches!(app.selected, Some(Selection::Range(it, _)) if it == id);
         let (filled, mark) = match is_selected {
             true => (app.theme.chosen(), app.theme.chosen_shape()),
             false => (
@@ -50,11 +50,11 @@ pub(crate) fn draw(
             ),
         };
         let mut filled = filled;
-        let is_found = |it: &Search| it.is_match(trace, Match::Range(id));
+        let is_found = |it: &Search| it.is_match(trace, SearchMatch::Range(id));
         if app.search.as_ref().is_some_and(is_found) {
             filled = filled.add_modifier(Modifier::UNDERLINED);
         }
-        line.draw(Boxed {
+        line.draw(NamedBox {
             span: range.time(),
             names: (format!("{domain}{} {length}", range.name), &range.name),
             filled,

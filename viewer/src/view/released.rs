@@ -6,7 +6,7 @@ use ascend_trace_recording::Trace;
 use crate::item::{Category, Item};
 use crate::names;
 
-use super::facts::{Group, since_start};
+use super::facts::{SpanGroup, since_start};
 use super::{Scene, links};
 use ratatui::text::Span;
 
@@ -14,14 +14,14 @@ use ratatui::text::Span;
 const NAMED: usize = 3;
 
 /// The cause that released an item, and its effects; for a call also its submission.
-pub(super) fn of(scene: &Scene<'_>, item: Item) -> Vec<Group> {
+pub(super) fn of(scene: &Scene<'_>, item: Item) -> Vec<SpanGroup> {
     let submitted = links::submitted(scene.world.trace, item);
     let items = [Some(item), submitted].into_iter().flatten();
     let groups = items.flat_map(|item| [by(scene, item), others(scene, item)]);
     groups.flatten().collect()
 }
 
-fn by(scene: &Scene<'_>, item: Item) -> Option<Group> {
+fn by(scene: &Scene<'_>, item: Item) -> Option<SpanGroup> {
     let trace = scene.world.trace;
     let edges = scene.app.dependencies.incoming(trace, item.node());
     let released = edges.iter().filter(|edge| releases(edge.kind));
@@ -35,7 +35,7 @@ fn by(scene: &Scene<'_>, item: Item) -> Option<Group> {
 }
 
 /// What waited for a record.
-fn others(scene: &Scene<'_>, item: Item) -> Option<Group> {
+fn others(scene: &Scene<'_>, item: Item) -> Option<SpanGroup> {
     let trace = scene.world.trace;
     if item.category(trace) != Category::Record {
         return None;

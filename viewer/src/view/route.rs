@@ -8,15 +8,15 @@ const RIGHT: u8 = 8;
 
 /// A cell of an arrow, relative to the area that arrows are drawn in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct ArrowCell {
     pub(crate) x: u16,
     pub(crate) y: u16,
-    pub(crate) ink: Ink,
+    pub(crate) ink: CellInk,
 }
 
 /// Content of a cell that an arrow crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ink {
+pub(crate) enum CellInk {
     /// A line that leaves in these directions.
     Line(u8),
     Head(&'static str),
@@ -24,14 +24,14 @@ pub(crate) enum Ink {
 
 /// An end of an arrow: a column of a lane, which has one line or more. It may lie outside of the area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct End {
+pub(crate) struct ArrowEnd {
     pub(crate) column: i64,
     /// The lane's first and last line.
     pub(crate) top: i64,
     pub(crate) bottom: i64,
 }
 
-impl End {
+impl ArrowEnd {
     /// The line of the lane that a line going by `step` leaves from.
     fn leaving(self, step: i64) -> i64 {
         if step > 0 { self.bottom } else { self.top }
@@ -45,20 +45,20 @@ impl End {
 
 /// The area that arrows are drawn in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field<'a> {
+pub(crate) struct ArrowArea<'a> {
     pub(crate) width: u16,
     pub(crate) height: u16,
     /// Lines in which nothing else is: arrows run along in them, and end there.
     pub(crate) free: &'a [i64],
 }
 
-impl Field<'_> {
+impl ArrowArea<'_> {
     fn is_free(&self, line: i64) -> bool {
         self.free.contains(&line)
     }
 
     /// Where an arrow ends that comes to a lane by `step`: in the free line before it, else in the lane itself.
-    fn arrival(&self, to: End, step: i64) -> i64 {
+    fn arrival(&self, to: ArrowEnd, step: i64) -> i64 {
         let own = to.reached(step);
         if self.is_free(own - step) {
             own - step
@@ -68,7 +68,7 @@ impl Field<'_> {
     }
 
     /// Where an arrow turns that leaves a lane by `step`.
-    fn departure(&self, from: End, step: i64) -> i64 {
+    fn departure(&self, from: ArrowEnd, step: i64) -> i64 {
         let own = from.leaving(step);
         if self.is_free(own + step) {
             own + step
@@ -80,34 +80,39 @@ impl Field<'_> {
 
 /// The line of an arrow: next to its target lane, next to its source lane, or in a free line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum ArrowTurn {
     AtTarget,
     AtSource,
     In(i64),
 }
 
 /// The cells of an arrow.
-pub(crate) fn route(field: Field<'_>, from: End, to: End, turn: Turn) -> Vec<Segment> {
-    let mut path = Path {
+pub(crate) fn route(
+    field: ArrowArea<'_>,
+    from: ArrowEnd,
+    to: ArrowEnd,
+    turn: ArrowTurn,
+) -> Vec<ArrowCell> {
+    let mut path = ArrowPath {
         field,
         segments: Vec::new(),
     };
     match turn {
-        Turn::In(line) => path.turning_in(line, from, to),
+        ArrowTurn::In(line) => path.turning_in(line, from, to),
         _ if from.top == to.top => path.within_lane(from, to),
-        Turn::AtSource if from.column != to.column => path.turning_at_source(from, to),
-        Turn::AtTarget | Turn::AtSource => path.turning_at_target(from, to),
+        ArrowTurn::AtSource if from.column != to.column => path.turning_at_source(from, to),
+        ArrowTurn::AtTarget | ArrowTurn::AtSource => path.turning_at_target(from, to),
     }
     path.segments
 }
 
-struct Path<'a> {
-    field: Field<'a>,
-    segments: Vec<Segment>,
+struct ArrowPath<'a> {
+    field: ArrowArea<'a>,
+    segments: Vec<ArrowCell>,
 }
 
-impl Path<'_> {
-    fn within_lane(&mut self, from: End, to: End) {
+impl ArrowPath<'_> {
+    fn within_lane(&mut self, from: ArrowEnd, to: ArrowEnd) {
         let along = self.field.departure(from, 1);
         let is_free = along != from.bottom;
         if is_free {
@@ -118,7 +123,7 @@ impl Path<'_> {
         self.arrive(from, to, along, symbol);
     }
 
-    fn turning_at_target(&mut self, from: End, to: End) {
+    fn turning_at_target(&mut self, from: ArrowEnd, to: ArrowEnd) {
         let step = (to.top - from.top).signum();
         let along = self.field.arrival(to, step);
         self.down(from.column, from.leaving(step) + step, along, step);
@@ -135,7 +140,7 @@ impl Path<'_> {
         self.arrive(from, to, along, symbol);
     }
 
-    fn turning_at_source(&mut self, from: End, to: End) {
+    fn turning_at_source(&mut self, from: ArrowEnd, to: ArrowEnd) {
         let step = (to.top - from.top).signum();
         let along = self.field.departure(from, step);
         let end = self.field.arrival(to, step);
@@ -152,7 +157,7 @@ impl Path<'_> {
     }
 
     /// To a free line, along in it, and from there to the lane.
-    fn turning_in(&mut self, along: i64, from: End, to: End) {
+    fn turning_in(&mut self, along: i64, from: ArrowEnd, to: ArrowEnd) {
         let there = (along - from.top).signum();
         let onto = (to.top - along).signum();
         let end = self.field.arrival(to, onto);
@@ -176,7 +181,7 @@ impl Path<'_> {
     }
 
     /// A horizontal line between two columns, without its ends.
-    fn across(&mut self, from: End, to: End, line: i64) {
+    fn across(&mut self, from: ArrowEnd, to: ArrowEnd, line: i64) {
         let (low, high) = (from.column.min(to.column), from.column.max(to.column));
         for column in (low + 1).max(0)..high.min(i64::from(self.field.width)) {
             self.line(column, line, LEFT | RIGHT);
@@ -184,7 +189,7 @@ impl Path<'_> {
     }
 
     /// The head; at the edge when the arrow goes on out of sight.
-    fn arrive(&mut self, from: End, to: End, line: i64, symbol: &'static str) {
+    fn arrive(&mut self, from: ArrowEnd, to: ArrowEnd, line: i64, symbol: &'static str) {
         let last = i64::from(self.field.width) - 1;
         match (0..=last).contains(&to.column) {
             true => self.head(to.column, line, symbol),
@@ -192,25 +197,25 @@ impl Path<'_> {
         }
     }
 
-    fn push(&mut self, column: i64, line: i64, ink: Ink) {
+    fn push(&mut self, column: i64, line: i64, ink: CellInk) {
         let (Ok(x), Ok(y)) = (u16::try_from(column), u16::try_from(line)) else {
             return;
         };
         if x < self.field.width && y < self.field.height {
-            self.segments.push(Segment { x, y, ink });
+            self.segments.push(ArrowCell { x, y, ink });
         }
     }
 
     fn line(&mut self, column: i64, line: i64, directions: u8) {
-        self.push(column, line, Ink::Line(directions));
+        self.push(column, line, CellInk::Line(directions));
     }
 
     fn head(&mut self, column: i64, line: i64, symbol: &'static str) {
-        self.push(column, line, Ink::Head(symbol));
+        self.push(column, line, CellInk::Head(symbol));
     }
 }
 
-fn toward(from: End, to: End) -> u8 {
+fn toward(from: ArrowEnd, to: ArrowEnd) -> u8 {
     if to.column > from.column { RIGHT } else { LEFT }
 }
 
@@ -223,7 +228,7 @@ fn onward(step: i64) -> &'static str {
     if step > 0 { "▼" } else { "▲" }
 }
 
-fn sideways(from: End, to: End) -> &'static str {
+fn sideways(from: ArrowEnd, to: ArrowEnd) -> &'static str {
     if to.column > from.column {
         "►"
     } else {
@@ -256,12 +261,17 @@ mod tests {
 
     use super::*;
 
-    fn drawn(field: Field<'_>, from: (i64, i64), to: (i64, i64)) -> Vec<String> {
-        turned(field, from, to, Turn::AtTarget)
+    fn drawn(field: ArrowArea<'_>, from: (i64, i64), to: (i64, i64)) -> Vec<String> {
+        turned(field, from, to, ArrowTurn::AtTarget)
     }
 
-    fn turned(field: Field<'_>, from: (i64, i64), to: (i64, i64), turn: Turn) -> Vec<String> {
-        let end = |(column, line)| End {
+    fn turned(
+        field: ArrowArea<'_>,
+        from: (i64, i64),
+        to: (i64, i64),
+        turn: ArrowTurn,
+    ) -> Vec<String> {
+        let end = |(column, line)| ArrowEnd {
             column,
             top: line,
             bottom: line,
@@ -269,20 +279,20 @@ mod tests {
         let mut lines = vec![vec![" "; usize::from(field.width)]; usize::from(field.height)];
         for segment in route(field, end(from), end(to), turn) {
             lines[usize::from(segment.y)][usize::from(segment.x)] = match segment.ink {
-                Ink::Line(directions) => glyph(directions, false),
-                Ink::Head(symbol) => symbol,
+                CellInk::Line(directions) => glyph(directions, false),
+                CellInk::Head(symbol) => symbol,
             };
         }
         let lines = lines.iter().map(|line| line.concat().trim_end().to_owned());
         lines.collect()
     }
 
-    const SPACED: Field<'_> = Field {
+    const SPACED: ArrowArea<'_> = ArrowArea {
         width: 8,
         height: 5,
         free: &[1, 3],
     };
-    const DENSE: Field<'_> = Field {
+    const DENSE: ArrowArea<'_> = ArrowArea {
         width: 8,
         height: 5,
         free: &[],
@@ -314,7 +324,7 @@ mod tests {
 
     #[test]
     fn an_arrow_can_turn_beside_the_lane_it_comes_from() {
-        let turned = |field, from, to| turned(field, from, to, Turn::AtSource);
+        let turned = |field, from, to| turned(field, from, to, ArrowTurn::AtSource);
         assert_eq!(
             turned(SPACED, (1, 0), (5, 4)),
             ["", " └───┐", "     │", "     ▼", ""]
@@ -344,7 +354,7 @@ mod tests {
 
     #[test]
     fn an_arrow_can_run_along_in_a_line_that_is_free() {
-        let turned = |from, to, line| turned(DENSE, from, to, Turn::In(line));
+        let turned = |from, to, line| turned(DENSE, from, to, ArrowTurn::In(line));
         assert_eq!(
             turned((1, 0), (5, 4), 2),
             ["", " │", " └───┐", "     │", "     ▼"]
@@ -361,36 +371,36 @@ mod tests {
 
     #[test]
     fn lanes_of_two_lines_are_left_and_reached_at_the_near_one() {
-        let field = Field {
+        let field = ArrowArea {
             height: 7,
             free: &[2, 4],
             ..SPACED
         };
-        let lane = |column, top| End {
+        let lane = |column, top| ArrowEnd {
             column,
             top,
             bottom: top + 1,
         };
-        let path = route(field, lane(1, 0), lane(4, 5), Turn::AtTarget);
+        let path = route(field, lane(1, 0), lane(4, 5), ArrowTurn::AtTarget);
         let places: Vec<_> = path.iter().map(|it| (it.x, it.y)).collect();
         assert_eq!(places, [(1, 2), (1, 3), (1, 4), (2, 4), (3, 4), (4, 4)]);
-        let path = route(field, lane(1, 5), lane(4, 0), Turn::AtTarget);
+        let path = route(field, lane(1, 5), lane(4, 0), ArrowTurn::AtTarget);
         let places: Vec<_> = path.iter().map(|it| (it.x, it.y)).collect();
         assert_eq!(places, [(1, 4), (1, 3), (1, 2), (2, 2), (3, 2), (4, 2)]);
     }
 
     #[test]
     fn beside_a_line_that_is_not_free_an_arrow_ends_in_its_lane() {
-        let field = Field {
+        let field = ArrowArea {
             free: &[1],
             ..SPACED
         };
         // Below the first lane is a free line, then one that is not, then the other lane.
         let wanted = ["", " └───┐", "     │", "     ▼", ""];
-        assert_eq!(turned(field, (1, 0), (5, 3), Turn::AtSource), wanted);
+        assert_eq!(turned(field, (1, 0), (5, 3), ArrowTurn::AtSource), wanted);
         // From there upwards the free line is the last one.
         assert_eq!(
-            turned(field, (5, 3), (1, 0), Turn::AtTarget),
+            turned(field, (5, 3), (1, 0), ArrowTurn::AtTarget),
             ["", " ▲───┐", "     │", "", ""]
         );
     }
@@ -402,15 +412,15 @@ mod tests {
             a in -300..300_i64, b in -100..100_i64, c in -300..300_i64, d in -100..100_i64,
         ) {
             let free: Vec<i64> = (-100..100).filter(|line| spaced && line % 3 == 2).collect();
-            let field = Field { width, height, free: &free };
-            let turn = [Turn::AtSource, Turn::AtTarget, Turn::In(line)][turn];
-            let end = |column, top| End { column, top, bottom: top + i64::from(spaced) };
+            let field = ArrowArea { width, height, free: &free };
+            let turn = [ArrowTurn::AtSource, ArrowTurn::AtTarget, ArrowTurn::In(line)][turn];
+            let end = |column, top| ArrowEnd { column, top, bottom: top + i64::from(spaced) };
             let (from, to) = (end(a, b), end(c, d));
             let path = route(field, from, to, turn);
             for it in &path {
                 prop_assert!(it.x < width && it.y < height);
             }
-            let heads = path.iter().filter(|it| matches!(it.ink, Ink::Head(_)));
+            let heads = path.iter().filter(|it| matches!(it.ink, CellInk::Head(_)));
             prop_assert!(heads.count() <= 1);
         }
     }

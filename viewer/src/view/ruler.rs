@@ -3,7 +3,7 @@
 use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
 
-use crate::layout::Layout;
+use crate::layout::ScreenLayout;
 use crate::text::{fixed, moment, unit_for, width};
 
 use super::{Scene, marks};
@@ -31,7 +31,7 @@ fn base(begin: i64, step: i64) -> i64 {
     begin.div_euclid(coarse).saturating_mul(coarse)
 }
 
-pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let area = layout.ruler;
     let app = scene.app;
     let Some(TimeRange { begin: start, .. }) = app.span else {
@@ -81,7 +81,7 @@ fn label(time: i64, step: i64) -> String {
 }
 
 /// Underlines the selected span.
-fn mark_selection(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+fn mark_selection(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let Some(selected) = scene.app.selected else {
         return;
     };
@@ -100,7 +100,7 @@ fn mark_selection(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
 }
 
 /// Shows the range that is being chosen with the mouse.
-fn mark_chosen(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+fn mark_chosen(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let Some(span) = scene.app.pointer.chosen() else {
         return;
     };

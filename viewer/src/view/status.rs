@@ -6,11 +6,11 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::app::{Follow, Mode};
+use crate::app::{FollowMode, InputMode};
 use crate::job;
-use crate::layout::Layout;
-use crate::prompt::Prompt;
-use crate::source::Recording;
+use crate::layout::ScreenLayout;
+use crate::prompt::TextPrompt;
+use crate::source::RecordingState;
 use crate::text::{count, duration, fit, moment, width};
 
 use super::Scene;
@@ -27,7 +27,7 @@ fn two_sided(area: Rect, left: &Line<'_>, right: &Line<'_>, buffer: &mut Buffer)
     buffer.set_line(area.right() - right_width, area.y, right, right_width);
 }
 
-pub(crate) fn title(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+pub(crate) fn title(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let app = scene.app;
     let theme = app.theme;
     fill(layout.title, theme.bar(), buffer);
@@ -75,24 +75,28 @@ fn state(scene: &Scene<'_>) -> (String, Style) {
     }
     let trace = scene.world.trace;
     match app.progress.recording {
-        Recording::Running => {
+        RecordingState::Running => {
             let following = match app.follow {
-                Follow::Off => "",
-                Follow::Everything | Follow::Head => ", following",
+                FollowMode::Off => "",
+                FollowMode::Everything | FollowMode::Head => ", following",
             };
             (format!("● live{following}"), theme.good())
         }
         _ if trace.is_damaged() => ("■ the file is damaged".to_owned(), theme.bad()),
-        Recording::Ended { status: 0 } => ("■ program ended, status 0".to_owned(), theme.dim()),
-        Recording::Ended { status } => (format!("■ program ended, status {status}"), theme.bad()),
-        Recording::Stopped if trace.end().is_none() => {
+        RecordingState::Ended { status: 0 } => {
+            ("■ program ended, status 0".to_owned(), theme.dim())
+        }
+        RecordingState::Ended { status } => {
+            (format!("■ program ended, status {status}"), theme.bad())
+        }
+        RecordingState::Stopped if trace.end().is_none() => {
             ("■ the file breaks off".to_owned(), theme.bad())
         }
-        Recording::Stopped => ("■ recording ended".to_owned(), theme.dim()),
+        RecordingState::Stopped => ("■ recording ended".to_owned(), theme.dim()),
     }
 }
 
-pub(crate) fn status(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+pub(crate) fn status(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let app = scene.app;
     let theme = app.theme;
     fill(layout.status, theme.bar(), buffer);
@@ -186,7 +190,7 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
 fn condition(scene: &Scene<'_>) -> Option<&'static str> {
     let trace = scene.world.trace;
     let is_opening = scene.world.overview.opening.is_some();
-    let is_over = scene.app.progress.recording == Recording::Stopped;
+    let is_over = scene.app.progress.recording == RecordingState::Stopped;
     match () {
         () if trace.is_damaged() => Some("damaged"),
         () if is_over && trace.end().is_none() && !is_opening => Some("breaks off"),
@@ -195,7 +199,12 @@ fn condition(scene: &Scene<'_>) -> Option<&'static str> {
 }
 
 /// The most useful keys, and above them what must be said now: a prompt, a message, how far something is.
-pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, buffer: &mut Buffer) {
+pub(crate) fn hint(
+    scene: &Scene<'_>,
+    layout: &ScreenLayout,
+    hidden: Option<usize>,
+    buffer: &mut Buffer,
+) {
     let has_line = layout.hint.height > 0;
     // A very small screen has no separate line for this.
     let said = match has_line {
@@ -249,12 +258,12 @@ fn said_now(scene: &Scene<'_>, room: usize) -> Option<Line<'static>> {
     let theme = app.theme;
     let measured = || app.marks.measure().map(super::marks::words);
     Some(match (&app.mode, &app.message, &app.failure) {
-        (Mode::Prompt(asked), ..) => prompt(asked, room, scene),
-        _ if let Some(job) = app.jobs.of(job::Kind::Quest) => {
+        (InputMode::Prompt(asked), ..) => prompt(asked, room, scene),
+        _ if let Some(job) = app.jobs.of(job::JobKind::Quest) => {
             let text = job.words(app.span.unwrap_or_default(), app.clock);
             Line::styled(fit(&text, room), theme.accent())
         }
-        (_, None, _) if let Some(job) = app.jobs.of(job::Kind::Export) => {
+        (_, None, _) if let Some(job) = app.jobs.of(job::JobKind::Export) => {
             let text = job.words(app.span.unwrap_or_default(), app.clock);
             Line::styled(fit(&text, room), theme.accent())
         }
@@ -277,7 +286,7 @@ fn notes(scene: &Scene<'_>, hidden: Option<usize>) -> Line<'static> {
 }
 
 /// The end of the typed text, and examples of input.
-fn prompt<'a>(prompt: &Prompt, room: usize, scene: &Scene<'_>) -> Line<'a> {
+fn prompt<'a>(prompt: &TextPrompt, room: usize, scene: &Scene<'_>) -> Line<'a> {
     let theme = scene.app.theme;
     let label = prompt.label();
     let left = room.saturating_sub(width(label) + 1);

@@ -7,15 +7,15 @@ use ratatui::layout::Rect;
 
 use crate::item::TrackKey;
 use crate::lanes::ViewRow;
-use crate::layout::Layout;
+use crate::layout::ScreenLayout;
 use crate::text::{duration, fit, width};
 
-use super::drawn::Drawn;
+use super::drawn::DrawnContent;
 use super::{Scene, critical, folded, meters, nodes, ranges, track};
 
 /// Draws all rows on screen. Returns their content.
-pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Drawn {
-    let mut drawn = Drawn::default();
+pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) -> DrawnContent {
+    let mut drawn = DrawnContent::default();
     let heights = layout.heights(&scene.app.rows);
     for (index, row, line) in layout.visible(&scene.app.rows, scene.app.scroll) {
         let at = |area: Rect| Rect {
@@ -92,7 +92,7 @@ fn opening_words(scene: &Scene<'_>, percent: u8) -> String {
     format!("reading the file: {percent} %{left}  {bar}")
 }
 
-fn border(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+fn border(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let style = scene.app.theme.faint();
     for y in layout.gutter.top()..layout.gutter.bottom() {
         if let Some(cell) = buffer.cell_mut((layout.gutter.right() - 1, y)) {
@@ -102,7 +102,7 @@ fn border(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
 }
 
 /// Says in the rule under the lanes how many are above and below.
-pub(crate) fn off_screen(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+pub(crate) fn off_screen(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let rule = match layout.log.height {
         0 => layout.detail,
         _ => layout.log,

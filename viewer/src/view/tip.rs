@@ -4,11 +4,11 @@ use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
 
-use crate::app::{Mode, Selected};
+use crate::app::{InputMode, Selection};
 use crate::blame;
 use crate::item::{Item, TrackKey};
 use crate::lanes::ViewRow;
-use crate::layout::Layout;
+use crate::layout::ScreenLayout;
 use crate::names;
 use crate::text::{duration, fit, width};
 use crate::update::{moment_at, pick, row_at, whole_at};
@@ -19,11 +19,11 @@ use super::facts::since_start;
 /// Columns of a tip; names may be longer than any screen.
 const ROOM: usize = 60;
 
-pub(super) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+pub(super) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let Some(at) = scene.app.pointer.hover else {
         return;
     };
-    if scene.app.mode != Mode::Timeline {
+    if scene.app.mode != InputMode::Timeline {
         return;
     }
     let Some(text) = text(scene, layout, at) else {
@@ -43,7 +43,7 @@ pub(super) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     buffer.set_stringn(x, y, &text, usize::from(wide), style);
 }
 
-fn text(scene: &Scene<'_>, layout: &Layout, at: Position) -> Option<String> {
+fn text(scene: &Scene<'_>, layout: &ScreenLayout, at: Position) -> Option<String> {
     let app = scene.app;
     if layout.ruler.contains(at) {
         app.span?;
@@ -75,26 +75,26 @@ fn slice(scene: &Scene<'_>, key: TrackKey, cell: u16) -> Option<String> {
     let TimeRange { begin, end } = found.span(trace);
     let length = duration(end.saturating_sub(begin));
     Some(match found {
-        Selected::Item(item) => {
+        Selection::Item(item) => {
             let more = match slices_in(scene, key, cell) {
                 0 | 1 => String::new(),
                 number => format!(", the longest of {number} here"),
             };
             format!("{}{}{more}", name(scene, item), time(scene, item, &length))
         }
-        Selected::Gap(stall) => {
+        Selection::Gap(stall) => {
             let words = blame::words(scene.app.known(), trace, &stall);
             format!("idle: {}", words.first()?)
         }
-        Selected::Range(id, _) => {
+        Selection::Range(id, _) => {
             let range = trace.ranges().get(id.index())?;
             format!("{} {length}", range.name)
         }
-        Selected::Node(node) => {
+        Selection::Node(node) => {
             let label = Item::Task(node.task).label(trace);
             format!("node {} {label}", node.number)
         }
-        Selected::Open(open) => {
+        Selection::Open(open) => {
             let call = open.find(trace)?;
             let name = &trace.function(call.function).name;
             format!("{name} {length}, under way")

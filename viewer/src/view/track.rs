@@ -9,14 +9,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::app::{App, Selected};
+use crate::app::{App, Selection};
 use crate::item::{Category, Item, TrackKey};
 use crate::text::width;
-use crate::tracks::Track;
+use crate::tracks::SliceTrack;
 
 use super::Scene;
-use super::cells::{Cell, FULL, cells};
-use super::drawn::Drawn;
+use super::cells::{FULL, TrackCell, cells};
+use super::drawn::DrawnContent;
 use super::open;
 
 /// Block characters that fill a cell from the left, by eighths.
@@ -45,12 +45,12 @@ pub(crate) fn draw(
     scene: &Scene<'_>,
     key: TrackKey,
     area: Rect,
-    drawn: &mut Drawn,
+    drawn: &mut DrawnContent,
     buffer: &mut Buffer,
 ) {
     let cells = cells(scene, key, area.width);
     for (place, line) in area.rows().enumerate() {
-        let mut painter = Painter {
+        let mut painter = LanePainter {
             scene,
             track: scene.app.tracks.get(key),
             key,
@@ -65,20 +65,20 @@ pub(crate) fn draw(
     }
 }
 
-struct Painter<'a, 'b> {
+struct LanePainter<'a, 'b> {
     scene: &'a Scene<'a>,
     /// Nothing when no slice of it is loaded.
-    track: Option<&'a Track>,
+    track: Option<&'a SliceTrack>,
     key: TrackKey,
     line: Rect,
     /// Whether it is the lane's first line, which has all that has no length.
     is_first: bool,
     buffer: &'b mut Buffer,
-    drawn: &'b mut Drawn,
-    cells: &'a [Cell],
+    drawn: &'b mut DrawnContent,
+    cells: &'a [TrackCell],
 }
 
-impl Painter<'_, '_> {
+impl LanePainter<'_, '_> {
     fn app(&self) -> &App {
         self.scene.app
     }
@@ -102,11 +102,11 @@ impl Painter<'_, '_> {
         }
     }
 
-    fn at(&self, column: u16) -> Cell {
+    fn at(&self, column: u16) -> TrackCell {
         self.cells
             .get(usize::from(column))
             .copied()
-            .unwrap_or(Cell::Idle)
+            .unwrap_or(TrackCell::Idle)
     }
 
     fn category(&self, item: Item) -> Category {
@@ -114,7 +114,7 @@ impl Painter<'_, '_> {
     }
 
     fn is_selected(&self, item: Item) -> bool {
-        self.app().selected == Some(Selected::Item(item))
+        self.app().selected == Some(Selection::Item(item))
     }
 
     fn filled(&self, item: Item) -> Style {
@@ -172,29 +172,29 @@ impl Painter<'_, '_> {
 
     fn cell(&mut self, column: u16) {
         match self.at(column) {
-            Cell::Idle | Cell::Unknown => {}
-            Cell::Part { item, .. } | Cell::Mark { item, .. } => self.note(item),
-            Cell::Two { left, right, .. } => {
+            TrackCell::Idle | TrackCell::Unknown => {}
+            TrackCell::Part { item, .. } | TrackCell::Mark { item, .. } => self.note(item),
+            TrackCell::Two { left, right, .. } => {
                 self.note(left);
                 self.note(right);
             }
-            Cell::Many { main, .. } => self.drawn.slice(main, ""),
+            TrackCell::Many { main, .. } => self.drawn.slice(main, ""),
         }
         match self.at(column) {
-            Cell::Idle => {}
-            Cell::Unknown => {
+            TrackCell::Idle => {}
+            TrackCell::Unknown => {
                 let style = self.app().theme.faint();
                 self.put(column, UNKNOWN, style);
             }
-            Cell::Part { item, from, to } => self.part(column, item, from, to),
-            Cell::Two { left, at, right } => self.two(column, left, at, right),
-            Cell::Mark { .. } if !self.is_first => {}
-            Cell::Mark { item, more } => {
+            TrackCell::Part { item, from, to } => self.part(column, item, from, to),
+            TrackCell::Two { left, at, right } => self.two(column, left, at, right),
+            TrackCell::Mark { .. } if !self.is_first => {}
+            TrackCell::Mark { item, more } => {
                 let style = self.shape(item);
                 let symbol = mark(self.category(item), more);
                 self.put(column, symbol, style);
             }
-            Cell::Many { fill, main } => {
+            TrackCell::Many { fill, main } => {
                 let style = self.app().theme.shape(main, "");
                 self.put(column, DOTS[usize::from(fill.min(FULL))], style);
             }
@@ -226,7 +226,7 @@ impl Painter<'_, '_> {
     /// Whether another slice ends right where this one begins.
     fn begins_beside(&self, column: u16, item: Item) -> bool {
         let before = column.checked_sub(1).map(|column| self.at(column));
-        matches!(before, Some(Cell::Part { item: other, to: FULL, .. }) if other != item && !self.is_stall(other))
+        matches!(before, Some(TrackCell::Part { item: other, to: FULL, .. }) if other != item && !self.is_stall(other))
     }
 
     fn two(&mut self, column: u16, left: Item, at: u8, right: Item) {
@@ -274,7 +274,7 @@ impl Painter<'_, '_> {
                 continue;
             }
             let style = match self.at(column) {
-                Cell::Part { item, .. } if self.is_selected(item) => theme.chosen(),
+                TrackCell::Part { item, .. } if self.is_selected(item) => theme.chosen(),
                 _ => theme.failed(),
             };
             self.put(column, FAILED, style);
@@ -294,7 +294,7 @@ impl Painter<'_, '_> {
             let time = viewport.cell_time(i64::from(column), self.line.width);
             let window = TimeRange::new(time.begin, time.end - 1);
             let first = track.launches(trace, window).next();
-            if let Some(item) = first.filter(|_| self.at(column) == Cell::Idle) {
+            if let Some(item) = first.filter(|_| self.at(column) == TrackCell::Idle) {
                 let style = self.shape(item);
                 self.put(column, LAUNCHED, style);
             }

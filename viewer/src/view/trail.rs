@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use crate::app::Selected;
+use crate::app::Selection;
 use crate::item::Item;
 use crate::text::{duration, fit, width};
 
@@ -45,24 +45,24 @@ pub(crate) fn draw(scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
 }
 
 /// A step in a word or two.
-fn name(scene: &Scene<'_>, selected: Selected) -> String {
+fn name(scene: &Scene<'_>, selected: Selection) -> String {
     let trace = scene.world.trace;
     match selected {
-        Selected::Gap(stall) => format!("idle {}", duration(stall.length())),
-        Selected::Range(id, _) => {
+        Selection::Gap(stall) => format!("idle {}", duration(stall.length())),
+        Selection::Range(id, _) => {
             let range = trace.ranges().get(id.index());
             range.map(|range| range.name.clone()).unwrap_or_default()
         }
-        Selected::Open(open) => {
+        Selection::Open(open) => {
             let call = open.find(trace);
             let name = call.map_or("", |call| &trace.function(call.function).name);
             format!("{name}·{}", trace.thread(open.thread).tid)
         }
-        Selected::Node(node) => {
+        Selection::Node(node) => {
             let name = Item::Task(node.task).name(trace);
             format!("node {} {name}", node.number)
         }
-        Selected::Item(item) => {
+        Selection::Item(item) => {
             let label = item.label(trace);
             let name = &label;
             match item {

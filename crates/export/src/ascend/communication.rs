@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
 /// A collective that ran.
-struct Entry {
+struct RunCollective {
     /// Process and handle of its communicator.
     comm: (ProcessId, u64),
     begin: i64,
@@ -20,19 +20,19 @@ struct Entry {
 }
 
 #[derive(Default)]
-pub(super) struct Communication {
+pub(super) struct CommunicationFile {
     base: i64,
-    entries: Vec<Entry>,
+    entries: Vec<RunCollective>,
 }
 
 /// The collectives of a step.
 #[derive(Default)]
-struct Step {
+struct StepCollectives {
     collective: Map<String, Value>,
     p2p: Map<String, Value>,
 }
 
-impl Communication {
+impl CommunicationFile {
     pub(super) fn new(base: i64) -> Self {
         let entries = Vec::new();
         Self { base, entries }
@@ -43,7 +43,7 @@ impl Communication {
         let Some(collective) = Collective::of(trace, call) else {
             return;
         };
-        self.entries.push(Entry {
+        self.entries.push(RunCollective {
             comm: (trace.thread(call.thread).process, collective.comm),
             begin: time.begin,
             length: time.end - time.begin,
@@ -59,7 +59,7 @@ impl Communication {
         self.entries
             .sort_by(|a, b| (a.begin, a.comm, &a.name).cmp(&(b.begin, b.comm, &b.name)));
         let mut groups: FxHashMap<(ProcessId, u64), (usize, u64)> = FxHashMap::default();
-        let mut steps: BTreeMap<Option<u64>, Step> = BTreeMap::new();
+        let mut steps: BTreeMap<Option<u64>, StepCollectives> = BTreeMap::new();
         for entry in self.entries {
             let known = groups.len();
             let (group, count) = groups.entry(entry.comm).or_insert((known, 0));

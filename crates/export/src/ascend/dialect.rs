@@ -4,13 +4,13 @@ use ascend_trace_analysis::EdgeKind;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_recording::{CallId, Range, TaskId, Trace};
 
-use crate::Source;
-use crate::chrome::{Dialect, Label};
+use crate::ExportSource;
+use crate::chrome::{Dialect, EventLabel};
 use crate::fields::{write_call, write_task};
-use crate::json::Json;
-use crate::tracks::{Numbering, ProcessTrack};
+use crate::json::JsonText;
+use crate::tracks::{ProcessNumbering, ProcessTrack};
 
-pub(super) struct Ascend {
+pub(super) struct AscendDialect {
     /// Offset that is subtracted from times.
     pub(super) base: i64,
 }
@@ -18,8 +18,8 @@ pub(super) struct Ascend {
 /// What arrows from a call to its task are called.
 const LAUNCH: &str = "HostToDevice";
 
-impl Dialect for Ascend {
-    const NUMBERING: Numbering = Numbering::MadeUp;
+impl Dialect for AscendDialect {
+    const NUMBERING: ProcessNumbering = ProcessNumbering::MadeUp;
     const HAS_EXTRAS: bool = false;
     const IS_LIST: bool = true;
 
@@ -35,26 +35,26 @@ impl Dialect for Ascend {
         }
     }
 
-    fn call<'s>(&self, source: &'s Source<'_>, id: CallId) -> Label<'s> {
+    fn call<'s>(&self, source: &'s ExportSource<'_>, id: CallId) -> EventLabel<'s> {
         let call = source.trace.call(id);
         let function = source.trace.function(call.function);
         (function.name.as_str().into(), "acl")
     }
 
-    fn write_call<'t>(&self, json: &mut Json, source: &Source<'t>, id: CallId) {
+    fn write_call<'t>(&self, json: &mut JsonText, source: &ExportSource<'t>, id: CallId) {
         write_call(json, source, id, "stream");
     }
 
-    fn task<'s>(&self, source: &'s Source<'_>, id: TaskId) -> Label<'s> {
+    fn task<'s>(&self, source: &'s ExportSource<'_>, id: TaskId) -> EventLabel<'s> {
         let task = source.trace.task(id);
         (task_label(source.trace, task), task.kind.name())
     }
 
-    fn write_task<'t>(&self, json: &mut Json, source: &Source<'t>, id: TaskId) {
+    fn write_task<'t>(&self, json: &mut JsonText, source: &ExportSource<'t>, id: TaskId) {
         write_task(json, source, id, "stream");
     }
 
-    fn range<'s>(&self, _: &'s Source<'_>, range: &'s Range) -> Label<'s> {
+    fn range<'s>(&self, _: &'s ExportSource<'_>, range: &'s Range) -> EventLabel<'s> {
         (range.name.as_str().into(), "mstx")
     }
 

@@ -39,7 +39,7 @@ const COLUMNS: [&str; 21] = [
 /// Columns at the end that no recording knows.
 const UNKNOWN_AFTER: usize = COLUMNS.len() - 12;
 
-pub(super) struct Kernels<'w> {
+pub(super) struct KernelDetails<'w> {
     file: Box<dyn Write + 'w>,
     line: String,
     base: i64,
@@ -47,7 +47,7 @@ pub(super) struct Kernels<'w> {
     ends: FxHashMap<StreamId, i64>,
 }
 
-impl<'w> Kernels<'w> {
+impl<'w> KernelDetails<'w> {
     pub(super) fn new(mut file: Box<dyn Write + 'w>, base: i64) -> io::Result<Self> {
         writeln!(file, "{}", COLUMNS.join(","))?;
         Ok(Self {

@@ -11,10 +11,10 @@ const COLUMNS: &str = "Device_id,Step,Computing,Communication(Not Overlapped),Ov
                        Bubble,Communication(Not Overlapped and Exclude Receive),Preparing";
 
 /// The steps of a rank, by begin.
-pub(super) struct Laps(Vec<Lap>);
+pub(super) struct StepTimes(Vec<StepTime>);
 
 /// A step.
-struct Lap {
+struct StepTime {
     number: u64,
     begin: i64,
     end: i64,
@@ -28,11 +28,11 @@ struct Lap {
     device: Option<u32>,
 }
 
-impl Laps {
+impl StepTimes {
     pub(super) fn new(steps: &[&StepStats]) -> Self {
         let mut steps = steps.to_vec();
         steps.sort_by_key(|it| (it.begin_ns, it.process, it.tid));
-        let laps = steps.iter().zip(0..).map(|(step, place)| Lap {
+        let laps = steps.iter().zip(0..).map(|(step, place)| StepTime {
             number: number(&step.name).unwrap_or(place),
             begin: step.begin_ns,
             end: step.begin_ns + step.length_ns,
@@ -72,7 +72,7 @@ impl Laps {
     }
 }
 
-impl Lap {
+impl StepTime {
     fn write(&self, device: Option<u32>, to: &mut dyn Write) -> io::Result<()> {
         let length = self.end - self.begin;
         let device = self.device.or(device);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_times_of_a_step_are_those_that_the_columns_mean() {
-        let lap = Lap {
+        let lap = StepTime {
             number: 4,
             begin: 1_000_000,
             end: 1_100_000,

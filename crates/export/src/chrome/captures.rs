@@ -2,17 +2,17 @@
 
 use std::io;
 
-use super::output::Output;
-use crate::Source;
-use crate::facts::Facts;
+use super::output::EventOutput;
+use crate::ExportSource;
+use crate::facts::TraceFacts;
 use crate::fields::write_graph;
-use crate::tracks::Tracks;
+use crate::tracks::TrackLayout;
 
 pub(super) fn write(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    facts: &Facts,
+    output: &mut EventOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    facts: &TraceFacts,
 ) -> io::Result<()> {
     let trace = source.trace;
     for graph in source.graphs.all() {

@@ -3,16 +3,16 @@
 use std::io;
 
 use super::meta::of_process;
-use super::output::Output;
-use crate::Source;
-use crate::counters::Counters;
-use crate::tracks::Tracks;
+use super::output::EventOutput;
+use crate::ExportSource;
+use crate::counters::TraceCounters;
+use crate::tracks::TrackLayout;
 
 pub(super) fn write(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    counters: &mut Counters,
+    output: &mut EventOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    counters: &mut TraceCounters,
 ) -> io::Result<()> {
     counters.advance(source, tracks, &mut |counter, step| {
         let Some(step) = step else {

@@ -3,15 +3,15 @@
 use std::io;
 
 use super::meta::write_label;
-use super::output::Output;
-use crate::Source;
+use super::output::EventOutput;
+use crate::ExportSource;
 use crate::labels::{CRITICAL, CRITICAL_PATH, piece_name};
-use crate::tracks::Tracks;
+use crate::tracks::TrackLayout;
 
 pub(super) fn write(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
+    output: &mut EventOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
 ) -> io::Result<()> {
     let Some(track) = tracks.critical else {
         return Ok(());

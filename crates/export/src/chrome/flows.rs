@@ -15,16 +15,16 @@ use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_recording::{CallId, TaskId, Trace};
 
 use super::dialect::Dialect;
-use super::output::{Output, Phase};
-use crate::Source;
+use super::output::{EventOutput, EventPhase};
+use crate::ExportSource;
 use crate::release::arrives_early;
 use crate::release::drawn_end;
-use crate::tracks::{Track, Tracks, is_beside, is_waiter};
+use crate::tracks::{SliceTrack, TrackLayout, is_beside, is_waiter};
 
 /// Where one end of a flow may lie.
 #[derive(Clone, Copy, Debug)]
-struct Reach {
-    track: Track,
+struct FlowReach {
+    track: SliceTrack,
     first: i64,
     last: i64,
     /// The whole slice.
@@ -35,18 +35,18 @@ struct Reach {
 }
 
 /// Marks that are in the file.
-type Marks = HashSet<(Track, i64)>;
+type PlacedMarks = HashSet<(SliceTrack, i64)>;
 
 /// Writes a flow for every dependency and returns how many could not be drawn.
 pub(super) fn write(
-    output: &mut Output<'_>,
+    output: &mut EventOutput<'_>,
     dialect: &impl Dialect,
-    source: &Source<'_>,
-    tracks: &Tracks,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
     next_id: &mut u64,
 ) -> io::Result<u64> {
     let mut omitted = 0;
-    let mut marks = Marks::new();
+    let mut marks = PlacedMarks::new();
     for edge in source.edges() {
         let Some(ends) = bind(source, tracks, &edge) else {
             omitted += 1;
@@ -58,11 +58,11 @@ pub(super) fn write(
 }
 
 fn write_ends(
-    output: &mut Output<'_>,
+    output: &mut EventOutput<'_>,
     name: &'static str,
-    ends: Ends,
+    ends: FlowEnds,
     next_id: &mut u64,
-    marks: &mut Marks,
+    marks: &mut PlacedMarks,
 ) -> io::Result<()> {
     *next_id += 1;
     write_end(output, b's', ends.from, name, *next_id)?;
@@ -77,9 +77,9 @@ fn write_ends(
 }
 
 fn write_end(
-    output: &mut Output<'_>,
-    phase: Phase,
-    (track, time): End,
+    output: &mut EventOutput<'_>,
+    phase: EventPhase,
+    (track, time): FlowEnd,
     name: &'static str,
     id: u64,
 ) -> io::Result<()> {
@@ -93,19 +93,19 @@ fn write_end(
     })
 }
 
-type End = (Track, i64);
+type FlowEnd = (SliceTrack, i64);
 
 /// Where a flow begins and ends.
 #[derive(Clone, Copy, Debug)]
-struct Ends {
-    from: End,
-    to: End,
+struct FlowEnds {
+    from: FlowEnd,
+    to: FlowEnd,
     /// It ends at a mark.
     at_mark: bool,
 }
 
 /// Where the flow of an edge begins and ends. A launch comes from its call and cannot go there.
-fn bind(source: &Source<'_>, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
+fn bind(source: &ExportSource<'_>, tracks: &TrackLayout, edge: &Edge) -> Option<FlowEnds> {
     let trace = source.trace;
     if let (EdgeKind::LaunchToTask, Node::Call(from), Node::Task(to)) =
         (edge.kind, edge.from, edge.to)
@@ -120,7 +120,7 @@ fn bind(source: &Source<'_>, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
         .iter()
         .flatten()
         .flat_map(|from| tos.iter().flatten().map(move |to| (from, to)));
-    let connected = |(from, to): (&Reach, &Reach)| {
+    let connected = |(from, to): (&FlowReach, &FlowReach)| {
         let begins = early.then(|| connect(from, to, true)).flatten();
         begins.or_else(|| connect(from, to, false))
     };
@@ -138,7 +138,12 @@ fn is_anywhere_in(kind: EdgeKind) -> bool {
 
 /// The slices that can represent a node, best first: the call that submitted it represents a task
 /// without a slice, or one with a mapped time that contradicts the dependency.
-fn candidates(source: &Source<'_>, tracks: &Tracks, node: Node, edge: &Edge) -> [Option<Reach>; 2] {
+fn candidates(
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    node: Node,
+    edge: &Edge,
+) -> [Option<FlowReach>; 2] {
     let trace = source.trace;
     match node {
         Node::Call(id) if is_anywhere_in(edge.kind) => [Some(whole_call(trace, tracks, id)), None],
@@ -154,7 +159,7 @@ fn candidates(source: &Source<'_>, tracks: &Tracks, node: Node, edge: &Edge) -> 
 }
 
 /// Inside a task's slice, off the edges that it shares with its neighbours.
-fn task(source: &Source<'_>, tracks: &Tracks, id: TaskId) -> Option<Reach> {
+fn task(source: &ExportSource<'_>, tracks: &TrackLayout, id: TaskId) -> Option<FlowReach> {
     let trace = source.trace;
     let track = tracks.task(trace, id)?;
     let time = trace.task(id).time?;
@@ -169,7 +174,7 @@ fn task(source: &Source<'_>, tracks: &Tracks, id: TaskId) -> Option<Reach> {
         _ => (begin + 1, end - 1),
     };
     let mark = if is_waiter { end } else { end - 2 };
-    Some(Reach {
+    Some(FlowReach {
         track,
         first,
         last,
@@ -180,9 +185,9 @@ fn task(source: &Source<'_>, tracks: &Tracks, id: TaskId) -> Option<Reach> {
 }
 
 /// The begin of a call, where none of its children is open yet.
-fn call_begin(trace: &Trace, tracks: &Tracks, id: CallId) -> Reach {
+fn call_begin(trace: &Trace, tracks: &TrackLayout, id: CallId) -> FlowReach {
     let call = trace.call(id);
-    Reach {
+    FlowReach {
         track: tracks.call(trace, id),
         first: call.begin,
         last: call.begin,
@@ -192,11 +197,11 @@ fn call_begin(trace: &Trace, tracks: &Tracks, id: CallId) -> Reach {
     }
 }
 
-/// Anywhere in a call that has no children on its track: see [`Tracks`].
-fn whole_call(trace: &Trace, tracks: &Tracks, id: CallId) -> Reach {
+/// Anywhere in a call that has no children on its track: see [`TrackLayout`].
+fn whole_call(trace: &Trace, tracks: &TrackLayout, id: CallId) -> FlowReach {
     let call = trace.call(id);
     let last = (call.end - 1).max(call.begin);
-    Reach {
+    FlowReach {
         track: tracks.call(trace, id),
         first: call.begin,
         last,
@@ -208,8 +213,8 @@ fn whole_call(trace: &Trace, tracks: &Tracks, id: CallId) -> Reach {
 
 /// The two times, such that no reader turns the arrow around. What launches is left and reached as
 /// early as can be; what releases is left as late as can be.
-fn connect(from: &Reach, to: &Reach, early: bool) -> Option<Ends> {
-    let straight = |start: i64, finish: i64| Ends {
+fn connect(from: &FlowReach, to: &FlowReach, early: bool) -> Option<FlowEnds> {
+    let straight = |start: i64, finish: i64| FlowEnds {
         from: (from.track, start),
         to: (to.track, finish),
         at_mark: false,
@@ -223,7 +228,7 @@ fn connect(from: &Reach, to: &Reach, early: bool) -> Option<Ends> {
         return Some(straight(from.last.min(to.first), to.first));
     }
     match to.mark {
-        Some(mark) if mark >= from.first => Some(Ends {
+        Some(mark) if mark >= from.first => Some(FlowEnds {
             from: (from.track, from.last.min(mark)),
             to: (to.track, mark),
             at_mark: true,

@@ -5,18 +5,18 @@ use std::io;
 use ascend_trace_recording::Trace;
 
 use super::dialect::Dialect;
-use super::output::Output;
-use crate::Source;
-use crate::facts::Facts;
+use super::output::EventOutput;
+use crate::ExportSource;
+use crate::facts::TraceFacts;
 use crate::fields::write_recording;
 use crate::labels::{
     RECORDED, RECORDING, numbered, parts_name, stalls_name, stream_name, thread_name,
 };
-use crate::tracks::{ParallelTracks, Track, Tracks};
+use crate::tracks::{ParallelTracks, SliceTrack, TrackLayout};
 
 /// The track of facts about a process as a whole.
-pub(super) fn of_process(pid: u32) -> Track {
-    Track {
+pub(super) fn of_process(pid: u32) -> SliceTrack {
+    SliceTrack {
         pid,
         tid: pid,
         number: 0,
@@ -26,10 +26,10 @@ pub(super) fn of_process(pid: u32) -> Track {
 
 /// Facts about the recording as a whole, as a mark at its begin.
 pub(super) fn write_recording_mark(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    facts: &Facts,
+    output: &mut EventOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    facts: &TraceFacts,
 ) -> io::Result<()> {
     let Some(track) = tracks.recording else {
         return Ok(());
@@ -45,10 +45,10 @@ pub(super) fn write_recording_mark(
 
 /// Names tracks without a name.
 pub(super) fn write_names(
-    output: &mut Output<'_>,
+    output: &mut EventOutput<'_>,
     dialect: &impl Dialect,
     trace: &Trace,
-    tracks: &mut Tracks,
+    tracks: &mut TrackLayout,
 ) -> io::Result<()> {
     for (order, track) in tracks.fresh_processes() {
         let name = dialect.process_name(trace, &track);
@@ -79,7 +79,7 @@ pub(super) fn write_names(
 
 /// Names tracks that are parallel: the first after the lane, the others with a number.
 fn write_parallel(
-    output: &mut Output<'_>,
+    output: &mut EventOutput<'_>,
     tracks: &mut ParallelTracks,
     name: impl Fn() -> String,
     order: i64,
@@ -92,8 +92,8 @@ fn write_parallel(
 }
 
 pub(super) fn write_label(
-    output: &mut Output<'_>,
-    track: Track,
+    output: &mut EventOutput<'_>,
+    track: SliceTrack,
     what: &str,
     name: &str,
     order: i64,

@@ -3,37 +3,37 @@
 use std::io::{self, Write};
 
 use crate::by_name::ByName;
-use crate::json::Json;
+use crate::json::JsonText;
 use crate::labels::UNNAMED;
-use crate::tracks::Track;
+use crate::tracks::SliceTrack;
 
 /// Bytes that are collected before they are handed on.
 const CHUNK: usize = 256 * 1024;
 
 /// A file of trace events in the making.
-pub(crate) struct Output<'a> {
+pub(crate) struct EventOutput<'a> {
     file: Box<dyn Write + 'a>,
     /// Text that is not passed on yet.
-    json: Json,
+    json: JsonText,
     /// The timestamp that is written as 0.
     begin: i64,
     /// See [`super::Dialect::IS_LIST`].
     is_list: bool,
     is_first: bool,
-    heads: Heads,
-    labels: Labels,
+    heads: EventHeads,
+    labels: LabelCache,
 }
 
-impl<'a> Output<'a> {
+impl<'a> EventOutput<'a> {
     pub(super) fn new(file: Box<dyn Write + 'a>, is_list: bool) -> Self {
         Self {
             file,
             is_list,
-            json: Json::on(Vec::with_capacity(CHUNK + CHUNK / 8)),
+            json: JsonText::on(Vec::with_capacity(CHUNK + CHUNK / 8)),
             begin: 0,
             is_first: true,
-            heads: Heads::default(),
-            labels: Labels::default(),
+            heads: EventHeads::default(),
+            labels: LabelCache::default(),
         }
     }
 
@@ -43,7 +43,7 @@ impl<'a> Output<'a> {
     }
 
     /// Opens the list of events, after what else is to stand before it.
-    pub(super) fn begin(&mut self, head: impl FnOnce(&mut Json)) {
+    pub(super) fn begin(&mut self, head: impl FnOnce(&mut JsonText)) {
         if self.is_list {
             self.json.plain(b"[");
             return;
@@ -57,15 +57,15 @@ impl<'a> Output<'a> {
     #[inline]
     pub(crate) fn event(
         &mut self,
-        phase: Phase,
-        track: Track,
-        rest: impl FnOnce(&mut Members<'_>),
+        phase: EventPhase,
+        track: SliceTrack,
+        rest: impl FnOnce(&mut EventMembers<'_>),
     ) -> io::Result<()> {
         let head = self.heads.of(phase, track);
         self.json
             .plain(if self.is_first { &head[1..] } else { head });
         self.is_first = false;
-        rest(&mut Members {
+        rest(&mut EventMembers {
             json: &mut self.json,
             labels: &mut self.labels,
             begin: self.begin,
@@ -77,7 +77,7 @@ impl<'a> Output<'a> {
 
     /// Closes the list of events and adds facts about the file: as `otherData`, which Chrome's viewer
     /// shows, and as `metadata`, which Perfetto imports.
-    pub(super) fn end(&mut self, about: impl Fn(&mut Json)) -> io::Result<()> {
+    pub(super) fn end(&mut self, about: impl Fn(&mut JsonText)) -> io::Result<()> {
         if self.is_list {
             self.json.plain(b"\n]\n");
         } else {
@@ -106,26 +106,26 @@ impl<'a> Output<'a> {
 }
 
 /// What kind of event it is: a letter.
-pub(crate) type Phase = u8;
+pub(crate) type EventPhase = u8;
 
 /// How the events of a track begin, up to the name: with what separates them from the one before.
 #[derive(Debug, Default)]
-struct Heads {
-    recent: [Head; HEADS],
+struct EventHeads {
+    recent: [EventHead; HEADS],
 }
 
 /// Tracks that are remembered at a time.
 const HEADS: usize = 16;
 
 #[derive(Debug, Default)]
-struct Head {
-    of: Option<(Phase, Track)>,
+struct EventHead {
+    of: Option<(EventPhase, SliceTrack)>,
     text: Vec<u8>,
 }
 
-impl Heads {
+impl EventHeads {
     #[inline]
-    fn of(&mut self, phase: Phase, track: Track) -> &[u8] {
+    fn of(&mut self, phase: EventPhase, track: SliceTrack) -> &[u8] {
         let place = (track.number as usize ^ usize::from(phase) << 1) % HEADS;
         let head = &mut self.recent[place];
         if head.of != Some((phase, track)) {
@@ -136,9 +136,9 @@ impl Heads {
     }
 }
 
-impl Head {
-    fn write(&mut self, phase: Phase, track: Track) {
-        let mut json = Json::on(std::mem::take(&mut self.text));
+impl EventHead {
+    fn write(&mut self, phase: EventPhase, track: SliceTrack) {
+        let mut json = JsonText::on(std::mem::take(&mut self.text));
         json.drain();
         json.plain(b",\n{\"ph\":\"");
         json.plain(&[phase]);
@@ -149,10 +149,10 @@ impl Head {
 }
 
 /// Names with their categories, as they are written.
-type Labels = ByName<Vec<u8>>;
+type LabelCache = ByName<Vec<u8>>;
 
 fn label(name: &str, category: &str) -> Vec<u8> {
-    let mut json = Json::default();
+    let mut json = JsonText::default();
     json.next(b",\"name\":").string(name);
     if !category.is_empty() {
         json.next(b",\"cat\":").string(category);
@@ -161,14 +161,14 @@ fn label(name: &str, category: &str) -> Vec<u8> {
 }
 
 /// The members of one event.
-pub(crate) struct Members<'a> {
-    pub(crate) json: &'a mut Json,
-    labels: &'a mut Labels,
+pub(crate) struct EventMembers<'a> {
+    pub(crate) json: &'a mut JsonText,
+    labels: &'a mut LabelCache,
     begin: i64,
     is_text: bool,
 }
 
-impl Members<'_> {
+impl EventMembers<'_> {
     #[inline]
     pub(crate) fn named(&mut self, name: &str, category: &str) {
         let name = match name.is_empty() {
@@ -200,7 +200,7 @@ impl Members<'_> {
         self.json.next(b",\"dur\":").micros(end - begin);
     }
 
-    /// As [`Members::lasting`], for a slice that holds a mark at its very end. Readers count whole
+    /// As [`EventMembers::lasting`], for a slice that holds a mark at its very end. Readers count whole
     /// nanoseconds and take a slice for over at its end, so it gets one more.
     pub(super) fn lasting_until(&mut self, begin: i64, end: i64) {
         let more = i64::from(begin < end);
@@ -208,7 +208,7 @@ impl Members<'_> {
     }
 
     #[inline]
-    pub(crate) fn args(&mut self, write: impl FnOnce(&mut Json)) {
+    pub(crate) fn args(&mut self, write: impl FnOnce(&mut JsonText)) {
         self.json.plain(b",\"args\":{");
         write(self.json);
         self.json.close(b'}');

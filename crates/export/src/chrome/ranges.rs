@@ -3,18 +3,18 @@
 use std::io;
 
 use super::dialect::Dialect;
-use super::output::Output;
-use crate::Source;
-use crate::facts::Facts;
+use super::output::EventOutput;
+use crate::ExportSource;
+use crate::facts::TraceFacts;
 use crate::fields::write_step;
-use crate::tracks::Tracks;
+use crate::tracks::TrackLayout;
 
 pub(super) fn write(
-    output: &mut Output<'_>,
+    output: &mut EventOutput<'_>,
     dialect: &impl Dialect,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    facts: &Facts,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    facts: &TraceFacts,
 ) -> io::Result<()> {
     let trace = source.trace;
     for (place, track) in &tracks.ranges {

@@ -6,17 +6,17 @@ use ascend_trace_analysis::graphs::{part_kind, part_label};
 use ascend_trace_recording::{StreamId, ThreadId};
 
 use super::dialect::Dialect;
-use super::output::Output;
-use crate::Source;
+use super::output::EventOutput;
+use crate::ExportSource;
 use crate::fields::write_part;
 use crate::release::drawn_end;
-use crate::tracks::{Tracks, is_waiter};
+use crate::tracks::{TrackLayout, is_waiter};
 
 pub(super) fn write_calls(
-    output: &mut Output<'_>,
+    output: &mut EventOutput<'_>,
     dialect: &impl Dialect,
-    source: &Source<'_>,
-    tracks: &Tracks,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
 ) -> io::Result<()> {
     let trace = source.trace;
     for thread in 0..trace.threads().len() as u32 {
@@ -34,10 +34,10 @@ pub(super) fn write_calls(
 }
 
 pub(super) fn write_tasks(
-    output: &mut Output<'_>,
+    output: &mut EventOutput<'_>,
     dialect: &impl Dialect,
-    source: &Source<'_>,
-    tracks: &Tracks,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
 ) -> io::Result<()> {
     let trace = source.trace;
     for stream in 0..trace.streams().len() as u32 {
@@ -62,9 +62,9 @@ pub(super) fn write_tasks(
 
 /// What ran inside of tasks.
 pub(super) fn write_parts(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
+    output: &mut EventOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
 ) -> io::Result<()> {
     let trace = source.trace;
     for stream in 0..trace.streams().len() as u32 {

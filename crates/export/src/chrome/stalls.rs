@@ -2,15 +2,15 @@
 
 use std::io;
 
-use super::output::Output;
-use crate::Source;
+use super::output::EventOutput;
+use crate::ExportSource;
 use crate::fields::write_stall;
-use crate::tracks::Tracks;
+use crate::tracks::TrackLayout;
 
 pub(super) fn write(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
+    output: &mut EventOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
 ) -> io::Result<()> {
     for (track, stall) in tracks.stalls(source) {
         output.event(b'X', track, |members| {

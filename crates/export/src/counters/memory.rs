@@ -3,52 +3,52 @@
 use ascend_trace_format::api::Part;
 use ascend_trace_recording::{Call, Function, ProcessId, Trace};
 
-use super::Step;
-use crate::Source;
+use super::CounterStep;
+use crate::ExportSource;
 use rustc_hash::FxHashMap;
 
 /// Where memory lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum MemoryKind {
     Host,
     Device(u32),
 }
 
 /// Allocated memory in the part that has been read.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct MemoryInUse {
     /// By function.
-    effects: Vec<Option<(bool, Effect)>>,
+    effects: Vec<Option<(bool, MemoryEffect)>>,
     /// Changes after the last part.
-    changes: Vec<Change>,
+    changes: Vec<MemoryChange>,
     /// Where each allocation is, and how much.
-    live: FxHashMap<(ProcessId, u64), (Place, i64)>,
+    live: FxHashMap<(ProcessId, u64), (MemoryKind, i64)>,
 }
 
 /// Effect of a function on memory, and its relevant arguments.
 #[derive(Clone, Copy, Debug)]
-enum Effect {
+enum MemoryEffect {
     Allocates { pointer: usize, size: usize },
     Frees { pointer: usize },
 }
 
 /// An allocation or a release that succeeded.
 #[derive(Clone, Copy, Debug)]
-struct Change {
+struct MemoryChange {
     time: i64,
     process: ProcessId,
-    place: Option<Place>,
+    place: Option<MemoryKind>,
     pointer: u64,
     /// `None`: it is freed.
     size: Option<u64>,
 }
 
-impl Memory {
+impl MemoryInUse {
     /// Adds a part of a trace and returns the changes of the memory in use.
     pub(super) fn advance(
         &mut self,
-        source: &Source<'_>,
-        changed: &mut impl FnMut(ProcessId, Place, Step),
+        source: &ExportSource<'_>,
+        changed: &mut impl FnMut(ProcessId, MemoryKind, CounterStep),
     ) {
         let trace = source.trace;
         let new = trace.functions().iter().skip(self.effects.len());
@@ -80,46 +80,46 @@ impl Memory {
                 None => self.live.remove(&key),
             };
             if let Some((place, size)) = old {
-                changed(change.process, place, Step::new(change.time, -size));
+                changed(change.process, place, CounterStep::new(change.time, -size));
             }
             if let Some((place, size)) = new {
-                changed(change.process, place, Step::new(change.time, size));
+                changed(change.process, place, CounterStep::new(change.time, size));
             }
         }
     }
 }
 
 /// Effect of a function on memory, and whether that is host memory.
-fn effect(function: &Function) -> Option<(bool, Effect)> {
+fn effect(function: &Function) -> Option<(bool, MemoryEffect)> {
     let kinds = [
         (false, Part::Allocated, Part::Freed),
         (true, Part::HostAllocated, Part::HostFreed),
     ];
     kinds.into_iter().find_map(|(is_host, made, freed)| {
-        let frees = |pointer| Effect::Frees { pointer };
+        let frees = |pointer| MemoryEffect::Frees { pointer };
         let allocates = || {
             let (pointer, size) = function.part(made).zip(function.part(Part::Size))?;
-            Some(Effect::Allocates { pointer, size })
+            Some(MemoryEffect::Allocates { pointer, size })
         };
         let effect = function.part(freed).map(frees).or_else(allocates)?;
         Some((is_host, effect))
     })
 }
 
-fn change(trace: &Trace, call: &Call, is_host: bool, effect: Effect) -> Option<Change> {
+fn change(trace: &Trace, call: &Call, is_host: bool, effect: MemoryEffect) -> Option<MemoryChange> {
     let args = trace.args(call);
     let word = |place: usize| args.get(place).copied();
     let place = match call.device {
-        _ if is_host => Some(Place::Host),
-        device => device.map(|it| Place::Device(it.into())),
+        _ if is_host => Some(MemoryKind::Host),
+        device => device.map(|it| MemoryKind::Device(it.into())),
     };
     let (time, pointer, size) = match effect {
-        Effect::Allocates { pointer, size } => (call.end, word(pointer)?, Some(word(size)?)),
-        Effect::Frees { pointer } => (call.begin, word(pointer)?, None),
+        MemoryEffect::Allocates { pointer, size } => (call.end, word(pointer)?, Some(word(size)?)),
+        MemoryEffect::Frees { pointer } => (call.begin, word(pointer)?, None),
     };
     let process = trace.thread(call.thread).process;
     let is_complete = pointer != 0 && (size.is_none() || place.is_some());
-    is_complete.then_some(Change {
+    is_complete.then_some(MemoryChange {
         time,
         process,
         place,

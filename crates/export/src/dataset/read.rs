@@ -9,9 +9,9 @@ use ::parquet::record::{Field, Row};
 use ascend_trace_analysis::align::{Comm, Lane, Obstacle, Participant, Recorded, Round};
 
 /// A row, by the names of its columns.
-struct Cells<'r>(BTreeMap<&'r str, &'r Field>);
+struct RowCells<'r>(BTreeMap<&'r str, &'r Field>);
 
-impl<'r> Cells<'r> {
+impl<'r> RowCells<'r> {
     fn of(row: &'r Row) -> Self {
         let cells = row.get_column_iter();
         Self(cells.map(|(name, field)| (name.as_str(), field)).collect())
@@ -47,12 +47,12 @@ impl<'r> Cells<'r> {
 
 /// A recording that is put together from its rows.
 #[derive(Debug, Default)]
-pub struct Collected {
+pub struct CollectedRecording {
     recorded: Recorded,
     participants: BTreeMap<u32, Participant>,
 }
 
-impl Collected {
+impl CollectedRecording {
     /// Takes the rows of a file of the table `processes`. `rank` is that of the folder.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Collected {
     }
 }
 
-fn collective(participant: &mut Participant, place: usize, row: &Cells<'_>) {
+fn collective(participant: &mut Participant, place: usize, row: &RowCells<'_>) {
     let comms = &mut participant.comms;
     if comms.len() <= place {
         comms.resize(place + 1, Comm::default());
@@ -135,11 +135,11 @@ fn collective(participant: &mut Participant, place: usize, row: &Cells<'_>) {
     comm.lanes[place].push(round.with_needs(row.text("needs")));
 }
 
-fn each(file: File, mut take: impl FnMut(&Cells<'_>)) -> io::Result<()> {
+fn each(file: File, mut take: impl FnMut(&RowCells<'_>)) -> io::Result<()> {
     let reader = SerializedFileReader::new(file).map_err(io::Error::other)?;
     let rows = reader.get_row_iter(None).map_err(io::Error::other)?;
     for row in rows {
-        take(&Cells::of(&row.map_err(io::Error::other)?));
+        take(&RowCells::of(&row.map_err(io::Error::other)?));
     }
     Ok(())
 }

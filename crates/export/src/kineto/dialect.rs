@@ -11,29 +11,29 @@ use ascend_trace_analysis::{Class, EdgeKind};
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{CallId, Range, TaskId, TimeRange, Trace};
 
-use super::steps::Steps;
-use super::{Names, cuda};
-use crate::Source;
-use crate::chrome::{Dialect, Label, Output};
-use crate::fields::{Fields, write_call, write_task};
-use crate::json::Json;
+use super::steps::StepRanges;
+use super::{EventNames, cuda};
+use crate::ExportSource;
+use crate::chrome::{Dialect, EventLabel, EventOutput};
+use crate::fields::{FieldWriter, write_call, write_task};
+use crate::json::JsonText;
 use crate::labels::{RECORDING, process_name};
-use crate::tracks::{Numbering, ProcessTrack, Tracks};
+use crate::tracks::{ProcessNumbering, ProcessTrack, TrackLayout};
 
-pub(super) struct Kineto {
+pub(super) struct KinetoDialect {
     rank: u64,
-    names: Names,
-    steps: Steps,
+    names: EventNames,
+    steps: StepRanges,
     /// Until when anything is known to have happened.
     end: i64,
 }
 
-impl Kineto {
-    pub(super) fn new(rank: u64, names: Names) -> Self {
+impl KinetoDialect {
+    pub(super) fn new(rank: u64, names: EventNames) -> Self {
         Self {
             rank,
             names,
-            steps: Steps::default(),
+            steps: StepRanges::default(),
             end: i64::MIN,
         }
     }
@@ -43,13 +43,13 @@ impl Kineto {
 const STREAM: &str = "stream";
 const NO_WORK: &str = "on_stream";
 
-impl Dialect for Kineto {
-    const NUMBERING: Numbering = Numbering::Devices;
+impl Dialect for KinetoDialect {
+    const NUMBERING: ProcessNumbering = ProcessNumbering::Devices;
     /// Processes that share a device share its counters' names, and no reader asks for them.
     const HAS_EXTRAS: bool = false;
 
     /// Readers search for the rank line by line, with a blank before the number.
-    fn write_head(&self, json: &mut Json) {
+    fn write_head(&self, json: &mut JsonText) {
         let head = format!(
             ",\"schemaVersion\":1,\"distributedInfo\":{{\"rank\": {}}}",
             self.rank
@@ -57,12 +57,12 @@ impl Dialect for Kineto {
         json.plain(head.as_bytes());
     }
 
-    fn advance(&mut self, source: &Source<'_>, tracks: &Tracks) {
+    fn advance(&mut self, source: &ExportSource<'_>, tracks: &TrackLayout) {
         let end = source.trace.span().map_or(i64::MIN, |span| span.end);
         self.end = self.end.max(end);
         if source.part.is_last {
             let ranges = source.trace.ranges();
-            self.steps = Steps::of(tracks.ranges.iter().map(|(place, _)| &ranges[*place]));
+            self.steps = StepRanges::of(tracks.ranges.iter().map(|(place, _)| &ranges[*place]));
         }
     }
 
@@ -73,14 +73,14 @@ impl Dialect for Kineto {
         }
     }
 
-    fn call<'s>(&self, source: &'s Source<'_>, id: CallId) -> Label<'s> {
+    fn call<'s>(&self, source: &'s ExportSource<'_>, id: CallId) -> EventLabel<'s> {
         let name = self.cuda_name(source, id);
         let call = source.trace.call(id);
         let own = || source.trace.function(call.function).name.as_str();
         (name.unwrap_or_else(own).into(), "cuda_runtime")
     }
 
-    fn write_call<'t>(&self, json: &mut Json, source: &Source<'t>, id: CallId) {
+    fn write_call<'t>(&self, json: &mut JsonText, source: &ExportSource<'t>, id: CallId) {
         let call = source.trace.call(id);
         if self.cuda_name(source, id).is_some() {
             let function = source.trace.function(call.function);
@@ -92,7 +92,7 @@ impl Dialect for Kineto {
         }
     }
 
-    fn task<'s>(&self, source: &'s Source<'_>, id: TaskId) -> Label<'s> {
+    fn task<'s>(&self, source: &'s ExportSource<'_>, id: TaskId) -> EventLabel<'s> {
         let (trace, task) = (source.trace, source.trace.task(id));
         let category = match (Class::of(trace, task), task.kind) {
             (Class::Work, TaskKind::Memcpy) => "gpu_memcpy",
@@ -101,13 +101,13 @@ impl Dialect for Kineto {
             (_, kind) => kind.name(),
         };
         let name = match self.names {
-            Names::Own => None,
-            Names::Cuda => cuda::task(trace, task),
+            EventNames::Own => None,
+            EventNames::Cuda => cuda::task(trace, task),
         };
         (name.unwrap_or_else(|| task_label(trace, task)), category)
     }
 
-    fn write_task<'t>(&self, json: &mut Json, source: &Source<'t>, id: TaskId) {
+    fn write_task<'t>(&self, json: &mut JsonText, source: &ExportSource<'t>, id: TaskId) {
         let (trace, task) = (source.trace, source.trace.task(id));
         let is_work = Class::of(trace, task) == Class::Work;
         write_task(json, source, id, if is_work { STREAM } else { NO_WORK });
@@ -122,7 +122,7 @@ impl Dialect for Kineto {
         }
     }
 
-    fn range<'s>(&self, _: &'s Source<'_>, range: &'s Range) -> Label<'s> {
+    fn range<'s>(&self, _: &'s ExportSource<'_>, range: &'s Range) -> EventLabel<'s> {
         (self.steps.name(range), "user_annotation")
     }
 
@@ -137,9 +137,9 @@ impl Dialect for Kineto {
     /// it.
     fn write_last(
         &self,
-        output: &mut Output<'_>,
-        source: &Source<'_>,
-        tracks: &Tracks,
+        output: &mut EventOutput<'_>,
+        source: &ExportSource<'_>,
+        tracks: &TrackLayout,
     ) -> io::Result<()> {
         let Some(track) = tracks.recording.filter(|_| self.steps.is_empty()) else {
             return Ok(());
@@ -154,17 +154,17 @@ impl Dialect for Kineto {
     }
 }
 
-impl Kineto {
-    fn cuda_name(&self, source: &Source<'_>, id: CallId) -> Option<&'static str> {
+impl KinetoDialect {
+    fn cuda_name(&self, source: &ExportSource<'_>, id: CallId) -> Option<&'static str> {
         match self.names {
-            Names::Own => None,
-            Names::Cuda => cuda::call(source.trace, source.trace.call(id)),
+            EventNames::Own => None,
+            EventNames::Cuda => cuda::call(source.trace, source.trace.call(id)),
         }
     }
 }
 
 /// The operator of a call and its task: each call is a separate one.
-fn write_external(json: &mut Json, source: &Source<'_>, call: CallId) {
+fn write_external(json: &mut JsonText, source: &ExportSource<'_>, call: CallId) {
     let number = u64::from(source.trace.call_number(call)) + 1;
     json.key("External id").unsigned(number);
 }

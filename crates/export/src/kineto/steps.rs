@@ -16,9 +16,9 @@ const STEP: &str = "ProfilerStep";
 /// Which ranges are steps: those of one thread, by one word. Several threads can report the same steps,
 /// and a range inside a step can have a number, too.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Steps(Option<(ThreadId, &'static str)>);
+pub(super) struct StepRanges(Option<(ThreadId, &'static str)>);
 
-impl Steps {
+impl StepRanges {
     /// Of ranges in the order of their begins, longer ones first: the first one defines the steps.
     pub(super) fn of<'r>(mut ranges: impl Iterator<Item = &'r Range>) -> Self {
         Self(ranges.find_map(|range| Some((range.thread, numbered(range)?.0))))
@@ -66,7 +66,7 @@ mod tests {
             name: (*name).to_owned(),
         });
         let ranges: Vec<_> = ranges.collect();
-        let steps = Steps::of(ranges.iter());
+        let steps = StepRanges::of(ranges.iter());
         ranges
             .iter()
             .map(|it| steps.name(it).into_owned())

@@ -10,16 +10,16 @@ use ::parquet::errors::Result;
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-use super::words::Words;
-use crate::tables::{Cell, Column as Source, Kind, Value};
+use super::words::WordColumn;
+use crate::tables::{CellValue, ColumnKind, TableCell, TableColumn as Source};
 
 /// The schema of a table; every cell may be null.
-pub(super) fn schema(columns: &[(&'static str, Kind)]) -> Result<TypePtr> {
-    let field = |(name, kind): &(&'static str, Kind)| -> Result<TypePtr> {
+pub(super) fn schema(columns: &[(&'static str, ColumnKind)]) -> Result<TypePtr> {
+    let field = |(name, kind): &(&'static str, ColumnKind)| -> Result<TypePtr> {
         let (physical, logical) = match kind {
-            Kind::Number => (Physical::INT64, integer(true)),
-            Kind::Unsigned => (Physical::INT64, integer(false)),
-            Kind::Word | Kind::Text => (Physical::BYTE_ARRAY, LogicalType::String),
+            ColumnKind::Number => (Physical::INT64, integer(true)),
+            ColumnKind::Unsigned => (Physical::INT64, integer(false)),
+            ColumnKind::Word | ColumnKind::Text => (Physical::BYTE_ARRAY, LogicalType::String),
         };
         let field = Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::OPTIONAL)
@@ -37,27 +37,32 @@ fn integer(is_signed: bool) -> LogicalType {
 
 /// The cells of a column that are not in the file yet.
 #[derive(Debug)]
-enum Column {
-    Numbers(Numbers),
-    Texts(Texts),
-    Words(Words),
+enum UnwrittenColumn {
+    Numbers(NumberCells),
+    Texts(TextCells),
+    Words(WordColumn),
 }
 
 /// All columns of a table, as far as they are not in the file yet.
 #[derive(Debug)]
-pub(super) struct Columns {
-    columns: Vec<Column>,
+pub(super) struct UnwrittenRows {
+    columns: Vec<UnwrittenColumn>,
     /// The column of the table that is not among them.
     left_out: Option<&'static str>,
     rows: usize,
 }
 
-impl Columns {
-    pub(super) fn new(columns: &[(&'static str, Kind)], left_out: Option<&'static str>) -> Self {
-        let column = |(_, kind): &(&'static str, Kind)| match kind {
-            Kind::Number | Kind::Unsigned => Column::Numbers(Numbers::default()),
-            Kind::Text => Column::Texts(Texts::default()),
-            Kind::Word => Column::Words(Words::new()),
+impl UnwrittenRows {
+    pub(super) fn new(
+        columns: &[(&'static str, ColumnKind)],
+        left_out: Option<&'static str>,
+    ) -> Self {
+        let column = |(_, kind): &(&'static str, ColumnKind)| match kind {
+            ColumnKind::Number | ColumnKind::Unsigned => {
+                UnwrittenColumn::Numbers(NumberCells::default())
+            }
+            ColumnKind::Text => UnwrittenColumn::Texts(TextCells::default()),
+            ColumnKind::Word => UnwrittenColumn::Words(WordColumn::new()),
         };
         Self {
             columns: columns.iter().map(column).collect(),
@@ -72,33 +77,33 @@ impl Columns {
 
     pub(super) fn text_bytes(&self) -> usize {
         let bytes = self.columns.iter().map(|column| match column {
-            Column::Numbers(_) => 0,
-            Column::Texts(texts) => texts.bytes.len(),
-            Column::Words(words) => words.bytes(),
+            UnwrittenColumn::Numbers(_) => 0,
+            UnwrittenColumn::Texts(texts) => texts.bytes.len(),
+            UnwrittenColumn::Words(words) => words.bytes(),
         });
         bytes.sum()
     }
 
     /// Adds rows, a column at a time. `columns` are all those of the table.
     pub(super) fn add<'t, R>(&mut self, columns: &[Source<'t, R>], rows: &[R]) {
-        let mut cell = Cell::default();
+        let mut cell = TableCell::default();
         let kept = columns.iter().filter(|it| Some(it.name()) != self.left_out);
         for (column, source) in self.columns.iter_mut().zip(kept) {
             match column {
-                Column::Numbers(numbers) => {
+                UnwrittenColumn::Numbers(numbers) => {
                     for row in rows {
                         numbers.push(source.fill(row, &mut cell).number());
                     }
                 }
-                Column::Texts(texts) => {
+                UnwrittenColumn::Texts(texts) => {
                     for row in rows {
                         texts.push(source.fill(row, &mut cell).text());
                     }
                 }
-                Column::Words(words) => {
+                UnwrittenColumn::Words(words) => {
                     for row in rows {
                         match source.fill(row, &mut cell) {
-                            Value::Text(text) => words.push(text),
+                            CellValue::Text(text) => words.push(text),
                             _ => words.push_none(),
                         }
                     }
@@ -115,14 +120,14 @@ impl Columns {
         group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<()> {
         for (place, column) in self.columns.iter_mut().enumerate() {
-            if let Column::Words(words) = column {
+            if let UnwrittenColumn::Words(words) = column {
                 let (bytes, close) = words.encode(schema.column(place))?;
                 group.append_column(&bytes, close)?;
             } else if let Some(mut writer) = group.next_column()? {
                 match column {
-                    Column::Numbers(numbers) => numbers.write(&mut writer)?,
-                    Column::Texts(texts) => texts.write(&mut writer)?,
-                    Column::Words(_) => {}
+                    UnwrittenColumn::Numbers(numbers) => numbers.write(&mut writer)?,
+                    UnwrittenColumn::Texts(texts) => texts.write(&mut writer)?,
+                    UnwrittenColumn::Words(_) => {}
                 }
                 writer.close()?;
             }
@@ -133,13 +138,13 @@ impl Columns {
 }
 
 #[derive(Debug, Default)]
-struct Numbers {
+struct NumberCells {
     numbers: Vec<i64>,
     /// 1 for a value, 0 for none.
     levels: Vec<i16>,
 }
 
-impl Numbers {
+impl NumberCells {
     #[inline]
     fn push(&mut self, number: Option<i64>) {
         if let Some(number) = number {
@@ -159,14 +164,14 @@ impl Numbers {
 }
 
 #[derive(Debug, Default)]
-struct Texts {
+struct TextCells {
     /// All texts in one, and where each ends.
     bytes: Vec<u8>,
     ends: Vec<usize>,
     levels: Vec<i16>,
 }
 
-impl Texts {
+impl TextCells {
     #[inline]
     fn push(&mut self, text: Option<&str>) {
         if let Some(text) = text {

@@ -24,7 +24,7 @@ const LONGEST: usize = 64;
 
 /// The rows of one group.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct WordColumn {
     rows: Vec<u32>,
     numbers: FxHashMap<Box<str>, u32>,
     /// The texts in the order of their numbers, each after its length.
@@ -32,7 +32,7 @@ pub(super) struct Words {
     nulls: usize,
 }
 
-impl Words {
+impl WordColumn {
     pub(super) fn new() -> Self {
         Self {
             rows: Vec::new(),

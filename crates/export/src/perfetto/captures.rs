@@ -3,17 +3,17 @@
 use std::io;
 
 use super::fields::event::{SLICE_BEGIN, SLICE_END};
-use super::output::Output;
-use crate::Source;
-use crate::facts::Facts;
+use super::output::PacketOutput;
+use crate::ExportSource;
+use crate::facts::TraceFacts;
 use crate::fields::write_graph;
-use crate::tracks::Tracks;
+use crate::tracks::TrackLayout;
 
 pub(super) fn write(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    facts: &Facts,
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    facts: &TraceFacts,
 ) -> io::Result<()> {
     for graph in source.graphs.all() {
         let span = graph.making_span(source.trace);

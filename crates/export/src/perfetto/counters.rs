@@ -4,23 +4,23 @@ use std::io;
 
 use super::fields::event::COUNTER;
 use super::meta::{process_uuid, uuid, write_counter_track};
-use super::output::{Output, Place, Uuid};
-use super::sequences::Owner;
-use crate::Source;
-use crate::counters::Counters;
-use crate::tracks::Tracks;
+use super::output::{EventPlace, PacketOutput, TrackUuid};
+use super::sequences::SequenceOwner;
+use crate::ExportSource;
+use crate::counters::TraceCounters;
+use crate::tracks::TrackLayout;
 
 /// Tracks of counters begin here, beyond those of slices.
 const FIRST: u64 = 1 << 27;
 
 pub(super) fn write(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    counters: &mut Counters,
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    counters: &mut TraceCounters,
 ) -> io::Result<()> {
     counters.advance(source, tracks, &mut |counter, step| {
-        let track = Uuid(FIRST + counter.number);
+        let track = TrackUuid(FIRST + counter.number);
         match step {
             None => {
                 let parent = counter.track.map_or(process_uuid(counter.pid), uuid);
@@ -29,8 +29,8 @@ pub(super) fn write(
                 write_counter_track(output, track, parent, &name, counter.unit)
             }
             Some(step) => {
-                let owner = Owner::Counter(counter.number);
-                let place = Place { owner, track };
+                let owner = SequenceOwner::Counter(counter.number);
+                let place = EventPlace { owner, track };
                 output.event(COUNTER, place, step.time, |event| {
                     event.counter(step.amount)
                 })

@@ -4,22 +4,22 @@ use std::io;
 
 use super::fields::event::{SLICE_BEGIN, SLICE_END};
 use super::meta::write_critical_track;
-use super::output::{Output, Place};
-use super::sequences::Owner;
-use crate::Source;
+use super::output::{EventPlace, PacketOutput};
+use super::sequences::SequenceOwner;
+use crate::ExportSource;
 use crate::labels::{CRITICAL, piece_name};
-use crate::tracks::Tracks;
+use crate::tracks::TrackLayout;
 
 pub(super) fn write(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
 ) -> io::Result<()> {
     let Some(track) = tracks.critical else {
         return Ok(());
     };
-    let place = Place {
-        owner: Owner::All,
+    let place = EventPlace {
+        owner: SequenceOwner::All,
         track: write_critical_track(output, track)?,
     };
     for piece in source.critical.iter() {

@@ -12,10 +12,10 @@ use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_recording::{CallId, Task, TaskId, Trace};
 
 use super::fields::event::INSTANT;
-use super::output::{Output, TrackEvent};
-use crate::Source;
+use super::output::{PacketOutput, TrackEvent};
+use crate::ExportSource;
 use crate::release::{arrives_early, drawn_end};
-use crate::tracks::{Track, Tracks, is_waiter};
+use crate::tracks::{SliceTrack, TrackLayout, is_waiter};
 
 /// The number of a flow: which two things it joins. Calls and tasks of one trace have numbers
 /// of 31 bits as far as anyone has memory for an export of more.
@@ -31,7 +31,7 @@ fn number(trace: &Trace, edge: &Edge) -> u64 {
 
 /// Where an arrow arrives at a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(super) enum ArrowArrival {
     /// With the slice's begin.
     Begin,
     /// With the slice's end.
@@ -42,7 +42,7 @@ pub(super) enum Arrival {
 
 /// Which slice of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slice {
+enum NodeSlice {
     /// A task's own.
     Task,
     /// That of a call, also for the task that it submitted.
@@ -51,15 +51,15 @@ enum Slice {
 
 /// Between which slices an edge is drawn.
 #[derive(Clone, Copy, Debug)]
-struct Route {
-    from: Slice,
-    to: Slice,
-    arrival: Arrival,
+struct FlowRoute {
+    from: NodeSlice,
+    to: NodeSlice,
+    arrival: ArrowArrival,
 }
 
 /// A slice as far as the order of events goes.
 #[derive(Clone, Copy, Debug)]
-struct Extent {
+struct SliceExtent {
     begin: i64,
     end: i64,
     /// Orders slices at equal times as the file does.
@@ -67,23 +67,23 @@ struct Extent {
 }
 
 /// Where a mark is, when, and whether arrows leave there.
-type FarMark = (Track, i64, bool);
+type FarMark = (SliceTrack, i64, bool);
 
 /// Which flows touch which slice.
-pub(super) struct Flows<'s, 't> {
-    source: &'s Source<'t>,
-    tracks: &'s Tracks,
-    linked: Linked,
+pub(super) struct SliceFlows<'s, 't> {
+    source: &'s ExportSource<'t>,
+    tracks: &'s TrackLayout,
+    linked: LinkedNodes,
     /// Dependencies that no pair of slices can show.
     omitted: Cell<u64>,
 }
 
-impl<'s, 't> Flows<'s, 't> {
-    pub(super) fn new(source: &'s Source<'t>, tracks: &'s Tracks) -> Self {
+impl<'s, 't> SliceFlows<'s, 't> {
+    pub(super) fn new(source: &'s ExportSource<'t>, tracks: &'s TrackLayout) -> Self {
         Self {
             source,
             tracks,
-            linked: Linked::of(source),
+            linked: LinkedNodes::of(source),
             omitted: Cell::new(0),
         }
     }
@@ -93,24 +93,24 @@ impl<'s, 't> Flows<'s, 't> {
     }
 
     /// The flows of a task's slice.
-    pub(super) fn of_task(&self, id: TaskId) -> Touch {
-        let mut touch = Touch::default();
-        self.add(Node::Task(id), Slice::Task, &mut touch);
+    pub(super) fn of_task(&self, id: TaskId) -> TouchingFlows {
+        let mut touch = TouchingFlows::default();
+        self.add(Node::Task(id), NodeSlice::Task, &mut touch);
         touch
     }
 
     /// The flows of a call's slice: its own, and those of its task that its slice cannot take.
-    pub(super) fn of_call(&self, id: CallId) -> Touch {
-        let mut touch = Touch::default();
-        self.add(Node::Call(id), Slice::Call, &mut touch);
+    pub(super) fn of_call(&self, id: CallId) -> TouchingFlows {
+        let mut touch = TouchingFlows::default();
+        self.add(Node::Call(id), NodeSlice::Call, &mut touch);
         if let Some(task) = self.source.trace.call(id).task {
-            self.add(Node::Task(task), Slice::Call, &mut touch);
+            self.add(Node::Task(task), NodeSlice::Call, &mut touch);
         }
         touch
     }
 
     /// Whether a dependency is known when both its ends are written. Longer ones get separate marks;
-    /// see [`Flows::write_far`].
+    /// see [`SliceFlows::write_far`].
     fn is_near(&self, edge: &Edge) -> bool {
         let (source, part) = (self.source, &self.source.part);
         let is_known = || source.keys.edge(source.trace, edge) < part.known;
@@ -118,7 +118,7 @@ impl<'s, 't> Flows<'s, 't> {
     }
 
     /// Adds the flows of a node that this slice of it takes part in.
-    fn add(&self, node: Node, slice: Slice, touch: &mut Touch) {
+    fn add(&self, node: Node, slice: NodeSlice, touch: &mut TouchingFlows) {
         let trace = self.source.trace;
         let dependencies = &self.source.dependencies;
         let launched = match node {
@@ -135,13 +135,13 @@ impl<'s, 't> Flows<'s, 't> {
                 Some(route) if route.from == slice => touch.leaving.push(number(trace, &edge)),
                 Some(_) => {}
                 // Counted once: every node with edges has one slice that is a call's.
-                None if slice == Slice::Call => self.omitted.set(self.omitted.get() + 1),
+                None if slice == NodeSlice::Call => self.omitted.set(self.omitted.get() + 1),
                 None => {}
             }
         }
         // A launch arrives at the task's own slice.
         let launch = match (node, slice) {
-            (Node::Task(task), Slice::Task) => Some(Edge::launch(trace, task)),
+            (Node::Task(task), NodeSlice::Task) => Some(Edge::launch(trace, task)),
             _ => None,
         };
         let stored = is_linked.then(|| dependencies.stored_incoming(node));
@@ -157,7 +157,7 @@ impl<'s, 't> Flows<'s, 't> {
     /// Writes the missing ends of arrows with another end in this part that were not known when these
     /// ends were written. Those of a slice share a mark at its end: importers limit the depth of slices
     /// on top of each other.
-    pub(super) fn write_far(&self, output: &mut Output<'_>) -> io::Result<()> {
+    pub(super) fn write_far(&self, output: &mut PacketOutput<'_>) -> io::Result<()> {
         let (source, trace) = (self.source, self.source.trace);
         let key = |node| source.keys.node(trace, node);
         let mut marks: BTreeMap<FarMark, Vec<u64>> = BTreeMap::new();
@@ -177,8 +177,8 @@ impl<'s, 't> Flows<'s, 't> {
                 self.mark(edge.to, route.to),
             );
             let arrive_begin = match route.arrival {
-                Arrival::Begin => self.begin(edge.to, route.to),
-                Arrival::End | Arrival::Mark => arrive.1,
+                ArrowArrival::Begin => self.begin(edge.to, route.to),
+                ArrowArrival::End | ArrowArrival::Mark => arrive.1,
             };
             if is_far(edge.from) {
                 let time = leave.1.min(arrive_begin);
@@ -206,20 +206,20 @@ impl<'s, 't> Flows<'s, 't> {
     }
 
     /// When a slice of a node begins.
-    fn begin(&self, node: Node, slice: Slice) -> i64 {
+    fn begin(&self, node: Node, slice: NodeSlice) -> i64 {
         let trace = self.source.trace;
         match (node, slice) {
-            (Node::Task(id), Slice::Task) => {
+            (Node::Task(id), NodeSlice::Task) => {
                 let task = trace.task(id);
                 task.time.map_or(i64::MAX, |time| time.begin)
             }
-            (Node::Task(id), Slice::Call) => trace.call(trace.task(id).call).begin,
+            (Node::Task(id), NodeSlice::Call) => trace.call(trace.task(id).call).begin,
             (Node::Call(id), _) => trace.call(id).begin,
         }
     }
 
     /// Where a mark for a slice of a node goes.
-    fn mark(&self, node: Node, slice: Slice) -> (Track, i64) {
+    fn mark(&self, node: Node, slice: NodeSlice) -> (SliceTrack, i64) {
         let trace = self.source.trace;
         let call = match node {
             Node::Call(id) => id,
@@ -227,7 +227,7 @@ impl<'s, 't> Flows<'s, 't> {
         };
         let of_call = (self.tracks.call(trace, call), trace.call(call).end);
         match (node, slice) {
-            (Node::Task(id), Slice::Task) => {
+            (Node::Task(id), NodeSlice::Task) => {
                 let track = self.tracks.task(trace, id);
                 let time = trace.task(id).time;
                 let end = time.map(|time| drawn_end(self.source, id, time));
@@ -239,14 +239,14 @@ impl<'s, 't> Flows<'s, 't> {
 
     /// Between which slices an edge is drawn: those of the tasks, unless they have none or their
     /// mapped times contradict the dependency; then those of the calls that submitted them.
-    fn route(&self, edge: &Edge) -> Option<Route> {
+    fn route(&self, edge: &Edge) -> Option<FlowRoute> {
         // A launch comes from its call and cannot go there.
         if let (EdgeKind::LaunchToTask, Node::Call(from), Node::Task(to)) =
             (edge.kind, edge.from, edge.to)
         {
             let arrival = arrival(edge.kind, &self.call(from), &self.task(to)?)?;
-            let (from, to) = (Slice::Call, Slice::Task);
-            return Some(Route { from, to, arrival });
+            let (from, to) = (NodeSlice::Call, NodeSlice::Task);
+            return Some(FlowRoute { from, to, arrival });
         }
         let (froms, tos) = (self.candidates(edge.from), self.candidates(edge.to));
         let pairs = froms
@@ -257,7 +257,7 @@ impl<'s, 't> Flows<'s, 't> {
                 continue;
             };
             if let Some(arrival) = arrival(edge.kind, &from.1, &to.1) {
-                return Some(Route {
+                return Some(FlowRoute {
                     from: from.0,
                     to: to.0,
                     arrival,
@@ -267,32 +267,32 @@ impl<'s, 't> Flows<'s, 't> {
         None
     }
 
-    fn candidates(&self, node: Node) -> [Option<(Slice, Extent)>; 2] {
+    fn candidates(&self, node: Node) -> [Option<(NodeSlice, SliceExtent)>; 2] {
         match node {
-            Node::Call(id) => [Some((Slice::Call, self.call(id))), None],
+            Node::Call(id) => [Some((NodeSlice::Call, self.call(id))), None],
             Node::Task(id) => {
                 let call = self.call(self.source.trace.task(id).call);
                 [
-                    self.task(id).map(|extent| (Slice::Task, extent)),
-                    Some((Slice::Call, call)),
+                    self.task(id).map(|extent| (NodeSlice::Task, extent)),
+                    Some((NodeSlice::Call, call)),
                 ]
             }
         }
     }
 
-    fn task(&self, id: TaskId) -> Option<Extent> {
+    fn task(&self, id: TaskId) -> Option<SliceExtent> {
         let task = self.source.trace.task(id);
         let time = task.time?;
-        Some(Extent {
+        Some(SliceExtent {
             begin: time.begin,
             end: drawn_end(self.source, id, time),
             rank: rank(self.source.trace, task),
         })
     }
 
-    fn call(&self, id: CallId) -> Extent {
+    fn call(&self, id: CallId) -> SliceExtent {
         let call = self.source.trace.call(id);
-        Extent {
+        SliceExtent {
             begin: call.begin,
             end: call.end,
             rank: CALLS,
@@ -301,13 +301,13 @@ impl<'s, 't> Flows<'s, 't> {
 }
 
 /// Which calls and tasks have stored edges: most have none, and need not be looked up.
-struct Linked {
+struct LinkedNodes {
     calls: Vec<bool>,
     tasks: Vec<bool>,
 }
 
-impl Linked {
-    fn of(source: &Source<'_>) -> Self {
+impl LinkedNodes {
+    fn of(source: &ExportSource<'_>) -> Self {
         let mut linked = Self {
             calls: vec![false; source.trace.calls().len()],
             tasks: vec![false; source.trace.tasks().len()],
@@ -337,15 +337,15 @@ impl Linked {
 }
 
 /// How the flow of an edge arrives, if it can be drawn between these slices.
-fn arrival(kind: EdgeKind, from: &Extent, to: &Extent) -> Option<Arrival> {
+fn arrival(kind: EdgeKind, from: &SliceExtent, to: &SliceExtent) -> Option<ArrowArrival> {
     let after = |time: i64| (time, to.rank) > (from.begin, from.rank);
     let early = arrives_early(kind);
     if after(to.begin) && (early || to.begin >= from.end) {
-        Some(Arrival::Begin)
+        Some(ArrowArrival::Begin)
     } else if kind == EdgeKind::LaunchToTask {
-        (to.begin >= from.begin && after(to.end)).then_some(Arrival::End)
+        (to.begin >= from.begin && after(to.end)).then_some(ArrowArrival::End)
     } else {
-        after(to.end).then_some(Arrival::Mark)
+        after(to.end).then_some(ArrowArrival::Mark)
     }
 }
 
@@ -361,19 +361,19 @@ pub(super) fn rank(trace: &Trace, task: &Task) -> u8 {
 
 /// The flows that touch one slice.
 #[derive(Debug, Default)]
-pub(super) struct Touch {
-    leaving: Few<u64>,
-    arriving: Few<(Arrival, u64)>,
+pub(super) struct TouchingFlows {
+    leaving: ShortList<u64>,
+    arriving: ShortList<(ArrowArrival, u64)>,
 }
 
 /// A list that nearly always has one entry, which needs no allocation.
 #[derive(Debug)]
-struct Few<T> {
+struct ShortList<T> {
     first: Option<T>,
     others: Vec<T>,
 }
 
-impl<T> Default for Few<T> {
+impl<T> Default for ShortList<T> {
     fn default() -> Self {
         Self {
             first: None,
@@ -382,7 +382,7 @@ impl<T> Default for Few<T> {
     }
 }
 
-impl<T> Few<T> {
+impl<T> ShortList<T> {
     fn push(&mut self, item: T) {
         match self.first {
             None => self.first = Some(item),
@@ -395,8 +395,8 @@ impl<T> Few<T> {
     }
 }
 
-impl Touch {
-    pub(super) fn has(&self, arrival: Arrival) -> bool {
+impl TouchingFlows {
+    pub(super) fn has(&self, arrival: ArrowArrival) -> bool {
         self.arriving.iter().any(|entry| entry.0 == arrival)
     }
 
@@ -406,7 +406,7 @@ impl Touch {
             .for_each(|flow| event.flow_begins(*flow));
     }
 
-    pub(super) fn write_arriving(&self, arrival: Arrival, event: &mut TrackEvent<'_>) {
+    pub(super) fn write_arriving(&self, arrival: ArrowArrival, event: &mut TrackEvent<'_>) {
         let arriving = self.arriving.iter().filter(|entry| entry.0 == arrival);
         arriving.for_each(|(_, flow)| event.flow_ends(*flow));
     }

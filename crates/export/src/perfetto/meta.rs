@@ -7,34 +7,34 @@ use ascend_trace_recording::{Thread, Trace};
 
 use super::fields::event::INSTANT;
 use super::fields::{clock, packet, track};
-use super::output::{Output, Place, Uuid};
-use super::sequences::Owner;
-use super::wire::Wire;
-use crate::Source;
-use crate::facts::Facts;
+use super::output::{EventPlace, PacketOutput, TrackUuid};
+use super::sequences::SequenceOwner;
+use super::wire::MessageWriter;
+use crate::ExportSource;
+use crate::facts::TraceFacts;
 use crate::fields::write_recording as write_facts;
 use crate::labels::{
     CRITICAL_PATH, RECORDED, RECORDING, numbered, parts_name, process_name, stalls_name,
     stream_name, thread_name,
 };
-use crate::tracks::{ParallelTracks, Track, Tracks};
+use crate::tracks::{ParallelTracks, SliceTrack, TrackLayout};
 
 const PROCESSES: u64 = 2 << 32;
 /// Where a recording without processes is described.
-const NOWHERE: Uuid = Uuid(3 << 32);
+const NOWHERE: TrackUuid = TrackUuid(3 << 32);
 
 /// A track as it is numbered: small numbers take few bytes.
-pub(super) fn uuid(track: Track) -> Uuid {
-    Uuid(u64::from(track.number))
+pub(super) fn uuid(track: SliceTrack) -> TrackUuid {
+    TrackUuid(u64::from(track.number))
 }
 
 /// The track of a process, or of a device below one.
-pub(super) fn process_uuid(pid: u32) -> Uuid {
-    Uuid(PROCESSES + u64::from(pid))
+pub(super) fn process_uuid(pid: u32) -> TrackUuid {
+    TrackUuid(PROCESSES + u64::from(pid))
 }
 
 /// What every reader needs first: the sequence's defaults, and how its clock runs.
-pub(super) fn write_start(output: &mut Output<'_>, trace: &Trace) -> io::Result<()> {
+pub(super) fn write_start(output: &mut PacketOutput<'_>, trace: &Trace) -> io::Result<()> {
     let session = trace.session();
     output.packet(|wire| {
         wire.unsigned(packet::FIRST_ON_SEQUENCE, 1);
@@ -70,7 +70,7 @@ pub(crate) fn boottime(session: &SessionRow) -> i64 {
     }
 }
 
-pub(super) fn write_clock(wire: &mut Wire, id: u64, time: i64) {
+pub(super) fn write_clock(wire: &mut MessageWriter, id: u64, time: i64) {
     let open = wire.open(clock::CLOCK);
     wire.unsigned(clock::ID, id);
     wire.unsigned(clock::TIME, time.max(0) as u64);
@@ -79,9 +79,9 @@ pub(super) fn write_clock(wire: &mut Wire, id: u64, time: i64) {
 
 /// Describes every track: processes with their threads, devices below them with their streams.
 pub(super) fn write_tracks(
-    output: &mut Output<'_>,
+    output: &mut PacketOutput<'_>,
     trace: &Trace,
-    tracks: &mut Tracks,
+    tracks: &mut TrackLayout,
 ) -> io::Result<()> {
     for (order, process) in tracks.fresh_processes() {
         let name = process_name(trace, &process);
@@ -137,9 +137,9 @@ pub(super) fn write_tracks(
 
 /// A thread's own track, or one below it for calls that do not nest with the others.
 fn write_thread_track(
-    output: &mut Output<'_>,
+    output: &mut PacketOutput<'_>,
     thread: &Thread,
-    (own, place, track): (Option<Track>, usize, Track),
+    (own, place, track): (Option<SliceTrack>, usize, SliceTrack),
 ) -> io::Result<()> {
     let (name, order) = (thread_name(thread), i64::from(thread.tid));
     write_track(output, uuid(track), order, |wire| {
@@ -162,9 +162,9 @@ fn write_thread_track(
 
 /// The new ones of parallel tracks.
 fn write_parallel(
-    output: &mut Output<'_>,
+    output: &mut PacketOutput<'_>,
     tracks: &mut ParallelTracks,
-    parent: Uuid,
+    parent: TrackUuid,
     name: impl Fn() -> String,
     order: i64,
 ) -> io::Result<()> {
@@ -179,9 +179,9 @@ fn write_parallel(
 }
 
 pub(super) fn write_counter_track(
-    output: &mut Output<'_>,
-    counter: Uuid,
-    parent: Uuid,
+    output: &mut PacketOutput<'_>,
+    counter: TrackUuid,
+    parent: TrackUuid,
     name: &str,
     unit: &str,
 ) -> io::Result<()> {
@@ -195,10 +195,10 @@ pub(super) fn write_counter_track(
 }
 
 fn write_track(
-    output: &mut Output<'_>,
-    own: Uuid,
+    output: &mut PacketOutput<'_>,
+    own: TrackUuid,
     order: i64,
-    fill: impl FnOnce(&mut Wire),
+    fill: impl FnOnce(&mut MessageWriter),
 ) -> io::Result<()> {
     output.packet(|wire| {
         let open = wire.open(packet::TRACK_DESCRIPTOR);
@@ -210,7 +210,10 @@ fn write_track(
 }
 
 /// Names the track of the critical path.
-pub(super) fn write_critical_track(output: &mut Output<'_>, track: Track) -> io::Result<Uuid> {
+pub(super) fn write_critical_track(
+    output: &mut PacketOutput<'_>,
+    track: SliceTrack,
+) -> io::Result<TrackUuid> {
     let own = uuid(track);
     write_track(output, own, 0, |wire| {
         wire.text(track::NAME, CRITICAL_PATH);
@@ -221,10 +224,10 @@ pub(super) fn write_critical_track(output: &mut Output<'_>, track: Track) -> io:
 
 /// Facts about the recording as a whole, as a mark at its begin.
 pub(super) fn write_recording(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    facts: &Facts,
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    facts: &TraceFacts,
 ) -> io::Result<()> {
     let own = tracks.recording.map_or(NOWHERE, uuid);
     write_track(output, own, i64::MAX, |wire| {
@@ -237,8 +240,8 @@ pub(super) fn write_recording(
     let begin = trace
         .span()
         .map_or(trace.session().start_ns, |_| source.part.begin);
-    let place = Place {
-        owner: Owner::All,
+    let place = EventPlace {
+        owner: SequenceOwner::All,
         track: own,
     };
     output.event(INSTANT, place, begin, |event| {

@@ -1,23 +1,23 @@
 //! Texts that occur more than once: a packet gives each a number, later packets use the number.
 
 use super::fields::{event, interned};
-use super::wire::{Fields, Wire};
+use super::wire::{MessageWriter, RepeatedFields};
 use crate::by_name::ByName;
-use crate::fields::Name;
+use crate::fields::FieldName;
 use rustc_hash::FxHashMap;
 
 /// One of Perfetto's tables of texts.
 #[derive(Debug)]
-struct Table {
+struct InternTable {
     /// Number of the field that new entries come in.
     field: u32,
     numbers: FxHashMap<Box<str>, u64>,
 }
 
 /// Entries that the packet under construction has to carry.
-type Fresh = Vec<(u32, u64, Box<str>)>;
+type NewEntries = Vec<(u32, u64, Box<str>)>;
 
-impl Table {
+impl InternTable {
     fn new(field: u32) -> Self {
         Self {
             field,
@@ -26,7 +26,7 @@ impl Table {
     }
 
     /// The number of a text, which is added when it is new.
-    fn number(&mut self, text: &str, fresh: &mut Fresh) -> u64 {
+    fn number(&mut self, text: &str, fresh: &mut NewEntries) -> u64 {
         if let Some(number) = self.numbers.get(text) {
             return *number;
         }
@@ -39,12 +39,12 @@ impl Table {
 
 /// Numbers of the tool's own words, by where they lie: that is known without a look at them, and stays.
 #[derive(Debug)]
-struct Words([(usize, usize, u64); WORDS]);
+struct OwnWords([(usize, usize, u64); WORDS]);
 
 /// Words that are remembered at a time. Slices have about thirty.
 const WORDS: usize = 64;
 
-impl Words {
+impl OwnWords {
     const NONE: Self = Self([(0, 0, 0); WORDS]);
 
     #[inline]
@@ -61,32 +61,32 @@ impl Words {
 
 /// All tables, and the additions of the packet under construction.
 #[derive(Debug)]
-pub(super) struct Names {
-    categories: Table,
-    events: Table,
-    keys: Table,
-    strings: Table,
-    fresh: Fresh,
-    labels: ByName<Fields>,
-    words: Words,
+pub(super) struct InternedNames {
+    categories: InternTable,
+    events: InternTable,
+    keys: InternTable,
+    strings: InternTable,
+    fresh: NewEntries,
+    labels: ByName<RepeatedFields>,
+    words: OwnWords,
 }
 
-impl Names {
+impl InternedNames {
     pub(super) fn new() -> Self {
         Self {
-            categories: Table::new(interned::CATEGORY),
-            events: Table::new(interned::EVENT_NAME),
-            keys: Table::new(interned::ANNOTATION_NAME),
-            strings: Table::new(interned::ANNOTATION_STRING),
-            fresh: Fresh::new(),
+            categories: InternTable::new(interned::CATEGORY),
+            events: InternTable::new(interned::EVENT_NAME),
+            keys: InternTable::new(interned::ANNOTATION_NAME),
+            strings: InternTable::new(interned::ANNOTATION_STRING),
+            fresh: NewEntries::new(),
             labels: ByName::default(),
-            words: Words::NONE,
+            words: OwnWords::NONE,
         }
     }
 
     /// The number of an argument's name.
     #[inline]
-    pub(super) fn key(&mut self, name: Name<'_>) -> u64 {
+    pub(super) fn key(&mut self, name: FieldName<'_>) -> u64 {
         let mut number = |text: &str| self.keys.number(text, &mut self.fresh);
         match name.word() {
             Some(word) => self.words.number(word, || number(word)),
@@ -102,11 +102,11 @@ impl Names {
 
     /// The fields of an event that say its name and category.
     #[inline]
-    pub(super) fn label(&mut self, name: &str, category: &str) -> Fields {
+    pub(super) fn label(&mut self, name: &str, category: &str) -> RepeatedFields {
         if let Some(fields) = self.labels.get(name, category) {
             return *fields;
         }
-        let fields = Fields::of(|wire| {
+        let fields = RepeatedFields::of(|wire| {
             let number = self.events.number(name, &mut self.fresh);
             wire.unsigned(event::NAME_IID, number);
             if !category.is_empty() {
@@ -124,7 +124,7 @@ impl Names {
     }
 
     /// Writes the new entries into an open message of interned data.
-    pub(super) fn write_fresh(&mut self, wire: &mut Wire) {
+    pub(super) fn write_fresh(&mut self, wire: &mut MessageWriter) {
         for (field, number, text) in self.fresh.drain(..) {
             let entry = wire.open(field);
             wire.unsigned(interned::IID, number);
@@ -141,10 +141,10 @@ mod tests {
     #[test]
     fn equal_texts_share_a_number_wherever_they_lie() {
         let other = String::from("MatMul");
-        let mut names = Names::new();
-        let written = |names: &mut Names, text: &str| {
+        let mut names = InternedNames::new();
+        let written = |names: &mut InternedNames, text: &str| {
             let fields = names.label(text, "kernel");
-            let mut wire = Wire::default();
+            let mut wire = MessageWriter::default();
             wire.fields(&fields);
             wire.bytes().to_vec()
         };
@@ -153,10 +153,10 @@ mod tests {
         assert_eq!(written(&mut names, "Add")[..2], [tag, 2]);
         assert_eq!(written(&mut names, &other)[..2], [tag, 1]);
         assert_eq!(names.key("Add".into()), 1, "tables count for themselves");
-        assert_eq!(names.key(Name::of("Add")), 1, "wherever they lie");
+        assert_eq!(names.key(FieldName::of("Add")), 1, "wherever they lie");
         assert_eq!(names.key("Add".into()), 1);
         assert_eq!(names.key("Ad".into()), 2);
-        assert_eq!(names.key(Name::of("Mul")), 3);
+        assert_eq!(names.key(FieldName::of("Mul")), 3);
         assert_eq!(names.fresh.len(), 6, "names of events, a category, keys");
     }
 }

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use super::fields::{annotation, event, packet, trace};
 use super::meta::uuid;
-use super::names::Names;
-use super::sequences::{Owner, Sequences};
-use super::wire::Wire;
-use crate::Args;
-use crate::fields::{Fields, Name};
+use super::names::InternedNames;
+use super::sequences::{PacketSequences, SequenceOwner};
+use super::wire::MessageWriter;
+use crate::ArgDetail;
+use crate::fields::{FieldName, FieldWriter};
 use crate::labels::UNNAMED;
-use crate::tracks::Track;
+use crate::tracks::SliceTrack;
 
 /// Bytes that are collected before they are handed on.
 const CHUNK: usize = 256 * 1024;
@@ -20,30 +20,30 @@ const SEQUENCE: u64 = 1;
 
 /// A track, as Perfetto names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Uuid(pub(super) u64);
+pub(super) struct TrackUuid(pub(super) u64);
 
 /// Place of an event.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) owner: Owner,
-    pub(super) track: Uuid,
+pub(super) struct EventPlace {
+    pub(super) owner: SequenceOwner,
+    pub(super) track: TrackUuid,
 }
 
-impl From<Track> for Place {
+impl From<SliceTrack> for EventPlace {
     #[inline]
-    fn from(track: Track) -> Self {
+    fn from(track: SliceTrack) -> Self {
         Self {
-            owner: Owner::Lane(track.lane, 0),
+            owner: SequenceOwner::Lane(track.lane, 0),
             track: uuid(track),
         }
     }
 }
 
 /// A trace file in the making.
-pub(super) struct Output<'w> {
+pub(super) struct PacketOutput<'w> {
     file: Box<dyn Write + 'w>,
-    wire: Wire,
-    sequences: Sequences,
+    wire: MessageWriter,
+    sequences: PacketSequences,
     /// Added to every time.
     shift: i64,
     /// No event is earlier.
@@ -52,27 +52,27 @@ pub(super) struct Output<'w> {
     room: usize,
 }
 
-impl<'w> Output<'w> {
+impl<'w> PacketOutput<'w> {
     pub(super) fn new(file: Box<dyn Write + 'w>) -> Self {
         Self {
             file,
             shift: 0,
             begin: 0,
             room: 2,
-            wire: Wire::with_capacity(CHUNK + CHUNK / 8),
-            sequences: Sequences::new(),
+            wire: MessageWriter::with_capacity(CHUNK + CHUNK / 8),
+            sequences: PacketSequences::new(),
         }
     }
 
     /// Perfetto knows no times below 0: a trace that begins there is moved.
-    pub(super) fn set_begin(&mut self, begin: i64, args: Args) {
-        self.room = if args == Args::Full { 2 } else { 1 };
+    pub(super) fn set_begin(&mut self, begin: i64, args: ArgDetail) {
+        self.room = if args == ArgDetail::Full { 2 } else { 1 };
         self.shift = begin.min(0).saturating_neg();
         self.begin = begin.saturating_add(self.shift);
     }
 
     /// Writes a packet without a timestamp.
-    pub(super) fn packet(&mut self, fill: impl FnOnce(&mut Wire)) -> io::Result<()> {
+    pub(super) fn packet(&mut self, fill: impl FnOnce(&mut MessageWriter)) -> io::Result<()> {
         let open = self.wire.open(trace::PACKET);
         self.wire.unsigned(packet::SEQUENCE_ID, SEQUENCE);
         fill(&mut self.wire);
@@ -85,7 +85,7 @@ impl<'w> Output<'w> {
     pub(super) fn event(
         &mut self,
         kind: u64,
-        place: impl Into<Place>,
+        place: impl Into<EventPlace>,
         time: i64,
         fill: impl FnOnce(&mut TrackEvent<'_>),
     ) -> io::Result<()> {
@@ -137,8 +137,8 @@ impl<'w> Output<'w> {
 
 /// The members of one track event.
 pub(super) struct TrackEvent<'e> {
-    wire: &'e mut Wire,
-    names: &'e mut Names,
+    wire: &'e mut MessageWriter,
+    names: &'e mut InternedNames,
 }
 
 impl TrackEvent<'_> {
@@ -168,7 +168,7 @@ impl TrackEvent<'_> {
 
     /// An argument of any length.
     #[inline]
-    fn annotation(&mut self, name: Name<'_>, fill: impl FnOnce(&mut Wire)) {
+    fn annotation(&mut self, name: FieldName<'_>, fill: impl FnOnce(&mut MessageWriter)) {
         let open = self.wire.open(event::ANNOTATION);
         let number = self.names.key(name);
         self.wire.unsigned(annotation::NAME_IID, number);
@@ -178,7 +178,7 @@ impl TrackEvent<'_> {
 
     /// An argument that is a number.
     #[inline]
-    fn number(&mut self, name: Name<'_>, fill: impl FnOnce(&mut Wire)) {
+    fn number(&mut self, name: FieldName<'_>, fill: impl FnOnce(&mut MessageWriter)) {
         let number = self.names.key(name);
         self.wire.short(event::ANNOTATION, |wire| {
             wire.unsigned(annotation::NAME_IID, number);
@@ -187,47 +187,47 @@ impl TrackEvent<'_> {
     }
 }
 
-impl<'t> Fields<'t> for TrackEvent<'_> {
+impl<'t> FieldWriter<'t> for TrackEvent<'_> {
     #[inline]
-    fn integer(&mut self, name: impl Into<Name<'t>>, value: i64) {
+    fn integer(&mut self, name: impl Into<FieldName<'t>>, value: i64) {
         self.number(name.into(), |wire| wire.signed(annotation::INT, value));
     }
 
     #[inline]
-    fn unsigned(&mut self, name: impl Into<Name<'t>>, value: u64) {
+    fn unsigned(&mut self, name: impl Into<FieldName<'t>>, value: u64) {
         self.number(name.into(), |wire| wire.unsigned(annotation::UINT, value));
     }
 
     #[inline]
-    fn address(&mut self, name: impl Into<Name<'t>>, value: u64) {
+    fn address(&mut self, name: impl Into<FieldName<'t>>, value: u64) {
         self.number(name.into(), |wire| {
             wire.unsigned(annotation::POINTER, value)
         });
     }
 
-    fn float(&mut self, name: impl Into<Name<'t>>, value: f64) {
+    fn float(&mut self, name: impl Into<FieldName<'t>>, value: f64) {
         self.number(name.into(), |wire| wire.double(annotation::DOUBLE, value));
     }
 
-    fn boolean(&mut self, name: impl Into<Name<'t>>, value: bool) {
+    fn boolean(&mut self, name: impl Into<FieldName<'t>>, value: bool) {
         self.number(name.into(), |wire| {
             wire.unsigned(annotation::BOOL, value.into())
         });
     }
 
     #[inline]
-    fn word(&mut self, name: impl Into<Name<'t>>, value: &str) {
+    fn word(&mut self, name: impl Into<FieldName<'t>>, value: &str) {
         let value = self.names.string(value);
         self.number(name.into(), |wire| {
             wire.unsigned(annotation::STRING_IID, value)
         });
     }
 
-    fn text(&mut self, name: impl Into<Name<'t>>, value: &str) {
+    fn text(&mut self, name: impl Into<FieldName<'t>>, value: &str) {
         self.annotation(name.into(), |wire| wire.text(annotation::STRING, value));
     }
 
-    fn nothing(&mut self, name: impl Into<Name<'t>>) {
+    fn nothing(&mut self, name: impl Into<FieldName<'t>>) {
         self.text(name, "NULL");
     }
 }

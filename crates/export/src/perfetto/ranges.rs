@@ -3,20 +3,20 @@
 use std::io;
 
 use super::fields::event::{INSTANT, SLICE_BEGIN, SLICE_END};
-use super::output::Output;
-use crate::Source;
-use crate::facts::Facts;
+use super::output::PacketOutput;
+use crate::ExportSource;
+use crate::facts::TraceFacts;
 use crate::fields::write_step;
-use crate::tracks::Tracks;
+use crate::tracks::TrackLayout;
 
 /// The category of a range in a domain without a name.
 const CATEGORY: &str = "mstx";
 
 pub(super) fn write(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    facts: &Facts,
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    facts: &TraceFacts,
 ) -> io::Result<()> {
     let trace = source.trace;
     for (place, track) in &tracks.ranges {

@@ -7,9 +7,9 @@
 
 use super::fields::{clock, packet};
 use super::meta::write_clock;
-use super::names::Names;
-use super::output::Uuid;
-use super::wire::Wire;
+use super::names::InternedNames;
+use super::output::TrackUuid;
+use super::wire::MessageWriter;
 use rustc_hash::FxHashMap;
 
 /// Sequences that are kept at a time.
@@ -17,21 +17,21 @@ const MOST: usize = 250;
 
 /// One sequence.
 #[derive(Debug)]
-pub(super) struct Sequence {
+pub(super) struct PacketSequence {
     /// The field that every event begins with.
     pub(super) head: Vec<u8>,
     /// The same of an event that needs earlier introductions.
     pub(super) long_head: Vec<u8>,
-    pub(super) names: Names,
+    pub(super) names: InternedNames,
     /// The time of the last event on the sequence's own clock; `None` when it has none.
     pub(super) last: Option<i64>,
     /// The track of events that name none.
-    pub(super) track: Uuid,
+    pub(super) track: TrackUuid,
 }
 
 /// Whose sequence it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Owner {
+pub(super) enum SequenceOwner {
     /// Descriptions, and facts that are written once.
     All,
     /// A thread or stream, and the row of it: the events of one of these are in the order of time.
@@ -41,19 +41,19 @@ pub(super) enum Owner {
 
 /// All sequences, and which of them is in use.
 #[derive(Debug)]
-pub(super) struct Sequences {
-    all: Vec<Sequence>,
+pub(super) struct PacketSequences {
+    all: Vec<PacketSequence>,
     by_owner: FxHashMap<(u8, u64), usize>,
-    current: (Owner, usize),
+    current: (SequenceOwner, usize),
 }
 
-impl Sequences {
+impl PacketSequences {
     pub(super) fn new() -> Self {
-        let shared = Sequence::new(1, Uuid(0), None);
+        let shared = PacketSequence::new(1, TrackUuid(0), None);
         Self {
             all: vec![shared],
             by_owner: FxHashMap::default(),
-            current: (Owner::All, 0),
+            current: (SequenceOwner::All, 0),
         }
     }
 
@@ -62,21 +62,26 @@ impl Sequences {
     #[inline]
     pub(super) fn of(
         &mut self,
-        owner: Owner,
-        (first, begin): (Uuid, i64),
-        wire: &mut Wire,
-    ) -> &mut Sequence {
+        owner: SequenceOwner,
+        (first, begin): (TrackUuid, i64),
+        wire: &mut MessageWriter,
+    ) -> &mut PacketSequence {
         if self.current.0 != owner {
             self.current = (owner, self.find(owner, (first, begin), wire));
         }
         &mut self.all[self.current.1]
     }
 
-    fn find(&mut self, owner: Owner, (first, begin): (Uuid, i64), wire: &mut Wire) -> usize {
+    fn find(
+        &mut self,
+        owner: SequenceOwner,
+        (first, begin): (TrackUuid, i64),
+        wire: &mut MessageWriter,
+    ) -> usize {
         let key = match owner {
-            Owner::All => return 0,
-            Owner::Lane(lane, what) => (what, u64::from(lane)),
-            Owner::Counter(number) => (u8::MAX, number),
+            SequenceOwner::All => return 0,
+            SequenceOwner::Lane(lane, what) => (what, u64::from(lane)),
+            SequenceOwner::Counter(number) => (u8::MAX, number),
         };
         if let Some(place) = self.by_owner.get(&key) {
             return *place;
@@ -84,7 +89,7 @@ impl Sequences {
         if self.all.len() >= MOST {
             return 0;
         }
-        let sequence = Sequence::new(self.all.len() as u64 + 1, first, Some(begin));
+        let sequence = PacketSequence::new(self.all.len() as u64 + 1, first, Some(begin));
         sequence.write_start(begin, wire);
         self.all.push(sequence);
         self.by_owner.insert(key, self.all.len() - 1);
@@ -92,23 +97,23 @@ impl Sequences {
     }
 }
 
-impl Sequence {
-    fn new(id: u64, track: Uuid, last: Option<i64>) -> Self {
-        let mut head = Wire::default();
+impl PacketSequence {
+    fn new(id: u64, track: TrackUuid, last: Option<i64>) -> Self {
+        let mut head = MessageWriter::default();
         head.unsigned(packet::SEQUENCE_ID, id);
         let short = head.bytes().to_vec();
         head.unsigned(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE);
         Self {
             head: short,
             long_head: head.bytes().to_vec(),
-            names: Names::new(),
+            names: InternedNames::new(),
             last,
             track,
         }
     }
 
     /// The first packet: defaults for the others, and the rate of the sequence's clock.
-    fn write_start(&self, begin: i64, wire: &mut Wire) {
+    fn write_start(&self, begin: i64, wire: &mut MessageWriter) {
         let open = wire.open(super::fields::trace::PACKET);
         wire.raw(&self.head);
         wire.unsigned(packet::FIRST_ON_SEQUENCE, 1);
@@ -132,7 +137,7 @@ impl Sequence {
 
     /// The time of an event: since the one before, or on the host's clock where it is earlier.
     #[inline]
-    pub(super) fn write_time(&mut self, time: i64, wire: &mut Wire) {
+    pub(super) fn write_time(&mut self, time: i64, wire: &mut MessageWriter) {
         match self.last {
             Some(last) if last <= time => {
                 self.last = Some(time);

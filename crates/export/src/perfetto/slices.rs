@@ -6,22 +6,22 @@ use ascend_trace_analysis::graphs::{part_kind, part_label, task_label};
 use ascend_trace_recording::{CallId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use super::fields::event::{INSTANT, SLICE_BEGIN, SLICE_END};
-use super::flows::{Arrival, Flows, TASKS, Touch, WAITS, rank};
+use super::flows::{ArrowArrival, SliceFlows, TASKS, TouchingFlows, WAITS, rank};
 use super::meta::uuid;
-use super::output::{Output, Place};
-use super::sequences::Owner;
-use crate::Source;
+use super::output::{EventPlace, PacketOutput};
+use super::sequences::SequenceOwner;
+use crate::ExportSource;
 use crate::fields::{write_call, write_part, write_task};
 use crate::release::drawn_end;
-use crate::tracks::{Track, Tracks, is_beside};
+use crate::tracks::{SliceTrack, TrackLayout, is_beside};
 use rustc_hash::FxHashMap;
 
 /// Writes all tasks that have times: first those that can release others, then the waits.
 pub(super) fn write_tasks(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    flows: &Flows<'_, '_>,
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    flows: &SliceFlows<'_, '_>,
 ) -> io::Result<()> {
     for pass in [TASKS, WAITS] {
         for stream in 0..source.trace.streams().len() as u32 {
@@ -36,10 +36,10 @@ pub(super) fn write_tasks(
 }
 
 fn write_one_task(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    flows: &Flows<'_, '_>,
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    flows: &SliceFlows<'_, '_>,
     id: TaskId,
 ) -> io::Result<()> {
     let trace = source.trace;
@@ -48,14 +48,14 @@ fn write_one_task(
         return write_parts(output, source, tracks, (id, None));
     };
     let touch = flows.of_task(id);
-    let place = Place {
-        owner: Owner::Lane(track.lane, task_row(trace, task)),
+    let place = EventPlace {
+        owner: SequenceOwner::Lane(track.lane, task_row(trace, task)),
         track: uuid(track),
     };
     output.event(SLICE_BEGIN, place, time.begin, |event| {
         event.named(&task_label(trace, task), task.kind.name());
         write_task(event, source, id, "stream");
-        touch.write_arriving(Arrival::Begin, event);
+        touch.write_arriving(ArrowArrival::Begin, event);
         touch.write_leaving(event);
     })?;
     write_parts(output, source, tracks, (id, Some(track)))?;
@@ -65,10 +65,10 @@ fn write_one_task(
 
 /// What ran inside of a task: on the task's own track, or where there is no room for it, on others.
 fn write_parts(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    (id, own): (TaskId, Option<Track>),
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    (id, own): (TaskId, Option<SliceTrack>),
 ) -> io::Result<()> {
     let trace = source.trace;
     for (at, part) in trace.parts(id).iter().enumerate() {
@@ -79,8 +79,8 @@ fn write_parts(
             true => task_row(trace, trace.task(id)),
             false => 4,
         };
-        let place = Place {
-            owner: Owner::Lane(track.lane, row),
+        let place = EventPlace {
+            owner: SequenceOwner::Lane(track.lane, row),
             track: uuid(track),
         };
         output.event(SLICE_BEGIN, place, part.begin, |event| {
@@ -105,23 +105,23 @@ fn task_row(trace: &Trace, task: &Task) -> u8 {
 }
 
 /// The slices of a track that are open.
-type Open = Vec<(i64, Touch)>;
+type OpenSlices = Vec<(i64, TouchingFlows)>;
 
 /// The slices of all threads' tracks that are open, from one part of a trace to the next.
-pub(super) type OpenCalls = FxHashMap<u32, (Option<Track>, Open)>;
+pub(super) type OpenCalls = FxHashMap<u32, (Option<SliceTrack>, OpenSlices)>;
 
 /// Writes all calls of all threads.
 pub(super) fn write_calls(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
-    flows: &Flows<'_, '_>,
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
+    flows: &SliceFlows<'_, '_>,
     open_calls: &mut OpenCalls,
 ) -> io::Result<()> {
     // Most calls are on the track of the call before.
     let mut track = None;
-    let mut open = Open::default();
-    let number = |track: Option<Track>| track.map_or(0, |track| track.number);
+    let mut open = OpenSlices::default();
+    let number = |track: Option<SliceTrack>| track.map_or(0, |track| track.number);
     for thread in 0..source.trace.threads().len() as u32 {
         for id in source.calls(ThreadId(thread)) {
             let next = tracks.call(source.trace, id);
@@ -152,12 +152,12 @@ pub(super) fn write_calls(
 }
 
 fn begin_call(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    track: Place,
-    flows: &Flows<'_, '_>,
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    track: EventPlace,
+    flows: &SliceFlows<'_, '_>,
     id: CallId,
-) -> io::Result<Touch> {
+) -> io::Result<TouchingFlows> {
     let trace = source.trace;
     let call = trace.call(id);
     let function = trace.function(call.function);
@@ -165,28 +165,38 @@ fn begin_call(
     output.event(SLICE_BEGIN, track, call.begin, |event| {
         event.named(&function.name, source.host_category(call));
         write_call(event, source, id, "stream");
-        touch.write_arriving(Arrival::Begin, event);
+        touch.write_arriving(ArrowArrival::Begin, event);
         touch.write_leaving(event);
     })?;
     Ok(touch)
 }
 
 /// Ends the slices that are over at a time, the innermost first.
-fn close(output: &mut Output<'_>, track: Place, open: &mut Open, time: i64) -> io::Result<()> {
+fn close(
+    output: &mut PacketOutput<'_>,
+    track: EventPlace,
+    open: &mut OpenSlices,
+    time: i64,
+) -> io::Result<()> {
     while let Some((end, touch)) = open.pop_if(|(end, _)| *end <= time) {
         write_end(output, track, end, &touch)?;
     }
     Ok(())
 }
 
-fn write_end(output: &mut Output<'_>, track: Place, time: i64, touch: &Touch) -> io::Result<()> {
-    if touch.has(Arrival::Mark) {
+fn write_end(
+    output: &mut PacketOutput<'_>,
+    track: EventPlace,
+    time: i64,
+    touch: &TouchingFlows,
+) -> io::Result<()> {
+    if touch.has(ArrowArrival::Mark) {
         output.event(INSTANT, track, time, |event| {
             event.named("released", "released");
-            touch.write_arriving(Arrival::Mark, event);
+            touch.write_arriving(ArrowArrival::Mark, event);
         })?;
     }
     output.event(SLICE_END, track, time, |event| {
-        touch.write_arriving(Arrival::End, event);
+        touch.write_arriving(ArrowArrival::End, event);
     })
 }

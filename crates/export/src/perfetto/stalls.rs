@@ -4,20 +4,20 @@ use std::io;
 
 use super::fields::event::{SLICE_BEGIN, SLICE_END};
 use super::meta::uuid;
-use super::output::{Output, Place};
-use super::sequences::Owner;
-use crate::Source;
+use super::output::{EventPlace, PacketOutput};
+use super::sequences::SequenceOwner;
+use crate::ExportSource;
 use crate::fields::write_stall;
-use crate::tracks::Tracks;
+use crate::tracks::TrackLayout;
 
 pub(super) fn write(
-    output: &mut Output<'_>,
-    source: &Source<'_>,
-    tracks: &Tracks,
+    output: &mut PacketOutput<'_>,
+    source: &ExportSource<'_>,
+    tracks: &TrackLayout,
 ) -> io::Result<()> {
     for (track, stall) in tracks.stalls(source) {
-        let place = Place {
-            owner: Owner::Lane(track.lane, 3),
+        let place = EventPlace {
+            owner: SequenceOwner::Lane(track.lane, 3),
             track: uuid(track),
         };
         output.event(SLICE_BEGIN, place, stall.begin, |event| {

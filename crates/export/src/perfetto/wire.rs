@@ -10,16 +10,16 @@ const BYTES: u64 = 2;
 
 /// A message under construction, and its enclosing ones.
 #[derive(Debug, Default)]
-pub(super) struct Wire {
+pub(super) struct MessageWriter {
     bytes: Vec<u8>,
 }
 
 /// Where a nested message began.
 #[must_use = "the message has to be closed"]
 #[derive(Debug)]
-pub(super) struct Open(usize);
+pub(super) struct OpenMessage(usize);
 
-impl Wire {
+impl MessageWriter {
     pub(super) fn with_capacity(capacity: usize) -> Self {
         Self {
             bytes: Vec::with_capacity(capacity),
@@ -65,15 +65,15 @@ impl Wire {
     }
 
     #[inline]
-    pub(super) fn open(&mut self, field: u32) -> Open {
+    pub(super) fn open(&mut self, field: u32) -> OpenMessage {
         self.tag(field, BYTES);
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(&[0; LENGTH]);
-        Open(begin)
+        OpenMessage(begin)
     }
 
     #[inline]
-    pub(super) fn close(&mut self, Open(begin): Open) {
+    pub(super) fn close(&mut self, OpenMessage(begin): OpenMessage) {
         let length = self.bytes.len().saturating_sub(begin + LENGTH);
         debug_assert!(length < 1 << (7 * LENGTH));
         let septets = spread(length as u64) as u32 | 0x0080_8080;
@@ -84,21 +84,21 @@ impl Wire {
 
     /// Opens a message that is nearly always so short that its length takes this many bytes.
     #[inline]
-    pub(super) fn open_short(&mut self, field: u32, room: usize) -> Open {
+    pub(super) fn open_short(&mut self, field: u32, room: usize) -> OpenMessage {
         self.tag(field, BYTES);
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(&[0; LENGTH][..room]);
-        Open(begin)
+        OpenMessage(begin)
     }
 
     /// Closes what [`Self::open_short`] opened. A message that is longer is moved.
     #[inline]
-    pub(super) fn close_short(&mut self, Open(begin): Open, room: usize) {
+    pub(super) fn close_short(&mut self, OpenMessage(begin): OpenMessage, room: usize) {
         let length = self.bytes.len().saturating_sub(begin + room);
         if length >> (7 * room) != 0 {
             let more = [0; LENGTH].into_iter().skip(room);
             self.bytes.splice(begin..begin, more);
-            return self.close(Open(begin));
+            return self.close(OpenMessage(begin));
         }
         let last = begin + room - 1;
         let mut rest = length;
@@ -129,7 +129,7 @@ impl Wire {
 
     /// Adds fields that were written before.
     #[inline]
-    pub(super) fn fields(&mut self, fields: &Fields) {
+    pub(super) fn fields(&mut self, fields: &RepeatedFields) {
         let end = self.bytes.len() + usize::from(fields.length);
         self.bytes.extend_from_slice(&fields.bytes);
         self.bytes.truncate(end);
@@ -179,15 +179,15 @@ const fn spread(value: u64) -> u64 {
 
 /// A few fields that occur often, as they are written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields {
+pub(super) struct RepeatedFields {
     bytes: [u8; 24],
     length: u8,
 }
 
-impl Fields {
+impl RepeatedFields {
     /// Two numbers at the most.
-    pub(super) fn of(fill: impl FnOnce(&mut Wire)) -> Self {
-        let mut wire = Wire::default();
+    pub(super) fn of(fill: impl FnOnce(&mut MessageWriter)) -> Self {
+        let mut wire = MessageWriter::default();
         fill(&mut wire);
         let mut bytes = [0; 24];
         let length = wire.bytes.len().min(bytes.len());
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn values_are_written_as_the_format_wants_them() {
-        let mut wire = Wire::default();
+        let mut wire = MessageWriter::default();
         wire.unsigned(1, 300);
         wire.signed(2, -1);
         wire.fixed(47, 1);
@@ -226,7 +226,7 @@ mod tests {
                 u64::MAX.checked_shr(bits).unwrap_or(0),
             ] {
                 for value in [value, value.wrapping_sub(1), value / 3, value / 5] {
-                    let mut wire = Wire::default();
+                    let mut wire = MessageWriter::default();
                     wire.varint(value);
                     let septets = wire.bytes().iter().enumerate();
                     let parts =
@@ -244,7 +244,7 @@ mod tests {
     fn messages_that_are_longer_than_expected_are_moved() {
         for count in [0, 5, 127, 128, 129, 16_383, 16_384, 70_000] {
             for room in [1, 2] {
-                let mut wire = Wire::default();
+                let mut wire = MessageWriter::default();
                 let open = wire.open_short(1, room);
                 wire.raw(&vec![7; count]);
                 wire.close_short(open, room);
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn lengths_are_filled_in_when_a_message_closes() {
-        let mut wire = Wire::default();
+        let mut wire = MessageWriter::default();
         let outer = wire.open(1);
         let inner = wire.open(2);
         wire.unsigned(1, 5);

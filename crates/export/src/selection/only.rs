@@ -4,21 +4,21 @@ use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{Call, StreamId, Task, Trace};
 
-use super::pattern::Pattern;
+use super::pattern::NamePattern;
 
 /// Conditions on calls and tasks. An empty list says nothing; of the values in a list any one will
 /// do; all lists have to agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Only {
+pub struct OnlyConditions {
     pids: Vec<u32>,
     ranks: Vec<String>,
     devices: Vec<u32>,
     streams: Vec<i64>,
     /// Of tasks.
     kinds: Vec<TaskKind>,
-    names: Vec<Pattern>,
+    names: Vec<NamePattern>,
     /// Of calls.
-    calls: Vec<Pattern>,
+    calls: Vec<NamePattern>,
     threads: Vec<u32>,
     processes: Vec<u32>,
 }
@@ -37,7 +37,7 @@ pub enum OnlyError {
     Kind { text: String, known: String },
 }
 
-impl Only {
+impl OnlyConditions {
     /// Adds a condition such as `stream=1,2` or `name=*MatMul*`.
     pub fn add(&mut self, condition: &str) -> Result<(), OnlyError> {
         let (key, values) = condition.split_once('=').ok_or(OnlyError::Form)?;
@@ -49,8 +49,8 @@ impl Only {
                 "device" => self.devices.push(number(value)?),
                 "stream" => self.streams.push(number(value)?),
                 "kind" => self.kinds.push(kind(value)?),
-                "name" => self.names.push(Pattern::new(value)),
-                "call" => self.calls.push(Pattern::new(value)),
+                "name" => self.names.push(NamePattern::new(value)),
+                "call" => self.calls.push(NamePattern::new(value)),
                 "tid" => self.threads.push(number(value)?),
                 "process" => self.processes.push(number(value)?),
                 _ => return Err(OnlyError::Form),

@@ -2,9 +2,9 @@
 
 /// A name in which `*` matches any text and `?` any character; upper and lower case are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern(Vec<char>);
+pub struct NamePattern(Vec<char>);
 
-impl Pattern {
+impl NamePattern {
     pub fn new(text: &str) -> Self {
         Self(text.to_lowercase().chars().collect())
     }
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_any_text() {
-        let matches = |pattern: &str, name: &str| Pattern::new(pattern).matches(name);
+        let matches = |pattern: &str, name: &str| NamePattern::new(pattern).matches(name);
         assert!(matches("aclrtMalloc*", "aclrtMallocHost"));
         assert!(matches("aclrtMalloc*", "aclrtMalloc"));
         assert!(!matches("aclrtMalloc", "aclrtMallocHost"));

@@ -3,18 +3,18 @@
 
 use ascend_trace_recording::{OpenError, Recording, StreamId, ThreadId, Trace};
 
-use super::Wanted;
+use super::WantedPart;
 
 /// By number of the thread and the stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct ShownLanes {
     pub(super) threads: Vec<bool>,
     pub(super) streams: Vec<bool>,
 }
 
-impl Shown {
+impl ShownLanes {
     /// Looks at all of a trace.
-    pub(crate) fn of(trace: &Trace, wanted: &Wanted) -> Self {
+    pub(crate) fn of(trace: &Trace, wanted: &WantedPart) -> Self {
         let mut shown = Self::default();
         if !wanted.is_all() {
             shown.look(trace, wanted, i64::MAX);
@@ -25,7 +25,7 @@ impl Shown {
     /// Reads a file through, about `rows` rows at a time.
     pub(crate) fn find(
         recording: &mut Recording,
-        wanted: &Wanted,
+        wanted: &WantedPart,
         rows: u64,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Self, OpenError> {
@@ -50,7 +50,7 @@ impl Shown {
     }
 
     /// Examines the calls that begin before a time, and their tasks.
-    fn look(&mut self, trace: &Trace, wanted: &Wanted, until: i64) {
+    fn look(&mut self, trace: &Trace, wanted: &WantedPart, until: i64) {
         self.threads.resize(trace.threads().len(), false);
         self.streams.resize(trace.streams().len(), false);
         let whole = i64::MAX == until;

@@ -8,8 +8,8 @@ use ascend_trace_format::time::DeviceNs;
 use ascend_trace_recording::rows::ActivityRow;
 use ascend_trace_recording::{HostTime, ProcessId, Trace};
 
-use super::{Column, TableWriter, write_table};
-use crate::Source;
+use super::{TableColumn, TableWriter, write_table};
+use crate::ExportSource;
 
 pub(super) struct ExportedActivity<'s> {
     trace: &'s Trace,
@@ -40,44 +40,44 @@ impl<'s> ExportedActivity<'s> {
     }
 }
 
-pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedActivity<'s>>> {
+pub(super) fn columns<'s>() -> Vec<TableColumn<'s, ExportedActivity<'s>>> {
     vec![
         // Number of the process: several processes may have the same pid.
-        Column::number("process", |row, cell| cell.put(row.told.process)),
-        Column::number("pid", |row, cell| {
+        TableColumn::number("process", |row, cell| cell.put(row.told.process)),
+        TableColumn::number("pid", |row, cell| {
             cell.maybe(row.process.map(|id| row.trace.process(id).pid));
         }),
-        Column::number("device", |row, cell| cell.put(row.told.device)),
+        TableColumn::number("device", |row, cell| cell.put(row.told.device)),
         // Of graphs' own streams as well, which the program does not know.
-        Column::number("stream_id", |row, cell| cell.put(row.told.acl_id)),
+        TableColumn::number("stream_id", |row, cell| cell.put(row.told.acl_id)),
         // The stream of its task, or of the replay; empty without a certain task.
-        Column::number("task_stream_id", |row, cell| cell.maybe(row.task_stream)),
+        TableColumn::number("task_stream_id", |row, cell| cell.maybe(row.task_stream)),
         // The task's `sequence`, or that of the replay; empty without a certain task.
-        Column::number("sequence", |row, cell| cell.maybe(row.told.sequence)),
+        TableColumn::number("sequence", |row, cell| cell.maybe(row.told.sequence)),
         // How many parts of the task, or of its node, came before it.
-        Column::number("part", |row, cell| cell.put(row.told.part)),
+        TableColumn::number("part", |row, cell| cell.put(row.told.part)),
         // Number of the node in the graph that is replayed, 0 for one of several alike; empty outside of replays.
-        Column::number("node", |row, cell| cell.maybe(row.told.node)),
+        TableColumn::number("node", |row, cell| cell.maybe(row.told.node)),
         // kernel or communication.
-        Column::word("kind", |row, cell| {
+        TableColumn::word("kind", |row, cell| {
             cell.maybe(ActivityKind::from_code(row.told.kind).map(ActivityKind::name));
         }),
-        Column::text("name", |row, cell| cell.maybe(row.name())),
+        TableColumn::text("name", |row, cell| cell.maybe(row.name())),
         // Number of the call that submitted it, as msPTI counts calls; 0 when unknown.
-        Column::unsigned("correlation", |row, cell| cell.put(row.told.correlation)),
+        TableColumn::unsigned("correlation", |row, cell| cell.put(row.told.correlation)),
         // On the host's clock, and how far off that may be; empty where tasks have times of events.
-        Column::number("begin_ns", |row, cell| {
+        TableColumn::number("begin_ns", |row, cell| {
             cell.maybe(row.host(row.told.begin_ns).map(|it| it.at.ns()));
         }),
-        Column::number("end_ns", |row, cell| {
+        TableColumn::number("end_ns", |row, cell| {
             cell.maybe(row.host(row.told.end_ns).map(|it| it.at.ns()));
         }),
-        Column::number("err_ns", |row, cell| cell.maybe(row.error())),
+        TableColumn::number("err_ns", |row, cell| cell.maybe(row.error())),
         // On the log's clock; empty when the log has no times of it.
-        Column::number("log_begin_ns", |row, cell| {
+        TableColumn::number("log_begin_ns", |row, cell| {
             cell.maybe(row.time(row.told.begin_ns));
         }),
-        Column::number("log_end_ns", |row, cell| {
+        TableColumn::number("log_end_ns", |row, cell| {
             cell.maybe(row.time(row.told.end_ns));
         }),
     ]
@@ -85,7 +85,7 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedActivity<'s>>> {
 
 /// Writes the entries from a number on. Answers the number of the next one.
 pub(super) fn write(
-    source: &Source<'_>,
+    source: &ExportSource<'_>,
     from: u64,
     writer: &mut impl TableWriter,
 ) -> io::Result<u64> {

@@ -6,12 +6,12 @@ use ascend_trace_analysis::Node;
 use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_recording::{Call, CallId, Function, Process, Stream, Thread, Trace};
 
-use super::{Column, TableWriter, write_table};
-use crate::Source;
+use super::{TableColumn, TableWriter, write_table};
+use crate::ExportSource;
 use crate::arguments::{plain_name, write_arguments};
 
 pub(super) struct ExportedCall<'s, 't> {
-    source: &'s Source<'t>,
+    source: &'s ExportSource<'t>,
     trace: &'t Trace,
     id: CallId,
     call: &'t Call,
@@ -51,61 +51,61 @@ impl<'t> ExportedCall<'_, 't> {
     }
 }
 
-pub(super) fn columns<'s, 't>() -> Vec<Column<'t, ExportedCall<'s, 't>>> {
+pub(super) fn columns<'s, 't>() -> Vec<TableColumn<'t, ExportedCall<'s, 't>>> {
     vec![
         // Number of the call, which other tables refer to.
-        Column::number("call", |row, cell| cell.put(row.trace.call_number(row.id))),
+        TableColumn::number("call", |row, cell| cell.put(row.trace.call_number(row.id))),
         // Number of the process: several processes may have the same pid.
-        Column::number("process", |row, cell| cell.put(row.process().serial)),
-        Column::number("pid", |row, cell| cell.put(row.process().pid)),
-        Column::number("tid", |row, cell| cell.put(row.thread().tid)),
-        Column::unsigned("rank", |row, cell| cell.maybe(row.process().rank_number())),
-        Column::word("name", |row, cell| cell.put(&row.function().name)),
-        Column::word("category", |row, cell| cell.put(&row.function().category)),
-        Column::number("begin_ns", |row, cell| cell.put(row.call.begin)),
-        Column::number("end_ns", |row, cell| cell.put(row.call.end)),
-        Column::number("ret", |row, cell| cell.maybe(row.call.result())),
+        TableColumn::number("process", |row, cell| cell.put(row.process().serial)),
+        TableColumn::number("pid", |row, cell| cell.put(row.process().pid)),
+        TableColumn::number("tid", |row, cell| cell.put(row.thread().tid)),
+        TableColumn::unsigned("rank", |row, cell| cell.maybe(row.process().rank_number())),
+        TableColumn::word("name", |row, cell| cell.put(&row.function().name)),
+        TableColumn::word("category", |row, cell| cell.put(&row.function().category)),
+        TableColumn::number("begin_ns", |row, cell| cell.put(row.call.begin)),
+        TableColumn::number("end_ns", |row, cell| cell.put(row.call.end)),
+        TableColumn::number("ret", |row, cell| cell.maybe(row.call.result())),
         // The constant that `ret` is, for functions that return error codes.
-        Column::word("ret_name", |row, cell| cell.maybe(row.ret_name())),
+        TableColumn::word("ret_name", |row, cell| cell.maybe(row.ret_name())),
         // Of a call that did not return: "left" or "open".
-        Column::word("ending", |row, cell| cell.maybe(row.call.ending.exported())),
+        TableColumn::word("ending", |row, cell| cell.maybe(row.call.ending.exported())),
         // 0 for the program's own calls.
-        Column::number("depth", |row, cell| cell.put(row.call.depth)),
-        Column::number("device", |row, cell| cell.maybe(row.device())),
-        Column::number("stream_id", |row, cell| {
+        TableColumn::number("depth", |row, cell| cell.put(row.call.depth)),
+        TableColumn::number("device", |row, cell| cell.maybe(row.device())),
+        TableColumn::number("stream_id", |row, cell| {
             cell.maybe(row.stream().map(Stream::number))
         }),
         // Number of the task it submitted, as in tasks.
-        Column::number("task", |row, cell| {
+        TableColumn::number("task", |row, cell| {
             cell.maybe(row.call.task.map(|task| row.trace.task_number(task)))
         }),
-        Column::number("event_serial", |row, cell| cell.maybe(row.event_serial())),
-        Column::number("event_generation", |row, cell| {
+        TableColumn::number("event_serial", |row, cell| cell.maybe(row.event_serial())),
+        TableColumn::number("event_generation", |row, cell| {
             cell.maybe(row.call.event.map(|it| it.number))
         }),
-        Column::unsigned("bytes", |row, cell| {
+        TableColumn::unsigned("bytes", |row, cell| {
             cell.maybe(bytes_moved(row.trace, row.call))
         }),
         // The graph that it worked on, captured into or replayed; and the number of the node or the
         // replay, 0 when it is neither.
-        Column::number("graph", |row, cell| {
+        TableColumn::number("graph", |row, cell| {
             cell.maybe(row.call.graph.map(|graph| graph.serial));
         }),
-        Column::number("graph_index", |row, cell| {
+        TableColumn::number("graph_index", |row, cell| {
             cell.maybe(row.call.graph.map(|graph| graph.index));
         }),
         // A JSON object: argument name to value.
-        Column::text("args", |row, cell| {
+        TableColumn::text("args", |row, cell| {
             cell.object(|json| write_arguments(json, row.source, row.call, plain_name));
         }),
         // Where in the program it was made, if stacks were recorded.
-        Column::word("call_site", |row, cell| {
+        TableColumn::word("call_site", |row, cell| {
             cell.maybe(row.trace.call_site(row.call).map(|it| it.text()));
         }),
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
+pub(super) fn write(source: &ExportSource<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let all = trace.calls().iter().zip((0..).map(CallId));
     let chosen = all.filter(|(_, id)| source.owns(Node::Call(*id)));

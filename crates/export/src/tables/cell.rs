@@ -3,20 +3,20 @@
 use std::borrow::Cow;
 use std::fmt::{Arguments, Write as _};
 
-use super::Kind;
-use crate::json::Json;
+use super::ColumnKind;
+use crate::json::JsonText;
 
 /// A cell; empty until a value is put into it. Borrowed values live for all rows of a table that are
 /// written at once, `'t`.
 #[derive(Debug, Default)]
-pub(crate) struct Cell<'t> {
-    held: Held<'t>,
+pub(crate) struct TableCell<'t> {
+    held: CellContent<'t>,
     /// Room for an owned text.
     text: String,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-enum Held<'t> {
+enum CellContent<'t> {
     #[default]
     Nothing,
     Signed(i64),
@@ -27,14 +27,14 @@ enum Held<'t> {
 
 /// Value of a cell. An empty text is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Value<'c> {
+pub(crate) enum CellValue<'c> {
     Nothing,
     Signed(i64),
     Unsigned(u64),
     Text(&'c str),
 }
 
-impl<'c> Value<'c> {
+impl<'c> CellValue<'c> {
     /// The bits of a number.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only there"))]
     #[inline]
@@ -47,12 +47,12 @@ impl<'c> Value<'c> {
     }
 
     /// Whether a column of this kind can hold it.
-    pub(super) fn fits(self, kind: Kind) -> bool {
+    pub(super) fn fits(self, kind: ColumnKind) -> bool {
         match self {
             Self::Nothing => true,
-            Self::Signed(_) => kind == Kind::Number,
-            Self::Unsigned(_) => kind == Kind::Unsigned,
-            Self::Text(_) => matches!(kind, Kind::Word | Kind::Text),
+            Self::Signed(_) => kind == ColumnKind::Number,
+            Self::Unsigned(_) => kind == ColumnKind::Unsigned,
+            Self::Text(_) => matches!(kind, ColumnKind::Word | ColumnKind::Text),
         }
     }
 
@@ -66,21 +66,21 @@ impl<'c> Value<'c> {
     }
 }
 
-impl<'t> Cell<'t> {
+impl<'t> TableCell<'t> {
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.held = Held::Nothing;
+        self.held = CellContent::Nothing;
         self.text.clear();
     }
 
     /// Sets the value of the cell.
     #[inline]
-    pub(super) fn put(&mut self, value: impl Put<'t>) {
+    pub(super) fn put(&mut self, value: impl IntoCell<'t>) {
         value.put(self);
     }
 
     #[inline]
-    pub(super) fn maybe(&mut self, value: Option<impl Put<'t>>) {
+    pub(super) fn maybe(&mut self, value: Option<impl IntoCell<'t>>) {
         if let Some(value) = value {
             value.put(self);
         }
@@ -88,104 +88,104 @@ impl<'t> Cell<'t> {
 
     /// Appends to a text that lives as long as the row.
     pub(super) fn add(&mut self, text: Arguments<'_>) {
-        self.held = Held::Own;
+        self.held = CellContent::Own;
         // Writing to a String cannot fail.
         let _ = self.text.write_fmt(text);
     }
 
     /// Sets a text that lives as long as the row.
     pub(super) fn passing(&mut self, text: &str) {
-        self.held = Held::Own;
+        self.held = CellContent::Own;
         self.text.push_str(text);
     }
 
     /// Sets the text to a JSON object.
-    pub(super) fn object(&mut self, write: impl FnOnce(&mut Json)) {
-        let mut json = Json::on(std::mem::take(&mut self.text).into_bytes());
+    pub(super) fn object(&mut self, write: impl FnOnce(&mut JsonText)) {
+        let mut json = JsonText::on(std::mem::take(&mut self.text).into_bytes());
         json.open(b'{');
         write(&mut json);
         json.close(b'}');
         self.text = json.into_string();
-        self.held = Held::Own;
+        self.held = CellContent::Own;
     }
 
     #[inline]
-    pub(super) fn value(&self) -> Value<'_> {
+    pub(super) fn value(&self) -> CellValue<'_> {
         match self.held {
-            Held::Nothing => Value::Nothing,
-            Held::Signed(value) => Value::Signed(value),
-            Held::Unsigned(value) => Value::Unsigned(value),
-            Held::Lent("") => Value::Nothing,
-            Held::Lent(text) => Value::Text(text),
-            Held::Own if self.text.is_empty() => Value::Nothing,
-            Held::Own => Value::Text(&self.text),
+            CellContent::Nothing => CellValue::Nothing,
+            CellContent::Signed(value) => CellValue::Signed(value),
+            CellContent::Unsigned(value) => CellValue::Unsigned(value),
+            CellContent::Lent("") => CellValue::Nothing,
+            CellContent::Lent(text) => CellValue::Text(text),
+            CellContent::Own if self.text.is_empty() => CellValue::Nothing,
+            CellContent::Own => CellValue::Text(&self.text),
         }
     }
 }
 
 /// A value for a cell.
-pub(super) trait Put<'t> {
-    fn put(self, cell: &mut Cell<'t>);
+pub(super) trait IntoCell<'t> {
+    fn put(self, cell: &mut TableCell<'t>);
 }
 
-impl Put<'_> for u64 {
+impl IntoCell<'_> for u64 {
     #[inline]
-    fn put(self, cell: &mut Cell<'_>) {
-        cell.held = Held::Unsigned(self);
+    fn put(self, cell: &mut TableCell<'_>) {
+        cell.held = CellContent::Unsigned(self);
     }
 }
 
-impl Put<'_> for i64 {
+impl IntoCell<'_> for i64 {
     #[inline]
-    fn put(self, cell: &mut Cell<'_>) {
-        cell.held = Held::Signed(self);
+    fn put(self, cell: &mut TableCell<'_>) {
+        cell.held = CellContent::Signed(self);
     }
 }
 
-impl Put<'_> for u32 {
+impl IntoCell<'_> for u32 {
     #[inline]
-    fn put(self, cell: &mut Cell<'_>) {
+    fn put(self, cell: &mut TableCell<'_>) {
         i64::from(self).put(cell);
     }
 }
 
-impl Put<'_> for u8 {
+impl IntoCell<'_> for u8 {
     #[inline]
-    fn put(self, cell: &mut Cell<'_>) {
+    fn put(self, cell: &mut TableCell<'_>) {
         i64::from(self).put(cell);
     }
 }
 
 /// A count.
-impl Put<'_> for usize {
-    fn put(self, cell: &mut Cell<'_>) {
+impl IntoCell<'_> for usize {
+    fn put(self, cell: &mut TableCell<'_>) {
         i64::try_from(self).unwrap_or(i64::MAX).put(cell);
     }
 }
 
-impl<'t> Put<'t> for &'t str {
+impl<'t> IntoCell<'t> for &'t str {
     #[inline]
-    fn put(self, cell: &mut Cell<'t>) {
-        cell.held = Held::Lent(self);
+    fn put(self, cell: &mut TableCell<'t>) {
+        cell.held = CellContent::Lent(self);
     }
 }
 
-impl<'t> Put<'t> for &'t String {
+impl<'t> IntoCell<'t> for &'t String {
     #[inline]
-    fn put(self, cell: &mut Cell<'t>) {
+    fn put(self, cell: &mut TableCell<'t>) {
         self.as_str().put(cell);
     }
 }
 
-impl Put<'_> for String {
-    fn put(self, cell: &mut Cell<'_>) {
+impl IntoCell<'_> for String {
+    fn put(self, cell: &mut TableCell<'_>) {
         cell.passing(&self);
     }
 }
 
-impl<'t> Put<'t> for Cow<'t, str> {
+impl<'t> IntoCell<'t> for Cow<'t, str> {
     #[inline]
-    fn put(self, cell: &mut Cell<'t>) {
+    fn put(self, cell: &mut TableCell<'t>) {
         match self {
             Cow::Borrowed(text) => text.put(cell),
             Cow::Owned(text) => cell.passing(&text),

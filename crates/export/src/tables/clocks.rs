@@ -1,6 +1,6 @@
 //! `clocks` of a dataset: one row per clock of a host, with its offset from the clock of the reference.
 
-use super::{Column, Kind, heads};
+use super::{ColumnKind, TableColumn, heads};
 
 /// The clock of a host in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,23 +24,23 @@ pub struct ClockRow {
     pub end_ns: i64,
 }
 
-pub(crate) fn columns() -> Vec<Column<'static, ClockRow>> {
+pub(crate) fn columns() -> Vec<TableColumn<'static, ClockRow>> {
     vec![
-        Column::text("boot_id", |row, cell| cell.passing(&row.boot_id)),
-        Column::text("aligned_by", |row, cell| cell.passing(&row.aligned_by)),
-        Column::text("reference", |row, cell| cell.passing(&row.reference)),
-        Column::text("through", |row, cell| cell.passing(&row.through)),
-        Column::number("at_ns", |row, cell| cell.put(row.at_ns)),
-        Column::number("offset_ns", |row, cell| cell.put(row.offset_ns)),
-        Column::number("rate_ppb", |row, cell| cell.put(row.rate_ppb)),
+        TableColumn::text("boot_id", |row, cell| cell.passing(&row.boot_id)),
+        TableColumn::text("aligned_by", |row, cell| cell.passing(&row.aligned_by)),
+        TableColumn::text("reference", |row, cell| cell.passing(&row.reference)),
+        TableColumn::text("through", |row, cell| cell.passing(&row.through)),
+        TableColumn::number("at_ns", |row, cell| cell.put(row.at_ns)),
+        TableColumn::number("offset_ns", |row, cell| cell.put(row.offset_ns)),
+        TableColumn::number("rate_ppb", |row, cell| cell.put(row.rate_ppb)),
         // Empty where only the time of day is known.
-        Column::number("bar_ns", |row, cell| cell.maybe(row.bar_ns)),
-        Column::unsigned("collectives", |row, cell| cell.put(row.collectives)),
-        Column::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
-        Column::number("end_ns", |row, cell| cell.put(row.end_ns)),
+        TableColumn::number("bar_ns", |row, cell| cell.maybe(row.bar_ns)),
+        TableColumn::unsigned("collectives", |row, cell| cell.put(row.collectives)),
+        TableColumn::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
+        TableColumn::number("end_ns", |row, cell| cell.put(row.end_ns)),
     ]
 }
 
-pub(crate) fn kinds() -> Vec<(&'static str, Kind)> {
+pub(crate) fn kinds() -> Vec<(&'static str, ColumnKind)> {
     heads(&columns())
 }

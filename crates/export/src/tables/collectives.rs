@@ -4,11 +4,11 @@ use std::io;
 
 use ascend_trace_analysis::align::{Comm, Lane, Participant, Recorded, Round};
 
-use super::{Column, TableWriter, write_table};
-use crate::Source;
+use super::{TableColumn, TableWriter, write_table};
+use crate::ExportSource;
 
 /// A collective, or a communicator without any.
-pub(super) struct Row<'r> {
+pub(super) struct CollectiveRow<'r> {
     participant: &'r Participant,
     pid: Option<u32>,
     /// Counts the communicators of the process from 0.
@@ -17,7 +17,7 @@ pub(super) struct Row<'r> {
     ran: Option<(&'r Lane, &'r Round)>,
 }
 
-impl<'r> Row<'r> {
+impl<'r> CollectiveRow<'r> {
     fn round(&self) -> Option<&'r Round> {
         self.ran.map(|(_, round)| round)
     }
@@ -27,63 +27,63 @@ impl<'r> Row<'r> {
     }
 }
 
-pub(super) fn columns<'r>() -> Vec<Column<'static, Row<'r>>> {
+pub(super) fn columns<'r>() -> Vec<TableColumn<'static, CollectiveRow<'r>>> {
     vec![
         // Number of the process: several processes may have the same pid.
-        Column::number("process", |row, cell| cell.put(row.participant.process)),
-        Column::number("pid", |row, cell| cell.maybe(row.pid)),
-        Column::unsigned("rank", |row, cell| cell.maybe(row.participant.rank)),
-        Column::number("communicator", |row, cell| cell.put(row.ordinal)),
-        Column::unsigned("communicator_rank", |row, cell| {
+        TableColumn::number("process", |row, cell| cell.put(row.participant.process)),
+        TableColumn::number("pid", |row, cell| cell.maybe(row.pid)),
+        TableColumn::unsigned("rank", |row, cell| cell.maybe(row.participant.rank)),
+        TableColumn::number("communicator", |row, cell| cell.put(row.ordinal)),
+        TableColumn::unsigned("communicator_rank", |row, cell| {
             cell.maybe(Some(row.comm.rank).filter(|it| *it != u64::MAX));
         }),
-        Column::unsigned("communicator_size", |row, cell| cell.put(row.comm.size)),
+        TableColumn::unsigned("communicator_size", |row, cell| cell.put(row.comm.size)),
         // The same at all ranks of a communicator, and at no other one's.
-        Column::word("communicator_identity", |row, cell| {
+        TableColumn::word("communicator_identity", |row, cell| {
             cell.passing(&row.comm.identity);
         }),
-        Column::number("made_begin_ns", |row, cell| cell.put(row.comm.made.0)),
-        Column::number("made_end_ns", |row, cell| cell.put(row.comm.made.1)),
+        TableColumn::number("made_begin_ns", |row, cell| cell.put(row.comm.made.0)),
+        TableColumn::number("made_end_ns", |row, cell| cell.put(row.comm.made.1)),
         // Empty for messages, because their two ends have different functions.
-        Column::word("name", |row, cell| {
+        TableColumn::word("name", |row, cell| {
             row.ran
                 .iter()
                 .for_each(|(lane, _)| cell.passing(&lane.function));
         }),
         // The ranks that a message goes from and to.
-        Column::unsigned("from_rank", |row, cell| {
+        TableColumn::unsigned("from_rank", |row, cell| {
             cell.maybe(row.peer().map(|it| it.0))
         }),
-        Column::unsigned("to_rank", |row, cell| cell.maybe(row.peer().map(|it| it.1))),
+        TableColumn::unsigned("to_rank", |row, cell| cell.maybe(row.peer().map(|it| it.1))),
         // Counts from 0, for each name or pair of ranks.
-        Column::number("number", |row, cell| {
+        TableColumn::number("number", |row, cell| {
             cell.maybe(row.round().map(|it| it.number))
         }),
-        Column::unsigned("bytes", |row, cell| {
+        TableColumn::unsigned("bytes", |row, cell| {
             cell.maybe(row.round().and_then(|it| it.bytes))
         }),
         // Equal numbers mean the same number of elements of the same type.
-        Column::unsigned("shape", |row, cell| {
+        TableColumn::unsigned("shape", |row, cell| {
             cell.maybe(row.round().map(|it| it.shape))
         }),
         // Whether others need its data, and it that of others.
-        Column::word("needs", |row, cell| {
+        TableColumn::word("needs", |row, cell| {
             cell.maybe(row.round().map(|it| Round::needs(it)));
         }),
-        Column::number("begin_ns", |row, cell| {
+        TableColumn::number("begin_ns", |row, cell| {
             cell.maybe(row.round().map(|it| it.begin))
         }),
-        Column::number("end_ns", |row, cell| {
+        TableColumn::number("end_ns", |row, cell| {
             cell.maybe(row.round().map(|it| it.end))
         }),
-        Column::number("err_ns", |row, cell| {
+        TableColumn::number("err_ns", |row, cell| {
             cell.maybe(row.round().map(|it| it.error))
         }),
     ]
 }
 
 pub(super) fn write(
-    source: &Source<'_>,
+    source: &ExportSource<'_>,
     recorded: &Recorded,
     writer: &mut impl TableWriter,
 ) -> io::Result<()> {
@@ -99,7 +99,7 @@ pub(super) fn write(
         }
         let pid = process.map(|id| trace.process(id).pid);
         for (ordinal, comm) in participant.comms.iter().enumerate() {
-            let row = |ran| Row {
+            let row = |ran| CollectiveRow {
                 participant,
                 pid,
                 ordinal,

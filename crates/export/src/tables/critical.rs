@@ -5,44 +5,44 @@ use std::io;
 use ascend_trace_analysis::critical::Segment;
 use ascend_trace_analysis::stats::StepStats;
 
-use super::{Column, TableWriter, write_table};
-use crate::Source;
+use super::{TableColumn, TableWriter, write_table};
+use crate::ExportSource;
 
 /// A piece, with the recording's facts about its process.
-pub(super) struct Row<'s> {
+pub(super) struct CriticalRow<'s> {
     piece: Segment,
     pid: Option<u32>,
     rank: Option<u64>,
     step: Option<&'s str>,
 }
 
-pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
+pub(super) fn columns<'s>() -> Vec<TableColumn<'s, CriticalRow<'s>>> {
     vec![
         // Number of the process: several processes may have the same pid.
-        Column::number("process", |row, cell| cell.put(row.piece.process)),
-        Column::number("pid", |row, cell| cell.maybe(row.pid)),
-        Column::unsigned("rank", |row, cell| cell.maybe(row.rank)),
-        Column::number("tid", |row, cell| cell.maybe(row.piece.tid)),
-        Column::number("device", |row, cell| cell.maybe(row.piece.device)),
-        Column::number("stream_id", |row, cell| cell.maybe(row.piece.stream_id)),
+        TableColumn::number("process", |row, cell| cell.put(row.piece.process)),
+        TableColumn::number("pid", |row, cell| cell.maybe(row.pid)),
+        TableColumn::unsigned("rank", |row, cell| cell.maybe(row.rank)),
+        TableColumn::number("tid", |row, cell| cell.maybe(row.piece.tid)),
+        TableColumn::number("device", |row, cell| cell.maybe(row.piece.device)),
+        TableColumn::number("stream_id", |row, cell| cell.maybe(row.piece.stream_id)),
         // The words of docs/ANALYSIS.md.
-        Column::word("kind", |row, cell| cell.put(row.piece.kind.name())),
-        Column::word("name", |row, cell| cell.passing(&row.piece.name)),
-        Column::number("begin_ns", |row, cell| cell.put(row.piece.begin_ns)),
-        Column::number("end_ns", |row, cell| cell.put(row.piece.end_ns)),
-        Column::number("length_ns", |row, cell| cell.put(row.piece.length())),
-        Column::number("tie", |row, cell| cell.put(u32::from(row.piece.tie))),
-        Column::word("step", |row, cell| cell.maybe(row.step)),
+        TableColumn::word("kind", |row, cell| cell.put(row.piece.kind.name())),
+        TableColumn::word("name", |row, cell| cell.passing(&row.piece.name)),
+        TableColumn::number("begin_ns", |row, cell| cell.put(row.piece.begin_ns)),
+        TableColumn::number("end_ns", |row, cell| cell.put(row.piece.end_ns)),
+        TableColumn::number("length_ns", |row, cell| cell.put(row.piece.length())),
+        TableColumn::number("tie", |row, cell| cell.put(u32::from(row.piece.tie))),
+        TableColumn::word("step", |row, cell| cell.maybe(row.step)),
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
+pub(super) fn write(source: &ExportSource<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let steps = source.steps.as_deref().unwrap_or_default();
     let rows = source.critical.iter().map(|piece| {
         let process = trace.process_numbered(piece.process);
         let process = process.map(|id| trace.process(id));
-        Row {
+        CriticalRow {
             pid: process.map(|it| it.pid),
             rank: process.and_then(|it| it.rank_number()),
             step: step(steps, &piece).map(|it| it.name.as_str()),

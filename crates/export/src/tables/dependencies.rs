@@ -6,26 +6,26 @@ use std::io;
 use ascend_trace_analysis::{Edge, EdgeTimes, Node};
 use ascend_trace_recording::{Call, Generation, Process, Stream, Task, Trace};
 
-use super::{Column, TableWriter, write_table};
-use crate::Source;
+use super::{TableColumn, TableWriter, write_table};
+use crate::ExportSource;
 
 pub(super) struct ExportedDependency<'t> {
     trace: &'t Trace,
     edge: Edge,
     times: Option<EdgeTimes>,
-    from: End<'t>,
-    to: End<'t>,
+    from: DependencyEnd<'t>,
+    to: DependencyEnd<'t>,
 }
 
 /// One end of a dependency.
-struct End<'t> {
+struct DependencyEnd<'t> {
     trace: &'t Trace,
     node: Node,
     task: Option<&'t Task>,
     call: &'t Call,
 }
 
-impl<'t> End<'t> {
+impl<'t> DependencyEnd<'t> {
     fn new(trace: &'t Trace, node: Node) -> Self {
         let (task, call) = match node {
             Node::Task(id) => (Some(trace.task(id)), trace.task(id).call),
@@ -91,48 +91,48 @@ macro_rules! end_columns {
     ($prefix:literal, $end:ident, $time:ident) => {
         [
             // task or call: which table the number refers to.
-            Column::word(
+            TableColumn::word(
                 concat!($prefix, "type"),
                 |row: &ExportedDependency<'t>, cell| {
                     cell.put(row.$end.kind());
                 },
             ),
-            Column::number(concat!($prefix, "number"), |row, cell| {
+            TableColumn::number(concat!($prefix, "number"), |row, cell| {
                 cell.put(row.$end.number());
             }),
-            Column::number(concat!($prefix, "process"), |row, cell| {
+            TableColumn::number(concat!($prefix, "process"), |row, cell| {
                 cell.put(row.$end.process().serial);
             }),
-            Column::number(concat!($prefix, "pid"), |row, cell| {
+            TableColumn::number(concat!($prefix, "pid"), |row, cell| {
                 cell.put(row.$end.process().pid);
             }),
-            Column::number(concat!($prefix, "tid"), |row, cell| {
+            TableColumn::number(concat!($prefix, "tid"), |row, cell| {
                 cell.maybe(row.$end.tid());
             }),
-            Column::number(concat!($prefix, "device"), |row, cell| {
+            TableColumn::number(concat!($prefix, "device"), |row, cell| {
                 cell.maybe(row.$end.stream().map(|it| it.device));
             }),
-            Column::number(concat!($prefix, "stream_id"), |row, cell| {
+            TableColumn::number(concat!($prefix, "stream_id"), |row, cell| {
                 cell.maybe(row.$end.stream().map(Stream::number));
             }),
-            Column::number(concat!($prefix, "seq"), |row, cell| {
+            TableColumn::number(concat!($prefix, "seq"), |row, cell| {
                 cell.maybe(row.$end.task.map(|task| task.sequence));
             }),
-            Column::word(concat!($prefix, "name"), |row, cell| {
+            TableColumn::word(concat!($prefix, "name"), |row, cell| {
                 cell.put(row.$end.name());
             }),
             // When the cause happened: the end of a task, the begin of a launch. When the effect
             // did: the begin of a launched task, the end of a wait or a sync.
-            Column::number(concat!($prefix, "ns"), |row, cell| {
+            TableColumn::number(concat!($prefix, "ns"), |row, cell| {
                 cell.maybe(row.times.map(|it| it.$time));
             }),
         ]
     };
 }
 
-pub(super) fn columns<'t>() -> Vec<Column<'t, ExportedDependency<'t>>> {
+pub(super) fn columns<'t>() -> Vec<TableColumn<'t, ExportedDependency<'t>>> {
     // The words of docs/STALLS.md.
-    let mut columns = vec![Column::word(
+    let mut columns = vec![TableColumn::word(
         "kind",
         |row: &ExportedDependency<'t>, cell| {
             cell.put(row.edge.kind.name());
@@ -141,17 +141,17 @@ pub(super) fn columns<'t>() -> Vec<Column<'t, ExportedDependency<'t>>> {
     columns.extend(end_columns!("from_", from, leave));
     columns.extend(end_columns!("to_", to, arrive));
     columns.extend([
-        Column::number("event_serial", |row: &ExportedDependency<'t>, cell| {
+        TableColumn::number("event_serial", |row: &ExportedDependency<'t>, cell| {
             cell.maybe(row.event_serial());
         }),
-        Column::number("event_generation", |row, cell| {
+        TableColumn::number("event_generation", |row, cell| {
             cell.maybe(row.event().map(|it| it.number));
         }),
     ]);
     columns
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
+pub(super) fn write(source: &ExportSource<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let dependencies = &source.dependencies;
     let edges = dependencies
@@ -162,8 +162,8 @@ pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::R
         trace,
         edge,
         times: edge.times(trace),
-        from: End::new(trace, edge.from),
-        to: End::new(trace, edge.to),
+        from: DependencyEnd::new(trace, edge.from),
+        to: DependencyEnd::new(trace, edge.to),
     });
     write_table(writer, &columns(), rows)
 }

@@ -4,30 +4,30 @@ use std::io;
 
 use ascend_trace_analysis::checks::Finding;
 
-use super::{Column, TableWriter, write_table};
+use super::{TableColumn, TableWriter, write_table};
 
-pub(super) fn columns() -> Vec<Column<'static, Finding>> {
+pub(super) fn columns() -> Vec<TableColumn<'static, Finding>> {
     vec![
         // The names of docs/CHECKS.md.
-        Column::word("check", |row, cell| cell.put(row.check)),
-        Column::word("severity", |row, cell| cell.put(row.severity.name())),
+        TableColumn::word("check", |row, cell| cell.put(row.check)),
+        TableColumn::word("severity", |row, cell| cell.put(row.severity.name())),
         // Number of the process: several processes may have the same pid.
-        Column::number("process", |row, cell| cell.put(row.process)),
-        Column::number("pid", |row, cell| cell.put(row.pid)),
-        Column::number("tid", |row, cell| cell.put(row.tid)),
+        TableColumn::number("process", |row, cell| cell.put(row.process)),
+        TableColumn::number("pid", |row, cell| cell.put(row.pid)),
+        TableColumn::number("tid", |row, cell| cell.put(row.tid)),
         // How many calls it was.
-        Column::number("count", |row, cell| cell.put(row.count as usize)),
+        TableColumn::number("count", |row, cell| cell.put(row.count as usize)),
         // When the first of them began, and when the last one ended.
-        Column::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
-        Column::number("end_ns", |row, cell| cell.put(row.end_ns)),
-        Column::number("total_ns", |row, cell| cell.put(row.total_ns)),
+        TableColumn::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
+        TableColumn::number("end_ns", |row, cell| cell.put(row.end_ns)),
+        TableColumn::number("total_ns", |row, cell| cell.put(row.total_ns)),
         // The first of the calls: its number, as in calls, and its function.
-        Column::number("call", |row, cell| cell.put(row.site.call)),
-        Column::word("name", |row, cell| cell.passing(&row.site.name)),
-        Column::text("what", |row, cell| cell.passing(&row.what)),
-        Column::text("advice", |row, cell| cell.passing(&row.advice)),
+        TableColumn::number("call", |row, cell| cell.put(row.site.call)),
+        TableColumn::word("name", |row, cell| cell.passing(&row.site.name)),
+        TableColumn::text("what", |row, cell| cell.passing(&row.what)),
+        TableColumn::text("advice", |row, cell| cell.passing(&row.advice)),
         // Where in the program the first of the calls was made, if stacks were recorded.
-        Column::word("call_site", |row, cell| {
+        TableColumn::word("call_site", |row, cell| {
             cell.maybe(row.site.at.as_ref().map(|it| it.call_site.clone()));
         }),
     ]

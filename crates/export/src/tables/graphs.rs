@@ -5,9 +5,9 @@ use std::io;
 use ascend_trace_analysis::graphs::{Explanation, Graph, GraphNode, Outcome};
 use ascend_trace_recording::{StreamId, Task, Trace};
 
-use super::{Column, TableWriter, write_table};
-use crate::Source;
-use crate::facts::Facts;
+use super::{TableColumn, TableWriter, write_table};
+use crate::ExportSource;
+use crate::facts::TraceFacts;
 
 pub(super) struct ExportedNode<'s> {
     trace: &'s Trace,
@@ -39,28 +39,28 @@ impl<'s> ExportedNode<'s> {
     }
 }
 
-pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedNode<'s>>> {
+pub(super) fn columns<'s>() -> Vec<TableColumn<'s, ExportedNode<'s>>> {
     vec![
         // Number of the process: several processes may have the same pid.
-        Column::number("process", |row, cell| {
+        TableColumn::number("process", |row, cell| {
             cell.put(row.trace.process(row.graph.process).serial);
         }),
-        Column::number("pid", |row, cell| {
+        TableColumn::number("pid", |row, cell| {
             cell.put(row.trace.process(row.graph.process).pid);
         }),
         // Counts the graphs of the process from 1, as in tasks and calls.
-        Column::number("graph", |row, cell| cell.put(row.graph.serial)),
+        TableColumn::number("graph", |row, cell| cell.put(row.graph.serial)),
         // captured, or built by hand.
-        Column::word("making", |row, cell| cell.put(row.graph.making.name())),
+        TableColumn::word("making", |row, cell| cell.put(row.graph.making.name())),
         // ready, failed, or open: not ended.
-        Column::word("outcome", |row, cell| cell.put(row.graph.outcome.name())),
+        TableColumn::word("outcome", |row, cell| cell.put(row.graph.outcome.name())),
         // Return code of the end of the capture, if it failed.
-        Column::number("code", |row, cell| cell.maybe(row.code())),
+        TableColumn::number("code", |row, cell| cell.maybe(row.code())),
         // Why the capture failed, in words, and the number of the call to blame, as in calls.
-        Column::text("reason", |row, cell| {
+        TableColumn::text("reason", |row, cell| {
             cell.maybe(row.failure.map(|why| &why.text));
         }),
-        Column::number("reason_call", |row, cell| {
+        TableColumn::number("reason_call", |row, cell| {
             cell.maybe(
                 row.failure
                     .and_then(|why| why.call)
@@ -68,46 +68,46 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedNode<'s>>> {
             );
         }),
         // The stream that the capture began on.
-        Column::number("origin_stream_id", |row, cell| {
+        TableColumn::number("origin_stream_id", |row, cell| {
             cell.maybe(row.number(row.graph.origin));
         }),
         // The calls that began and ended it.
-        Column::number("begin_call", |row, cell| {
+        TableColumn::number("begin_call", |row, cell| {
             cell.maybe(row.graph.begin.map(|call| row.trace.call_number(call)));
         }),
-        Column::number("end_call", |row, cell| {
+        TableColumn::number("end_call", |row, cell| {
             cell.maybe(row.graph.end.map(|call| row.trace.call_number(call)));
         }),
-        Column::number("nodes", |row, cell| cell.put(row.graph.nodes.len())),
-        Column::number("replays", |row, cell| cell.put(row.replays as usize)),
+        TableColumn::number("nodes", |row, cell| cell.put(row.graph.nodes.len())),
+        TableColumn::number("replays", |row, cell| cell.put(row.replays as usize)),
         // Counts the nodes of the graph from 1.
-        Column::number("node", |row, cell| {
+        TableColumn::number("node", |row, cell| {
             cell.maybe(row.node.map(|(node, _)| node.number));
         }),
-        Column::number("stream_id", |row, cell| {
+        TableColumn::number("stream_id", |row, cell| {
             cell.maybe(row.number(row.node.map(|(node, _)| node.stream)));
         }),
-        Column::word("kind", |row, cell| {
+        TableColumn::word("kind", |row, cell| {
             cell.maybe(row.task().map(|task| task.kind.name()));
         }),
-        Column::word("name", |row, cell| {
+        TableColumn::word("name", |row, cell| {
             cell.maybe(row.task().map(|task| row.trace.task_name(task)));
         }),
         // The nodes that must have run before it, separated by spaces.
-        Column::text("after", |row, cell| cell.maybe(row.after())),
+        TableColumn::text("after", |row, cell| cell.maybe(row.after())),
         // Numbers of its task and of the call that added it, as in tasks and calls.
-        Column::number("task", |row, cell| {
+        TableColumn::number("task", |row, cell| {
             cell.maybe(row.node.map(|(node, _)| row.trace.task_number(node.task)));
         }),
-        Column::number("call", |row, cell| {
+        TableColumn::number("call", |row, cell| {
             cell.maybe(row.node.map(|(node, _)| row.trace.call_number(node.call)));
         }),
     ]
 }
 
 pub(super) fn write(
-    source: &Source<'_>,
-    facts: &Facts,
+    source: &ExportSource<'_>,
+    facts: &TraceFacts,
     writer: &mut impl TableWriter,
 ) -> io::Result<()> {
     let trace = source.trace;

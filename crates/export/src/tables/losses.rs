@@ -4,10 +4,10 @@ use std::io;
 
 use ascend_trace_recording::{Loss, ProcessId, Thread, Trace};
 
-use super::{Column, TableWriter, write_table};
-use crate::Source;
+use super::{TableColumn, TableWriter, write_table};
+use crate::ExportSource;
 
-pub(super) struct Row<'s> {
+pub(super) struct LossRow<'s> {
     trace: &'s Trace,
     thread: Option<&'s Thread>,
     at: i64,
@@ -15,35 +15,35 @@ pub(super) struct Row<'s> {
     lost: (&'static str, u64),
 }
 
-impl Row<'_> {
+impl LossRow<'_> {
     fn process(&self) -> Option<ProcessId> {
         self.thread.map(|it| it.process)
     }
 }
 
-pub(super) fn columns<'s>() -> Vec<Column<'static, Row<'s>>> {
+pub(super) fn columns<'s>() -> Vec<TableColumn<'static, LossRow<'s>>> {
     vec![
         // Empty where a thread had no channel, and so left no trace.
-        Column::number("process", |row, cell| {
+        TableColumn::number("process", |row, cell| {
             cell.maybe(row.process().map(|id| row.trace.process(id).serial));
         }),
-        Column::number("pid", |row, cell| {
+        TableColumn::number("pid", |row, cell| {
             cell.maybe(row.process().map(|id| row.trace.process(id).pid));
         }),
-        Column::unsigned("rank", |row, cell| {
+        TableColumn::unsigned("rank", |row, cell| {
             let rank = row.process().map(|id| row.trace.process(id).rank_number());
             cell.maybe(rank.flatten());
         }),
-        Column::number("tid", |row, cell| cell.maybe(row.thread.map(|it| it.tid))),
+        TableColumn::number("tid", |row, cell| cell.maybe(row.thread.map(|it| it.tid))),
         // By then it had happened.
-        Column::number("at_ns", |row, cell| cell.put(row.at)),
+        TableColumn::number("at_ns", |row, cell| cell.put(row.at)),
         // calls, times or others.
-        Column::word("kind", |row, cell| cell.put(row.lost.0)),
-        Column::unsigned("count", |row, cell| cell.put(row.lost.1)),
+        TableColumn::word("kind", |row, cell| cell.put(row.lost.0)),
+        TableColumn::unsigned("count", |row, cell| cell.put(row.lost.1)),
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
+pub(super) fn write(source: &ExportSource<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let rows = trace.lost().iter().filter_map(|loss| {
         let thread = loss.thread.map(|id| trace.thread(id));
@@ -60,7 +60,7 @@ fn rows_of<'s>(
     trace: &'s Trace,
     thread: Option<&'s Thread>,
     loss: &Loss,
-) -> impl Iterator<Item = Row<'s>> {
+) -> impl Iterator<Item = LossRow<'s>> {
     let at = loss.at;
     let kinds = [
         ("calls", loss.calls),
@@ -68,7 +68,7 @@ fn rows_of<'s>(
         ("others", loss.others),
     ];
     let there = kinds.into_iter().filter(|(_, count)| *count > 0);
-    there.map(move |lost| Row {
+    there.map(move |lost| LossRow {
         trace,
         thread,
         at,

@@ -7,10 +7,10 @@ use ascend_trace_analysis::align::Recorded;
 use ascend_trace_recording::rows::SessionRow;
 use ascend_trace_recording::{Process, ProcessId, Trace};
 
-use super::{Column, TableWriter, write_table};
-use crate::Source;
+use super::{TableColumn, TableWriter, write_table};
+use crate::ExportSource;
 
-pub(super) struct Row<'s> {
+pub(super) struct ProcessRow<'s> {
     trace: &'s Trace,
     id: ProcessId,
     process: &'s Process,
@@ -20,7 +20,7 @@ pub(super) struct Row<'s> {
     lost_calls: u64,
 }
 
-impl Row<'_> {
+impl ProcessRow<'_> {
     /// The devices on which it had a context.
     fn devices(&self) -> String {
         let own = self.trace.contexts().iter();
@@ -38,39 +38,39 @@ impl Row<'_> {
     }
 }
 
-pub(super) fn columns<'s>() -> Vec<Column<'static, Row<'s>>> {
+pub(super) fn columns<'s>() -> Vec<TableColumn<'static, ProcessRow<'s>>> {
     vec![
-        Column::number("process", |row, cell| cell.put(row.process.serial)),
-        Column::number("pid", |row, cell| cell.put(row.process.pid)),
-        Column::number("parent_pid", |row, cell| cell.put(row.process.parent_pid)),
-        Column::unsigned("rank", |row, cell| cell.maybe(row.process.rank_number())),
-        Column::text("name", |row, cell| cell.passing(&row.process.name)),
-        Column::text("command", |row, cell| {
+        TableColumn::number("process", |row, cell| cell.put(row.process.serial)),
+        TableColumn::number("pid", |row, cell| cell.put(row.process.pid)),
+        TableColumn::number("parent_pid", |row, cell| cell.put(row.process.parent_pid)),
+        TableColumn::unsigned("rank", |row, cell| cell.maybe(row.process.rank_number())),
+        TableColumn::text("name", |row, cell| cell.passing(&row.process.name)),
+        TableColumn::text("command", |row, cell| {
             let words: Vec<&str> = row.process.command().collect();
             cell.put(words.join(" "));
         }),
-        Column::text("host_name", |row, cell| cell.passing(row.host())),
-        Column::text("boot_id", |row, cell| cell.passing(&row.session.boot_id)),
-        Column::text("devices", |row, cell| cell.put(row.devices())),
-        Column::number("begin_ns", |row, cell| cell.put(row.process.begin_ns)),
-        Column::number("end_ns", |row, cell| cell.maybe(row.process.end_ns)),
+        TableColumn::text("host_name", |row, cell| cell.passing(row.host())),
+        TableColumn::text("boot_id", |row, cell| cell.passing(&row.session.boot_id)),
+        TableColumn::text("devices", |row, cell| cell.put(row.devices())),
+        TableColumn::number("begin_ns", |row, cell| cell.put(row.process.begin_ns)),
+        TableColumn::number("end_ns", |row, cell| cell.maybe(row.process.end_ns)),
         // Of the whole recording: begin, end, and the time of day at a time of the clock.
-        Column::number("recorded_begin_ns", |row, cell| {
+        TableColumn::number("recorded_begin_ns", |row, cell| {
             cell.maybe(row.span.map(|it| it.0));
         }),
-        Column::number("recorded_end_ns", |row, cell| {
+        TableColumn::number("recorded_end_ns", |row, cell| {
             cell.maybe(row.span.map(|it| it.1));
         }),
-        Column::number("start_ns", |row, cell| cell.put(row.session.start_ns)),
-        Column::number("start_realtime_ns", |row, cell| {
+        TableColumn::number("start_ns", |row, cell| cell.put(row.session.start_ns)),
+        TableColumn::number("start_realtime_ns", |row, cell| {
             cell.put(row.session.start_realtime_ns);
         }),
-        Column::unsigned("lost_calls", |row, cell| cell.put(row.lost_calls)),
+        TableColumn::unsigned("lost_calls", |row, cell| cell.put(row.lost_calls)),
     ]
 }
 
 pub(super) fn write(
-    source: &Source<'_>,
+    source: &ExportSource<'_>,
     recorded: &Recorded,
     writer: &mut impl TableWriter,
 ) -> io::Result<()> {
@@ -81,7 +81,7 @@ pub(super) fn write(
     let rows = wanted.map(|(id, process)| {
         let lost = trace.lost().iter();
         let own = lost.filter(|it| it.thread.is_none_or(|it| trace.thread(it).process == id));
-        Row {
+        ProcessRow {
             trace,
             id,
             process,

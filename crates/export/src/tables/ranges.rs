@@ -4,8 +4,8 @@ use std::io;
 
 use ascend_trace_recording::{Range, Trace};
 
-use super::{Column, TableWriter, write_table};
-use crate::Source;
+use super::{TableColumn, TableWriter, write_table};
+use crate::ExportSource;
 
 pub(super) struct ExportedRange<'s> {
     trace: &'s Trace,
@@ -14,32 +14,32 @@ pub(super) struct ExportedRange<'s> {
     depth: usize,
 }
 
-pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedRange<'s>>> {
+pub(super) fn columns<'s>() -> Vec<TableColumn<'s, ExportedRange<'s>>> {
     vec![
         // Number of the process: several processes may have the same pid.
-        Column::number("process", |row, cell| {
+        TableColumn::number("process", |row, cell| {
             let process = row.trace.thread(row.range.thread).process;
             cell.put(row.trace.process(process).serial);
         }),
-        Column::number("pid", |row, cell| {
+        TableColumn::number("pid", |row, cell| {
             let process = row.trace.thread(row.range.thread).process;
             cell.put(row.trace.process(process).pid);
         }),
-        Column::number("tid", |row, cell| {
+        TableColumn::number("tid", |row, cell| {
             cell.put(row.trace.thread(row.range.thread).tid);
         }),
         // Kind from the hook, or the domain from the program.
-        Column::word("kind", |row, cell| {
+        TableColumn::word("kind", |row, cell| {
             cell.maybe(row.trace.domain(row.range));
         }),
-        Column::word("name", |row, cell| cell.put(row.range.name.as_str())),
-        Column::number("begin_ns", |row, cell| cell.put(row.range.begin)),
-        Column::number("end_ns", |row, cell| cell.put(row.range.end)),
-        Column::number("depth", |row, cell| cell.put(row.depth)),
+        TableColumn::word("name", |row, cell| cell.put(row.range.name.as_str())),
+        TableColumn::number("begin_ns", |row, cell| cell.put(row.range.begin)),
+        TableColumn::number("end_ns", |row, cell| cell.put(row.range.end)),
+        TableColumn::number("depth", |row, cell| cell.put(row.depth)),
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
+pub(super) fn write(source: &ExportSource<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let nesting = source.places().nesting();
     let ranges = trace.ranges().iter();

@@ -5,51 +5,51 @@ use std::io;
 use ascend_trace_analysis::stats::{StepStats, Verdict};
 use ascend_trace_recording::{Thread, ThreadId};
 
-use super::{Column, TableWriter, write_table};
-use crate::Source;
-use crate::facts::Facts;
+use super::{TableColumn, TableWriter, write_table};
+use crate::ExportSource;
+use crate::facts::TraceFacts;
 
-pub(super) fn columns<'s>() -> Vec<Column<'s, &'s StepStats>> {
+pub(super) fn columns<'s>() -> Vec<TableColumn<'s, &'s StepStats>> {
     vec![
         // Number of the process: several processes may have the same pid.
-        Column::number("process", |row, cell| cell.put(row.process)),
-        Column::number("pid", |row, cell| cell.put(row.pid)),
-        Column::unsigned("rank", |row, cell| cell.maybe(row.rank)),
-        Column::number("tid", |row, cell| cell.put(row.tid)),
-        Column::word("name", |row, cell| cell.put(row.name.as_str())),
-        Column::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
-        Column::number("length_ns", |row, cell| cell.put(row.length_ns)),
+        TableColumn::number("process", |row, cell| cell.put(row.process)),
+        TableColumn::number("pid", |row, cell| cell.put(row.pid)),
+        TableColumn::unsigned("rank", |row, cell| cell.maybe(row.rank)),
+        TableColumn::number("tid", |row, cell| cell.put(row.tid)),
+        TableColumn::word("name", |row, cell| cell.put(row.name.as_str())),
+        TableColumn::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
+        TableColumn::number("length_ns", |row, cell| cell.put(row.length_ns)),
         // These four make up the length.
-        Column::number("compute_ns", |row, cell| cell.put(row.compute_ns)),
-        Column::number("exposed_communication_ns", |row, cell| {
+        TableColumn::number("compute_ns", |row, cell| cell.put(row.compute_ns)),
+        TableColumn::number("exposed_communication_ns", |row, cell| {
             cell.put(row.exposed_communication_ns);
         }),
-        Column::number("exposed_copy_ns", |row, cell| cell.put(row.exposed_copy_ns)),
-        Column::number("idle_ns", |row, cell| cell.put(row.idle_ns)),
+        TableColumn::number("exposed_copy_ns", |row, cell| cell.put(row.exposed_copy_ns)),
+        TableColumn::number("idle_ns", |row, cell| cell.put(row.idle_ns)),
         // These five make up the idle time.
-        Column::number("loading_ns", |row, cell| cell.put(row.loading_ns)),
-        Column::number("python_ns", |row, cell| cell.put(row.python_ns)),
-        Column::number("planning_ns", |row, cell| cell.put(row.planning_ns)),
-        Column::number("queue_ns", |row, cell| cell.put(row.queue_ns)),
-        Column::number("launch_ns", |row, cell| cell.put(row.launch_ns)),
+        TableColumn::number("loading_ns", |row, cell| cell.put(row.loading_ns)),
+        TableColumn::number("python_ns", |row, cell| cell.put(row.python_ns)),
+        TableColumn::number("planning_ns", |row, cell| cell.put(row.planning_ns)),
+        TableColumn::number("queue_ns", |row, cell| cell.put(row.queue_ns)),
+        TableColumn::number("launch_ns", |row, cell| cell.put(row.launch_ns)),
         // Including the time that is hidden behind other work.
-        Column::number("communication_ns", |row, cell| {
+        TableColumn::number("communication_ns", |row, cell| {
             cell.put(row.communication_ns)
         }),
-        Column::number("copy_ns", |row, cell| cell.put(row.copy_ns)),
-        Column::number("tasks", |row, cell| cell.put(row.tasks as usize)),
-        Column::number("untimed", |row, cell| cell.put(row.untimed as usize)),
-        Column::word("verdict", |row, cell| {
+        TableColumn::number("copy_ns", |row, cell| cell.put(row.copy_ns)),
+        TableColumn::number("tasks", |row, cell| cell.put(row.tasks as usize)),
+        TableColumn::number("untimed", |row, cell| cell.put(row.untimed as usize)),
+        TableColumn::word("verdict", |row, cell| {
             cell.maybe(row.verdict.map(Verdict::name));
         }),
         // By how much the times of devices may be off.
-        Column::number("error_ns", |row, cell| cell.put(row.error_ns)),
+        TableColumn::number("error_ns", |row, cell| cell.put(row.error_ns)),
     ]
 }
 
 pub(super) fn write(
-    source: &Source<'_>,
-    facts: &Facts,
+    source: &ExportSource<'_>,
+    facts: &TraceFacts,
     writer: &mut impl TableWriter,
 ) -> io::Result<()> {
     if let Some(found) = &source.steps {
@@ -68,7 +68,7 @@ pub(super) fn write(
 }
 
 /// Whether a step that was found is one of the selection.
-fn is_wanted(source: &Source<'_>, step: &StepStats) -> bool {
+fn is_wanted(source: &ExportSource<'_>, step: &StepStats) -> bool {
     let trace = source.trace;
     let is_its = |thread: &Thread| {
         let process = trace.process(thread.process).serial;

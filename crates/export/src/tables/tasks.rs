@@ -8,8 +8,8 @@ use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Node, queue_wait};
 use ascend_trace_recording::{Call, Direction, GraphRef, Process, Stream, Task, TaskId, Trace};
 
-use super::{Column, TableWriter, write_table};
-use crate::{Source, untimed_reason};
+use super::{TableColumn, TableWriter, write_table};
+use crate::{ExportSource, untimed_reason};
 
 pub(super) struct ExportedTask<'t> {
     trace: &'t Trace,
@@ -42,75 +42,75 @@ impl<'t> ExportedTask<'t> {
     }
 }
 
-pub(super) fn columns<'t>() -> Vec<Column<'t, ExportedTask<'t>>> {
+pub(super) fn columns<'t>() -> Vec<TableColumn<'t, ExportedTask<'t>>> {
     vec![
         // Number of the task, which other tables refer to.
-        Column::number("task", |row, cell| cell.put(row.trace.task_number(row.id))),
+        TableColumn::number("task", |row, cell| cell.put(row.trace.task_number(row.id))),
         // Number of the process: several processes may have the same pid.
-        Column::number("process", |row, cell| cell.put(row.process().serial)),
-        Column::number("pid", |row, cell| cell.put(row.process().pid)),
-        Column::unsigned("rank", |row, cell| cell.maybe(row.process().rank_number())),
-        Column::number("device", |row, cell| cell.put(row.stream().device)),
-        Column::number("stream_id", |row, cell| cell.put(row.stream().number())),
+        TableColumn::number("process", |row, cell| cell.put(row.process().serial)),
+        TableColumn::number("pid", |row, cell| cell.put(row.process().pid)),
+        TableColumn::unsigned("rank", |row, cell| cell.maybe(row.process().rank_number())),
+        TableColumn::number("device", |row, cell| cell.put(row.stream().device)),
+        TableColumn::number("stream_id", |row, cell| cell.put(row.stream().number())),
         // Position among the tasks that the stream was given to run; for a task that was captured,
         // that of the next one.
-        Column::number("seq", |row, cell| cell.put(row.task.sequence)),
-        Column::word("kind", |row, cell| cell.put(row.task.kind.name())),
+        TableColumn::number("seq", |row, cell| cell.put(row.task.sequence)),
+        TableColumn::word("kind", |row, cell| cell.put(row.task.kind.name())),
         // The submitted operation; of a replay: its graph, and the number of the replay.
-        Column::word("name", |row, cell| {
+        TableColumn::word("name", |row, cell| {
             cell.put(task_label(row.trace, row.task))
         }),
-        Column::number("begin_ns", |row, cell| {
+        TableColumn::number("begin_ns", |row, cell| {
             cell.maybe(row.task.time.map(|time| time.begin))
         }),
-        Column::number("end_ns", |row, cell| {
+        TableColumn::number("end_ns", |row, cell| {
             cell.maybe(row.task.time.map(|time| time.end))
         }),
         // The true times lie within this distance of begin_ns and end_ns.
-        Column::number("err_ns", |row, cell| {
+        TableColumn::number("err_ns", |row, cell| {
             cell.maybe(row.task.time.map(|time| time.error))
         }),
         // From the entry of the submitting call to begin_ns.
-        Column::number("queue_ns", |row, cell| {
+        TableColumn::number("queue_ns", |row, cell| {
             cell.maybe(queue_wait(row.trace, row.task))
         }),
         // Why there are no times, or empty.
-        Column::word("untimed", |row, cell| cell.put(row.untimed())),
+        TableColumn::word("untimed", |row, cell| cell.put(row.untimed())),
         // Number of the submitting call, as in calls.
-        Column::number("call", |row, cell| {
+        TableColumn::number("call", |row, cell| {
             cell.put(row.trace.call_number(row.task.call));
         }),
-        Column::unsigned("bytes", |row, cell| {
+        TableColumn::unsigned("bytes", |row, cell| {
             cell.maybe(bytes_moved(row.trace, row.call()))
         }),
         // The graph that it is a node or a replay of, as in graphs; and the number of either.
-        Column::number("graph", |row, cell| {
+        TableColumn::number("graph", |row, cell| {
             cell.maybe(row.graph().map(|graph| graph.serial));
         }),
-        Column::number("node", |row, cell| {
+        TableColumn::number("node", |row, cell| {
             let node = row.graph().filter(|_| !row.trace.runs(row.task));
             cell.maybe(node.map(|graph| graph.index));
         }),
-        Column::number("replay", |row, cell| {
+        TableColumn::number("replay", |row, cell| {
             let replay = row.graph().filter(|_| row.trace.runs(row.task));
             cell.maybe(replay.map(|graph| graph.index));
         }),
         // As err_ns, but against other tasks of the same device only.
-        Column::number("err_device_ns", |row, cell| {
+        TableColumn::number("err_device_ns", |row, cell| {
             cell.maybe(row.task.time.map(|time| time.local_error))
         }),
         // Which way a copy goes: H2D, D2H, D2D, P2P between devices, H2H.
-        Column::word("direction", |row, cell| {
+        TableColumn::word("direction", |row, cell| {
             cell.maybe(row.trace.direction(row.call()).map(Direction::name));
         }),
         // Operands of an operator, with type and dimensions.
-        Column::text("shapes", |row, cell| {
+        TableColumn::text("shapes", |row, cell| {
             cell.maybe(row.trace.shapes(row.call()));
         }),
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
+pub(super) fn write(source: &ExportSource<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let all = trace.tasks().iter().zip((0..).map(TaskId));
     let chosen = all.filter(|(_, id)| source.owns(Node::Task(*id)));

@@ -31,13 +31,13 @@ pub(super) fn first_room(tracks: &mut Vec<Vec<TimeRange>>, span: TimeRange) -> u
 }
 
 /// Puts a slice on the first track that it nests on. With `late`, its last nanosecond stays free.
-pub(super) fn nest(tracks: &mut Vec<Nesting>, slice: TimeRange, late: bool) -> usize {
+pub(super) fn nest(tracks: &mut Vec<OpenNesting>, slice: TimeRange, late: bool) -> usize {
     let mut place = 0;
     while tracks.get_mut(place).is_some_and(|it| !it.accepts(slice)) {
         place += 1;
     }
     if place == tracks.len() {
-        tracks.push(Nesting::default());
+        tracks.push(OpenNesting::default());
     }
     tracks[place].push(slice, late);
     place
@@ -45,8 +45,8 @@ pub(super) fn nest(tracks: &mut Vec<Nesting>, slice: TimeRange, late: bool) -> u
 
 /// The open slices of a track of calls.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Nesting {
-    open: Vec<Open>,
+pub(super) struct OpenNesting {
+    open: Vec<OpenSlice>,
     /// The last slice without a length.
     mark: Option<i64>,
     /// The end of the last slice that is over.
@@ -55,12 +55,12 @@ pub(super) struct Nesting {
 
 /// A slice on the way, and until when there is room for children.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenSlice {
     slice: TimeRange,
     room: i64,
 }
 
-impl Nesting {
+impl OpenNesting {
     /// Whether a slice can follow here, in the order of begin times. A child must begin after its
     /// parent, so that an arrow which leaves at the parent's begin finds the parent.
     fn accepts(&mut self, slice: TimeRange) -> bool {
@@ -86,7 +86,7 @@ impl Nesting {
             self.mark = Some(slice.begin);
         } else {
             let room = slice.end.saturating_sub(if late { 2 } else { 0 });
-            self.open.push(Open { slice, room });
+            self.open.push(OpenSlice { slice, room });
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use ascend_trace_recording::{ProcessId, Trace};
 
-use super::{ProcessTrack, Track};
+use super::{ProcessTrack, SliceTrack};
 
 /// Pids that are made up begin here: above the largest pid of Linux.
 const PIDS: u32 = 10_000_000;
@@ -14,7 +14,7 @@ const TIDS: u32 = 20_000_000;
 
 /// Numbering of the processes of devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Numbering {
+pub(crate) enum ProcessNumbering {
     /// Numbers above all pids.
     #[default]
     MadeUp,
@@ -26,7 +26,7 @@ pub(crate) enum Numbering {
 /// this many.
 const DEVICES: u32 = 64;
 
-impl Numbering {
+impl ProcessNumbering {
     /// Numbers below this do not belong to the host.
     fn reserved(self) -> u32 {
         match self {
@@ -38,14 +38,14 @@ impl Numbering {
 
 /// Numbers that must not occur twice.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct UniqueNumbers {
     used: HashSet<u32>,
     made: u32,
     reserved: u32,
 }
 
-impl Numbers {
-    fn above(made: u32, numbering: Numbering) -> Self {
+impl UniqueNumbers {
+    fn above(made: u32, numbering: ProcessNumbering) -> Self {
         Self {
             used: HashSet::new(),
             made,
@@ -69,10 +69,10 @@ impl Numbers {
 }
 
 #[derive(Debug)]
-pub(super) struct Ids {
-    numbering: Numbering,
-    pids: Numbers,
-    pub(super) tids: Numbers,
+pub(super) struct TrackIds {
+    numbering: ProcessNumbering,
+    pids: UniqueNumbers,
+    pub(super) tids: UniqueNumbers,
     /// Streams that have their own numbers, below the pids of their devices.
     streams: HashSet<(u32, u32)>,
     /// By process.
@@ -82,18 +82,18 @@ pub(super) struct Ids {
     lanes: u32,
 }
 
-impl Default for Ids {
+impl Default for TrackIds {
     fn default() -> Self {
-        Self::new(Numbering::default())
+        Self::new(ProcessNumbering::default())
     }
 }
 
-impl Ids {
-    pub(super) fn new(numbering: Numbering) -> Self {
+impl TrackIds {
+    pub(super) fn new(numbering: ProcessNumbering) -> Self {
         Self {
             numbering,
-            pids: Numbers::above(PIDS, numbering),
-            tids: Numbers::above(TIDS, numbering),
+            pids: UniqueNumbers::above(PIDS, numbering),
+            tids: UniqueNumbers::above(TIDS, numbering),
             streams: HashSet::new(),
             hosts: Vec::new(),
             devices: BTreeMap::new(),
@@ -118,7 +118,7 @@ impl Ids {
 
     fn new_device(&mut self, device: u32) -> u32 {
         match self.numbering {
-            Numbering::Devices if device < DEVICES => {
+            ProcessNumbering::Devices if device < DEVICES => {
                 self.pids.used.insert(device);
                 device
             }
@@ -149,10 +149,10 @@ impl Ids {
         }
     }
 
-    pub(super) fn track(&mut self, pid: u32, tid: u32, lane: u32) -> Track {
+    pub(super) fn track(&mut self, pid: u32, tid: u32, lane: u32) -> SliceTrack {
         self.tracks += 1;
         let number = self.tracks;
-        Track {
+        SliceTrack {
             pid,
             tid,
             number,

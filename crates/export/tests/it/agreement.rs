@@ -10,19 +10,19 @@ use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_testkit::{Timeline, timeline};
 
-use super::checker::{Imported, Slice};
+use super::checker::{ImportedSlice, ImportedTrace};
 use super::chrome::{chrome, is_mark, waiter};
 use super::csv::rows;
 use super::memory::export;
 use super::perfetto::perfetto;
-use super::random::{Dice, random_text};
+use super::random::{RandomNumbers, random_text};
 use super::{allocations, graphs, ranges, tools};
 
 /// A task by the number of the call that submitted it, or a call by its number.
-type End = (bool, u64);
+type FlowEnd = (bool, u64);
 
 /// The subject of a slice, or the slice that contains it.
-fn end(imported: &Imported, index: usize) -> End {
+fn end(imported: &ImportedTrace, index: usize) -> FlowEnd {
     let slice = match &imported.slices[index] {
         mark if is_mark(mark) => waiter(imported, index),
         slice => slice,
@@ -32,10 +32,10 @@ fn end(imported: &Imported, index: usize) -> End {
 }
 
 /// How often there is an arrow between two ends.
-type Flows = BTreeMap<(End, End), usize>;
+type FlowCounts = BTreeMap<(FlowEnd, FlowEnd), usize>;
 
-fn flows(imported: &Imported, kind: Option<&str>) -> Flows {
-    let mut flows = Flows::new();
+fn flows(imported: &ImportedTrace, kind: Option<&str>) -> FlowCounts {
+    let mut flows = FlowCounts::new();
     let found = imported.flows.iter();
     for (_, from, to) in found.filter(|it| kind.is_none_or(|kind| it.0 == kind)) {
         let ends = (end(imported, *from), end(imported, *to));
@@ -46,20 +46,20 @@ fn flows(imported: &Imported, kind: Option<&str>) -> Flows {
 
 /// The rows of dependencies.csv, by kind. A task without times is represented by the call that
 /// submitted it; a launch of such a task leads nowhere.
-fn dependencies(trace: &Trace) -> BTreeMap<String, Flows> {
+fn dependencies(trace: &Trace) -> BTreeMap<String, FlowCounts> {
     let files = export(&Csv, trace);
     let number = |row: &HashMap<String, String>, column: &str| -> u64 {
         row[column].parse().expect("a number")
     };
     let tasks = rows(&files, "tasks.csv");
-    let tasks: HashMap<u64, End> = tasks
+    let tasks: HashMap<u64, FlowEnd> = tasks
         .iter()
         .map(|row| {
             let is_timed = !row["begin_ns"].is_empty();
             (number(row, "task"), (is_timed, number(row, "call")))
         })
         .collect();
-    let mut kinds: BTreeMap<String, Flows> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, FlowCounts> = BTreeMap::new();
     for row in rows(&files, "dependencies.csv") {
         let end = |prefix: &str| {
             let at = number(&row, &format!("{prefix}_number"));
@@ -80,7 +80,7 @@ fn dependencies(trace: &Trace) -> BTreeMap<String, Flows> {
 }
 
 /// All that a slice says.
-fn told(slice: &Slice) -> String {
+fn told(slice: &ImportedSlice) -> String {
     // An absent text is null in JSON, and a word in a format without null.
     let args = slice.args.to_string().replace("null", "\"NULL\"");
     format!(
@@ -89,7 +89,7 @@ fn told(slice: &Slice) -> String {
     )
 }
 
-fn slices(imported: &Imported) -> Vec<String> {
+fn slices(imported: &ImportedTrace) -> Vec<String> {
     let slices = imported.slices.iter().filter(|it| !is_mark(it));
     let mut slices: Vec<_> = slices.map(told).collect();
     slices.sort();
@@ -97,7 +97,7 @@ fn slices(imported: &Imported) -> Vec<String> {
 }
 
 /// Subjects of the marks.
-fn marks(imported: &Imported) -> Vec<End> {
+fn marks(imported: &ImportedTrace) -> Vec<FlowEnd> {
     let places = 0..imported.slices.len();
     let marks = places.filter(|place| is_mark(&imported.slices[*place]));
     let mut marks: Vec<_> = marks.map(|place| end(imported, place)).collect();
@@ -116,11 +116,11 @@ fn check(trace: &Trace, text: &str) -> Vec<String> {
         json.other["omitted_flows"], protobuf.other["omitted_flows"],
         "{text}"
     );
-    let recording = |it: &Imported| it.recording.as_ref().map(told);
+    let recording = |it: &ImportedTrace| it.recording.as_ref().map(told);
     assert_eq!(recording(&json), recording(&protobuf), "{text}");
     assert_eq!(json.recording.is_some(), !trace.processes().is_empty());
     let dependencies = dependencies(trace);
-    let mut all = Flows::new();
+    let mut all = FlowCounts::new();
     for (kind, expected) in &dependencies {
         assert_eq!(&flows(&json, Some(kind)), expected, "{kind}: {text}");
         for (ends, count) in expected {
@@ -178,7 +178,7 @@ fn both_formats_hold_the_same_of_every_example() {
 
 #[test]
 fn both_formats_hold_the_same_of_random_traces() {
-    let mut dice = Dice(5);
+    let mut dice = RandomNumbers(5);
     for _ in 0..100 {
         let items = dice.roll(40);
         let text = random_text(&mut dice, items);
@@ -189,10 +189,10 @@ fn both_formats_hold_the_same_of_random_traces() {
 /// No two slices of a stream's track may overlap, also where a wait is drawn longer than it was.
 /// Returns the number of waits.
 #[track_caller]
-fn check_apart(trace: &Trace, imported: &Imported, text: &str) -> usize {
+fn check_apart(trace: &Trace, imported: &ImportedTrace, text: &str) -> usize {
     let begin = trace.span().map_or(0, |span| span.begin);
-    let mut tracks: BTreeMap<_, Vec<&Slice>> = BTreeMap::new();
-    let of_tasks = |it: &&Slice| !it.args["err_ns"].is_null();
+    let mut tracks: BTreeMap<_, Vec<&ImportedSlice>> = BTreeMap::new();
+    let of_tasks = |it: &&ImportedSlice| !it.args["err_ns"].is_null();
     for slice in imported.slices.iter().filter(of_tasks) {
         let track = (&*slice.process, &*slice.track);
         tracks.entry(track).or_default().push(slice);
@@ -214,14 +214,14 @@ fn check_apart(trace: &Trace, imported: &Imported, text: &str) -> usize {
         })
         .collect();
     let waits = imported.slices.iter().filter(of_tasks);
-    let is_longer = |it: &&Slice| ends[&it.args["call"].as_u64().expect("a call")] < it.end;
+    let is_longer = |it: &&ImportedSlice| ends[&it.args["call"].as_u64().expect("a call")] < it.end;
     waits.filter(is_longer).count()
 }
 
 /// Records that seem later than the waits that they released, by less than the bars.
 #[test]
 fn both_formats_hold_the_same_where_clocks_are_a_little_off() {
-    let mut dice = Dice(6);
+    let mut dice = RandomNumbers(6);
     let mut longer = 0;
     for _ in 0..100 {
         let items = dice.roll(40);

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use ascend_trace_analysis::steps::{Report, Wanted as WantedSteps};
-use ascend_trace_export::{Ascend, Exporter, Layout, Step, Wanted};
+use ascend_trace_export::{Ascend, Exporter, OutputLayout, Step, WantedPart};
 use ascend_trace_recording::Recording;
 use ascend_trace_testkit::Timeline;
 use serde_json::Value;
 
-use super::memory::{Memory, export_some};
+use super::memory::{MemorySink, export_some};
 use super::stream::file;
 use super::tools::skip;
 
@@ -26,19 +26,19 @@ fn recording() -> Vec<u8> {
 }
 
 /// The export, as the command makes it: with the steps of the recording.
-fn exported(file: &[u8], step: Step) -> Memory {
+fn exported(file: &[u8], step: Step) -> MemorySink {
     let mut recording = Recording::from_bytes(file.to_vec()).expect("a recording");
     let report =
         Report::of_recording(&mut recording, Step::default(), WantedSteps::Any).expect("steps");
-    let wanted = Wanted {
+    let wanted = WantedPart {
         steps: Some(report.steps.into()),
-        ..Wanted::default()
+        ..WantedPart::default()
     };
     export_some(&Ascend, file, step, &wanted)
 }
 
 /// The files of the only folder, by the name in it.
-fn files(memory: &Memory) -> BTreeMap<String, String> {
+fn files(memory: &MemorySink) -> BTreeMap<String, String> {
     let names = memory.names().into_iter();
     let files = names.map(|name| {
         let (folder, file) = name.split_once('/').expect("a folder");
@@ -83,7 +83,7 @@ fn a_rank_has_the_files_that_readers_look_for() {
     assert_eq!(info["rank_id"], 0);
     assert_eq!(
         Ascend.layout(),
-        Layout::Folders {
+        OutputLayout::Folders {
             ending: "_ascend_pt"
         }
     );

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Slice {
+pub(crate) struct ImportedSlice {
     pub(crate) process: String,
     pub(crate) track: String,
     pub(crate) name: String,
@@ -27,28 +27,28 @@ pub(crate) struct Slice {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Imported {
-    pub(crate) slices: Vec<Slice>,
+pub(crate) struct ImportedTrace {
+    pub(crate) slices: Vec<ImportedSlice>,
     /// Category, and the slices at both ends: where the arrow leaves, and where it points.
     pub(crate) flows: Vec<(String, usize, usize)>,
     /// Process and name of a counter to its values over time.
     pub(crate) counters: BTreeMap<(String, String), Vec<(i64, i64)>>,
     pub(crate) other: Value,
     /// Where the recording as a whole is described: process, track, name, time, arguments.
-    pub(crate) recording: Option<Slice>,
+    pub(crate) recording: Option<ImportedSlice>,
 }
 
 type TrackId = (u64, u64);
 
 /// The slices of a track by begin, and the latest end up to each of them.
 #[derive(Default)]
-struct Laid {
+struct TrackSlices {
     slices: Vec<usize>,
     reach: Vec<i64>,
 }
 
 #[derive(Default)]
-struct Importer {
+struct ChromeImporter {
     processes: HashMap<u64, String>,
     threads: HashMap<TrackId, String>,
     sorted_processes: HashMap<u64, i64>,
@@ -56,17 +56,17 @@ struct Importer {
     open: HashMap<TrackId, Vec<usize>>,
     /// Begin and end of every slice, and which of them are on a track.
     laid: Vec<(i64, i64)>,
-    of_track: HashMap<TrackId, Laid>,
+    of_track: HashMap<TrackId, TrackSlices>,
     /// Begin and end of the outermost slices of a track, added up in floating point.
     sums: HashMap<TrackId, Vec<(f64, f64)>>,
     starts: HashMap<u64, (String, String, usize)>,
     finished: HashMap<u64, ()>,
-    imported: Imported,
+    imported: ImportedTrace,
 }
 
 /// Imports a whole file.
 #[track_caller]
-pub(crate) fn import(text: &str) -> Imported {
+pub(crate) fn import(text: &str) -> ImportedTrace {
     let document: Value = serde_json::from_str(text).expect("JSON");
     assert_eq!(document["displayTimeUnit"], "ns");
     check_notation(text);
@@ -75,7 +75,7 @@ pub(crate) fn import(text: &str) -> Imported {
         .expect("a list")
         .iter()
         .collect();
-    let mut importer = Importer::default();
+    let mut importer = ChromeImporter::default();
     for event in events.iter().filter(|event| event["ph"] == "M") {
         importer.metadata(event);
     }
@@ -115,7 +115,7 @@ pub(crate) fn import(text: &str) -> Imported {
 }
 
 /// Whether a slice is a task that waits: in JSON it is a nanosecond longer, so that it holds a mark at its end.
-fn is_wait(slice: &Slice) -> bool {
+fn is_wait(slice: &ImportedSlice) -> bool {
     let waits = match slice.category.as_str() {
         "wait" => true,
         "notify" | "value" => slice.name.contains("Wait"),
@@ -168,7 +168,7 @@ fn text(value: &Value) -> String {
         .to_owned()
 }
 
-impl Importer {
+impl ChromeImporter {
     fn metadata(&mut self, event: &Value) {
         let track = track(event);
         let args = &event["args"];
@@ -215,7 +215,7 @@ impl Importer {
         laid.reach.push(reach.max(slice.end));
     }
 
-    fn slice(&self, event: &Value) -> Slice {
+    fn slice(&self, event: &Value) -> ImportedSlice {
         let id = track(event);
         assert!(
             self.sorted_processes.contains_key(&id.0),
@@ -226,7 +226,7 @@ impl Importer {
         let length = nanoseconds(event, "dur");
         assert!(begin >= 0 && length >= 0, "{event}");
         assert_ne!(event["name"], "", "{event}");
-        Slice {
+        ImportedSlice {
             process: self.processes[&id.0].clone(),
             track: self.threads[&id].clone(),
             name: text(&event["name"]),
@@ -320,7 +320,7 @@ impl Importer {
 
     /// Whoever adds begin and duration in floating point must find the time inside the outermost
     /// slice that holds it.
-    fn check_sums(&self, id: TrackId, slice: &Slice, event: &Value) {
+    fn check_sums(&self, id: TrackId, slice: &ImportedSlice, event: &Value) {
         let time = event["ts"].as_f64().expect("a number") / 1000.0;
         let held = self.sums.get(&id).and_then(|track| {
             let place = track.partition_point(|(begin, _)| *begin <= time);

@@ -1,38 +1,38 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ascend_trace_analysis::{Dependencies, Edge, EdgeKind, Node};
-use ascend_trace_export::{Chrome, Exporter, Layout, Single, Source};
+use ascend_trace_export::{Chrome, ExportSource, Exporter, OutputLayout, SingleFile};
 use ascend_trace_recording::{StreamId, Trace};
 use ascend_trace_testkit::timeline;
 
-use super::checker::{Imported, Slice, import};
+use super::checker::{ImportedSlice, ImportedTrace, import};
 use super::memory::export;
 
 /// What both sides name a slice by: a task by its stream and place there, a call by its number.
-pub(crate) type Key = (Option<(u64, u64, u64, u64)>, Option<u64>);
+pub(crate) type SliceKey = (Option<(u64, u64, u64, u64)>, Option<u64>);
 
-pub(crate) fn chrome(trace: &Trace) -> Imported {
+pub(crate) fn chrome(trace: &Trace) -> ImportedTrace {
     import(export(&Chrome, trace).text(""))
 }
 
 /// Whether a slice is only where arrows arrive at the end of a waiter.
-pub(crate) fn is_mark(slice: &Slice) -> bool {
+pub(crate) fn is_mark(slice: &ImportedSlice) -> bool {
     slice.category == "released"
 }
 
 /// The slice that a mark belongs to: the innermost one that holds it. Slices are in the order of
 /// their begin.
 #[track_caller]
-pub(crate) fn waiter(imported: &Imported, place: usize) -> &Slice {
+pub(crate) fn waiter(imported: &ImportedTrace, place: usize) -> &ImportedSlice {
     let mark = &imported.slices[place];
-    let same = |it: &&Slice| (&it.process, &it.track) == (&mark.process, &mark.track);
-    let holds = |it: &&Slice| it.begin < mark.begin && mark.begin <= it.end;
+    let same = |it: &&ImportedSlice| (&it.process, &it.track) == (&mark.process, &mark.track);
+    let holds = |it: &&ImportedSlice| it.begin < mark.begin && mark.begin <= it.end;
     let before = imported.slices[..place].iter().rev();
     let mut before = before.filter(|it| !is_mark(it)).filter(same);
     before.find(holds).expect("a mark belongs to a slice")
 }
 
-fn slice_key(slice: &Slice) -> Key {
+fn slice_key(slice: &ImportedSlice) -> SliceKey {
     let number = |key: &str| slice.args[key].as_u64();
     // Only a task's slice has an error bar.
     if number("err_ns").is_none() {
@@ -55,7 +55,7 @@ fn slice_key(slice: &Slice) -> Key {
     )
 }
 
-fn node_key(trace: &Trace, node: Node) -> Key {
+fn node_key(trace: &Trace, node: Node) -> SliceKey {
     let Node::Task(id) = node else {
         let Node::Call(id) = node else { unreachable!() };
         return (None, Some(u64::from(id.0)));
@@ -79,7 +79,7 @@ fn node_key(trace: &Trace, node: Node) -> Key {
 }
 
 /// Waits that seem over before what released them, within the error bars: until when they are drawn, and their ends.
-fn late_releases(trace: &Trace) -> HashMap<(Key, i64), i64> {
+fn late_releases(trace: &Trace) -> HashMap<(SliceKey, i64), i64> {
     let zero = trace.span().map_or(0, |span| span.begin);
     let mut late = HashMap::new();
     for edge in Dependencies::of(trace).edges() {
@@ -100,7 +100,7 @@ fn late_releases(trace: &Trace) -> HashMap<(Key, i64), i64> {
 
 /// Every timed task and every call is one slice with the recording's name and times.
 #[track_caller]
-pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
+pub(crate) fn check_slices(trace: &Trace, imported: &ImportedTrace) {
     let begin = trace.span().map_or(0, |span| span.begin);
     let mut expected = BTreeSet::new();
     for (index, call) in trace.calls().iter().enumerate() {
@@ -136,7 +136,7 @@ pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
 }
 
 /// Flows by category and ends.
-pub(crate) fn flows(imported: &Imported) -> BTreeSet<(String, Key, Key)> {
+pub(crate) fn flows(imported: &ImportedTrace) -> BTreeSet<(String, SliceKey, SliceKey)> {
     let key = |index: usize| match &imported.slices[index] {
         mark if is_mark(mark) => slice_key(waiter(imported, index)),
         slice => slice_key(slice),
@@ -148,7 +148,7 @@ pub(crate) fn flows(imported: &Imported) -> BTreeSet<(String, Key, Key)> {
 }
 
 /// The flows that a trace's dependencies should give, launches of untimed tasks apart.
-pub(crate) fn expected_flows(trace: &Trace) -> BTreeSet<(String, Key, Key)> {
+pub(crate) fn expected_flows(trace: &Trace) -> BTreeSet<(String, SliceKey, SliceKey)> {
     let dependencies = Dependencies::of(trace);
     let drawn = |edge: &Edge| match (edge.kind, edge.to) {
         (EdgeKind::LaunchToTask, Node::Task(id)) => trace.task(id).time.is_some(),
@@ -164,7 +164,7 @@ pub(crate) fn expected_flows(trace: &Trace) -> BTreeSet<(String, Key, Key)> {
 }
 
 #[track_caller]
-pub(crate) fn check(text: &str) -> Imported {
+pub(crate) fn check(text: &str) -> ImportedTrace {
     let trace = timeline(text);
     let imported = chrome(&trace);
     check_slices(&trace, &imported);
@@ -283,12 +283,12 @@ fn an_empty_trace_is_a_valid_file() {
 
 #[test]
 fn a_single_writer_takes_the_whole_file() {
-    assert_eq!(Chrome.layout(), Layout::File { extension: "json" });
+    assert_eq!(Chrome.layout(), OutputLayout::File { extension: "json" });
     let trace = timeline("s1: A[0..10]");
     assert_eq!(trace.stream_tasks(StreamId(0)).len(), 1);
     let mut bytes = Vec::new();
     Chrome
-        .export(&Source::new(&trace), &mut Single::new(&mut bytes))
+        .export(&ExportSource::new(&trace), &mut SingleFile::new(&mut bytes))
         .expect("memory takes everything");
     assert_eq!(bytes, export(&Chrome, &trace).text("").as_bytes());
 }

@@ -1,16 +1,16 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ascend_trace_analysis::{Dependencies, Stalls};
-use ascend_trace_export::{Csv, Exporter, Layout};
+use ascend_trace_export::{Csv, Exporter, OutputLayout};
 use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 
-use super::chrome::{Key, chrome, flows};
-use super::memory::{Memory, export};
+use super::chrome::{SliceKey, chrome, flows};
+use super::memory::{MemorySink, export};
 
 pub(crate) type CsvRow = HashMap<String, String>;
 
-pub(crate) fn rows(files: &Memory, name: &str) -> Vec<CsvRow> {
+pub(crate) fn rows(files: &MemorySink, name: &str) -> Vec<CsvRow> {
     let mut reader = ::csv::Reader::from_reader(files.text(name).as_bytes());
     let rows = reader.deserialize();
     rows.collect::<Result<_, _>>().expect("valid CSV")
@@ -23,7 +23,7 @@ fn number(row: &CsvRow, column: &str) -> Option<i64> {
 
 /// Tasks, calls, dependencies and stalls equal the recording's.
 #[track_caller]
-pub(crate) fn check(trace: &Trace) -> Memory {
+pub(crate) fn check(trace: &Trace) -> MemorySink {
     let files = export(&Csv, trace);
     check_calls(trace, &rows(&files, "calls.csv"));
     check_tasks(trace, &rows(&files, "tasks.csv"));
@@ -80,7 +80,7 @@ fn check_tasks(trace: &Trace, rows: &[CsvRow]) {
     }
 }
 
-fn check_dependencies(trace: &Trace, files: &Memory) {
+fn check_dependencies(trace: &Trace, files: &MemorySink) {
     let dependencies = rows(files, "dependencies.csv");
     let of_model = Dependencies::of(trace);
     let expected = of_model.all(trace).chain(of_model.stream_order(trace));
@@ -102,8 +102,8 @@ fn check_dependencies(trace: &Trace, files: &Memory) {
 
 /// The dependencies in the terms of the Chrome JSON's flows, which need no order within streams:
 /// that shows on the tracks.
-fn as_flows(files: &Memory) -> BTreeSet<(String, Key, Key)> {
-    let end = |row: &CsvRow, end: &str| -> Key {
+fn as_flows(files: &MemorySink) -> BTreeSet<(String, SliceKey, SliceKey)> {
+    let end = |row: &CsvRow, end: &str| -> SliceKey {
         let get = |column: &str| number(row, &format!("{end}_{column}")).map(|it| it as u64);
         match get("seq") {
             None => (None, get("number")),
@@ -132,7 +132,7 @@ const EXAMPLE: &str = "
 #[test]
 fn the_tables_hold_what_the_model_holds() {
     let files = check(&timeline(EXAMPLE));
-    let Layout::Directory { files: names } = Csv.layout() else {
+    let OutputLayout::Directory { files: names } = Csv.layout() else {
         panic!("a directory");
     };
     assert_eq!(

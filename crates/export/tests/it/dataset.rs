@@ -7,14 +7,14 @@ use ascend_trace_recording::Trace;
 use bytes::Bytes;
 
 use super::kineto::ranked;
-use super::memory::{Memory, export, export_file};
+use super::memory::{MemorySink, export, export_file};
 use super::stream::{SMALL, file};
 use super::tools::EXAMPLE;
 
-type Row = BTreeMap<String, String>;
+type DatasetRow = BTreeMap<String, String>;
 
 /// The rows of a file, without the rank.
-fn rows(files: &Memory, name: &str) -> Vec<Row> {
+fn rows(files: &MemorySink, name: &str) -> Vec<DatasetRow> {
     let bytes = Bytes::from(files.bytes(name).to_vec());
     let reader = SerializedFileReader::new(bytes).expect("a Parquet file");
     let rows = reader.get_row_iter(None).expect("rows");
@@ -40,7 +40,7 @@ fn check(trace: &Trace, ranks: &[&str]) {
     assert_eq!(parts.names().len(), ranks.len() * tables().len());
     for table in tables() {
         let of_rank = |rank: &&str| rows(&parts, &format!("rank={rank}/{table}.parquet"));
-        let mut found: Vec<Row> = ranks.iter().flat_map(of_rank).collect();
+        let mut found: Vec<DatasetRow> = ranks.iter().flat_map(of_rank).collect();
         let mut expected = rows(&whole, &format!("{table}.parquet"));
         if ranks.len() > 1 {
             found.sort();

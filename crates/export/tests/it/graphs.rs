@@ -5,7 +5,7 @@ use ascend_trace_export::Csv;
 use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 
-use super::checker::Imported;
+use super::checker::ImportedTrace;
 use super::chrome::chrome;
 use super::csv::{CsvRow, rows};
 use super::memory::export;
@@ -98,7 +98,7 @@ fn captures_are_slices_and_arrows_lead_from_their_last_call_to_each_replay() {
 }
 
 #[track_caller]
-fn check_captures(imported: &Imported) {
+fn check_captures(imported: &ImportedTrace) {
     let named = |name: &str| {
         let place = imported.slices.iter().position(|slice| slice.name == name);
         place.unwrap_or_else(|| panic!("no {name}"))

@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ascend_trace_export::{Args, Exporter, Kineto, Layout, Source, Step, Wanted, is_rank_file};
+use ascend_trace_export::{
+    ArgDetail, ExportSource, Exporter, Kineto, OutputLayout, Step, WantedPart, is_rank_file,
+};
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::whole::from_rows;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_testkit::{Timeline, timeline};
 
-use super::checker::{Imported, Slice, import};
+use super::checker::{ImportedSlice, ImportedTrace, import};
 use super::chrome::{chrome, is_mark};
-use super::memory::{Memory, export, export_some, export_source};
-use super::random::{Dice, random_text};
+use super::memory::{MemorySink, export, export_some, export_source};
+use super::random::{RandomNumbers, random_text};
 use super::stream::{SMALL, workload_file};
 use super::{allocations, graphs, ranges, tools};
 
@@ -25,7 +27,7 @@ fn file(rank: u64) -> String {
 }
 
 /// The files of all ranks.
-fn imported(files: &Memory) -> BTreeMap<u64, Imported> {
+fn imported(files: &MemorySink) -> BTreeMap<u64, ImportedTrace> {
     let read = |name: &str| {
         assert!(is_rank_file(name, ".pt.trace.json"), "{name}");
         let rank = name.trim_start_matches("rank-").split('.').next();
@@ -41,14 +43,14 @@ fn imported(files: &Memory) -> BTreeMap<u64, Imported> {
     files.names().into_iter().map(read).collect()
 }
 
-fn number(slice: &Slice, key: &str) -> Option<u64> {
+fn number(slice: &ImportedSlice, key: &str) -> Option<u64> {
     slice.args[key].as_u64()
 }
 
 /// Rules of readers: only work of devices has a stream, it is on its device, and launched work has the
 /// number of its launch.
 #[track_caller]
-fn check_rules(imported: &Imported) {
+fn check_rules(imported: &ImportedTrace) {
     let mut launches = HashMap::new();
     for (place, slice) in imported.slices.iter().enumerate() {
         if let Some(own) = number(slice, "correlation").filter(|_| slice.category == CALL) {
@@ -101,9 +103,9 @@ fn check_rules(imported: &Imported) {
 }
 
 /// A call or a task in either format.
-type Told = (bool, u64, i64, i64, String);
+type ComparedItem = (bool, u64, i64, i64, String);
 
-fn told(imported: &Imported) -> Vec<Told> {
+fn told(imported: &ImportedTrace) -> Vec<ComparedItem> {
     let slices = imported.slices.iter().filter(|it| !is_mark(it));
     let slices = slices.filter(|it| {
         !matches!(
@@ -111,7 +113,7 @@ fn told(imported: &Imported) -> Vec<Told> {
             "stall" | "cpu_op" | "user_annotation" | "mstx"
         )
     });
-    let mut all: Vec<Told> = slices
+    let mut all: Vec<ComparedItem> = slices
         .filter_map(|it| {
             let is_task = !it.args["err_ns"].is_null();
             Some((
@@ -127,7 +129,7 @@ fn told(imported: &Imported) -> Vec<Told> {
     all
 }
 
-fn flows(imported: &Imported) -> Vec<(String, String, String)> {
+fn flows(imported: &ImportedTrace) -> Vec<(String, String, String)> {
     let end = |place: usize| {
         let slice = &imported.slices[place];
         format!(
@@ -151,7 +153,7 @@ fn flows(imported: &Imported) -> Vec<(String, String, String)> {
 
 /// Both kinds of names, compared with the Chrome export; returns the one with CUDA's.
 #[track_caller]
-fn check(trace: &Trace, text: &str) -> Imported {
+fn check(trace: &Trace, text: &str) -> ImportedTrace {
     let expected = chrome(trace);
     let mut last = None;
     for exporter in [Kineto::OWN, Kineto::CUDA] {
@@ -188,7 +190,7 @@ fn every_example_keeps_the_rules_of_readers() {
 
 #[test]
 fn random_traces_keep_the_rules_of_readers() {
-    let mut dice = Dice(11);
+    let mut dice = RandomNumbers(11);
     for _ in 0..100 {
         let items = dice.roll(40);
         let text = random_text(&mut dice, items);
@@ -281,7 +283,7 @@ fn each_rank_has_a_file() {
     assert_eq!(work(0), [("B", Some(0))]);
     assert_eq!(work(3), [("A", Some(1)), ("C", Some(0))]);
     let all = chrome(&trace);
-    let mut both: Vec<Told> = files.values().flat_map(told).collect();
+    let mut both: Vec<ComparedItem> = files.values().flat_map(told).collect();
     both.sort();
     assert_eq!(both, told(&all));
     let calls: u64 = files
@@ -299,12 +301,12 @@ fn each_rank_has_a_file() {
 fn a_selection_has_the_files_of_its_ranks() {
     let text = "s1: A[10..20] by t1[0..1] | p2.s1: B[12..22] by t2[2..3]";
     let trace = ranked(text, &["0", "1"]);
-    let mut wanted = Wanted {
-        args: Args::None,
-        ..Wanted::default()
+    let mut wanted = WantedPart {
+        args: ArgDetail::None,
+        ..WantedPart::default()
     };
     wanted.only.add("name=B").expect("a condition");
-    let files = export_source(&Kineto::CUDA, &Source::of(&trace, &wanted));
+    let files = export_source(&Kineto::CUDA, &ExportSource::of(&trace, &wanted));
     assert_eq!(files.names(), [file(1)]);
     let files = imported(&files);
     assert_eq!(files[&1].flows.len(), 1);
@@ -316,7 +318,7 @@ fn a_selection_has_the_files_of_its_ranks() {
 fn a_file_that_is_read_in_parts_gives_the_same() {
     let file = workload_file(60);
     let read = |step| {
-        let files = export_some(&Kineto::CUDA, &file, step, &Wanted::default());
+        let files = export_some(&Kineto::CUDA, &file, step, &WantedPart::default());
         let files = imported(&files);
         assert_eq!(files.len(), 1);
         told(&files[&0])
@@ -329,7 +331,7 @@ fn a_file_that_is_read_in_parts_gives_the_same() {
 #[test]
 fn its_layout_is_a_folder_of_ranks() {
     let ending = ".pt.trace.json";
-    assert_eq!(Kineto::OWN.layout(), Layout::Ranks { ending });
+    assert_eq!(Kineto::OWN.layout(), OutputLayout::Ranks { ending });
     for (name, is_one) in [
         ("rank-0.pt.trace.json", true),
         ("rank-12.pt.trace.json", true),

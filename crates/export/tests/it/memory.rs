@@ -3,21 +3,21 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use ascend_trace_export::{Exporter, Sink, Source, Step, Wanted, stream};
+use ascend_trace_export::{ExportSink, ExportSource, Exporter, Step, WantedPart, stream};
 use ascend_trace_recording::{Recording, Trace};
 
 /// Files by name.
 #[derive(Debug, Default)]
-pub(crate) struct Memory(BTreeMap<String, Vec<u8>>);
+pub(crate) struct MemorySink(BTreeMap<String, Vec<u8>>);
 
 /// The same while they are written.
 #[derive(Debug, Default)]
-struct Files(BTreeMap<String, Shared>);
+struct OpenFiles(BTreeMap<String, SharedBytes>);
 
 #[derive(Clone, Debug, Default)]
-struct Shared(Rc<RefCell<Vec<u8>>>);
+struct SharedBytes(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Shared {
+impl Write for SharedBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -28,15 +28,15 @@ impl Write for Shared {
     }
 }
 
-impl<'w> Sink<'w> for Files {
+impl<'w> ExportSink<'w> for OpenFiles {
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let file = self.0.entry(name.to_owned()).or_default();
         Ok(Box::new(file.clone()))
     }
 }
 
-impl Memory {
-    fn of(files: Files) -> Self {
+impl MemorySink {
+    fn of(files: OpenFiles) -> Self {
         let files = files.0.into_iter();
         Self(files.map(|(name, file)| (name, file.0.take())).collect())
     }
@@ -54,21 +54,21 @@ impl Memory {
     }
 }
 
-pub(crate) fn export(exporter: &dyn Exporter, trace: &Trace) -> Memory {
-    export_source(exporter, &Source::new(trace))
+pub(crate) fn export(exporter: &dyn Exporter, trace: &Trace) -> MemorySink {
+    export_source(exporter, &ExportSource::new(trace))
 }
 
-pub(crate) fn export_source(exporter: &dyn Exporter, source: &Source<'_>) -> Memory {
-    let mut files = Files::default();
+pub(crate) fn export_source(exporter: &dyn Exporter, source: &ExportSource<'_>) -> MemorySink {
+    let mut files = OpenFiles::default();
     exporter
         .export(source, &mut files)
         .expect("memory takes everything");
-    Memory::of(files)
+    MemorySink::of(files)
 }
 
 /// Exports a file, a step at a time.
-pub(crate) fn export_file(exporter: &dyn Exporter, file: &[u8], step: Step) -> Memory {
-    export_some(exporter, file, step, &Wanted::default())
+pub(crate) fn export_file(exporter: &dyn Exporter, file: &[u8], step: Step) -> MemorySink {
+    export_some(exporter, file, step, &WantedPart::default())
 }
 
 /// Exports the wanted part of a file, a step at a time.
@@ -76,12 +76,12 @@ pub(crate) fn export_some(
     exporter: &dyn Exporter,
     file: &[u8],
     step: Step,
-    wanted: &Wanted,
-) -> Memory {
-    let mut files = Files::default();
+    wanted: &WantedPart,
+) -> MemorySink {
+    let mut files = OpenFiles::default();
     let mut recording = Recording::from_bytes(file.to_vec()).expect("a trace file");
     let nothing = &mut |_, _| {};
     let what = (exporter, wanted);
     stream(&mut recording, what, step, &mut files, nothing).expect("memory takes everything");
-    Memory::of(files)
+    MemorySink::of(files)
 }

@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use ascend_trace_analysis::part::{Streams, part_of};
 use ascend_trace_analysis::{Stats, Window};
-use ascend_trace_export::{Chrome, Csv, Exporter, Single, Source, Step, Wanted, stream};
+use ascend_trace_export::{
+    Chrome, Csv, ExportSource, Exporter, SingleFile, Step, WantedPart, stream,
+};
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{EndRow, Row, SessionRow, TablesRow};
@@ -18,15 +20,15 @@ use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::csv::{CsvRow, rows};
-use super::memory::{Memory, export_some, export_source};
-use super::random::{Dice, random_text};
+use super::memory::{MemorySink, export_some, export_source};
+use super::random::{RandomNumbers, random_text};
 use super::training::training;
 use ascend_trace_testkit::recording::indexed;
 
 use super::stream::file;
 
 /// By table: its rows, without the numbers of tasks, which are those of the part.
-type Tables = BTreeMap<&'static str, BTreeSet<String>>;
+type RowsByTable = BTreeMap<&'static str, BTreeSet<String>>;
 
 const TABLES: [&str; 10] = [
     "calls.csv",
@@ -41,7 +43,7 @@ const TABLES: [&str; 10] = [
     "activities.csv",
 ];
 
-fn tables(files: &Memory) -> Tables {
+fn tables(files: &MemorySink) -> RowsByTable {
     let table = |name: &'static str| {
         let shown = rows(files, name).into_iter().map(|row| shown(&row));
         (name, shown.collect())
@@ -88,14 +90,14 @@ fn check(file: &[u8], range: TimeRange, what: &str) -> bool {
     let (Some(all), Some(part)) = (part(Streams::All), part(Streams::Active)) else {
         return false;
     };
-    let wanted = Wanted {
+    let wanted = WantedPart {
         range: Some(range),
-        ..Wanted::default()
+        ..WantedPart::default()
     };
-    let found = tables(&export_source(&Csv, &Source::of(&part, &wanted)));
+    let found = tables(&export_source(&Csv, &ExportSource::of(&part, &wanted)));
     let expected = tables(&export_some(&Csv, file, Step::WHOLE, &wanted));
     for name in TABLES {
-        let unlike = |one: &Tables, other: &Tables| {
+        let unlike = |one: &RowsByTable, other: &RowsByTable| {
             let [one, other] = [one, other].map(|it| without_errors(&it[name]));
             let rows = one.difference(&other);
             let rows = rows.filter(|row| !is_of_peers(row));
@@ -232,7 +234,7 @@ fn steps_that_reach_into_narrow_ranges_are_the_same_by_the_index() {
 
 #[test]
 fn narrow_ranges_of_random_traces_are_the_same_by_the_index() {
-    let mut dice = Dice(11);
+    let mut dice = RandomNumbers(11);
     let mut found = 0;
     for _ in 0..6 {
         let text = random_text(&mut dice, 3000);
@@ -255,9 +257,9 @@ fn a_narrow_range_of_a_long_file() {
     let rows = recording.rows();
     let TimeRange { begin, end } = recording.span().expect("something");
     let middle = begin + (end - begin) / 2;
-    let wanted = Wanted {
+    let wanted = WantedPart {
         range: Some(TimeRange::new(middle, middle + 2_000_000)),
-        ..Wanted::default()
+        ..WantedPart::default()
     };
     drop(recording);
     let start = Instant::now();
@@ -265,7 +267,7 @@ fn a_narrow_range_of_a_long_file() {
     let range = wanted.range.expect("a range");
     let part = part_of(&mut recording, range, Streams::Active, 400_000).expect("it can be read");
     let part = part.expect("it is narrow");
-    export_source(&Chrome, &Source::of(&part, &wanted));
+    export_source(&Chrome, &ExportSource::of(&part, &wanted));
     let narrow = start.elapsed();
     let start = Instant::now();
     let what: (&dyn Exporter, _) = (&Chrome, &wanted);
@@ -275,7 +277,7 @@ fn a_narrow_range_of_a_long_file() {
         &mut recording,
         what,
         Step::default(),
-        &mut Single::new(&mut sink),
+        &mut SingleFile::new(&mut sink),
         nothing,
     )
     .expect("a sink");

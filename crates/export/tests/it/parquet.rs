@@ -8,7 +8,7 @@ use ascend_trace_export::{Csv, Parquet};
 use ascend_trace_recording::Trace;
 use bytes::Bytes;
 
-use super::memory::{Memory, export};
+use super::memory::{MemorySink, export};
 use super::tools::{example, python, skip, succeed};
 
 const TABLES: [&str; 13] = [
@@ -27,13 +27,13 @@ const TABLES: [&str; 13] = [
     "processes",
 ];
 
-fn reader(files: &Memory, table: &str) -> SerializedFileReader<Bytes> {
+fn reader(files: &MemorySink, table: &str) -> SerializedFileReader<Bytes> {
     let bytes = files.bytes(&format!("{table}.parquet")).to_vec();
     SerializedFileReader::new(Bytes::from(bytes)).expect("a Parquet file")
 }
 
 /// A table as CSV would have it: the header, then the rows.
-fn table(files: &Memory, name: &str) -> Vec<Vec<String>> {
+fn table(files: &MemorySink, name: &str) -> Vec<Vec<String>> {
     let reader = reader(files, name);
     let schema = reader.metadata().file_metadata().schema_descr();
     let header = schema.columns().iter().map(|it| it.name().to_owned());
@@ -60,7 +60,7 @@ pub(crate) fn check(trace: &Trace) {
 
 /// The same of files.
 #[track_caller]
-pub(crate) fn check_files(columns: &Memory, text: &Memory) {
+pub(crate) fn check_files(columns: &MemorySink, text: &MemorySink) {
     for name in TABLES {
         let mut reader = ::csv::ReaderBuilder::new();
         let reader = reader.has_headers(false);

@@ -6,18 +6,18 @@ use ascend_trace_recording::rows::{SessionRow, TablesRow};
 use ascend_trace_testkit::timeline;
 use ascend_trace_testkit::whole::from_rows;
 
-use super::checker::{Imported, Slice};
-use super::chrome::{self, Key, chrome, is_mark};
+use super::checker::{ImportedSlice, ImportedTrace};
+use super::chrome::{self, SliceKey, chrome, is_mark};
 use super::memory::export;
-use super::protobuf::Message;
+use super::protobuf::FieldList;
 use super::trace_processor::import;
 
-pub(crate) fn perfetto(trace: &Trace) -> Imported {
+pub(crate) fn perfetto(trace: &Trace) -> ImportedTrace {
     import(export(&Perfetto, trace).bytes(""))
 }
 
 /// Flows by their ends; they have no category.
-fn flows(imported: &Imported) -> BTreeSet<(Key, Key)> {
+fn flows(imported: &ImportedTrace) -> BTreeSet<(SliceKey, SliceKey)> {
     let flows = chrome::flows(imported).into_iter();
     flows.map(|(_, from, to)| (from, to)).collect()
 }
@@ -27,15 +27,15 @@ pub(crate) fn check_flows(trace: &Trace, text: &str) {
     assert_eq!(flows(&perfetto(trace)), expected_flows(trace), "{text}");
 }
 
-fn expected_flows(trace: &Trace) -> BTreeSet<(Key, Key)> {
+fn expected_flows(trace: &Trace) -> BTreeSet<(SliceKey, SliceKey)> {
     let flows = chrome::expected_flows(trace).into_iter();
     flows.map(|(_, from, to)| (from, to)).collect()
 }
 
 /// The content of a slice, in any format.
-fn content(imported: &Imported) -> Vec<String> {
+fn content(imported: &ImportedTrace) -> Vec<String> {
     let slices = imported.slices.iter().filter(|slice| !is_mark(slice));
-    let text = |it: &Slice| {
+    let text = |it: &ImportedSlice| {
         // An absent text is null in JSON, and a word in a format without null.
         let args = it.args.to_string().replace("null", "\"NULL\"");
         format!(
@@ -50,11 +50,11 @@ fn content(imported: &Imported) -> Vec<String> {
 
 /// The Chrome export and this one say the same.
 #[track_caller]
-pub(crate) fn check_same(trace: &Trace, imported: &Imported) {
+pub(crate) fn check_same(trace: &Trace, imported: &ImportedTrace) {
     let other = chrome(trace);
     assert_eq!(content(imported), content(&other));
     assert_eq!(imported.counters, other.counters);
-    let facts = |it: &Imported| -> BTreeMap<String, String> {
+    let facts = |it: &ImportedTrace| -> BTreeMap<String, String> {
         let facts = it.other.as_object().expect("facts").iter();
         let facts = facts.filter(|(key, _)| *key != "omitted_flows");
         facts
@@ -65,7 +65,7 @@ pub(crate) fn check_same(trace: &Trace, imported: &Imported) {
 }
 
 #[track_caller]
-pub(crate) fn check(text: &str) -> Imported {
+pub(crate) fn check(text: &str) -> ImportedTrace {
     let trace = timeline(text);
     let imported = perfetto(&trace);
     chrome::check_slices(&trace, &imported);
@@ -99,10 +99,10 @@ fn snapshot(start_boottime_ns: i64) -> Vec<(u64, u64)> {
     };
     let trace = from_rows(session, TablesRow::default(), []);
     let files = export(&Perfetto, &trace);
-    let file = Message::parse(files.bytes(""));
+    let file = FieldList::parse(files.bytes(""));
     let snapshot = file.messages(1)[0].message(6).expect("a snapshot");
     let clocks = snapshot.messages(1);
-    let clock = |it: &Message<'_>| (it.number(1).expect("an id"), it.number(2).expect("a time"));
+    let clock = |it: &FieldList<'_>| (it.number(1).expect("an id"), it.number(2).expect("a time"));
     clocks.iter().map(clock).collect()
 }
 

@@ -2,16 +2,16 @@
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Value<'a> {
+enum FieldValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
 }
 
 /// The fields of a message in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Message<'a>(Vec<(u32, Value<'a>)>);
+pub(crate) struct FieldList<'a>(Vec<(u32, FieldValue<'a>)>);
 
-impl<'a> Message<'a> {
+impl<'a> FieldList<'a> {
     /// Fails when the bytes are no message.
     #[track_caller]
     pub(crate) fn parse(mut bytes: &'a [u8]) -> Self {
@@ -19,13 +19,13 @@ impl<'a> Message<'a> {
         while !bytes.is_empty() {
             let tag = varint(&mut bytes);
             let value = match tag & 7 {
-                0 => Value::Number(varint(&mut bytes)),
-                1 => Value::Number(u64::from_le_bytes(
+                0 => FieldValue::Number(varint(&mut bytes)),
+                1 => FieldValue::Number(u64::from_le_bytes(
                     take(&mut bytes, 8).try_into().expect("eight bytes"),
                 )),
                 2 => {
                     let length = varint(&mut bytes) as usize;
-                    Value::Bytes(take(&mut bytes, length))
+                    FieldValue::Bytes(take(&mut bytes, length))
                 }
                 other => panic!("wire type {other}"),
             };
@@ -36,15 +36,15 @@ impl<'a> Message<'a> {
         Self(fields)
     }
 
-    fn values(&self, field: u32) -> impl Iterator<Item = Value<'a>> + '_ {
+    fn values(&self, field: u32) -> impl Iterator<Item = FieldValue<'a>> + '_ {
         let fields = self.0.iter().filter(move |entry| entry.0 == field);
         fields.map(|entry| entry.1)
     }
 
     pub(crate) fn numbers(&self, field: u32) -> Vec<u64> {
         let number = |value| match value {
-            Value::Number(number) => number,
-            Value::Bytes(_) => panic!("field {field} is no number"),
+            FieldValue::Number(number) => number,
+            FieldValue::Bytes(_) => panic!("field {field} is no number"),
         };
         self.values(field).map(number).collect()
     }
@@ -63,8 +63,8 @@ impl<'a> Message<'a> {
 
     pub(crate) fn all_bytes(&self, field: u32) -> Vec<&'a [u8]> {
         let bytes = |value| match value {
-            Value::Bytes(bytes) => bytes,
-            Value::Number(_) => panic!("field {field} is a number"),
+            FieldValue::Bytes(bytes) => bytes,
+            FieldValue::Number(_) => panic!("field {field} is a number"),
         };
         self.values(field).map(bytes).collect()
     }
@@ -77,16 +77,16 @@ impl<'a> Message<'a> {
         Some(String::from_utf8(text.to_vec()).expect("UTF-8"))
     }
 
-    pub(crate) fn messages(&self, field: u32) -> Vec<Message<'a>> {
+    pub(crate) fn messages(&self, field: u32) -> Vec<FieldList<'a>> {
         self.all_bytes(field)
             .into_iter()
-            .map(Message::parse)
+            .map(FieldList::parse)
             .collect()
     }
 
     /// A message that occurs at most once.
     #[track_caller]
-    pub(crate) fn message(&self, field: u32) -> Option<Message<'a>> {
+    pub(crate) fn message(&self, field: u32) -> Option<FieldList<'a>> {
         let mut messages = self.messages(field);
         assert!(messages.len() < 2, "field {field} occurs twice");
         messages.pop()

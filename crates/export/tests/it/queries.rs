@@ -12,7 +12,7 @@ use ascend_trace_recording::Trace;
 use ascend_trace_testkit::Timeline;
 use serde_json::{Value, json};
 
-use super::checker::Imported;
+use super::checker::ImportedTrace;
 use super::chrome::{is_mark, waiter};
 use super::memory::export;
 use super::perfetto::perfetto;
@@ -58,7 +58,7 @@ fn quoted(query: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Both formats, each with what its arguments are called by.
-fn imported(trace: &Trace) -> [(&'static str, Imported); 2] {
+fn imported(trace: &Trace) -> [(&'static str, ImportedTrace); 2] {
     [
         ("debug.", perfetto(trace)),
         ("args.", chrome::chrome(trace)),
@@ -95,7 +95,7 @@ fn queries_name_categories_and_arguments_that_there_are() {
 }
 
 /// Tables like those of Perfetto's importer.
-fn tables(prefix: &str, imported: &Imported, queries: &[String]) -> Value {
+fn tables(prefix: &str, imported: &ImportedTrace, queries: &[String]) -> Value {
     let slices = imported.slices.iter().enumerate().map(|(place, slice)| {
         let args = slice.args.as_object().into_iter().flatten();
         let args = args.map(|(name, value)| (format!("{prefix}{name}"), value.clone()));

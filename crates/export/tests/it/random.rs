@@ -6,9 +6,9 @@ use ascend_trace_testkit::Timeline;
 use super::{chrome, csv, perfetto};
 
 /// Numbers that are the same in every run.
-pub(crate) struct Dice(pub(crate) u64);
+pub(crate) struct RandomNumbers(pub(crate) u64);
 
-impl Dice {
+impl RandomNumbers {
     pub(crate) fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self
             .0
@@ -19,7 +19,7 @@ impl Dice {
 }
 
 /// A timeline with many touching and empty tasks, several waiters per event, and nested calls.
-pub(crate) fn random_text(dice: &mut Dice, items: u64) -> String {
+pub(crate) fn random_text(dice: &mut RandomNumbers, items: u64) -> String {
     let streams = 1 + dice.roll(4) as usize;
     let mut now = vec![100; streams];
     let mut text = String::new();
@@ -85,7 +85,7 @@ fn check(trace: &Trace, text: &str) -> u64 {
 
 #[test]
 fn random_timelines_survive_every_format() {
-    let mut dice = Dice(1);
+    let mut dice = RandomNumbers(1);
     let mut waits = 0;
     for _ in 0..150 {
         let items = dice.roll(40);
@@ -105,7 +105,7 @@ fn random_timelines_survive_every_format() {
 
 /// A long trace through every format; returns the number of its tasks.
 fn check_long(items: u64) -> usize {
-    let text = random_text(&mut Dice(3), items);
+    let text = random_text(&mut RandomNumbers(3), items);
     let timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}"));
     let trace = timeline.trace();
     check(&trace, "a long text");
@@ -127,7 +127,7 @@ fn a_million_tasks_survive_every_format() {
 #[test]
 fn times_that_contradict_each_other_lose_no_slice() {
     // The clock mapping errs: tasks overlap their neighbours and end before their causes.
-    let mut dice = Dice(2);
+    let mut dice = RandomNumbers(2);
     for _ in 0..150 {
         let items = dice.roll(40);
         let text = random_text(&mut dice, items);

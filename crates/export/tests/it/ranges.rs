@@ -4,7 +4,7 @@ use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{RangeRow, Row};
 use ascend_trace_testkit::Timeline;
 
-use super::checker::Slice;
+use super::checker::ImportedSlice;
 use super::chrome::chrome;
 use super::perfetto::perfetto;
 
@@ -49,7 +49,7 @@ fn ranges_that_overlap_are_whole_slices_and_marks_are_marks() {
     let trace = trace(&ranges);
     assert_eq!(trace.ranges().len(), ranges.len());
     for imported in [perfetto(&trace), chrome(&trace)] {
-        let of_ranges = |it: &&Slice| it.track.starts_with("t1 ranges");
+        let of_ranges = |it: &&ImportedSlice| it.track.starts_with("t1 ranges");
         let found = imported.slices.iter().filter(of_ranges);
         let mut found: Vec<_> = found
             .map(|it| (it.track.as_str(), it.name.as_str(), it.begin, it.end))

@@ -1,12 +1,14 @@
 use std::collections::BTreeSet;
 
-use ascend_trace_export::{Chrome, Csv, Exporter, Only, Perfetto, Source, Wanted};
+use ascend_trace_export::{
+    Chrome, Csv, ExportSource, Exporter, OnlyConditions, Perfetto, WantedPart,
+};
 use ascend_trace_recording::{TimeRange, Trace};
 use ascend_trace_testkit::timeline;
 
-use super::checker::{Imported, import};
+use super::checker::{ImportedTrace, import};
 use super::csv::rows;
-use super::memory::{Memory, export_source};
+use super::memory::{MemorySink, export_source};
 use super::trace_processor;
 
 /// Exports a part of a trace; times count from its begin.
@@ -15,15 +17,15 @@ fn export(
     trace: &Trace,
     range: Option<TimeRange>,
     only: &[&str],
-) -> Memory {
-    let mut wanted = Wanted {
+) -> MemorySink {
+    let mut wanted = WantedPart {
         range,
-        ..Wanted::default()
+        ..WantedPart::default()
     };
     for condition in only {
         wanted.only.add(condition).expect("a condition");
     }
-    export_source(exporter, &Source::of(trace, &wanted))
+    export_source(exporter, &ExportSource::of(trace, &wanted))
 }
 
 pub(crate) const EXAMPLE: &str = "
@@ -38,7 +40,7 @@ fn names(range: Option<TimeRange>, only: &[&str]) -> BTreeSet<String> {
     let trace = timeline(EXAMPLE);
     let chrome = import(export(&Chrome, &trace, range, only).text(""));
     let perfetto = trace_processor::import(export(&Perfetto, &trace, range, only).bytes(""));
-    let names = |imported: &Imported| -> Vec<String> {
+    let names = |imported: &ImportedTrace| -> Vec<String> {
         let slices = imported.slices.iter();
         let slices = slices.filter(|it| !super::chrome::is_mark(it) && it.category != "stall");
         let mut all: Vec<_> = slices
@@ -134,6 +136,9 @@ fn dependencies_are_those_between_what_is_wanted() {
 #[test]
 fn conditions_that_mean_nothing_are_errors() {
     for condition in ["stream", "lane=1", "stream=x", "kind=kernels", "device=-1"] {
-        assert!(Only::default().add(condition).is_err(), "{condition}");
+        assert!(
+            OnlyConditions::default().add(condition).is_err(),
+            "{condition}"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! How much room the timelines take.
 
-use ascend_trace_export::{Args, Chrome, Exporter, Perfetto, Source, Wanted};
+use ascend_trace_export::{ArgDetail, Chrome, ExportSource, Exporter, Perfetto, WantedPart};
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{CallRow, Row};
 use ascend_trace_testkit::whole::from_rows;
@@ -31,12 +31,12 @@ fn training(tasks: bool, waits: bool) -> Trace {
     from_rows(session, tables, rows)
 }
 
-fn bytes_of_a_slice(trace: &Trace, exporter: &dyn Exporter, args: Args) -> usize {
-    let wanted = Wanted {
+fn bytes_of_a_slice(trace: &Trace, exporter: &dyn Exporter, args: ArgDetail) -> usize {
+    let wanted = WantedPart {
         args,
-        ..Wanted::default()
+        ..WantedPart::default()
     };
-    let files = export_source(exporter, &Source::of(trace, &wanted));
+    let files = export_source(exporter, &ExportSource::of(trace, &wanted));
     let timed = trace.tasks().iter().filter(|it| it.time.is_some()).count();
     files.bytes("").len() / (trace.calls().len() + timed)
 }
@@ -45,7 +45,7 @@ fn bytes_of_a_slice(trace: &Trace, exporter: &dyn Exporter, args: Args) -> usize
 fn a_slice_takes_few_bytes_in_perfettos_format() {
     for (tasks, waits) in [(false, false), (true, false), (true, true)] {
         let trace = training(tasks, waits);
-        let bytes = [Args::Full, Args::Minimal, Args::None]
+        let bytes = [ArgDetail::Full, ArgDetail::Minimal, ArgDetail::None]
             .map(|args| bytes_of_a_slice(&trace, &Perfetto, args));
         let [full, minimal, none] = bytes;
         assert!(full <= 90 && minimal <= 60 && none <= minimal, "{bytes:?}");
@@ -57,17 +57,18 @@ fn slices_say_as_much_as_is_wanted() {
     let trace = super::tools::example();
     for exporter in [&Perfetto as &dyn Exporter, &Chrome] {
         let imported = |args| {
-            let wanted = Wanted {
+            let wanted = WantedPart {
                 args,
-                ..Wanted::default()
+                ..WantedPart::default()
             };
-            let files = export_source(exporter, &Source::of(&trace, &wanted));
+            let files = export_source(exporter, &ExportSource::of(&trace, &wanted));
             match exporter.name() {
                 "chrome" => checker::import(files.text("")),
                 _ => trace_processor::import(files.bytes("")),
             }
         };
-        let [full, minimal, none] = [Args::Full, Args::Minimal, Args::None].map(imported);
+        let [full, minimal, none] =
+            [ArgDetail::Full, ArgDetail::Minimal, ArgDetail::None].map(imported);
         // The recording is described at any level of detail.
         assert_eq!(
             (&full.other, full.flows.len()),

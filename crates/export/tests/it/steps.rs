@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_export::{Chrome, Csv, Source, Step, Wanted};
+use ascend_trace_export::{Chrome, Csv, ExportSource, Step, WantedPart};
 use ascend_trace_recording::rows::Row;
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
@@ -11,9 +11,9 @@ use ascend_trace_testkit::whole::opened;
 
 use super::checker::import;
 use super::memory::{export_file, export_some, export_source};
-use super::random::{Dice, random_text};
+use super::random::{RandomNumbers, random_text};
 use super::stream::{
-    SMALL, Tables, check_contradictions, check_tables, check_timelines, file, tables,
+    LinesByTable, SMALL, check_contradictions, check_tables, check_timelines, file, tables,
     timeline_file, workload_file,
 };
 use super::{graphs, selection, tools};
@@ -58,7 +58,7 @@ fn collectives() -> Vec<u8> {
 }
 
 /// As [`random_text`], with times that err: tasks overlap and end before their causes.
-fn adversarial(dice: &mut Dice) -> Vec<u8> {
+fn adversarial(dice: &mut RandomNumbers) -> Vec<u8> {
     let text = random_text(dice, 1500);
     let mut timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     for row in &mut timeline.rows {
@@ -70,10 +70,10 @@ fn adversarial(dice: &mut Dice) -> Vec<u8> {
     file(&timeline.session, &timeline.tables, timeline.rows)
 }
 
-fn wanted(range: Option<TimeRange>, only: &[&str]) -> Wanted {
-    let mut wanted = Wanted {
+fn wanted(range: Option<TimeRange>, only: &[&str]) -> WantedPart {
+    let mut wanted = WantedPart {
         range,
-        ..Wanted::default()
+        ..WantedPart::default()
     };
     for condition in only {
         wanted.only.add(condition).expect("a condition");
@@ -90,35 +90,35 @@ fn examples_are_the_same_a_few_rows_at_a_time() {
         let mut replay = recording.replay();
         replay.advance(1).expect("rows");
         assert!(!replay.is_done(), "there are several steps");
-        check_tables(&file, &Wanted::default());
-        check_timelines(&file, &Wanted::default());
+        check_tables(&file, &WantedPart::default());
+        check_timelines(&file, &WantedPart::default());
     }
 }
 
 #[test]
 fn graphs_that_are_replayed_for_long_are_the_same_in_tiny_steps() {
     let file = replays();
-    check_tables(&file, &Wanted::default());
-    check_timelines(&file, &Wanted::default());
+    check_tables(&file, &WantedPart::default());
+    check_timelines(&file, &WantedPart::default());
 }
 
 #[test]
 fn collectives_are_the_same_in_tiny_steps() {
     let file = collectives();
-    check_tables(&file, &Wanted::default());
-    check_timelines(&file, &Wanted::default());
-    let stalls = &tables(&file, SMALL, &Wanted::default())["stalls.csv"];
+    check_tables(&file, &WantedPart::default());
+    check_timelines(&file, &WantedPart::default());
+    let stalls = &tables(&file, SMALL, &WantedPart::default())["stalls.csv"];
     let peers = stalls.iter().filter(|it| it.contains("collective-peer"));
     assert!(peers.count() > 600, "{stalls:#?}");
 }
 
 #[test]
 fn times_that_contradict_each_other_are_the_same_in_tiny_steps() {
-    let mut dice = Dice(7);
+    let mut dice = RandomNumbers(7);
     for _ in 0..4 {
         let file = adversarial(&mut dice);
-        check_tables(&file, &Wanted::default());
-        check_contradictions(&file, &Wanted::default());
+        check_tables(&file, &WantedPart::default());
+        check_contradictions(&file, &WantedPart::default());
     }
 }
 
@@ -148,7 +148,7 @@ fn what_is_wanted_of_graphs_and_random_traces_is_the_same_in_tiny_steps() {
         wanted(None, &["kind=graph"]),
         wanted(Some(TimeRange::new(5_000, 60_000)), &["stream=1"]),
     ];
-    let files = [replays(), adversarial(&mut Dice(11))];
+    let files = [replays(), adversarial(&mut RandomNumbers(11))];
     for (file, wanted) in files
         .iter()
         .flat_map(|file| wanted.iter().map(move |it| (file, it)))
@@ -167,8 +167,8 @@ fn a_file_gives_what_the_trace_in_memory_gives() {
     replay.advance(u64::MAX).expect("rows");
     let middle = (span.begin + span.end) / 2;
     let half = wanted(Some(TimeRange::new(middle, span.end)), &["device=1"]);
-    for wanted in [Wanted::default(), half] {
-        let source = Source::of(replay.trace(), &wanted);
+    for wanted in [WantedPart::default(), half] {
+        let source = ExportSource::of(replay.trace(), &wanted);
         let memory = export_source(&Chrome, &source);
         let streamed = export_some(&Chrome, &file, Step::WHOLE, &wanted);
         let lines = memory.text("").lines().zip(streamed.text("").lines());
@@ -199,8 +199,8 @@ fn open(bytes: &[u8]) -> (Trace, usize) {
 
 /// Exports a file in tiny steps; returns the tables, and the messages about it.
 #[track_caller]
-fn export_sound(bytes: &[u8]) -> (Tables, usize) {
-    let found = tables(bytes, SMALL, &Wanted::default());
+fn export_sound(bytes: &[u8]) -> (LinesByTable, usize) {
+    let found = tables(bytes, SMALL, &WantedPart::default());
     let imported = import(export_file(&Chrome, bytes, SMALL).text(""));
     assert_eq!(imported.other["complete"], false);
     let calls = found["calls.csv"].len() - 1;
@@ -216,8 +216,8 @@ fn export_sound(bytes: &[u8]) -> (Tables, usize) {
 #[test]
 fn of_a_file_that_still_grows_what_is_there_is_exported() {
     let file = workload_file(120);
-    let calls = |tables: &Tables| tables["calls.csv"].clone();
-    let whole = calls(&tables(&file, SMALL, &Wanted::default()));
+    let calls = |tables: &LinesByTable| tables["calls.csv"].clone();
+    let whole = calls(&tables(&file, SMALL, &WantedPart::default()));
     let mut before = BTreeSet::new();
     for part in [20, 45, 70, 95] {
         let prefix = &file[..file.len() * part / 100];
@@ -238,7 +238,7 @@ fn of_a_file_that_still_grows_what_is_there_is_exported() {
 #[test]
 fn of_a_damaged_file_what_is_sound_is_exported_and_the_damage_is_told() {
     let file = workload_file(120);
-    let whole = tables(&file, SMALL, &Wanted::default());
+    let whole = tables(&file, SMALL, &WantedPart::default());
     let mut lost = 0;
     for place in [30, 31, 50, 65] {
         let mut damaged = file.clone();
@@ -246,7 +246,7 @@ fn of_a_damaged_file_what_is_sound_is_exported_and_the_damage_is_told() {
         for byte in &mut damaged[begin..begin + 40] {
             *byte ^= 0x5a;
         }
-        let found = tables(&damaged, SMALL, &Wanted::default());
+        let found = tables(&damaged, SMALL, &WantedPart::default());
         let calls = &found["calls.csv"];
         let all = whole["calls.csv"].len();
         assert!((all / 2..=all).contains(&calls.len()), "{place}");

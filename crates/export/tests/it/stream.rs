@@ -1,15 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_export::{Chrome, Csv, Perfetto, Step, Wanted};
+use ascend_trace_export::{Chrome, Csv, Perfetto, Step, WantedPart};
 use ascend_trace_recording::rows::{Row, SessionRow, TablesRow};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::workload::{self, Workload};
 
-use super::checker::{Imported, import};
-use super::chrome::{Key, flows, is_mark};
+use super::checker::{ImportedTrace, import};
+use super::chrome::{SliceKey, flows, is_mark};
 use super::memory::{export_file, export_some};
-use super::random::{Dice, random_text};
+use super::random::{RandomNumbers, random_text};
 use super::trace_processor;
 
 /// Rows of an index, and thereby the least that is read at a time.
@@ -45,9 +45,9 @@ pub(crate) fn workload_file(steps: u32) -> Vec<u8> {
 }
 
 /// The lines of every table, in no order.
-pub(crate) type Tables = BTreeMap<String, BTreeSet<String>>;
+pub(crate) type LinesByTable = BTreeMap<String, BTreeSet<String>>;
 
-pub(crate) fn tables(file: &[u8], step: Step, wanted: &Wanted) -> Tables {
+pub(crate) fn tables(file: &[u8], step: Step, wanted: &WantedPart) -> LinesByTable {
     let files = export_some(&Csv, file, step, wanted);
     let names = files.names().into_iter().map(str::to_owned);
     let lines = |name: &str| files.text(name).lines().map(str::to_owned).collect();
@@ -56,7 +56,7 @@ pub(crate) fn tables(file: &[u8], step: Step, wanted: &Wanted) -> Tables {
 
 /// A selection of a file is the same in tiny steps as at once.
 #[track_caller]
-pub(crate) fn check_tables(file: &[u8], wanted: &Wanted) {
+pub(crate) fn check_tables(file: &[u8], wanted: &WantedPart) {
     let (whole, parts) = (
         tables(file, Step::WHOLE, wanted),
         tables(file, SMALL, wanted),
@@ -71,14 +71,14 @@ pub(crate) fn check_tables(file: &[u8], wanted: &Wanted) {
 
 /// Content of a timeline, in no order, without the numbers that readers do not see.
 #[derive(Debug, PartialEq)]
-struct Shown {
+struct TimelineContent {
     slices: Vec<String>,
-    flows: BTreeSet<(Key, Key)>,
+    flows: BTreeSet<(SliceKey, SliceKey)>,
     counters: Vec<String>,
     other: String,
 }
 
-fn shown(imported: &Imported) -> Shown {
+fn shown(imported: &ImportedTrace) -> TimelineContent {
     let slices = imported.slices.iter().filter(|slice| !is_mark(slice));
     let slices = slices.map(|it| {
         let place = format!("{} {}", it.process, it.track);
@@ -90,7 +90,7 @@ fn shown(imported: &Imported) -> Shown {
     let counters = imported.counters.iter().map(|it| format!("{it:?}"));
     let mut counters: Vec<_> = counters.collect();
     counters.sort();
-    Shown {
+    TimelineContent {
         slices,
         flows: flows(imported)
             .into_iter()
@@ -102,7 +102,7 @@ fn shown(imported: &Imported) -> Shown {
 }
 
 #[track_caller]
-pub(crate) fn check_timelines(file: &[u8], wanted: &Wanted) {
+pub(crate) fn check_timelines(file: &[u8], wanted: &WantedPart) {
     let chrome = |step| {
         let file = export_some(&Chrome, file, step, wanted);
         shown(&import(file.text("")))
@@ -117,8 +117,8 @@ pub(crate) fn check_timelines(file: &[u8], wanted: &Wanted) {
 
 /// The same with times that contradict each other: the slice of a mark is not defined.
 #[track_caller]
-pub(crate) fn check_contradictions(file: &[u8], wanted: &Wanted) {
-    let without_flows = |mut imported: Imported| {
+pub(crate) fn check_contradictions(file: &[u8], wanted: &WantedPart) {
+    let without_flows = |mut imported: ImportedTrace| {
         let flows = std::mem::take(&mut imported.flows);
         // An arrow from a record to the mark at the same record shows nothing.
         let place = |at: usize| {
@@ -146,36 +146,36 @@ pub(crate) fn check_contradictions(file: &[u8], wanted: &Wanted) {
 }
 
 #[track_caller]
-fn check_same(whole: &Shown, parts: &Shown) {
+fn check_same(whole: &TimelineContent, parts: &TimelineContent) {
     let pairs = whole.slices.iter().zip(&parts.slices);
     let unlike = pairs.clone().filter(|(one, other)| one != other);
     assert_eq!(unlike.take(3).collect::<Vec<_>>(), []);
     assert_eq!(whole.slices.len(), parts.slices.len());
     assert_eq!(whole.counters, parts.counters);
     let missing: Vec<_> = whole.flows.difference(&parts.flows).take(3).collect();
-    assert_eq!(missing, Vec::<&(Key, Key)>::new());
+    assert_eq!(missing, Vec::<&(SliceKey, SliceKey)>::new());
     assert_eq!(whole.flows.len(), parts.flows.len());
     assert_eq!(whole.other, parts.other);
 }
 
 #[test]
 fn a_file_that_is_read_bit_by_bit_gives_the_same_tables() {
-    check_tables(&workload_file(120), &Wanted::default());
+    check_tables(&workload_file(120), &WantedPart::default());
 }
 
 #[test]
 fn a_file_that_is_read_bit_by_bit_gives_the_same_timelines() {
-    check_timelines(&workload_file(60), &Wanted::default());
+    check_timelines(&workload_file(60), &WantedPart::default());
 }
 
 #[test]
 fn random_traces_that_are_read_bit_by_bit_give_the_same_tables() {
-    let mut dice = Dice(5);
+    let mut dice = RandomNumbers(5);
     for _ in 0..8 {
         let text = random_text(&mut dice, 2000);
         let timeline = Timeline::parse(&text).expect("a timeline");
         let file = file(&timeline.session, &timeline.tables, timeline.rows);
-        check_tables(&file, &Wanted::default());
+        check_tables(&file, &WantedPart::default());
     }
 }
 
@@ -194,7 +194,7 @@ fn far_apart() -> Vec<u8> {
 #[test]
 fn arrows_that_lead_far_are_drawn_in_both_formats() {
     let file = far_apart();
-    check_tables(&file, &Wanted::default());
+    check_tables(&file, &WantedPart::default());
     let chrome = |step| shown(&import(export_file(&Chrome, &file, step).text("")));
     check_same(&chrome(Step::WHOLE), &chrome(SMALL));
     let perfetto = |step| {
@@ -231,7 +231,7 @@ fn recorded_again(between: usize) -> Vec<u8> {
 fn a_wait_is_linked_to_its_record_though_the_event_is_recorded_again_soon() {
     for between in (480..640).step_by(20) {
         let file = recorded_again(between);
-        let links = |step| tables(&file, step, &Wanted::default()).remove("dependencies.csv");
+        let links = |step| tables(&file, step, &WantedPart::default()).remove("dependencies.csv");
         assert_eq!(links(Step::WHOLE), links(SMALL), "{between}");
     }
 }

@@ -3,13 +3,13 @@
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 
-use super::checker::{Imported, Slice};
+use super::checker::{ImportedSlice, ImportedTrace};
 use super::chrome::is_mark;
 use super::{chrome, perfetto};
 
 /// Both exports of a timeline, checked against the recording.
 #[track_caller]
-fn check(text: &str) -> [Imported; 2] {
+fn check(text: &str) -> [ImportedTrace; 2] {
     [chrome::check(text), perfetto::check(text)]
 }
 
@@ -61,7 +61,8 @@ fn arguments_results_and_errors_are_named() {
     for imported in check("t1: aclrtMalloc(64)[0..10]=207001 | s1: memcpy(4096)[20..30]") {
         let slice = |name: &str, host: bool| {
             let mut slices = imported.slices.iter();
-            let wanted = |it: &&Slice| it.name == name && it.args["err_ns"].is_null() == host;
+            let wanted =
+                |it: &&ImportedSlice| it.name == name && it.args["err_ns"].is_null() == host;
             slices.find(wanted).expect("the slice")
         };
         let malloc = slice("aclrtMalloc", true);
@@ -97,7 +98,7 @@ fn host_and_device_are_told_apart_and_joined_by_numbers() {
             let number = |key: &str| task.args[key].as_u64().expect("a number");
             assert_eq!((number("device"), number("stream")), (1, 3));
             assert!(number("correlation") > 0);
-            let same = |it: &&&Slice| it.args["correlation"] == task.args["correlation"];
+            let same = |it: &&&ImportedSlice| it.args["correlation"] == task.args["correlation"];
             let call = calls.iter().find(same).expect("a launch");
             assert_eq!(call.name, task.name);
             assert_eq!(call.args["device"], 1);
@@ -121,7 +122,8 @@ fn arrows_of_notifies_and_values_lead_from_task_to_task() {
              s2: {wait}[1000..10020] B[10020..20000]"
         );
         for imported in check(&text) {
-            let waits = |it: &&Slice| it.name.contains("Wait") && !it.args["err_ns"].is_null();
+            let waits =
+                |it: &&ImportedSlice| it.name.contains("Wait") && !it.args["err_ns"].is_null();
             let wait = imported.slices.iter().find(waits).expect("a wait");
             assert_eq!(wait.track, "stream 2 events");
         }

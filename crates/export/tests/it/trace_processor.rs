@@ -14,11 +14,11 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::checker::{Imported, Slice};
-use super::protobuf::Message;
+use super::checker::{ImportedSlice, ImportedTrace};
+use super::protobuf::FieldList;
 
 #[derive(Clone, Debug, Default)]
-struct Track {
+struct ImportedTrack {
     name: String,
     parent: Option<u64>,
     is_counter: bool,
@@ -30,8 +30,8 @@ struct Track {
 
 /// What holds for the packets of a sequence.
 #[derive(Default)]
-struct Sequence {
-    names: Names,
+struct SequenceState {
+    names: InternedNames,
     /// The track of events that name none.
     track: Option<u64>,
     /// The clock of packets that name none.
@@ -42,7 +42,7 @@ struct Sequence {
 
 /// What packets introduce.
 #[derive(Default)]
-struct Names {
+struct InternedNames {
     categories: HashMap<u64, String>,
     events: HashMap<u64, String>,
     keys: HashMap<u64, String>,
@@ -50,21 +50,21 @@ struct Names {
 }
 
 #[derive(Default)]
-struct Importer {
-    sequences: HashMap<u64, Sequence>,
-    tracks: HashMap<u64, Track>,
+struct PacketImporter {
+    sequences: HashMap<u64, SequenceState>,
+    tracks: HashMap<u64, ImportedTrack>,
     has_root: bool,
     open: HashMap<u64, Vec<usize>>,
     /// The slice that each active flow touched last.
     active: HashMap<u64, usize>,
-    imported: Imported,
+    imported: ImportedTrace,
 }
 
 /// A track event with everything that its sequence's state adds.
 struct TrackEvent<'a> {
     time: i64,
     track: u64,
-    body: Message<'a>,
+    body: FieldList<'a>,
     name: String,
     category: String,
     args: Value,
@@ -72,10 +72,10 @@ struct TrackEvent<'a> {
 
 /// Imports a whole file. Times count from the begin of the recording, as in Chrome's JSON.
 #[track_caller]
-pub(crate) fn import(bytes: &[u8]) -> Imported {
-    let file = Message::parse(bytes);
+pub(crate) fn import(bytes: &[u8]) -> ImportedTrace {
+    let file = FieldList::parse(bytes);
     file.only(&[1]);
-    let mut importer = Importer::default();
+    let mut importer = PacketImporter::default();
     let mut events = Vec::new();
     for (index, packet) in file.messages(1).iter().enumerate() {
         events.extend(importer.tokenize(packet, index == 0));
@@ -88,9 +88,9 @@ pub(crate) fn import(bytes: &[u8]) -> Imported {
     importer.finish()
 }
 
-impl Importer {
+impl PacketImporter {
     /// What happens in the order of the file.
-    fn tokenize<'a>(&mut self, packet: &Message<'a>, is_first: bool) -> Option<TrackEvent<'a>> {
+    fn tokenize<'a>(&mut self, packet: &FieldList<'a>, is_first: bool) -> Option<TrackEvent<'a>> {
         packet.only(&[6, 8, 10, 11, 12, 13, 58, 59, 60, 87]);
         let id = packet.number(10).expect("a sequence");
         let flags = packet.number(13).unwrap_or(0);
@@ -123,7 +123,7 @@ impl Importer {
         Some(self.event(time as i64, id, body))
     }
 
-    fn describe(&mut self, track: &Message<'_>) {
+    fn describe(&mut self, track: &FieldList<'_>) {
         if track.number(1) == Some(0) {
             track.only(&[1, 19, 20]);
             assert!(self.tracks.is_empty(), "the root comes first");
@@ -140,7 +140,7 @@ impl Importer {
         });
         let thread = track.message(4);
         let named = thread.as_ref().and_then(|thread| thread.text(5));
-        let described = Track {
+        let described = ImportedTrack {
             name: track.text(2).or(named).unwrap_or_default(),
             parent: track.number(5),
             is_counter: track.message(8).is_some(),
@@ -159,7 +159,7 @@ impl Importer {
         assert!(before.is_none(), "track {uuid} is described twice");
     }
 
-    fn event<'a>(&self, time: i64, sequence: u64, body: Message<'a>) -> TrackEvent<'a> {
+    fn event<'a>(&self, time: i64, sequence: u64, body: FieldList<'a>) -> TrackEvent<'a> {
         body.only(&[3, 4, 9, 10, 11, 30, 47, 48]);
         let sequence = &self.sequences[&sequence];
         let names = &sequence.names;
@@ -219,9 +219,9 @@ impl Importer {
         self.imported.slices.len() - 1
     }
 
-    fn slice(&self, event: &TrackEvent<'_>, end: i64) -> Slice {
+    fn slice(&self, event: &TrackEvent<'_>, end: i64) -> ImportedSlice {
         let (process, track) = self.place(event.track);
-        Slice {
+        ImportedSlice {
             process,
             track,
             name: event.name.clone(),
@@ -284,12 +284,12 @@ impl Importer {
         (process, own.name.clone())
     }
 
-    fn process(&self, pid: u64) -> Option<&Track> {
-        let is_it = |track: &&Track| track.process.as_ref().is_some_and(|it| it.0 == pid);
+    fn process(&self, pid: u64) -> Option<&ImportedTrack> {
+        let is_it = |track: &&ImportedTrack| track.process.as_ref().is_some_and(|it| it.0 == pid);
         self.tracks.values().find(is_it)
     }
 
-    fn finish(mut self) -> Imported {
+    fn finish(mut self) -> ImportedTrace {
         let zero = self.imported.other["begin_ns"].as_i64().unwrap_or(0).max(0);
         let slices = self.imported.slices.iter_mut();
         for slice in slices.chain(&mut self.imported.recording) {
@@ -308,7 +308,7 @@ const OWN: u64 = 64;
 
 /// The first packet says which clock the times are of, and ties it to the one that importers relate everything
 /// to and to the time of day.
-fn check_start(packet: &Message<'_>) -> u64 {
+fn check_start(packet: &FieldList<'_>) -> u64 {
     const REALTIME: u64 = 1;
     const BOOTTIME: u64 = 6;
     let defaults = packet.message(59).expect("defaults");
@@ -320,9 +320,9 @@ fn check_start(packet: &Message<'_>) -> u64 {
     MONOTONIC
 }
 
-impl Sequence {
+impl SequenceState {
     /// The first packet sets a clock that counts from packet to packet, and ties it to the host's.
-    fn start(&mut self, packet: &Message<'_>) {
+    fn start(&mut self, packet: &FieldList<'_>) {
         packet.only(&[6, 10, 13, 59, 87]);
         let defaults = packet.message(59).expect("defaults");
         defaults.only(&[11, 58]);
@@ -331,7 +331,7 @@ impl Sequence {
         self.track = events.number(11);
         let snapshot = packet.message(6).expect("a snapshot");
         let clocks = snapshot.messages(1);
-        let clock = |it: &Message<'_>| (it.number(1), it.number(2), it.number(3));
+        let clock = |it: &FieldList<'_>| (it.number(1), it.number(2), it.number(3));
         let clocks: Vec<_> = clocks.iter().map(clock).collect();
         self.last = clocks[0].1.expect("a time");
         let expected = [
@@ -341,7 +341,7 @@ impl Sequence {
         assert_eq!(clocks, expected);
     }
 
-    fn time(&mut self, packet: &Message<'_>) -> u64 {
+    fn time(&mut self, packet: &FieldList<'_>) -> u64 {
         let time = packet.number(8).expect("a time");
         match packet.number(58).unwrap_or(self.clock) {
             MONOTONIC => time,
@@ -354,8 +354,8 @@ impl Sequence {
     }
 }
 
-impl Names {
-    fn take(&mut self, interned: &Message<'_>) {
+impl InternedNames {
+    fn take(&mut self, interned: &FieldList<'_>) {
         interned.only(&[1, 2, 3, 29]);
         for (table, field) in [
             (&mut self.categories, 1),
@@ -374,7 +374,7 @@ impl Names {
     }
 
     /// A named value as Chrome's JSON has it.
-    fn annotation(&self, annotation: &Message<'_>) -> (String, Value) {
+    fn annotation(&self, annotation: &FieldList<'_>) -> (String, Value) {
         const EXACT: u64 = 1 << 53;
         annotation.only(&[1, 2, 3, 4, 5, 6, 7, 17]);
         let key = self.keys[&annotation.number(1).expect("a key")].clone();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::steps::{Report, Wanted as Pattern};
 use ascend_trace_analysis::{Stats, Window, stats::StepStats};
-use ascend_trace_export::{Csv, Source, Step, Wanted};
+use ascend_trace_export::{Csv, ExportSource, Step, WantedPart};
 use ascend_trace_recording::{Range, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 
@@ -110,12 +110,12 @@ fn tables_have_the_steps_and_the_path_that_are_handed_to_them() {
     let steps = report.steps;
     assert_eq!(steps.len(), 4);
     assert!(path.segments.len() > 8, "{path:?}");
-    let wanted = Wanted {
+    let wanted = WantedPart {
         critical: Arc::new(path.segments.clone()),
         steps: Some(steps.clone().into()),
-        ..Wanted::default()
+        ..WantedPart::default()
     };
-    let files = export_source(&Csv, &Source::of(&trace, &wanted));
+    let files = export_source(&Csv, &ExportSource::of(&trace, &wanted));
     let found = rows(&files, "steps.csv");
     let both = found.iter().map(told);
     assert!(both.eq(steps.iter().map(known)));
@@ -137,11 +137,11 @@ fn tables_have_the_steps_and_the_path_that_are_handed_to_them() {
     // Of a range, those that reach into it.
     let second = &steps[1];
     let (begin, end) = (second.begin_ns + 1, second.begin_ns + second.length_ns - 1);
-    let part = Wanted {
+    let part = WantedPart {
         range: Some(TimeRange::new(begin, end)),
         ..wanted
     };
-    let files = export_source(&Csv, &Source::of(&trace, &part));
+    let files = export_source(&Csv, &ExportSource::of(&trace, &part));
     let names = rows(&files, "steps.csv");
     let names: Vec<&str> = names.iter().map(|row| row["name"].as_str()).collect();
     assert_eq!(names, [second.name.as_str()]);
@@ -171,7 +171,7 @@ fn steps_are_the_same_wherever_a_file_is_cut() {
     let timeline = training(600);
     let expected: Vec<_> = expected(&training(600).trace()).iter().map(known).collect();
     let file = file(&timeline.session, &timeline.tables, timeline.rows);
-    let export = |step: Step, wanted: &Wanted| {
+    let export = |step: Step, wanted: &WantedPart| {
         let found = rows(&export_some(&Csv, &file, step, wanted), "steps.csv");
         found.iter().map(told).collect::<Vec<_>>()
     };
@@ -179,17 +179,17 @@ fn steps_are_the_same_wherever_a_file_is_cut() {
         rows: 50,
         margin: 20,
     };
-    assert_eq!(export(tiny, &Wanted::default()), expected);
-    assert_eq!(export(Step::WHOLE, &Wanted::default()), expected);
+    assert_eq!(export(tiny, &WantedPart::default()), expected);
+    assert_eq!(export(Step::WHOLE, &WantedPart::default()), expected);
     // Whole steps that overlap the range, and their sums over all work, independent of the selection.
     let range = Some(TimeRange::new(expected[3].2 + 10, expected[5].2 + 10));
-    let some = Wanted {
+    let some = WantedPart {
         range,
-        ..Wanted::default()
+        ..WantedPart::default()
     };
     assert_eq!(export(tiny, &some), expected[3..6]);
     for (condition, shown) in [("name=Mat*", &expected[..]), ("kind=memcpy", &[])] {
-        let mut wanted = Wanted::default();
+        let mut wanted = WantedPart::default();
         wanted.only.add(condition).expect("a condition");
         assert_eq!(export(tiny, &wanted), shown, "{condition}");
     }

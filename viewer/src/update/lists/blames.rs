@@ -2,15 +2,15 @@
 
 use ascend_trace_analysis::stats::StallGroup;
 
-use crate::app::{App, World};
+use crate::app::{App, ViewData};
 use crate::blamed::{self, is_grouped};
-use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
+use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, left, right};
 use crate::text::{count, duration};
 use crate::update::hunt;
 
-use super::{Content, stalls};
+use super::{ListContent, stalls};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ListColumn] = &[
     left("culprit"),
     left("cause"),
     left("of").from(100),
@@ -20,7 +20,7 @@ const COLUMNS: &[Column] = &[
     right("longest").from(70),
 ];
 
-pub(super) fn content(app: &mut App, world: World<'_>) -> Content {
+pub(super) fn content(app: &mut App, world: ViewData<'_>) -> ListContent {
     let known = hunt::known_blamed(app).filter(|_| !world.overview.is_whole());
     let (groups, place) = match known {
         Some(groups) => (groups.to_vec(), " of all of the recording"),
@@ -45,7 +45,7 @@ pub(super) fn content(app: &mut App, world: World<'_>) -> Content {
         count(stalls)
     );
     let entries = groups.iter().map(|group| entry(app, world, group));
-    Content {
+    ListContent {
         columns: COLUMNS,
         entries: entries.collect(),
         note,
@@ -60,23 +60,23 @@ pub(super) fn least(least: i64) -> String {
     }
 }
 
-fn entry(app: &mut App, world: World<'_>, group: &StallGroup) -> Entry {
+fn entry(app: &mut App, world: ViewData<'_>, group: &StallGroup) -> ListEntry {
     let id = app.blames.id(&group.blame);
     let of = match group.blame.is_of_threads {
         true => "threads",
         false => "streams",
     };
-    Entry {
+    ListEntry {
         id: RowId::Blame(id),
         cells: vec![
             blamed::words(world.trace, &group.blame).into(),
             group.blame.cause.name().into(),
             of.into(),
-            Cell::count(group.count),
-            Cell::duration(group.total_ns),
-            Cell::percent(group.share),
-            Cell::duration(group.max_ns),
+            ListCell::count(group.count),
+            ListCell::duration(group.total_ns),
+            ListCell::percent(group.share),
+            ListCell::duration(group.max_ns),
         ],
-        target: Target::Blame(id),
+        target: JumpTarget::Blame(id),
     }
 }

@@ -1,28 +1,28 @@
 //! Bookmarks: made, listed, gone to, forgotten.
 
-use crate::app::{App, Follow, World};
-use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
+use crate::app::{App, FollowMode, ViewData};
+use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, left, right};
 use crate::marks::Bookmark;
 use crate::text::moment;
 use crate::update::navigate;
 use crate::viewport::Viewport;
 
-use super::{Content, remake};
+use super::{ListContent, remake};
 
-const COLUMNS: &[Column] = &[left("name"), right("from"), right("duration")];
+const COLUMNS: &[ListColumn] = &[left("name"), right("from"), right("duration")];
 
-pub(super) fn content(app: &App) -> Content {
+pub(super) fn content(app: &App) -> ListContent {
     let start = app.span.map_or(0, |span| span.begin);
-    let entry = |(index, bookmark): (usize, &Bookmark)| Entry {
+    let entry = |(index, bookmark): (usize, &Bookmark)| ListEntry {
         id: RowId::Bookmark(bookmark.name.clone(), bookmark.begin, bookmark.end),
         cells: vec![
             bookmark.name.clone().into(),
-            Cell::number(moment(bookmark.begin.saturating_sub(start)), bookmark.begin),
-            Cell::duration(bookmark.end.saturating_sub(bookmark.begin)),
+            ListCell::number(moment(bookmark.begin.saturating_sub(start)), bookmark.begin),
+            ListCell::duration(bookmark.end.saturating_sub(bookmark.begin)),
         ],
-        target: Target::Bookmark(index),
+        target: JumpTarget::Bookmark(index),
     };
-    Content {
+    ListContent {
         columns: COLUMNS,
         entries: app.bookmarks.iter().enumerate().map(entry).collect(),
         note: "kept next to the trace".to_owned(),
@@ -33,16 +33,16 @@ pub(super) fn go(app: &mut App, index: usize) {
     if let Some(bookmark) = app.bookmarks.get(index) {
         let viewport = Viewport::new(bookmark.begin, bookmark.end);
         app.message = Some(bookmark.name.clone());
-        app.follow = Follow::Off;
+        app.follow = FollowMode::Off;
         navigate::show(app, viewport);
     }
 }
 
 /// Forgets the bookmark that the cursor is on.
-pub(super) fn forget(app: &mut App, world: World<'_>) {
+pub(super) fn forget(app: &mut App, world: ViewData<'_>) {
     let Some(list) = &app.list else { return };
     let target = list.current().map(|entry| entry.target.clone());
-    if let Some(Target::Bookmark(index)) = target
+    if let Some(JumpTarget::Bookmark(index)) = target
         && index < app.bookmarks.len()
     {
         app.bookmarks.remove(index);

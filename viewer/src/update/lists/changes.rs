@@ -3,13 +3,13 @@
 use ascend_trace_analysis::diff::{Amount, Row};
 
 use crate::app::App;
-use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
-use crate::pair::Changes;
+use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, left, right};
+use crate::pair::RecordingChanges;
 use crate::text::{count, signed_duration};
 
-use super::Content;
+use super::ListContent;
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ListColumn] = &[
     right("adds"),
     left("it is"),
     left("of"),
@@ -24,24 +24,24 @@ const COLUMNS: &[Column] = &[
 /// Rows that are listed.
 const LISTED: usize = 200;
 
-pub(super) fn content(app: &App) -> Content {
+pub(super) fn content(app: &App) -> ListContent {
     let companion = app.companion.as_ref();
     let Some(changes) = companion.and_then(|it| it.changes.as_ref()) else {
-        return Content {
+        return ListContent {
             columns: COLUMNS,
             entries: Vec::new(),
             note: String::new(),
         };
     };
     let rows = changes.rows.iter().take(LISTED).enumerate();
-    Content {
+    ListContent {
         columns: COLUMNS,
         entries: rows.map(|(place, row)| entry(place, row)).collect(),
         note: note(changes),
     }
 }
 
-fn note(changes: &Changes) -> String {
+fn note(changes: &RecordingChanges) -> String {
     let of = match changes.by_steps {
         true => "a step",
         false => "all of the recording",
@@ -50,36 +50,40 @@ fn note(changes: &Changes) -> String {
     format!("from A to B, by what they add to {of}; {tests} tests")
 }
 
-fn entry(place: usize, row: &Row) -> Entry {
-    Entry {
+fn entry(place: usize, row: &Row) -> ListEntry {
+    ListEntry {
         id: RowId::Share(row.kind.name(), row.name.clone()),
         cells: vec![
-            Cell::number(signed_duration(row.impact_ns), row.impact_ns),
+            ListCell::number(signed_duration(row.impact_ns), row.impact_ns),
             row.verdict.name().into(),
             row.kind.name().into(),
             row.name.clone().into(),
             percent(row),
-            row.a.typical_ns.map_or_else(Cell::unknown, Cell::duration),
-            row.b.typical_ns.map_or_else(Cell::unknown, Cell::duration),
+            row.a
+                .typical_ns
+                .map_or_else(ListCell::unknown, ListCell::duration),
+            row.b
+                .typical_ns
+                .map_or_else(ListCell::unknown, ListCell::duration),
             counts(&row.a, &row.b).into(),
             chance(row.p_corrected),
         ],
-        target: Target::Change(place),
+        target: JumpTarget::Change(place),
     }
 }
 
-fn percent(row: &Row) -> Cell {
+fn percent(row: &Row) -> ListCell {
     match row.change {
-        Some(part) => Cell::number(format!("{:+.1}%", part * 100.0), (part * 1e6) as i64),
-        None => Cell::unknown(),
+        Some(part) => ListCell::number(format!("{:+.1}%", part * 100.0), (part * 1e6) as i64),
+        None => ListCell::unknown(),
     }
 }
 
-fn chance(p: Option<f64>) -> Cell {
+fn chance(p: Option<f64>) -> ListCell {
     match p {
-        Some(p) if p < 0.0001 => Cell::number("< 0.0001".to_owned(), 0),
-        Some(p) => Cell::number(format!("{p:.4}"), (p * 1e6) as i64),
-        None => Cell::unknown(),
+        Some(p) if p < 0.0001 => ListCell::number("< 0.0001".to_owned(), 0),
+        Some(p) => ListCell::number(format!("{p:.4}"), (p * 1e6) as i64),
+        None => ListCell::unknown(),
     }
 }
 

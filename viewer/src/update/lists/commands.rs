@@ -1,30 +1,30 @@
 //! The command line: actions, commands and names that match the typed text.
 
 use crate::app::offered;
-use crate::app::{App, World};
-use crate::choices::{self, Choice, Verb};
+use crate::app::{App, ViewData};
+use crate::choices::{self, CommandChoice, TextCommand};
 use crate::event::{KeyCode, KeyEvent};
-use crate::list::{Column, Entry, Kind, left};
+use crate::list::{ListColumn, ListEntry, ListKind, left};
 use crate::prompt::edit;
 use crate::text::{count, fit};
 
-use super::{Content, remake, step};
+use super::{ListContent, remake, step};
 use crate::update::{lanes, prompts};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ListColumn] = &[
     left("key"),
     left("what it does"),
     left("what it is").from(60),
 ];
 
 /// Collects the choices.
-pub(super) fn begin(app: &mut App, world: World<'_>) {
+pub(super) fn begin(app: &mut App, world: ViewData<'_>) {
     app.choices = offered(app, world);
 }
 
-pub(super) fn content(app: &App, typed: &str) -> Content {
+pub(super) fn content(app: &App, typed: &str) -> ListContent {
     let (found, is_guess) = choices::like(&app.choices, typed);
-    let entry = |choice: &Choice| Entry {
+    let entry = |choice: &CommandChoice| ListEntry {
         id: choice.id.clone(),
         cells: vec![
             choice.keys.as_str().into(),
@@ -45,7 +45,7 @@ pub(super) fn content(app: &App, typed: &str) -> Content {
         }
         (false, _) => String::new(),
     };
-    Content {
+    ListContent {
         columns: COLUMNS,
         entries: found.iter().map(|choice| entry(choice)).collect(),
         note,
@@ -53,7 +53,7 @@ pub(super) fn content(app: &App, typed: &str) -> Content {
 }
 
 /// Handles a key in the command line.
-pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) {
+pub(super) fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) {
     match key.code {
         KeyCode::Tab => return step(app, world, 1),
         KeyCode::BackTab => return step(app, world, -1),
@@ -67,7 +67,7 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) {
 }
 
 /// Replaces the typed text.
-pub(super) fn fill(app: &mut App, world: World<'_>, text: String) {
+pub(super) fn fill(app: &mut App, world: ViewData<'_>, text: String) {
     if let Some(list) = &mut app.list {
         list.filter = text;
         retyped(app, world);
@@ -75,15 +75,15 @@ pub(super) fn fill(app: &mut App, world: World<'_>, text: String) {
 }
 
 /// Appends to the typed text.
-pub(super) fn paste(app: &mut App, world: World<'_>, pasted: &str) {
-    if let Some(list) = app.list.as_mut().filter(|it| it.kind == Kind::Commands) {
+pub(super) fn paste(app: &mut App, world: ViewData<'_>, pasted: &str) {
+    if let Some(list) = app.list.as_mut().filter(|it| it.kind == ListKind::Commands) {
         list.filter
             .extend(pasted.chars().filter(|it| !it.is_control()));
         retyped(app, world);
     }
 }
 
-fn retyped(app: &mut App, world: World<'_>) {
+fn retyped(app: &mut App, world: ViewData<'_>) {
     remake(app, world);
     if let Some(list) = &mut app.list {
         list.cursor = 0;
@@ -96,11 +96,11 @@ pub(super) fn unknown(typed: &str) -> String {
 }
 
 /// Runs a command.
-pub(super) fn perform(app: &mut App, world: World<'_>, verb: Verb, text: &str) {
+pub(super) fn perform(app: &mut App, world: ViewData<'_>, verb: TextCommand, text: &str) {
     match verb {
-        Verb::Least => prompts::set_least(app, world, text),
-        Verb::GoTo => prompts::go_to(app, text),
-        Verb::Find => prompts::find(app, world, text),
-        Verb::Lanes => lanes::filter(app, world, text),
+        TextCommand::Least => prompts::set_least(app, world, text),
+        TextCommand::GoTo => prompts::go_to(app, text),
+        TextCommand::Find => prompts::find(app, world, text),
+        TextCommand::Lanes => lanes::filter(app, world, text),
     }
 }

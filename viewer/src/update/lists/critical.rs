@@ -2,15 +2,15 @@
 
 use ascend_trace_analysis::critical::Segment;
 
-use crate::app::{App, World};
-use crate::critical::{Known, Named, found, line};
-use crate::list::{Cell, Column, Entry, RowId, Target, Ways, left, right};
+use crate::app::{App, ViewData};
+use crate::critical::{NamedPieces, PathLines, found, line};
+use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, PathListing, RowId, left, right};
 use crate::names;
 use crate::text::{count, duration, moment};
 
-use super::Content;
+use super::ListContent;
 
-const PIECES: &[Column] = &[
+const PIECES: &[ListColumn] = &[
     right("share"),
     right("duration"),
     left("what"),
@@ -20,7 +20,7 @@ const PIECES: &[Column] = &[
     right("at").from(120),
 ];
 
-const NAMES: &[Column] = &[
+const NAMES: &[ListColumn] = &[
     right("share"),
     right("duration"),
     left("what"),
@@ -29,17 +29,17 @@ const NAMES: &[Column] = &[
     right("ties"),
 ];
 
-pub(super) fn content(app: &App, world: World<'_>, ways: Ways) -> Content {
+pub(super) fn content(app: &App, world: ViewData<'_>, ways: PathListing) -> ListContent {
     let known = app.path.as_ref().and_then(|it| it.known.as_ref());
     let entries = match (known, ways) {
         (None, _) => Vec::new(),
-        (Some(known), Ways::Pieces) => pieces(app, world, known),
-        (Some(known), Ways::Names) => names(known),
+        (Some(known), PathListing::Pieces) => pieces(app, world, known),
+        (Some(known), PathListing::Names) => names(known),
     };
-    Content {
+    ListContent {
         columns: match ways {
-            Ways::Pieces => PIECES,
-            Ways::Names => NAMES,
+            PathListing::Pieces => PIECES,
+            PathListing::Names => NAMES,
         },
         entries,
         note: known.map_or_else(String::new, |known| note(app, known)),
@@ -47,7 +47,7 @@ pub(super) fn content(app: &App, world: World<'_>, ways: Ways) -> Content {
 }
 
 /// Of which range it is, and how certain.
-fn note(app: &App, known: &Known) -> String {
+fn note(app: &App, known: &PathLines) -> String {
     let start = app.span.map_or(0, |span| span.begin);
     let ties = match known.ties {
         0 => String::new(),
@@ -62,40 +62,40 @@ fn note(app: &App, known: &Known) -> String {
     )
 }
 
-fn pieces(app: &App, world: World<'_>, known: &Known) -> Vec<Entry> {
+fn pieces(app: &App, world: ViewData<'_>, known: &PathLines) -> Vec<ListEntry> {
     let start = app.span.map_or(0, |span| span.begin);
     let length = known.range.duration().max(1) as f64;
-    let entry = |it: &Segment| Entry {
+    let entry = |it: &Segment| ListEntry {
         id: RowId::Piece(line(it), it.begin_ns),
         cells: vec![
-            Cell::percent(it.length() as f64 / length),
-            Cell::duration(it.length()),
+            ListCell::percent(it.length() as f64 / length),
+            ListCell::duration(it.length()),
             it.kind.name().into(),
             it.name.to_string().into(),
             if it.tie { "tie" } else { "" }.into(),
             names::lane(world.trace, line(it)).into(),
-            Cell::number(moment(it.begin_ns.saturating_sub(start)), it.begin_ns),
+            ListCell::number(moment(it.begin_ns.saturating_sub(start)), it.begin_ns),
         ],
-        target: Target::Call(Box::new(found(it))),
+        target: JumpTarget::Call(Box::new(found(it))),
     };
     known.longest.iter().map(entry).collect()
 }
 
 /// The time by name; each row leads to the longest of its pieces.
-fn names(known: &Known) -> Vec<Entry> {
-    let entry = |it: &Named| {
+fn names(known: &PathLines) -> Vec<ListEntry> {
+    let entry = |it: &NamedPieces| {
         let name = it.share.name.clone().unwrap_or_default();
-        Entry {
+        ListEntry {
             id: RowId::Share(it.share.kind.name(), name.clone()),
             cells: vec![
-                Cell::percent(it.share.share),
-                Cell::duration(it.share.total_ns),
+                ListCell::percent(it.share.share),
+                ListCell::duration(it.share.total_ns),
                 it.share.kind.name().into(),
                 name.into(),
-                Cell::count(it.share.count),
-                Cell::count(it.ties),
+                ListCell::count(it.share.count),
+                ListCell::count(it.ties),
             ],
-            target: Target::Call(Box::new(found(&it.longest))),
+            target: JumpTarget::Call(Box::new(found(&it.longest))),
         }
     };
     known.names.iter().map(entry).collect()

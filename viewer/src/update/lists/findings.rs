@@ -4,17 +4,17 @@ use ascend_trace_analysis::Fold;
 use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_recording::{ThreadId, TimeRange, Trace};
 
-use crate::app::{App, World};
-use crate::identity::Identity;
+use crate::app::{App, ViewData};
+use crate::identity::StableId;
 use crate::item::TrackKey;
-use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
+use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, left, right};
 use crate::names;
-use crate::quest::Found;
+use crate::quest::FoundElsewhere;
 use crate::update::hunt;
 
-use super::Content;
+use super::ListContent;
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ListColumn] = &[
     left("severity"),
     left("check").from(100),
     left("what happened"),
@@ -24,7 +24,7 @@ const COLUMNS: &[Column] = &[
     left("what to do").from(150),
 ];
 
-pub(super) fn content(app: &App, world: World<'_>) -> Content {
+pub(super) fn content(app: &App, world: ViewData<'_>) -> ListContent {
     let known = hunt::known_findings(app).filter(|_| !world.overview.is_whole());
     let (findings, place) = match known {
         Some(findings) => (findings.to_vec(), "all of the recording"),
@@ -38,29 +38,29 @@ pub(super) fn content(app: &App, world: World<'_>) -> Content {
         }
     };
     let entries = findings.iter().map(|finding| entry(world.trace, finding));
-    Content {
+    ListContent {
         columns: COLUMNS,
         entries: entries.collect(),
         note: format!("in {place}"),
     }
 }
 
-fn entry(trace: &Trace, finding: &Finding) -> Entry {
+fn entry(trace: &Trace, finding: &Finding) -> ListEntry {
     let thread = thread_of(trace, finding);
-    Entry {
+    ListEntry {
         id: RowId::Finding(finding.check, finding.tid, finding.begin_ns),
         cells: vec![
             finding.severity.name().into(),
             finding.check.into(),
             finding.what.clone().into(),
-            Cell::count(finding.count),
-            Cell::duration(finding.total_ns),
-            thread.map_or_else(Cell::unknown, |id| names::thread(trace, id).into()),
+            ListCell::count(finding.count),
+            ListCell::duration(finding.total_ns),
+            thread.map_or_else(ListCell::unknown, |id| names::thread(trace, id).into()),
             finding.advice.clone().into(),
         ],
         target: match thread {
-            Some(thread) => Target::Call(Box::new(first_call(thread, finding))),
-            None => Target::Nowhere,
+            Some(thread) => JumpTarget::Call(Box::new(first_call(thread, finding))),
+            None => JumpTarget::Nowhere,
         },
     }
 }
@@ -75,16 +75,16 @@ fn thread_of(trace: &Trace, finding: &Finding) -> Option<ThreadId> {
     own.next().map(|(id, _)| id)
 }
 
-fn first_call(thread: ThreadId, finding: &Finding) -> Found {
+fn first_call(thread: ThreadId, finding: &Finding) -> FoundElsewhere {
     let begin = finding.begin_ns;
     let end = match finding.count {
         1 => finding.end_ns,
         _ => begin,
     };
-    Found {
+    FoundElsewhere {
         span: TimeRange::new(begin, end),
         lane: TrackKey::Thread(thread, finding.depth),
-        identity: Identity::Call {
+        identity: StableId::Call {
             thread,
             begin,
             depth: finding.depth,

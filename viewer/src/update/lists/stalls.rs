@@ -2,29 +2,29 @@
 
 use ascend_trace_analysis::{Blame, Lane, Stall};
 
-use crate::app::{App, World};
+use crate::app::{App, ViewData};
 use crate::blame;
 use crate::blamed;
 use crate::item::TrackKey;
-use crate::list::{Cell, Column, Entry, RowId, Target, Which, left, right};
+use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, StallFilter, left, right};
 use crate::names;
 use crate::text::moment;
 
-use crate::quest::Told;
-use crate::results::Longest;
+use crate::quest::FoundStall;
+use crate::results::CachedStalls;
 use crate::update::hunt::{self, LISTED};
 
-use super::Content;
+use super::ListContent;
 use super::blames::least;
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ListColumn] = &[
     right("duration"),
     left("lane").from(60),
     left("cause"),
     right("at").from(100),
 ];
 
-pub(super) fn content(app: &App, world: World<'_>, which: Which) -> Content {
+pub(super) fn content(app: &App, world: ViewData<'_>, which: StallFilter) -> ListContent {
     let trace = world.trace;
     let longest = hunt::known_longest(app, which).filter(|_| !world.overview.is_whole());
     if let Some(longest) = longest {
@@ -33,16 +33,16 @@ pub(super) fn content(app: &App, world: World<'_>, which: Which) -> Content {
     let is_long = |stall: &Stall| stall.length() >= app.least;
     let is_shown = |stall: &Stall| !app.arrangement.is_hidden(track(stall)) && is_long(stall);
     let worst = match which {
-        Which::All => {
+        StallFilter::All => {
             let wanted = |stall: &Stall| stall.is_notable() && is_shown(stall);
             app.stalls.worst_where(LISTED, wanted)
         }
-        Which::Cause(cause) => {
+        StallFilter::Cause(cause) => {
             let wanted =
                 |stall: &Stall| stall.is_notable() && stall.cause == cause && is_shown(stall);
             app.stalls.worst_where(LISTED, wanted)
         }
-        Which::Blame(id) => {
+        StallFilter::Blame(id) => {
             let wanted =
                 |stall: &Stall| app.arrangement.wants(trace, track(stall)) && is_long(stall);
             let blame = app.blames.get(id);
@@ -50,15 +50,15 @@ pub(super) fn content(app: &App, world: World<'_>, which: Which) -> Content {
         }
     };
     let start = app.span.map_or(0, |span| span.begin);
-    let entry = |stall: &Stall| Entry {
+    let entry = |stall: &Stall| ListEntry {
         id: RowId::Stall(stall.lane, stall.begin, stall.end),
         cells: vec![
-            Cell::duration(stall.length()),
+            ListCell::duration(stall.length()),
             names::lane(trace, track(stall)).into(),
             blame::sentence(app.known(), trace, stall).into(),
-            Cell::number(moment(stall.begin.saturating_sub(start)), stall.begin),
+            ListCell::number(moment(stall.begin.saturating_sub(start)), stall.begin),
         ],
-        target: Target::Stall(*stall),
+        target: JumpTarget::Stall(*stall),
     };
     let entries: Vec<_> = worst.into_iter().map(entry).collect();
     let number = match entries.len() {
@@ -72,7 +72,7 @@ pub(super) fn content(app: &App, world: World<'_>, which: Which) -> Content {
         false => " of the part that is loaded",
     };
     let note = format!("{number}{place}").trim_start().to_owned();
-    Content {
+    ListContent {
         columns: COLUMNS,
         entries,
         note,
@@ -80,10 +80,10 @@ pub(super) fn content(app: &App, world: World<'_>, which: Which) -> Content {
 }
 
 /// Who is to blame for all that is listed.
-fn whom(app: &App, world: World<'_>, which: Which) -> String {
+fn whom(app: &App, world: ViewData<'_>, which: StallFilter) -> String {
     let blame = match which {
-        Which::Blame(id) => app.blames.get(id),
-        Which::All | Which::Cause(_) => None,
+        StallFilter::Blame(id) => app.blames.get(id),
+        StallFilter::All | StallFilter::Cause(_) => None,
     };
     let words = |blame: &Blame| {
         let whom = blamed::words(world.trace, blame);
@@ -93,17 +93,17 @@ fn whom(app: &App, world: World<'_>, which: Which) -> String {
 }
 
 /// Those of all of a long recording.
-fn of_all(app: &App, world: World<'_>, longest: &Longest, whom: String) -> Content {
+fn of_all(app: &App, world: ViewData<'_>, longest: &CachedStalls, whom: String) -> ListContent {
     let start = app.span.map_or(0, |span| span.begin);
-    let entry = |told: &Told| Entry {
+    let entry = |told: &FoundStall| ListEntry {
         id: RowId::Stall(told.lane, told.begin, told.end),
         cells: vec![
-            Cell::duration(told.length()),
+            ListCell::duration(told.length()),
             names::lane(world.trace, told.track()).into(),
             told.words.clone().into(),
-            Cell::number(moment(told.begin.saturating_sub(start)), told.begin),
+            ListCell::number(moment(told.begin.saturating_sub(start)), told.begin),
         ],
-        target: Target::Told(Box::new(told.clone())),
+        target: JumpTarget::Told(Box::new(told.clone())),
     };
     let entries: Vec<_> = longest.stalls.iter().map(entry).collect();
     let note = match entries.len() {
@@ -115,7 +115,7 @@ fn of_all(app: &App, world: World<'_>, longest: &Longest, whom: String) -> Conte
         least(longest.least)
     );
     let note = note.trim_start().to_owned();
-    Content {
+    ListContent {
         columns: COLUMNS,
         entries,
         note,

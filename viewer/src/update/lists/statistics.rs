@@ -8,16 +8,16 @@ use ascend_trace_analysis::stats::{
 use ascend_trace_analysis::{Cause, Stats};
 use ascend_trace_recording::{Stream, StreamId, Thread, ThreadId, Trace};
 
-use crate::app::{App, World};
-use crate::list::{Cell, Column, Entry, Page, RowId, Target, left, right};
+use crate::app::{App, ViewData};
+use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, StatsPage, left, right};
 use crate::names;
 use crate::text::{duration, duration_with_error};
 use crate::unused;
 
-use super::{Content, steps};
+use super::{ListContent, steps};
 use crate::update::hunt;
 
-const TIMES: [Column; 5] = [
+const TIMES: [ListColumn; 5] = [
     right("total"),
     right("mean").from(60),
     right("p50").from(100),
@@ -25,7 +25,7 @@ const TIMES: [Column; 5] = [
     right("max"),
 ];
 
-const OPERATIONS: &[Column] = &[
+const OPERATIONS: &[ListColumn] = &[
     left("operation"),
     left("kind").from(100),
     right("count"),
@@ -37,7 +37,7 @@ const OPERATIONS: &[Column] = &[
     TIMES[4],
 ];
 
-const STREAMS: &[Column] = &[
+const STREAMS: &[ListColumn] = &[
     left("stream"),
     right("tasks"),
     right("busy"),
@@ -47,7 +47,7 @@ const STREAMS: &[Column] = &[
     left("mostly").from(70),
 ];
 
-const DEVICES: &[Column] = &[
+const DEVICES: &[ListColumn] = &[
     left("device"),
     left("process").from(100),
     right("streams"),
@@ -60,7 +60,7 @@ const DEVICES: &[Column] = &[
     left("streams mostly").from(100),
 ];
 
-const THREADS: &[Column] = &[
+const THREADS: &[ListColumn] = &[
     left("thread"),
     right("calls"),
     right("in calls"),
@@ -69,7 +69,7 @@ const THREADS: &[Column] = &[
     right("streams late by it").from(90),
 ];
 
-const FUNCTIONS: &[Column] = &[
+const FUNCTIONS: &[ListColumn] = &[
     left("function"),
     right("count"),
     right("errors"),
@@ -80,7 +80,7 @@ const FUNCTIONS: &[Column] = &[
     TIMES[4],
 ];
 
-const CAUSES: &[Column] = &[
+const CAUSES: &[ListColumn] = &[
     left("cause"),
     left("of").from(60),
     right("count"),
@@ -92,7 +92,7 @@ const CAUSES: &[Column] = &[
     TIMES[4],
 ];
 
-pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
+pub(super) fn content(app: &App, world: ViewData<'_>, page: StatsPage) -> ListContent {
     let trace = world.trace;
     let range = app.viewport.range();
     let part = !world.overview.is_loaded(range);
@@ -100,13 +100,13 @@ pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
     let near = || Stats::within(&app.window(trace), Some(range));
     let stats = summed.map_or_else(|| Cow::Owned(near()), Cow::Borrowed);
     let (columns, entries) = match page {
-        Page::Operations => (OPERATIONS, operations(&stats)),
-        Page::Streams => (STREAMS, streams(trace, &stats)),
-        Page::Devices => (DEVICES, devices(trace, &stats)),
-        Page::Threads => (THREADS, threads(trace, &stats)),
-        Page::Functions => (FUNCTIONS, functions(&stats)),
-        Page::Causes => (CAUSES, stats.stall_causes.iter().map(cause).collect()),
-        Page::Steps => {
+        StatsPage::Operations => (OPERATIONS, operations(&stats)),
+        StatsPage::Streams => (STREAMS, streams(trace, &stats)),
+        StatsPage::Devices => (DEVICES, devices(trace, &stats)),
+        StatsPage::Threads => (THREADS, threads(trace, &stats)),
+        StatsPage::Functions => (FUNCTIONS, functions(&stats)),
+        StatsPage::Causes => (CAUSES, stats.stall_causes.iter().map(cause).collect()),
+        StatsPage::Steps => {
             let known = |step: &StepStats| {
                 let span = steps::range(step);
                 summed.is_some() || world.overview.is_loaded(span)
@@ -120,21 +120,21 @@ pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
     };
     let unused = stats.streams.iter().filter(|row| row.is_unused()).count();
     let note = match page {
-        Page::Streams if unused > 0 => format!("{note}; {} left out", unused::words(unused)),
-        Page::Steps if entries.len() < stats.steps.len() => {
+        StatsPage::Streams if unused > 0 => format!("{note}; {} left out", unused::words(unused)),
+        StatsPage::Steps if entries.len() < stats.steps.len() => {
             let others = stats.steps.len() - entries.len();
             format!("{note}; without {others} that are not loaded completely")
         }
         _ => note,
     };
-    Content {
+    ListContent {
         columns,
         entries,
         note,
     }
 }
 
-fn times(time: &Durations) -> [Cell; 5] {
+fn times(time: &Durations) -> [ListCell; 5] {
     let all = [
         time.total_ns,
         time.mean_ns,
@@ -143,15 +143,15 @@ fn times(time: &Durations) -> [Cell; 5] {
         time.max_ns,
     ];
     match time.count {
-        0 => all.map(|_| Cell::unknown()),
-        _ => all.map(Cell::duration),
+        0 => all.map(|_| ListCell::unknown()),
+        _ => all.map(ListCell::duration),
     }
 }
 
-fn task_times(time: &TaskDurations) -> [Cell; 5] {
-    let known = |it: Option<i64>| it.map_or_else(Cell::unknown, Cell::duration);
+fn task_times(time: &TaskDurations) -> [ListCell; 5] {
+    let known = |it: Option<i64>| it.map_or_else(ListCell::unknown, ListCell::duration);
     let total = time.estimated_total_ns.zip(time.total_error_ns);
-    let total = total.map_or_else(Cell::unknown, |(value, error)| {
+    let total = total.map_or_else(ListCell::unknown, |(value, error)| {
         worked(value, error, time.unestimated)
     });
     [
@@ -163,7 +163,7 @@ fn task_times(time: &TaskDurations) -> [Cell; 5] {
     ]
 }
 
-fn operations(stats: &Stats) -> Vec<Entry> {
+fn operations(stats: &Stats) -> Vec<ListEntry> {
     // Waits and records are no work: they come last.
     let (work, others): (Vec<_>, Vec<_>) =
         stats.operations.iter().partition(|row| row.share.is_some());
@@ -171,69 +171,69 @@ fn operations(stats: &Stats) -> Vec<Entry> {
         let mut cells = vec![
             row.name.as_str().into(),
             row.kind.into(),
-            Cell::count(row.count),
-            row.share.map_or_else(Cell::unknown, Cell::percent),
+            ListCell::count(row.count),
+            row.share.map_or_else(ListCell::unknown, ListCell::percent),
         ];
         cells.extend(task_times(&row.time));
         let name = row.name.clone();
-        Entry {
+        ListEntry {
             id: RowId::Operation(name.clone(), row.kind),
             cells,
-            target: Target::Slowest { name, task: true },
+            target: JumpTarget::Slowest { name, task: true },
         }
     });
     rows.collect()
 }
 
-fn functions(stats: &Stats) -> Vec<Entry> {
+fn functions(stats: &Stats) -> Vec<ListEntry> {
     let rows = stats.apis.iter().map(|row| {
         let mut cells = vec![
             row.name.as_str().into(),
-            Cell::count(row.count),
-            Cell::count(row.errors),
+            ListCell::count(row.count),
+            ListCell::count(row.errors),
         ];
         cells.extend(times(&row.time));
         let name = row.name.clone();
-        Entry {
+        ListEntry {
             id: RowId::Function(name.clone()),
             cells,
-            target: Target::Slowest { name, task: false },
+            target: JumpTarget::Slowest { name, task: false },
         }
     });
     rows.collect()
 }
 
-fn streams(trace: &Trace, stats: &Stats) -> Vec<Entry> {
+fn streams(trace: &Trace, stats: &Stats) -> Vec<ListEntry> {
     let used = stats.streams.iter().filter(|row| !row.is_unused());
     let rows = used.map(|row| {
         let id = stream_of(trace, row);
         let lane = id.map(|id| names::lane(trace, crate::item::TrackKey::Stream(id)));
         let cells = vec![
             lane.unwrap_or_default().into(),
-            Cell::count(row.tasks),
+            ListCell::count(row.tasks),
             worked(row.estimated_busy_ns, row.busy_error_ns, row.unestimated),
-            Cell::percent(row.busy_share),
-            Cell::duration(row.waiting_ns),
-            Cell::duration(row.estimated_idle_ns()),
+            ListCell::percent(row.busy_share),
+            ListCell::duration(row.waiting_ns),
+            ListCell::duration(row.estimated_idle_ns()),
             mostly(&row.causes).into(),
         ];
-        Entry {
+        ListEntry {
             id: RowId::Stream(row.process, row.device, row.stream_id, row.is_default),
             cells,
-            target: id.map_or(Target::Nowhere, Target::Stream),
+            target: id.map_or(JumpTarget::Nowhere, JumpTarget::Stream),
         }
     });
     rows.collect()
 }
 
 /// An estimate with its error: at least that, where nothing is known of some tasks.
-fn worked(value: i64, error: i64, unestimated: u64) -> Cell {
+fn worked(value: i64, error: i64, unestimated: u64) -> ListCell {
     let text = duration_with_error(value, error);
     let text = match unestimated {
         0 => text,
         _ => format!("≥ {text}"),
     };
-    Cell::number(text, value)
+    ListCell::number(text, value)
 }
 
 /// What took most of a time, and how much.
@@ -244,7 +244,7 @@ fn mostly(causes: &[Spent]) -> String {
 }
 
 /// The streams that a process has on one device, together. Leads to the first of them.
-fn devices(trace: &Trace, stats: &Stats) -> Vec<Entry> {
+fn devices(trace: &Trace, stats: &Stats) -> Vec<ListEntry> {
     let rows = stats.devices.iter().map(|row| {
         let own = |stream: &Stream| {
             let process = trace.process(stream.process).serial;
@@ -253,29 +253,29 @@ fn devices(trace: &Trace, stats: &Stats) -> Vec<Entry> {
         let first = trace.streams().iter().position(own);
         let length = (row.end_ns - row.begin_ns).max(1);
         let cells = vec![
-            Cell::number(format!("device {}", row.device), i64::from(row.device)),
-            Cell::number(row.pid.to_string(), i64::from(row.pid)),
-            Cell::count(row.streams),
+            ListCell::number(format!("device {}", row.device), i64::from(row.device)),
+            ListCell::number(row.pid.to_string(), i64::from(row.pid)),
+            ListCell::count(row.streams),
             worked(row.estimated_busy_ns, row.busy_error_ns, row.unestimated),
-            Cell::percent(row.estimated_busy_ns as f64 / length as f64),
+            ListCell::percent(row.estimated_busy_ns as f64 / length as f64),
             worked(row.estimated_compute_ns, row.compute_error_ns, 0),
             worked(row.estimated_copy_ns, row.copy_error_ns, 0),
-            Cell::duration(row.copy_compute_ns),
-            Cell::duration(row.estimated_idle_ns()),
+            ListCell::duration(row.copy_compute_ns),
+            ListCell::duration(row.estimated_idle_ns()),
             mostly(&row.causes).into(),
         ];
-        Entry {
+        ListEntry {
             id: RowId::Device(row.process, row.device),
             cells,
-            target: first.map_or(Target::Nowhere, |first| {
-                Target::Stream(StreamId(first as u32))
+            target: first.map_or(JumpTarget::Nowhere, |first| {
+                JumpTarget::Stream(StreamId(first as u32))
             }),
         }
     });
     rows.collect()
 }
 
-fn threads(trace: &Trace, stats: &Stats) -> Vec<Entry> {
+fn threads(trace: &Trace, stats: &Stats) -> Vec<ListEntry> {
     let rows = stats.threads.iter().map(|row| {
         let own = |thread: &Thread| {
             let process = trace.process(thread.process).serial;
@@ -287,16 +287,16 @@ fn threads(trace: &Trace, stats: &Stats) -> Vec<Entry> {
         let late: i64 = row.streams_late.iter().map(|it| it.total_ns).sum();
         let cells = vec![
             name.into(),
-            Cell::count(row.calls),
-            Cell::duration(row.in_calls_ns),
-            Cell::duration(row.blocked_ns),
+            ListCell::count(row.calls),
+            ListCell::duration(row.in_calls_ns),
+            ListCell::duration(row.blocked_ns),
             mostly(&row.causes).into(),
-            Cell::duration(late),
+            ListCell::duration(late),
         ];
-        Entry {
+        ListEntry {
             id: RowId::Thread(id, row.tid),
             cells,
-            target: id.map_or(Target::Nowhere, Target::Thread),
+            target: id.map_or(JumpTarget::Nowhere, JumpTarget::Thread),
         }
     });
     rows.collect()
@@ -313,7 +313,7 @@ fn stream_of(trace: &Trace, row: &StreamStats) -> Option<StreamId> {
     Some(StreamId(index as u32))
 }
 
-fn cause(row: &CauseStats) -> Entry {
+fn cause(row: &CauseStats) -> ListEntry {
     let time = Durations {
         count: row.count,
         total_ns: row.total_ns,
@@ -326,15 +326,15 @@ fn cause(row: &CauseStats) -> Entry {
     let mut cells = vec![
         row.cause.into(),
         format!("{}s", row.lane).into(),
-        Cell::count(row.count),
-        Cell::percent(row.share),
+        ListCell::count(row.count),
+        ListCell::percent(row.share),
     ];
     cells.extend(times(&time));
     let cause = Cause::ALL.into_iter().find(|it| it.name() == row.cause);
     let target = cause.filter(|it| it.is_notable());
-    Entry {
+    ListEntry {
         id: RowId::Cause(row.cause, row.lane),
         cells,
-        target: target.map_or(Target::Nowhere, Target::Cause),
+        target: target.map_or(JumpTarget::Nowhere, JumpTarget::Cause),
     }
 }

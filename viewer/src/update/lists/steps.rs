@@ -5,14 +5,14 @@ use ascend_trace_analysis::stats::{StepStats, Verdict};
 use ascend_trace_recording::{Range, Thread, ThreadId, TimeRange, Trace};
 
 use crate::app::App;
-use crate::identity::Identity;
+use crate::identity::StableId;
 use crate::item::TrackKey;
-use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
+use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, left, right};
 use crate::names;
-use crate::quest::Found;
+use crate::quest::FoundElsewhere;
 use crate::ranges::RangeId;
 
-pub(super) const COLUMNS: &[Column] = &[
+pub(super) const COLUMNS: &[ListColumn] = &[
     left("step"),
     left("bound by"),
     right("by %"),
@@ -34,37 +34,37 @@ pub(super) fn entries(
     trace: &Trace,
     stats: &Stats,
     is_known: impl Fn(&StepStats) -> bool,
-) -> Vec<Entry> {
+) -> Vec<ListEntry> {
     let steps = stats.steps.iter().filter(|step| is_known(step));
     steps.map(|step| entry(trace, step)).collect()
 }
 
-fn entry(trace: &Trace, step: &StepStats) -> Entry {
+fn entry(trace: &Trace, step: &StepStats) -> ListEntry {
     let thread = thread_of(trace, step);
     let share = step.share_ns() as f64 / step.length_ns.max(1) as f64;
-    Entry {
+    ListEntry {
         id: RowId::Step(step.process, step.tid, step.begin_ns),
         cells: vec![
             step.name.clone().into(),
             step.verdict.map_or("too few times", Verdict::name).into(),
             step.verdict
-                .map_or_else(Cell::unknown, |_| Cell::percent(share)),
-            Cell::duration(step.length_ns),
-            Cell::duration(step.compute_ns),
+                .map_or_else(ListCell::unknown, |_| ListCell::percent(share)),
+            ListCell::duration(step.length_ns),
+            ListCell::duration(step.compute_ns),
             // The time that is not hidden behind other work.
-            Cell::duration(step.exposed_communication_ns),
-            Cell::duration(step.exposed_copy_ns),
-            Cell::duration(step.loading_ns),
-            Cell::duration(step.python_ns),
-            Cell::duration(step.planning_ns),
-            Cell::duration(step.queue_ns),
-            Cell::duration(step.launch_ns),
-            Cell::count(step.tasks),
-            thread.map_or_else(Cell::unknown, |id| names::thread(trace, id).into()),
+            ListCell::duration(step.exposed_communication_ns),
+            ListCell::duration(step.exposed_copy_ns),
+            ListCell::duration(step.loading_ns),
+            ListCell::duration(step.python_ns),
+            ListCell::duration(step.planning_ns),
+            ListCell::duration(step.queue_ns),
+            ListCell::duration(step.launch_ns),
+            ListCell::count(step.tasks),
+            thread.map_or_else(ListCell::unknown, |id| names::thread(trace, id).into()),
         ],
         target: match thread {
-            Some(thread) => Target::Step(thread, range(step), step.name.clone()),
-            None => Target::Nowhere,
+            Some(thread) => JumpTarget::Step(thread, range(step), step.name.clone()),
+            None => JumpTarget::Nowhere,
         },
     }
 }
@@ -90,17 +90,17 @@ pub(super) fn found(
     thread: ThreadId,
     span: TimeRange,
     name: &str,
-) -> Found {
+) -> FoundElsewhere {
     let is_it = |range: &Range| (range.thread, range.time()) == (thread, span);
     let mut loaded = (0..).map(RangeId).zip(trace.ranges());
     let loaded = loaded.find(|(_, range)| is_it(range) && range.name == name);
     let level = loaded.and_then(|(id, _)| app.ranges.level(trace, id));
     // Where it is not loaded now: steps have no ranges around them, as a rule.
     let level = level.unwrap_or(0);
-    Found {
+    FoundElsewhere {
         span,
         lane: TrackKey::Ranges(thread, level),
-        identity: Identity::Range {
+        identity: StableId::Range {
             thread,
             level,
             begin: span.begin,

@@ -1,13 +1,13 @@
 //! Sorting and filtering a list.
 
-use crate::app::{App, World};
+use crate::app::{App, ViewData};
 use crate::event::{KeyCode, KeyEvent};
 use crate::prompt::edit;
 
 use super::preview;
 
 /// Handles a key while the user types a filter; false when the key has another meaning.
-pub(super) fn on_typed(app: &mut App, world: World<'_>, key: &KeyEvent) -> bool {
+pub(super) fn on_typed(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> bool {
     let Some(list) = app.list.as_mut().filter(|list| list.typing) else {
         return false;
     };
@@ -25,7 +25,7 @@ pub(super) fn on_typed(app: &mut App, world: World<'_>, key: &KeyEvent) -> bool 
 }
 
 /// Appends pasted text to the filter.
-pub(in crate::update) fn paste(app: &mut App, world: World<'_>, pasted: &str) {
+pub(in crate::update) fn paste(app: &mut App, world: ViewData<'_>, pasted: &str) {
     super::commands::paste(app, world, pasted);
     if let Some(list) = app.list.as_mut().filter(|list| list.typing) {
         list.filter

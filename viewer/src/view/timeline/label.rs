@@ -4,7 +4,7 @@ use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::arrangement::Group;
+use crate::arrangement::LaneGroup;
 use crate::item::TrackKey;
 use crate::lanes::ViewRow;
 use crate::names;
@@ -104,7 +104,7 @@ fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, Strin
         TrackKey::Thread(id, 0) => {
             let pin = if pinned { "* " } else { "" };
             let name = format!("{pin}{}", names::thread(scene.world.trace, id));
-            let nested = Group::Nested(id);
+            let nested = LaneGroup::Nested(id);
             let folded = scene.app.arrangement.is_folded(nested);
             let hidden = if folded { "▸" } else { "" };
             (name, hidden.to_owned())
@@ -142,12 +142,16 @@ fn ranges_of(scene: &Scene<'_>, thread: ThreadId) -> String {
 }
 
 /// How lanes in one line are called: their indent, their name, how many they are.
-fn folded_label(scene: &Scene<'_>, group: Group) -> (usize, String, String) {
+fn folded_label(scene: &Scene<'_>, group: LaneGroup) -> (usize, String, String) {
     let number = folded::tracks(scene, group).len();
     match group {
-        Group::Unused(..) => (2, format!("▸{number} streams"), "no tasks".to_owned()),
-        Group::Device(_, device) => (1, format!("▸device {device}"), format!("{number} streams")),
-        Group::Threads(_) | Group::Nested(_) => (1, "▸threads".to_owned(), number.to_string()),
+        LaneGroup::Unused(..) => (2, format!("▸{number} streams"), "no tasks".to_owned()),
+        LaneGroup::Device(_, device) => {
+            (1, format!("▸device {device}"), format!("{number} streams"))
+        }
+        LaneGroup::Threads(_) | LaneGroup::Nested(_) => {
+            (1, "▸threads".to_owned(), number.to_string())
+        }
     }
 }
 

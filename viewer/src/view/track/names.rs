@@ -5,18 +5,18 @@ use ratatui::style::Modifier;
 
 use crate::blame;
 use crate::item::Item;
-use crate::search::Match;
+use crate::search::SearchMatch;
 use crate::text::{duration, fit, short_name, width};
 use crate::view::facts::speed;
 
-use super::{Cell, FULL, Painter, RETURNING};
+use super::{FULL, LanePainter, RETURNING, TrackCell};
 
-impl Painter<'_, '_> {
+impl LanePainter<'_, '_> {
     /// Writes the names of slices that have room for them.
     pub(super) fn names(&mut self) {
         let mut column = 0;
         while column < self.line.width {
-            let Cell::Part {
+            let TrackCell::Part {
                 item,
                 from: 0,
                 to: FULL,
@@ -27,7 +27,7 @@ impl Painter<'_, '_> {
             };
             let first = column;
             let goes_on = |cell| {
-                cell == Cell::Part {
+                cell == TrackCell::Part {
                     item,
                     from: 0,
                     to: FULL,
@@ -54,7 +54,7 @@ impl Painter<'_, '_> {
             .app()
             .search
             .as_ref()
-            .is_some_and(|it| it.is_match(trace, Match::Item(item)));
+            .is_some_and(|it| it.is_match(trace, SearchMatch::Item(item)));
         if found {
             style = style.add_modifier(Modifier::UNDERLINED);
         }

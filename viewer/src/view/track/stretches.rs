@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use ascend_trace_analysis::Stall;
 
-use crate::app::{Selected, is_gap};
+use crate::app::{Selection, is_gap};
 use crate::blame;
 use crate::item::TrackKey;
 use crate::text::width;
 use crate::view::graphs;
 
-use super::{CAPTURING, Cell, IDLE, Painter};
+use super::{CAPTURING, IDLE, LanePainter, TrackCell};
 
-impl Painter<'_, '_> {
+impl LanePainter<'_, '_> {
     /// Marks idle stretches of a stream and says why it was idle.
     pub(super) fn idle_stretches(&mut self) {
         if !matches!(self.key, TrackKey::Stream(_)) {
@@ -21,7 +21,7 @@ impl Painter<'_, '_> {
         let mut column = 0;
         while column < self.line.width {
             let first = column;
-            while column < self.line.width && self.at(column) == Cell::Idle {
+            while column < self.line.width && self.at(column) == TrackCell::Idle {
                 column += 1;
             }
             if column - first >= 2 {
@@ -56,7 +56,7 @@ impl Painter<'_, '_> {
     fn idle_stretch(&mut self, stall: Stall, columns: Range<u16>) {
         let app = self.app();
         let is_worst = app.worst.has(&stall);
-        let style = match app.selected == Some(Selected::Gap(stall)) {
+        let style = match app.selected == Some(Selection::Gap(stall)) {
             true => app.theme.chosen_shape(),
             false if is_worst => app.theme.worst(),
             false => app.theme.idle(),
@@ -98,14 +98,14 @@ impl Painter<'_, '_> {
     }
 
     /// Fills the idle time of a capture, and names it in the longest stretch.
-    fn capture(&mut self, first: u16, end: u16, capture: &graphs::Capture) {
+    fn capture(&mut self, first: u16, end: u16, capture: &graphs::CaptureRange) {
         let style = match capture.failed {
             true => self.app().theme.bad(),
             false => self.app().theme.accent(),
         };
         let (mut longest, mut stretch) = (first..first, first..first);
         for column in first..end {
-            if self.at(column) != Cell::Idle {
+            if self.at(column) != TrackCell::Idle {
                 stretch = column + 1..column + 1;
                 continue;
             }

@@ -1,5 +1,6 @@
-/* The program forbids a system call: words are its name, `alone` or `threads`, and what the kernel does about it
- * (`eperm`, `enosys`, `trap`, `kill`). Then it works on, alone or with new threads that wait for each other.
+/* The program forbids a system call: words are its name, `alone`, `full` or `threads`, and what the kernel does about it
+ * (`eperm`, `enosys`, `trap`, `kill`). Then it works on: alone, alone with more tasks than fit in the stream, or with new
+ * threads that wait for each other.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -9,7 +10,7 @@
 
 #include "counted.h"
 
-enum { THREADS = 3, ROUNDS = 50, BYTES = 256 };
+enum { THREADS = 3, ROUNDS = 50, FULL = 400, BYTES = 256 };
 
 static aclrtStream stream;
 static void *buffer;
@@ -93,7 +94,9 @@ int main(int unused, char **words)
     /* The thread of the runtime has time to go to sleep. */
     usleep(20000);
     forbid(number_of(words[1]), action_of(words[3]));
-    submit();
+    for (int i = 0; i < (strcmp(words[2], "full") == 0 ? FULL : 1); i++) {
+        submit();
+    }
     COUNT(aclrtSynchronizeStream(stream));
     if (strcmp(words[2], "threads") == 0) {
         for (int i = 0; i < THREADS; i++) {

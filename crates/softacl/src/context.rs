@@ -4,7 +4,7 @@ pub(crate) mod calls;
 pub(crate) mod device_contexts;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use crate::code::{Fault, Outcome, RT_INTERNAL};
 use crate::device::Device;
@@ -16,7 +16,7 @@ use crate::per_process::PerProcess;
 use crate::stream::Stream;
 use crate::stream::failures::Failures;
 use crate::stream::line::{Owner, flag};
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static CONTEXTS: PerProcess<Registry<Context>> = PerProcess::new(|| Registry::new(Kind::Context));
 

@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use crate::clock::DeviceClock;
 use crate::code::{Fault, Outcome, RT_INVALID_DEVICE};
 use crate::memory::arena::Arena;
 use crate::per_process::PerProcess;
 use crate::process;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use softacl_options::{Options, for_device};
 
 static DEVICES: PerProcess<Vec<Device>> = PerProcess::new(Device::visible);

@@ -5,8 +5,8 @@ mod captured;
 pub(crate) mod kind;
 pub(crate) mod record;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 
 use crate::code::{Outcome, check};
 use crate::device::{Device, Lease};
@@ -14,7 +14,7 @@ use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
 use crate::stream::failures::Failures;
 use crate::stream::line::Line;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use captured::Uses;
 use kind::Class;
 use record::{EventName, Record};

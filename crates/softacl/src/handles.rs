@@ -4,9 +4,10 @@
 //! instead of undefined behaviour.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use crate::code::{Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, fault};
+use crate::sync::RwLock;
 
 const INDEX_BITS: u32 = 20;
 const GENERATION_BITS: u32 = 20;
@@ -64,7 +65,7 @@ impl<T> Registry<T> {
 
     /// Stores what `make` builds from its own handle; `None` when all slots are taken.
     pub(crate) fn insert_with(&self, make: impl FnOnce(usize) -> T) -> Option<Arc<T>> {
-        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.write();
         // A few slots are always kept back from reuse so that stale handles are caught.
         let reuse = slots.free.len() > 64 || slots.entries.len() == 1 << INDEX_BITS;
         let index = if reuse {
@@ -80,7 +81,7 @@ impl<T> Registry<T> {
 
     pub(crate) fn get(&self, handle: usize) -> Option<Arc<T>> {
         let (index, generation) = self.decode(handle)?;
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let slots = self.slots.read();
         let entry = slots.entries.get(index)?;
         if entry.generation == generation {
             entry.value.clone()
@@ -107,7 +108,7 @@ impl<T> Registry<T> {
 
     pub(crate) fn remove(&self, handle: usize) -> Option<Arc<T>> {
         let (index, generation) = self.decode(handle)?;
-        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.write();
         let entry = slots.entries.get_mut(index)?;
         if entry.generation != generation {
             return None;

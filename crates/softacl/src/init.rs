@@ -1,14 +1,12 @@
 //! `aclInit`, `aclFinalize` and their reference count.
 
-use std::sync::Mutex;
-
 use crate::code::{
     Fault, INVALID_FILE, INVALID_PARAM, Outcome, PARSE_FILE, REPEAT_FINALIZE, REPEAT_INITIALIZE,
     fault,
 };
 use crate::ffi::complain;
 use crate::per_process::PerProcess;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use crate::{current, device, observers, process};
 
 static INIT: PerProcess<Mutex<InitState>> = PerProcess::new(Mutex::default);

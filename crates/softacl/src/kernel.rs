@@ -4,7 +4,7 @@
 //! program's arrays are device memory, which a kernel reads and writes directly.
 
 use std::ffi::{CString, c_void};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::code::{
     Fault, Outcome, RT_FILE_OPEN, RT_KERNEL_LOOKUP, RT_NOT_SUPPORTED, RT_OUT_OF_MEMORY, check,
@@ -13,7 +13,7 @@ use crate::code::{
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
 use crate::process;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static ARGUMENTS: PerProcess<Registry<Mutex<Builder>>> =
     PerProcess::new(|| Registry::new(Kind::Arguments));

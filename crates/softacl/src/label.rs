@@ -1,12 +1,12 @@
 //! Labels: places in the streams of a graph that a task of the graph can jump to.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use crate::code::{Fault, Outcome, RT_INTERNAL, RT_PARAM_INVALID, check, fault};
 use crate::graph::activity::Activity;
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static LISTS: PerProcess<Registry<List>> = PerProcess::new(|| Registry::new(Kind::LabelList));
 static LABELS: PerProcess<Registry<Label>> = PerProcess::new(|| Registry::new(Kind::Label));

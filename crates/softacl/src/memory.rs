@@ -12,12 +12,12 @@ pub(crate) mod vmm;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock};
 
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, check, fault};
 use crate::{device, process, virtual_time};
 
 use crate::per_process::PerProcess;
+use crate::sync::RwLock;
 use arena::Arena;
 
 static HOST: PerProcess<HostMemory> =
@@ -62,7 +62,6 @@ impl HostMemory {
             && self
                 .registered
                 .read()
-                .unwrap_or_else(PoisonError::into_inner)
                 .range(..=address)
                 .next_back()
                 .is_some_and(|(start, size)| address < start + size)
@@ -70,10 +69,7 @@ impl HostMemory {
 
     /// False when a part of the range is registered already.
     pub(crate) fn register(&self, start: usize, size: usize) -> bool {
-        let mut ranges = self
-            .registered
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut ranges = self.registered.write();
         let below = ranges.range(..start + size).next_back();
         if below.is_some_and(|(first, length)| first + length > start) {
             return false;
@@ -84,10 +80,7 @@ impl HostMemory {
     }
 
     pub(crate) fn unregister(&self, start: usize) -> bool {
-        let mut ranges = self
-            .registered
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut ranges = self.registered.write();
         let known = ranges.remove(&start).is_some();
         self.registrations.store(ranges.len(), Ordering::Release);
         known

@@ -12,13 +12,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
 
 use crate::clock::mono;
 use crate::device::Device;
 use crate::per_process::PerProcess;
 use crate::process;
-use crate::sync::lock;
+use crate::sync::{Condvar, Mutex, lock};
 use record::{Item, Kind};
 use softacl_options::Mspti as Answers;
 

@@ -1,11 +1,9 @@
 //! Callbacks of the program that the runtime calls when something happens: states of devices and
 //! streams, aborts, exceptions, initialisation.
 
-use std::sync::Mutex;
-
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, fault};
 use crate::per_process::PerProcess;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 pub(crate) type DeviceFn = extern "C" fn(i32, u32, usize);
 pub(crate) type StreamFn = extern "C" fn(usize, u32, usize);

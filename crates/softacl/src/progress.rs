@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use super::primitives::{AtomicI32, AtomicU32, AtomicU64, Condvar, Mutex, Ordering, fence, lock};
-
-/// A thread that sleeps looks again after this time. The program may forbid the system call that would wake it (seccomp):
-/// then a wake-up is lost unnoticed.
-pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+use super::primitives::{
+    AtomicI32, AtomicU32, AtomicU64, Condvar, Mutex, Ordering, fence, lock, sleep,
+};
 
 pub(crate) struct Progress {
     completed: AtomicU64,
@@ -109,10 +107,7 @@ impl Progress {
             let Some(left) = left() else {
                 return Waited::TimedOut;
             };
-            gate = match self.moved.wait_timeout(gate, left.min(LONGEST_SLEEP)) {
-                Ok((gate, _)) => gate,
-                Err(poisoned) => poisoned.into_inner().0,
-            };
+            gate = sleep(&self.moved, gate, left);
         }
     }
 }

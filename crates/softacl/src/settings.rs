@@ -1,12 +1,11 @@
 //! Settings that a program may make and read back, and that change nothing in a software runtime.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
 use crate::code::Outcome;
 use crate::per_process::PerProcess;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static SETTINGS: PerProcess<Settings> = PerProcess::new(Settings::default);
 

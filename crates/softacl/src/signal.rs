@@ -6,13 +6,13 @@
 
 pub(crate) mod submit;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::code::{Outcome, check};
 use crate::device::Lease;
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static COUNTING_NOTIFIES: PerProcess<Registry<Signal>> =
     PerProcess::new(|| Registry::new(Kind::CountingNotify));

@@ -1,11 +1,10 @@
 //! The lock of the process around a snapshot: calls that would change the devices wait for its end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::code::{Outcome, RT_SNAPSHOT_LOCK_FAILED, RT_SNAPSHOT_UNLOCK_FAILED, fault};
 use crate::per_process::PerProcess;
-use crate::sync::lock;
+use crate::sync::{Condvar, LONGEST_SLEEP, Mutex, lock};
 
 static STATE: PerProcess<State> = PerProcess::new(State::default);
 /// A process locked itself; it may have been the parent.
@@ -93,9 +92,6 @@ fn wait(function: &str) {
     let state = STATE.get();
     let mut is_locked = lock(&state.is_locked);
     while *is_locked {
-        is_locked = state
-            .opened
-            .wait(is_locked)
-            .unwrap_or_else(PoisonError::into_inner);
+        is_locked = state.opened.sleep(is_locked, LONGEST_SLEEP);
     }
 }

@@ -15,8 +15,8 @@ pub(crate) mod waiting;
 
 use std::collections::VecDeque;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
 use crate::code::{Fault, Outcome, RT_NO_STREAM, RT_STREAM_CAPTURED, fault};
 use crate::engine::host::HostThread;
@@ -27,6 +27,7 @@ use crate::graph::route::{Route, Target};
 use crate::handles::{Kind, Registry};
 use crate::inlet::Inlet;
 use crate::per_process::PerProcess;
+use crate::sync::Mutex;
 use crate::{observers, process, settings};
 use line::{Line, Owner};
 

@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::sync::Mutex;
 
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// Written out at this size even when the engine does not come to rest.
 const FLUSH_BYTES: usize = 64 << 10;

@@ -136,6 +136,21 @@ fn programs_that_forbid_a_system_call_end_as_they_do_untraced() {
     }
 }
 
+/// A thread that may not use futex wakes no thread of the runtime. They must go on without that, while the thread works
+/// with them at the same locks.
+#[test]
+fn a_program_that_forbids_futex_ends_with_a_full_stream() {
+    for action in ["eperm", "enosys"] {
+        let run = Run::new(&hostile("seccomp_denied")).words(&["futex", "full", action]);
+        for _ in 0..5 {
+            let bare = run.bare();
+            assert_eq!(bare.status, 0, "{action}: {bare}");
+        }
+        let traced = run.options(&["--buffer", "64"]).traced().outcome;
+        assert_eq!(traced.status, 0, "{action}: {traced}");
+    }
+}
+
 #[test]
 fn programs_that_give_up_system_calls_live() {
     for (program, word) in [

@@ -1,12 +1,10 @@
 //! A program's description of a tensor.
 
-use std::sync::Mutex;
-
 use super::data_type::{DataType, Value};
 use super::status::{refuse, require};
 use super::view::View;
 use crate::code::Outcome;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// Operators take no more dimensions than this.
 const MOST_DIMENSIONS: usize = 8;

@@ -1,8 +1,8 @@
 //! Which threads of the program run the callbacks of which streams, and what waits for them.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::code::{
@@ -10,7 +10,7 @@ use crate::code::{
 };
 use crate::ffi::Callback;
 use crate::stream::line::Line;
-use crate::sync::lock;
+use crate::sync::{Condvar, LONGEST_SLEEP, Mutex, lock};
 use crate::virtual_time;
 
 /// Which thread serves which stream.
@@ -177,17 +177,13 @@ impl Mailbox {
         let deadline = limit.map(|limit| Instant::now() + limit);
         let mut due = lock(&self.due);
         while due.is_empty() {
-            let left = deadline.map_or(Duration::from_secs(3600), |deadline| {
+            let left = deadline.map_or(LONGEST_SLEEP, |deadline| {
                 deadline.saturating_duration_since(Instant::now())
             });
             if left.is_zero() || self.closed.load(Ordering::Acquire) {
                 break;
             }
-            due = self
-                .arrived
-                .wait_timeout(due, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            due = self.arrived.sleep(due, left);
         }
         std::mem::take(&mut due)
     }

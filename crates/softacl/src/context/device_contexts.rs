@@ -1,12 +1,12 @@
 //! The contexts of each device.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::Context;
 use crate::code::{Outcome, RT_DEVICE_NOT_SET, fault};
 use crate::device::{self, Device};
 use crate::per_process::PerProcess;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static HELD: PerProcess<Vec<Held>> = PerProcess::new(Held::of_all);
 

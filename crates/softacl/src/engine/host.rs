@@ -1,12 +1,11 @@
 //! The helper thread of a context, which runs host functions.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::code::{Outcome, RT_INTERNAL, fault};
 use crate::ffi::Callback;
-use crate::progress::LONGEST_SLEEP;
-use crate::sync::lock;
+use crate::sync::{Condvar, LONGEST_SLEEP, Mutex, lock};
 use crate::threads::spawn;
 use crate::virtual_time;
 
@@ -80,11 +79,7 @@ impl HostThread {
             if queue.closed {
                 return None;
             }
-            queue = self
-                .changed
-                .wait_timeout(queue, LONGEST_SLEEP)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            queue = self.changed.sleep(queue, LONGEST_SLEEP);
         }
     }
 }

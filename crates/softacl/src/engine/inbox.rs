@@ -1,14 +1,14 @@
 //! The streams that the engine has to look at.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 
 use super::bell;
 use crate::code::{Outcome, RT_INTERNAL, fault};
 use crate::per_process::PerProcess;
 use crate::stream::Stream;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use crate::{threads, virtual_time};
 
 static ENGINE: PerProcess<Engine> = PerProcess::new(Engine::new);

@@ -10,8 +10,8 @@ use super::adversary::Adversary;
 use super::{bell, inbox};
 use crate::clock::mono;
 use crate::context::device_contexts;
-use crate::progress::LONGEST_SLEEP;
 use crate::stream::Stream;
+use crate::sync::LONGEST_SLEEP;
 use crate::{device, process, virtual_time};
 
 /// After its last activity the thread stays awake for this long, so that a busy submitter does not

@@ -1,7 +1,7 @@
 //! What calls do with events: three ways to create them, and what each kind permits.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::captured::Uses;
@@ -19,7 +19,7 @@ use crate::graph::events::{self, Taken};
 use crate::progress::Waited;
 use crate::stream::submit::Room;
 use crate::stream::{Stream, access};
-use crate::sync::lock;
+use crate::sync::{Mutex, MutexGuard, lock};
 use crate::{current, process, virtual_time};
 use softacl_options::Recycling;
 

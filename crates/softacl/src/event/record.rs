@@ -1,11 +1,11 @@
 //! Records: the targets of waits, and the times of events.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use crate::device::Lease;
 use crate::stream::line::Line;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use crate::virtual_time;
 
 /// Handle and flags of an event, which may be gone.

@@ -1,12 +1,10 @@
 //! Versions of CANN packages, and callbacks around initialisation.
 
-use std::sync::Mutex;
-
 use super::acl;
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, check, fault};
 use crate::ffi::{Out, Text};
 use crate::observers::{FinaliseFn, InitFn};
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use crate::{observers, process};
 
 /// `aclCANNPackageVersion`: version, major, minor, release, patch, reserved.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use super::activity::Activity;
 use crate::code::{Fault, Outcome, RT_INTERNAL};
@@ -13,7 +13,7 @@ use crate::handles::{Kind, Registry};
 use crate::label::Switch;
 use crate::mspti;
 use crate::per_process::PerProcess;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static GRAPH_TASKS: PerProcess<Registry<Arc<Node>>> =
     PerProcess::new(|| Registry::new(Kind::GraphTask));

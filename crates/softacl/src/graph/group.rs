@@ -1,7 +1,7 @@
 //! Task groups: kernels of a graph that can be replaced between replays.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
 use super::body::Patch;
 use super::route::{Seat, Target};
@@ -15,7 +15,7 @@ use crate::engine::task::Work;
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
 use crate::stream::{Stream, access};
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static TASK_GROUPS: PerProcess<Registry<Group>> =
     PerProcess::new(|| Registry::new(Kind::TaskGroup));

@@ -1,14 +1,14 @@
 //! Where the tasks of a stream go while it does not execute them itself.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
 use super::body::Action;
 use super::state::{Graph, Phase};
 use super::update::Update;
 use crate::code::{Outcome, RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_STREAM_MODEL, fault};
 use crate::engine::task::Work;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// A stream's side of it. Asking costs one load while the stream executes its tasks.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use super::activity::Activity;
 use super::body::{Action, Body, Node};
@@ -14,7 +14,7 @@ use crate::ffi::Callback;
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
 use crate::stream::{Stream, last_task};
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static GRAPHS: PerProcess<Registry<Graph>> = PerProcess::new(|| Registry::new(Kind::Graph));
 

@@ -1,12 +1,12 @@
 //! Task groups, and updates of them that are under way.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
 use super::body::Node;
 use crate::code::{Fault, Outcome, RT_INTERNAL, RT_TASK_TYPE, fault};
 use crate::engine::task::Work;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// A complete task group.
 pub(crate) struct Group {

@@ -1,7 +1,7 @@
 //! A collective as a task of its stream.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
 use super::communicator::Communicator;
 use super::element::combine;
@@ -12,7 +12,7 @@ use crate::clock::mono;
 use crate::code::{Code, Outcome, SUCCESS};
 use crate::memory::transfer::transfer_ns;
 use crate::process;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// Codes of a stream's synchronisation for a dead peer, and for one that does not join.
 const SUSPECT_REMOTE: Code = 507_057;

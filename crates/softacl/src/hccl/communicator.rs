@@ -1,8 +1,8 @@
 //! Communicators: how ranks find each other, and the facts about one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::region::{MOST, Member, Pair, Place, Region, is_alive};
@@ -11,7 +11,7 @@ use crate::clock::mono;
 use crate::code::{Code, Outcome, SUCCESS, fault};
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static COMMUNICATORS: PerProcess<Registry<Communicator>> =
     PerProcess::new(|| Registry::new(Kind::Communicator));

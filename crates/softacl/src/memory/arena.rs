@@ -5,10 +5,9 @@
 //! writes stale bytes, as it would on a device, and does not crash.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 const ALIGN: usize = 512;
 /// Pages are made usable in steps of this size.

@@ -4,14 +4,14 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use crate::code::{Fault, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check, fault};
 use crate::device::{self, Device};
 use crate::handles::{Kind, Registry};
 use crate::per_process::PerProcess;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 static MAPPINGS: PerProcess<Mappings> = PerProcess::new(Mappings::default);
 static PHYSICAL: PerProcess<Registry<Physical>> = PerProcess::new(|| Registry::new(Kind::Physical));

@@ -72,10 +72,10 @@ impl Mspti {
         self.wake.notify_all();
         let waited = self
             .done
-            .wait_timeout_while(delivery, FLUSH, |delivery| delivery.over < mine);
+            .sleep_while(delivery, FLUSH, |delivery| delivery.over < mine);
         match waited {
-            Ok((_, timeout)) if timeout.timed_out() => result::INNER,
-            _ => result::SUCCESS,
+            (_, true) => result::INNER,
+            (_, false) => result::SUCCESS,
         }
     }
 
@@ -86,10 +86,7 @@ impl Mspti {
             let idle = |delivery: &mut Delivery| {
                 delivery.over == delivery.asked && delivery.items.len() < MANY
             };
-            let waited = self.wake.wait_timeout_while(delivery, period, idle);
-            let Ok((mut delivery, _)) = waited else {
-                return;
-            };
+            let (mut delivery, _) = self.wake.sleep_while(delivery, period, idle);
             let asked = delivery.asked;
             if delivery.over == asked && delivery.items.len() < MANY {
                 continue;

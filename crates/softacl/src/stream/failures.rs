@@ -1,11 +1,10 @@
 //! Failures of tasks.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::line::Line;
 use crate::code::{Code, Outcome, RT_NOT_SUPPORTED, SUCCESS, fault};
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use crate::{errors, guard};
 
 /// State about failing tasks that the streams of a context share.

@@ -1,7 +1,7 @@
 //! Progress of a stream: the part that records, events and waiting threads need.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use super::demand::Demand;
 use super::failures::Failures;
@@ -12,7 +12,7 @@ use crate::device::Device;
 use crate::engine::host::HostThread;
 use crate::process;
 use crate::progress::Progress;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use crate::virtual_time::{self, Ends};
 
 pub(crate) mod flag {

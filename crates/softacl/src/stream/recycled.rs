@@ -6,11 +6,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 use super::line::Line;
 use crate::clock::{self, spin_until};
-use crate::sync::lock;
+use crate::sync::{Mutex, MutexGuard, lock};
 use crate::truth::{Entry, Transition};
 use crate::{process, virtual_time};
 use softacl_options::Recycling;

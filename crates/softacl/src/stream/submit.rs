@@ -1,7 +1,7 @@
 //! Tasks enter the queue of a stream.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard};
 
 use super::{Stream, last_task};
 use crate::code::{Outcome, RT_INVALID_HANDLE, SUCCESS, fault};
@@ -9,6 +9,7 @@ use crate::engine::task::{Task, Work};
 use crate::engine::{inbox, player};
 use crate::inlet::Queue;
 use crate::progress::Waited;
+use crate::sync::MutexGuard;
 use crate::{clock, mspti, process, virtual_time};
 
 impl Stream {

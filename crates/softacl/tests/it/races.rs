@@ -1,5 +1,5 @@
 //! ThreadSanitizer on the conformance programs. The library is built for it from a copy of the
-//! sources, with locks that the checker knows.
+//! sources. Its locks are in these sources (`sync/`), so the checker knows them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -86,7 +86,6 @@ fn library(dir: &Path) -> PathBuf {
     let project = dir.join("project");
     let _ = std::fs::remove_dir_all(project.join("src"));
     copy_sources(&crate_dir().join("src"), &project.join("src"));
-    std::fs::copy(here().join("locks.rs"), project.join("src/locks.rs")).unwrap();
     std::fs::copy(crate_dir().join("build.rs"), project.join("build.rs")).unwrap();
     let manifest = "[package]\nname = \"softacl\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
         [lib]\nname = \"ascendcl\"\ncrate-type = [\"cdylib\"]\n\
@@ -121,7 +120,6 @@ fn library(dir: &Path) -> PathBuf {
     folder
 }
 
-/// Copies the sources; their locks come from `locks.rs`.
 fn copy_sources(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -131,12 +129,7 @@ fn copy_sources(from: &Path, to: &Path) {
             copy_sources(&path, &target);
             continue;
         }
-        let mut text = std::fs::read_to_string(&path).unwrap();
-        text = text.replace("std::sync::", "crate::locks::");
-        if path.ends_with("src/lib.rs") {
-            text = text.replacen("\nmod ", "\nmod locks;\nmod ", 1);
-        }
-        std::fs::write(target, text).unwrap();
+        std::fs::copy(path, target).unwrap();
     }
 }
 

@@ -13,6 +13,15 @@ mod primitives {
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
+
+    pub(crate) fn sleep<'a, T>(
+        changed: &Condvar,
+        guard: MutexGuard<'a, T>,
+        limit: std::time::Duration,
+    ) -> MutexGuard<'a, T> {
+        let woken = changed.wait_timeout(guard, limit);
+        woken.unwrap_or_else(std::sync::PoisonError::into_inner).0
+    }
 }
 
 #[path = "../../src/inlet.rs"]

@@ -41,8 +41,8 @@ use clap::{ColorChoice, FromArgMatches};
 
 use crate::error::{Failure, TOOL_FAILED, TROUBLE};
 use crate::launch::keeper;
-use crate::output::{ConfigWord, Manner, print, say, set_manner};
-use args::{ColorWord, Command, ThemeWord, Words};
+use crate::output::{ConfigArg, Verbosity, print, say, set_manner};
+use args::{ColorArg, Command, CommandLine, ThemeArg};
 
 /// Runs the command line and returns the exit status.
 pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
@@ -68,23 +68,23 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
         Ok(parsed) => parsed,
         Err(error) => return refuse(&error, &words, is_record),
     };
-    set_manner(Manner {
+    set_manner(Verbosity {
         quiet: parsed.manner.quiet,
         verbose: parsed.manner.verbose,
         color: match parsed.manner.color {
-            ColorWord::Auto => None,
-            ColorWord::Always => Some(true),
-            ColorWord::Never => Some(false),
+            ColorArg::Auto => None,
+            ColorArg::Always => Some(true),
+            ColorArg::Never => Some(false),
         },
         ground: match parsed.manner.theme {
-            ThemeWord::Auto => None,
-            ThemeWord::Dark => Some(TerminalBackground::Dark),
-            ThemeWord::Light => Some(TerminalBackground::Light),
+            ThemeArg::Auto => None,
+            ThemeArg::Dark => Some(TerminalBackground::Dark),
+            ThemeArg::Light => Some(TerminalBackground::Light),
         },
         config: match (parsed.manner.no_config, parsed.manner.config) {
-            (true, _) => ConfigWord::None,
-            (false, Some(path)) => ConfigWord::File(path),
-            (false, None) => ConfigWord::Usual,
+            (true, _) => ConfigArg::None,
+            (false, Some(path)) => ConfigArg::File(path),
+            (false, None) => ConfigArg::Usual,
         },
     });
     match act(parsed.command) {
@@ -96,7 +96,7 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     }
 }
 
-fn parse(words: &[OsString]) -> Result<Words, clap::Error> {
+fn parse(words: &[OsString]) -> Result<CommandLine, clap::Error> {
     let has = |option: &str| words.iter().any(|word| word == option);
     // Before anything is parsed, since it may be help that is asked for.
     let color = match () {
@@ -105,7 +105,7 @@ fn parse(words: &[OsString]) -> Result<Words, clap::Error> {
         () => ColorChoice::Auto,
     };
     let matches = args::command().color(color).try_get_matches_from(words)?;
-    Words::from_arg_matches(&matches)
+    CommandLine::from_arg_matches(&matches)
 }
 
 fn act(command: Command) -> Result<u8, Failure> {

@@ -130,14 +130,14 @@ mod tests {
 
     #[derive(Debug, thiserror::Error)]
     #[error("cannot map it: {source}")]
-    struct Both {
+    struct CauseTwice {
         source: io::Error,
     }
 
     #[test]
     fn a_cause_is_said_once() {
         let source = io::Error::from_raw_os_error(12);
-        let error = anyhow::Error::new(Both { source }).context("no room");
+        let error = anyhow::Error::new(CauseTwice { source }).context("no room");
         let text = whole(&error);
         assert_eq!(text.matches("os error").count(), 1, "{text}");
         assert!(text.starts_with("no room: cannot map it: "), "{text}");

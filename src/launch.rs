@@ -21,14 +21,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use ascend_trace_handover::{Closed, hand_on_to};
 
 use crate::error::{Failure, NOT_EXECUTABLE, NOT_FOUND, TOOL_FAILED};
-use screen::Screen;
+use screen::ProgramTerminal;
 
 pub(crate) use environment::{Environment, soft_options};
-pub(crate) use started::{Exit, Started};
+pub(crate) use started::{ProgramExit, StartedProgram};
 
 /// The program to start.
 #[derive(Clone, Debug)]
-pub(crate) struct Launch {
+pub(crate) struct LaunchPlan {
     /// The program as the user named it, and its arguments.
     pub(crate) words: Vec<OsString>,
     /// The file of the name.
@@ -38,11 +38,14 @@ pub(crate) struct Launch {
     pub(crate) output_aside: bool,
 }
 
-impl Launch {
+impl LaunchPlan {
     /// Starts the program on the tool's standard streams, or on a separate screen.
-    pub(crate) fn start(&self, screen: Option<&mut Screen>) -> Result<Started, Failure> {
+    pub(crate) fn start(
+        &self,
+        screen: Option<&mut ProgramTerminal>,
+    ) -> Result<StartedProgram, Failure> {
         let started = match screen {
-            None => self.spawn().map(Started::child),
+            None => self.spawn().map(StartedProgram::child),
             Some(screen) => screen.start(self),
         };
         started.map_err(|error| self.failure(&error))

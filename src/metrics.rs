@@ -29,18 +29,18 @@ use ascend_trace_collector::gauge::Gauge;
 use crate::hang;
 use crate::output::{say, tell};
 use crate::viewing::step_back;
-pub(crate) use address::Place;
-use page::Page;
-use reader::Reader;
-use token::Token;
+pub(crate) use address::ListenAddress;
+use page::MetricsPage;
+use reader::SumReader;
+use token::AccessToken;
 
 /// Records of this age are in the file. Calls that have lasted longer are known to be running.
 const FLUSHED_NS: i64 = 300_000_000;
 
 /// Options of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    pub(crate) place: Place,
+pub(crate) struct MetricsOptions {
+    pub(crate) place: ListenAddress,
     /// The file with the token that clients must have.
     pub(crate) token: Option<PathBuf>,
     /// Time between two looks at the recording.
@@ -49,16 +49,16 @@ pub(crate) struct Wanted {
 
 /// Where clients connect, before anything is served there.
 #[derive(Debug)]
-pub(crate) struct Endpoint {
+pub(crate) struct MetricsEndpoint {
     listener: TcpListener,
-    token: Option<Token>,
+    token: Option<AccessToken>,
     interval: Duration,
 }
 
-impl Endpoint {
+impl MetricsEndpoint {
     /// Takes the address, or says why that cannot be.
-    pub(crate) fn open(wanted: &Wanted) -> anyhow::Result<Self> {
-        let token = wanted.token.as_deref().map(Token::read).transpose()?;
+    pub(crate) fn open(wanted: &MetricsOptions) -> anyhow::Result<Self> {
+        let token = wanted.token.as_deref().map(AccessToken::read).transpose()?;
         let listener = wanted.place.listen(token.is_some())?;
         let address = listener.local_addr();
         let address = address.context("cannot find out the address of the metrics")?;
@@ -77,7 +77,7 @@ fn url(address: SocketAddr) -> String {
 
 /// Metrics that are served.
 pub(crate) struct Metrics {
-    page: Arc<Page>,
+    page: Arc<MetricsPage>,
     /// Ends the thread that reads.
     end: Sender<()>,
 }
@@ -85,16 +85,16 @@ pub(crate) struct Metrics {
 impl Metrics {
     /// Begins to serve. `path`: where the recording is.
     pub(crate) fn start(
-        endpoint: Endpoint,
+        endpoint: MetricsEndpoint,
         path: Option<&Path>,
         gauge: Arc<Gauge>,
     ) -> anyhow::Result<Self> {
         let path = path.context("it goes to a pipe")?;
         let file = File::open(path).context("cannot read the recording")?;
         let size = file.try_clone().context("cannot read the recording")?;
-        let page = Arc::new(Page::new(Arc::clone(&gauge), size, hang::now()));
+        let page = Arc::new(MetricsPage::new(Arc::clone(&gauge), size, hang::now()));
         let (end, ended) = channel();
-        let work = Work {
+        let work = ReaderState {
             file,
             gauge,
             page: Arc::clone(&page),
@@ -119,17 +119,17 @@ impl Metrics {
 }
 
 /// State of the reading thread.
-struct Work {
+struct ReaderState {
     /// The recording. By its file, as its name may change.
     file: File,
     gauge: Arc<Gauge>,
-    page: Arc<Page>,
+    page: Arc<MetricsPage>,
     /// None before the first look.
-    reader: Option<Reader>,
+    reader: Option<SumReader>,
     ended: Receiver<()>,
 }
 
-impl Work {
+impl ReaderState {
     fn run(mut self, interval: Duration) {
         step_back();
         loop {
@@ -151,7 +151,7 @@ impl Work {
         let (now, told) = (hang::now(), self.gauge.now().calls);
         let reader = match &mut self.reader {
             Some(reader) => reader,
-            None => self.reader.insert(Reader::open(&self.file)?),
+            None => self.reader.insert(SumReader::open(&self.file)?),
         };
         reader.poll()?;
         // The file may be behind the collector.

@@ -31,7 +31,7 @@ pub(crate) fn say(text: impl AsRef<str>) {
 
 /// Amount of messages, in addition to failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Manner {
+pub(crate) struct Verbosity {
     /// Nothing.
     pub(crate) quiet: bool,
     /// Also how it is done.
@@ -40,12 +40,12 @@ pub(crate) struct Manner {
     pub(crate) color: Option<bool>,
     /// Background of the terminal; without it the terminal is asked.
     pub(crate) ground: Option<TerminalBackground>,
-    pub(crate) config: ConfigWord,
+    pub(crate) config: ConfigArg,
 }
 
 /// The file with the user's settings for every view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ConfigWord {
+pub(crate) enum ConfigArg {
     /// The one in the folder for such files.
     #[default]
     Usual,
@@ -53,15 +53,15 @@ pub(crate) enum ConfigWord {
     None,
 }
 
-static MANNER: OnceLock<Manner> = OnceLock::new();
+static MANNER: OnceLock<Verbosity> = OnceLock::new();
 
 /// Sets it once, before anything is said.
-pub(crate) fn set_manner(manner: Manner) {
+pub(crate) fn set_manner(manner: Verbosity) {
     // A second command line in one process does not come.
     let _ = MANNER.set(manner);
 }
 
-pub(crate) fn manner() -> Manner {
+pub(crate) fn manner() -> Verbosity {
     MANNER.get().cloned().unwrap_or_default()
 }
 
@@ -97,9 +97,9 @@ pub(crate) fn is_held() -> bool {
 }
 
 /// Holds messages back while it lives.
-pub(crate) struct Hold;
+pub(crate) struct MessageHold;
 
-impl Hold {
+impl MessageHold {
     pub(crate) fn new() -> Self {
         HELD.lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -108,7 +108,7 @@ impl Hold {
     }
 }
 
-impl Drop for Hold {
+impl Drop for MessageHold {
     fn drop(&mut self) {
         let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
         held.into_iter()
@@ -144,7 +144,7 @@ pub(crate) fn print_bytes(text: &[u8]) -> anyhow::Result<()> {
 
 /// The frame around every `--json` result; docs/JSON.md describes the contents.
 #[derive(Serialize)]
-struct Document<'a, T> {
+struct JsonDocument<'a, T> {
     schema: String,
     version: u32,
     #[serde(flatten)]
@@ -153,7 +153,7 @@ struct Document<'a, T> {
 
 /// Prints `content` as the JSON document of this name.
 pub(crate) fn print_json<T: Serialize>(name: &str, content: &T) -> anyhow::Result<()> {
-    let document = Document {
+    let document = JsonDocument {
         schema: format!("ascend-trace/{name}"),
         version: JSON_SCHEMA_VERSION,
         content,

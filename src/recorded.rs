@@ -20,14 +20,14 @@ const REMOVED: &str = " (deleted)";
 
 /// A recording that goes on.
 #[derive(Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct RunningRecording {
     /// Its name, as far as it has one.
     pub(crate) name: PathBuf,
     pub(crate) file: File,
 }
 
 /// The recording of a traced process, or of a recorder.
-pub(crate) fn recording_of(pid: u32) -> anyhow::Result<Recorded> {
+pub(crate) fn recording_of(pid: u32) -> anyhow::Result<RunningRecording> {
     let session = session_of(pid)?;
     let recorder = maker(&session).filter(|it| has_open(*it, &session));
     let Some(recorder) = recorder else {
@@ -138,7 +138,7 @@ fn has_open(pid: u32, path: &Path) -> bool {
 }
 
 /// The trace file that a recorder writes, if it is one.
-fn written_by(recorder: u32) -> io::Result<Option<Recorded>> {
+fn written_by(recorder: u32) -> io::Result<Option<RunningRecording>> {
     let mut found = Vec::new();
     for number in descriptors(recorder)? {
         let path = descriptor(recorder, number);
@@ -154,7 +154,7 @@ fn written_by(recorder: u32) -> io::Result<Option<Recorded>> {
     let open = |(_, number): &(bool, u32)| {
         let path = descriptor(recorder, *number);
         let (name, file) = (fs::read_link(&path).ok()?, File::open(&path).ok()?);
-        Some(Recorded { name, file })
+        Some(RunningRecording { name, file })
     };
     Ok(found.iter().find_map(open))
 }

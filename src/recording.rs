@@ -22,13 +22,15 @@ use ascend_trace_format::session::Timing;
 use ascend_trace_ring::Arena;
 
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
-use crate::launch::elf::{self, Program};
-use crate::launch::screen::Screen;
-use crate::launch::signals::Relay;
-use crate::launch::{Environment, Exit, Launch, Started, check, lookup, status_of};
-use crate::metrics::{self, Endpoint, Metrics};
+use crate::launch::elf::{self, ProgramFile};
+use crate::launch::screen::ProgramTerminal;
+use crate::launch::signals::SignalRelay;
+use crate::launch::{
+    Environment, LaunchPlan, ProgramExit, StartedProgram, check, lookup, status_of,
+};
+use crate::metrics::{self, Metrics, MetricsEndpoint};
 use crate::output::{detail, say, tell};
-use crate::unpack::{self, Interposer};
+use crate::unpack::{self, InterposerFile};
 use ascend_trace_collector::clock::Clock;
 use ascend_trace_collector::dictionary;
 use ascend_trace_collector::file::TraceFile;
@@ -36,11 +38,11 @@ use ascend_trace_collector::gauge::Gauge;
 use ascend_trace_collector::target::Target;
 use ascend_trace_collector::{Collector, End, Outcome, Stop, session};
 use reporter::Reporter;
-use summary::{Line, Recorded};
+use summary::{SummaryInput, SummaryLine};
 
 /// Options of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct RecordOptions {
     /// The program and its arguments.
     pub(crate) words: Vec<OsString>,
     pub(crate) target: Target,
@@ -63,10 +65,10 @@ pub(crate) struct Plan {
     /// How long nothing may move before that is reported.
     pub(crate) watchdog: Option<Duration>,
     /// The Prometheus endpoint during the recording.
-    pub(crate) metrics: Option<metrics::Wanted>,
+    pub(crate) metrics: Option<metrics::MetricsOptions>,
 }
 
-impl Plan {
+impl RecordOptions {
     /// A trace of `words` in the default file, named after the program.
     pub(crate) fn default_target(program: &OsString) -> Target {
         let name = PathBuf::from(program);
@@ -80,7 +82,7 @@ impl Plan {
 }
 
 /// Result of a recording.
-pub(crate) struct Made {
+pub(crate) struct RecordResult {
     /// The status of the program.
     pub(crate) status: i32,
     /// The trace, unless it went to standard output.
@@ -88,16 +90,16 @@ pub(crate) struct Made {
 }
 
 /// Records a program from its begin to its end.
-pub(crate) fn record(plan: &Plan) -> Result<Made, Failure> {
+pub(crate) fn record(plan: &RecordOptions) -> Result<RecordResult, Failure> {
     let clock = Clock::start();
     let name = plan.words.first().cloned().unwrap_or_default();
     let program = lookup::find(&name, std::env::var_os("PATH").as_deref())?;
     let kind = check::check(&program)?;
     // An address that cannot be had is said before anything is made.
-    let endpoint = plan.metrics.as_ref().map(Endpoint::open).transpose();
+    let endpoint = plan.metrics.as_ref().map(MetricsEndpoint::open).transpose();
     let endpoint = endpoint.or_status(TOOL_FAILED)?;
     let mut session = prepare(plan, program, clock).or_status(TOOL_FAILED)?;
-    let relay = Relay::start()
+    let relay = SignalRelay::start()
         .context("cannot listen to signals")
         .or_status(TOOL_FAILED)?;
     let mut screen = match plan.live {
@@ -115,7 +117,7 @@ pub(crate) fn record(plan: &Plan) -> Result<Made, Failure> {
     session.file.settle(child.pid());
     let launch = session.launch.clone();
     let memory = std::fs::metadata(session.arena.path()).map_or(0, |file| file.len());
-    let mut running = Running::new(session, child, relay, plan);
+    let mut running = RunningProgram::new(session, child, relay, plan);
     nested::announce(running.path.as_deref());
     running.metrics = endpoint.and_then(|it| running.serve(it));
     let ended = match screen {
@@ -123,7 +125,7 @@ pub(crate) fn record(plan: &Plan) -> Result<Made, Failure> {
         None => running.wait(),
     }
     .or_status(TOOL_FAILED)?;
-    let recorded = Recorded {
+    let recorded = SummaryInput {
         ended: &ended,
         plan,
         launch: &launch,
@@ -132,22 +134,22 @@ pub(crate) fn record(plan: &Plan) -> Result<Made, Failure> {
     };
     for line in summary::lines(&recorded) {
         match line {
-            Line::Fact(text) => tell(text),
-            Line::Problem(text) => say(text),
+            SummaryLine::Fact(text) => tell(text),
+            SummaryLine::Problem(text) => say(text),
         }
     }
-    Ok(Made {
+    Ok(RecordResult {
         status: ended.status,
         file: ended.outcome.path,
     })
 }
 
-fn open_screen() -> anyhow::Result<Screen> {
-    Screen::open().context("cannot open a terminal for the program; --no-tui does without")
+fn open_screen() -> anyhow::Result<ProgramTerminal> {
+    ProgramTerminal::open().context("cannot open a terminal for the program; --no-tui does without")
 }
 
 /// The command as the view shows it.
-fn title(plan: &Plan) -> String {
+fn title(plan: &RecordOptions) -> String {
     let mut words = plan.words.iter().map(|word| word.to_string_lossy());
     let program = words.next().unwrap_or_default();
     // The folder of a program with a long path would leave no room for anything else.
@@ -159,18 +161,25 @@ fn title(plan: &Plan) -> String {
 }
 
 /// Everything that exists before the program.
-struct Session {
+struct PreparedSession {
     /// The hardware log is read.
     reads_log: bool,
-    launch: Launch,
+    launch: LaunchPlan,
     arena: Arena,
     clock: Clock,
     file: TraceFile,
 }
 
-fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Session> {
+fn prepare(
+    plan: &RecordOptions,
+    program: PathBuf,
+    clock: Clock,
+) -> anyhow::Result<PreparedSession> {
     let interposer = unpack::interposer()?;
-    let is_foreign = matches!(elf::inspect(&interposer.file), Ok(Program::Foreign { .. }));
+    let is_foreign = matches!(
+        elf::inspect(&interposer.file),
+        Ok(ProgramFile::Foreign { .. })
+    );
     // The counter that a program reads in an emulator is not the one of this machine.
     let clock = if is_foreign {
         Clock::monotonic()
@@ -199,9 +208,9 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
         &dictionary::first_tables(),
         |text| say(text),
     )?;
-    Ok(Session {
+    Ok(PreparedSession {
         reads_log: matches!(plan.timing, Timing::Hardware | Timing::Both),
-        launch: Launch {
+        launch: LaunchPlan {
             words: plan.words.clone(),
             program,
             environment,
@@ -214,7 +223,7 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
 }
 
 /// Libraries that are loaded before the program's.
-fn preloads(plan: &Plan, interposer: &Interposer) -> anyhow::Result<OsString> {
+fn preloads(plan: &RecordOptions, interposer: &InterposerFile) -> anyhow::Result<OsString> {
     let mut names = interposer.preload.clone();
     if plan.marks {
         names.push(":");
@@ -236,9 +245,9 @@ fn limits() -> String {
 }
 
 /// A program that is being recorded.
-struct Running {
-    child: Started,
-    relay: Relay,
+struct RunningProgram {
+    child: StartedProgram,
+    relay: SignalRelay,
     /// None when the trace goes to standard output.
     path: Option<PathBuf>,
     /// The session with the processes to wait for.
@@ -254,7 +263,10 @@ struct Running {
 }
 
 /// Starts the threads that collect and write.
-fn collect(session: Session, stop: Arc<Stop>) -> anyhow::Result<(JoinHandle<Outcome>, Arc<Gauge>)> {
+fn collect(
+    session: PreparedSession,
+    stop: Arc<Stop>,
+) -> anyhow::Result<(JoinHandle<Outcome>, Arc<Gauge>)> {
     let file = session.file.start()?;
     let mut collector = Collector::new(session.arena, session.clock, file);
     if session.reads_log {
@@ -284,17 +296,22 @@ fn start_reporter(
 }
 
 /// A recording that is complete.
-pub(crate) struct Ended {
+pub(crate) struct EndedRecording {
     pub(crate) status: i32,
-    pub(crate) exit: Exit,
+    pub(crate) exit: ProgramExit,
     pub(crate) outcome: Outcome,
     /// Where the program's output was kept, when it ran under the view.
     pub(crate) log: Option<PathBuf>,
 }
 
-impl Running {
+impl RunningProgram {
     /// Begins to record a program that has been started: from here on it runs to its own end, recorded or not.
-    fn new(session: Session, child: Started, relay: Relay, plan: &Plan) -> Self {
+    fn new(
+        session: PreparedSession,
+        child: StartedProgram,
+        relay: SignalRelay,
+        plan: &RecordOptions,
+    ) -> Self {
         let path = session.file.path().map(ToOwned::to_owned);
         let wait_for = plan.wait.then(|| session.arena.path().to_owned());
         let stop = Arc::new(Stop::default());
@@ -326,7 +343,7 @@ impl Running {
     }
 
     /// Serves metrics. A recording does not depend on it.
-    fn serve(&self, endpoint: Endpoint) -> Option<Metrics> {
+    fn serve(&self, endpoint: MetricsEndpoint) -> Option<Metrics> {
         let path = self.path.as_deref().filter(|_| self.collector.is_some());
         let metrics = Metrics::start(endpoint, path, Arc::clone(&self.gauge));
         if let Err(error) = &metrics {
@@ -336,7 +353,7 @@ impl Running {
     }
 
     /// Waits for the program and completes the trace.
-    fn wait(mut self) -> anyhow::Result<Ended> {
+    fn wait(mut self) -> anyhow::Result<EndedRecording> {
         let waited = self.child.wait();
         self.relay.program_ended();
         let exit = match waited {
@@ -355,7 +372,7 @@ impl Running {
         // The status is the program's, for any result of the recording.
         let outcome = self.end(status);
         let outcome = outcome.unwrap_or_else(|| Outcome::failed(path));
-        Ok(Ended {
+        Ok(EndedRecording {
             status,
             exit,
             outcome,

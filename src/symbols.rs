@@ -15,7 +15,7 @@ const PYTHON_PREFIX: &str = "py::";
 
 /// Files that were read once serve all recordings that this command opens.
 #[derive(Debug, Default)]
-struct Files(Symbolizer);
+struct SharedSymbolizer(Symbolizer);
 
 /// The files of this machine.
 pub(crate) fn of_this_machine() -> Arc<dyn Symbols> {
@@ -23,8 +23,8 @@ pub(crate) fn of_this_machine() -> Arc<dyn Symbols> {
     files
 }
 
-fn files() -> Arc<Files> {
-    static FILES: OnceLock<Arc<Files>> = OnceLock::new();
+fn files() -> Arc<SharedSymbolizer> {
+    static FILES: OnceLock<Arc<SharedSymbolizer>> = OnceLock::new();
     Arc::clone(FILES.get_or_init(Arc::default))
 }
 
@@ -57,7 +57,7 @@ fn reason(trouble: &Trouble) -> String {
     }
 }
 
-impl Symbols for Files {
+impl Symbols for SharedSymbolizer {
     fn of_object(&self, object: &ObjectRow, address: u64) -> Vec<Frame> {
         let found = self
             .0

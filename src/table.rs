@@ -5,21 +5,21 @@ use unicode_width::UnicodeWidthStr;
 
 /// Where the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Align {
+enum TextAlign {
     Left,
     Right,
 }
 
 /// Rows of a table, column by column: title, and cell of a row.
-pub(crate) struct Rows<T> {
+pub(crate) struct TableRows<T> {
     rows: Vec<T>,
-    table: Table,
+    table: TextTable,
 }
 
-impl<T> Rows<T> {
+impl<T> TableRows<T> {
     pub(crate) fn of(rows: impl IntoIterator<Item = T>) -> Self {
         let rows: Vec<T> = rows.into_iter().collect();
-        let table = Table {
+        let table = TextTable {
             columns: Vec::new(),
             rows: rows.iter().map(|_| Vec::new()).collect(),
         };
@@ -28,16 +28,21 @@ impl<T> Rows<T> {
 
     /// A column of texts.
     pub(crate) fn left<S: ToString>(self, title: &'static str, cell: impl Fn(&T) -> S) -> Self {
-        self.column(title, Align::Left, &|row| cell(row).to_string())
+        self.column(title, TextAlign::Left, &|row| cell(row).to_string())
     }
 
     /// A column of numbers.
     pub(crate) fn right<S: ToString>(self, title: &'static str, cell: impl Fn(&T) -> S) -> Self {
-        self.column(title, Align::Right, &|row| cell(row).to_string())
+        self.column(title, TextAlign::Right, &|row| cell(row).to_string())
     }
 
     /// One function for all columns of a type of rows: there are hundreds of columns.
-    fn column(mut self, title: &'static str, align: Align, cell: &dyn Fn(&T) -> String) -> Self {
+    fn column(
+        mut self,
+        title: &'static str,
+        align: TextAlign,
+        cell: &dyn Fn(&T) -> String,
+    ) -> Self {
         self.table.columns.push((title, align));
         for (row, cells) in self.rows.iter().zip(&mut self.table.rows) {
             // Names come from the traced program.
@@ -46,7 +51,7 @@ impl<T> Rows<T> {
         self
     }
 
-    /// As [`Table::with_only_if`].
+    /// As [`TextTable::with_only_if`].
     pub(crate) fn with_only_if(mut self, title: &str, kept: bool) -> Self {
         self.table = self.table.with_only_if(title, kept);
         self
@@ -56,18 +61,18 @@ impl<T> Rows<T> {
         self.rows.iter()
     }
 
-    pub(crate) fn table(self) -> Table {
+    pub(crate) fn table(self) -> TextTable {
         self.table
     }
 }
 
 /// A table, ready to be written.
-pub(crate) struct Table {
-    columns: Vec<(&'static str, Align)>,
+pub(crate) struct TextTable {
+    columns: Vec<(&'static str, TextAlign)>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// The same without the column of this title, unless it is `kept`.
     pub(crate) fn with_only_if(mut self, title: &str, kept: bool) -> Self {
         let place = self.columns.iter().position(|column| column.0 == title);
@@ -94,8 +99,8 @@ impl Table {
             for ((cell, width), (_, align)) in row.iter().zip(&widths).zip(&self.columns) {
                 let gap = " ".repeat(width - cell.width());
                 match align {
-                    Align::Left => line.extend([cell.as_str(), &gap]),
-                    Align::Right => line.extend([gap.as_str(), cell]),
+                    TextAlign::Left => line.extend([cell.as_str(), &gap]),
+                    TextAlign::Right => line.extend([gap.as_str(), cell]),
                 }
                 line.push_str("  ");
             }
@@ -148,7 +153,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_lines_have_no_trailing_space() {
-        let table = Rows::of([("aclInit", 1, ""), ("aclrtMemcpyAsync", 250, "x")])
+        let table = TableRows::of([("aclInit", 1, ""), ("aclrtMemcpyAsync", 250, "x")])
             .left("name", |it| it.0)
             .right("n", |it| it.1)
             .left("", |it| it.2)
@@ -161,7 +166,7 @@ mod tests {
 
     #[test]
     fn wide_characters_take_two_cells() {
-        let rows = Rows::of([("矩阵乘法", 1), ("matmul", 2)]);
+        let rows = TableRows::of([("矩阵乘法", 1), ("matmul", 2)]);
         let table = rows.left("name", |it| it.0).right("n", |it| it.1).table();
         assert_eq!(table.render(0), "name      n\n矩阵乘法  1\nmatmul    2\n");
     }
@@ -169,7 +174,7 @@ mod tests {
     #[test]
     fn a_column_is_there_where_it_is_wanted() {
         let table = |kept| {
-            let rows = Rows::of([(1, 77)]).right("process", |it| it.0);
+            let rows = TableRows::of([(1, 77)]).right("process", |it| it.0);
             rows.right("pid", |it| it.1)
                 .table()
                 .with_only_if("process", kept)
@@ -180,7 +185,7 @@ mod tests {
 
     #[test]
     fn names_cannot_command_the_terminal() {
-        let rows = Rows::of(["a\x1b]0;x\x07b\nc"]);
+        let rows = TableRows::of(["a\x1b]0;x\x07b\nc"]);
         let table = rows.left("name", |it| *it).table();
         assert_eq!(table.render(0), "name\na\\u{1b}]0;x\\u{7}b\\nc\n");
     }

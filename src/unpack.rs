@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use embedded::CONTENT_HASH;
-pub(crate) use preload::Interposer;
+pub(crate) use preload::InterposerFile;
 
 /// Names another interposer to use.
 pub(crate) const INTERPOSER_VARIABLE: &str = "ASCEND_TRACE_INTERPOSER";
@@ -49,7 +49,7 @@ const SOFT_FOLDERS: [&str; 3] = ["runtime", "compiler", OPERATORS];
 
 /// The software runtime on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Soft {
+pub(crate) struct SoftRuntime {
     pub(crate) include: PathBuf,
     pub(crate) lib: PathBuf,
 }
@@ -65,9 +65,9 @@ pub(crate) fn check_writable(path: &Path) -> std::io::Result<()> {
 }
 
 /// The interposer: the one that the user names, else the embedded one.
-pub(crate) fn interposer() -> anyhow::Result<Interposer> {
+pub(crate) fn interposer() -> anyhow::Result<InterposerFile> {
     if let Some(path) = std::env::var_os(INTERPOSER_VARIABLE).filter(|path| !path.is_empty()) {
-        return named_interposer(path).map(Interposer::plain);
+        return named_interposer(path).map(InterposerFile::plain);
     }
     if embedded::INTERPOSER.is_empty() {
         bail!(
@@ -76,7 +76,7 @@ pub(crate) fn interposer() -> anyhow::Result<Interposer> {
     }
     let folder = place::find(CONTENT_HASH)?;
     folder::put(&folder.join(INTERPOSER_FILE), embedded::INTERPOSER, 0o755)?;
-    Interposer::in_folder(&folder, INTERPOSER_FILE)
+    InterposerFile::in_folder(&folder, INTERPOSER_FILE)
 }
 
 fn named_interposer(path: OsString) -> anyhow::Result<PathBuf> {
@@ -127,12 +127,12 @@ pub(crate) fn engine() -> anyhow::Result<PathBuf> {
 }
 
 /// The software runtime: its libraries and headers.
-pub(crate) fn soft() -> anyhow::Result<Soft> {
+pub(crate) fn soft() -> anyhow::Result<SoftRuntime> {
     if embedded::SOFTACL.is_empty() {
         bail!("this build has no software runtime in it: build with the feature `softacl`");
     }
     let root = place::find(CONTENT_HASH)?.join("softacl");
-    let soft = Soft {
+    let soft = SoftRuntime {
         include: root.join("include"),
         lib: root.join("lib64"),
     };

@@ -28,13 +28,13 @@ use ascend_trace_viewer::{
     RecordingState, SourceProgress, TraceSource, ViewOptions, ViewOutcome,
 };
 
-use crate::cli::trace::{Condition, open_any};
+use crate::cli::trace::{Completeness, open_any};
 use crate::cli::unreadable;
 use crate::log::LogBook;
 use crate::output::{manner, say, take_notice};
 use ascend_trace_collector::gauge::{self as collector, Gauge};
-use exporting::Export;
-use loader::Loader;
+use exporting::RunningExport;
+use loader::PartLoader;
 pub(crate) use pace::step_back;
 pub(crate) use two::view_two;
 use whole::WholeCheck;
@@ -44,13 +44,13 @@ const RECENT: Duration = Duration::from_secs(1);
 
 /// A trace file that may still grow, with the program's output if there is any.
 pub(crate) struct FileSource {
-    loader: Loader,
+    loader: PartLoader,
     log: Option<LogBook>,
     /// Counts of the recorder, where this process makes the recording: then it is known to continue.
     gauge: Option<Arc<Gauge>>,
     file: PathBuf,
-    lag: Option<Lag>,
-    export: Option<Export>,
+    lag: Option<ArrivalLag>,
+    export: Option<RunningExport>,
     /// Why an export could not even begin.
     refused: Option<JobNews>,
     /// The name that is proposed for an export.
@@ -59,7 +59,7 @@ pub(crate) struct FileSource {
 
 /// How late something arrived.
 #[derive(Clone, Copy)]
-struct Lag {
+struct ArrivalLag {
     arrived: Instant,
     age: Duration,
 }
@@ -85,7 +85,7 @@ impl FileSource {
     fn start(path: &Path, log: Option<LogBook>, gauge: Option<Arc<Gauge>>) -> anyhow::Result<Self> {
         recognise(path).map_err(|error| unreadable::explained(path, error))?;
         Ok(Self {
-            loader: Loader::start(path.to_owned(), gauge.is_some())?,
+            loader: PartLoader::start(path.to_owned(), gauge.is_some())?,
             log,
             gauge,
             file: path.to_owned(),
@@ -97,12 +97,12 @@ impl FileSource {
     }
 
     /// How complete it is, as far as it has been read.
-    fn condition(&self) -> Condition {
+    fn condition(&self) -> Completeness {
         if self.overview().opening.is_some() {
             // Nothing is known of it.
-            return Condition {
+            return Completeness {
                 growing: true,
-                ..Condition::default()
+                ..Completeness::default()
             };
         }
         let ended = self.loader.ended().is_some() || self.trace().end().is_some();
@@ -110,14 +110,14 @@ impl FileSource {
         if !ended && !growing {
             // The recorder may have ended it since it was read.
             if let Ok(recording) = open_any(&self.file) {
-                return self.with_seen(Condition::of_recording(&recording));
+                return self.with_seen(Completeness::of_recording(&recording));
             }
         }
         let is_open = |it: &&Warning| !(ended || growing) || !it.is_of_end();
         let warnings = self.loader.warnings().iter().filter(is_open);
         let warnings: Vec<Warning> = warnings.cloned().collect();
-        let condition = Condition::of(self.trace(), &warnings);
-        self.with_seen(Condition {
+        let condition = Completeness::of(self.trace(), &warnings);
+        self.with_seen(Completeness {
             ended,
             growing,
             ..condition
@@ -125,7 +125,7 @@ impl FileSource {
     }
 
     /// The same with the damage of the part on screen.
-    fn with_seen(&self, mut condition: Condition) -> Condition {
+    fn with_seen(&self, mut condition: Completeness) -> Completeness {
         if condition.damaged_inside == 0 && self.trace().is_damaged() {
             let text = "a part that was read is damaged: `ascend-trace info` says where";
             condition.damage.push(text.to_owned());
@@ -155,7 +155,7 @@ impl FileSource {
             return Some(age(newest));
         }
         if changed {
-            self.lag = Some(Lag {
+            self.lag = Some(ArrivalLag {
                 arrived: Instant::now(),
                 age: age(newest),
             });
@@ -226,7 +226,7 @@ impl TraceSource for FileSource {
             Job::Quest(quest) => self.loader.ask(Some(quest)),
             Job::Export(wanted) => {
                 let number = wanted.number;
-                match Export::start(self.file.clone(), wanted) {
+                match RunningExport::start(self.file.clone(), wanted) {
                     Ok(export) => self.export = Some(export),
                     Err(error) => self.refused = Some(JobNews::Failed(number, error.to_string())),
                 }
@@ -242,7 +242,7 @@ impl TraceSource for FileSource {
     }
 
     fn news(&mut self) -> Option<JobNews> {
-        let of_export = |export: &Export| export.news();
+        let of_export = |export: &RunningExport| export.news();
         let refused = self.refused.take();
         let exported = || self.export.as_ref().and_then(of_export);
         refused.or_else(exported).or_else(|| self.loader.news())
@@ -285,7 +285,7 @@ impl ProgramLog for LogBook {
 
 /// Shows a file until the user has seen enough. Answers the signal that ended the view, if any, and how
 /// complete the file is: as far as it was read, or with `strict` all of it.
-pub(crate) fn view(path: &Path, strict: bool) -> anyhow::Result<(Option<i32>, Condition)> {
+pub(crate) fn view(path: &Path, strict: bool) -> anyhow::Result<(Option<i32>, Completeness)> {
     let mut source = FileSource::open(path)?;
     file_first(&[path])?;
     ascend_trace_viewer::check_terminal()?;

@@ -17,8 +17,8 @@ use super::install::{CompletionsArgs, ManArgs};
 use super::query::QueryArgs;
 use super::topics::TOPICS;
 
-pub(crate) use export::{ArgsWord, ExportArgs, FormatWord, OpenArgs};
-pub(crate) use record::{DemoArgs, EngineWord, OutputArgs, RecordArgs};
+pub(crate) use export::{ArgDetailArg, ExportArgs, FormatArg, OpenArgs};
+pub(crate) use record::{DemoArgs, EngineArg, OutputArgs, RecordArgs};
 pub(crate) use reports::{
     CheckArgs, CriticalArgs, DiffArgs, MergeArgs, ReportArgs, StatsArgs, StepsArgs, ViewArgs,
     WhatIfArgs, WhyArgs,
@@ -36,9 +36,9 @@ pub(crate) use setup::{DoctorArgs, HooksArgs, SoftArgs};
     arg_required_else_help = true,
     override_usage = "ascend-trace [OPTIONS] [--] APP [ARGS]...\n       ascend-trace COMMAND ..."
 )]
-pub(crate) struct Words {
+pub(crate) struct CommandLine {
     #[command(flatten)]
-    pub(crate) manner: MannerArgs,
+    pub(crate) manner: VerbosityArgs,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -46,7 +46,7 @@ pub(crate) struct Words {
 
 /// How much is said, and how.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct MannerArgs {
+pub(crate) struct VerbosityArgs {
     /// Print only what went wrong
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
@@ -56,12 +56,12 @@ pub(crate) struct MannerArgs {
     pub(crate) verbose: bool,
 
     /// Colours of the view and of help
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorWord::Auto)]
-    pub(crate) color: ColorWord,
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorArg::Auto)]
+    pub(crate) color: ColorArg,
 
     /// Colours for a dark or light terminal; auto asks the terminal
-    #[arg(long, global = true, value_name = "GROUND", value_enum, default_value_t = ThemeWord::Auto)]
-    pub(crate) theme: ThemeWord,
+    #[arg(long, global = true, value_name = "GROUND", value_enum, default_value_t = ThemeArg::Auto)]
+    pub(crate) theme: ThemeArg,
 
     /// The view's configuration [default: ascend-trace/config.toml in $XDG_CONFIG_HOME or ~/.config]
     #[arg(long, global = true, value_name = "FILE")]
@@ -73,7 +73,7 @@ pub(crate) struct MannerArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ThemeWord {
+pub(crate) enum ThemeArg {
     /// What the terminal reports, else COLORFGBG, else dark
     Auto,
     /// Light text on a dark ground
@@ -83,7 +83,7 @@ pub(crate) enum ThemeWord {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorWord {
+pub(crate) enum ColorArg {
     /// By the terminal and NO_COLOR
     Auto,
     /// Even where NO_COLOR is set
@@ -94,7 +94,7 @@ pub(crate) enum ColorWord {
 
 /// The definition of the command line. Its help has the options of a recording, which need no command.
 pub(crate) fn command() -> clap::Command {
-    let command = Words::command();
+    let command = CommandLine::command();
     let mut record = RecordArgs::augment_args(clap::Command::new("record").disable_help_flag(true));
     let help = record.render_help().to_string();
     let options = help
@@ -109,7 +109,7 @@ pub(crate) fn command() -> clap::Command {
 
 /// The same with the options of a recording, which need no command, for shells.
 pub(super) fn recording() -> clap::Command {
-    let command = RecordArgs::augment_args(Words::command());
+    let command = RecordArgs::augment_args(CommandLine::command());
     command.mut_arg("app", |app| {
         app.required(false)
             .value_hint(clap::ValueHint::CommandWithArguments)
@@ -243,7 +243,7 @@ mod tests {
     fn parse(words: &str) -> Result<Command, clap::Error> {
         let words = std::iter::once("ascend-trace").chain(words.split_whitespace());
         let words = with_default_command(words.map(OsString::from).collect());
-        Words::try_parse_from(words).map(|words| words.command)
+        CommandLine::try_parse_from(words).map(|words| words.command)
     }
 
     fn record(words: &str) -> RecordArgs {
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_definition_is_consistent_and_names_every_command() {
-        let command = Words::command();
+        let command = CommandLine::command();
         command.clone().debug_assert();
         let names: Vec<_> = command
             .get_subcommands()
@@ -306,7 +306,7 @@ mod tests {
         ] {
             let words = std::iter::once("ascend-trace").chain(words.split_whitespace());
             let words = with_default_command(words.map(OsString::from).collect());
-            let words = Words::try_parse_from(words).unwrap();
+            let words = CommandLine::try_parse_from(words).unwrap();
             assert!(words.manner.quiet && matches!(words.command, Command::View(_)));
         }
         assert_eq!(record("-v ./app -q").app, ["./app", "-q"]);

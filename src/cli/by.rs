@@ -7,12 +7,12 @@ use ascend_trace_export::NamePattern;
 use ascend_trace_recording::Range;
 
 /// Which steps a command works with.
-pub(crate) struct By<'a> {
+pub(crate) struct StepChoice<'a> {
     pattern: Option<(&'a str, NamePattern)>,
     repeated: bool,
 }
 
-impl<'a> By<'a> {
+impl<'a> StepChoice<'a> {
     pub(crate) fn new(by: Option<&'a str>, repeated: bool) -> Self {
         Self {
             pattern: by.map(|it| (it, NamePattern::new(it))),

@@ -14,15 +14,15 @@ use ascend_trace_recording::text;
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::CheckArgs;
-use super::head::Head;
-use super::trace::{self, Condition, Told};
+use super::head::DocumentHead;
+use super::trace::{self, Completeness, Reported};
 use crate::error::DENIED;
 use crate::output::{print, print_json, say};
 use crate::symbols;
-use crate::table::{Rows, Table, count};
+use crate::table::{TableRows, TextTable, count};
 use suppress::Suppressions;
 
-pub(crate) use deny::Deny;
+pub(crate) use deny::DeniedFindings;
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     if args.list {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     }
     let file = args.file.as_deref().context("no trace is named")?;
     let mut recording = trace::open_any(file)?;
-    let Told {
+    let Reported {
         answer: found,
         condition,
         begin,
@@ -48,7 +48,10 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     let (suppressed, found): (Vec<Finding>, Vec<Finding>) =
         found.into_iter().partition(|it| known.of(it).is_some());
     match args.json {
-        true => print_json("check", &Document::of(&found, suppressed.len(), &condition))?,
+        true => print_json(
+            "check",
+            &CheckDocument::of(&found, suppressed.len(), &condition),
+        )?,
         false => print(&text(&found, suppressed.len(), begin))?,
     }
     let is_denied = |it: &Finding| args.deny.iter().any(|deny| deny.denies(it));
@@ -77,18 +80,18 @@ fn write_sarif(to: &Path, log: &serde_json::Value) -> anyhow::Result<()> {
 
 /// The content of `check --json`.
 #[derive(Debug, Serialize)]
-pub(super) struct Document<'f> {
+pub(super) struct CheckDocument<'f> {
     #[serde(flatten)]
-    head: Head,
+    head: DocumentHead,
     findings: &'f [Finding],
     /// How many findings `--suppress` took away.
     suppressed: usize,
 }
 
-impl<'f> Document<'f> {
-    pub(super) fn of(findings: &'f [Finding], suppressed: usize, condition: &Condition) -> Self {
+impl<'f> CheckDocument<'f> {
+    pub(super) fn of(findings: &'f [Finding], suppressed: usize, condition: &Completeness) -> Self {
         Self {
-            head: Head::of([condition]),
+            head: DocumentHead::of([condition]),
             findings,
             suppressed,
         }
@@ -96,8 +99,8 @@ impl<'f> Document<'f> {
 }
 
 /// The checks that there are.
-fn list() -> Table {
-    Rows::of(all())
+fn list() -> TextTable {
+    TableRows::of(all())
         .left("check", |it| it.id)
         .left("severity", |it| it.severity.name())
         .left("finds", |it| it.summary)

@@ -11,10 +11,10 @@ use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::CriticalArgs;
-use super::head::Head;
-use super::trace::{self, Condition};
+use super::head::DocumentHead;
+use super::trace::{self, Completeness};
 use crate::output::{print, print_json};
-use crate::table::{Rows, Table, count};
+use crate::table::{TableRows, TextTable, count};
 
 /// Rows of each table.
 const ROWS: usize = 20;
@@ -44,10 +44,10 @@ pub(crate) fn run(args: &CriticalArgs) -> anyhow::Result<u8> {
     let found = found.with_context(context)?;
     trace::check(&mut recording, args.report.strict)?;
     trace::say_warnings(file, &recording);
-    let condition = Condition::of_recording(&recording);
+    let condition = Completeness::of_recording(&recording);
     let begin = recording.span().map_or(0, |span| span.begin);
     match args.report.json {
-        true => print_json("critical", &Document::of(&found, &condition))?,
+        true => print_json("critical", &CriticalDocument::of(&found, &condition))?,
         false => print(&text(&found, begin))?,
     }
     Ok(condition.status(args.report.strict))
@@ -64,18 +64,18 @@ fn step(plan: &Plan, name: &str) -> anyhow::Result<TimeRange> {
 
 /// The content of `critical --json`.
 #[derive(Debug, Serialize)]
-pub(super) struct Document<'c> {
+pub(super) struct CriticalDocument<'c> {
     #[serde(flatten)]
-    head: Head,
+    head: DocumentHead,
     #[serde(flatten)]
     path: &'c Critical,
     segments: Vec<Segment>,
 }
 
-impl<'c> Document<'c> {
-    pub(super) fn of(path: &'c Critical, condition: &Condition) -> Self {
+impl<'c> CriticalDocument<'c> {
+    pub(super) fn of(path: &'c Critical, condition: &Completeness) -> Self {
         Self {
-            head: Head::of([condition]),
+            head: DocumentHead::of([condition]),
             path,
             segments: longest(path, PIECES),
         }
@@ -116,9 +116,9 @@ fn text(path: &Critical, begin: i64) -> String {
     head + &tables.concat()
 }
 
-fn shares(shares: &[Share]) -> Table {
+fn shares(shares: &[Share]) -> TextTable {
     let has_names = shares.iter().any(|it| it.name.is_some());
-    let table = Rows::of(shares.iter().take(ROWS))
+    let table = TableRows::of(shares.iter().take(ROWS))
         .right("share", |it| format!("{:.1} %", it.share * 100.0))
         .right("time", |it| duration(it.total_ns))
         .right("pieces", |it| count(it.count))
@@ -128,9 +128,9 @@ fn shares(shares: &[Share]) -> Table {
     table.with_only_if("name", has_names)
 }
 
-fn pieces(path: &Critical, begin: i64) -> Table {
+fn pieces(path: &Critical, begin: i64) -> TextTable {
     let pieces = longest(path, ROWS).into_iter();
-    Rows::of(pieces)
+    TableRows::of(pieces)
         .right("begin", |it| moment(it.begin_ns - begin))
         .right("duration", |it| duration(it.length()))
         .left("what", |it| it.kind.name())

@@ -41,16 +41,16 @@ pub(crate) use address::url;
 pub(crate) use one::write_tables;
 pub(crate) use place::run_name;
 #[cfg(feature = "query")]
-pub(crate) use readable::Readable;
+pub(crate) use readable::ReadableTables;
 
 #[derive(Debug, Args)]
 pub(crate) struct DatasetArgs {
     #[command(subcommand)]
-    pub(crate) action: Action,
+    pub(crate) action: DatasetAction,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum DatasetAction {
     /// Write the tables of recordings into a dataset. Recordings that it has already are left alone
     Add(AddArgs),
     /// Align the clocks of the hosts of each run, by the collectives of their ranks
@@ -95,8 +95,8 @@ pub(crate) struct AddArgs {
 
 pub(crate) fn run(args: &DatasetArgs) -> anyhow::Result<u8> {
     match &args.action {
-        Action::Add(args) => add(args),
-        Action::Align(args) => align(args),
+        DatasetAction::Add(args) => add(args),
+        DatasetAction::Align(args) => align(args),
     }
 }
 

@@ -6,36 +6,36 @@ use super::args::DemoArgs;
 use super::record::{exit_code, is_live, named_target};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print;
-use crate::recording::{self, Plan};
-use crate::table::Rows;
+use crate::recording::{self, RecordOptions};
+use crate::table::TableRows;
 use crate::unpack;
 use ascend_trace_collector::session::BUDGET;
 use ascend_trace_collector::target::Target;
 
-struct Demo {
+struct DemoProgram {
     name: &'static str,
     shows: &'static str,
     /// Rounds of work that take about three seconds on the slow device.
     rounds: u32,
 }
 
-const DEMOS: [Demo; 4] = [
-    Demo {
+const DEMOS: [DemoProgram; 4] = [
+    DemoProgram {
         name: "overlap",
         shows: "copies in, work and copies out on three streams, tied by events",
         rounds: 40,
     },
-    Demo {
+    DemoProgram {
         name: "pipeline",
         shows: "four streams: one feeds two, and the last waits for both",
         rounds: 28,
     },
-    Demo {
+    DemoProgram {
         name: "stall",
         shows: "a program that waits too often, and what each wait costs",
         rounds: 20,
     },
-    Demo {
+    DemoProgram {
         name: "transformer",
         shows: "operators by name, copies next to them, graphs, named steps, and a host that lingers",
         rounds: 160,
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
     };
     let live = is_live(&args.output)?;
     let program = unpack::demo().or_status(TOOL_FAILED)?;
-    let plan = Plan {
+    let plan = RecordOptions {
         words: vec![
             program.into(),
             demo.name.into(),
@@ -85,6 +85,6 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
 }
 
 fn list() -> String {
-    let rows = Rows::of(&DEMOS).left("demo", |it| it.name);
+    let rows = TableRows::of(&DEMOS).left("demo", |it| it.name);
     rows.left("shows", |it| it.shows).table().render(0)
 }

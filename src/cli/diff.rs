@@ -3,7 +3,7 @@
 mod condition;
 mod text;
 
-pub(super) use condition::{Condition as FailIf, parse as condition};
+pub(super) use condition::{FailCondition as FailIf, parse as condition};
 
 use std::path::Path;
 
@@ -15,19 +15,19 @@ use ascend_trace_analysis::diff::{ALPHA, Diff};
 use ascend_trace_recording::Recording;
 
 use super::args::{DiffArgs, STDIN};
-use super::by::By;
-use super::head::Head;
-use super::trace::{self, Condition};
+use super::by::StepChoice;
+use super::head::DocumentHead;
+use super::trace::{self, Completeness};
 use crate::error::DENIED;
 use crate::output::{print, print_json, say};
-use condition::Outcome;
+use condition::ConditionResult;
 
 pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     if [&args.a, &args.b].map(|it| it.as_path()) == [Path::new(STDIN); 2] {
         bail!("only one of A and B can be standard input");
     }
     let (mut a, mut b) = (trace::open_any(&args.a)?, trace::open_any(&args.b)?);
-    let by = By::new(args.by.as_deref(), args.repeated);
+    let by = StepChoice::new(args.by.as_deref(), args.repeated);
     let found = by.with(|it| Diff::of_recordings([&mut a, &mut b], Step::default(), it));
     let found = found
         .with_context(|| format!("cannot read {} or {}", args.a.display(), args.b.display()))?;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     by.check(found.by_steps)?;
     let failed = failed(&found, &args.fail_if)?;
     match args.json {
-        true => print_json("diff", &Document::of(&found, &conditions, &failed))?,
+        true => print_json("diff", &DiffDocument::of(&found, &conditions, &failed))?,
         false => print(&text::of(&found, args.all))?,
     }
     for it in &failed {
@@ -55,15 +55,19 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     })
 }
 
-fn condition_of(file: &Path, recording: &mut Recording, strict: bool) -> anyhow::Result<Condition> {
+fn condition_of(
+    file: &Path,
+    recording: &mut Recording,
+    strict: bool,
+) -> anyhow::Result<Completeness> {
     trace::check(recording, strict)?;
     trace::say_warnings(file, recording);
-    Ok(Condition::of_recording(recording))
+    Ok(Completeness::of_recording(recording))
 }
 
 /// A condition of `--fail-if` that holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Failed {
+pub(super) struct FailedCondition {
     condition: String,
     /// `step`, or the operation.
     name: String,
@@ -71,22 +75,22 @@ pub(super) struct Failed {
 
 /// The conditions that hold. One that cannot be judged is an error: else a build would pass because too little was
 /// recorded.
-fn failed(found: &Diff, conditions: &[FailIf]) -> anyhow::Result<Vec<Failed>> {
+fn failed(found: &Diff, conditions: &[FailIf]) -> anyhow::Result<Vec<FailedCondition>> {
     let mut failed = Vec::new();
     for condition in conditions {
         match condition.judge(found, ALPHA) {
-            Outcome::Holds(name) => failed.push(Failed {
+            ConditionResult::Holds(name) => failed.push(FailedCondition {
                 condition: condition.to_string(),
                 name,
             }),
-            Outcome::Not => {}
-            Outcome::Unknown if condition.of_step() => {
+            ConditionResult::Not => {}
+            ConditionResult::Unknown if condition.of_step() => {
                 bail!("--fail-if {condition}: the recordings do not both have steps")
             }
-            Outcome::Unknown => {
+            ConditionResult::Unknown => {
                 bail!("--fail-if {condition}: no operation has this name: stats lists the names")
             }
-            Outcome::TooFew => bail!(
+            ConditionResult::TooFew => bail!(
                 "--fail-if {condition}: too little was timed to judge it; record {} steps or more",
                 Diff::steps_needed()
             ),
@@ -97,18 +101,22 @@ fn failed(found: &Diff, conditions: &[FailIf]) -> anyhow::Result<Vec<Failed>> {
 
 /// The content of `diff --json`.
 #[derive(Debug, Serialize)]
-pub(super) struct Document<'d> {
+pub(super) struct DiffDocument<'d> {
     #[serde(flatten)]
-    head: Head,
-    failed: &'d [Failed],
+    head: DocumentHead,
+    failed: &'d [FailedCondition],
     #[serde(flatten)]
     diff: &'d Diff,
 }
 
-impl<'d> Document<'d> {
-    pub(super) fn of(diff: &'d Diff, conditions: &[Condition], failed: &'d [Failed]) -> Self {
+impl<'d> DiffDocument<'d> {
+    pub(super) fn of(
+        diff: &'d Diff,
+        conditions: &[Completeness],
+        failed: &'d [FailedCondition],
+    ) -> Self {
         Self {
-            head: Head::of(conditions),
+            head: DocumentHead::of(conditions),
             failed,
             diff,
         }

@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use ascend_trace_format::session::{TickSource, Timing};
 
 use super::args::DoctorArgs;
-use crate::launch::elf::{Dynamic, Program};
+use crate::launch::elf::{DynamicProgram, ProgramFile};
 use crate::launch::{Environment, check, glibc, libraries, lookup};
 use crate::output::print;
-use crate::table::Rows;
+use crate::table::TableRows;
 use crate::unpack;
 use ascend_trace_collector::clock::Clock;
 use ascend_trace_collector::session;
 use ascend_trace_tables as tables;
 
 /// One thing that was looked at.
-struct Finding {
+struct DoctorFinding {
     what: &'static str,
     state: FindingState,
     text: String,
@@ -54,12 +54,12 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     if let Some(name) = args.app.first() {
         findings.extend(program(name, &environment));
     }
-    let state = |it: &&Finding| match it.state {
+    let state = |it: &&DoctorFinding| match it.state {
         FindingState::Fine => "ok",
         FindingState::Note => "note",
         FindingState::Problem => "PROBLEM",
     };
-    let table = Rows::of(&findings)
+    let table = TableRows::of(&findings)
         .left("", |it| it.what)
         .left("", state)
         .left("", |it| it.text.clone())
@@ -80,14 +80,14 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     }
 }
 
-fn finding(what: &'static str, result: Result<String, String>) -> Finding {
+fn finding(what: &'static str, result: Result<String, String>) -> DoctorFinding {
     match result {
-        Ok(text) => Finding {
+        Ok(text) => DoctorFinding {
             what,
             state: FindingState::Fine,
             text,
         },
-        Err(text) => Finding {
+        Err(text) => DoctorFinding {
             what,
             state: FindingState::Problem,
             text,
@@ -95,8 +95,8 @@ fn finding(what: &'static str, result: Result<String, String>) -> Finding {
     }
 }
 
-fn note(what: &'static str, text: impl Into<String>) -> Finding {
-    Finding {
+fn note(what: &'static str, text: impl Into<String>) -> DoctorFinding {
+    DoctorFinding {
         what,
         state: FindingState::Note,
         text: text.into(),
@@ -104,7 +104,7 @@ fn note(what: &'static str, text: impl Into<String>) -> Finding {
 }
 
 /// What this file needs of the host that it is copied to.
-fn command() -> Finding {
+fn command() -> DoctorFinding {
     let needed = std::env::current_exe()
         .ok()
         .and_then(|own| glibc::needed(&own));
@@ -115,7 +115,7 @@ fn command() -> Finding {
     finding("command", Ok(text))
 }
 
-fn interposer() -> Finding {
+fn interposer() -> DoctorFinding {
     let functions = tables::FUNCTIONS.len();
     let found = unpack::interposer();
     finding(
@@ -130,7 +130,7 @@ fn interposer() -> Finding {
     )
 }
 
-fn memory() -> Finding {
+fn memory() -> DoctorFinding {
     let arena = session::create(Timing::Off, 0, TickSource::Monotonic, session::BUDGET);
     let folder = |path: &Path| path.parent().unwrap_or(path).display().to_string();
     finding(
@@ -141,7 +141,7 @@ fn memory() -> Finding {
     )
 }
 
-fn clock() -> Finding {
+fn clock() -> DoctorFinding {
     match Clock::start().source() {
         TickSource::Counter => finding("clock", Ok("the processor's counter".to_owned())),
         TickSource::Monotonic => note(
@@ -151,7 +151,7 @@ fn clock() -> Finding {
     }
 }
 
-fn working_folder() -> Finding {
+fn working_folder() -> DoctorFinding {
     match unpack::check_writable(Path::new(".")) {
         Ok(()) => finding(
             "working folder",
@@ -164,7 +164,7 @@ fn working_folder() -> Finding {
     }
 }
 
-fn installed() -> Finding {
+fn installed() -> DoctorFinding {
     let what = "CANN";
     match std::env::var_os("ASCEND_HOME_PATH").map(PathBuf::from) {
         Some(home) if home.join("lib64").join("libascendcl.so").exists() => {
@@ -184,7 +184,7 @@ fn installed() -> Finding {
     }
 }
 
-fn soft() -> Option<Finding> {
+fn soft() -> Option<DoctorFinding> {
     let found = unpack::soft();
     cfg!(feature = "softacl").then(|| {
         finding(
@@ -196,7 +196,7 @@ fn soft() -> Option<Finding> {
     })
 }
 
-fn program(name: &OsString, environment: &Environment) -> Vec<Finding> {
+fn program(name: &OsString, environment: &Environment) -> Vec<DoctorFinding> {
     let checked = lookup::find(name, std::env::var_os("PATH").as_deref())
         .and_then(|path| check::check(&path).map(|kind| (path, kind)));
     let (path, kind) = match checked {
@@ -204,7 +204,7 @@ fn program(name: &OsString, environment: &Environment) -> Vec<Finding> {
         Err(failure) => return vec![finding("program", Err(failure.to_string()))],
     };
     match kind {
-        Program::Dynamic(dynamic) => {
+        ProgramFile::Dynamic(dynamic) => {
             let text = format!("{}, loaded by {}", path.display(), dynamic.interpreter);
             let mut findings = vec![finding("program", Ok(text))];
             findings.extend(program_libraries(&path, &dynamic, environment));
@@ -217,7 +217,11 @@ fn program(name: &OsString, environment: &Environment) -> Vec<Finding> {
     }
 }
 
-fn program_libraries(path: &Path, dynamic: &Dynamic, environment: &Environment) -> Vec<Finding> {
+fn program_libraries(
+    path: &Path,
+    dynamic: &DynamicProgram,
+    environment: &Environment,
+) -> Vec<DoctorFinding> {
     let found = libraries::list(path, dynamic, environment);
     let mut findings = Vec::new();
     for library in &found {

@@ -22,13 +22,13 @@ use ascend_trace_export::{
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use progress::Progress;
+use progress::ProgressLine;
 
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 
-use super::args::{ArgsWord, ExportArgs, FormatWord, STDIN};
-use super::by::By;
-use super::trace::{self, Condition};
+use super::args::{ArgDetailArg, ExportArgs, FormatArg, STDIN};
+use super::by::StepChoice;
+use super::trace::{self, Completeness};
 use crate::output::{say, tell};
 
 /// Writes an export that is one file to a file that is open. Returns the status to end with.
@@ -36,10 +36,10 @@ pub(super) fn into_unnamed(args: &ExportArgs, file: &mut File) -> anyhow::Result
     let exporter = exporter(args.format, args.cuda_names)?;
     let only = only(&args.only)?;
     let amount = amount(args.args, exporter)?;
-    let mut job = Job::open(args, exporter, (only, amount))?;
+    let mut job = ExportRun::open(args, exporter, (only, amount))?;
     job.run(&mut SingleFile::new(file))?;
     job.say_what_is_missing(args);
-    Ok(Condition::of_recording(&job.recording).status(args.strict))
+    Ok(Completeness::of_recording(&job.recording).status(args.strict))
 }
 
 /// Stands for standard output.
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
         OutputLayout::File { .. } => check_file(&output, args.force)?,
         layout => check_folder(&output, &present(&output, layout), args.force)?,
     }
-    let mut job = Job::open(args, exporter, (only, amount))?;
+    let mut job = ExportRun::open(args, exporter, (only, amount))?;
     match exporter.layout() {
         OutputLayout::File { .. } if output == Path::new(STDOUT) => {
             let mut stdout = io::stdout().lock();
@@ -78,11 +78,11 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     }
     trace::check(&mut job.recording, args.strict)?;
     job.say_what_is_missing(args);
-    Ok(Condition::of_recording(&job.recording).status(args.strict))
+    Ok(Completeness::of_recording(&job.recording).status(args.strict))
 }
 
 /// An export of a file.
-struct Job {
+struct ExportRun {
     recording: Recording,
     exporter: &'static dyn Exporter,
     wanted: WantedPart,
@@ -90,7 +90,7 @@ struct Job {
     has_any: bool,
 }
 
-impl Job {
+impl ExportRun {
     fn open(
         args: &ExportArgs,
         exporter: &'static dyn Exporter,
@@ -127,7 +127,7 @@ impl Job {
         let exported = match part {
             Some(trace) => self.of_part(&trace, sink),
             None => {
-                let mut progress = Progress::new("exporting", "M calls and tasks");
+                let mut progress = ProgressLine::new("exporting", "M calls and tasks");
                 let told = &mut |done, all| progress.tell(done, all);
                 let what = (self.exporter, &self.wanted);
                 stream(&mut self.recording, what, Step::default(), sink, told)
@@ -195,7 +195,7 @@ fn steps(
     if !wants_steps(args) && !has_always {
         return Ok(None);
     }
-    let by = By::new(args.steps_by.as_deref(), false);
+    let by = StepChoice::new(args.steps_by.as_deref(), false);
     let report = by.with(|wanted| Report::of_recording(recording, Step::default(), wanted))?;
     if wants_steps(args) {
         by.check(!report.steps.is_empty())?;
@@ -228,37 +228,37 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// Detail of slices. Tables have all of it.
-fn amount(word: ArgsWord, exporter: &dyn Exporter) -> anyhow::Result<ArgDetail> {
+fn amount(word: ArgDetailArg, exporter: &dyn Exporter) -> anyhow::Result<ArgDetail> {
     let has_slices = !matches!(exporter.layout(), OutputLayout::Directory { .. });
     match word {
-        ArgsWord::Full => Ok(ArgDetail::Full),
+        ArgDetailArg::Full => Ok(ArgDetail::Full),
         _ if !has_slices => bail!(
             "--args is about slices, and {} has none: leave it out",
             exporter.name()
         ),
-        ArgsWord::Minimal => Ok(ArgDetail::Minimal),
-        ArgsWord::None if matches!(exporter.layout(), OutputLayout::Ranks { .. }) => bail!(
+        ArgDetailArg::Minimal => Ok(ArgDetail::Minimal),
+        ArgDetailArg::None if matches!(exporter.layout(), OutputLayout::Ranks { .. }) => bail!(
             "--args none is too little for readers of {}: use at least minimal",
             exporter.name()
         ),
-        ArgsWord::None => Ok(ArgDetail::None),
+        ArgDetailArg::None => Ok(ArgDetail::None),
     }
 }
 
-fn exporter(word: FormatWord, cuda_names: bool) -> anyhow::Result<&'static dyn Exporter> {
+fn exporter(word: FormatArg, cuda_names: bool) -> anyhow::Result<&'static dyn Exporter> {
     if cuda_names {
         return match word {
-            FormatWord::Kineto => Ok(&Kineto::CUDA),
+            FormatArg::Kineto => Ok(&Kineto::CUDA),
             _ => bail!("--cuda-names is for --format kineto: leave it out"),
         };
     }
     let name = match word {
-        FormatWord::Chrome => "chrome",
-        FormatWord::Csv => "csv",
-        FormatWord::Perfetto => "perfetto",
-        FormatWord::Kineto => "kineto",
-        FormatWord::Ascend => "ascend",
-        FormatWord::Parquet => "parquet",
+        FormatArg::Chrome => "chrome",
+        FormatArg::Csv => "csv",
+        FormatArg::Perfetto => "perfetto",
+        FormatArg::Kineto => "kineto",
+        FormatArg::Ascend => "ascend",
+        FormatArg::Parquet => "parquet",
     };
     format(name).with_context(|| format!("--format {name} is not in this build"))
 }
@@ -346,7 +346,7 @@ fn check_folder(path: &Path, present: &[String], force: bool) -> anyhow::Result<
 }
 
 /// Writes to a temporary file first, so that a failed export does not change an existing file.
-fn to_file(job: &mut Job, path: &Path) -> anyhow::Result<()> {
+fn to_file(job: &mut ExportRun, path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
     let place = if is_special {
@@ -370,7 +370,7 @@ fn to_file(job: &mut Job, path: &Path) -> anyhow::Result<()> {
     renamed
 }
 
-fn into_file(job: &mut Job, file: File, is_packed: bool) -> anyhow::Result<()> {
+fn into_file(job: &mut ExportRun, file: File, is_packed: bool) -> anyhow::Result<()> {
     if is_packed {
         let writer = BufWriter::with_capacity(1 << 18, file);
         let mut packer = GzEncoder::new(writer, Compression::fast());
@@ -390,7 +390,7 @@ fn temporary(path: &Path) -> PathBuf {
 }
 
 /// Writes into a temporary folder first, so that a failed export does not change existing files.
-fn to_folder(job: &mut Job, path: &Path, layout: OutputLayout) -> anyhow::Result<()> {
+fn to_folder(job: &mut ExportRun, path: &Path, layout: OutputLayout) -> anyhow::Result<()> {
     let shown = path.display();
     let name = match path.file_name() {
         Some(_) => path.to_owned(),
@@ -399,7 +399,7 @@ fn to_folder(job: &mut Job, path: &Path, layout: OutputLayout) -> anyhow::Result
     };
     let place = temporary(&name);
     fs::create_dir_all(&place).with_context(|| format!("cannot make {}", place.display()))?;
-    let written = job.run(&mut Folder(&place)).and_then(|()| {
+    let written = job.run(&mut FolderSink(&place)).and_then(|()| {
         let moved = move_all(&place, path, &present(path, layout));
         moved.with_context(|| format!("cannot write {shown}"))
     });
@@ -434,9 +434,9 @@ fn move_all(from: &Path, to: &Path, before: &[String]) -> io::Result<()> {
 }
 
 /// Files in a folder, and in folders inside it.
-struct Folder<'a>(&'a Path);
+struct FolderSink<'a>(&'a Path);
 
-impl<'w> ExportSink<'w> for Folder<'_> {
+impl<'w> ExportSink<'w> for FolderSink<'_> {
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let path = self.0.join(name);
         if let Some(folder) = path.parent() {
@@ -456,16 +456,16 @@ mod tests {
             let exporter = exporter(format, false).unwrap();
             default_output(Path::new("runs/app-1.atrace"), exporter)
         };
-        assert_eq!(name(FormatWord::Chrome), Path::new("runs/app-1.json"));
-        assert_eq!(name(FormatWord::Perfetto), Path::new("runs/app-1.pftrace"));
-        assert_eq!(name(FormatWord::Csv), Path::new("runs/app-1-csv"));
-        assert_eq!(name(FormatWord::Kineto), Path::new("runs/app-1-kineto"));
+        assert_eq!(name(FormatArg::Chrome), Path::new("runs/app-1.json"));
+        assert_eq!(name(FormatArg::Perfetto), Path::new("runs/app-1.pftrace"));
+        assert_eq!(name(FormatArg::Csv), Path::new("runs/app-1-csv"));
+        assert_eq!(name(FormatArg::Kineto), Path::new("runs/app-1-kineto"));
     }
 
     #[test]
     fn only_kineto_has_other_names() {
-        assert!(exporter(FormatWord::Kineto, true).is_ok());
-        let refused = exporter(FormatWord::Chrome, true).err().unwrap();
+        assert!(exporter(FormatArg::Kineto, true).is_ok());
+        let refused = exporter(FormatArg::Chrome, true).err().unwrap();
         assert!(refused.to_string().contains("--format kineto"), "{refused}");
     }
 
@@ -502,16 +502,16 @@ mod tests {
     #[test]
     fn only_slices_say_as_much_as_is_wanted() {
         let amount = |word, format| amount(word, exporter(format, false).unwrap());
-        let minimal = amount(ArgsWord::Minimal, FormatWord::Perfetto);
+        let minimal = amount(ArgDetailArg::Minimal, FormatArg::Perfetto);
         assert_eq!(minimal.unwrap(), ArgDetail::Minimal);
         assert_eq!(
-            amount(ArgsWord::Full, FormatWord::Csv).unwrap(),
+            amount(ArgDetailArg::Full, FormatArg::Csv).unwrap(),
             ArgDetail::Full
         );
-        let refused = amount(ArgsWord::None, FormatWord::Csv).unwrap_err();
+        let refused = amount(ArgDetailArg::None, FormatArg::Csv).unwrap_err();
         assert!(refused.to_string().contains("csv has none"), "{refused}");
-        assert!(amount(ArgsWord::None, FormatWord::Kineto).is_err());
-        assert!(amount(ArgsWord::Minimal, FormatWord::Kineto).is_ok());
+        assert!(amount(ArgDetailArg::None, FormatArg::Kineto).is_err());
+        assert!(amount(ArgDetailArg::Minimal, FormatArg::Kineto).is_ok());
     }
 
     #[test]

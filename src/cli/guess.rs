@@ -46,14 +46,14 @@ pub(super) fn question(words: &[OsString]) -> Option<String> {
 }
 
 /// The wish behind a word of another tool.
-enum Wish {
+enum MeantCommand {
     /// This command, with the words after it.
     Command(&'static str),
     /// What this says.
     Advice(&'static str),
 }
 
-impl Wish {
+impl MeantCommand {
     fn question(&self, rest: &str) -> String {
         match self {
             Self::Command(command) => format!("did you mean `ascend-trace {command}{rest}`?"),
@@ -63,12 +63,12 @@ impl Wish {
 }
 
 /// Words of nsys, msprof, perf, rocprofv3, py-spy and other tools.
-const FOREIGN: &[(&[&str], Wish)] = &[
+const FOREIGN: &[(&[&str], MeantCommand)] = &[
     (
         &[
             "profile", "launch", "run", "exec", "start", "trace", "collect", "capture", "prof",
         ],
-        Wish::Command("record"),
+        MeantCommand::Command("record"),
     ),
     (
         &[
@@ -81,43 +81,49 @@ const FOREIGN: &[(&[&str], Wish)] = &[
             "top-down",
             "stat",
         ],
-        Wish::Command("stats"),
+        MeantCommand::Command("stats"),
     ),
-    (&["show", "gui", "tui", "timeline"], Wish::Command("view")),
-    (&["ui", "browse", "web"], Wish::Command("open")),
-    (&["compare"], Wish::Command("diff")),
-    (&["sql", "sqlite"], Wish::Command("query")),
+    (
+        &["show", "gui", "tui", "timeline"],
+        MeantCommand::Command("view"),
+    ),
+    (&["ui", "browse", "web"], MeantCommand::Command("open")),
+    (&["compare"], MeantCommand::Command("diff")),
+    (&["sql", "sqlite"], MeantCommand::Command("query")),
     (
         &["advise", "advisor", "advice", "lint"],
-        Wish::Command("check"),
+        MeantCommand::Command("check"),
     ),
-    (&["status", "env"], Wish::Command("doctor")),
-    (&["ls", "list", "header", "metadata"], Wish::Command("info")),
-    (&["combine", "join"], Wish::Command("merge")),
-    (&["version"], Wish::Command("--version")),
+    (&["status", "env"], MeantCommand::Command("doctor")),
+    (
+        &["ls", "list", "header", "metadata"],
+        MeantCommand::Command("info"),
+    ),
+    (&["combine", "join"], MeantCommand::Command("merge")),
+    (&["version"], MeantCommand::Command("--version")),
     (
         &["convert", "script", "dump", "flamegraph", "speedscope"],
-        Wish::Advice(
+        MeantCommand::Advice(
             "did you mean `ascend-trace export FILE --format FORMAT`, or `ascend-trace stats FILE`?",
         ),
     ),
     (
         &["attach"],
-        Wish::Advice(
+        MeantCommand::Advice(
             "a running program cannot be attached to. Start it with `ascend-trace record APP`. \
              For a program that is being recorded, did you mean `ascend-trace why PID`?",
         ),
     ),
     (
         &["stop", "shutdown", "cancel", "detach"],
-        Wish::Advice(
+        MeantCommand::Advice(
             "a recording ends with its program. Ctrl-C, or `kill -INT PID` with the number of the recorder, \
              reaches the program.",
         ),
     ),
     (
         &["top", "monitor", "live", "watch"],
-        Wish::Advice(
+        MeantCommand::Advice(
             "did you mean `ascend-trace view FILE`, which follows a recording, or `ascend-trace record --metrics PORT APP`?",
         ),
     ),

@@ -2,24 +2,24 @@
 
 use serde::Serialize;
 
-use super::trace::{Condition, Losses};
+use super::trace::{Completeness, LossCounts};
 
 /// Completeness of a document's recordings.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Head {
+pub(super) struct DocumentHead {
     /// It ended, nothing is damaged, and nothing was lost.
     complete: bool,
     ended: bool,
     growing: bool,
     damage: Vec<String>,
     damaged_inside: usize,
-    pub(super) lost: Losses,
+    pub(super) lost: LossCounts,
 }
 
-impl Head {
+impl DocumentHead {
     /// Of all recordings that the document is about.
-    pub(super) fn of<'c>(conditions: impl IntoIterator<Item = &'c Condition>) -> Self {
-        let conditions: Vec<&Condition> = conditions.into_iter().collect();
+    pub(super) fn of<'c>(conditions: impl IntoIterator<Item = &'c Completeness>) -> Self {
+        let conditions: Vec<&Completeness> = conditions.into_iter().collect();
         let damage = conditions.iter().flat_map(|it| &it.damage);
         Self {
             complete: conditions.iter().all(|it| it.is_complete()),
@@ -29,12 +29,12 @@ impl Head {
             damaged_inside: conditions.iter().map(|it| it.damaged_inside).sum(),
             lost: conditions
                 .iter()
-                .fold(Losses::default(), |sum, it| sum.and(it.lost)),
+                .fold(LossCounts::default(), |sum, it| sum.and(it.lost)),
         }
     }
 }
 
-impl Head {
+impl DocumentHead {
     /// Whether the recordings are complete, else the reasons.
     pub(super) fn text(&self) -> String {
         if self.complete {
@@ -58,17 +58,17 @@ impl Head {
 
 /// A document that has nothing but its head and a report.
 #[derive(Debug, Serialize)]
-pub(super) struct Document<'r, R> {
+pub(super) struct ReportDocument<'r, R> {
     #[serde(flatten)]
-    head: Head,
+    head: DocumentHead,
     #[serde(flatten)]
     report: &'r R,
 }
 
-impl<'r, R> Document<'r, R> {
-    pub(super) fn of(report: &'r R, condition: &Condition) -> Self {
+impl<'r, R> ReportDocument<'r, R> {
+    pub(super) fn of(report: &'r R, condition: &Completeness) -> Self {
         Self {
-            head: Head::of([condition]),
+            head: DocumentHead::of([condition]),
             report,
         }
     }

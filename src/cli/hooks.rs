@@ -6,21 +6,21 @@ use ascend_trace_format::api::{ArgKind, Blocks, Function, TaskKind};
 
 use super::args::HooksArgs;
 use crate::output::{print, print_json};
-use crate::table::Rows;
+use crate::table::TableRows;
 use ascend_trace_tables as tables;
 
 /// The document of `hooks --json`.
 #[derive(Serialize)]
-pub(super) struct Document {
+pub(super) struct HooksDocument {
     /// Differs between builds with different records.
     table_hash: String,
-    functions: Vec<Hook>,
+    functions: Vec<HookEntry>,
     /// Functions of AscendCL that are not caught.
-    unhooked: Vec<Unhooked>,
+    unhooked: Vec<UnhookedFunction>,
 }
 
 #[derive(Serialize)]
-struct Hook {
+struct HookEntry {
     name: &'static str,
     header: &'static str,
     library: &'static str,
@@ -32,11 +32,11 @@ struct Hook {
     timed: bool,
     blocks: &'static str,
     returns: &'static str,
-    args: Vec<Argument>,
+    args: Vec<HookArgument>,
 }
 
 #[derive(Serialize)]
-struct Argument {
+struct HookArgument {
     name: &'static str,
     #[serde(rename = "type")]
     ctype: &'static str,
@@ -46,7 +46,7 @@ struct Argument {
 }
 
 #[derive(Serialize)]
-struct Unhooked {
+struct UnhookedFunction {
     name: &'static str,
     reason: &'static str,
 }
@@ -59,26 +59,26 @@ pub(crate) fn run(args: &HooksArgs) -> anyhow::Result<()> {
 }
 
 /// The content of `hooks --json`.
-pub(super) fn document() -> Document {
+pub(super) fn document() -> HooksDocument {
     let unhooked = tables::UNHOOKED.iter();
-    Document {
+    HooksDocument {
         table_hash: format!("{:016x}", tables::TABLE_HASH),
         functions: tables::FUNCTIONS.iter().map(hook).collect(),
         unhooked: unhooked
-            .map(|(name, reason)| Unhooked { name, reason })
+            .map(|(name, reason)| UnhookedFunction { name, reason })
             .collect(),
     }
 }
 
-fn hook(function: &Function) -> Hook {
-    let args = function.args.iter().map(|arg| Argument {
+fn hook(function: &Function) -> HookEntry {
+    let args = function.args.iter().map(|arg| HookArgument {
         name: arg.name,
         ctype: arg.ctype,
         kind: arg.kind.name(),
         out: arg.out,
         enumeration: Some(arg.enumeration).filter(|name| !name.is_empty()),
     });
-    Hook {
+    HookEntry {
         name: function.name,
         header: function.header,
         library: function.library,
@@ -94,7 +94,7 @@ fn hook(function: &Function) -> Hook {
 }
 
 fn text() -> String {
-    let table = Rows::of(tables::FUNCTIONS)
+    let table = TableRows::of(tables::FUNCTIONS)
         .left("function", |it| it.name)
         .left("library", |it| it.library)
         .left("role", |it| it.role.name())

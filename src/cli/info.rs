@@ -13,21 +13,21 @@ use anyhow::Context;
 use ascend_trace_analysis::{Fold, Step};
 
 use super::args::ReportArgs;
-use super::trace::{self, Condition};
+use super::trace::{self, Completeness};
 use crate::output::{print, print_json};
-use coverage::Coverage;
-use document::{Document, Facts};
-use refused::Refused;
+use coverage::LibraryCoverage;
+use document::{InfoDocument, RecordingFacts};
+use refused::RefusedOperators;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut recording = trace::open_any(&args.file)?;
-    let facts = Facts::of(&mut recording)?;
+    let facts = RecordingFacts::of(&mut recording)?;
     // The completeness of the file is the purpose of this command.
     trace::check(&mut recording, true)?;
     trace::say_warnings(&args.file, &recording);
-    let condition = Condition::of_recording(&recording);
+    let condition = Completeness::of_recording(&recording);
     let status = condition.status(args.strict);
-    let document = Document::of(recording.things(), facts, &condition);
+    let document = InfoDocument::of(recording.things(), facts, &condition);
     match args.json {
         true => print_json("info", &document)?,
         false => print(&text::text(&document))?,
@@ -39,11 +39,11 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
 /// it called by name.
 pub(super) fn missing_operators(file: &Path) -> anyhow::Result<BTreeSet<String>> {
     let mut recording = trace::open_any(file)?;
-    let refused = Refused::default()
+    let refused = RefusedOperators::default()
         .of_recording(&mut recording, Step::default(), |_| true)
         .with_context(|| format!("cannot read {}", file.display()))?;
     let coverage = coverage::of(recording.things());
-    let absent = coverage.iter().flat_map(Coverage::absent);
+    let absent = coverage.iter().flat_map(LibraryCoverage::absent);
     let mut missing = operators(absent);
     missing.extend(refused.unwrap_or_default());
     Ok(missing)
@@ -62,8 +62,12 @@ fn operators<'a>(functions: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
 
 /// The content of `info --json`.
 #[cfg(test)]
-pub(super) fn document(trace: &ascend_trace_recording::Trace) -> Document {
-    Document::of(trace, Facts::of_trace(trace), &Condition::of(trace, &[]))
+pub(super) fn document(trace: &ascend_trace_recording::Trace) -> InfoDocument {
+    InfoDocument::of(
+        trace,
+        RecordingFacts::of_trace(trace),
+        &Completeness::of(trace, &[]),
+    )
 }
 
 #[cfg(test)]

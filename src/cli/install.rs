@@ -17,11 +17,11 @@ const NAME: &str = "ascend-trace";
 pub(crate) struct CompletionsArgs {
     /// The shell that reads the script
     #[arg(value_enum)]
-    pub(crate) shell: ShellWord,
+    pub(crate) shell: ShellArg,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ShellWord {
+pub(crate) enum ShellArg {
     /// For ~/.local/share/bash-completion/completions/ascend-trace
     Bash,
     /// For a file _ascend-trace in a folder of $fpath
@@ -42,11 +42,11 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     print(&script(args.shell))
 }
 
-fn script(shell: ShellWord) -> String {
+fn script(shell: ShellArg) -> String {
     match shell {
-        ShellWord::Bash => bash(),
-        ShellWord::Zsh => generated(Shell::Zsh, NAME),
-        ShellWord::Fish => generated(Shell::Fish, NAME),
+        ShellArg::Bash => bash(),
+        ShellArg::Zsh => generated(Shell::Zsh, NAME),
+        ShellArg::Fish => generated(Shell::Fish, NAME),
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn shells_complete_every_command_and_the_options_of_a_recording() {
-        for shell in [ShellWord::Bash, ShellWord::Zsh, ShellWord::Fish] {
+        for shell in [ShellArg::Bash, ShellArg::Zsh, ShellArg::Fish] {
             let script = script(shell);
             for command in COMMANDS {
                 assert!(script.contains(command), "{shell:?} knows no {command}");
@@ -151,7 +151,7 @@ mod tests {
         let program = format!(
             "{}\nCOMP_WORDS=({list})\nCOMP_CWORD={}\n_ascend_trace ascend-trace '{last}' '{previous}'\n\
              echo \"${{COMPREPLY[@]}}\"\ncomplete -p ascend-trace",
-            script(ShellWord::Bash),
+            script(ShellArg::Bash),
             before.len(),
         );
         let mut bash = std::process::Command::new("bash");

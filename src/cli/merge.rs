@@ -15,10 +15,10 @@ use ascend_trace_recording::file::{Lost, MergeError, MergeInput, merge};
 
 use super::args::MergeArgs;
 use super::clocks;
-use super::trace::{self, Condition};
+use super::trace::{self, Completeness};
 use crate::output::{say, tell};
-use inputs::Input;
-use output::Output;
+use inputs::MergedRecording;
+use output::MergeOutput;
 
 pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     // Before the work, not after it.
@@ -53,10 +53,10 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<u8> {
 /// Writes the merged file. Returns the unreadable parts of each input.
 fn write(
     args: &MergeArgs,
-    (inputs, recorded, alignment): (&[Input], &[Recorded], &Alignment),
+    (inputs, recorded, alignment): (&[MergedRecording], &[Recorded], &Alignment),
     notes: &[(usize, String)],
 ) -> anyhow::Result<Vec<Vec<Warning>>> {
-    let mut output = Output::create(&args.output)?;
+    let mut output = MergeOutput::create(&args.output)?;
     let processes = processes(inputs);
     let session = session::of((inputs, recorded, alignment), notes, &processes);
     let times: Vec<_> = (0..inputs.len())
@@ -78,13 +78,13 @@ fn write(
 }
 
 /// The numbers that the processes of each input get: by rank, as the inputs are in their order.
-fn processes(inputs: &[Input]) -> Vec<BTreeMap<u32, u32>> {
+fn processes(inputs: &[MergedRecording]) -> Vec<BTreeMap<u32, u32>> {
     let mut numbers = 1..;
-    let of = |input: &Input| input.processes.iter().copied().zip(&mut numbers).collect();
+    let of = |input: &MergedRecording| input.processes.iter().copied().zip(&mut numbers).collect();
     inputs.iter().map(of).collect()
 }
 
-fn explained(error: MergeError, inputs: &[Input], output: &Path) -> Error {
+fn explained(error: MergeError, inputs: &[MergedRecording], output: &Path) -> Error {
     match error {
         MergeError::Input(number, error) => {
             let path = inputs[number].path.display();
@@ -95,11 +95,11 @@ fn explained(error: MergeError, inputs: &[Input], output: &Path) -> Error {
     }
 }
 
-fn condition(input: &Input, warnings: &[Warning]) -> Condition {
+fn condition(input: &MergedRecording, warnings: &[Warning]) -> Completeness {
     let is_open = |it: &&Warning| !input.growing || !it.is_of_end();
     let damage = warnings.iter().filter(is_open);
     let inside = warnings.iter().filter(|it| !it.is_of_end());
-    Condition {
+    Completeness {
         damage: damage.map(Warning::to_string).collect(),
         damaged_inside: inside.count(),
         ended: input.ended,

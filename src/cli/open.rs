@@ -18,7 +18,7 @@ use tiny_http::Server;
 use super::args::{OpenArgs, STDIN};
 use super::{export, trace};
 use crate::output::{print, say, tell};
-use answer::{Offer, Outcome};
+use answer::{ResponseOutcome, TraceOffer};
 
 pub(crate) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
     let ui = args.ui.trim_end_matches('/');
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
     let mut file = trace::unnamed(&folder)
         .with_context(|| format!("cannot keep the export in {}", folder.display()))?;
     let status = export::into_unnamed(&args.export(), &mut file)?;
-    let offer = Offer {
+    let offer = TraceOffer {
         path: format!("/{}/{}", token()?, name(&args.file)),
         origin: origin(ui).to_owned(),
         bytes: file.metadata().context("cannot read the export")?.len(),
@@ -60,14 +60,14 @@ fn listen(port: u16) -> anyhow::Result<Server> {
 }
 
 /// Answers until the trace has been fetched.
-fn serve(server: &Server, offer: &Offer) {
+fn serve(server: &Server, offer: &TraceOffer) {
     for request in server.incoming_requests() {
         match offer.answer(request) {
-            Outcome::Fetched => return tell("the trace has been fetched"),
-            Outcome::BrokenOff => {
+            ResponseOutcome::Fetched => return tell("the trace has been fetched"),
+            ResponseOutcome::BrokenOff => {
                 say("the browser stopped before the end of the trace: load the page again")
             }
-            Outcome::Other => {}
+            ResponseOutcome::Other => {}
         }
     }
 }

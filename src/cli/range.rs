@@ -45,7 +45,7 @@ pub(crate) fn parse(text: &str) -> Result<RelativeRange, String> {
     };
     let (begin, end) = (moment(begin), moment(end));
     // A time without a unit is the smaller mistake: `1..2parsec` has a unit for both.
-    let is_unitless = |it: &Result<_, NoRange>| matches!(it, Err((NoDuration::Unitless, _)));
+    let is_unitless = |it: &Result<_, RangeError>| matches!(it, Err((NoDuration::Unitless, _)));
     let is_worse = is_unitless(&begin) && end.is_err() && !is_unitless(&end);
     let (begin, end) = match is_worse {
         true => (Ok(None), end),
@@ -65,9 +65,9 @@ pub(crate) fn parse(text: &str) -> Result<RelativeRange, String> {
 }
 
 /// Why a text is no time of a range, and the same in words.
-type NoRange = (NoDuration, String);
+type RangeError = (NoDuration, String);
 
-fn time(text: &str) -> Result<i64, NoRange> {
+fn time(text: &str) -> Result<i64, RangeError> {
     let ns = parse_duration(text).map_err(|why| {
         let text = format!("`{text}` {why}");
         (why, text)

@@ -2,11 +2,11 @@
 
 use std::io::{self, IsTerminal};
 
-use super::args::{EngineWord, OutputArgs, RecordArgs};
+use super::args::{EngineArg, OutputArgs, RecordArgs};
 use super::dataset;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::say;
-use crate::recording::{self, Plan};
+use crate::recording::{self, RecordOptions};
 use crate::unpack;
 use ascend_trace_collector::target::Target;
 
@@ -45,11 +45,11 @@ fn is_file(target: &Target) -> bool {
     }
 }
 
-fn plan(args: RecordArgs) -> Result<Plan, Failure> {
+fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
     if let Some(options) = &args.soft {
         check_soft(options)?;
     }
-    Ok(Plan {
+    Ok(RecordOptions {
         target: target(&args.output, args.app.first()),
         live: is_live(&args.output)?,
         timing: args.timing,
@@ -57,8 +57,8 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
         buffer: args.buffer as usize * (1 << 20),
         wait: args.wait,
         engine: match args.engine {
-            EngineWord::Preload => None,
-            EngineWord::Frida => Some(unpack::engine().or_status(TOOL_FAILED)?),
+            EngineArg::Preload => None,
+            EngineArg::Frida => Some(unpack::engine().or_status(TOOL_FAILED)?),
         },
         marks: !args.no_mstx,
         python: args.python,
@@ -85,7 +85,7 @@ pub(super) fn check_soft(_options: &str) -> Result<(), Failure> {
 
 fn target(args: &OutputArgs, program: Option<&std::ffi::OsString>) -> Target {
     named_target(args)
-        .unwrap_or_else(|| Plan::default_target(&program.cloned().unwrap_or_default()))
+        .unwrap_or_else(|| RecordOptions::default_target(&program.cloned().unwrap_or_default()))
 }
 
 /// The target that the user asked for.

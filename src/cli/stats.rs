@@ -15,11 +15,11 @@ use ascend_trace_recording::units::{duration, duration_with_error};
 use ascend_trace_recording::{TimeRange, Trace};
 
 use super::args::StatsArgs;
-use super::head::Head;
-use super::trace::{self, Condition};
+use super::head::DocumentHead;
+use super::trace::{self, Completeness};
 use crate::output::{print, print_json};
 use crate::symbols;
-use crate::table::{Rows, Table, count};
+use crate::table::{TableRows, TextTable, count};
 
 /// Rows of a table before the rest is summed up.
 const ROWS: usize = 40;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     trace::check(&mut recording, args.report.strict)?;
     trace::say_warnings(file, &recording);
     symbols::say_missing(&recording);
-    let condition = Condition::of_recording(&recording);
+    let condition = Completeness::of_recording(&recording);
     match args.report.json {
         true => print_json("stats", &document(&stats, &condition)?)?,
         false => {
@@ -48,12 +48,13 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
 }
 
 /// The content of `stats --json`.
-fn document(stats: &Stats, condition: &Condition) -> anyhow::Result<Value> {
+fn document(stats: &Stats, condition: &Completeness) -> anyhow::Result<Value> {
     let mut document = serde_json::to_value(stats).context("cannot write JSON")?;
     if let Some(fields) = document.as_object_mut() {
         // The frame says which document this is, and its version.
         fields.remove("schema");
-        let head = serde_json::to_value(Head::of([condition])).context("cannot write JSON")?;
+        let head =
+            serde_json::to_value(DocumentHead::of([condition])).context("cannot write JSON")?;
         if let Value::Object(head) = head {
             fields.extend(head);
         }
@@ -77,14 +78,14 @@ fn unusual_clocks(trace: &Trace) -> String {
 #[cfg(test)]
 pub(super) fn document_of(trace: &Trace) -> anyhow::Result<Value> {
     let stats = Stats::of(trace);
-    document(&stats, &Condition::of(trace, &[]))
+    document(&stats, &Completeness::of(trace, &[]))
 }
 
 /// `span` is that of the whole recording. With `several` processes, which may have the same pid, tables
 /// have their numbers.
 fn text(
     stats: &Stats,
-    condition: &Condition,
+    condition: &Completeness,
     (span, several): (Option<TimeRange>, bool),
 ) -> String {
     let begin = span.map_or(0, |span| span.begin);
@@ -170,10 +171,10 @@ fn worked((value, error): (i64, i64), unestimated: u64) -> String {
 
 /// Adds the columns that say how long tasks took.
 fn task_durations<T>(
-    rows: Rows<T>,
+    rows: TableRows<T>,
     tasks: impl Fn(&T) -> u64,
     of: impl Fn(&T) -> &TaskDurations,
-) -> Rows<T> {
+) -> TableRows<T> {
     let untimed = rows.iter().any(|it| of(it).count < tasks(it));
     let unclear = rows.iter().any(|it| of(it).unclear > 0);
     let known = |it: Option<i64>| or_dash(it.map(duration));
@@ -193,7 +194,7 @@ fn task_durations<T>(
 }
 
 /// Adds the columns that say how long something took.
-fn durations<T>(rows: Rows<T>, of: impl Fn(&T) -> &Durations) -> Rows<T> {
+fn durations<T>(rows: TableRows<T>, of: impl Fn(&T) -> &Durations) -> TableRows<T> {
     rows.right("total", |it| duration(of(it).total_ns))
         .right("mean", |it| duration(of(it).mean_ns))
         .right("p50", |it| duration(of(it).p50_ns))
@@ -249,12 +250,12 @@ fn untimed(stats: &Stats) -> String {
     }
 }
 
-fn streams(stats: &Stats) -> Table {
+fn streams(stats: &Stats) -> TextTable {
     let named = |it: &&StreamStats| match it.is_default {
         true => format!("{} (default)", it.stream_id),
         false => it.stream_id.to_string(),
     };
-    Rows::of(used(stats).take(ROWS))
+    TableRows::of(used(stats).take(ROWS))
         .right("process", |it| it.process)
         .right("pid", |it| it.pid)
         .right("device", |it| it.device)
@@ -272,8 +273,8 @@ fn streams(stats: &Stats) -> Table {
         .table()
 }
 
-fn devices(stats: &Stats) -> Table {
-    Rows::of(stats.devices.iter().take(ROWS))
+fn devices(stats: &Stats) -> TextTable {
+    TableRows::of(stats.devices.iter().take(ROWS))
         .right("process", |it| it.process)
         .right("pid", |it| it.pid)
         .right("device", |it| it.device)
@@ -296,8 +297,8 @@ fn devices(stats: &Stats) -> Table {
         .table()
 }
 
-fn threads(stats: &Stats) -> Table {
-    Rows::of(stats.threads.iter().take(ROWS))
+fn threads(stats: &Stats) -> TextTable {
+    TableRows::of(stats.threads.iter().take(ROWS))
         .right("process", |it| it.process)
         .right("pid", |it| it.pid)
         .right("tid", |it| it.tid)
@@ -310,8 +311,8 @@ fn threads(stats: &Stats) -> Table {
         .table()
 }
 
-fn operations(stats: &Stats) -> Table {
-    let rows = Rows::of(stats.operations.iter().take(ROWS))
+fn operations(stats: &Stats) -> TextTable {
+    let rows = TableRows::of(stats.operations.iter().take(ROWS))
         .left("operation", |it| it.name.clone())
         .left("kind", |it| it.kind)
         .right("count", |it| count(it.count));
@@ -322,8 +323,8 @@ fn operations(stats: &Stats) -> Table {
         .table()
 }
 
-fn parts(stats: &Stats) -> Table {
-    let rows = Rows::of(stats.parts.iter().take(ROWS))
+fn parts(stats: &Stats) -> TextTable {
+    let rows = TableRows::of(stats.parts.iter().take(ROWS))
         .left("operation", |it| it.operation.clone())
         .right("node", |it| or_dash(it.node))
         .left("part", |it| it.name.clone())
@@ -332,7 +333,7 @@ fn parts(stats: &Stats) -> Table {
     durations(rows, |it| &it.time).table()
 }
 
-fn graphs(stats: &Stats) -> Table {
+fn graphs(stats: &Stats) -> TextTable {
     let outcome = |it: &&GraphStats| match it.code {
         Some(code) => format!("{} {code}", it.outcome),
         None => it.outcome.to_owned(),
@@ -341,7 +342,7 @@ fn graphs(stats: &Stats) -> Table {
         let streams = it.streams.iter().map(i64::to_string);
         streams.collect::<Vec<_>>().join(" ")
     };
-    let rows = Rows::of(stats.graphs.iter().take(ROWS))
+    let rows = TableRows::of(stats.graphs.iter().take(ROWS))
         .right("process", |it| it.process)
         .right("pid", |it| it.pid)
         .right("graph", |it| it.graph)
@@ -354,8 +355,8 @@ fn graphs(stats: &Stats) -> Table {
         .table()
 }
 
-fn apis(stats: &Stats) -> Table {
-    let rows = Rows::of(stats.apis.iter().take(ROWS))
+fn apis(stats: &Stats) -> TextTable {
+    let rows = TableRows::of(stats.apis.iter().take(ROWS))
         .left("function", |it| it.name.clone())
         .right("count", |it| count(it.count))
         .right("errors", |it| count(it.errors));
@@ -363,9 +364,9 @@ fn apis(stats: &Stats) -> Table {
 }
 
 /// Times are relative to the begin of the recording, as in ranges.
-fn open_calls(stats: &Stats, begin: i64) -> Table {
+fn open_calls(stats: &Stats, begin: i64) -> TextTable {
     let stream = |it: &&OpenCallStats| it.device.zip(it.stream_id).map(of_device);
-    Rows::of(stats.open_calls.iter().take(ROWS))
+    TableRows::of(stats.open_calls.iter().take(ROWS))
         .left("function", |it| it.name.clone())
         .right("pid", |it| it.pid)
         .right("tid", |it| it.tid)
@@ -393,8 +394,8 @@ fn of_device((device, stream): (u32, i64)) -> String {
     format!("device {device} stream {stream}")
 }
 
-fn causes(stats: &Stats) -> Table {
-    Rows::of(stats.stall_causes.iter().take(ROWS))
+fn causes(stats: &Stats) -> TextTable {
+    TableRows::of(stats.stall_causes.iter().take(ROWS))
         .left("cause", |it| it.cause)
         .left("of", |it| format!("{}s", it.lane))
         .right("count", |it| count(it.count))
@@ -408,13 +409,13 @@ fn causes(stats: &Stats) -> Table {
         .table()
 }
 
-fn worst(stats: &Stats) -> Table {
+fn worst(stats: &Stats) -> TextTable {
     let place = |it: &&StallStats| match (it.tid, it.device, it.stream_id) {
         (Some(tid), ..) => format!("thread {tid}"),
         (None, Some(device), Some(stream)) => of_device((device, stream)),
         _ => format!("process {}", it.pid),
     };
-    Rows::of(stats.worst_stalls.iter().take(ROWS))
+    TableRows::of(stats.worst_stalls.iter().take(ROWS))
         .right("duration", |it| duration(it.length_ns))
         .left("cause", |it| it.cause)
         .right("process", |it| it.process)

@@ -9,11 +9,11 @@ use ascend_trace_analysis::steps::{Comparison, More, Report, StepSums};
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::StepsArgs;
-use super::by::By;
-use super::head::Document;
-use super::trace::{self, Condition};
+use super::by::StepChoice;
+use super::head::ReportDocument;
+use super::trace::{self, Completeness};
 use crate::output::{print, print_json};
-use crate::table::{Rows, count};
+use crate::table::{TableRows, count};
 
 /// Steps of a process that are listed, unless all are asked for.
 const LISTED: usize = 40;
@@ -24,16 +24,16 @@ const DIFFERENCES: usize = 12;
 pub(crate) fn run(args: &StepsArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
     let mut recording = trace::open_any(file)?;
-    let by = By::new(args.by.as_deref(), args.repeated);
+    let by = StepChoice::new(args.by.as_deref(), args.repeated);
     let report = by.with(|wanted| Report::of_recording(&mut recording, Step::default(), wanted));
     let report = report.with_context(|| format!("cannot read {}", file.display()))?;
     trace::check(&mut recording, args.report.strict)?;
     trace::say_warnings(file, &recording);
-    let condition = Condition::of_recording(&recording);
+    let condition = Completeness::of_recording(&recording);
     by.check(!report.steps.is_empty())?;
     let begin = recording.span().map_or(0, |span| span.begin);
     match args.report.json {
-        true => print_json("steps", &Document::of(&report, &condition))?,
+        true => print_json("steps", &ReportDocument::of(&report, &condition))?,
         false => print(&text(&report, begin, args.all))?,
     }
     Ok(condition.status(args.report.strict))
@@ -100,7 +100,7 @@ fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String 
     let own = report.steps.iter();
     let own: Vec<&StepStats> = own.filter(|it| it.process == sums.process).collect();
     let most = if all { usize::MAX } else { LISTED };
-    let table = Rows::of(own.iter().take(most))
+    let table = TableRows::of(own.iter().take(most))
         .left("step", |it| it.name.clone())
         .right("begin", |it| moment(it.begin_ns - begin))
         .right("duration", |it| duration(it.length_ns))
@@ -136,7 +136,7 @@ fn comparison(found: &Comparison) -> String {
         median.name,
     );
     let more = found.more.iter().filter(|it| it.difference_ns() > 0);
-    let table = Rows::of(more.take(DIFFERENCES))
+    let table = TableRows::of(more.take(DIFFERENCES))
         .right("more", |it| duration(it.difference_ns()))
         .left("of", |it| it.kind)
         .left("what", |it| it.name.clone())

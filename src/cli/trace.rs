@@ -21,7 +21,7 @@ use crate::viewing::recorder;
 
 /// Completeness of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Condition {
+pub(crate) struct Completeness {
     /// What cannot be read or is missing, in words.
     pub(crate) damage: Vec<String>,
     /// How many of these are not about the end of the file.
@@ -29,17 +29,17 @@ pub(crate) struct Condition {
     pub(crate) ended: bool,
     /// Whether a recorder still writes the file. Nothing is missing at its end then.
     pub(crate) growing: bool,
-    pub(crate) lost: Losses,
+    pub(crate) lost: LossCounts,
 }
 
 /// Calls and other records that the recorder lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Losses {
+pub(crate) struct LossCounts {
     pub(crate) calls: u64,
     pub(crate) others: u64,
 }
 
-impl Losses {
+impl LossCounts {
     pub(crate) fn of(trace: &Trace) -> Self {
         let losses = trace.losses();
         Self {
@@ -60,7 +60,7 @@ impl Losses {
     }
 }
 
-impl Condition {
+impl Completeness {
     /// Of a recording as far as it has been read.
     pub(crate) fn of_recording(recording: &Recording) -> Self {
         let condition = Self::of(recording.things(), &recording.final_warnings());
@@ -78,7 +78,7 @@ impl Condition {
             damaged_inside: inside.count(),
             ended: trace.end().is_some(),
             growing: warnings.iter().any(|warning| warning.lost == Lost::Rest),
-            lost: Losses::of(trace),
+            lost: LossCounts::of(trace),
         }
     }
 
@@ -173,9 +173,9 @@ pub(crate) fn settle(path: &Path, recording: &mut Recording) -> Result<(), OpenE
 }
 
 /// Results about a recording.
-pub(crate) struct Told<A> {
+pub(crate) struct Reported<A> {
     pub(crate) answer: A,
-    pub(crate) condition: Condition,
+    pub(crate) condition: Completeness,
     /// Timestamps are counted from here.
     pub(crate) begin: i64,
 }
@@ -186,16 +186,16 @@ pub(crate) fn fold<F: Fold>(
     recording: &mut Recording,
     fold: F,
     strict: bool,
-) -> anyhow::Result<Told<F::Answer>> {
+) -> anyhow::Result<Reported<F::Answer>> {
     let answer = fold
         .of_recording(recording, Step::default(), |_| true)
         .with_context(|| format!("cannot read {}", path.display()))?
         .context("it was cancelled")?;
     check(recording, strict)?;
     say_warnings(path, recording);
-    Ok(Told {
+    Ok(Reported {
         answer,
-        condition: Condition::of_recording(recording),
+        condition: Completeness::of_recording(recording),
         begin: begin(recording),
     })
 }
@@ -243,7 +243,7 @@ pub(crate) fn descriptor_path(file: &File) -> PathBuf {
 }
 
 /// Reports damage and losses after the view.
-pub(crate) fn say_condition(path: &Path, condition: &Condition) {
+pub(crate) fn say_condition(path: &Path, condition: &Completeness) {
     for damage in &condition.damage {
         say(format!("{}: {damage}", path.display()));
     }
@@ -251,7 +251,7 @@ pub(crate) fn say_condition(path: &Path, condition: &Condition) {
 }
 
 /// Reports losses of the recording.
-pub(crate) fn say_losses(path: &Path, losses: Losses) {
+pub(crate) fn say_losses(path: &Path, losses: LossCounts) {
     if losses.total() > 0 {
         say(format!(
             "{}: {} calls and {} other records were lost while recording",
@@ -267,5 +267,5 @@ pub(crate) fn say_warnings(path: &Path, recording: &Recording) {
     for warning in recording.final_warnings() {
         say(format!("{}: {warning}", path.display()));
     }
-    say_losses(path, Losses::of(recording.things()));
+    say_losses(path, LossCounts::of(recording.things()));
 }

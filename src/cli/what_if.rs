@@ -2,7 +2,7 @@
 
 mod words;
 
-pub(super) use words::{Word, parse as change};
+pub(super) use words::{ChangeSpec, parse as change};
 
 use anyhow::Context;
 
@@ -13,10 +13,10 @@ use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
 
 use super::args::WhatIfArgs;
-use super::head::Document;
-use super::trace::{self, Condition};
+use super::head::ReportDocument;
+use super::trace::{self, Completeness};
 use crate::output::{print, print_json};
-use crate::table::{Rows, count};
+use crate::table::{TableRows, count};
 
 pub(crate) fn run(args: &WhatIfArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
@@ -25,20 +25,20 @@ pub(crate) fn run(args: &WhatIfArgs) -> anyhow::Result<u8> {
         .with_context(|| format!("cannot read {}", file.display()))?;
     trace::check(&mut recording, args.report.strict)?;
     trace::say_warnings(file, &recording);
-    let condition = Condition::of_recording(&recording);
+    let condition = Completeness::of_recording(&recording);
     let changes: Vec<_> = args
         .changes
         .iter()
         .map(|it| it.resolve(&simulated))
         .collect::<anyhow::Result<_>>()?;
-    let words = args.changes.iter().map(Word::text).collect();
+    let words = args.changes.iter().map(ChangeSpec::text).collect();
     let report = match changes.is_empty() {
         _ if args.syncs => simulated.syncs(),
         true => simulated.suggest(),
         false => simulated.predict(&changes, words),
     };
     match args.report.json {
-        true => print_json("what-if", &Document::of(&report, &condition))?,
+        true => print_json("what-if", &ReportDocument::of(&report, &condition))?,
         false if args.syncs => print(&(head(&report) + &syncs(&report.syncs)))?,
         false => print(&text(&report, !changes.is_empty()))?,
     }
@@ -96,7 +96,7 @@ fn asked(found: &Prediction) -> String {
         .streams
         .windows(2)
         .any(|it| it[0].process != it[1].process);
-    let table = Rows::of(&found.streams)
+    let table = TableRows::of(&found.streams)
         .left("process", |it| it.process)
         .left("device", |it| it.device)
         .left("stream", |it| it.stream_id)
@@ -116,7 +116,7 @@ fn syncs(found: &[Sync]) -> String {
         return "\nno call waited for a device\n".to_owned();
     }
     let several = found.windows(2).any(|it| it[0].tid != it[1].tid);
-    let table = Rows::of(found)
+    let table = TableRows::of(found)
         .right("blocked", |it| duration(it.blocked_ns))
         .right("needed", |it| duration(it.needed_ns))
         .right("not needed", |it| duration(it.not_needed_ns))
@@ -144,7 +144,7 @@ fn syncs(found: &[Sync]) -> String {
 
 fn table(found: &[Prediction]) -> String {
     let percent = |it: f64| format!("{:.1} %", it * 100.0);
-    Rows::of(found)
+    TableRows::of(found)
         .right("less", |it| percent(it.saved))
         .right("±", |it| percent(it.error))
         .right("time", |it| duration(it.saved_ns))

@@ -9,8 +9,8 @@ use ascend_trace_analysis::hang::{Late, Recorded, Report, late};
 use ascend_trace_recording::Recording;
 
 use super::args::WhyArgs;
-use super::head::Document;
-use super::trace::{self, Told};
+use super::head::ReportDocument;
+use super::trace::{self, Reported};
 use crate::error::{TROUBLE, whole};
 use crate::hang;
 use crate::output::{print, print_json, say};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &WhyArgs) -> anyhow::Result<u8> {
 }
 
 fn one(asked: &Path, args: &WhyArgs) -> anyhow::Result<u8> {
-    let why = Why::of(asked, args.strict)?;
+    let why = HangReport::of(asked, args.strict)?;
     match args.json {
         true => print_json("why", &why.document())?,
         false => print(&why.text())?,
@@ -38,7 +38,7 @@ fn several(asked: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
     let mut status = 0;
     let mut found = Vec::new();
     for asked in asked {
-        match Why::of(asked, args.strict) {
+        match HangReport::of(asked, args.strict) {
             Ok(why) => {
                 status = status.max(why.told.condition.status(args.strict));
                 if !args.json {
@@ -57,45 +57,45 @@ fn several(asked: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
             }
         }
     }
-    let late = late(&found.iter().map(Why::recorded).collect::<Vec<_>>());
+    let late = late(&found.iter().map(HangReport::recorded).collect::<Vec<_>>());
     if !args.json {
         let name = |at: usize| found.get(at).map(|why| why.file.display().to_string());
         print(&hang::text::across(&late, name))?;
     }
     if args.json {
-        let recordings = found.iter().map(|why| Entry {
+        let recordings = found.iter().map(|why| WhyEntry {
             file: why.file.display().to_string(),
             document: why.document(),
         });
         let recordings = recordings.collect();
-        print_json("why", &Documents { recordings, late })?;
+        print_json("why", &WhyDocuments { recordings, late })?;
     }
     Ok(status)
 }
 
 /// The content of `why --json` for several recordings.
 #[derive(Serialize)]
-struct Documents<'w> {
-    recordings: Vec<Entry<'w>>,
+struct WhyDocuments<'w> {
+    recordings: Vec<WhyEntry<'w>>,
     late: Vec<Late>,
 }
 
 #[derive(Serialize)]
-struct Entry<'w> {
+struct WhyEntry<'w> {
     file: String,
     #[serde(flatten)]
-    document: Document<'w, Report>,
+    document: ReportDocument<'w, Report>,
 }
 
 /// The report on one recording.
-struct Why {
+struct HangReport {
     file: PathBuf,
-    told: Told<Report>,
+    told: Reported<Report>,
     host: String,
     since_1970_ns: i64,
 }
 
-impl Why {
+impl HangReport {
     /// Of a file, or of a process that is being recorded.
     fn of(asked: &Path, strict: bool) -> anyhow::Result<Self> {
         match process(asked) {
@@ -139,8 +139,8 @@ impl Why {
         }
     }
 
-    fn document(&self) -> Document<'_, Report> {
-        Document::of(&self.told.answer, &self.told.condition)
+    fn document(&self) -> ReportDocument<'_, Report> {
+        ReportDocument::of(&self.told.answer, &self.told.condition)
     }
 
     fn text(&self) -> String {

@@ -7,7 +7,7 @@ use ascend_trace_analysis::stats::Place;
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::{duration, moment};
 
-use crate::table::{Rows, Table, count};
+use crate::table::{TableRows, TextTable, count};
 
 /// Culprits, threads and streams that are listed.
 const ROWS: usize = 20;
@@ -220,9 +220,9 @@ fn chain(thread: &ThreadState) -> String {
     lines(&text)
 }
 
-fn threads(report: &Report) -> Table {
+fn threads(report: &Report) -> TextTable {
     let open = |it: &ThreadState| it.open_calls.last().cloned();
-    Rows::of(report.threads.iter().take(ROWS))
+    TableRows::of(report.threads.iter().take(ROWS))
         .right("process", |it| it.process)
         .right("thread", |it| it.tid)
         .left("name", |it| it.thread.clone())
@@ -270,7 +270,7 @@ fn on(stream: Option<i64>, event: Option<u32>) -> String {
     }
 }
 
-fn last_calls(report: &Report, begin: i64) -> Table {
+fn last_calls(report: &Report, begin: i64) -> TextTable {
     let threads = report.threads.iter().take(ROWS);
     let calls = threads.flat_map(|thread| thread.last_calls.iter().map(move |it| (thread, it)));
     let code = |it: &LastCall| match it.code {
@@ -278,7 +278,7 @@ fn last_calls(report: &Report, begin: i64) -> Table {
         Some(code) => code.to_string(),
         None => "left".to_owned(),
     };
-    Rows::of(calls)
+    TableRows::of(calls)
         .right("process", |it| it.0.process)
         .right("thread", |it| it.0.tid)
         .right("returned", |it| moment(it.1.end_ns.saturating_sub(begin)))
@@ -290,8 +290,8 @@ fn last_calls(report: &Report, begin: i64) -> Table {
         .table()
 }
 
-fn streams(report: &Report) -> Table {
-    Rows::of(report.streams.iter().take(ROWS))
+fn streams(report: &Report) -> TextTable {
+    TableRows::of(report.streams.iter().take(ROWS))
         .right("process", |it| it.process)
         .right("device", |it| it.device)
         .right("stream", |it| it.stream_id)

@@ -4,42 +4,42 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::elf::{self, Program};
+use super::elf::{self, ProgramFile};
 use crate::error::{Failure, NOT_EXECUTABLE, OrStatus, TOOL_FAILED};
 
 const SET_USER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
 
 /// Checks the program file; scripts and other files that the kernel can start pass.
-pub(crate) fn check(path: &Path) -> Result<Program, Failure> {
+pub(crate) fn check(path: &Path) -> Result<ProgramFile, Failure> {
     let shown = path.display();
     // A program may be executable without being readable; then it is simply tried.
     let program = match elf::inspect(path) {
         Ok(program) => program,
-        Err(_) if std::fs::File::open(path).is_err() => Program::Other,
+        Err(_) if std::fs::File::open(path).is_err() => ProgramFile::Other,
         Err(error) => return Err(error).or_status(NOT_EXECUTABLE),
     };
     match &program {
-        Program::Static => {
+        ProgramFile::Static => {
             let text = format!(
                 "{shown}: is statically linked, so no library can be loaded into it: \
                  link it dynamically, or trace a program that it starts"
             );
             Err(Failure::new(TOOL_FAILED, text))
         }
-        Program::Foreign { machine } => {
+        ProgramFile::Foreign { machine } => {
             let own = std::env::consts::ARCH;
             let text = format!("{shown}: is built for {machine}, this machine is {own}");
             Err(Failure::new(NOT_EXECUTABLE, text))
         }
-        Program::Dynamic(dynamic) if let Some(library) = dynamic.other_library() => {
+        ProgramFile::Dynamic(dynamic) if let Some(library) = dynamic.other_library() => {
             let text = format!(
                 "{shown}: is linked to {library}, and the tracer's library needs glibc: build it for glibc, \
                  or trace a program that starts it"
             );
             Err(Failure::new(TOOL_FAILED, text))
         }
-        Program::Dynamic(_) if gains_privileges(path) => {
+        ProgramFile::Dynamic(_) if gains_privileges(path) => {
             let text = format!(
                 "{shown}: gains privileges when it starts (setuid, setgid or file capabilities), \
                  so the loader would ignore the tracer: run a copy without them"
@@ -94,11 +94,11 @@ mod tests {
     fn an_ordinary_program_and_a_script_pass() {
         assert!(matches!(
             check(Path::new("/bin/sh")),
-            Ok(Program::Dynamic(_))
+            Ok(ProgramFile::Dynamic(_))
         ));
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("script");
         std::fs::write(&path, "#!/bin/sh\n").unwrap();
-        assert_eq!(check(&path).unwrap(), Program::Other);
+        assert_eq!(check(&path).unwrap(), ProgramFile::Other);
     }
 }

@@ -10,9 +10,9 @@ use object::{Endianness, FileKind, ReadCache, ReadRef};
 
 /// A program file, as far as it matters here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Program {
+pub(crate) enum ProgramFile {
     /// A dynamically linked ELF file for this machine.
-    Dynamic(Dynamic),
+    Dynamic(DynamicProgram),
     /// An ELF file without a loader: nothing can be preloaded into it.
     Static,
     /// An ELF file for another machine.
@@ -22,14 +22,14 @@ pub(crate) enum Program {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Dynamic {
+pub(crate) struct DynamicProgram {
     /// The loader that the file names; empty for a loader itself.
     pub(crate) interpreter: String,
     /// The libraries that it is linked against.
     pub(crate) needed: Vec<String>,
 }
 
-impl Dynamic {
+impl DynamicProgram {
     /// The C library of a program that is not glibc's, by the name of its loader.
     pub(crate) fn other_library(&self) -> Option<&'static str> {
         let name = self.interpreter.rsplit('/').next().unwrap_or_default();
@@ -45,19 +45,19 @@ impl Dynamic {
 }
 
 /// Reads the headers of the file.
-pub(crate) fn inspect(path: &Path) -> anyhow::Result<Program> {
+pub(crate) fn inspect(path: &Path) -> anyhow::Result<ProgramFile> {
     let shown = path.display();
     let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
     let data = ReadCache::new(file);
     let read = match FileKind::parse(&data) {
         Ok(FileKind::Elf64) => program::<FileHeader64<Endianness>, _>(&data),
         Ok(FileKind::Elf32) => program::<FileHeader32<Endianness>, _>(&data),
-        _ => return Ok(Program::Other),
+        _ => return Ok(ProgramFile::Other),
     };
     read.with_context(|| format!("{shown} has damaged ELF headers"))
 }
 
-fn program<'data, H, R>(data: R) -> object::Result<Program>
+fn program<'data, H, R>(data: R) -> object::Result<ProgramFile>
 where
     H: FileHeader<Endian = Endianness>,
     R: ReadRef<'data>,
@@ -68,20 +68,20 @@ where
     let fits = header.is_type_64() && header.is_little_endian() && is_this_machine(machine);
     if !fits {
         let machine = machine_name(machine, header.is_type_64());
-        return Ok(Program::Foreign { machine });
+        return Ok(ProgramFile::Foreign { machine });
     }
-    let mut dynamic = Dynamic::default();
+    let mut dynamic = DynamicProgram::default();
     for segment in header.program_headers(endian, data)? {
         if let Some(name) = segment.interpreter(endian, data)? {
             dynamic.interpreter = String::from_utf8_lossy(name).into_owned();
         }
     }
     if dynamic.interpreter.is_empty() && !is_loader(header, endian, data) {
-        return Ok(Program::Static);
+        return Ok(ProgramFile::Static);
     }
     // Without section headers the names are out of reach; they only serve for advice.
     dynamic.needed = needed(header, endian, data).unwrap_or_default();
-    Ok(Program::Dynamic(dynamic))
+    Ok(ProgramFile::Dynamic(dynamic))
 }
 
 fn needed<'data, H, R>(header: &H, endian: Endianness, data: R) -> object::Result<Vec<String>>
@@ -170,7 +170,7 @@ mod tests {
     fn a_linked_program_names_its_loader_and_libraries() {
         let directory = tempfile::tempdir().unwrap();
         let path = compile(directory.path(), &[]).unwrap();
-        let Program::Dynamic(dynamic) = inspect(&path).unwrap() else {
+        let ProgramFile::Dynamic(dynamic) = inspect(&path).unwrap() else {
             panic!("not dynamic");
         };
         assert!(dynamic.interpreter.contains("ld-"), "{dynamic:?}");
@@ -181,7 +181,7 @@ mod tests {
     fn the_c_library_is_told_by_the_loader() {
         let library = |interpreter: &str| {
             let interpreter = interpreter.to_owned();
-            Dynamic {
+            DynamicProgram {
                 interpreter,
                 needed: Vec::new(),
             }
@@ -199,7 +199,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let flags = ["-static", "-nostdlib", "-Wl,-e,main"];
         let path = compile(directory.path(), &flags).unwrap();
-        assert_eq!(inspect(&path).unwrap(), Program::Static);
+        assert_eq!(inspect(&path).unwrap(), ProgramFile::Static);
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         bytes[18..20].copy_from_slice(&elf::EM_RISCV.0.to_le_bytes());
         std::fs::write(&path, bytes).unwrap();
         let machine = "riscv".to_owned();
-        assert_eq!(inspect(&path).unwrap(), Program::Foreign { machine });
+        assert_eq!(inspect(&path).unwrap(), ProgramFile::Foreign { machine });
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("script");
         std::fs::write(&path, "#!/bin/sh\nexit 0\n").unwrap();
-        assert_eq!(inspect(&path).unwrap(), Program::Other);
+        assert_eq!(inspect(&path).unwrap(), ProgramFile::Other);
         std::fs::write(&path, b"\x7fELF\x02\x01\x01 and no more").unwrap();
         let message = format!("{:#}", inspect(&path).unwrap_err());
         assert!(message.contains("damaged ELF headers"), "{message}");

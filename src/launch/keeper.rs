@@ -22,7 +22,7 @@ use ascend_trace_handover::{Closed, adopt, announce, hand_on_to, ignore, passabl
 use rustix::process::Pid;
 use signal_hook::consts::{SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU};
 
-use super::started::Exit;
+use super::started::ProgramExit;
 use crate::error::TOOL_FAILED;
 use crate::log::LogBook;
 
@@ -84,7 +84,7 @@ fn keep(mut words: impl Iterator<Item = OsString>) -> Option<()> {
     let _ = writeln!(report, "runs");
     leave_streams();
     let rest = std::thread::spawn(move || keep_rest(control.into(), screen.into()));
-    if let Ok(exit) = Exit::of(&mut child) {
+    if let Ok(exit) = ProgramExit::of(&mut child) {
         let _ = writeln!(report, "{}", exit.line());
     }
     drop(report);

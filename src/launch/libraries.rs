@@ -4,18 +4,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Environment;
-use super::elf::Dynamic;
+use super::elf::DynamicProgram;
 
 /// A library that a program needs, and where the loader found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Library {
+pub(crate) struct NeededLibrary {
     pub(crate) name: String,
     /// `None` when the loader does not find it.
     pub(crate) path: Option<PathBuf>,
 }
 
 /// The libraries that the program's loader finds; empty when it cannot be asked.
-pub(crate) fn list(program: &Path, dynamic: &Dynamic, environment: &Environment) -> Vec<Library> {
+pub(crate) fn list(
+    program: &Path,
+    dynamic: &DynamicProgram,
+    environment: &Environment,
+) -> Vec<NeededLibrary> {
     if dynamic.interpreter.is_empty() {
         return Vec::new();
     }
@@ -53,12 +57,12 @@ pub(crate) fn is_acl(name: &str) -> bool {
 }
 
 /// Lines of the form `name => path (address)` or `name => not found`.
-fn parse(output: &[u8]) -> Vec<Library> {
+fn parse(output: &[u8]) -> Vec<NeededLibrary> {
     let text = String::from_utf8_lossy(output);
     let lines = text
         .lines()
         .filter_map(|line| line.trim().split_once(" => "));
-    let libraries = lines.map(|(name, found)| Library {
+    let libraries = lines.map(|(name, found)| NeededLibrary {
         name: name.to_owned(),
         path: (found != "not found").then(|| {
             found
@@ -73,7 +77,7 @@ fn parse(output: &[u8]) -> Vec<Library> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::launch::elf::{Program, inspect};
+    use crate::launch::elf::{ProgramFile, inspect};
 
     #[test]
     fn found_and_missing_libraries_are_read() {
@@ -85,7 +89,7 @@ mod tests {
             ("libascendcl.so", None),
             ("libc.so.6", Some("/lib/x86_64-linux-gnu/libc.so.6")),
         ]
-        .map(|(name, path)| Library {
+        .map(|(name, path)| NeededLibrary {
             name: name.into(),
             path: path.map(PathBuf::from),
         });
@@ -119,7 +123,7 @@ mod tests {
         ]);
         compile(&["-o", &program, &path("main.c"), &library]);
         std::fs::remove_file(&library).unwrap();
-        let Ok(Program::Dynamic(dynamic)) = inspect(Path::new(&program)) else {
+        let Ok(ProgramFile::Dynamic(dynamic)) = inspect(Path::new(&program)) else {
             panic!("not dynamically linked");
         };
         let found = list(Path::new(&program), &dynamic, &Environment::default());
@@ -134,7 +138,7 @@ mod tests {
     #[test]
     fn the_libraries_of_a_real_program_are_found() {
         let shell = Path::new("/bin/sh");
-        let Ok(Program::Dynamic(dynamic)) = inspect(shell) else {
+        let Ok(ProgramFile::Dynamic(dynamic)) = inspect(shell) else {
             panic!("the shell is not dynamically linked");
         };
         let libraries = list(shell, &dynamic, &Environment::default());

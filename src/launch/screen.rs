@@ -15,9 +15,9 @@ use pty_process::Size;
 use pty_process::blocking::{Pts, Pty};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::Launch;
+use super::LaunchPlan;
 use super::keeper;
-use super::started::Started;
+use super::started::StartedProgram;
 use crate::log::LogBook;
 
 /// How long the reader waits for output before it looks whether the program has ended.
@@ -27,7 +27,7 @@ const PATIENCE: Timespec = Timespec {
 };
 
 /// The terminal: the program writes to one end, the log is read from the other.
-pub(crate) struct Screen {
+pub(crate) struct ProgramTerminal {
     pty: Arc<Pty>,
     /// The program's end; given away when it is started.
     pts: Option<Pts>,
@@ -35,7 +35,7 @@ pub(crate) struct Screen {
     control: Option<PipeWriter>,
 }
 
-impl Screen {
+impl ProgramTerminal {
     pub(crate) fn open() -> anyhow::Result<Self> {
         let (pty, pts) = pty_process::blocking::open()?;
         let screen = Self {
@@ -66,7 +66,7 @@ impl Screen {
 
     /// Starts the program on the screen, by way of a [`keeper`]. Streams that are redirected pass through;
     /// the keyboard belongs to the view.
-    pub(crate) fn start(&mut self, launch: &Launch) -> io::Result<Started> {
+    pub(crate) fn start(&mut self, launch: &LaunchPlan) -> io::Result<StartedProgram> {
         let pts = self
             .pts
             .take()
@@ -102,7 +102,7 @@ impl Screen {
         })?;
         drop(copies);
         self.control = Some(control);
-        Started::by_keeper(keeper, news)
+        StartedProgram::by_keeper(keeper, news)
     }
 
     /// The tool has finished with the screen: the program's remaining processes may continue to write,
@@ -177,7 +177,7 @@ mod tests {
     fn a_program_sees_a_terminal_and_its_output_is_kept() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("log");
-        let mut screen = Screen::open().unwrap();
+        let mut screen = ProgramTerminal::open().unwrap();
         let mut command = Command::new("/bin/sh");
         command.args([
             "-c",

@@ -22,7 +22,7 @@ use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 const INTERRUPTING: [i32; 5] = [SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2];
 
 /// Who signals are for.
-enum Addressee {
+enum SignalTarget {
     /// The program has not been started: they are for the tool itself.
     Tool,
     /// The program is being started: they are kept until it is known who it is.
@@ -41,21 +41,21 @@ enum Addressee {
 }
 
 /// Reaction to a request for the program's state.
-type Ask = Box<dyn Fn() + Send + Sync>;
+type StateRequest = Box<dyn Fn() + Send + Sync>;
 
 /// Passes signals on for as long as the tool runs.
 #[derive(Clone)]
-pub(crate) struct Relay {
-    addressee: Arc<Mutex<Addressee>>,
-    ask: Arc<OnceLock<Ask>>,
+pub(crate) struct SignalRelay {
+    addressee: Arc<Mutex<SignalTarget>>,
+    ask: Arc<OnceLock<StateRequest>>,
 }
 
-impl Relay {
+impl SignalRelay {
     /// Begins to listen, also to signals that the tool and the program are to ignore.
     pub(crate) fn start() -> io::Result<Self> {
         let mut signals = SignalsInfo::<WithRawSiginfo>::new(passable())?;
         let relay = Self {
-            addressee: Arc::new(Mutex::new(Addressee::Tool)),
+            addressee: Arc::new(Mutex::new(SignalTarget::Tool)),
             ask: Arc::default(),
         };
         let listener = relay.clone();
@@ -76,13 +76,13 @@ impl Relay {
 
     /// The program is about to be started, and may run before its pid is known here.
     pub(crate) fn starting(&self) {
-        self.set(Addressee::Starting(Vec::new()));
+        self.set(SignalTarget::Starting(Vec::new()));
     }
 
     /// From now on signals are for this program.
     pub(crate) fn address(&self, pid: u32) {
         if let Some(pid) = pid_of(pid) {
-            self.set(Addressee::Program(pid));
+            self.set(SignalTarget::Program(pid));
         }
     }
 
@@ -95,7 +95,7 @@ impl Relay {
         resized: Box<dyn FnMut() + Send>,
     ) {
         if let (Some(program), Some(leader)) = (pid_of(program), pid_of(leader)) {
-            self.set(Addressee::Session {
+            self.set(SignalTarget::Session {
                 program,
                 leader,
                 resized,
@@ -105,7 +105,7 @@ impl Relay {
 
     /// The program has ended; another process may soon have its pid.
     pub(crate) fn program_ended(&self) {
-        self.set(Addressee::Nobody { interrupted: false });
+        self.set(SignalTarget::Nobody { interrupted: false });
     }
 
     /// Whether there was a signal after the program had ended.
@@ -114,18 +114,18 @@ impl Relay {
             .addressee
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        matches!(*addressee, Addressee::Nobody { interrupted: true })
+        matches!(*addressee, SignalTarget::Nobody { interrupted: true })
     }
 
     /// Changes the addressee; kept signals go to the new one.
-    fn set(&self, addressee: Addressee) {
+    fn set(&self, addressee: SignalTarget) {
         let mut current = self
             .addressee
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut *current, addressee);
         drop(current);
-        if let Addressee::Starting(kept) = before {
+        if let SignalTarget::Starting(kept) = before {
             kept.into_iter().for_each(|signal| self.take(signal));
         }
     }
@@ -142,20 +142,20 @@ impl Relay {
             .unwrap_or_else(PoisonError::into_inner);
         let number = signal.number();
         match &mut *addressee {
-            Addressee::Tool => end_by(&signal),
-            Addressee::Starting(kept) => kept.push(signal),
-            Addressee::Program(program) => {
+            SignalTarget::Tool => end_by(&signal),
+            SignalTarget::Starting(kept) => kept.push(signal),
+            SignalTarget::Program(program) => {
                 self.quit(number);
                 to_program(&signal, *program);
             }
-            Addressee::Session { resized, .. } if number == SIGWINCH => resized(),
-            Addressee::Session {
+            SignalTarget::Session { resized, .. } if number == SIGWINCH => resized(),
+            SignalTarget::Session {
                 program, leader, ..
             } => {
                 self.quit(number);
                 to_session(&signal, *program, *leader);
             }
-            Addressee::Nobody { interrupted } => {
+            SignalTarget::Nobody { interrupted } => {
                 self.quit(number);
                 // A terminal must not end a recording that was started to ignore it.
                 let counts = signal.sender() == Sender::Process || !was_ignored(number);

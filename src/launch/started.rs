@@ -11,7 +11,7 @@ const NONE: &str = "-";
 
 /// How a program has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exit {
+pub(crate) struct ProgramExit {
     pub(crate) status: ExitStatus,
     /// The user of the final process, if known.
     pub(crate) user: Option<u32>,
@@ -19,7 +19,7 @@ pub(crate) struct Exit {
     pub(crate) space: Option<u64>,
 }
 
-impl Exit {
+impl ProgramExit {
     /// Waits for a child. As long as it has not been waited for, `/proc` still knows who it was.
     pub(super) fn of(child: &mut Child) -> io::Result<Self> {
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -40,7 +40,7 @@ impl Exit {
         })
     }
 
-    /// As one line of text, for [`Exit::read`].
+    /// As one line of text, for [`ProgramExit::read`].
     pub(super) fn line(self) -> String {
         let user = self
             .user
@@ -75,13 +75,13 @@ fn address_space(limits: &str) -> Option<u64> {
 }
 
 /// The program that was started.
-pub(crate) struct Started {
+pub(crate) struct StartedProgram {
     pid: u32,
-    watched: Watched,
+    watched: ExitWatch,
 }
 
 /// Who learns that the program has ended.
-enum Watched {
+enum ExitWatch {
     /// This process, its parent.
     Here(Child),
     /// The keeper of its screen, which reports it here.
@@ -91,11 +91,11 @@ enum Watched {
     },
 }
 
-impl Started {
+impl StartedProgram {
     pub(super) fn child(child: Child) -> Self {
         Self {
             pid: child.id(),
-            watched: Watched::Here(child),
+            watched: ExitWatch::Here(child),
         }
     }
 
@@ -121,7 +121,7 @@ impl Started {
             }
         };
         if let (Some(pid), None) = (pid, error) {
-            let watched = Watched::ByKeeper { keeper, news };
+            let watched = ExitWatch::ByKeeper { keeper, news };
             return Ok(Self { pid, watched });
         }
         let _ = keeper.wait();
@@ -138,19 +138,19 @@ impl Started {
     /// The process that leads the program's session, if that is a separate one.
     pub(crate) fn session_leader(&self) -> Option<u32> {
         match &self.watched {
-            Watched::Here(_) => None,
-            Watched::ByKeeper { keeper, .. } => Some(keeper.id()),
+            ExitWatch::Here(_) => None,
+            ExitWatch::ByKeeper { keeper, .. } => Some(keeper.id()),
         }
     }
 
     /// Waits until the program has ended.
-    pub(crate) fn wait(&mut self) -> io::Result<Exit> {
+    pub(crate) fn wait(&mut self) -> io::Result<ProgramExit> {
         match &mut self.watched {
-            Watched::Here(child) => Exit::of(child),
-            Watched::ByKeeper { news, .. } => {
+            ExitWatch::Here(child) => ProgramExit::of(child),
+            ExitWatch::ByKeeper { news, .. } => {
                 let mut line = String::new();
                 news.read_line(&mut line)?;
-                Exit::read(&line)
+                ProgramExit::read(&line)
                     .ok_or_else(|| io::Error::other("the process that keeps its screen has ended"))
             }
         }
@@ -165,25 +165,25 @@ mod tests {
     #[test]
     fn how_a_child_ended_and_who_it_was_is_told() {
         let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn().unwrap();
-        let exit = Exit::of(&mut child).unwrap();
+        let exit = ProgramExit::of(&mut child).unwrap();
         assert_eq!(exit.status.code(), Some(3));
         assert_eq!(exit.user, Some(rustix::process::geteuid().as_raw()));
-        assert_eq!(Exit::read(&exit.line()), Some(exit));
-        let unknown = Exit {
+        assert_eq!(ProgramExit::read(&exit.line()), Some(exit));
+        let unknown = ProgramExit {
             user: None,
             space: Some(300),
             ..exit
         };
-        assert_eq!(Exit::read(&unknown.line()), Some(unknown));
-        assert_eq!(Exit::read(""), None);
+        assert_eq!(ProgramExit::read(&unknown.line()), Some(unknown));
+        assert_eq!(ProgramExit::read(""), None);
     }
 
     /// A keeper that says this and ends.
-    fn kept(says: &str) -> io::Result<Started> {
+    fn kept(says: &str) -> io::Result<StartedProgram> {
         let (news, report) = io::pipe()?;
         // The command has the report open until it ends.
         let keeper = Command::new("printf").arg(says).stdout(report).spawn()?;
-        Started::by_keeper(keeper, news)
+        StartedProgram::by_keeper(keeper, news)
     }
 
     #[test]

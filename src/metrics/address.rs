@@ -8,13 +8,13 @@ use anyhow::{Context, bail};
 
 /// A host and a port, as the user wrote them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ListenAddress {
     /// None for the loopback address.
     host: Option<String>,
     port: u16,
 }
 
-impl FromStr for Place {
+impl FromStr for ListenAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -37,7 +37,7 @@ impl FromStr for Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ListenAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.host.as_deref() {
             None => write!(out, "127.0.0.1:{}", self.port),
@@ -47,7 +47,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl Place {
+impl ListenAddress {
     /// Listens there. What other hosts can reach needs a token.
     pub(super) fn listen(&self, has_token: bool) -> anyhow::Result<TcpListener> {
         let addresses = self.addresses()?;
@@ -85,7 +85,7 @@ mod tests {
             ("[::1]:65535", "[::1]:65535"),
             ("node-7.cluster:9400", "node-7.cluster:9400"),
         ] {
-            assert_eq!(text.parse::<Place>().unwrap().to_string(), shown);
+            assert_eq!(text.parse::<ListenAddress>().unwrap().to_string(), shown);
         }
     }
 
@@ -106,17 +106,17 @@ mod tests {
             "http://127.0.0.1:80",
             "a b:1",
         ] {
-            assert!(text.parse::<Place>().is_err(), "{text}");
+            assert!(text.parse::<ListenAddress>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn what_others_can_reach_needs_a_token() {
-        let everywhere: Place = "0.0.0.0:0".parse().unwrap();
+        let everywhere: ListenAddress = "0.0.0.0:0".parse().unwrap();
         let error = everywhere.listen(false).unwrap_err().to_string();
         assert!(error.contains("--metrics-token"), "{error}");
         assert!(everywhere.listen(true).is_ok());
-        let own: Place = "localhost:0".parse().unwrap();
+        let own: ListenAddress = "localhost:0".parse().unwrap();
         assert!(own.listen(false).is_ok());
     }
 }

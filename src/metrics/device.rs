@@ -8,13 +8,13 @@ use ascend_trace_recording::{StreamId, Task, TimeRange};
 
 /// Use of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Use {
+pub(super) enum DeviceUse {
     Compute,
     Communication,
     Copy,
 }
 
-impl Use {
+impl DeviceUse {
     pub(super) const ALL: [Self; 3] = [Self::Compute, Self::Communication, Self::Copy];
 
     pub(super) const fn name(self) -> &'static str {
@@ -36,13 +36,13 @@ impl Use {
 
 /// A time in which a stream worked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct BusyInterval {
     pub(super) range: TimeRange,
-    pub(super) used: Use,
+    pub(super) used: DeviceUse,
 }
 
 /// The work of a stream in a range. The waiting part of a task is left out, and no time counts twice.
-pub(super) fn pieces(window: &Window<'_>, stream: StreamId, range: TimeRange) -> Vec<Piece> {
+pub(super) fn pieces(window: &Window<'_>, stream: StreamId, range: TimeRange) -> Vec<BusyInterval> {
     let trace = window.trace;
     let mut held = BTreeMap::new();
     for stall in window.stalls.lane(Lane::Stream(stream)) {
@@ -66,9 +66,9 @@ pub(super) fn pieces(window: &Window<'_>, stream: StreamId, range: TimeRange) ->
         };
         let inside = TimeRange::new(begin, time.end).intersection(range);
         if class == Class::Work && begin < time.end && !inside.is_empty() {
-            pieces.push(Piece {
+            pieces.push(BusyInterval {
                 range: inside,
-                used: Use::of(task),
+                used: DeviceUse::of(task),
             });
         }
     }
@@ -77,21 +77,21 @@ pub(super) fn pieces(window: &Window<'_>, stream: StreamId, range: TimeRange) ->
 
 /// How long a device was used, with any of its streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
+pub(super) struct UseTotals {
     pub(super) busy: i64,
-    /// By [`Use::ALL`].
+    /// By [`DeviceUse::ALL`].
     pub(super) by_use: [i64; 3],
     /// It communicated and did not compute.
     pub(super) exposed: i64,
 }
 
-impl Totals {
-    fn of<'p>(pieces: impl Iterator<Item = &'p Piece> + Clone, range: TimeRange) -> Self {
-        let of = |wanted: &dyn Fn(Use) -> bool| {
+impl UseTotals {
+    fn of<'p>(pieces: impl Iterator<Item = &'p BusyInterval> + Clone, range: TimeRange) -> Self {
+        let of = |wanted: &dyn Fn(DeviceUse) -> bool| {
             let own = pieces.clone().filter(|it| wanted(it.used));
             Intervals::union_of(own.map(|it| it.range.intersection(range)))
         };
-        let of_use = Use::ALL.map(|used| of(&|it| it == used));
+        let of_use = DeviceUse::ALL.map(|used| of(&|it| it == used));
         let [compute, communication, _] = &of_use;
         Self {
             busy: of(&|_| true).total(),
@@ -113,11 +113,11 @@ impl Totals {
 
 /// The use of a device until now.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Used {
-    pub(super) totals: Totals,
+pub(super) struct DeviceUsage {
+    pub(super) totals: UseTotals,
     /// Work since a stream of the device lags behind: work of that stream may have been at the same
     /// time.
-    since: Vec<Piece>,
+    since: Vec<BusyInterval>,
     /// That was too much to be kept.
     is_full: bool,
 }
@@ -125,19 +125,19 @@ pub(super) struct Used {
 /// Pieces that are kept while a stream lags behind.
 const MOST: usize = 1 << 17;
 
-impl Used {
+impl DeviceUsage {
     /// Adds the work of all streams in a range, and of some before it that is known only now. `lags`: of a stream, less is
     /// known than up to the range's end.
-    pub(super) fn add(&mut self, pieces: &[Piece], range: TimeRange, lags: bool) {
+    pub(super) fn add(&mut self, pieces: &[BusyInterval], range: TimeRange, lags: bool) {
         let is_late = pieces.iter().any(|it| it.range.begin < range.begin);
         if is_late && !self.is_full {
             let before = TimeRange::new(i64::MIN, range.begin);
-            let counted = Totals::of(self.since.iter(), before);
-            let all = Totals::of(self.since.iter().chain(pieces), before);
+            let counted = UseTotals::of(self.since.iter(), before);
+            let all = UseTotals::of(self.since.iter().chain(pieces), before);
             self.totals.add(all, counted);
         }
         self.totals
-            .add(Totals::of(pieces.iter(), range), Totals::default());
+            .add(UseTotals::of(pieces.iter(), range), UseTotals::default());
         if lags && self.since.len() < MOST {
             self.since.extend(pieces);
         } else {
@@ -153,37 +153,37 @@ mod tests {
 
     #[test]
     fn times_of_several_streams_are_united() {
-        let piece = |begin, end, used| Piece {
+        let piece = |begin, end, used| BusyInterval {
             range: TimeRange::new(begin, end),
             used,
         };
         let pieces = [
-            piece(0, 10, Use::Compute),
-            piece(5, 15, Use::Communication),
-            piece(12, 20, Use::Communication),
-            piece(30, 40, Use::Copy),
+            piece(0, 10, DeviceUse::Compute),
+            piece(5, 15, DeviceUse::Communication),
+            piece(12, 20, DeviceUse::Communication),
+            piece(30, 40, DeviceUse::Copy),
         ];
-        let mut used = Used::default();
+        let mut used = DeviceUsage::default();
         used.add(&pieces, TimeRange::new(0, 35), false);
-        let expected = Totals {
+        let expected = UseTotals {
             busy: 25,
             by_use: [10, 15, 5],
             exposed: 10,
         };
         assert_eq!(used.totals, expected);
         // The rest of it, for any cut of the time.
-        let rest = [piece(35, 40, Use::Copy)];
+        let rest = [piece(35, 40, DeviceUse::Copy)];
         used.add(&rest, TimeRange::new(35, 100), false);
         assert_eq!(used.totals.busy, 30);
     }
 
     #[test]
     fn work_that_is_known_late_counts_where_nothing_else_was_done() {
-        let piece = |begin, end| Piece {
+        let piece = |begin, end| BusyInterval {
             range: TimeRange::new(begin, end),
-            used: Use::Compute,
+            used: DeviceUse::Compute,
         };
-        let mut used = Used::default();
+        let mut used = DeviceUsage::default();
         used.add(&[piece(0, 10)], TimeRange::new(0, 20), true);
         used.add(&[piece(20, 25)], TimeRange::new(20, 30), true);
         assert_eq!(used.totals.busy, 15);

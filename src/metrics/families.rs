@@ -2,14 +2,14 @@
 
 /// How the values of a metric change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MetricKind {
     /// They only rise.
     Counter,
     Gauge,
     Histogram,
 }
 
-impl Kind {
+impl MetricKind {
     /// The word for it in Prometheus' text format.
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -22,9 +22,9 @@ impl Kind {
 
 /// A metric with all its labels.
 #[derive(Debug)]
-pub(super) struct Family {
+pub(super) struct MetricFamily {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: MetricKind,
     pub(super) help: &'static str,
 }
 
@@ -32,19 +32,19 @@ pub(super) struct Family {
 macro_rules! metrics {
     ($($metric:ident: $kind:ident $name:literal $help:literal;)+) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub(super) enum Metric {
+        pub(super) enum MetricId {
             $(#[doc = $help] $metric,)+
         }
 
-        impl Metric {
+        impl MetricId {
             #[cfg(test)]
             pub(super) const ALL: &[Self] = &[$(Self::$metric),+];
 
-            pub(super) const fn family(self) -> Family {
+            pub(super) const fn family(self) -> MetricFamily {
                 match self {
-                    $(Self::$metric => Family {
+                    $(Self::$metric => MetricFamily {
                         name: $name,
-                        kind: Kind::$kind,
+                        kind: MetricKind::$kind,
                         help: $help,
                     },)+
                 }
@@ -117,15 +117,19 @@ mod tests {
 
     #[test]
     fn names_follow_the_conventions() {
-        let names: BTreeSet<&str> = Metric::ALL.iter().map(|it| it.family().name).collect();
-        assert_eq!(names.len(), Metric::ALL.len());
-        for metric in Metric::ALL {
-            let Family { name, kind, help } = metric.family();
+        let names: BTreeSet<&str> = MetricId::ALL.iter().map(|it| it.family().name).collect();
+        assert_eq!(names.len(), MetricId::ALL.len());
+        for metric in MetricId::ALL {
+            let MetricFamily { name, kind, help } = metric.family();
             assert!(
                 name.starts_with("ascend_") && name.chars().all(is_of_name),
                 "{name}"
             );
-            assert_eq!(name.ends_with("_total"), kind == Kind::Counter, "{name}");
+            assert_eq!(
+                name.ends_with("_total"),
+                kind == MetricKind::Counter,
+                "{name}"
+            );
             assert!(
                 help.ends_with('.') && !help.contains(['\n', '\\']),
                 "{name}"
@@ -139,16 +143,16 @@ mod tests {
             .lines()
             .filter(|line| line.starts_with("| `ascend_"));
         let documented: Vec<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
-        let all: Vec<&str> = Metric::ALL.iter().map(|it| it.family().name).collect();
+        let all: Vec<&str> = MetricId::ALL.iter().map(|it| it.family().name).collect();
         assert_eq!(documented, all);
     }
 
     #[test]
     fn documents_and_dashboards_name_metrics_that_there_are() {
         let mut known: BTreeSet<String> = BTreeSet::new();
-        for family in Metric::ALL.iter().map(|it| it.family()) {
+        for family in MetricId::ALL.iter().map(|it| it.family()) {
             known.insert(family.name.to_owned());
-            if family.kind == Kind::Histogram {
+            if family.kind == MetricKind::Histogram {
                 let parts = ["_bucket", "_sum", "_count"];
                 known.extend(parts.map(|it| format!("{}{it}", family.name)));
             }

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::page::Page;
+use super::page::MetricsPage;
 use super::text::CONTENT_TYPE;
-use super::token::Token;
+use super::token::AccessToken;
 
 /// Where the metrics are.
 pub(super) const PATH: &str = "/metrics";
@@ -30,19 +30,19 @@ const MOST_BYTES: usize = 16 << 10;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// State shared by the connection threads.
-struct Door {
-    token: Option<Token>,
-    page: Arc<Page>,
+struct Server {
+    token: Option<AccessToken>,
+    page: Arc<MetricsPage>,
     clients: AtomicUsize,
 }
 
 /// Starts the thread that takes connections. It lives as long as the command.
 pub(super) fn serve(
     listener: TcpListener,
-    token: Option<Token>,
-    page: Arc<Page>,
+    token: Option<AccessToken>,
+    page: Arc<MetricsPage>,
 ) -> anyhow::Result<()> {
-    let door = Arc::new(Door {
+    let door = Arc::new(Server {
         token,
         page,
         clients: AtomicUsize::new(0),
@@ -55,15 +55,15 @@ pub(super) fn serve(
 }
 
 /// One of the places that connections have.
-struct Seat(Arc<Door>);
+struct ConnectionPermit(Arc<Server>);
 
-impl Drop for Seat {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.0.clients.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Door {
+impl Server {
     fn open(self: Arc<Self>, listener: &TcpListener) {
         for stream in listener.incoming() {
             match stream {
@@ -75,7 +75,7 @@ impl Door {
 
     fn let_in(self: &Arc<Self>, stream: TcpStream) {
         let before = self.clients.fetch_add(1, Ordering::Relaxed);
-        let seat = Seat(Arc::clone(self));
+        let seat = ConnectionPermit(Arc::clone(self));
         if before >= MOST_CLIENTS {
             return;
         }
@@ -89,29 +89,29 @@ impl Door {
     }
 
     fn attend(&self, stream: TcpStream) -> io::Result<()> {
-        let mut client = Client {
+        let mut client = ClientConnection {
             stream,
             until: Instant::now() + PATIENCE,
         };
         let answer = match client.request()? {
             Some(request) => self.answer(&request),
-            None => Answer::status(400, "Bad Request"),
+            None => HttpResponse::status(400, "Bad Request"),
         };
         client.send(&answer.bytes)?;
         client.part()
     }
 
     /// The response to the head of a request.
-    fn answer(&self, request: &str) -> Answer {
+    fn answer(&self, request: &str) -> HttpResponse {
         let mut lines = request.split("\r\n");
         let mut words = lines.next().unwrap_or_default().split(' ');
         let (Some(method), Some(target), Some(version), None) =
             (words.next(), words.next(), words.next(), words.next())
         else {
-            return Answer::status(400, "Bad Request");
+            return HttpResponse::status(400, "Bad Request");
         };
         if !version.starts_with("HTTP/1.") {
-            return Answer::status(505, "HTTP Version Not Supported");
+            return HttpResponse::status(505, "HTTP Version Not Supported");
         }
         let is_allowed = self.token.as_ref().is_none_or(|token| {
             let value = header(lines, "authorization");
@@ -119,15 +119,15 @@ impl Door {
         });
         // Who may not read learns of nothing else.
         if !is_allowed {
-            return Answer::with(401, "Unauthorized", "WWW-Authenticate: Bearer\r\n", "");
+            return HttpResponse::with(401, "Unauthorized", "WWW-Authenticate: Bearer\r\n", "");
         }
         if target.split('?').next() != Some(PATH) {
-            return Answer::status(404, "Not Found");
+            return HttpResponse::status(404, "Not Found");
         }
         match method {
-            "GET" => Answer::page(&self.page.text(), true),
-            "HEAD" => Answer::page(&self.page.text(), false),
-            _ => Answer::with(405, "Method Not Allowed", "Allow: GET, HEAD\r\n", ""),
+            "GET" => HttpResponse::page(&self.page.text(), true),
+            "HEAD" => HttpResponse::page(&self.page.text(), false),
+            _ => HttpResponse::with(405, "Method Not Allowed", "Allow: GET, HEAD\r\n", ""),
         }
     }
 }
@@ -141,11 +141,11 @@ fn header<'r>(lines: impl Iterator<Item = &'r str>, name: &str) -> Option<&'r st
 }
 
 /// A response.
-struct Answer {
+struct HttpResponse {
     bytes: Vec<u8>,
 }
 
-impl Answer {
+impl HttpResponse {
     fn status(code: u16, reason: &str) -> Self {
         Self::with(code, reason, "", "")
     }
@@ -171,12 +171,12 @@ impl Answer {
 }
 
 /// A connection with a deadline.
-struct Client {
+struct ClientConnection {
     stream: TcpStream,
     until: Instant,
 }
 
-impl Client {
+impl ClientConnection {
     /// The rest of its time.
     fn rest(&self) -> io::Result<Duration> {
         let rest = self.until.saturating_duration_since(Instant::now());

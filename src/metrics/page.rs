@@ -6,32 +6,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ascend_trace_collector::gauge::Gauge;
 
-use super::families::Metric;
-use super::text::{Labels, Samples, Value};
+use super::families::MetricId;
+use super::text::{LabelValues, MetricSamples, MetricValue};
 use crate::hang;
 
 /// The last sums, and their end.
 #[derive(Debug)]
-pub(super) struct Summed {
-    pub(super) samples: Samples,
+pub(super) struct LastSums {
+    pub(super) samples: MetricSamples,
     /// `CLOCK_MONOTONIC` of the host.
     pub(super) reached: i64,
 }
 
 /// What clients are served.
 #[derive(Debug)]
-pub(super) struct Page {
-    summed: Mutex<Summed>,
+pub(super) struct MetricsPage {
+    summed: Mutex<LastSums>,
     goes_on: AtomicBool,
     gauge: Arc<Gauge>,
     /// The recording, for its size.
     file: File,
 }
 
-impl Page {
+impl MetricsPage {
     pub(super) fn new(gauge: Arc<Gauge>, file: File, now: i64) -> Self {
-        let summed = Summed {
-            samples: Samples::default(),
+        let summed = LastSums {
+            samples: MetricSamples::default(),
             reached: now,
         };
         Self {
@@ -43,7 +43,7 @@ impl Page {
     }
 
     /// Replaces the served sums.
-    pub(super) fn put(&self, mut new: Summed) {
+    pub(super) fn put(&self, mut new: LastSums) {
         let mut summed = self.summed.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::take(&mut summed.samples);
         new.samples.keep(before);
@@ -60,7 +60,7 @@ impl Page {
             let summed = self.summed.lock().unwrap_or_else(PoisonError::into_inner);
             (summed.samples.clone(), summed.reached)
         };
-        let none = Labels::new();
+        let none = LabelValues::new();
         let goes_on = self.goes_on.load(Ordering::Relaxed);
         let behind = match goes_on {
             true => hang::now().saturating_sub(reached),
@@ -69,12 +69,20 @@ impl Page {
         };
         let bytes = self.file.metadata().map_or(0, |it| it.len());
         let version = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
-        samples.add(Metric::BuildInfo, &version, Value::Count(1));
-        samples.add(Metric::Active, &none, Value::Count(u64::from(goes_on)));
-        samples.add(Metric::Bytes, &none, Value::Count(bytes));
-        samples.add(Metric::Behind, &none, Value::time(behind));
+        samples.add(MetricId::BuildInfo, &version, MetricValue::Count(1));
+        samples.add(
+            MetricId::Active,
+            &none,
+            MetricValue::Count(u64::from(goes_on)),
+        );
+        samples.add(MetricId::Bytes, &none, MetricValue::Count(bytes));
+        samples.add(MetricId::Behind, &none, MetricValue::time(behind));
         // The collector knows losses before the file has them.
-        samples.add(Metric::Lost, &none, Value::Count(self.gauge.now().lost));
+        samples.add(
+            MetricId::Lost,
+            &none,
+            MetricValue::Count(self.gauge.now().lost),
+        );
         samples.text()
     }
 }

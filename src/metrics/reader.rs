@@ -11,10 +11,10 @@ use ascend_trace_format::record::Counter;
 use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::{Cost, ProcessId, Recording, StreamId, TimeRange, Trace};
 
-use super::families::Metric;
-use super::page::Summed;
-use super::sums::{Sums, process_labels};
-use super::text::{Labels, Samples, Value};
+use super::families::MetricId;
+use super::page::LastSums;
+use super::sums::{RecordingSums, process_labels};
+use super::text::{LabelValues, MetricSamples, MetricValue};
 use crate::cli::trace::descriptor_path;
 
 /// Rows of a range that is summed up at once.
@@ -29,21 +29,21 @@ const SHORTEST_NS: i64 = 1_000_000;
 const PATIENCE_NS: i64 = 30_000_000_000;
 
 /// A recording on its way into sums.
-pub(super) struct Reader {
+pub(super) struct SumReader {
     recording: Recording,
-    sums: Sums,
+    sums: RecordingSums,
     /// Up to here everything is summed up; none before the first call.
     reached: Option<i64>,
     /// The unreadable part.
     unsummed_ns: i64,
 }
 
-impl Reader {
+impl SumReader {
     pub(super) fn open(file: &File) -> anyhow::Result<Self> {
         let recording = Recording::open(descriptor_path(file), |_, _| true);
         Ok(Self {
             recording: recording.context("cannot read the recording")?,
-            sums: Sums::default(),
+            sums: RecordingSums::default(),
             reached: None,
             unsummed_ns: 0,
         })
@@ -70,7 +70,7 @@ impl Reader {
     pub(super) fn advance(
         &mut self,
         known: i64,
-        mut tell: impl FnMut(Summed),
+        mut tell: impl FnMut(LastSums),
     ) -> anyhow::Result<()> {
         if let (None, Some(span)) = (self.reached, self.recording.span()) {
             self.reached = Some(span.begin - 1);
@@ -88,7 +88,7 @@ impl Reader {
     }
 
     /// Sums up the rest of a recording that is complete.
-    pub(super) fn finish(&mut self, tell: impl FnMut(Summed)) -> anyhow::Result<()> {
+    pub(super) fn finish(&mut self, tell: impl FnMut(LastSums)) -> anyhow::Result<()> {
         self.recording
             .close()
             .context("cannot read the recording")?;
@@ -179,7 +179,7 @@ impl Reader {
             true => Vec::new(),
             false => pending(&window),
         };
-        let is_recent = |it: &&Pending| it.asked > known.saturating_sub(PATIENCE_NS);
+        let is_recent = |it: &&PendingStream| it.asked > known.saturating_sub(PATIENCE_NS);
         let recent = pending.iter().filter(is_recent).map(|it| it.from);
         let settled = recent.fold(range.end, i64::min).max(range.begin);
         // Memory has a limit, for any number of waiting tasks.
@@ -195,34 +195,34 @@ impl Reader {
     }
 
     /// All that is known now.
-    fn summed(&mut self, known: i64) -> Summed {
-        let mut samples = Samples::default();
+    fn summed(&mut self, known: i64) -> LastSums {
+        let mut samples = MetricSamples::default();
         self.show_counts(&mut samples);
         let things = self.recording.things();
         show_costs(&mut samples, things);
         self.sums.show(&mut samples, things);
-        Summed {
+        LastSums {
             samples,
             reached: self.reached.unwrap_or(known),
         }
     }
 
     /// Counts of the index, which has everything in the file.
-    fn show_counts(&mut self, samples: &mut Samples) {
+    fn show_counts(&mut self, samples: &mut MetricSamples) {
         let counts = self.recording.counts();
         let things = self.recording.things();
-        let none = Labels::new();
+        let none = LabelValues::new();
         for (thread, calls) in &counts.threads {
             let labels = process_labels(things, things.thread(*thread).process);
-            samples.add(Metric::Calls, &labels, Value::Count(*calls));
+            samples.add(MetricId::Calls, &labels, MetricValue::Count(*calls));
         }
         let start = things.session().start_realtime_ns;
         let events = things.counter(Counter::InjectedEvents as u16);
         for (metric, value) in [
-            (Metric::Failed, Value::Count(counts.errors)),
-            (Metric::Injected, Value::Count(events)),
-            (Metric::Start, Value::time(start)),
-            (Metric::Unsummed, Value::time(self.unsummed_ns)),
+            (MetricId::Failed, MetricValue::Count(counts.errors)),
+            (MetricId::Injected, MetricValue::Count(events)),
+            (MetricId::Start, MetricValue::time(start)),
+            (MetricId::Unsummed, MetricValue::time(self.unsummed_ns)),
         ] {
             samples.add(metric, &none, value);
         }
@@ -230,7 +230,7 @@ impl Reader {
 }
 
 /// Tracer overhead of each process.
-fn show_costs(samples: &mut Samples, things: &Trace) {
+fn show_costs(samples: &mut MetricSamples, things: &Trace) {
     let mut sums: BTreeMap<ProcessId, Cost> = BTreeMap::new();
     for (thread, series) in things.costs().threads() {
         if let Some(last) = series.last() {
@@ -246,13 +246,13 @@ fn show_costs(samples: &mut Samples, things: &Trace) {
         ] {
             let mut labels = process_labels(things, process);
             labels.push(("kind", kind.to_owned()));
-            samples.add(Metric::Overhead, &labels, Value::Time(ns));
+            samples.add(MetricId::Overhead, &labels, MetricValue::Time(ns));
         }
     }
 }
 
 /// A stream with tasks that may still get times.
-struct Pending {
+struct PendingStream {
     stream: StreamId,
     /// They run from here on at the earliest.
     from: i64,
@@ -260,7 +260,7 @@ struct Pending {
     asked: i64,
 }
 
-fn pending(window: &Window<'_>) -> Vec<Pending> {
+fn pending(window: &Window<'_>) -> Vec<PendingStream> {
     let trace = window.trace;
     let streams = (0..trace.streams().len() as u32).map(StreamId);
     let first = streams.filter_map(|stream| {
@@ -273,7 +273,7 @@ fn pending(window: &Window<'_>) -> Vec<Pending> {
         let times = tasks[..place].iter().filter_map(|id| trace.task(*id).time);
         let done = times.map(|time| time.end).max();
         let call = trace.call(trace.task(tasks[place]).call);
-        Some(Pending {
+        Some(PendingStream {
             stream,
             from: done.unwrap_or(call.begin).max(call.begin),
             asked: call.end,

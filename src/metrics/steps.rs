@@ -1,7 +1,7 @@
 //! How long steps of training loops took.
 
-use super::families::Metric;
-use super::text::{Labels, Samples, Value};
+use super::families::MetricId;
+use super::text::{LabelValues, MetricSamples, MetricValue};
 
 /// Bounds of the histogram, in seconds: from an inference to a long training step.
 const BOUNDS: [&str; 15] = [
@@ -29,26 +29,26 @@ const BOUNDS_NS: [i64; 15] = [
 
 /// The steps of one process.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Durations {
+pub(super) struct StepDurations {
     counts: [u64; BOUNDS.len() + 1],
     total_ns: i64,
 }
 
-impl Durations {
+impl StepDurations {
     pub(super) fn add(&mut self, ns: i64) {
         let place = BOUNDS_NS.partition_point(|bound| *bound < ns);
         self.counts[place] += 1;
         self.total_ns += ns;
     }
 
-    pub(super) fn show(&self, samples: &mut Samples, labels: &Labels) {
-        let count = Value::Count(self.counts.iter().sum());
-        samples.add(Metric::Steps, labels, count);
+    pub(super) fn show(&self, samples: &mut MetricSamples, labels: &LabelValues) {
+        let count = MetricValue::Count(self.counts.iter().sum());
+        samples.add(MetricId::Steps, labels, count);
         samples.add_histogram(
-            Metric::StepDuration,
+            MetricId::StepDuration,
             labels,
             (&BOUNDS, &self.counts),
-            Value::time(self.total_ns),
+            MetricValue::time(self.total_ns),
         );
     }
 }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_step_as_long_as_a_bound_is_within_it() {
-        let mut durations = Durations::default();
+        let mut durations = StepDurations::default();
         for ns in [1, 1_000_000, 1_000_001, 90_000_000_000] {
             durations.add(ns);
         }

@@ -10,10 +10,10 @@ use ascend_trace_analysis::{Cause, Fold, Lane, Window};
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange, Trace};
 
-use super::device::{Piece, Use, Used, pieces};
-use super::families::Metric;
-use super::steps::Durations;
-use super::text::{Labels, Samples, Value};
+use super::device::{BusyInterval, DeviceUsage, DeviceUse, pieces};
+use super::families::MetricId;
+use super::steps::StepDurations;
+use super::text::{LabelValues, MetricSamples, MetricValue};
 
 /// Processes with separate series; the others are summed up as one.
 const MOST_PROCESSES: usize = 256;
@@ -31,25 +31,25 @@ impl ByCause {
         self.0[cause as usize] += ns.max(0);
     }
 
-    fn show(&self, samples: &mut Samples, metric: Metric, labels: &Labels) {
+    fn show(&self, samples: &mut MetricSamples, metric: MetricId, labels: &LabelValues) {
         let causes = Cause::ALL.into_iter().zip(self.0);
         for (cause, ns) in causes.filter(|it| it.1 > 0 && it.0 != Cause::Drained) {
             let labels = with(labels, "cause", cause.name());
-            samples.add(metric, &labels, Value::time(ns));
+            samples.add(metric, &labels, MetricValue::time(ns));
         }
     }
 }
 
 /// Sums of a process on one device.
 #[derive(Clone, Debug, Default)]
-struct Device {
+struct DeviceSums {
     tasks: BTreeMap<TaskKind, u64>,
-    used: Used,
+    used: DeviceUsage,
     stalls: ByCause,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Stream {
+struct StreamSums {
     /// Up to here it is accounted for.
     reached: i64,
     busy: i64,
@@ -57,7 +57,7 @@ struct Stream {
     lags: bool,
 }
 
-impl Stream {
+impl StreamSums {
     const fn at(reached: i64) -> Self {
         Self {
             reached,
@@ -69,15 +69,15 @@ impl Stream {
 
 /// The sums.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sums {
-    devices: BTreeMap<(ProcessId, u32), Device>,
-    streams: BTreeMap<StreamId, Stream>,
+pub(super) struct RecordingSums {
+    devices: BTreeMap<(ProcessId, u32), DeviceSums>,
+    streams: BTreeMap<StreamId, StreamSums>,
     threads: BTreeMap<ProcessId, ByCause>,
     /// By the number of the process.
-    steps: BTreeMap<u32, Durations>,
+    steps: BTreeMap<u32, StepDurations>,
 }
 
-impl Sums {
+impl RecordingSums {
     /// Adds the events after `range.begin`, up to its end. `limits`: the known ends of streams with
     /// tasks that have no times yet.
     pub(super) fn take(
@@ -86,7 +86,7 @@ impl Sums {
         range: TimeRange,
         limits: &BTreeMap<StreamId, i64>,
     ) {
-        let mut work: BTreeMap<(ProcessId, u32), Vec<Piece>> = BTreeMap::new();
+        let mut work: BTreeMap<(ProcessId, u32), Vec<BusyInterval>> = BTreeMap::new();
         for id in (0..window.trace.streams().len() as u32).map(StreamId) {
             let limit = limits.get(&id).copied().unwrap_or(i64::MAX);
             let own = self.stream(window, id, range.end.min(limit));
@@ -113,12 +113,12 @@ impl Sums {
     }
 
     /// Accounts for a stream up to a time, and returns its work.
-    fn stream(&mut self, window: &Window<'_>, id: StreamId, until: i64) -> Vec<Piece> {
+    fn stream(&mut self, window: &Window<'_>, id: StreamId, until: i64) -> Vec<BusyInterval> {
         let Some(life) = window.stalls.life(id) else {
             return Vec::new();
         };
         let trace = window.trace;
-        let stream = self.streams.entry(id).or_insert(Stream::at(life.begin));
+        let stream = self.streams.entry(id).or_insert(StreamSums::at(life.begin));
         let rest = TimeRange::new(stream.reached, until.min(life.end));
         if rest.begin >= rest.end {
             return Vec::new();
@@ -158,7 +158,7 @@ impl Sums {
             let is_made = trace.function(call.function).role == Role::CreateStream;
             if let (Some(id), true) = (call.stream, is_made) {
                 // Until its first task it waits for one.
-                self.streams.entry(id).or_insert(Stream::at(call.end));
+                self.streams.entry(id).or_insert(StreamSums::at(call.end));
             }
         }
     }
@@ -199,18 +199,22 @@ impl Sums {
     }
 
     /// Adds everything to samples; `things` knows the names.
-    pub(super) fn show(&self, samples: &mut Samples, things: &Trace) {
+    pub(super) fn show(&self, samples: &mut MetricSamples, things: &Trace) {
         for ((process, number), device) in &self.devices {
             let labels = process_labels(things, *process);
             device.show(samples, &with(&labels, "device", &number.to_string()));
         }
         for (place, (id, stream)) in self.streams.iter().enumerate() {
             let labels = stream_labels(things, *id, place);
-            samples.add(Metric::StreamBusy, &labels, Value::time(stream.busy));
+            samples.add(
+                MetricId::StreamBusy,
+                &labels,
+                MetricValue::time(stream.busy),
+            );
         }
         for (process, causes) in &self.threads {
             let labels = process_labels(things, *process);
-            causes.show(samples, Metric::ThreadStalls, &labels);
+            causes.show(samples, MetricId::ThreadStalls, &labels);
         }
         for (number, durations) in &self.steps {
             if let Some(process) = things.process_numbered(*number) {
@@ -220,23 +224,27 @@ impl Sums {
     }
 }
 
-impl Device {
-    fn show(&self, samples: &mut Samples, labels: &Labels) {
+impl DeviceSums {
+    fn show(&self, samples: &mut MetricSamples, labels: &LabelValues) {
         for (kind, count) in &self.tasks {
             let labels = with(labels, "kind", kind.name());
-            samples.add(Metric::Tasks, &labels, Value::Count(*count));
-        }
-        samples.add(Metric::Busy, labels, Value::time(self.used.totals.busy));
-        for (used, ns) in Use::ALL.into_iter().zip(self.used.totals.by_use) {
-            let labels = with(labels, "kind", used.name());
-            samples.add(Metric::Used, &labels, Value::time(ns));
+            samples.add(MetricId::Tasks, &labels, MetricValue::Count(*count));
         }
         samples.add(
-            Metric::Exposed,
+            MetricId::Busy,
             labels,
-            Value::time(self.used.totals.exposed),
+            MetricValue::time(self.used.totals.busy),
         );
-        self.stalls.show(samples, Metric::StreamStalls, labels);
+        for (used, ns) in DeviceUse::ALL.into_iter().zip(self.used.totals.by_use) {
+            let labels = with(labels, "kind", used.name());
+            samples.add(MetricId::Used, &labels, MetricValue::time(ns));
+        }
+        samples.add(
+            MetricId::Exposed,
+            labels,
+            MetricValue::time(self.used.totals.exposed),
+        );
+        self.stalls.show(samples, MetricId::StreamStalls, labels);
     }
 }
 
@@ -246,14 +254,14 @@ const fn ends_in(range: TimeRange, moment: i64) -> bool {
     range.begin < moment && moment <= range.end
 }
 
-fn with(labels: &Labels, name: &'static str, value: &str) -> Labels {
+fn with(labels: &LabelValues, name: &'static str, value: &str) -> LabelValues {
     let mut labels = labels.clone();
     labels.push((name, value.to_owned()));
     labels
 }
 
 /// What names a process.
-pub(super) fn process_labels(things: &Trace, id: ProcessId) -> Labels {
+pub(super) fn process_labels(things: &Trace, id: ProcessId) -> LabelValues {
     if id.index() >= MOST_PROCESSES {
         return vec![("process", OTHER.to_owned())];
     }
@@ -266,7 +274,7 @@ pub(super) fn process_labels(things: &Trace, id: ProcessId) -> Labels {
     ]
 }
 
-fn stream_labels(things: &Trace, id: StreamId, place: usize) -> Labels {
+fn stream_labels(things: &Trace, id: StreamId, place: usize) -> LabelValues {
     let stream = things.stream(id);
     let labels = process_labels(things, stream.process);
     let labels = with(&labels, "device", &stream.device.to_string());

@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use super::families::{Kind, Metric};
+use super::families::{MetricId, MetricKind};
 
 /// The format's name in HTTP.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Names of labels and their values.
-pub(super) type Labels = Vec<(&'static str, String)>;
+pub(super) type LabelValues = Vec<(&'static str, String)>;
 
 /// A value in the base unit of its metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum MetricValue {
     Count(u64),
     /// Nanoseconds, which are shown as seconds.
     Time(u64),
 }
 
-impl Value {
+impl MetricValue {
     /// A duration. A negative one, by mistake, counts as 0.
     pub(super) fn time(ns: i64) -> Self {
         Self::Time(ns.max(0).unsigned_abs())
@@ -42,7 +42,7 @@ impl Value {
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for MetricValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SECOND: u64 = 1_000_000_000;
         match self {
@@ -57,22 +57,27 @@ impl fmt::Display for Value {
 }
 
 /// A line of a metric: the end of its name, and the bound of a bucket.
-type Line = (&'static str, Option<&'static str>);
+type SampleLine = (&'static str, Option<&'static str>);
 
 /// Values of each metric.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Samples {
+pub(super) struct MetricSamples {
     /// By metric, labels, and the place among the lines with these labels.
-    values: BTreeMap<(Metric, Labels, usize), (Line, Value)>,
+    values: BTreeMap<(MetricId, LabelValues, usize), (SampleLine, MetricValue)>,
 }
 
-impl Samples {
+impl MetricSamples {
     /// Adds to the value with these labels.
-    pub(super) fn add(&mut self, metric: Metric, labels: &Labels, value: Value) {
+    pub(super) fn add(&mut self, metric: MetricId, labels: &LabelValues, value: MetricValue) {
         self.add_line((metric, labels.clone(), 0), ("", None), value);
     }
 
-    fn add_line(&mut self, key: (Metric, Labels, usize), line: Line, value: Value) {
+    fn add_line(
+        &mut self,
+        key: (MetricId, LabelValues, usize),
+        line: SampleLine,
+        value: MetricValue,
+    ) {
         let place = self.values.entry(key);
         place
             .and_modify(|(_, it)| *it = it.plus(value))
@@ -82,20 +87,20 @@ impl Samples {
     /// Adds a histogram: the numbers of values by bucket, the last one beyond all `bounds`.
     pub(super) fn add_histogram(
         &mut self,
-        metric: Metric,
-        labels: &Labels,
+        metric: MetricId,
+        labels: &LabelValues,
         (bounds, counts): (&[&'static str], &[u64]),
-        sum: Value,
+        sum: MetricValue,
     ) {
         let mut count = 0;
         let bounds = bounds.iter().copied().chain(["+Inf"]);
         let mut lines = Vec::new();
         for (bound, more) in bounds.zip(counts) {
             count += more;
-            lines.push((("_bucket", Some(bound)), Value::Count(count)));
+            lines.push((("_bucket", Some(bound)), MetricValue::Count(count)));
         }
         lines.push((("_sum", None), sum));
-        lines.push((("_count", None), Value::Count(count)));
+        lines.push((("_count", None), MetricValue::Count(count)));
         for (place, (line, value)) in lines.into_iter().enumerate() {
             self.add_line((metric, labels.clone(), place), line, value);
         }
@@ -105,7 +110,7 @@ impl Samples {
     /// stay.
     pub(super) fn keep(&mut self, before: Self) {
         for (key, (line, value)) in before.values {
-            if key.0.family().kind != Kind::Gauge {
+            if key.0.family().kind != MetricKind::Gauge {
                 let place = self.values.entry(key);
                 place
                     .and_modify(|(_, it)| *it = it.at_least(value))
@@ -124,7 +129,7 @@ impl Samples {
                 let (name, help, kind) = (family.name, family.help, family.kind.name());
                 let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
             }
-            let shown = Shown(labels, *bound);
+            let shown = LabelText(labels, *bound);
             let _ = writeln!(text, "{}{part}{shown} {value}", family.name);
         }
         text
@@ -132,9 +137,9 @@ impl Samples {
 }
 
 /// Labels in braces.
-struct Shown<'l>(&'l Labels, Option<&'static str>);
+struct LabelText<'l>(&'l LabelValues, Option<&'static str>);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for LabelText<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // An empty label is one that is not there.
         let labels = self.0.iter().map(|(name, value)| (*name, value.as_str()));
@@ -159,22 +164,26 @@ mod tests {
 
     #[test]
     fn times_are_seconds() {
-        let shown = |ns| Value::Time(ns).to_string();
+        let shown = |ns| MetricValue::Time(ns).to_string();
         assert_eq!(shown(0), "0");
         assert_eq!(shown(2_000_000_000), "2");
         assert_eq!(shown(1_500_000_000), "1.5");
         assert_eq!(shown(7), "0.000000007");
-        assert_eq!(Value::time(-5), Value::Time(0));
+        assert_eq!(MetricValue::time(-5), MetricValue::Time(0));
     }
 
     #[test]
     fn a_metric_has_its_type_once_and_labels_are_escaped() {
-        let mut samples = Samples::default();
+        let mut samples = MetricSamples::default();
         let labels = |value: &str| vec![("process", value.to_owned()), ("rank", String::new())];
-        samples.add(Metric::Calls, &labels("a\"b\\c\nd"), Value::Count(1));
-        samples.add(Metric::Calls, &labels("z"), Value::Count(2));
-        samples.add(Metric::Calls, &labels("z"), Value::Count(3));
-        samples.add(Metric::Active, &Labels::new(), Value::Count(1));
+        samples.add(
+            MetricId::Calls,
+            &labels("a\"b\\c\nd"),
+            MetricValue::Count(1),
+        );
+        samples.add(MetricId::Calls, &labels("z"), MetricValue::Count(2));
+        samples.add(MetricId::Calls, &labels("z"), MetricValue::Count(3));
+        samples.add(MetricId::Active, &LabelValues::new(), MetricValue::Count(1));
         let expected = "# HELP ascend_recording_active 1 while the program is recorded, then 0.\n\
              # TYPE ascend_recording_active gauge\n\
              ascend_recording_active 1\n\
@@ -187,11 +196,11 @@ mod tests {
 
     #[test]
     fn buckets_hold_all_that_is_shorter() {
-        let mut samples = Samples::default();
-        let sum = Value::Time(9_000_000_000);
+        let mut samples = MetricSamples::default();
+        let sum = MetricValue::Time(9_000_000_000);
         samples.add_histogram(
-            Metric::StepDuration,
-            &Labels::new(),
+            MetricId::StepDuration,
+            &LabelValues::new(),
             (&["0.1", "1"], &[2, 0, 3]),
             sum,
         );
@@ -210,9 +219,17 @@ mod tests {
     #[test]
     fn counters_keep_what_was_served() {
         let of = |calls, active| {
-            let mut samples = Samples::default();
-            samples.add(Metric::Calls, &Labels::new(), Value::Count(calls));
-            samples.add(Metric::Active, &Labels::new(), Value::Count(active));
+            let mut samples = MetricSamples::default();
+            samples.add(
+                MetricId::Calls,
+                &LabelValues::new(),
+                MetricValue::Count(calls),
+            );
+            samples.add(
+                MetricId::Active,
+                &LabelValues::new(),
+                MetricValue::Count(active),
+            );
             samples
         };
         let mut samples = of(5, 0);

@@ -11,15 +11,15 @@ const MOST: u64 = 4096;
 
 /// A secret. It is never printed.
 #[derive(Clone)]
-pub(super) struct Token(Vec<u8>);
+pub(super) struct AccessToken(Vec<u8>);
 
-impl std::fmt::Debug for Token {
+impl std::fmt::Debug for AccessToken {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("Token")
     }
 }
 
-impl Token {
+impl AccessToken {
     /// Reads a file that has nothing but a token, as the `credentials_file` of Prometheus.
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
@@ -55,11 +55,11 @@ impl Token {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> anyhow::Result<Token> {
+    fn of(text: &str) -> anyhow::Result<AccessToken> {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("token");
         std::fs::write(&path, text).unwrap();
-        Token::read(&path)
+        AccessToken::read(&path)
     }
 
     #[test]
@@ -87,6 +87,6 @@ mod tests {
         for text in ["", "\n", "two words", "wörd", &"x".repeat(5000)] {
             assert!(of(text).is_err(), "{text}");
         }
-        assert!(Token::read(Path::new("/nonexistent")).is_err());
+        assert!(AccessToken::read(Path::new("/nonexistent")).is_err());
     }
 }

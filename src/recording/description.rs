@@ -6,11 +6,11 @@ use ascend_trace_format::session::Timing;
 use ascend_trace_recording::rows::SessionRow;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::Plan;
+use super::RecordOptions;
 
 /// How and where this recording is made.
-pub(crate) fn session(plan: &Plan) -> SessionRow {
-    let start = Moment::now();
+pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
+    let start = ClockReading::now();
     let wall = Local.timestamp_nanos(start.realtime);
     let words = plan
         .words
@@ -68,7 +68,7 @@ fn queue_depth(_options: &str) -> Option<u32> {
 
 /// Readings of the host's clocks at one time, as close as possible.
 #[derive(Clone, Copy, Debug)]
-struct Moment {
+struct ClockReading {
     monotonic: i64,
     realtime: i64,
     boottime: i64,
@@ -79,7 +79,7 @@ struct Moment {
 /// Readings, of which the quickest is taken: a thread can lose its processor in one.
 const READINGS: usize = 5;
 
-impl Moment {
+impl ClockReading {
     fn now() -> Self {
         let readings = (0..READINGS).map(|_| Self::read());
         let first = Self::read();
@@ -119,7 +119,7 @@ mod tests {
             time(ClockId::Realtime),
             time(ClockId::Boottime),
         ];
-        let now = Moment::now();
+        let now = ClockReading::now();
         let after = [
             time(ClockId::Monotonic),
             time(ClockId::Realtime),

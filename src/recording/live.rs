@@ -11,16 +11,20 @@ use anyhow::Context;
 use ascend_trace_viewer::ViewOptions;
 
 use super::outlet::{beside, create_private};
-use super::{Ended, Running};
-use crate::launch::screen::Screen;
+use super::{EndedRecording, RunningProgram};
+use crate::launch::screen::ProgramTerminal;
 use crate::log::LogBook;
-use crate::output::{Hold, say, tell};
+use crate::output::{MessageHold, say, tell};
 use crate::viewing::{self, FileSource};
 use ascend_trace_collector::gauge::Gauge;
 
 /// Shows the trace while the program runs, and after that until the user has seen enough. The
 /// recording does not depend on the view: it goes on when the view is closed or cannot be shown.
-pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow::Result<Ended> {
+pub(crate) fn follow(
+    running: RunningProgram,
+    screen: ProgramTerminal,
+    title: String,
+) -> anyhow::Result<EndedRecording> {
     let path = running
         .path
         .clone()
@@ -54,7 +58,7 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
     keeper.finish();
     screen.leave(kept_in.as_deref());
     let log = kept_in.filter(|path| has_content(path));
-    Ok(Ended { log, ..ended? })
+    Ok(EndedRecording { log, ..ended? })
 }
 
 /// Shows the view so that a fault in it cannot end the recording. By then the terminal has been
@@ -82,7 +86,7 @@ fn show(
 ) -> anyhow::Result<Option<i32>> {
     let mut source = FileSource::recording(path, log.clone(), gauge)?;
     // A message would spoil the screen; it is printed when the screen is restored.
-    let _hold = Hold::new();
+    let _hold = MessageHold::new();
     viewing::show(
         &mut source,
         ViewOptions {
@@ -93,7 +97,7 @@ fn show(
     )
 }
 
-fn join(waiter: JoinHandle<anyhow::Result<Ended>>) -> anyhow::Result<Ended> {
+fn join(waiter: JoinHandle<anyhow::Result<EndedRecording>>) -> anyhow::Result<EndedRecording> {
     match waiter.join() {
         Ok(ended) => ended,
         Err(_) => anyhow::bail!("the thread that waits for the program has failed"),

@@ -12,14 +12,14 @@ use crate::output::{announce, is_held, say};
 const REPORTS: &str = ".why";
 
 /// Puts out reports, each as it comes.
-pub(super) struct Outlet {
+pub(super) struct ReportOutput {
     /// The trace, unless it has no name.
     trace: Option<PathBuf>,
     /// The file with reports, once there is one.
     beside: Option<(PathBuf, File)>,
 }
 
-impl Outlet {
+impl ReportOutput {
     pub(super) fn new(trace: Option<PathBuf>) -> Self {
         let beside = None;
         Self { trace, beside }
@@ -77,13 +77,13 @@ mod tests {
     fn reports_of_a_recording_are_kept_in_one_file() {
         let root = tempfile::tempdir().unwrap();
         let trace = root.path().join("t.atrace");
-        let mut outlet = Outlet::new(Some(trace.clone()));
+        let mut outlet = ReportOutput::new(Some(trace.clone()));
         let path = outlet.keep("one").unwrap().to_owned();
         assert_eq!(path, beside(&trace, REPORTS));
         outlet.keep("two").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\n");
         // What another recording has left stays.
-        assert!(Outlet::new(Some(trace)).keep("three").is_err());
-        assert!(Outlet::new(None).keep("four").is_err());
+        assert!(ReportOutput::new(Some(trace)).keep("three").is_err());
+        assert!(ReportOutput::new(None).keep("four").is_err());
     }
 }

@@ -19,8 +19,8 @@ use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_collector::gauge::{Failed, Gauge};
 use ascend_trace_recording::units::duration;
 
-use super::outlet::Outlet;
-use super::standstill::{Due, Standstill};
+use super::outlet::ReportOutput;
+use super::standstill::{DueReport, StandstillWatch};
 use crate::cli::trace;
 use crate::hang;
 use crate::output::say;
@@ -34,14 +34,14 @@ const IDLE: Duration = Duration::from_secs(3600);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A request to the thread.
-enum Ask {
+enum ReporterRequest {
     Report,
     End,
 }
 
 /// The thread that reports.
 pub(super) struct Reporter {
-    asks: Sender<Ask>,
+    asks: Sender<ReporterRequest>,
     thread: JoinHandle<()>,
     ended: Arc<OnceLock<Instant>>,
 }
@@ -56,11 +56,11 @@ impl Reporter {
         let limit = watchdog.map(|it| i64::try_from(it.as_nanos()).unwrap_or(i64::MAX));
         let file = path.filter(|path| path.is_file()).map(File::open);
         let ended = Arc::<OnceLock<Instant>>::default();
-        let work = Work {
+        let work = ReporterState {
             file: file.transpose().context("cannot read the recording")?,
-            outlet: Outlet::new(path.map(ToOwned::to_owned)),
+            outlet: ReportOutput::new(path.map(ToOwned::to_owned)),
             gauge,
-            standstill: limit.map(Standstill::after),
+            standstill: limit.map(StandstillWatch::after),
             last: None,
             ended: Arc::clone(&ended),
         };
@@ -81,41 +81,41 @@ impl Reporter {
         let asks = self.asks.clone();
         move || {
             // A recording that is complete has nothing to report.
-            let _ = asks.send(Ask::Report);
+            let _ = asks.send(ReporterRequest::Report);
         }
     }
 
     /// The recording is complete: requested reports are printed, and watching ends.
     pub(super) fn finish(self) {
         let _ = self.ended.set(Instant::now());
-        let _ = self.asks.send(Ask::End);
+        let _ = self.asks.send(ReporterRequest::End);
         // If it has failed, that was said.
         let _ = self.thread.join();
     }
 }
 
 /// State of the thread.
-struct Work {
+struct ReporterState {
     /// The recording; none if it goes to a pipe or a device. By its file, as its name may change.
     file: Option<File>,
-    outlet: Outlet,
+    outlet: ReportOutput,
     gauge: Arc<Gauge>,
-    standstill: Option<Standstill>,
+    standstill: Option<StandstillWatch>,
     /// The last report on a standstill.
     last: Option<Report>,
     ended: Arc<OnceLock<Instant>>,
 }
 
-impl Work {
-    fn run(mut self, asks: &Receiver<Ask>) {
+impl ReporterState {
+    fn run(mut self, asks: &Receiver<ReporterRequest>) {
         step_back();
         if self.file.is_none() && self.standstill.take().is_some() {
             say("--watchdog cannot read a recording that goes to a pipe or a device: it is off");
         }
         loop {
             match asks.recv_timeout(self.rest()) {
-                Ok(Ask::Report) => self.answer(),
-                Ok(Ask::End) | Err(RecvTimeoutError::Disconnected) => {
+                Ok(ReporterRequest::Report) => self.answer(),
+                Ok(ReporterRequest::End) | Err(RecvTimeoutError::Disconnected) => {
                     // A program may end by the error that it got.
                     self.hear_failures();
                     return;
@@ -127,11 +127,11 @@ impl Work {
 
     /// How long nothing needs to be looked at.
     fn rest(&self) -> Duration {
-        let due = |it: &Standstill| it.due(hang::now(), self.gauge.moved());
+        let due = |it: &StandstillWatch| it.due(hang::now(), self.gauge.moved());
         match self.standstill.as_ref().map(due) {
             None => IDLE,
-            Some(Due::Look) => Duration::ZERO,
-            Some(Due::Later(rest)) => Duration::from_nanos(rest.max(0).unsigned_abs()),
+            Some(DueReport::Look) => Duration::ZERO,
+            Some(DueReport::Later(rest)) => Duration::from_nanos(rest.max(0).unsigned_abs()),
         }
     }
 
@@ -163,7 +163,7 @@ impl Work {
             self.outlet
                 .put(&format!("the program moves again, after {stood}"));
         }
-        if standstill.due(hang::now(), moved) == Due::Look {
+        if standstill.due(hang::now(), moved) == DueReport::Look {
             self.report_standstill();
         }
     }
@@ -192,7 +192,7 @@ impl Work {
     /// Calls that were blocked when a standstill was reported, and have returned errors since.
     fn hear_failures(&mut self) {
         for failed in self.gauge.take_failed() {
-            let was_blocked = |it: &Standstill| it.was_blocked(&failed);
+            let was_blocked = |it: &StandstillWatch| it.was_blocked(&failed);
             if self.standstill.as_ref().is_some_and(was_blocked) {
                 let cause = self
                     .last

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::launch::signals::Relay;
+use crate::launch::signals::SignalRelay;
 use crate::output::tell;
 use crate::processes;
 
@@ -11,7 +11,7 @@ use crate::processes;
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Waits until no process is part of the session any more, or the user has had enough.
-pub(super) fn wait(session: &Path, relay: &Relay) {
+pub(super) fn wait(session: &Path, relay: &SignalRelay) {
     let mut told = false;
     while !relay.interrupted() {
         let left = attached(session);

@@ -1,8 +1,8 @@
 //! Why a recording has no calls in it, as far as that can be known, and what to do about it.
 
 use super::nested;
-use super::summary::Recorded;
-use crate::launch::elf::Program;
+use super::summary::SummaryInput;
+use crate::launch::elf::ProgramFile;
 use crate::launch::libraries::{self, is_acl};
 use crate::quote::quoted_path;
 use crate::unpack::INTERPOSER_VARIABLE;
@@ -12,7 +12,7 @@ const USER_CHANGERS: [&str; 4] = ["runuser", "su", "sudo", "doas"];
 /// Memory of a program for the library and its tables, in addition to the recording's.
 const LIBRARY_BYTES: u64 = 32 << 20;
 
-pub(super) fn explained(recorded: &Recorded<'_>) -> Vec<String> {
+pub(super) fn explained(recorded: &SummaryInput<'_>) -> Vec<String> {
     let mut lines = vec!["no AscendCL call was seen".to_owned()];
     if let Some(text) = nested::said(&recorded.ended.outcome.nested) {
         lines.push(text);
@@ -45,7 +45,7 @@ pub(super) fn explained(recorded: &Recorded<'_>) -> Vec<String> {
 }
 
 /// A certain reason why the tracer was not loaded.
-fn known_reason(recorded: &Recorded<'_>) -> Option<String> {
+fn known_reason(recorded: &SummaryInput<'_>) -> Option<String> {
     let exit = recorded.ended.exit;
     let own = rustix::process::geteuid().as_raw();
     if let Some(user) = exit.user.filter(|user| *user != own) {
@@ -73,7 +73,7 @@ fn known_reason(recorded: &Recorded<'_>) -> Option<String> {
 }
 
 /// Possible reasons.
-fn possible_reasons(recorded: &Recorded<'_>) -> Vec<String> {
+fn possible_reasons(recorded: &SummaryInput<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     match recorded.ended.outcome.attached {
         0 => {
@@ -107,8 +107,8 @@ fn possible_reasons(recorded: &Recorded<'_>) -> Vec<String> {
 }
 
 /// The libraries of AscendCL that the program's loader does not find.
-fn missing_libraries(recorded: &Recorded<'_>) -> Vec<String> {
-    let Program::Dynamic(dynamic) = recorded.kind else {
+fn missing_libraries(recorded: &SummaryInput<'_>) -> Vec<String> {
+    let ProgramFile::Dynamic(dynamic) = recorded.kind else {
         return Vec::new();
     };
     let launch = recorded.launch;
@@ -117,7 +117,7 @@ fn missing_libraries(recorded: &Recorded<'_>) -> Vec<String> {
     missing.map(|library| library.name).collect()
 }
 
-fn no_runtime_advice(recorded: &Recorded<'_>) -> String {
+fn no_runtime_advice(recorded: &SummaryInput<'_>) -> String {
     let program = recorded.plan.words.first();
     let program = program.map(quoted_path).unwrap_or_default();
     format!(

@@ -9,7 +9,7 @@ const LOOK_NS: i64 = 500_000_000;
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
+pub(super) enum DueReport {
     /// Look again after this number of nanoseconds.
     Later(i64),
     /// Find out the cause of the wait.
@@ -18,7 +18,7 @@ pub(super) enum Due {
 
 /// A standstill that was reported.
 #[derive(Clone, Copy, Debug)]
-struct Said {
+struct ReportedStandstill {
     /// When something had moved last, and when it was said.
     moved_ns: i64,
     at_ns: i64,
@@ -28,15 +28,15 @@ struct Said {
 
 /// Watches one recording.
 #[derive(Debug)]
-pub(super) struct Standstill {
+pub(super) struct StandstillWatch {
     limit_ns: i64,
     /// The collector's progress at the last look at the recording.
     looked: Option<LastMoved>,
     not_before_ns: i64,
-    said: Option<Said>,
+    said: Option<ReportedStandstill>,
 }
 
-impl Standstill {
+impl StandstillWatch {
     /// Longest pause without progress.
     pub(super) fn after(limit_ns: i64) -> Self {
         Self {
@@ -48,18 +48,18 @@ impl Standstill {
     }
 
     /// What there is to do by the collector's word alone. Before the first call there is nothing to watch.
-    pub(super) fn due(&self, now_ns: i64, moved: LastMoved) -> Due {
+    pub(super) fn due(&self, now_ns: i64, moved: LastMoved) -> DueReport {
         if moved.any_ns == 0 {
-            return Due::Later(self.limit_ns);
+            return DueReport::Later(self.limit_ns);
         }
         let due_ns = moved.any_ns.saturating_add(self.limit_ns);
         let rest = due_ns.max(self.not_before_ns).saturating_sub(now_ns);
         // Changes after a report are noticed soon.
         let most = self.said.map_or(i64::MAX, |_| LOOK_NS);
         match self.looked == Some(moved) {
-            _ if rest > 0 => Due::Later(rest.min(most)),
-            true => Due::Later(LOOK_NS),
-            false => Due::Look,
+            _ if rest > 0 => DueReport::Later(rest.min(most)),
+            true => DueReport::Later(LOOK_NS),
+            false => DueReport::Look,
         }
     }
 
@@ -77,7 +77,7 @@ impl Standstill {
         self.looked = Some(moved);
         let is_known = self.said.is_some_and(|it| it.moved_ns == report.moved_ns);
         if !is_known {
-            self.said = Some(Said {
+            self.said = Some(ReportedStandstill {
                 moved_ns: report.moved_ns,
                 at_ns: now_ns,
                 is_over: false,
@@ -89,7 +89,7 @@ impl Standstill {
     /// Whether a failed call was blocked when the report was printed: the runtime has given up its
     /// wait.
     pub(super) fn was_blocked(&self, failed: &Failed) -> bool {
-        let during = |it: Said| (failed.begin_ns..=failed.end_ns).contains(&it.at_ns);
+        let during = |it: ReportedStandstill| (failed.begin_ns..=failed.end_ns).contains(&it.at_ns);
         self.said.is_some_and(during)
     }
 
@@ -124,21 +124,21 @@ mod tests {
         }
     }
 
-    fn rests(due: Due) -> bool {
-        matches!(due, Due::Later(rest) if rest > 0)
+    fn rests(due: DueReport) -> bool {
+        matches!(due, DueReport::Later(rest) if rest > 0)
     }
 
     #[test]
     fn nothing_is_watched_before_the_first_call() {
-        let standstill = Standstill::after(3 * S);
-        assert_eq!(standstill.due(100 * S, moved(0)), Due::Later(3 * S));
+        let standstill = StandstillWatch::after(3 * S);
+        assert_eq!(standstill.due(100 * S, moved(0)), DueReport::Later(3 * S));
     }
 
     #[test]
     fn a_standstill_is_reported_once() {
-        let mut standstill = Standstill::after(3 * S);
+        let mut standstill = StandstillWatch::after(3 * S);
         assert!(rests(standstill.due(12 * S, moved(10 * S))));
-        assert_eq!(standstill.due(13 * S, moved(10 * S)), Due::Look);
+        assert_eq!(standstill.due(13 * S, moved(10 * S)), DueReport::Look);
         let quiet = report(Verdict::Quiet, 10 * S, 13 * S);
         assert!(standstill.looked(13 * S, moved(10 * S), &quiet));
         assert!(rests(standstill.due(60 * S, moved(10 * S))));
@@ -147,25 +147,25 @@ mod tests {
             called_ns: 10 * S,
             any_ns: 14 * S,
         };
-        assert_eq!(standstill.due(17 * S, late), Due::Look);
+        assert_eq!(standstill.due(17 * S, late), DueReport::Look);
         let again = report(Verdict::Hangs, 10 * S, 17 * S);
         assert!(!standstill.looked(17 * S, late, &again));
         assert_eq!(standstill.moves_again(late), None);
         // Another one is another one.
         assert_eq!(standstill.moves_again(moved(20 * S)), Some(10 * S));
         assert_eq!(standstill.moves_again(moved(21 * S)), None);
-        assert_eq!(standstill.due(24 * S, moved(21 * S)), Due::Look);
+        assert_eq!(standstill.due(24 * S, moved(21 * S)), DueReport::Look);
         let next = report(Verdict::Quiet, 21 * S, 24 * S);
         assert!(standstill.looked(24 * S, moved(21 * S), &next));
     }
 
     #[test]
     fn what_the_recording_knows_better_is_looked_at_again() {
-        let mut standstill = Standstill::after(3 * S);
+        let mut standstill = StandstillWatch::after(3 * S);
         let alive = report(Verdict::Quiet, 12 * S, 13 * S);
         assert!(!standstill.looked(13 * S, moved(10 * S), &alive));
         assert!(rests(standstill.due(14 * S, moved(10 * S))));
-        assert_eq!(standstill.due(15 * S, moved(10 * S)), Due::Look);
+        assert_eq!(standstill.due(15 * S, moved(10 * S)), DueReport::Look);
         let ended = report(Verdict::Ended, 10 * S, 15 * S);
         assert!(!standstill.looked(15 * S, moved(10 * S), &ended));
         assert!(rests(standstill.due(15 * S, moved(10 * S))));
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn only_a_call_that_was_blocked_then_has_timed_out() {
-        let mut standstill = Standstill::after(3 * S);
+        let mut standstill = StandstillWatch::after(3 * S);
         let failed = |begin_ns, end_ns| Failed {
             tid: 1,
             function: String::new(),

@@ -8,53 +8,53 @@ use std::os::unix::process::ExitStatusExt;
 use ascend_trace_format::session::Timing;
 use ascend_trace_recording::units::bytes;
 
-use super::{Ended, Plan, nested, silence};
-use crate::launch::Launch;
-use crate::launch::elf::Program;
+use super::{EndedRecording, RecordOptions, nested, silence};
+use crate::launch::LaunchPlan;
+use crate::launch::elf::ProgramFile;
 use crate::quote::quoted_path;
 use crate::table::{count, percent};
 use ascend_trace_collector::{Counts, Outcome};
 
 /// An ended recording, and facts from before its begin.
-pub(super) struct Recorded<'a> {
-    pub(super) ended: &'a Ended,
-    pub(super) plan: &'a Plan,
-    pub(super) launch: &'a Launch,
-    pub(super) kind: &'a Program,
+pub(super) struct SummaryInput<'a> {
+    pub(super) ended: &'a EndedRecording,
+    pub(super) plan: &'a RecordOptions,
+    pub(super) launch: &'a LaunchPlan,
+    pub(super) kind: &'a ProgramFile,
     /// Bytes of memory that each process of the program maps.
     pub(super) memory: u64,
 }
 
 /// A line, without the tool's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum SummaryLine {
     /// A success.
     Fact(String),
     /// What did not.
     Problem(String),
 }
 
-pub(super) fn lines(recorded: &Recorded<'_>) -> Vec<Line> {
+pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
     let (ended, outcome) = (recorded.ended, &recorded.ended.outcome);
     let mut lines = Vec::new();
     if outcome.stored.is_some() {
-        lines.push(Line::Fact(summed_up(outcome, recorded.plan.timing)));
+        lines.push(SummaryLine::Fact(summed_up(outcome, recorded.plan.timing)));
     }
-    let mut problem = |text: String| lines.push(Line::Problem(text));
+    let mut problem = |text: String| lines.push(SummaryLine::Problem(text));
     if let Some(text) = crash(ended) {
         problem(text);
     }
     losses(outcome).into_iter().for_each(&mut problem);
-    lines.extend(failures(&outcome.counts).map(Line::Fact));
-    lines.extend(outcome.engine.clone().map(Line::Fact));
-    lines.extend(outcome.log.iter().cloned().map(Line::Fact));
+    lines.extend(failures(&outcome.counts).map(SummaryLine::Fact));
+    lines.extend(outcome.engine.clone().map(SummaryLine::Fact));
+    lines.extend(outcome.log.iter().cloned().map(SummaryLine::Fact));
     if let Some(path) = &ended.log {
         let text = format!("what the program wrote is in {}", path.display());
-        lines.push(Line::Fact(text));
+        lines.push(SummaryLine::Fact(text));
     }
     if outcome.still_running > 0 {
         let number = things(outcome.still_running as u64, "process", "processes");
-        lines.push(Line::Problem(format!(
+        lines.push(SummaryLine::Problem(format!(
             "{number} of the program still running; not recorded any more (--wait waits for them)"
         )));
     }
@@ -62,25 +62,25 @@ pub(super) fn lines(recorded: &Recorded<'_>) -> Vec<Line> {
     let is_there = outcome.path.as_deref().is_none_or(Path::exists);
     if let Some(path) = outcome.path.as_deref().filter(|_| !is_there) {
         let path = path.display();
-        lines.push(Line::Problem(format!(
+        lines.push(SummaryLine::Problem(format!(
             "{path} is not there any more: it was moved or removed while it was recorded"
         )));
     }
     if counts.calls + counts.nested > 0 {
-        lines.extend(nested::said(&outcome.nested).map(Line::Problem));
+        lines.extend(nested::said(&outcome.nested).map(SummaryLine::Problem));
         if let Some(path) = outcome.path.as_deref().filter(|_| is_there) {
             let text = format!("look at it with: ascend-trace view {}", quoted_path(path));
-            lines.push(Line::Fact(text));
+            lines.push(SummaryLine::Fact(text));
         }
     } else if counts.lost_calls + counts.unreadable == 0 && outcome.stored.is_some() {
         let reasons = silence::explained(recorded);
-        lines.extend(reasons.into_iter().map(Line::Problem));
+        lines.extend(reasons.into_iter().map(SummaryLine::Problem));
     }
     lines
 }
 
 /// How the program came to its end, if by a signal.
-fn crash(ended: &Ended) -> Option<String> {
+fn crash(ended: &EndedRecording) -> Option<String> {
     let status = ended.exit.status;
     let signal = status.signal()?;
     let name = signal_name(signal).map_or_else(String::new, |name| format!(" ({name})"));
@@ -187,12 +187,12 @@ fn things(number: u64, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::launch::Exit;
+    use crate::launch::ProgramExit;
     use ascend_trace_collector::target::Target;
     use std::process::ExitStatus;
 
-    fn plan() -> Plan {
-        Plan {
+    fn plan() -> RecordOptions {
+        RecordOptions {
             words: vec!["./app".into()],
             target: Target::Default { name: "app".into() },
             live: false,
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    fn ended(status: i32, attached: u32, counts: Counts) -> Ended {
+    fn ended(status: i32, attached: u32, counts: Counts) -> EndedRecording {
         let outcome = Outcome {
             path: Some("/nonexistent/app-1.atrace".into()),
             attached,
@@ -226,9 +226,9 @@ mod tests {
         } else {
             status << 8
         };
-        Ended {
+        EndedRecording {
             status,
-            exit: Exit {
+            exit: ProgramExit {
                 status: ExitStatus::from_raw(signal),
                 user: None,
                 space: None,
@@ -238,22 +238,22 @@ mod tests {
         }
     }
 
-    fn text(ended: &Ended) -> String {
-        let launch = Launch {
+    fn text(ended: &EndedRecording) -> String {
+        let launch = LaunchPlan {
             words: Vec::new(),
             program: "/nonexistent/app".into(),
             environment: Default::default(),
             output_aside: false,
         };
-        let recorded = Recorded {
+        let recorded = SummaryInput {
             ended,
             plan: &plan(),
             launch: &launch,
-            kind: &Program::Other,
+            kind: &ProgramFile::Other,
             memory: 100 << 20,
         };
         let lines = lines(&recorded).into_iter().map(|line| match line {
-            Line::Fact(text) | Line::Problem(text) => text,
+            SummaryLine::Fact(text) | SummaryLine::Problem(text) => text,
         });
         lines.collect::<Vec<_>>().join("\n")
     }

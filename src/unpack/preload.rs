@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::folder;
-use crate::launch::elf::{self, Program};
+use crate::launch::elf::{self, ProgramFile};
 
 /// What glibc puts for `$LIB`, by how a distribution has built it: `lib64` or `lib`, or with the triplet
 /// behind it.
@@ -26,14 +26,14 @@ const BEFORE_SANITIZERS: &str = "before-libasan.so";
 
 /// The library that goes into programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Interposer {
+pub(crate) struct InterposerFile {
     /// The file.
     pub(crate) file: PathBuf,
     /// Its name for the loader.
     pub(crate) preload: OsString,
 }
 
-impl Interposer {
+impl InterposerFile {
     /// A file that the user named: it is loaded by that name.
     pub(super) fn plain(file: PathBuf) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Interposer {
 
 /// The value of the token in this host's loader, in parts: a distribution may have changed it.
 fn asked_of_loader() -> Vec<String> {
-    let Ok(Program::Dynamic(own)) = elf::inspect(Path::new("/proc/self/exe")) else {
+    let Ok(ProgramFile::Dynamic(own)) = elf::inspect(Path::new("/proc/self/exe")) else {
         return Vec::new();
     };
     let asked = Command::new(own.interpreter)
@@ -110,7 +110,7 @@ mod tests {
     fn whatever_the_loader_puts_for_its_token_leads_to_the_file() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("lib.so"), "content").unwrap();
-        let interposer = Interposer::in_folder(root.path(), "lib.so").unwrap();
+        let interposer = InterposerFile::in_folder(root.path(), "lib.so").unwrap();
         let name = interposer.preload.to_str().unwrap();
         let triplet = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
         for folder in ["lib", "lib64", &triplet, ""] {

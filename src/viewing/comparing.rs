@@ -12,15 +12,15 @@ use ascend_trace_recording::Recording;
 use ascend_trace_viewer::{ComparisonResult, TraceComparer};
 
 use super::pace::step_back;
-use crate::cli::by::By;
+use crate::cli::by::StepChoice;
 
 /// A comparison under way. It ends with the process if the user leaves before.
-pub(super) struct Comparing {
+pub(super) struct RunningComparison {
     found: Receiver<ComparisonResult>,
     is_over: bool,
 }
 
-impl Comparing {
+impl RunningComparison {
     pub(super) fn start(paths: [&Path; 2], by: Option<String>) -> anyhow::Result<Self> {
         let (sender, found) = channel();
         let paths = paths.map(Path::to_owned);
@@ -41,7 +41,7 @@ impl Comparing {
     }
 }
 
-impl TraceComparer for Comparing {
+impl TraceComparer for RunningComparison {
     fn news(&mut self) -> Option<ComparisonResult> {
         match self.found.try_recv() {
             Ok(compared) => {
@@ -79,7 +79,7 @@ fn compare(
     if let [Some(one), Some(other)] = begins {
         sender.send(ComparisonResult::Begins([one, other]))?;
     }
-    let by = By::new(by, false);
+    let by = StepChoice::new(by, false);
     let plans = [plan(&mut a, &by)?, plan(&mut b, &by)?];
     by.check(plans.iter().all(|it| !it.is_empty()))?;
     if let Some(steps) = paired([a.things(), b.things()], &plans) {
@@ -90,7 +90,7 @@ fn compare(
     Ok(())
 }
 
-fn plan(recording: &mut Recording, by: &By<'_>) -> anyhow::Result<Plan> {
+fn plan(recording: &mut Recording, by: &StepChoice<'_>) -> anyhow::Result<Plan> {
     let plan = by.with(|it| Finder::new(it).of_recording(recording, Step::default(), |_| true))?;
     Ok(plan.unwrap_or_default())
 }

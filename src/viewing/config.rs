@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ascend_trace_viewer::Config;
 
-use crate::output::{ConfigWord, manner};
+use crate::output::{ConfigArg, manner};
 
 /// A longer file was not written by hand.
 const MOST_BYTES: u64 = 1 << 20;
@@ -14,9 +14,9 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The file, if one is used.
 pub(super) fn path() -> Option<PathBuf> {
     match manner().config {
-        ConfigWord::None => None,
-        ConfigWord::File(path) => Some(path),
-        ConfigWord::Usual => usual(|name| std::env::var_os(name).map(PathBuf::from)),
+        ConfigArg::None => None,
+        ConfigArg::File(path) => Some(path),
+        ConfigArg::Usual => usual(|name| std::env::var_os(name).map(PathBuf::from)),
     }
 }
 
@@ -33,7 +33,7 @@ pub(super) fn read() -> (Config, Option<String>) {
     let Some(path) = path() else {
         return (Config::default(), None);
     };
-    let is_wanted = matches!(manner().config, ConfigWord::File(_));
+    let is_wanted = matches!(manner().config, ConfigArg::File(_));
     match read_from(&path, is_wanted) {
         Ok(config) => (config, None),
         Err(wrong) => (Config::default(), Some(wrong)),

@@ -26,14 +26,14 @@ const MOST: u64 = 10_000_000;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// An export that is under way.
-pub(super) struct Export {
+pub(super) struct RunningExport {
     pub(super) number: u64,
     news: Receiver<JobNews>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Export {
+impl RunningExport {
     /// Begins to write a file, which must not exist.
     pub(super) fn start(trace: PathBuf, wanted: viewer::ExportJob) -> anyhow::Result<Self> {
         let viewer::ExportJob {
@@ -48,7 +48,7 @@ impl Export {
         }
         let (sender, news) = channel();
         let stop = Arc::<AtomicBool>::default();
-        let job = Job {
+        let job = ExportThread {
             number,
             trace,
             path,
@@ -78,7 +78,7 @@ impl Export {
     }
 }
 
-impl Drop for Export {
+impl Drop for RunningExport {
     /// An incomplete file is removed.
     fn drop(&mut self) {
         self.stop();
@@ -101,7 +101,7 @@ fn exporter(path: &Path) -> anyhow::Result<&'static dyn Exporter> {
     format(word).with_context(|| format!("{word} is not in this build"))
 }
 
-struct Job {
+struct ExportThread {
     number: u64,
     trace: PathBuf,
     path: PathBuf,
@@ -111,7 +111,7 @@ struct Job {
     stop: Arc<AtomicBool>,
 }
 
-impl Job {
+impl ExportThread {
     fn run(self) {
         let shown = self.path.display();
         let news = match self.write() {
@@ -151,7 +151,7 @@ impl Job {
     }
 
     fn fill(&self, file: File) -> anyhow::Result<()> {
-        let stoppable = Stoppable {
+        let stoppable = StoppableFile {
             file,
             stop: Arc::clone(&self.stop),
         };
@@ -198,12 +198,12 @@ impl Job {
 }
 
 /// A file that refuses to be written once the export is stopped.
-struct Stoppable {
+struct StoppableFile {
     file: File,
     stop: Arc<AtomicBool>,
 }
 
-impl Write for Stoppable {
+impl Write for StoppableFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.stop.load(Ordering::Relaxed) {
             true => Err(io::Error::other("stopped")),

@@ -9,15 +9,15 @@ use anyhow::Context;
 use ascend_trace_recording::{OpenError, TimeRange, Trace, Warning};
 use ascend_trace_viewer::{BackgroundQuery, DerivedData, JobNews, RecordingOverview};
 
-use super::mail::{LoadedPart, Mail};
-use super::reader::{Begin, Reader};
+use super::mail::{Inbox, LoadedPart};
+use super::reader::{PartReader, ReaderInput};
 
 /// A short recording has nearly always been read after this: then the first picture shows it.
 const FIRST: Duration = Duration::from_millis(50);
 
 /// The range and the detail that the view needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct LoadRequest {
     pub(super) range: Option<TimeRange>,
     /// Counts the wishes.
     pub(super) number: u64,
@@ -28,19 +28,19 @@ pub(super) struct Wish {
 
 /// Where the view leaves its wish.
 #[derive(Debug, Default)]
-pub(super) struct Wishes {
-    wish: Mutex<Wish>,
+pub(super) struct RequestSlot {
+    wish: Mutex<LoadRequest>,
     quest: Mutex<Option<Box<BackgroundQuery>>>,
     changed: Condvar,
 }
 
-impl Wishes {
-    pub(super) fn now(&self) -> Wish {
+impl RequestSlot {
+    pub(super) fn now(&self) -> LoadRequest {
         *self.wish.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until there is another wish than this, or the time is over.
-    pub(super) fn wait(&self, known: Wish, time: Duration) -> Wish {
+    pub(super) fn wait(&self, known: LoadRequest, time: Duration) -> LoadRequest {
         let wish = self.wish.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
             .changed
@@ -59,16 +59,16 @@ impl Wishes {
         self.change(|wish| wish.quest += 1);
     }
 
-    fn change(&self, change: impl FnOnce(&mut Wish)) {
+    fn change(&self, change: impl FnOnce(&mut LoadRequest)) {
         change(&mut self.wish.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_all();
     }
 }
 
 /// The view's end of the reading thread.
-pub(super) struct Loader {
-    wishes: Arc<Wishes>,
-    mail: Arc<Mail>,
+pub(super) struct PartLoader {
+    wishes: Arc<RequestSlot>,
+    mail: Arc<Inbox>,
     trace: Trace,
     /// Facts about the recording of the trace.
     overview: RecordingOverview,
@@ -82,12 +82,12 @@ pub(super) struct Loader {
     asked: Option<u64>,
 }
 
-impl Loader {
+impl PartLoader {
     /// Begins to read a file. One that is not `ours` and rests for long has ended.
     pub(super) fn start(path: PathBuf, ours: bool) -> anyhow::Result<Self> {
-        let (wishes, mail) = (Arc::<Wishes>::default(), Arc::<Mail>::default());
-        let begin = Begin { path, ours };
-        let reader = Reader::new(Arc::clone(&wishes), Arc::clone(&mail));
+        let (wishes, mail) = (Arc::<RequestSlot>::default(), Arc::<Inbox>::default());
+        let begin = ReaderInput { path, ours };
+        let reader = PartReader::new(Arc::clone(&wishes), Arc::clone(&mail));
         std::thread::Builder::new()
             .name("reader".into())
             .spawn(move || reader.run(begin))
@@ -213,7 +213,7 @@ impl Loader {
     }
 }
 
-impl Drop for Loader {
+impl Drop for PartLoader {
     /// The thread ends as soon as it notices; its present reading has no use, so the end does not wait
     /// for it.
     fn drop(&mut self) {

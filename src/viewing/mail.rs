@@ -20,7 +20,7 @@ pub(super) struct LoadedPart {
 
 /// What waits for the view.
 #[derive(Default)]
-pub(super) struct Letters {
+pub(super) struct InboxContents {
     /// Read bytes and all bytes while the file is opened.
     pub(super) opening: Option<(u64, u64)>,
     pub(super) overview: Option<RecordingOverview>,
@@ -39,19 +39,20 @@ pub(super) struct Letters {
 
 /// The place for results of both sides.
 #[derive(Default)]
-pub(super) struct Mail {
-    letters: Mutex<Letters>,
+pub(super) struct Inbox {
+    letters: Mutex<InboxContents>,
     given: Condvar,
 }
 
-impl Mail {
-    pub(super) fn open(&self) -> MutexGuard<'_, Letters> {
+impl Inbox {
+    pub(super) fn open(&self) -> MutexGuard<'_, InboxContents> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until there is a part, or this time is over.
     pub(super) fn wait_for_part(&self, time: Duration) {
-        let is_missing = |letters: &mut Letters| letters.part.is_none() && letters.failed.is_none();
+        let is_missing =
+            |letters: &mut InboxContents| letters.part.is_none() && letters.failed.is_none();
         // Whichever it was, the view looks what there is.
         let _ = self.given.wait_timeout_while(self.open(), time, is_missing);
     }
@@ -62,7 +63,7 @@ impl Mail {
     }
 
     /// Gives a part with the further results of `tell`: the view shows both or neither.
-    pub(super) fn give(&self, part: LoadedPart, tell: impl FnOnce(&mut Letters)) {
+    pub(super) fn give(&self, part: LoadedPart, tell: impl FnOnce(&mut InboxContents)) {
         let mut letters = self.open();
         let untaken = letters.part.replace(Box::new(part));
         tell(&mut letters);
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_nobody_takes_does_not_pile_up() {
-        let mail = Mail::default();
+        let mail = Inbox::default();
         for moment in 0..1_000 {
             mail.tell(JobNews::Reached(1, JobProgress::Moment(moment, false)));
             let part = LoadedPart {

@@ -12,13 +12,13 @@ pub(super) const UNTIL_ASKED: Duration = Duration::from_secs(24 * 3600);
 const PATIENCE: u32 = 2;
 
 /// When the next look is due.
-pub(super) struct Pace {
+pub(super) struct PollPace {
     due: Instant,
     /// Processor time of this thread when the last look began.
     used: Duration,
 }
 
-impl Pace {
+impl PollPace {
     pub(super) fn new() -> Self {
         Self {
             due: Instant::now(),

@@ -9,9 +9,9 @@ use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::{OpenError, Recording, Summary, TimeRange, Trace};
 use ascend_trace_viewer::{BackgroundQuery, DerivedData, JobNews, LoadedExtent, RecordingOverview};
 
-use super::loader::{Wish, Wishes};
-use super::mail::{LoadedPart, Mail};
-use super::pace::{IDLE_TICK, Pace, TICK, UNTIL_ASKED, step_back};
+use super::loader::{LoadRequest, RequestSlot};
+use super::mail::{Inbox, LoadedPart};
+use super::pace::{IDLE_TICK, PollPace, TICK, UNTIL_ASKED, step_back};
 use super::recorder;
 use crate::symbols;
 
@@ -30,22 +30,22 @@ const SETTLED_NS: i64 = 2_000_000_000;
 const LATE_TICK: Duration = Duration::from_secs(1);
 
 /// Input of the thread.
-pub(super) struct Begin {
+pub(super) struct ReaderInput {
     pub(super) path: PathBuf,
     /// Whether it is being written by this process.
     pub(super) ours: bool,
 }
 
-pub(super) struct Reader {
-    wishes: Arc<Wishes>,
-    mail: Arc<Mail>,
+pub(super) struct PartReader {
+    wishes: Arc<RequestSlot>,
+    mail: Arc<Inbox>,
     /// The file, unless it is known to grow.
     may_rest: Option<PathBuf>,
 }
 
 /// Data that the view has received.
-struct Given {
-    wish: Wish,
+struct SentParts {
+    wish: LoadRequest,
     loaded: Option<TimeRange>,
     /// When that was read, and up to where the recording went then.
     read: (Instant, i64),
@@ -63,8 +63,8 @@ struct Given {
     pause: Duration,
 }
 
-impl Reader {
-    pub(super) fn new(wishes: Arc<Wishes>, mail: Arc<Mail>) -> Self {
+impl PartReader {
+    pub(super) fn new(wishes: Arc<RequestSlot>, mail: Arc<Inbox>) -> Self {
         Self {
             wishes,
             mail,
@@ -73,9 +73,9 @@ impl Reader {
     }
 
     /// Reads until the view ends or the file cannot be read.
-    pub(super) fn run(mut self, begin: Begin) {
+    pub(super) fn run(mut self, begin: ReaderInput) {
         step_back();
-        let Begin { path, ours } = begin;
+        let ReaderInput { path, ours } = begin;
         self.may_rest = (!ours).then(|| path.clone());
         if let Err(error) = self.read(&path) {
             self.mail.open().failed = Some(error);
@@ -113,8 +113,8 @@ impl Reader {
             Err(OpenError::Stopped) => return Ok(()),
             opened => opened?,
         };
-        let mut given = Given {
-            wish: Wish::default(),
+        let mut given = SentParts {
+            wish: LoadRequest::default(),
             loaded: None,
             read: (Instant::now(), i64::MIN),
             has_news: false,
@@ -128,7 +128,7 @@ impl Reader {
         };
         self.sum_up(&mut recording, &mut given)?;
         self.begin(&mut recording, &mut given)?;
-        let mut pace = Pace::new();
+        let mut pace = PollPace::new();
         let mut was_complete = false;
         let mut quest: Option<Box<BackgroundQuery>> = None;
         loop {
@@ -201,7 +201,7 @@ impl Reader {
         &self,
         recording: &mut Recording,
         quest: &mut BackgroundQuery,
-        wish: Wish,
+        wish: LoadRequest,
     ) -> Result<bool, WindowError> {
         let mut told: Option<Instant> = None;
         let number = quest.number();
@@ -215,7 +215,7 @@ impl Reader {
     }
 
     /// Sums the whole recording up.
-    fn sum_up(&self, recording: &mut Recording, given: &mut Given) -> Result<(), OpenError> {
+    fn sum_up(&self, recording: &mut Recording, given: &mut SentParts) -> Result<(), OpenError> {
         let begin = Instant::now();
         given.whole = Arc::new(recording.summary(TimeRange::EVERYTHING, WHOLE)?);
         given.summed = Instant::now();
@@ -228,7 +228,7 @@ impl Reader {
     fn look(
         &self,
         recording: &mut Recording,
-        given: &mut Given,
+        given: &mut SentParts,
         range: TimeRange,
         grown: bool,
     ) -> Result<(), OpenError> {
@@ -274,7 +274,7 @@ impl Reader {
     }
 
     /// Gives the first data before the view requests a range.
-    fn begin(&self, recording: &mut Recording, given: &mut Given) -> Result<(), OpenError> {
+    fn begin(&self, recording: &mut Recording, given: &mut SentParts) -> Result<(), OpenError> {
         match self.give_whole(recording, given)? {
             true => Ok(()),
             false => self.give(recording, None, given),
@@ -282,7 +282,11 @@ impl Reader {
     }
 
     /// Gives all of the recording, if there is not too much of it.
-    fn give_whole(&self, recording: &mut Recording, given: &mut Given) -> Result<bool, OpenError> {
+    fn give_whole(
+        &self,
+        recording: &mut Recording,
+        given: &mut SentParts,
+    ) -> Result<bool, OpenError> {
         let most = most(given, false);
         if recording.rows() > most {
             return Ok(false);
@@ -300,7 +304,7 @@ impl Reader {
     fn give_range(
         &self,
         recording: &mut Recording,
-        given: &mut Given,
+        given: &mut SentParts,
         (wanted, loaded): (TimeRange, TimeRange),
         most: u64,
     ) -> Result<bool, OpenError> {
@@ -324,7 +328,7 @@ impl Reader {
         &self,
         recording: &mut Recording,
         part: Option<(Trace, TimeRange)>,
-        given: &mut Given,
+        given: &mut SentParts,
     ) -> Result<(), OpenError> {
         given.loaded = part.as_ref().map(|(_, range)| *range);
         given.has_news = false;
@@ -353,7 +357,7 @@ fn end_of(recording: &Recording) -> i64 {
 }
 
 /// Calls and tasks that are read one by one.
-fn most(given: &Given, is_settled: bool) -> u64 {
+fn most(given: &SentParts, is_settled: bool) -> u64 {
     let is_growing = given.grown.is_some_and(|at| at.elapsed() < LATE_TICK);
     match is_growing && !is_settled && !given.is_final {
         true => MOST_GROWING,
@@ -362,7 +366,7 @@ fn most(given: &Given, is_settled: bool) -> u64 {
 }
 
 /// Facts about the whole recording.
-fn overview(recording: &mut Recording, given: &Given) -> RecordingOverview {
+fn overview(recording: &mut Recording, given: &SentParts) -> RecordingOverview {
     let counts = recording.counts();
     RecordingOverview {
         span: recording.span(),

@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::bail;
 use ascend_trace_viewer::{ViewOptions, ViewOutcome};
 
-use super::comparing::Comparing;
+use super::comparing::RunningComparison;
 use super::whole::WholeCheck;
 use super::{FileSource, file_first, recorder, wishes};
-use crate::cli::trace::Condition;
+use crate::cli::trace::Completeness;
 use crate::output::say;
 
 /// Shows two files until the user has seen enough; `by` picks out the ranges that are steps. Returns the signal that ended
@@ -17,7 +17,7 @@ pub(crate) fn view_two(
     paths: [&Path; 2],
     by: Option<String>,
     strict: bool,
-) -> anyhow::Result<(Option<i32>, [Condition; 2])> {
+) -> anyhow::Result<(Option<i32>, [Completeness; 2])> {
     let [a, b] = paths;
     let mut sources = [FileSource::open(a)?, FileSource::open(b)?];
     for path in paths {
@@ -34,7 +34,7 @@ pub(crate) fn view_two(
         true => Some([WholeCheck::start(a)?, WholeCheck::start(b)?]),
         false => None,
     };
-    let mut comparer = Comparing::start(paths, by)?;
+    let mut comparer = RunningComparison::start(paths, by)?;
     let (wanted, wrong) = wishes();
     wrong.iter().for_each(say);
     let options = paths.map(|path| ViewOptions {

@@ -7,18 +7,18 @@ use anyhow::Context;
 
 use ascend_trace_recording::Recording;
 
-use crate::cli::trace::{Condition, settle};
+use crate::cli::trace::{Completeness, settle};
 
 /// A file that is read through on a separate thread.
 pub(super) struct WholeCheck {
     file: PathBuf,
-    thread: Option<JoinHandle<anyhow::Result<Checked>>>,
+    thread: Option<JoinHandle<anyhow::Result<CheckedLength>>>,
 }
 
 /// Completeness of a file of this length.
-struct Checked {
+struct CheckedLength {
     bytes: u64,
-    condition: Condition,
+    condition: Completeness,
 }
 
 impl WholeCheck {
@@ -36,7 +36,7 @@ impl WholeCheck {
     }
 
     /// Completeness of the present file: one that has grown meanwhile is read again.
-    pub(super) fn finish(mut self) -> anyhow::Result<Condition> {
+    pub(super) fn finish(mut self) -> anyhow::Result<Completeness> {
         let now = length(&self.file)?;
         // A thread that panicked has no result for the file.
         let checked = self.thread.take().and_then(|thread| thread.join().ok());
@@ -54,12 +54,12 @@ fn length(file: &Path) -> anyhow::Result<u64> {
         .len())
 }
 
-fn check(file: &Path) -> anyhow::Result<Checked> {
+fn check(file: &Path) -> anyhow::Result<CheckedLength> {
     let context = || format!("cannot check {}", file.display());
     let bytes = length(file)?;
     let mut recording = Recording::open(file, |_, _| true).with_context(context)?;
     settle(file, &mut recording).with_context(context)?;
     recording.check().with_context(context)?;
-    let condition = Condition::of_recording(&recording);
-    Ok(Checked { bytes, condition })
+    let condition = Completeness::of_recording(&recording);
+    Ok(CheckedLength { bytes, condition })
 }

@@ -1,11 +1,11 @@
 //! The state of the view. It changes only in [`crate::update`].
 
-mod intake;
-mod known;
-mod offered;
-mod part;
-mod place;
+mod command_choices;
+mod position;
+mod selection_facts;
 mod stalls;
+mod switch_part;
+mod trace_update;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,44 +16,44 @@ use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::arrangement::{LaneArrangement, LaneGroup};
 use crate::blame::StallContext;
-use crate::blamed::{BlamedStalls, Blames};
-use crate::choices::CommandChoice;
+use crate::blamed_stalls::{BlamedStalls, Blames};
+use crate::cached_results::{CachedBlame, CachedFindings, CachedStalls, CachedStats};
+use crate::command_choices::CommandChoice;
 use crate::config::Config;
 use crate::critical::CriticalPath;
 use crate::failures::FailedCalls;
 use crate::flame::{FlameGraph, SummedCalls};
-use crate::identity::StableId;
-use crate::inside::RangeContents;
 use crate::item::{Item, TrackKey};
 use crate::job::JobQueue;
 use crate::lanes::ViewRow;
 use crate::layout::{LayoutInputs, ScreenLayout};
 use crate::list::ListState;
+use crate::longest_stalls::LongestStalls;
 use crate::marks::{Bookmark, Marks};
 use crate::meters::Meters;
 use crate::nodes::NodeLines;
-use crate::overall::RecordingTotals;
 use crate::overview::RecordingOverview;
 use crate::pair::OtherRecording;
 use crate::pointer::MouseState;
 use crate::prompt::TextPrompt;
+use crate::range_contents::RangeContents;
 use crate::ranges::{RangeId, RangeLines};
 use crate::rank::DurationRank;
 use crate::rates::GrowthRate;
-use crate::results::{CachedBlame, CachedFindings, CachedStalls, CachedStats};
+use crate::recording_totals::RecordingTotals;
 use crate::search::Search;
 use crate::source::{ProgramLog, RecordingState, SourceProgress};
+use crate::stable_id::StableId;
 use crate::theme::Theme;
 use crate::tracks::SliceTracks;
 use crate::viewport::Viewport;
-use crate::worst::LongestStalls;
 
-pub(crate) use known::{refresh_inside, refresh_rank};
-pub(crate) use offered::all as offered;
-pub(crate) use part::SelectionSnapshot;
+pub(crate) use command_choices::all as command_choices;
+pub(crate) use selection_facts::{refresh_inside, refresh_rank};
+pub(crate) use switch_part::SelectionSnapshot;
 
-pub(crate) use crate::place::{DependencyWalk, FOLLOWED_NS, FollowMode, ViewPosition};
-pub(crate) use crate::selected::{OpenCall, Selection, is_gap};
+pub(crate) use crate::selection::{OpenCall, Selection, is_gap};
+pub(crate) use crate::view_position::{DependencyWalk, FOLLOWED_NS, FollowMode, ViewPosition};
 
 /// The recording that the view shows, apart from the view's state.
 #[derive(Clone, Copy)]

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use ascend_trace_recording::{ProcessId, ThreadId, Trace};
 
+use crate::display_names;
 use crate::item::TrackKey;
-use crate::names;
 
 /// Lanes that can be put together in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,7 +134,7 @@ impl LaneArrangement {
     }
 
     fn has_name(&self, trace: &Trace, key: TrackKey) -> bool {
-        let name = names::lane(trace, key).to_lowercase();
+        let name = display_names::lane(trace, key).to_lowercase();
         self.filter.split_whitespace().all(|it| name.contains(it))
     }
 

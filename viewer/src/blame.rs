@@ -3,8 +3,8 @@
 use ascend_trace_analysis::{Cause, Culprit, Dependencies, Lane, Node, Stall, Stalls};
 use ascend_trace_recording::{CallId, ThreadId, Trace};
 
+use crate::display_names;
 use crate::item::Item;
-use crate::names;
 use crate::text::{duration, short_name};
 
 /// Stalls of a thread that are looked at to find the one that held a stream up.
@@ -67,7 +67,7 @@ fn awaited(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String>
     let culprit = stall.culprit(trace, known.dependencies);
     let (long, short) = match stall.cause {
         Cause::EventWait => {
-            let event = culprit.event.map(|it| names::event(trace, it));
+            let event = culprit.event.map(|it| display_names::event(trace, it));
             let event = event.unwrap_or_else(|| "an event".to_owned());
             (format!("waits {event}"), event)
         }
@@ -114,7 +114,7 @@ fn returning(trace: &Trace, stall: &Stall) -> Vec<String> {
 fn source(trace: &Trace, culprit: &Culprit, device: Option<u32>) -> (String, Option<String>) {
     let stream = culprit
         .stream
-        .map(|id| names::stream_from(trace, id, device));
+        .map(|id| display_names::stream_from(trace, id, device));
     let task = culprit
         .task
         .map(|id| Item::Task(id).label(trace).into_owned());
@@ -139,7 +139,7 @@ fn device_of(trace: &Trace, stall: &Stall) -> Option<u32> {
 /// The thread that came late.
 fn of_host(trace: &Trace, stall: &Stall, what: &str) -> Vec<String> {
     let call = Item::from(stall.node).call(trace);
-    let thread = names::thread(trace, trace.call(call).thread);
+    let thread = display_names::thread(trace, trace.call(call).thread);
     vec![format!("{what} ← {thread}"), what.to_owned()]
 }
 
@@ -156,7 +156,7 @@ fn held_up(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String>
         return vec![short.to_owned()];
     };
     let name = Item::Call(call).name(trace);
-    let thread = names::thread(trace, thread);
+    let thread = display_names::thread(trace, thread);
     vec![
         format!("{short} ← {thread} in {name}"),
         format!("{short} ← {thread} in {}", short_name(name)),

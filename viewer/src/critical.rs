@@ -6,9 +6,9 @@ use std::sync::Arc;
 use ascend_trace_analysis::critical::{Critical, Kind, Owner, Segment, Share};
 use ascend_trace_recording::TimeRange;
 
-use crate::identity::StableId;
+use crate::background_query::FoundElsewhere;
 use crate::item::TrackKey;
-use crate::quest::FoundElsewhere;
+use crate::stable_id::StableId;
 
 /// Pieces and names that are listed.
 const LISTED: usize = 200;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ascend_trace_recording::TimeRange;
 
-use crate::quest::{BackgroundQuery, QueryCourse};
+use crate::background_query::{BackgroundQuery, QueryCourse};
 use crate::text::{duration, fit};
 
 /// Something that takes time.

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use ascend_trace_recording::{ProcessId, StreamId, ThreadId, Trace};
 
 use crate::arrangement::{LaneArrangement, LaneGroup};
+use crate::idle_streams;
 use crate::item::TrackKey;
 use crate::meters::Meters;
 use crate::nodes::NodeLines;
 use crate::overview::RecordingOverview;
 use crate::ranges::RangeLines;
 use crate::tracks::SliceTracks;
-use crate::unused;
 
 /// A row of the view: a line of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,9 +147,10 @@ fn fold_unused(
     group: LaneGroup,
     lines: &mut Vec<TrackKey>,
 ) -> Option<ViewRow> {
-    let is_in = |key: &TrackKey| unused::group(lanes.trace, lanes.overview, *key) == Some(group);
+    let is_in =
+        |key: &TrackKey| idle_streams::group(lanes.trace, lanes.overview, *key) == Some(group);
     let number = lines.iter().filter(|key| is_in(key)).count();
-    if number < unused::FOLDED || !lanes.arrangement.is_folded(group) {
+    if number < idle_streams::FOLDED || !lanes.arrangement.is_folded(group) {
         return None;
     }
     lines.retain(|key| !is_in(key));
@@ -201,10 +202,10 @@ pub(crate) fn folded(
     let is_in = |key: &TrackKey| match (group, *key) {
         (LaneGroup::Device(process, device), TrackKey::Stream(id)) => {
             let stream = trace.stream(id);
-            let is_unused = unused::is_unused(overview, id);
+            let is_unused = idle_streams::is_unused(overview, id);
             stream.process == process && stream.device == device && !is_unused
         }
-        (LaneGroup::Unused(..), key) => unused::group(trace, overview, key) == Some(group),
+        (LaneGroup::Unused(..), key) => idle_streams::group(trace, overview, key) == Some(group),
         (LaneGroup::Threads(process), TrackKey::Thread(id, 0)) => {
             trace.thread(id).process == process
         }

@@ -12,10 +12,10 @@ pub(crate) use order::SortOrder;
 pub(crate) use row::RowId;
 
 use crate::action::Action;
-use crate::blamed::BlameId;
-use crate::choices::TextCommand;
-use crate::place::ViewPosition;
-use crate::quest::{FoundElsewhere, FoundStall};
+use crate::background_query::{FoundElsewhere, FoundStall};
+use crate::blamed_stalls::BlameId;
+use crate::command_choices::TextCommand;
+use crate::view_position::ViewPosition;
 
 /// Subject of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Two recordings, one above the other. Each half is a complete view; this module keeps them at the
 //! same place.
 
-mod compared;
+mod comparison;
 mod layout;
 mod view;
 
@@ -11,8 +11,8 @@ use ascend_trace_analysis::diff::{Kind, Row};
 use ascend_trace_analysis::steps::Cut;
 use ascend_trace_recording::TimeRange;
 
-pub use compared::{ComparisonResult, TraceComparer};
-pub(crate) use compared::{OtherRecording, RecordingChanges};
+pub use comparison::{ComparisonResult, TraceComparer};
+pub(crate) use comparison::{OtherRecording, RecordingChanges};
 pub(crate) use layout::{areas, too_small};
 pub(crate) use view::view;
 

@@ -13,9 +13,9 @@ use crate::app::{App, FollowMode, ViewData};
 use crate::config::Config;
 use crate::event::InputEvent;
 use crate::job::JobRequest;
-use crate::reply;
 use crate::source::{RecordingState, TraceSource};
 use crate::term::{self, TerminalGuard, TerminalInput};
+use crate::terminal_reply;
 use crate::theme::{ColorMode, TerminalBackground, Theme};
 use crate::update::update;
 use crate::view::{details, too_small, view};
@@ -412,9 +412,9 @@ fn handle_events(
             continue;
         };
         let event = match guard.pick_reply(event) {
-            reply::FilteredEvent::Event(event) => event,
-            reply::FilteredEvent::Part => continue,
-            reply::FilteredEvent::Ground(ground) => {
+            terminal_reply::FilteredEvent::Event(event) => event,
+            terminal_reply::FilteredEvent::Part => continue,
+            terminal_reply::FilteredEvent::Ground(ground) => {
                 stage.stand_on(ground);
                 continue;
             }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use ascend_trace_recording::{CallId, FunctionId, Range, TaskId, TimeRange, Trace};
 
+use crate::find_condition::FindCondition;
 use crate::item::Item;
-use crate::query::FindCondition;
 use crate::ranges::{DEEPEST, RangeId, RangeLines};
-use crate::selected::Selection;
+use crate::selection::Selection;
 use crate::tracks::SliceTracks;
 
 /// A result of a query.

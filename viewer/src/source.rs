@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use ascend_trace_recording::{TimeRange, Trace};
 
+use crate::derived_data::DerivedData;
 use crate::job::{Job, JobNews};
 use crate::marks::Bookmark;
 use crate::overview::RecordingOverview;
-use crate::part::DerivedData;
 
 /// A finished trace, or one that is still being recorded.
 pub trait TraceSource {

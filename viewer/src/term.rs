@@ -29,7 +29,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{SigId, flag, low_level};
 
 use crate::event::InputEvent;
-use crate::reply::{FilteredEvent, QUESTION, ReplyFilter};
+use crate::terminal_reply::{FilteredEvent, QUESTION, ReplyFilter};
 use crate::theme::{ColorMode, TerminalBackground};
 
 /// Whether the terminal is in the view's hands now.

@@ -1,6 +1,6 @@
 //! Colours, and their replacements on terminals without colours.
 
-mod ground;
+mod background;
 mod palette;
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use ratatui::text::Span;
 
 use crate::item::Category;
 
-pub use ground::TerminalBackground;
+pub use background::TerminalBackground;
 use palette::{
     ACCENT, ARROW, BAD, BAR, BAR_LIGHT, CALL, CHOSEN, COLLECTIVE, COPY, COPY_IN, COPY_OUT, DIM,
     FAINT, FILL, GOOD, GRAPH, HOST_FUNC, IDLE, INK, KERNELS, LAUNCH, OTHER, PATH, RANGE_INK,

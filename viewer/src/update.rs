@@ -1,10 +1,11 @@
 //! Reactions of the state to events. Nothing here draws, reads or writes anything else.
 
-mod along;
+mod background_query;
 mod critical;
 mod export;
 mod flame;
-mod hunt;
+mod hit_test;
+mod lane_neighbours;
 mod lanes;
 mod layouts;
 mod lists;
@@ -12,16 +13,15 @@ mod marks;
 mod mouse;
 mod navigate;
 mod pair;
-mod pick;
 mod prompts;
 mod select;
 mod walk;
 
-pub(crate) use hunt::hear;
+pub(crate) use background_query::hear;
+pub(crate) use hit_test::{pick, row_at};
 pub(crate) use layouts::{begin, hear_kept};
 pub(crate) use mouse::{moment_at, whole_at};
 pub(crate) use pair::{remember, show_changes, to_slowest};
-pub(crate) use pick::{pick, row_at};
 pub(crate) use select::is_current;
 pub(crate) use walk::{causes, effects};
 
@@ -107,7 +107,7 @@ fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest
         InputMode::Timeline
             if key.code == KeyCode::Esc && app.jobs.of(job::JobKind::Quest).is_some() =>
         {
-            hunt::give_up(app);
+            background_query::give_up(app);
             Vec::new()
         }
         InputMode::Timeline

@@ -2,16 +2,16 @@
 
 mod arrows;
 mod ascii;
+mod call_site;
 pub(crate) mod cells;
 mod collectives;
 mod critical;
 mod describe;
 mod detail;
-mod drawn;
+mod drawn_content;
 mod facts;
 mod flame;
 mod folded;
-mod gap;
 mod graphs;
 mod help;
 mod legend;
@@ -23,20 +23,20 @@ mod marks;
 mod meters;
 mod minimap;
 mod nodes;
-mod open;
-mod overall;
-mod parts;
-mod range;
+mod open_calls;
+mod range_details;
 mod ranges;
-mod released;
+mod recording_totals;
 mod route;
 mod ruler;
-mod stack;
+mod stall_details;
 mod status;
+mod task_parts;
 mod timeline;
-mod tip;
+mod tooltip;
 mod track;
 mod trail;
+mod wait_release;
 
 pub(crate) use flame::node_at;
 pub(crate) use list::{column_at, first_entry};
@@ -83,7 +83,7 @@ pub(crate) fn view(app: &App, world: ViewData<'_>, buffer: &mut Buffer) {
     timeline::off_screen(&scene, &layout, buffer);
     status::status(&scene, &layout, buffer);
     status::hint(&scene, &layout, hidden, buffer);
-    tip::draw(&scene, &layout, buffer);
+    tooltip::draw(&scene, &layout, buffer);
     if let InputMode::Help(first) = app.mode {
         help::draw(&scene, first, buffer);
     }
@@ -102,7 +102,7 @@ pub(crate) fn details(app: &App, world: ViewData<'_>) -> String {
         world,
         links: &links,
     };
-    let lines = detail::lines(&scene, &drawn::DrawnContent::default(), ROOM);
+    let lines = detail::lines(&scene, &drawn_content::DrawnContent::default(), ROOM);
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }

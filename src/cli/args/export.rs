@@ -16,7 +16,7 @@ pub(crate) struct ExportArgs {
 
     /// The format to write
     #[arg(long, value_enum)]
-    pub(crate) format: FormatWord,
+    pub(crate) format: FormatArg,
 
     /// The file or folder to write [default: named after the trace; - is standard output; a name
     /// that ends in .gz is compressed]
@@ -36,7 +36,7 @@ pub(crate) struct ExportArgs {
 
     /// How many details the slices of chrome, perfetto and kineto have
     #[arg(long, value_enum, default_value_t, value_name = "AMOUNT")]
-    pub(crate) args: ArgsWord,
+    pub(crate) args: ArgDetailArg,
 
     /// With --format kineto: use CUDA's names, such as cudaLaunchKernel and Memcpy HtoD. Some of its
     /// readers look for them
@@ -103,11 +103,11 @@ impl OpenArgs {
     pub(crate) fn export(&self) -> ExportArgs {
         ExportArgs {
             file: self.file.clone(),
-            format: FormatWord::Perfetto,
+            format: FormatArg::Perfetto,
             output: None,
             range: self.range,
             only: self.only.clone(),
-            args: ArgsWord::Full,
+            args: ArgDetailArg::Full,
             cuda_names: false,
             critical: self.critical,
             steps: false,
@@ -119,7 +119,7 @@ impl OpenArgs {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ArgsWord {
+pub(crate) enum ArgDetailArg {
     /// All details
     #[default]
     Full,
@@ -130,7 +130,7 @@ pub(crate) enum ArgsWord {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatWord {
+pub(crate) enum FormatArg {
     /// Chrome's JSON, for Perfetto and chrome://tracing
     Chrome,
     /// Perfetto's own format, smaller and with types

@@ -10,7 +10,7 @@ use ascend_trace_format::session::Timing;
 use ascend_trace_recording::units::parse_duration;
 
 use crate::cli::dataset::run_name;
-use crate::metrics::{Place, Wanted};
+use crate::metrics::{ListenAddress, MetricsOptions};
 
 #[derive(Debug, Args)]
 #[command(override_usage = "ascend-trace [record] [OPTIONS] [--] APP [ARGS]...")]
@@ -66,8 +66,8 @@ pub(crate) struct RecordArgs {
     pub(crate) stacks: Option<u32>,
 
     /// How calls are intercepted. `frida` needs a build with that feature, see `ascend-trace help engines`
-    #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
-    pub(crate) engine: EngineWord,
+    #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineArg::Preload)]
+    pub(crate) engine: EngineArg,
 
     /// When the recording is complete, add it to the dataset in this folder or at this URL, as `ascend-trace
     /// dataset add` does
@@ -117,7 +117,7 @@ pub(crate) struct MetricsArgs {
     /// While the program is recorded, serve metrics for Prometheus at `http://ADDR/metrics`. ADDR is PORT
     /// or HOST:PORT. A port alone is one of 127.0.0.1; port 0 takes a free one
     #[arg(long, value_name = "ADDR")]
-    metrics: Option<Place>,
+    metrics: Option<ListenAddress>,
 
     /// With --metrics: clients must send the token in this file (`Authorization: Bearer`). Addresses that
     /// other hosts can reach need one
@@ -137,8 +137,8 @@ pub(crate) struct MetricsArgs {
 
 impl MetricsArgs {
     /// The requested endpoint.
-    pub(crate) fn wanted(self) -> Option<Wanted> {
-        Some(Wanted {
+    pub(crate) fn wanted(self) -> Option<MetricsOptions> {
+        Some(MetricsOptions {
             place: self.metrics?,
             token: self.metrics_token,
             interval: self.metrics_interval,
@@ -197,7 +197,7 @@ fn timing(text: &str) -> Result<Timing, String> {
 const MOST_SAMPLED: u32 = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EngineWord {
+pub(crate) enum EngineArg {
     /// Wrappers in a library that the loader loads first
     Preload,
     /// Patches of functions in memory as well

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::cli::check::Deny;
+use crate::cli::check::DeniedFindings;
 use crate::cli::diff::{self, FailIf};
 use crate::cli::range::{self, RelativeRange};
-use crate::cli::what_if::{self, Word};
+use crate::cli::what_if::{self, ChangeSpec};
 
 use super::trace_file;
 
@@ -115,7 +115,7 @@ pub(crate) struct WhatIfArgs {
     /// What is changed, all together: 'op=MatMul x0.5', 'stream=3 wait=none', 'sync=DeviceSync->event',
     /// 'copy x0' or 'launch x0' [default: several changes are tried, each alone]
     #[arg(value_name = "CHANGE", value_parser = what_if::change)]
-    pub(crate) changes: Vec<Word>,
+    pub(crate) changes: Vec<ChangeSpec>,
 
     /// List blocking calls instead: what they waited for, and which narrower call would do
     #[arg(long, conflicts_with = "changes")]
@@ -189,7 +189,7 @@ pub(crate) struct CheckArgs {
 
     /// End with status 1 for findings of at least this severity, or of this check; may be given several times
     #[arg(long, value_name = "SEVERITY|CHECK", value_parser = deny(), hide_possible_values = true)]
-    pub(crate) deny: Vec<Deny>,
+    pub(crate) deny: Vec<DeniedFindings>,
 
     /// Leave out the findings that this file names, a line each: CHECK FUNCTION REASON or CHECK stream:N REASON
     #[arg(long, value_name = "FILE")]
@@ -209,7 +209,7 @@ pub(crate) struct CheckArgs {
 }
 
 /// A severity, or the name of a check.
-fn deny() -> impl TypedValueParser<Value = Deny> {
-    let words = PossibleValuesParser::new(Deny::words());
-    words.try_map(|word| Deny::named(&word).ok_or("it is no severity and no check"))
+fn deny() -> impl TypedValueParser<Value = DeniedFindings> {
+    let words = PossibleValuesParser::new(DeniedFindings::words());
+    words.try_map(|word| DeniedFindings::named(&word).ok_or("it is no severity and no check"))
 }

@@ -5,14 +5,14 @@ use clap::builder::PossibleValue;
 
 /// Denied findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deny {
+pub(crate) enum DeniedFindings {
     /// Findings of this severity and of worse ones.
     Severity(Severity),
     /// Findings of one check.
     Check(&'static str),
 }
 
-impl Deny {
+impl DeniedFindings {
     pub(super) fn denies(&self, finding: &Finding) -> bool {
         match self {
             Self::Severity(severity) => finding.severity <= *severity,
@@ -54,11 +54,14 @@ mod tests {
     #[test]
     fn a_word_is_a_severity_or_a_check() {
         assert_eq!(
-            Deny::named("warning"),
-            Some(Deny::Severity(Severity::Warning))
+            DeniedFindings::named("warning"),
+            Some(DeniedFindings::Severity(Severity::Warning))
         );
-        assert_eq!(Deny::named("data-race"), Some(Deny::Check("data-race")));
-        assert_eq!(Deny::named("data"), None);
-        assert_eq!(Deny::words().len(), 3 + all().len());
+        assert_eq!(
+            DeniedFindings::named("data-race"),
+            Some(DeniedFindings::Check("data-race"))
+        );
+        assert_eq!(DeniedFindings::named("data"), None);
+        assert_eq!(DeniedFindings::words().len(), 3 + all().len());
     }
 }

@@ -21,12 +21,12 @@ pub(super) struct Suppression {
     /// Line of the file, from 1.
     line: usize,
     check: Option<&'static str>,
-    site: Site,
+    site: SuppressedSite,
     pub(super) reason: String,
 }
 
 #[derive(Debug)]
-enum Site {
+enum SuppressedSite {
     /// Name of the function that the finding is about.
     Function(NamePattern),
     /// Number of a stream that it names.
@@ -38,8 +38,8 @@ impl Suppression {
         let is_check = self.check.is_none_or(|check| check == finding.check);
         is_check
             && match &self.site {
-                Site::Function(pattern) => pattern.matches(&finding.site.name),
-                Site::Stream(number) => finding.streams.contains(number),
+                SuppressedSite::Function(pattern) => pattern.matches(&finding.site.name),
+                SuppressedSite::Stream(number) => finding.streams.contains(number),
             }
     }
 }
@@ -93,9 +93,9 @@ fn parse(line: usize, text: &str) -> anyhow::Result<Option<Suppression>> {
         None => bail!("there is no check {check}: check --list has all"),
     };
     let site = match site.strip_prefix(STREAM) {
-        None => Site::Function(NamePattern::new(site)),
+        None => SuppressedSite::Function(NamePattern::new(site)),
         Some(number) => match number.parse() {
-            Ok(number) => Site::Stream(number),
+            Ok(number) => SuppressedSite::Stream(number),
             Err(_) => bail!("{number} is no number of a stream"),
         },
     };

@@ -14,18 +14,18 @@ use ascend_trace_export::{Dataset, ExportSink, Step, StreamError, WantedPart, st
 use ascend_trace_recording::rows::SessionRow;
 use ascend_trace_recording::{OpenError, Recording, TimeRange};
 
-use super::files::{Files, cannot_write};
-use super::identity::{self, Content};
-use super::manifest::{Manifest, Pending};
-use super::place::{Place, plain};
-use super::store::Store;
-use crate::cli::trace::{self, Condition};
+use super::files::{UnfinishedFiles, cannot_write};
+use super::identity::{self, FileState};
+use super::manifest::{Manifest, PendingManifest};
+use super::place::{PartitionPath, plain};
+use super::store::DatasetStore;
+use crate::cli::trace::{self, Completeness};
 use crate::output::{detail, say, tell};
 use crate::table::count;
 
 /// Where recordings are added, and how.
-pub(super) struct Target<'a> {
-    pub(super) store: &'a dyn Store,
+pub(super) struct AddTarget<'a> {
+    pub(super) store: &'a dyn DatasetStore,
     pub(super) run: Option<&'a str>,
     pub(super) strict: bool,
     /// The recordings that are being added or have been, with their files.
@@ -33,7 +33,7 @@ pub(super) struct Target<'a> {
 }
 
 /// Why a recording was not added.
-pub(super) enum Trouble {
+pub(super) enum AddError {
     /// It cannot be read: others may be.
     Recording(Error),
     /// The dataset takes no files.
@@ -41,16 +41,16 @@ pub(super) enum Trouble {
 }
 
 /// Result for a file.
-pub(super) struct Done {
+pub(super) struct AddResult {
     pub(super) is_new: bool,
     /// The status to end with for this file.
     pub(super) status: u8,
 }
 
-impl Target<'_> {
-    pub(super) fn add(&self, file: &Path) -> Result<Done, Trouble> {
-        let content = Content::of(file).map_err(Trouble::Recording)?;
-        let mut recording = trace::open_any(file).map_err(Trouble::Recording)?;
+impl AddTarget<'_> {
+    pub(super) fn add(&self, file: &Path) -> Result<AddResult, AddError> {
+        let content = FileState::of(file).map_err(AddError::Recording)?;
+        let mut recording = trace::open_any(file).map_err(AddError::Recording)?;
         let session = recording.things().session().clone();
         let id = identity::id(&session, &content);
         if let Some(other) = self.other(&id, file) {
@@ -58,14 +58,14 @@ impl Target<'_> {
             say(format!(
                 "{file} is the same recording as {other}: it is left out"
             ));
-            return Ok(Done {
+            return Ok(AddResult {
                 is_new: false,
                 status: 0,
             });
         }
         let own_run = run(&session);
         let host = plain(&session.host);
-        let place = Place {
+        let place = PartitionPath {
             run: self.run.unwrap_or(&own_run),
             host: &host,
             id: &id,
@@ -73,7 +73,7 @@ impl Target<'_> {
         let there = self.there(&content, place);
         if let Some(there) = there.map_err(|error| self.refused(error))? {
             tell(format!("{}: already there", file.display()));
-            return Ok(Done {
+            return Ok(AddResult {
                 is_new: false,
                 status: there.condition().status(self.strict),
             });
@@ -82,15 +82,15 @@ impl Target<'_> {
     }
 
     /// The manifest of a recording in the dataset, if the dataset has all of it.
-    fn there(&self, content: &Content, place: Place<'_>) -> io::Result<Option<Manifest>> {
+    fn there(&self, content: &FileState, place: PartitionPath<'_>) -> io::Result<Option<Manifest>> {
         match Manifest::read(self.store, place.id)? {
             Some(there) if there.agrees(self.store, content, place)? => Ok(Some(there)),
             _ => Ok(None),
         }
     }
 
-    fn refused(&self, error: io::Error) -> Trouble {
-        Trouble::Dataset(Error::new(error).context(cannot_write(self.store)))
+    fn refused(&self, error: io::Error) -> AddError {
+        AddError::Dataset(Error::new(error).context(cannot_write(self.store)))
     }
 
     /// The earlier file of the same recording.
@@ -102,38 +102,38 @@ impl Target<'_> {
     fn write(
         &self,
         recording: &mut Recording,
-        (file, content): (&Path, Content),
-        place: Place<'_>,
-    ) -> Result<Done, Trouble> {
-        let pending = Pending::begin(self.store, place.id).map_err(Trouble::Dataset)?;
-        let mut files = Files::new(self.store, place);
+        (file, content): (&Path, FileState),
+        place: PartitionPath<'_>,
+    ) -> Result<AddResult, AddError> {
+        let pending = PendingManifest::begin(self.store, place.id).map_err(AddError::Dataset)?;
+        let mut files = UnfinishedFiles::new(self.store, place);
         export(recording, None, &mut files, &mut |_, _| ())
             .map_err(|trouble| trouble.of(file, self.store))?;
-        trace::check(recording, self.strict).map_err(Trouble::Recording)?;
-        let condition = Condition::of_recording(recording);
+        trace::check(recording, self.strict).map_err(AddError::Recording)?;
+        let condition = Completeness::of_recording(recording);
         // Warnings about missing parts, as in `export`.
         trace::say_warnings(file, recording);
-        let parts = files.parts().map_err(Trouble::Dataset)?;
+        let parts = files.parts().map_err(AddError::Dataset)?;
         let manifest = Manifest::new(place, (file, content), &condition, parts);
         pending
             .finish(&manifest, || files.name())
-            .map_err(Trouble::Dataset)?;
+            .map_err(AddError::Dataset)?;
         let rows = count(manifest.rows());
         tell(format!("{}: added {rows} rows", file.display()));
         detail(format!(
             "run={} host={} part-{}",
             place.run, place.host, place.id
         ));
-        Ok(Done {
+        Ok(AddResult {
             is_new: true,
             status: condition.status(self.strict),
         })
     }
 }
 
-impl Trouble {
+impl AddError {
     /// The same with the names of the file and the dataset.
-    fn of(self, file: &Path, store: &dyn Store) -> Self {
+    fn of(self, file: &Path, store: &dyn DatasetStore) -> Self {
         match self {
             Self::Recording(error) => {
                 Self::Recording(error.context(format!("cannot read {}", file.display())))
@@ -149,12 +149,12 @@ pub(super) fn export<'w>(
     tables: Option<&[String]>,
     sink: &mut dyn ExportSink<'w>,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<(), Trouble> {
+) -> Result<(), AddError> {
     let has = |name: &str| tables.is_none_or(|it| it.iter().any(|table| table == name));
     let mut wanted = WantedPart::default();
     let path = recording.span().filter(|_| has("critical"));
     let (report, path) = analysed(recording, path, has("steps"))
-        .map_err(|error| Trouble::Recording(Error::new(error)))?;
+        .map_err(|error| AddError::Recording(Error::new(error)))?;
     wanted.steps = report.map(|it| Arc::from(it.steps));
     wanted.critical = Arc::new(path.segments);
     let mut exporter = Dataset::of(recording.things());
@@ -164,9 +164,9 @@ pub(super) fn export<'w>(
     let what = (&exporter as _, &wanted);
     match stream(recording, what, Step::default(), sink, progress) {
         Ok(_) => Ok(()),
-        Err(StreamError::Open(error)) => Err(Trouble::Recording(Error::new(error))),
+        Err(StreamError::Open(error)) => Err(AddError::Recording(Error::new(error))),
         // Its text has the reason already.
-        Err(StreamError::Export(error)) => Err(Trouble::Dataset(Error::msg(error.to_string()))),
+        Err(StreamError::Export(error)) => Err(AddError::Dataset(Error::msg(error.to_string()))),
     }
 }
 

@@ -13,7 +13,7 @@ use super::files::cannot_write;
 use super::manifest::Manifest;
 use super::place::{is_plain, plain};
 use super::schema;
-use super::store::{self, Store};
+use super::store::{self, DatasetStore};
 use crate::cli::clocks;
 use crate::output::{say, tell};
 
@@ -53,7 +53,7 @@ pub(super) fn run(args: &AlignArgs) -> anyhow::Result<u8> {
 }
 
 /// The clock of a recording, from its tables.
-fn collected(store: &dyn Store, manifest: &Manifest) -> anyhow::Result<Recorded> {
+fn collected(store: &dyn DatasetStore, manifest: &Manifest) -> anyhow::Result<Recorded> {
     let mut collected = CollectedRecording::default();
     for (part, name) in manifest.parts().filter(|it| it.0.table == "processes") {
         let rank = part.rank.parse().ok();
@@ -71,7 +71,7 @@ fn collected(store: &dyn Store, manifest: &Manifest) -> anyhow::Result<Recorded>
 
 /// Writes the clocks of a run: a file for each host name. Files of hosts that the run does not have any more go.
 fn write(
-    store: &dyn Store,
+    store: &dyn DatasetStore,
     run: &str,
     recorded: &[Recorded],
     alignment: &Alignment,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ascend_trace_store::Bucket;
 
-use super::store::{Claim, Draft, Store};
+use super::store::{DatasetStore, DraftFile, ManifestClaim};
 
 pub(super) fn open(url: &str) -> anyhow::Result<Bucket> {
     Ok(Bucket::open(url)?)
@@ -26,9 +26,9 @@ fn no_place(error: io::Error) -> io::Error {
 }
 
 /// Writes to a local file. Its failures are not the store's fault.
-pub(super) struct Local(pub(super) Arc<File>);
+pub(super) struct LocalFile(pub(super) Arc<File>);
 
-impl Write for Local {
+impl Write for LocalFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.0.write(bytes) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
@@ -41,7 +41,7 @@ impl Write for Local {
     }
 }
 
-impl Store for Bucket {
+impl DatasetStore for Bucket {
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         Ok(Self::read(self, name)?)
     }
@@ -80,22 +80,22 @@ impl Store for Bucket {
         Ok(file)
     }
 
-    fn draft(&self, _name: &str) -> io::Result<Draft> {
-        Ok(Draft::Unnamed(Arc::new(unnamed()?)))
+    fn draft(&self, _name: &str) -> io::Result<DraftFile> {
+        Ok(DraftFile::Unnamed(Arc::new(unnamed()?)))
     }
 
-    fn publish(&self, files: &[(String, Draft)]) -> io::Result<()> {
+    fn publish(&self, files: &[(String, DraftFile)]) -> io::Result<()> {
         let files = files.iter().filter_map(|(name, draft)| match draft {
-            Draft::Unnamed(file) => Some((name.as_str(), &**file)),
+            DraftFile::Unnamed(file) => Some((name.as_str(), &**file)),
             // Those of a store are all without names.
-            Draft::Named(_) => None,
+            DraftFile::Named(_) => None,
         });
         Ok(self.upload(&files.collect::<Vec<_>>())?)
     }
 
-    fn claim(&self, manifest: &str) -> anyhow::Result<Box<dyn Claim + '_>> {
+    fn claim(&self, manifest: &str) -> anyhow::Result<Box<dyn ManifestClaim + '_>> {
         let (folder, name) = manifest.rsplit_once('/').unwrap_or(("", manifest));
-        Ok(Box::new(Noted {
+        Ok(Box::new(NotedManifest {
             bucket: self,
             note: format!("{folder}/.{name}.new"),
             manifest: manifest.to_owned(),
@@ -105,13 +105,13 @@ impl Store for Bucket {
 
 /// Stores have no locks. The command that noted its manifest last may write it: others find that their
 /// note was replaced.
-struct Noted<'a> {
+struct NotedManifest<'a> {
     bucket: &'a Bucket,
     note: String,
     manifest: String,
 }
 
-impl Claim for Noted<'_> {
+impl ManifestClaim for NotedManifest<'_> {
     fn noted(&self) -> io::Result<Option<Vec<u8>>> {
         Ok(self.bucket.read(&self.note)?)
     }

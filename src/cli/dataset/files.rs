@@ -7,9 +7,9 @@ use anyhow::Context;
 
 use ascend_trace_export::{ExportSink, table_rows};
 
-use super::manifest::Part;
-use super::place::Place;
-use super::store::{Draft, Store};
+use super::manifest::TableFile;
+use super::place::PartitionPath;
+use super::store::{DatasetStore, DraftFile};
 
 /// Message for a dataset that takes no files.
 pub(super) fn cannot_write(store: &(impl Display + ?Sized)) -> String {
@@ -17,17 +17,17 @@ pub(super) fn cannot_write(store: &(impl Display + ?Sized)) -> String {
 }
 
 /// The files of one recording while they are written. Those that do not get their names are removed.
-pub(super) struct Files<'a> {
-    store: &'a dyn Store,
-    place: Place<'a>,
+pub(super) struct UnfinishedFiles<'a> {
+    store: &'a dyn DatasetStore,
+    place: PartitionPath<'a>,
     /// The table and the rank of each.
     tables: Vec<(String, String)>,
     /// The names in the dataset.
-    drafts: Vec<(String, Draft)>,
+    drafts: Vec<(String, DraftFile)>,
 }
 
-impl<'a> Files<'a> {
-    pub(super) fn new(store: &'a dyn Store, place: Place<'a>) -> Self {
+impl<'a> UnfinishedFiles<'a> {
+    pub(super) fn new(store: &'a dyn DatasetStore, place: PartitionPath<'a>) -> Self {
         Self {
             store,
             place,
@@ -37,16 +37,16 @@ impl<'a> Files<'a> {
     }
 
     /// The written parts, once they are safe on the disk.
-    pub(super) fn parts(&self) -> anyhow::Result<Vec<Part>> {
+    pub(super) fn parts(&self) -> anyhow::Result<Vec<TableFile>> {
         let files = self.tables.iter().zip(&self.drafts);
-        let part = |((table, rank), (_, draft)): (&(String, String), &(String, Draft))| {
+        let part = |((table, rank), (_, draft)): (&(String, String), &(String, DraftFile))| {
             let written = draft.sync().and_then(|()| {
                 let file = draft.reader()?;
                 let bytes = file.metadata()?.len();
                 Ok((bytes, table_rows(file)?))
             });
             let (bytes, rows) = written.with_context(|| cannot_write(self.store))?;
-            Ok(Part {
+            Ok(TableFile {
                 table: table.clone(),
                 rank: rank.clone(),
                 rows,
@@ -62,7 +62,7 @@ impl<'a> Files<'a> {
     }
 }
 
-impl Drop for Files<'_> {
+impl Drop for UnfinishedFiles<'_> {
     fn drop(&mut self) {
         for (_, draft) in &self.drafts {
             draft.discard();
@@ -70,7 +70,7 @@ impl Drop for Files<'_> {
     }
 }
 
-impl<'w> ExportSink<'w> for Files<'_> {
+impl<'w> ExportSink<'w> for UnfinishedFiles<'_> {
     /// Takes names such as `rank=3/tasks.parquet`.
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let (rank, table) = name.split_once('/').unwrap_or(("rank=none", name));

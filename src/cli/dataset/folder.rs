@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use super::files::cannot_write;
-use super::store::{Claim, Draft, Store};
+use super::store::{DatasetStore, DraftFile, ManifestClaim};
 
 /// The folder of a dataset.
-pub(super) struct Folder(PathBuf);
+pub(super) struct DatasetFolder(PathBuf);
 
-impl Folder {
+impl DatasetFolder {
     pub(super) fn new(root: &Path) -> Self {
         Self(root.to_owned())
     }
@@ -28,7 +28,7 @@ impl Folder {
     }
 }
 
-impl fmt::Display for Folder {
+impl fmt::Display for DatasetFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.display().fmt(f)
     }
@@ -43,7 +43,7 @@ fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-impl Store for Folder {
+impl DatasetStore for DatasetFolder {
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         existing(fs::read(self.path(name)))
     }
@@ -88,13 +88,13 @@ impl Store for Folder {
         File::open(self.path(name))
     }
 
-    fn draft(&self, name: &str) -> io::Result<Draft> {
+    fn draft(&self, name: &str) -> io::Result<DraftFile> {
         let path = self.path(name);
         make_folder_of(&path)?;
-        Ok(Draft::Named(hidden(&path, ".new")))
+        Ok(DraftFile::Named(hidden(&path, ".new")))
     }
 
-    fn publish(&self, files: &[(String, Draft)]) -> io::Result<()> {
+    fn publish(&self, files: &[(String, DraftFile)]) -> io::Result<()> {
         for (name, draft) in files {
             let path = self.path(name);
             // Those of a folder are all named.
@@ -105,7 +105,7 @@ impl Store for Folder {
                     reason = "there is no other kind without the feature"
                 )
             )]
-            if let Draft::Named(draft) = draft {
+            if let DraftFile::Named(draft) = draft {
                 fs::rename(draft, &path)?;
             }
             sync_folder_of(&path)?;
@@ -113,7 +113,7 @@ impl Store for Folder {
         Ok(())
     }
 
-    fn claim(&self, manifest: &str) -> anyhow::Result<Box<dyn Claim + '_>> {
+    fn claim(&self, manifest: &str) -> anyhow::Result<Box<dyn ManifestClaim + '_>> {
         let target = self.path(manifest);
         let path = hidden(&target, ".new");
         let file = open(&path).with_context(|| cannot_write(self))?;
@@ -124,18 +124,18 @@ impl Store for Folder {
         if !is_alone || opened.ok() != named.ok() {
             bail!("another command adds this recording to {self}");
         }
-        Ok(Box::new(Locked { file, path, target }))
+        Ok(Box::new(LockedManifest { file, path, target }))
     }
 }
 
 /// The manifest to be. Its lock is the right to write it.
-struct Locked {
+struct LockedManifest {
     file: File,
     path: PathBuf,
     target: PathBuf,
 }
 
-impl Claim for Locked {
+impl ManifestClaim for LockedManifest {
     fn noted(&self) -> io::Result<Option<Vec<u8>>> {
         let (mut file, mut text) = (&self.file, Vec::new());
         file.rewind()?;
@@ -156,7 +156,7 @@ impl Claim for Locked {
     }
 }
 
-impl Drop for Locked {
+impl Drop for LockedManifest {
     fn drop(&mut self) {
         // A note is of use to the next attempt. One that has become the manifest has another name.
         let is_empty = self.file.metadata().is_ok_and(|it| it.len() == 0);

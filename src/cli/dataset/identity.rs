@@ -17,13 +17,13 @@ const ENDS: u64 = 1 << 16;
 
 /// State of a file when it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Content {
+pub(super) struct FileState {
     pub(super) length: u64,
     /// Of the first and the last 64 KiB.
     pub(super) digest: String,
 }
 
-impl Content {
+impl FileState {
     pub(super) fn of(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         let mut file =
@@ -51,7 +51,7 @@ fn digest(file: &mut File, length: u64) -> io::Result<String> {
 
 /// The identifier of a recording: the same for its copies, and while it grows. `content` is for files
 /// with a damaged beginning.
-pub(super) fn id(session: &SessionRow, content: &Content) -> String {
+pub(super) fn id(session: &SessionRow, content: &FileState) -> String {
     let mut hash = fnv::hash(&session.start_realtime_ns.to_le_bytes());
     hash = fnv::extend(hash, &session.start_ns.to_le_bytes());
     hash = fnv::extend(hash, session.host.as_bytes());
@@ -87,7 +87,7 @@ mod tests {
         let path = folder.path().join("a");
         let of = |bytes: &[u8]| {
             std::fs::write(&path, bytes).unwrap();
-            Content::of(&path).unwrap()
+            FileState::of(&path).unwrap()
         };
         let long = vec![7; 200_000];
         let mut other = long.clone();
@@ -96,6 +96,6 @@ mod tests {
         assert_ne!(of(&long), of(&other));
         assert_ne!(of(&long), of(&long[1..]));
         assert_eq!(of(b"").length, 0);
-        assert!(Content::of(folder.path()).is_err());
+        assert!(FileState::of(folder.path()).is_err());
     }
 }

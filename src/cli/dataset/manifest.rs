@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use ascend_trace_export::DATASET_VERSION;
 
 use super::files::cannot_write;
-use super::identity::Content;
-use super::place::{Place, is_plain};
-use super::store::{Claim, Store};
-use crate::cli::trace::{Condition, Losses};
+use super::identity::FileState;
+use super::place::{PartitionPath, is_plain};
+use super::store::{DatasetStore, ManifestClaim};
+use crate::cli::trace::{Completeness, LossCounts};
 
 const FOLDER: &str = "_manifest";
 
@@ -28,7 +28,7 @@ pub(super) struct Manifest {
     /// The name of the file, without its folder.
     pub(super) source: String,
     #[serde(flatten)]
-    pub(super) content: Content,
+    pub(super) content: FileState,
     pub(super) run: String,
     pub(super) host: String,
     /// Completeness of the recording.
@@ -38,12 +38,12 @@ pub(super) struct Manifest {
     pub(super) growing: bool,
     /// Calls and other records.
     pub(super) lost: u64,
-    pub(super) files: Vec<Part>,
+    pub(super) files: Vec<TableFile>,
 }
 
 /// A file of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Part {
+pub(super) struct TableFile {
     pub(super) table: String,
     pub(super) rank: String,
     pub(super) rows: u64,
@@ -60,10 +60,10 @@ fn parse(text: &[u8]) -> Option<Manifest> {
 
 impl Manifest {
     pub(super) fn new(
-        place: Place<'_>,
-        (source, content): (&Path, Content),
-        condition: &Condition,
-        files: Vec<Part>,
+        place: PartitionPath<'_>,
+        (source, content): (&Path, FileState),
+        condition: &Completeness,
+        files: Vec<TableFile>,
     ) -> Self {
         let source = source.file_name().unwrap_or_default();
         Self {
@@ -83,13 +83,13 @@ impl Manifest {
     }
 
     /// That of a recording, if the dataset has one.
-    pub(super) fn read(store: &dyn Store, id: &str) -> io::Result<Option<Self>> {
+    pub(super) fn read(store: &dyn DatasetStore, id: &str) -> io::Result<Option<Self>> {
         let text = store.read(&name(id))?;
         Ok(text.and_then(|text| parse(&text)))
     }
 
     /// Those of all recordings of a dataset, by their names.
-    pub(super) fn all(store: &dyn Store) -> anyhow::Result<Vec<Self>> {
+    pub(super) fn all(store: &dyn DatasetStore) -> anyhow::Result<Vec<Self>> {
         let cannot_read = || format!("cannot read {store}/{FOLDER}");
         let names = store.list(FOLDER).with_context(cannot_read)?;
         let ids = names.iter().filter_map(|it| it.strip_suffix(".json"));
@@ -100,8 +100,8 @@ impl Manifest {
     }
 
     /// Its files, each with its name. A manifest that names others than a dataset has, names none.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (&Part, String)> {
-        let place = Place {
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&TableFile, String)> {
+        let place = PartitionPath {
             run: &self.run,
             host: &self.host,
             id: &self.id,
@@ -112,14 +112,14 @@ impl Manifest {
         own.map(move |it| (it, place.file(&it.table, &it.rank)))
     }
 
-    pub(super) fn condition(&self) -> Condition {
-        Condition {
+    pub(super) fn condition(&self) -> Completeness {
+        Completeness {
             damage: self.damage.clone(),
             damaged_inside: 0,
             ended: self.ended,
             growing: self.growing,
             // Which of them they are is not kept.
-            lost: Losses {
+            lost: LossCounts {
                 calls: 0,
                 others: self.lost,
             },
@@ -133,9 +133,9 @@ impl Manifest {
     /// Whether the dataset has all of this content, in this place.
     pub(super) fn agrees(
         &self,
-        store: &dyn Store,
-        content: &Content,
-        place: Place<'_>,
+        store: &dyn DatasetStore,
+        content: &FileState,
+        place: PartitionPath<'_>,
     ) -> io::Result<bool> {
         let is_same = self.version == DATASET_VERSION
             && self.content == *content
@@ -149,14 +149,14 @@ impl Manifest {
 }
 
 /// The manifest to be.
-pub(super) struct Pending<'a> {
-    store: &'a dyn Store,
+pub(super) struct PendingManifest<'a> {
+    store: &'a dyn DatasetStore,
     id: &'a str,
-    claim: Box<dyn Claim + 'a>,
+    claim: Box<dyn ManifestClaim + 'a>,
 }
 
-impl<'a> Pending<'a> {
-    pub(super) fn begin(store: &'a dyn Store, id: &'a str) -> anyhow::Result<Self> {
+impl<'a> PendingManifest<'a> {
+    pub(super) fn begin(store: &'a dyn DatasetStore, id: &'a str) -> anyhow::Result<Self> {
         let claim = store.claim(&name(id))?;
         Ok(Self { store, id, claim })
     }
@@ -206,7 +206,7 @@ impl<'a> Pending<'a> {
 }
 
 /// Removes files of a recording that are not among its new ones.
-fn remove_others(store: &dyn Store, old: &[Manifest], new: &Manifest) -> io::Result<()> {
+fn remove_others(store: &dyn DatasetStore, old: &[Manifest], new: &Manifest) -> io::Result<()> {
     let new: HashSet<String> = new.parts().map(|it| it.1).collect();
     for (_, name) in old.iter().flat_map(Manifest::parts) {
         if !new.contains(&name) {
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     fn manifest(run: &str) -> Manifest {
-        let part = Part {
+        let part = TableFile {
             table: "tasks".to_owned(),
             rank: "0".to_owned(),
             rows: 1,
@@ -234,7 +234,7 @@ mod tests {
             tool: String::new(),
             id: "1".to_owned(),
             source: String::new(),
-            content: Content {
+            content: FileState {
                 length: 0,
                 digest: String::new(),
             },
@@ -249,9 +249,9 @@ mod tests {
     }
 
     /// Adds a recording to a run. `meanwhile` happens before its file has its name.
-    fn add(store: &dyn Store, run: &str, meanwhile: impl FnOnce()) -> anyhow::Result<()> {
+    fn add(store: &dyn DatasetStore, run: &str, meanwhile: impl FnOnce()) -> anyhow::Result<()> {
         let manifest = manifest(run);
-        let pending = Pending::begin(store, "1")?;
+        let pending = PendingManifest::begin(store, "1")?;
         pending.finish(&manifest, || {
             meanwhile();
             manifest
@@ -269,8 +269,8 @@ mod tests {
             text.contains("another command adds this recording"),
             "{text}"
         );
-        assert_eq!(Store::list(&store, "tasks").unwrap(), ["run=two"]);
-        assert_eq!(Store::list(&store, "_manifest").unwrap(), ["1.json"]);
+        assert_eq!(DatasetStore::list(&store, "tasks").unwrap(), ["run=two"]);
+        assert_eq!(DatasetStore::list(&store, "_manifest").unwrap(), ["1.json"]);
         let there = Manifest::read(&store, "1").unwrap();
         assert_eq!(there, Some(manifest("two")));
     }
@@ -283,11 +283,11 @@ mod tests {
         let refused = add(&store, "two", || broken_off(&store));
         assert!(refused.is_err());
         add(&store, "three", || ()).unwrap();
-        assert_eq!(Store::list(&store, "tasks").unwrap(), ["run=three"]);
+        assert_eq!(DatasetStore::list(&store, "tasks").unwrap(), ["run=three"]);
     }
 
     /// Another command notes a third run, and does not come further.
-    fn broken_off(store: &dyn Store) {
+    fn broken_off(store: &dyn DatasetStore) {
         let mut claim = store.claim(&name("1")).expect("memory");
         let text = serde_json::to_vec(&manifest("four")).expect("memory");
         claim.note(&text).expect("memory");

@@ -6,10 +6,10 @@ use anyhow::Error;
 
 use ascend_trace_recording::Recording;
 
-use super::add::{self, Trouble};
-use super::files::Files;
-use super::folder::Folder;
-use super::place::{Place, plain};
+use super::add::{self, AddError};
+use super::files::UnfinishedFiles;
+use super::folder::DatasetFolder;
+use super::place::{PartitionPath, plain};
 
 /// Writes the tables of these names into a folder.
 pub(crate) fn write_tables(
@@ -20,17 +20,17 @@ pub(crate) fn write_tables(
 ) -> anyhow::Result<()> {
     let session = recording.things().session().clone();
     let (run, host) = (add::run(&session), plain(&session.host));
-    let place = Place {
+    let place = PartitionPath {
         run: &run,
         host: &host,
         id: "recording",
     };
-    let folder = Folder::new(root);
-    let mut files = Files::new(&folder, place);
+    let folder = DatasetFolder::new(root);
+    let mut files = UnfinishedFiles::new(&folder, place);
     add::export(recording, Some(tables), &mut files, progress).map_err(
         |trouble| match trouble {
-            Trouble::Recording(error) => error.context("cannot read the recording"),
-            Trouble::Dataset(error) => cannot_keep(error, root),
+            AddError::Recording(error) => error.context("cannot read the recording"),
+            AddError::Dataset(error) => cannot_keep(error, root),
         },
     )?;
     files

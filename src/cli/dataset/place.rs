@@ -6,14 +6,14 @@ const LONGEST: usize = 120;
 /// The values of the partition columns that all files of a recording share.
 #[cfg(feature = "parquet")]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct PartitionPath<'a> {
     pub(super) run: &'a str,
     pub(super) host: &'a str,
     pub(super) id: &'a str,
 }
 
 #[cfg(feature = "parquet")]
-impl Place<'_> {
+impl PartitionPath<'_> {
     /// The name of a rank's file of a table.
     pub(super) fn file(self, table: &str, rank: &str) -> String {
         let Self { run, host, id } = self;

@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::folder::Folder;
-use super::store::{self, Store};
+use super::folder::DatasetFolder;
+use super::store::{self, DatasetStore};
 use super::{address, schema};
 
 /// Tables in folders or in an object store.
-pub(crate) struct Readable {
-    store: Box<dyn Store>,
+pub(crate) struct ReadableTables {
+    store: Box<dyn DatasetStore>,
     #[cfg(feature = "object-store")]
     url: Option<String>,
 }
 
-impl Readable {
+impl ReadableTables {
     /// The dataset of this name. A file is not a dataset.
     pub(crate) fn dataset(place: &Path) -> anyhow::Result<Option<Self>> {
         let url = address::url(place);
@@ -32,7 +32,7 @@ impl Readable {
     /// Tables in a folder that is no dataset.
     pub(crate) fn folder(place: &Path) -> Self {
         Self {
-            store: Box::new(Folder::new(place)),
+            store: Box::new(DatasetFolder::new(place)),
             #[cfg(feature = "object-store")]
             url: None,
         }

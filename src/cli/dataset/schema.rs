@@ -8,13 +8,13 @@ use serde_json::Value;
 use ascend_trace_export::{DATASET_VERSION, dataset_schema};
 
 use super::files::cannot_write;
-use super::store::Store;
+use super::store::DatasetStore;
 
 const NAME: &str = "_schema.json";
 
 /// Looks for a dataset that queries can name, with tables of this tool.
 #[cfg(feature = "query")]
-pub(super) fn check_readable(store: &dyn Store) -> anyhow::Result<()> {
+pub(super) fn check_readable(store: &dyn DatasetStore) -> anyhow::Result<()> {
     let text = store
         .read(NAME)
         .with_context(|| format!("cannot read {store}/{NAME}"))?;
@@ -25,7 +25,7 @@ pub(super) fn check_readable(store: &dyn Store) -> anyhow::Result<()> {
 }
 
 /// Makes a dataset, or looks whether one that exists takes what this tool writes.
-pub(super) fn prepare(store: &dyn Store) -> anyhow::Result<()> {
+pub(super) fn prepare(store: &dyn DatasetStore) -> anyhow::Result<()> {
     match read(store)? {
         Some(text) => check(store, &text),
         None => make(store),
@@ -33,18 +33,18 @@ pub(super) fn prepare(store: &dyn Store) -> anyhow::Result<()> {
 }
 
 /// Looks for a dataset with tables of this tool.
-pub(super) fn find(store: &dyn Store) -> anyhow::Result<()> {
+pub(super) fn find(store: &dyn DatasetStore) -> anyhow::Result<()> {
     let text = store.read(NAME).transpose();
     let text = text.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()));
     let text = text.with_context(|| format!("{store} is no dataset"))?;
     check(store, &text)
 }
 
-fn read(store: &dyn Store) -> anyhow::Result<Option<Vec<u8>>> {
+fn read(store: &dyn DatasetStore) -> anyhow::Result<Option<Vec<u8>>> {
     store.read(NAME).with_context(|| cannot_write(store))
 }
 
-fn make(store: &dyn Store) -> anyhow::Result<()> {
+fn make(store: &dyn DatasetStore) -> anyhow::Result<()> {
     let names = store.list("").with_context(|| cannot_write(store))?;
     // Another command makes the same dataset now, or has made it.
     if names.iter().any(|it| it == NAME) {
@@ -62,7 +62,7 @@ fn make(store: &dyn Store) -> anyhow::Result<()> {
     made.with_context(|| cannot_write(store))
 }
 
-fn check(store: &dyn Store, text: &[u8]) -> anyhow::Result<()> {
+fn check(store: &dyn DatasetStore, text: &[u8]) -> anyhow::Result<()> {
     let there: Value = serde_json::from_slice(text).with_context(|| {
         format!("{store}/{NAME} is damaged: name a new folder, and add all recordings to it")
     })?;

@@ -7,20 +7,20 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::AddArgs;
-use super::add::{Done, Target, Trouble};
-use super::store::Store;
+use super::add::{AddError, AddResult, AddTarget};
+use super::store::DatasetStore;
 use crate::error::{INCOMPLETE, TROUBLE};
 use crate::output::{say, tell};
 
 /// Adds all files. Returns the status to end with.
-pub(super) fn add(args: &AddArgs, store: &dyn Store) -> anyhow::Result<u8> {
-    let target = Target {
+pub(super) fn add(args: &AddArgs, store: &dyn DatasetStore) -> anyhow::Result<u8> {
+    let target = AddTarget {
         store,
         run: args.run.as_deref(),
         strict: args.strict,
         taken: Mutex::default(),
     };
-    let work = Work {
+    let work = SharedWork {
         files: &args.files,
         next: AtomicUsize::new(0),
         is_over: AtomicBool::new(false),
@@ -46,25 +46,25 @@ fn jobs(args: &AddArgs) -> usize {
 }
 
 /// What threads share.
-struct Work<'a> {
+struct SharedWork<'a> {
     files: &'a [PathBuf],
     /// The next file without a worker.
     next: AtomicUsize,
     /// The dataset takes no more files.
     is_over: AtomicBool,
-    sums: Mutex<Sums>,
+    sums: Mutex<AddTotals>,
 }
 
-impl Work<'_> {
+impl SharedWork<'_> {
     /// Adds files until all are done.
-    fn run(&self, target: &Target<'_>) {
+    fn run(&self, target: &AddTarget<'_>) {
         while !self.is_over.load(Ordering::Relaxed) {
             let next = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(file) = self.files.get(next) else {
                 return;
             };
             let added = target.add(file);
-            if matches!(added, Err(Trouble::Dataset(_))) {
+            if matches!(added, Err(AddError::Dataset(_))) {
                 self.is_over.store(true, Ordering::Relaxed);
             }
             let sums = self.sums.lock();
@@ -75,7 +75,7 @@ impl Work<'_> {
 
 /// Results for the files.
 #[derive(Default)]
-struct Sums {
+struct AddTotals {
     added: u64,
     there: u64,
     failed: u64,
@@ -83,24 +83,24 @@ struct Sums {
     trouble: Option<anyhow::Error>,
 }
 
-impl Sums {
-    fn take(&mut self, added: Result<Done, Trouble>) {
+impl AddTotals {
+    fn take(&mut self, added: Result<AddResult, AddError>) {
         match added {
             Ok(done) => {
                 self.added += u64::from(done.is_new);
                 self.there += u64::from(!done.is_new);
                 self.incomplete += u64::from(done.status != 0);
             }
-            Err(Trouble::Recording(error)) => {
+            Err(AddError::Recording(error)) => {
                 self.failed += 1;
                 say(format!("{error:#}"));
             }
             // One is enough: the others have the same cause.
-            Err(Trouble::Dataset(error)) => self.trouble = self.trouble.take().or(Some(error)),
+            Err(AddError::Dataset(error)) => self.trouble = self.trouble.take().or(Some(error)),
         }
     }
 
-    fn end(self, store: &dyn Store) -> anyhow::Result<u8> {
+    fn end(self, store: &dyn DatasetStore) -> anyhow::Result<u8> {
         if let Some(trouble) = self.trouble {
             return Err(trouble);
         }

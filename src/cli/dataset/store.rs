@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "object-store")]
 use std::sync::Arc;
 
-use super::folder::Folder;
+use super::folder::DatasetFolder;
 
 /// A folder, or a part of an object store. Its text is the name that users have for it.
-pub(super) trait Store: Display + Sync {
+pub(super) trait DatasetStore: Display + Sync {
     /// The content of a small file, if there is one.
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
 
@@ -36,20 +36,20 @@ pub(super) trait Store: Display + Sync {
     fn open(&self, name: &str) -> io::Result<File>;
 
     /// A place for a file of the dataset while it is written.
-    fn draft(&self, name: &str) -> io::Result<Draft>;
+    fn draft(&self, name: &str) -> io::Result<DraftFile>;
 
     /// Gives files that are written the names by which readers find them.
-    fn publish(&self, files: &[(String, Draft)]) -> io::Result<()>;
+    fn publish(&self, files: &[(String, DraftFile)]) -> io::Result<()>;
 
     /// The right to write this manifest.
     ///
     /// # Errors
     /// When another command has it.
-    fn claim(&self, manifest: &str) -> anyhow::Result<Box<dyn Claim + '_>>;
+    fn claim(&self, manifest: &str) -> anyhow::Result<Box<dyn ManifestClaim + '_>>;
 }
 
 /// The right to write a manifest, until it is dropped.
-pub(super) trait Claim {
+pub(super) trait ManifestClaim {
     /// The note of an earlier attempt, or of this one.
     fn noted(&self) -> io::Result<Option<Vec<u8>>>;
 
@@ -62,19 +62,19 @@ pub(super) trait Claim {
 
 /// A file that readers of the dataset do not see.
 #[derive(Clone, Debug)]
-pub(super) enum Draft {
+pub(super) enum DraftFile {
     Named(PathBuf),
     /// It goes when the command ends, in any way.
     #[cfg(feature = "object-store")]
     Unnamed(Arc<File>),
 }
 
-impl Draft {
+impl DraftFile {
     pub(super) fn writer(&self) -> io::Result<Box<dyn Write + 'static>> {
         match self {
             Self::Named(path) => Ok(Box::new(File::create(path)?)),
             #[cfg(feature = "object-store")]
-            Self::Unnamed(file) => Ok(Box::new(super::bucket::Local(Arc::clone(file)))),
+            Self::Unnamed(file) => Ok(Box::new(super::bucket::LocalFile(Arc::clone(file)))),
         }
     }
 
@@ -113,20 +113,20 @@ impl Draft {
 }
 
 /// Opens a dataset that a user has named.
-pub(super) fn open(place: &Path) -> anyhow::Result<Box<dyn Store>> {
+pub(super) fn open(place: &Path) -> anyhow::Result<Box<dyn DatasetStore>> {
     match super::address::url(place) {
         Some(url) => bucket(url),
-        None => Ok(Box::new(Folder::new(place))),
+        None => Ok(Box::new(DatasetFolder::new(place))),
     }
 }
 
 #[cfg(feature = "object-store")]
-fn bucket(url: &str) -> anyhow::Result<Box<dyn Store>> {
+fn bucket(url: &str) -> anyhow::Result<Box<dyn DatasetStore>> {
     Ok(Box::new(super::bucket::open(url)?))
 }
 
 #[cfg(not(feature = "object-store"))]
-fn bucket(url: &str) -> anyhow::Result<Box<dyn Store>> {
+fn bucket(url: &str) -> anyhow::Result<Box<dyn DatasetStore>> {
     Err(super::address::not_built(url))
 }
 
@@ -134,7 +134,7 @@ fn bucket(url: &str) -> anyhow::Result<Box<dyn Store>> {
 mod tests {
     use super::*;
 
-    fn written(store: &dyn Store, name: &str, content: &[u8]) -> Draft {
+    fn written(store: &dyn DatasetStore, name: &str, content: &[u8]) -> DraftFile {
         let draft = store.draft(name).unwrap();
         draft.writer().unwrap().write_all(content).unwrap();
         draft.sync().unwrap();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     /// What holds for each kind.
-    fn check(store: &dyn Store) {
+    fn check(store: &dyn DatasetStore) {
         let none = [""; 0];
         assert_eq!(store.list("").unwrap(), none);
         assert_eq!(store.read("a/b").unwrap(), None);
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(store.read(name).unwrap(), None);
     }
 
-    fn claims(store: &dyn Store) {
+    fn claims(store: &dyn DatasetStore) {
         let manifest = "m/1.json";
         let mut claim = store.claim(manifest).unwrap();
         assert!(claim.noted().unwrap().is_none_or(|it| it.is_empty()));
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_folder_is_a_store() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Folder::new(&folder.path().join("fleet"));
+        let store = DatasetFolder::new(&folder.path().join("fleet"));
         check(&store);
         let _claim = store.claim("m/2.json").unwrap();
         let refused = store.claim("m/2.json").err().unwrap().to_string();

@@ -10,7 +10,7 @@ const STEP: &str = "step";
 
 /// A change that makes the command fail.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Condition {
+pub(crate) struct FailCondition {
     text: String,
     /// `step`, or the name of an operation.
     metric: String,
@@ -21,7 +21,7 @@ pub(crate) struct Condition {
 
 /// Result of a condition.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum ConditionResult {
     /// The change of this is beyond the limit.
     Holds(String),
     Not,
@@ -32,7 +32,7 @@ pub(super) enum Outcome {
 }
 
 /// Reads a condition.
-pub(crate) fn parse(text: &str) -> Result<Condition, String> {
+pub(crate) fn parse(text: &str) -> Result<FailCondition, String> {
     let form = || {
         "a condition is step or the name of an operation, > or <, and percent, such as step>+3%"
             .to_owned()
@@ -44,7 +44,7 @@ pub(crate) fn parse(text: &str) -> Result<Condition, String> {
     let is_number = number.chars().all(|it| "+-.0123456789".contains(it));
     let percent = number.parse::<f64>().ok().filter(|_| is_number);
     match percent {
-        Some(percent) if !metric.is_empty() => Ok(Condition {
+        Some(percent) if !metric.is_empty() => Ok(FailCondition {
             text: text.to_owned(),
             metric: metric.to_owned(),
             is_above: text.as_bytes()[at] == b'>',
@@ -54,13 +54,13 @@ pub(crate) fn parse(text: &str) -> Result<Condition, String> {
     }
 }
 
-impl Condition {
+impl FailCondition {
     pub(super) fn of_step(&self) -> bool {
         self.metric == STEP
     }
 
     /// Whether the change of any row that it names is beyond the limit, with all of the range in which it lies.
-    pub(super) fn judge(&self, found: &Diff, alpha: f64) -> Outcome {
+    pub(super) fn judge(&self, found: &Diff, alpha: f64) -> ConditionResult {
         let pattern = NamePattern::new(&self.metric);
         let kind = match self.of_step() {
             true => Kind::Step,
@@ -71,15 +71,15 @@ impl Condition {
         for (row, least) in rows {
             any = true;
             if self.holds(row, least <= alpha) {
-                return Outcome::Holds(row.name.clone());
+                return ConditionResult::Holds(row.name.clone());
             }
             let has_both = row.a.steps > 0 && row.b.steps > 0;
             too_few |= has_both && (least > alpha || row.change.is_none());
         }
         match (any, too_few) {
-            (false, _) => Outcome::Unknown,
-            (_, true) => Outcome::TooFew,
-            (true, false) => Outcome::Not,
+            (false, _) => ConditionResult::Unknown,
+            (_, true) => ConditionResult::TooFew,
+            (true, false) => ConditionResult::Not,
         }
     }
 
@@ -102,7 +102,7 @@ impl Condition {
     }
 }
 
-impl fmt::Display for Condition {
+impl fmt::Display for FailCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }

@@ -3,7 +3,7 @@
 use ascend_trace_analysis::diff::{Amount, Change, Diff, Edit, Kind, Pair, Row, Summary, Verdict};
 use ascend_trace_recording::units::{duration, signed_duration};
 
-use crate::table::{Rows, count};
+use crate::table::{TableRows, count};
 
 /// Changes that are listed of each pair, unless all rows are asked for.
 const LISTED: usize = 30;
@@ -149,7 +149,7 @@ fn edit(edit: &Edit) -> String {
 
 fn table<'r>(rows: impl Iterator<Item = &'r &'r Row>, pair: &Pair) -> String {
     let has_steps = pair.a_process.is_some();
-    let table = Rows::of(rows)
+    let table = TableRows::of(rows)
         .right("adds", |it| signed_duration(it.impact_ns))
         .left("", |it| it.verdict.name())
         .left("of", |it| it.kind.name())

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use ascend_trace_format::engine::ENTRY;
 
-use super::{Finding, finding, note};
-use crate::launch::elf::{self, Program};
+use super::{DoctorFinding, finding, note};
+use crate::launch::elf::{self, ProgramFile};
 use crate::unpack;
 use ascend_trace_collector::exports;
 
 /// Where the kernel says whether a thread waits, and where.
 const STANDING: &str = "/proc/self/syscall";
 
-pub(super) fn found() -> Vec<Finding> {
+pub(super) fn found() -> Vec<DoctorFinding> {
     let preload =
         "the default: wrappers that are found by name, stubs for functions that no table has";
     vec![
@@ -22,7 +22,7 @@ pub(super) fn found() -> Vec<Finding> {
 }
 
 /// Nobody needs it, so nothing about it is a problem.
-fn patching() -> Finding {
+fn patching() -> DoctorFinding {
     let what = "engine frida";
     let usable = unpack::engine()
         .map_err(|error| format!("{error:#}"))
@@ -48,14 +48,14 @@ fn patching() -> Finding {
 fn judge(path: &Path) -> Result<(), String> {
     let shown = path.display();
     match elf::inspect(path).map_err(|error| format!("{error:#}"))? {
-        Program::Foreign { machine } => {
+        ProgramFile::Foreign { machine } => {
             let own = std::env::consts::ARCH;
             return Err(format!(
                 "{shown} is built for {machine}, this machine is {own}"
             ));
         }
-        Program::Other => return Err(format!("{shown} is not a library")),
-        Program::Dynamic(_) | Program::Static => {}
+        ProgramFile::Other => return Err(format!("{shown} is not a library")),
+        ProgramFile::Dynamic(_) | ProgramFile::Static => {}
     }
     let exports = exports::of(path);
     let is_engine = |export: &exports::Export| export.name.as_bytes() == ENTRY.to_bytes();

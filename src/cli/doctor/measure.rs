@@ -7,11 +7,11 @@ use anyhow::{Context, bail};
 use ascend_trace_recording::units::duration;
 
 use crate::launch::Environment;
-use crate::table::Rows;
+use crate::table::TableRows;
 use crate::unpack;
 
 /// Measured values in nanoseconds, by the names that the program gives them.
-struct Measured {
+struct MeasuredTimes {
     chip: String,
     numbers: BTreeMap<String, i64>,
 }
@@ -56,11 +56,11 @@ pub(super) fn on_device(device: u32, environment: &Environment) -> anyhow::Resul
             }
         );
     }
-    let measured = Measured::read(&String::from_utf8_lossy(&output.stdout));
+    let measured = MeasuredTimes::read(&String::from_utf8_lossy(&output.stdout));
     Ok(measured.text(device))
 }
 
-impl Measured {
+impl MeasuredTimes {
     fn read(lines: &str) -> Self {
         let mut measured = Self {
             chip: "unknown".to_owned(),
@@ -92,7 +92,7 @@ impl Measured {
         };
         let two = TWO_WAYS.map(|(what, bare, timed)| (what, bare, Some(timed)));
         let one = ONE_WAY.map(|(what, name)| (what, name, None));
-        let table = Rows::of(two.into_iter().chain(one))
+        let table = TableRows::of(two.into_iter().chain(one))
             .left("what", |it| it.0)
             .right("untimed", |it| self.number(it.1))
             .right("timed", |it| {
@@ -120,7 +120,7 @@ mod tests {
     fn what_the_program_tells_becomes_a_table() {
         let told =
             "chip Ascend910B1\nwait_1_bare 2000\nwait_1_timed 33000\nrecord 1500\nnonsense\n";
-        let text = Measured::read(told).text(3);
+        let text = MeasuredTimes::read(told).text(3);
         assert!(
             text.starts_with("Measured on device 3 (Ascend910B1)"),
             "{text}"

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Finding, finding, note};
-use crate::launch::elf::{self, Program};
+use super::{DoctorFinding, finding, note};
+use crate::launch::elf::{self, ProgramFile};
 use ascend_trace_collector::exports::{self, Export};
 use ascend_trace_tables as tables;
 
@@ -16,7 +16,7 @@ const NAMES: [&str; 2] = ["libascendcl.so", "libacl_rt.so"];
 const DEFAULT: [&str; 4] = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"];
 
 /// The runtime that a program would load by name, as far as the environment decides it.
-pub(super) fn found() -> Vec<Finding> {
+pub(super) fn found() -> Vec<DoctorFinding> {
     let Some((path, how)) = NAMES.iter().find_map(|name| search(name)) else {
         let text = "no libascendcl.so or libacl_rt.so is found by name: source CANN's set_env.sh, or \
                     use --soft; a program may still find one by its own path";
@@ -28,7 +28,7 @@ pub(super) fn found() -> Vec<Finding> {
 }
 
 /// The software runtime that a program would load from this folder.
-pub(super) fn soft(folder: &Path) -> Vec<Finding> {
+pub(super) fn soft(folder: &Path) -> Vec<DoctorFinding> {
     let found = NAMES
         .iter()
         .map(|name| library(&folder.join(name), "by --soft"));
@@ -39,13 +39,13 @@ pub(super) fn soft(folder: &Path) -> Vec<Finding> {
 pub(super) fn library(path: &Path, how: &str) -> Result<String, String> {
     let shown = path.display();
     match elf::inspect(path) {
-        Ok(Program::Foreign { machine }) => {
+        Ok(ProgramFile::Foreign { machine }) => {
             let own = std::env::consts::ARCH;
             return Err(format!(
                 "{shown} ({how}) is built for {machine}, this machine is {own}: install CANN for {own}"
             ));
         }
-        Ok(Program::Other) => return Err(format!("{shown} ({how}) is not a library")),
+        Ok(ProgramFile::Other) => return Err(format!("{shown} ({how}) is not a library")),
         Ok(_) => {}
         Err(error) => return Err(format!("{error:#}")),
     }
@@ -108,7 +108,7 @@ fn in_cache(listing: &str, name: &str) -> Option<PathBuf> {
 }
 
 /// The release of CANN that a library belongs to, by the files that lie around it.
-fn version(library: &Path) -> Option<Finding> {
+fn version(library: &Path) -> Option<DoctorFinding> {
     let real = library.canonicalize().ok()?;
     let files = ["version.info", "version.cfg", "ascend_toolkit_install.info"];
     for folder in real.ancestors().skip(1).take(4) {
@@ -136,14 +136,14 @@ fn version_in(text: &str) -> Option<String> {
 }
 
 /// Libraries that the user preloads as well.
-pub(super) fn preloads(value: Option<&OsStr>) -> Vec<Finding> {
+pub(super) fn preloads(value: Option<&OsStr>) -> Vec<DoctorFinding> {
     let value = value.unwrap_or_default().to_string_lossy().into_owned();
     let separators = |c: char| c == ':' || c.is_whitespace();
     let paths = value.split(separators).filter(|path| !path.is_empty());
     paths.map(preload).collect()
 }
 
-fn preload(path: &str) -> Finding {
+fn preload(path: &str) -> DoctorFinding {
     let file = path.rsplit('/').next().unwrap_or(path);
     let what = "LD_PRELOAD";
     if file.starts_with("libmspti") {

@@ -9,7 +9,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The progress line, once it is shown.
-pub(crate) struct Progress {
+pub(crate) struct ProgressLine {
     what: &'static str,
     unit: &'static str,
     begin: Instant,
@@ -17,7 +17,7 @@ pub(crate) struct Progress {
     is_terminal: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     /// `unit` is a million of the counted things.
     pub(crate) fn new(what: &'static str, unit: &'static str) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         if self.shown.is_some() {
             self.write("");
@@ -64,13 +64,13 @@ impl Drop for Progress {
 
 /// The line of work that does not know how much there is.
 #[cfg(feature = "query")]
-pub(crate) struct Running(Progress);
+pub(crate) struct UnboundedLine(ProgressLine);
 
 #[cfg(feature = "query")]
-impl Running {
+impl UnboundedLine {
     /// `unit` is a million of the counted things.
     pub(crate) fn new(what: &'static str, unit: &'static str) -> Self {
-        Self(Progress::new(what, unit))
+        Self(ProgressLine::new(what, unit))
     }
 
     pub(crate) fn tell(&mut self, done: u64) {

@@ -9,7 +9,7 @@ use ascend_trace_recording::rows::{CoverageRow, ways};
 
 /// One library of AscendCL that a process had loaded.
 #[derive(Serialize)]
-pub(crate) struct Coverage {
+pub(crate) struct LibraryCoverage {
     /// Its path; `null` for functions that the program asked for and no library has, and for functions of a library
     /// that is not known.
     pub(crate) library: Option<String>,
@@ -22,11 +22,11 @@ pub(crate) struct Coverage {
     /// Those that the program fetched by name.
     pub(crate) fetched: u64,
     /// Without those that are hooked and were neither fetched nor called.
-    pub(crate) functions: Vec<Function>,
+    pub(crate) functions: Vec<UncoveredFunction>,
 }
 
 #[derive(Serialize)]
-pub(crate) struct Function {
+pub(crate) struct UncoveredFunction {
     pub(crate) name: String,
     /// `linked` and `fetched`: calls are seen that come in this way; `absent`: the program asked
     /// for it in vain; `unseen`: the program got it without a wrapper; `untyped`: it is in no table,
@@ -47,7 +47,7 @@ const WORDS: [(u8, &str); 6] = [
 ];
 
 /// The report of a trace, by library.
-pub(super) fn of(trace: &Trace) -> Vec<Coverage> {
+pub(super) fn of(trace: &Trace) -> Vec<LibraryCoverage> {
     let mut libraries: BTreeMap<&str, Vec<&CoverageRow>> = BTreeMap::new();
     for row in trace.coverage() {
         libraries.entry(&row.library).or_default().push(row);
@@ -55,13 +55,13 @@ pub(super) fn of(trace: &Trace) -> Vec<Coverage> {
     libraries.into_iter().map(library).collect()
 }
 
-fn library((path, rows): (&str, Vec<&CoverageRow>)) -> Coverage {
+fn library((path, rows): (&str, Vec<&CoverageRow>)) -> LibraryCoverage {
     let is_there = !path.is_empty();
     let count = |holds: &dyn Fn(&CoverageRow) -> bool| {
         let counted = rows.iter().filter(|row| holds(row));
         counted.fold(0_u64, |sum, row| sum.saturating_add(row.functions))
     };
-    Coverage {
+    LibraryCoverage {
         library: is_there.then(|| path.to_owned()),
         exported: if is_there { count(&|_| true) } else { 0 },
         hooked: count(&|row| row.ways & (ways::LINKED | ways::UNTYPED | ways::PATCHED) != 0),
@@ -75,9 +75,9 @@ fn library((path, rows): (&str, Vec<&CoverageRow>)) -> Coverage {
     }
 }
 
-fn function(row: &CoverageRow) -> Function {
+fn function(row: &CoverageRow) -> UncoveredFunction {
     let set = WORDS.iter().filter(|(bit, _)| row.ways & bit != 0);
-    Function {
+    UncoveredFunction {
         name: row.function.clone(),
         ways: set.map(|(_, word)| *word).collect(),
         refused: Some(row.refused.clone()).filter(|reason| !reason.is_empty()),
@@ -85,7 +85,7 @@ fn function(row: &CoverageRow) -> Function {
     }
 }
 
-impl Coverage {
+impl LibraryCoverage {
     /// Functions that are not patched, by reason.
     pub(crate) fn refused(&self) -> BTreeMap<&str, Vec<&str>> {
         let mut reasons = BTreeMap::<&str, Vec<&str>>::new();

@@ -14,12 +14,12 @@ use ascend_trace_recording::{
     OpenError, ProcessId, Recording, StreamId, ThreadId, TimeRange, Trace,
 };
 
-use super::coverage::{self, Coverage};
-use crate::cli::head::Head;
-use crate::cli::trace::Condition;
+use super::coverage::{self, LibraryCoverage};
+use crate::cli::head::DocumentHead;
+use crate::cli::trace::Completeness;
 
 #[derive(Serialize)]
-pub(crate) struct Document {
+pub(crate) struct InfoDocument {
     pub(crate) session: SessionRow,
     /// Begin and end of the recorded data.
     pub(crate) begin_ns: Option<i64>,
@@ -28,20 +28,20 @@ pub(crate) struct Document {
     pub(crate) exit_status: Option<i32>,
     /// `complete` and the parts of it.
     #[serde(flatten)]
-    pub(crate) head: Head,
-    pub(crate) processes: Vec<Process>,
-    pub(crate) devices: Vec<Device>,
-    pub(crate) streams: Vec<Stream>,
-    pub(crate) calls: Calls,
-    pub(crate) tasks: Tasks,
+    pub(crate) head: DocumentHead,
+    pub(crate) processes: Vec<ProcessInfo>,
+    pub(crate) devices: Vec<DeviceInfo>,
+    pub(crate) streams: Vec<StreamInfo>,
+    pub(crate) calls: CallCounts,
+    pub(crate) tasks: TaskCounts,
     pub(crate) events: u64,
-    pub(crate) graphs: Graphs,
+    pub(crate) graphs: GraphCounts,
     /// Ranges and marks that the program named.
     pub(crate) ranges: u64,
     /// Which functions were caught, library by library; empty until the recording has ended.
-    pub(crate) coverage: Vec<Coverage>,
+    pub(crate) coverage: Vec<LibraryCoverage>,
     /// Tracer overhead inside the program.
-    pub(crate) cost: Cost,
+    pub(crate) cost: TracerCost,
     pub(crate) hardware_log: HardwareLog,
 }
 
@@ -59,30 +59,30 @@ pub(crate) struct HardwareLog {
     /// Stretches of streams in which it did not agree with the submitted tasks.
     pub(crate) mismatches: u64,
     /// Tasks that have times of events as well, by device.
-    pub(crate) compared: Vec<Compared>,
+    pub(crate) compared: Vec<SourceComparison>,
 }
 
 /// What two sources say of the same tasks.
 #[derive(Serialize)]
-pub(crate) struct Compared {
+pub(crate) struct SourceComparison {
     pub(crate) process: u32,
     pub(crate) device: u32,
     pub(crate) compared_tasks: u64,
-    pub(crate) longer_ns: Spread,
-    pub(crate) shorter_pause_ns: Spread,
-    pub(crate) apart_ns: Spread,
+    pub(crate) longer_ns: ValueSpread,
+    pub(crate) shorter_pause_ns: ValueSpread,
+    pub(crate) apart_ns: ValueSpread,
     pub(crate) log_drift_ppm: f64,
 }
 
 #[derive(Serialize)]
-pub(crate) struct Spread {
+pub(crate) struct ValueSpread {
     pub(crate) min: i64,
     pub(crate) p50: i64,
     pub(crate) p99: i64,
     pub(crate) max: i64,
 }
 
-impl From<analysis::log::Spread> for Spread {
+impl From<analysis::log::Spread> for ValueSpread {
     fn from(spread: analysis::log::Spread) -> Self {
         Self {
             min: spread.least,
@@ -96,7 +96,7 @@ impl From<analysis::log::Spread> for Spread {
 fn hardware_log(trace: &Trace, compared: &[analysis::log::Comparison]) -> HardwareLog {
     let counter = |counter: Counter| trace.counter(counter as u16);
     let states = trace.rows::<LogRow>();
-    let compared = compared.iter().map(|it| Compared {
+    let compared = compared.iter().map(|it| SourceComparison {
         process: trace.process(ProcessId(it.process)).serial,
         device: it.device,
         compared_tasks: it.tasks as u64,
@@ -120,7 +120,7 @@ fn hardware_log(trace: &Trace, compared: &[analysis::log::Comparison]) -> Hardwa
 }
 
 #[derive(Serialize)]
-pub(crate) struct Process {
+pub(crate) struct ProcessInfo {
     /// Number of the process in the recording: several processes may have the same pid.
     pub(crate) process: u32,
     pub(crate) pid: u32,
@@ -143,7 +143,7 @@ pub(crate) struct Process {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Device {
+pub(crate) struct DeviceInfo {
     pub(crate) process: Option<u32>,
     pub(crate) pid: Option<u32>,
     pub(crate) device: u32,
@@ -167,7 +167,7 @@ pub(crate) struct Device {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Stream {
+pub(crate) struct StreamInfo {
     pub(crate) process: u32,
     pub(crate) pid: u32,
     pub(crate) device: u32,
@@ -180,7 +180,7 @@ pub(crate) struct Stream {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Calls {
+pub(crate) struct CallCounts {
     pub(crate) count: u64,
     /// Calls that a library of the runtime made inside another call.
     pub(crate) nested: u64,
@@ -194,7 +194,7 @@ pub(crate) struct Calls {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Tasks {
+pub(crate) struct TaskCounts {
     pub(crate) count: u64,
     pub(crate) timed: u64,
     /// Tasks per kind.
@@ -204,7 +204,7 @@ pub(crate) struct Tasks {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Graphs {
+pub(crate) struct GraphCounts {
     pub(crate) count: u64,
     pub(crate) nodes: u64,
     pub(crate) replays: u64,
@@ -223,7 +223,7 @@ pub(crate) struct FailedGraph {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Cost {
+pub(crate) struct TracerCost {
     pub(crate) injected_events: u64,
     pub(crate) lost_pairs: u64,
     /// Tasks that were submitted with events around them.
@@ -255,7 +255,7 @@ pub(crate) struct Cost {
     pub(crate) short_tasks: u64,
 }
 
-fn cost(trace: &Trace) -> Cost {
+fn cost(trace: &Trace) -> TracerCost {
     let counter = |counter: Counter| trace.counter(counter as u16);
     let timed_tasks = counter(Counter::TimedTasks);
     let per = |count: u64, sum: u64| {
@@ -272,7 +272,7 @@ fn cost(trace: &Trace) -> Cost {
         counter(Counter::TimingNs),
         counter(Counter::HarvestNs),
     ];
-    Cost {
+    TracerCost {
         host_ns_per_call: per(recording.calls, recording.recording_ns),
         host_ns: host_ns.into_iter().fold(0, u64::saturating_add),
         injected_events: counter(Counter::InjectedEvents),
@@ -294,10 +294,10 @@ fn cost(trace: &Trace) -> Cost {
 }
 
 /// Counts and graphs: of a trace in memory, or of a recording.
-pub(super) struct Facts {
+pub(super) struct RecordingFacts {
     pub(super) span: Option<TimeRange>,
     pub(super) counts: Counts,
-    pub(super) graphs: Graphs,
+    pub(super) graphs: GraphCounts,
     /// What two sources of times say of the same tasks.
     compared: Vec<analysis::log::Comparison>,
 }
@@ -320,7 +320,7 @@ fn compared(recording: &mut Recording) -> Vec<analysis::log::Comparison> {
     whole.map_or_else(|_| Vec::new(), |trace| analysis::log::compare(&trace))
 }
 
-impl Facts {
+impl RecordingFacts {
     /// The same of a trace that is in memory.
     #[cfg(test)]
     pub(super) fn of_trace(trace: &Trace) -> Self {
@@ -329,7 +329,7 @@ impl Facts {
         Self {
             span: trace.span(),
             counts: Counts::of(trace),
-            graphs: Graphs::of(trace, &graphs, replays.sum()),
+            graphs: GraphCounts::of(trace, &graphs, replays.sum()),
             compared: analysis::log::compare(trace),
         }
     }
@@ -340,22 +340,22 @@ impl Facts {
         Ok(Self {
             span: recording.span(),
             counts: recording.counts(),
-            graphs: Graphs::of(&calls.trace, &graphs, calls.replays.values().sum()),
+            graphs: GraphCounts::of(&calls.trace, &graphs, calls.replays.values().sum()),
             compared: compared(recording),
         })
     }
 }
 
-impl Document {
+impl InfoDocument {
     /// The document about a recording with the things of `trace`.
-    pub(super) fn of(trace: &Trace, facts: Facts, condition: &Condition) -> Self {
+    pub(super) fn of(trace: &Trace, facts: RecordingFacts, condition: &Completeness) -> Self {
         let counts = facts.counts;
         Self {
             session: trace.session().clone(),
             begin_ns: facts.span.map(|span| span.begin),
             end_ns: facts.span.map(|span| span.end),
             exit_status: trace.end().map(|end| end.1),
-            head: Head::of([condition]),
+            head: DocumentHead::of([condition]),
             processes: processes(trace, &counts),
             devices: devices(trace),
             streams: streams(trace, &counts),
@@ -371,7 +371,7 @@ impl Document {
     }
 }
 
-fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
+fn processes(trace: &Trace, counts: &Counts) -> Vec<ProcessInfo> {
     let numbered = (0..).map(ProcessId).zip(trace.processes());
     numbered
         .map(|(id, process)| {
@@ -381,7 +381,7 @@ fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
                 .map(|(id, _)| id)
                 .collect();
             let calls = own.iter().filter_map(|thread| counts.threads.get(thread));
-            Process {
+            ProcessInfo {
                 process: process.serial,
                 pid: process.pid,
                 parent_pid: process.parent_pid,
@@ -407,11 +407,11 @@ fn devices_of(trace: &Trace, process: ProcessId) -> Vec<u32> {
     devices.into_iter().collect()
 }
 
-fn devices(trace: &Trace) -> Vec<Device> {
+fn devices(trace: &Trace) -> Vec<DeviceInfo> {
     let clocks = trace.clocks().iter();
     let process_of = |number: u32| trace.processes().get(number as usize);
     clocks
-        .map(|clock| Device {
+        .map(|clock| DeviceInfo {
             process: process_of(clock.process).map(|process| process.serial),
             pid: process_of(clock.process).map(|process| process.pid),
             device: clock.device,
@@ -429,11 +429,11 @@ fn devices(trace: &Trace) -> Vec<Device> {
         .collect()
 }
 
-fn streams(trace: &Trace, counts: &Counts) -> Vec<Stream> {
+fn streams(trace: &Trace, counts: &Counts) -> Vec<StreamInfo> {
     let numbered = (0..).map(StreamId).zip(trace.streams());
     let rows = numbered.map(|(id, stream)| {
         let (tasks, timed) = counts.streams.get(&id).copied().unwrap_or_default();
-        Stream {
+        StreamInfo {
             process: trace.process(stream.process).serial,
             pid: trace.process(stream.process).pid,
             device: stream.device,
@@ -447,7 +447,7 @@ fn streams(trace: &Trace, counts: &Counts) -> Vec<Stream> {
     rows.collect()
 }
 
-impl Graphs {
+impl GraphCounts {
     /// Of a trace that has the calls that made the graphs.
     fn of(trace: &Trace, graphs: &analysis::Graphs, replays: u64) -> Self {
         let all = graphs.all();
@@ -473,10 +473,10 @@ impl Graphs {
     }
 }
 
-fn calls(trace: &Trace, counts: &Counts) -> Calls {
+fn calls(trace: &Trace, counts: &Counts) -> CallCounts {
     let called = trace.functions().iter().zip(&counts.functions);
     let called = called.filter(|(_, count)| **count > 0);
-    Calls {
+    CallCounts {
         count: counts.calls,
         nested: counts.nested,
         errors: counts.errors,
@@ -488,7 +488,7 @@ fn calls(trace: &Trace, counts: &Counts) -> Calls {
     }
 }
 
-fn tasks(counts: &Counts) -> Tasks {
+fn tasks(counts: &Counts) -> TaskCounts {
     let kinds = counts.kinds.iter();
     let untimed = counts.untimed.iter().map(|(reason, count)| {
         // Not read yet: the recording goes on, or was stopped short.
@@ -498,7 +498,7 @@ fn tasks(counts: &Counts) -> Tasks {
         };
         (reason, *count)
     });
-    Tasks {
+    TaskCounts {
         count: counts.tasks,
         timed: counts.timed,
         kinds: kinds.map(|(kind, count)| (kind.name(), *count)).collect(),

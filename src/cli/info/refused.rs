@@ -9,9 +9,9 @@ use ascend_trace_recording::{Call, Function};
 const UNSUPPORTED: [i64; 2] = [200_001, 207_000];
 
 #[derive(Default)]
-pub(super) struct Refused(BTreeSet<String>);
+pub(super) struct RefusedOperators(BTreeSet<String>);
 
-impl Fold for Refused {
+impl Fold for RefusedOperators {
     type Answer = BTreeSet<String>;
 
     const NEEDS: Needs = Needs::Calls;

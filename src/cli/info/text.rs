@@ -3,13 +3,13 @@
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
 
-use super::coverage::Coverage;
-use super::document::{Device, Document, Stream};
+use super::coverage::LibraryCoverage;
+use super::document::{DeviceInfo, InfoDocument, StreamInfo};
 use crate::cli::clocks;
 use crate::cli::trace::unusual_clock;
-use crate::table::{Rows, Table, count, percent};
+use crate::table::{TableRows, TextTable, count, percent};
 
-pub(crate) fn text(document: &Document) -> String {
+pub(crate) fn text(document: &InfoDocument) -> String {
     let mut text = head(document);
     for (title, table) in [
         ("Processes", processes(document)),
@@ -36,7 +36,7 @@ pub(crate) fn text(document: &Document) -> String {
 }
 
 /// Result of the hardware log; empty if it was not requested.
-fn hardware_log(document: &Document) -> String {
+fn hardware_log(document: &InfoDocument) -> String {
     let log = &document.hardware_log;
     if log.states.is_empty() {
         return String::new();
@@ -73,7 +73,7 @@ fn hardware_log(document: &Document) -> String {
     text
 }
 
-fn head(document: &Document) -> String {
+fn head(document: &InfoDocument) -> String {
     let session = &document.session;
     let span = document.end_ns.zip(document.begin_ns);
     let length = span.map_or_else(|| "-".to_owned(), |(end, begin)| duration(end - begin));
@@ -199,12 +199,12 @@ fn head(document: &Document) -> String {
     text
 }
 
-fn coverage(document: &Document) -> Table {
+fn coverage(document: &InfoDocument) -> TextTable {
     let told = document.coverage.iter();
     // Functions in no library have another table: their calls were not intercepted.
     let told = told.filter(|it| it.library.is_some() || it.called + it.fetched > 0);
-    Rows::of(told)
-        .left("library", |it: &&Coverage| {
+    TableRows::of(told)
+        .left("library", |it: &&LibraryCoverage| {
             let path = it.library.clone();
             path.unwrap_or_else(|| "(not known)".to_owned())
         })
@@ -215,35 +215,35 @@ fn coverage(document: &Document) -> Table {
         .table()
 }
 
-fn unseen(document: &Document) -> Table {
+fn unseen(document: &InfoDocument) -> TextTable {
     let of_library = |it| {
-        let functions = Coverage::unseen(it);
+        let functions = LibraryCoverage::unseen(it);
         functions.map(move |function| (function, it.library.clone()))
     };
-    Rows::of(document.coverage.iter().flat_map(of_library))
+    TableRows::of(document.coverage.iter().flat_map(of_library))
         .left("function", |it| it.0.to_owned())
         .left("library", |it| it.1.clone().unwrap_or_default())
         .table()
 }
 
 /// Programs ask for what newer releases have, so there may be many: the first ones, and how many more there are.
-fn absent(document: &Document) -> Table {
+fn absent(document: &InfoDocument) -> TextTable {
     const SHOWN: usize = 20;
     let names: Vec<&str> = document
         .coverage
         .iter()
-        .flat_map(Coverage::absent)
+        .flat_map(LibraryCoverage::absent)
         .collect();
     let more = names.len().checked_sub(SHOWN).filter(|more| *more > 0);
     let more = more.map(|more| format!("{more} more: info --json"));
     let shown = names.iter().take(SHOWN).map(|name| (*name).to_owned());
-    Rows::of(shown.chain(more))
+    TableRows::of(shown.chain(more))
         .left("function", String::clone)
         .table()
 }
 
-fn refused(document: &Document) -> Table {
-    Rows::of(document.coverage.iter().flat_map(Coverage::refused))
+fn refused(document: &InfoDocument) -> TextTable {
+    TableRows::of(document.coverage.iter().flat_map(LibraryCoverage::refused))
         .right("functions", |it| count(it.1.len() as u64))
         .left("reason", |it| it.0.to_owned())
         .left("such as", |it| {
@@ -252,7 +252,7 @@ fn refused(document: &Document) -> Table {
         .table()
 }
 
-fn graphs(document: &Document) -> String {
+fn graphs(document: &InfoDocument) -> String {
     let graphs = &document.graphs;
     let failed = match graphs.failed.len() as u64 {
         0 => String::new(),
@@ -266,8 +266,8 @@ fn graphs(document: &Document) -> String {
     )
 }
 
-fn failed_graphs(document: &Document) -> Table {
-    Rows::of(&document.graphs.failed)
+fn failed_graphs(document: &InfoDocument) -> TextTable {
+    TableRows::of(&document.graphs.failed)
         .right("process", |it| it.process)
         .right("pid", |it| it.pid)
         .right("graph", |it| it.graph)
@@ -296,10 +296,10 @@ fn command(words: &[String]) -> String {
     shown
 }
 
-fn processes(document: &Document) -> Table {
+fn processes(document: &InfoDocument) -> TextTable {
     // Since the recording began. A process that outlives it has no end.
     let since = |moment: i64| duration(moment - document.session.start_ns);
-    Rows::of(&document.processes)
+    TableRows::of(&document.processes)
         .right("process", |it| it.process)
         .right("pid", |it| it.pid)
         .right("parent", |it| it.parent_pid)
@@ -325,7 +325,7 @@ fn listed(numbers: &[u32]) -> String {
 }
 
 /// Frameworks make dozens of streams and use a few.
-fn stream_counts(document: &Document) -> String {
+fn stream_counts(document: &InfoDocument) -> String {
     let all = document.streams.len() as u64;
     match all - used_streams(document).count() as u64 {
         0 => count(all),
@@ -333,12 +333,12 @@ fn stream_counts(document: &Document) -> String {
     }
 }
 
-fn used_streams(document: &Document) -> impl Iterator<Item = &Stream> {
+fn used_streams(document: &InfoDocument) -> impl Iterator<Item = &StreamInfo> {
     document.streams.iter().filter(|stream| stream.tasks > 0)
 }
 
-fn streams(document: &Document) -> Table {
-    Rows::of(used_streams(document))
+fn streams(document: &InfoDocument) -> TextTable {
+    TableRows::of(used_streams(document))
         .right("process", |it| it.process)
         .right("pid", |it| it.pid)
         .right("device", |it| it.device)
@@ -350,32 +350,32 @@ fn streams(document: &Document) -> Table {
         .table()
 }
 
-fn kinds(document: &Document) -> Table {
-    let rows = Rows::of(&document.tasks.kinds).left("kind", |it| *it.0);
+fn kinds(document: &InfoDocument) -> TextTable {
+    let rows = TableRows::of(&document.tasks.kinds).left("kind", |it| *it.0);
     rows.right("tasks", |it| count(*it.1)).table()
 }
 
-fn untimed(document: &Document) -> Table {
-    let rows = Rows::of(&document.tasks.untimed).left("reason", |it| *it.0);
+fn untimed(document: &InfoDocument) -> TextTable {
+    let rows = TableRows::of(&document.tasks.untimed).left("reason", |it| *it.0);
     rows.right("tasks", |it| count(*it.1)).table()
 }
 
-fn clocks(document: &Document) -> Table {
+fn clocks(document: &InfoDocument) -> TextTable {
     // Without a comparison there is nothing to judge the clock by.
-    let known = |it: &&Device, error: i64| match it.anchors {
+    let known = |it: &&DeviceInfo, error: i64| match it.anchors {
         0 => "-".to_owned(),
         _ => duration(error),
     };
-    let by_driver = |it: &&Device| match it.driver_anchors {
+    let by_driver = |it: &&DeviceInfo| match it.driver_anchors {
         0 => "-".to_owned(),
         _ if it.driver_disagrees => "disagrees".to_owned(),
         _ => duration(it.driver_median_error_ns),
     };
-    let drift = |it: &&Device| {
+    let drift = |it: &&DeviceInfo| {
         let known = it.drift_ppm.map(|ppm| format!("{ppm:.3}"));
         known.unwrap_or_else(|| "not known".to_owned())
     };
-    Rows::of(&document.devices)
+    TableRows::of(&document.devices)
         .right("process", |it| number(it.process))
         .right("pid", |it| number(it.pid))
         .right("device", |it| it.device)
@@ -390,8 +390,8 @@ fn clocks(document: &Document) -> Table {
         .table()
 }
 
-fn functions(document: &Document) -> Table {
-    let rows = Rows::of(&document.calls.functions).left("function", |it| it.0.clone());
+fn functions(document: &InfoDocument) -> TextTable {
+    let rows = TableRows::of(&document.calls.functions).left("function", |it| it.0.clone());
     rows.right("calls", |it| count(*it.1)).table()
 }
 

@@ -11,11 +11,11 @@ use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::rows::SessionRow;
 
 use super::reading;
-use crate::cli::trace::{self, Losses};
+use crate::cli::trace::{self, LossCounts};
 use crate::cli::unreadable;
 
 /// A recording, as far as is known before its rows are read.
-pub(super) struct Input {
+pub(super) struct MergedRecording {
     pub(super) path: PathBuf,
     pub(super) session: SessionRow,
     /// Its processes, by number.
@@ -23,10 +23,10 @@ pub(super) struct Input {
     rank: Option<u64>,
     pub(super) ended: bool,
     pub(super) growing: bool,
-    pub(super) lost: Losses,
+    pub(super) lost: LossCounts,
 }
 
-impl Input {
+impl MergedRecording {
     /// Its file, without the folder.
     pub(super) fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or_default();
@@ -35,10 +35,10 @@ impl Input {
 }
 
 /// Opens the recordings in the order of their ranks, for any order of the arguments.
-pub(super) fn open(files: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
+pub(super) fn open(files: &[PathBuf]) -> anyhow::Result<Vec<MergedRecording>> {
     refuse_twice(files)?;
     let inputs = files.iter().map(|path| input(path));
-    let mut inputs = inputs.collect::<anyhow::Result<Vec<Input>>>()?;
+    let mut inputs = inputs.collect::<anyhow::Result<Vec<MergedRecording>>>()?;
     inputs.sort_by_cached_key(|it| {
         let session = &it.session;
         let start = (session.start_realtime_ns, session.start_ns);
@@ -75,7 +75,7 @@ fn refuse_twice(files: &[PathBuf]) -> anyhow::Result<()> {
 }
 
 /// Copies of a recording lie next to each other.
-fn refuse_copy(one: &Input, other: &Input) -> anyhow::Result<()> {
+fn refuse_copy(one: &MergedRecording, other: &MergedRecording) -> anyhow::Result<()> {
     if one.session == other.session && one.session != SessionRow::default() {
         let (one, other) = (one.path.display(), other.path.display());
         bail!("{other} is the same recording as {one}: leave one out");
@@ -83,7 +83,7 @@ fn refuse_copy(one: &Input, other: &Input) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn input(path: &Path) -> anyhow::Result<Input> {
+fn input(path: &Path) -> anyhow::Result<MergedRecording> {
     let recording = trace::open_any(path)?;
     let things = recording.things();
     let session = things.session().clone();
@@ -94,19 +94,19 @@ fn input(path: &Path) -> anyhow::Result<Input> {
     let mut processes: Vec<u32> = things.processes().iter().map(|it| it.serial).collect();
     processes.sort_unstable();
     let ranks = things.processes().iter().filter_map(|it| it.rank_number());
-    Ok(Input {
+    Ok(MergedRecording {
         path: path.to_owned(),
         processes,
         rank: ranks.min(),
         ended: things.end().is_some(),
         growing: recording.is_growing(),
-        lost: Losses::of(things),
+        lost: LossCounts::of(things),
         session,
     })
 }
 
 /// Reads what alignment needs of each recording: one after another, so that one is in memory at a time.
-pub(super) fn collect(inputs: &mut [Input]) -> anyhow::Result<Vec<Recorded>> {
+pub(super) fn collect(inputs: &mut [MergedRecording]) -> anyhow::Result<Vec<Recorded>> {
     let all = inputs.iter_mut().map(|input| {
         let mut recording = trace::open_any(&input.path)?;
         let collected = Collect::default().of_recording(&mut recording, Step::default(), |_| true);

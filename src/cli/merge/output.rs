@@ -50,14 +50,14 @@ fn refuse_recorded(path: &Path) -> anyhow::Result<()> {
 }
 
 /// A temporary file next to the wanted one. It is removed unless it is finished.
-pub(super) struct Output<'a> {
+pub(super) struct MergeOutput<'a> {
     file: File,
     place: PathBuf,
     wanted: &'a Path,
     is_finished: bool,
 }
 
-impl<'a> Output<'a> {
+impl<'a> MergeOutput<'a> {
     pub(super) fn create(wanted: &'a Path) -> anyhow::Result<Self> {
         let mut name = OsString::from(".");
         name.push(wanted.file_name().unwrap_or_default());
@@ -91,7 +91,7 @@ impl<'a> Output<'a> {
     }
 }
 
-impl Drop for Output<'_> {
+impl Drop for MergeOutput<'_> {
     fn drop(&mut self) {
         if !self.is_finished {
             // The rest of the attempt is of no use.

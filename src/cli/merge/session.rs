@@ -7,7 +7,7 @@ use chrono::{DateTime, Duration, SecondsFormat};
 use ascend_trace_analysis::align::{Alignment, Recorded};
 use ascend_trace_recording::rows::{HostRow, SessionRow};
 
-use super::inputs::Input;
+use super::inputs::MergedRecording;
 use crate::cli::clocks;
 
 /// Number of host names that are listed; the others are only counted.
@@ -15,7 +15,7 @@ const MOST_NAMES: usize = 8;
 
 /// The session of the reference, from when the first recording began. A single recording keeps its own.
 pub(super) fn of(
-    (inputs, recorded, alignment): (&[Input], &[Recorded], &Alignment),
+    (inputs, recorded, alignment): (&[MergedRecording], &[Recorded], &Alignment),
     notes: &[(usize, String)],
     processes: &[BTreeMap<u32, u32>],
 ) -> SessionRow {

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use tiny_http::{Header, Method, Request, Response};
 
 /// A trace that may be fetched.
-pub(super) struct Offer {
+pub(super) struct TraceOffer {
     pub(super) path: String,
     /// The page that may read it.
     pub(super) origin: String,
@@ -16,7 +16,7 @@ pub(super) struct Offer {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum ResponseOutcome {
     /// The last byte has been sent.
     Fetched,
     /// The client has closed the connection before.
@@ -26,13 +26,13 @@ pub(super) enum Outcome {
 }
 
 /// The bytes from `at` to before `end` of a file that others may read at the same time.
-struct Piece<'f> {
+struct FileRange<'f> {
     file: &'f File,
     at: u64,
     end: u64,
 }
 
-impl io::Read for Piece<'_> {
+impl io::Read for FileRange<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         let wanted = left.min(buffer.len());
@@ -42,8 +42,8 @@ impl io::Read for Piece<'_> {
     }
 }
 
-impl Offer {
-    pub(super) fn answer(&self, request: Request) -> Outcome {
+impl TraceOffer {
+    pub(super) fn answer(&self, request: Request) -> ResponseOutcome {
         if request.url() != self.path {
             return self.refuse(request, 404);
         }
@@ -55,7 +55,7 @@ impl Offer {
         }
     }
 
-    fn give(&self, request: Request) -> Outcome {
+    fn give(&self, request: Request) -> ResponseOutcome {
         let range = header(&request, "Range").map(|text| range(&text, self.bytes));
         let (status, (at, end)) = match range {
             None => (200, (0, self.bytes)),
@@ -63,7 +63,7 @@ impl Offer {
             Some(None) => return self.refuse(request, 416),
         };
         let is_last = *request.method() == Method::Get && end == self.bytes;
-        let piece = Piece {
+        let piece = FileRange {
             file: &self.file,
             at,
             end,
@@ -82,13 +82,13 @@ impl Offer {
         let response = Response::new(status.into(), headers, piece, length, None);
         // With a known length, the page can show its progress.
         match send(request, response.with_chunked_threshold(usize::MAX)) {
-            Ok(()) if is_last => Outcome::Fetched,
-            Ok(()) => Outcome::Other,
-            Err(_) => Outcome::BrokenOff,
+            Ok(()) if is_last => ResponseOutcome::Fetched,
+            Ok(()) => ResponseOutcome::Other,
+            Err(_) => ResponseOutcome::BrokenOff,
         }
     }
 
-    fn refuse(&self, request: Request, status: u16) -> Outcome {
+    fn refuse(&self, request: Request, status: u16) -> ResponseOutcome {
         let mut response = Response::empty(status);
         for header in self.headers() {
             response.add_header(header);
@@ -99,7 +99,7 @@ impl Offer {
         }
         // A client that has closed the connection needs no response.
         let _ = request.respond(response);
-        Outcome::Other
+        ResponseOutcome::Other
     }
 
     /// Headers that allow the page, and no other one, to read the response.
@@ -124,7 +124,7 @@ impl Offer {
 }
 
 /// [`Request::respond`] does not report a closed connection.
-fn send(request: Request, response: Response<Piece<'_>>) -> io::Result<()> {
+fn send(request: Request, response: Response<FileRange<'_>>) -> io::Result<()> {
     let (version, headers) = (request.http_version().clone(), request.headers().to_vec());
     let is_head = *request.method() == Method::Head;
     let mut writer = request.into_writer();

@@ -21,28 +21,28 @@ const SAMPLE: usize = 2_000;
 pub(super) struct ReaderGone;
 
 /// One of the forms.
-pub(super) struct Form {
+pub(super) struct RowFormat {
     columns: Vec<Column>,
-    shape: Shape,
+    shape: FormatKind,
     to: BufWriter<Stdout>,
     rows: u64,
 }
 
-enum Shape {
+enum FormatKind {
     /// The rows until the widths are decided, and then the widths.
     Text(Vec<Vec<String>>, Option<Vec<usize>>),
     Csv,
     Json,
 }
 
-impl Form {
+impl RowFormat {
     pub(super) fn new(args: &QueryArgs, columns: Vec<Column>) -> Self {
         Self {
             columns,
             shape: match () {
-                () if args.json => Shape::Json,
-                () if args.csv => Shape::Csv,
-                () => Shape::Text(Vec::new(), None),
+                () if args.json => FormatKind::Json,
+                () if args.csv => FormatKind::Csv,
+                () => FormatKind::Text(Vec::new(), None),
             },
             to: BufWriter::new(io::stdout()),
             rows: 0,
@@ -66,7 +66,7 @@ impl Form {
 
     fn write(&mut self, cells: &[Value]) -> io::Result<()> {
         match &mut self.shape {
-            Shape::Json => {
+            FormatKind::Json => {
                 self.begin_json()?;
                 let row = self.columns.iter().zip(cells);
                 let row: serde_json::Map<String, Json> = row
@@ -75,19 +75,19 @@ impl Form {
                 serde_json::to_writer(&mut self.to, &row)?;
                 Ok(())
             }
-            Shape::Csv => {
+            FormatKind::Csv => {
                 self.begin_csv()?;
                 let cells: Vec<String> = cells.iter().map(csv).collect();
                 writeln!(self.to, "{}", cells.join(","))
             }
-            Shape::Text(waiting, None) => {
+            FormatKind::Text(waiting, None) => {
                 waiting.push(cells.iter().map(text).collect());
                 match waiting.len() < SAMPLE {
                     true => Ok(()),
                     false => self.begin_text(),
                 }
             }
-            Shape::Text(_, Some(widths)) => {
+            FormatKind::Text(_, Some(widths)) => {
                 let cells: Vec<String> = cells.iter().map(text).collect();
                 line(&mut self.to, &self.columns, widths, &cells)
             }
@@ -96,10 +96,10 @@ impl Form {
 
     fn end(&mut self) -> io::Result<()> {
         match &self.shape {
-            Shape::Text(_, None) => self.begin_text(),
-            Shape::Text(..) => Ok(()),
-            Shape::Csv => self.begin_csv(),
-            Shape::Json => {
+            FormatKind::Text(_, None) => self.begin_text(),
+            FormatKind::Text(..) => Ok(()),
+            FormatKind::Csv => self.begin_csv(),
+            FormatKind::Json => {
                 if self.rows == 0 {
                     self.head_of_json()?;
                 }
@@ -137,7 +137,7 @@ impl Form {
 
     /// Decides the widths, and writes the rows that have waited for that.
     fn begin_text(&mut self) -> io::Result<()> {
-        let Shape::Text(waiting, widths) = &mut self.shape else {
+        let FormatKind::Text(waiting, widths) = &mut self.shape else {
             return Ok(());
         };
         let names: Vec<String> = self.columns.iter().map(|it| it.name.clone()).collect();

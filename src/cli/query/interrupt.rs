@@ -8,14 +8,14 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 
 /// After this is dropped, a received signal ends the command.
-pub(super) struct Interrupt(Arc<AtomicUsize>);
+pub(super) struct SignalGuard(Arc<AtomicUsize>);
 
 /// Why a query stopped: a signal came.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
-pub(super) struct Interrupted;
+pub(super) struct QueryInterrupted;
 
-impl Interrupt {
+impl SignalGuard {
     pub(super) fn watch() -> anyhow::Result<Self> {
         let came = Arc::new(AtomicUsize::new(0));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -26,15 +26,15 @@ impl Interrupt {
         Ok(Self(came))
     }
 
-    pub(super) fn check(&self) -> Result<(), Interrupted> {
+    pub(super) fn check(&self) -> Result<(), QueryInterrupted> {
         match self.0.load(Ordering::Relaxed) {
             0 => Ok(()),
-            _ => Err(Interrupted),
+            _ => Err(QueryInterrupted),
         }
     }
 }
 
-impl Drop for Interrupt {
+impl Drop for SignalGuard {
     fn drop(&mut self) {
         let signal = i32::try_from(self.0.load(Ordering::Relaxed)).unwrap_or(0);
         if signal != 0 {

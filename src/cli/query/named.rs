@@ -2,11 +2,11 @@
 
 use anyhow::anyhow;
 
-use crate::table::Rows;
+use crate::table::TableRows;
 
 /// A query.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
+pub(super) struct NamedQuery {
     pub(super) name: &'static str,
     pub(super) text: &'static str,
 }
@@ -14,8 +14,8 @@ pub(super) struct Named {
 macro_rules! queries {
     ($($name:literal,)+) => {
         /// All of them, the most useful first.
-        pub(super) const QUERIES: [Named; [$($name),+].len()] = [
-            $(Named {
+        pub(super) const QUERIES: [NamedQuery; [$($name),+].len()] = [
+            $(NamedQuery {
                 name: $name,
                 text: include_str!(concat!("../../../queries/", $name, ".sql")),
             },)+
@@ -42,7 +42,7 @@ queries! {
     "losses",
 }
 
-impl Named {
+impl NamedQuery {
     /// Its purpose: the first line.
     pub(super) fn title(self) -> &'static str {
         let line = self.text.lines().next().unwrap_or_default();
@@ -73,7 +73,7 @@ pub(super) fn text(name: &str) -> anyhow::Result<&'static str> {
 }
 
 pub(super) fn list() -> String {
-    let rows = Rows::of(QUERIES);
+    let rows = TableRows::of(QUERIES);
     let rows = rows.left("query", |it| it.name);
     rows.left("answers", |it| it.title()).table().render(0)
 }

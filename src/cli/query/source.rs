@@ -11,10 +11,10 @@ use ascend_trace_export::dataset_tables;
 use ascend_trace_query::{Database, Limits, QueryError, tables_of};
 
 use super::QueryArgs;
-use super::answer::{self, Form};
-use super::interrupt::{Interrupt, Interrupted};
-use crate::cli::dataset::{self, Readable};
-use crate::cli::export::progress::{Progress, Running};
+use super::answer::{self, RowFormat};
+use super::interrupt::{QueryInterrupted, SignalGuard};
+use crate::cli::dataset::{self, ReadableTables};
+use crate::cli::export::progress::{ProgressLine, UnboundedLine};
 use crate::cli::trace;
 
 /// The columns that are folders.
@@ -24,8 +24,8 @@ const PARTITIONS: [&str; 3] = ["run", "host", "rank"];
 const CLOCKS: &str = "clocks";
 
 pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Result<u8> {
-    let interrupt = Interrupt::watch()?;
-    let dataset = Readable::dataset(data)?;
+    let interrupt = SignalGuard::watch()?;
+    let dataset = ReadableTables::dataset(data)?;
     let is_dataset = dataset.is_some();
     let is_known =
         |name: &str| dataset_tables().any(|table| table == name) || (is_dataset && name == CLOCKS);
@@ -41,7 +41,7 @@ pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Resu
         .tempdir_in(&place);
     let folder = folder.with_context(|| format!("no place for tables in {}", place.display()))?;
     let mut recording = trace::open_any(data)?;
-    let mut progress = Progress::new("reading", "M calls and tasks");
+    let mut progress = ProgressLine::new("reading", "M calls and tasks");
     let written =
         dataset::write_tables(&mut recording, folder.path(), &tables, &mut |done, all| {
             progress.tell(done, all);
@@ -51,16 +51,16 @@ pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Resu
     written?;
     trace::check(&mut recording, args.strict)?;
     trace::say_warnings(data, &recording);
-    let written = Readable::folder(folder.path());
+    let written = ReadableTables::folder(folder.path());
     ask(args, (&written, &tables), query, &interrupt)?;
-    Ok(trace::Condition::of_recording(&recording).status(args.strict))
+    Ok(trace::Completeness::of_recording(&recording).status(args.strict))
 }
 
 fn ask(
     args: &QueryArgs,
-    (data, tables): (&Readable, &[String]),
+    (data, tables): (&ReadableTables, &[String]),
     query: &str,
-    interrupt: &Interrupt,
+    interrupt: &SignalGuard,
 ) -> anyhow::Result<()> {
     let processors = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let database = Database::new(Limits {
@@ -92,8 +92,8 @@ fn ask(
             .with_context(|| format!("cannot read {}", place.display()))?;
     }
     let found = database.query(query).map_err(explained)?;
-    let mut form = Form::new(args, found.columns());
-    let running = RefCell::new(Running::new("the query has read", "M rows"));
+    let mut form = RowFormat::new(args, found.columns());
+    let running = RefCell::new(UnboundedLine::new("the query has read", "M rows"));
     let row = |cells: &[_]| -> anyhow::Result<()> {
         interrupt.check()?;
         running.borrow_mut().hide();
@@ -112,7 +112,7 @@ fn ask(
     }
 }
 
-fn stopped(stop: Interrupted) -> anyhow::Error {
+fn stopped(stop: QueryInterrupted) -> anyhow::Error {
     stop.into()
 }
 

@@ -8,16 +8,16 @@ use ascend_trace_recording::units::duration;
 
 use super::{ROWS, durations, or_dash, percent};
 use crate::cli::steps::verdict;
-use crate::table::{Rows, Table, count};
+use crate::table::{TableRows, TextTable, count};
 
 /// Steps of a table, of which the longest are listed.
 const LONGEST: usize = 10;
 
 /// The name of a time, and where it is.
-type Time = (&'static str, fn(&StepStats) -> i64);
+type StepTime = (&'static str, fn(&StepStats) -> i64);
 
 /// What steps spent their time on: the columns, and what fills them.
-const SPENT: [Time; 9] = [
+const SPENT: [StepTime; 9] = [
     ("compute", |it| it.compute_ns),
     ("communication", |it| it.communication_ns),
     ("exposed", |it| it.exposed_communication_ns),
@@ -31,7 +31,7 @@ const SPENT: [Time; 9] = [
 
 /// Several steps of one verdict in a process.
 #[derive(Default)]
-struct Sum {
+struct VerdictSum {
     steps: u64,
     length: i64,
     spent: [i64; 9],
@@ -39,15 +39,15 @@ struct Sum {
     share: i64,
 }
 
-impl Sum {
+impl VerdictSum {
     fn mean(&self, total: i64) -> String {
         duration(total / self.steps.max(1) as i64)
     }
 }
 
 /// Mean times of the steps of each process by verdict.
-pub(super) fn verdicts(stats: &Stats) -> Table {
-    let mut sums: BTreeMap<(u32, Option<Verdict>), Sum> = BTreeMap::new();
+pub(super) fn verdicts(stats: &Stats) -> TextTable {
+    let mut sums: BTreeMap<(u32, Option<Verdict>), VerdictSum> = BTreeMap::new();
     for step in &stats.steps {
         let sum = sums.entry((step.process, step.verdict)).or_default();
         sum.steps += 1;
@@ -56,7 +56,7 @@ pub(super) fn verdicts(stats: &Stats) -> Table {
         let parts = sum.spent.iter_mut().zip(SPENT);
         parts.for_each(|(sum, (_, part))| *sum += part(step));
     }
-    let mut rows = Rows::of(sums)
+    let mut rows = TableRows::of(sums)
         .right("process", |it| it.0.0)
         .left("verdict", |it| word(it.0.1))
         .right("steps", |it| count(it.1.steps))
@@ -71,10 +71,10 @@ pub(super) fn verdicts(stats: &Stats) -> Table {
 }
 
 /// The longest steps.
-pub(super) fn longest(stats: &Stats) -> Table {
+pub(super) fn longest(stats: &Stats) -> TextTable {
     let mut steps: Vec<&StepStats> = stats.steps.iter().collect();
     steps.sort_by_key(|step| (-step.length_ns, step.begin_ns, step.process));
-    let mut rows = Rows::of(steps.into_iter().take(LONGEST))
+    let mut rows = TableRows::of(steps.into_iter().take(LONGEST))
         .right("process", |it| it.process)
         .left("step", |it| it.name.clone())
         .left("verdict", |it| verdict(it))
@@ -92,8 +92,8 @@ fn word(verdict: Option<Verdict>) -> String {
     verdict.map_or("too few times", Verdict::name).to_owned()
 }
 
-pub(super) fn ranges(stats: &Stats) -> Table {
-    let rows = Rows::of(stats.ranges.iter().take(ROWS))
+pub(super) fn ranges(stats: &Stats) -> TextTable {
+    let rows = TableRows::of(stats.ranges.iter().take(ROWS))
         .left("range", |it| it.name.clone())
         .left("kind", |it| it.kind.clone())
         .right("count", |it| count(it.time.count));
@@ -104,8 +104,8 @@ pub(super) fn ranges(stats: &Stats) -> Table {
         .table()
 }
 
-pub(super) fn modules(stats: &Stats) -> Table {
-    let rows = Rows::of(stats.module_operations.iter().take(ROWS))
+pub(super) fn modules(stats: &Stats) -> TextTable {
+    let rows = TableRows::of(stats.module_operations.iter().take(ROWS))
         .left("phase", |it| or_dash(it.phase.as_ref()))
         .left("module", |it| or_dash(it.module.as_ref()))
         .left("operation", |it| it.operation.clone())

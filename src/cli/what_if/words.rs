@@ -16,13 +16,13 @@ const SYNCS: [(&str, &str); 3] = [
 
 /// A change that was read, before anything is known of the recording.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Word {
+pub(crate) struct ChangeSpec {
     text: String,
-    kind: Kind,
+    kind: ChangeKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Kind {
+enum ChangeKind {
     Operation(String, f64),
     Copy(f64),
     Launch(f64),
@@ -31,7 +31,7 @@ enum Kind {
 }
 
 /// Reads a change.
-pub(crate) fn parse(text: &str) -> Result<Word, String> {
+pub(crate) fn parse(text: &str) -> Result<ChangeSpec, String> {
     let form = || {
         "a change is 'op=NAME xFACTOR', 'stream=ID wait=none', 'sync=FUNCTION->stream', '->event' or '->none', \
          'copy xFACTOR' or 'launch xFACTOR'"
@@ -41,14 +41,14 @@ pub(crate) fn parse(text: &str) -> Result<Word, String> {
     let kind = match trimmed.split_once('=') {
         Some(("op", rest)) => {
             let (name, times) = rest.rsplit_once(char::is_whitespace).ok_or_else(form)?;
-            Kind::Operation(name.trim().to_owned(), factor(times)?)
+            ChangeKind::Operation(name.trim().to_owned(), factor(times)?)
         }
         Some(("sync", rest)) => {
             let (name, narrow) = rest
                 .split_once("->")
                 .or_else(|| rest.split_once('→'))
                 .ok_or_else(form)?;
-            Kind::Sync(
+            ChangeKind::Sync(
                 name.trim().to_owned(),
                 narrowed(narrow.trim()).ok_or_else(form)?,
             )
@@ -59,17 +59,19 @@ pub(crate) fn parse(text: &str) -> Result<Word, String> {
                 return Err(form());
             }
             let (device, id) = stream_of(stream).ok_or_else(form)?;
-            Kind::NoWaits(device, id)
+            ChangeKind::NoWaits(device, id)
         }
         _ => match trimmed.split_once(char::is_whitespace) {
-            Some(("copy", times)) => Kind::Copy(factor(times)?),
-            Some(("launch", times)) => Kind::Launch(factor(times)?),
+            Some(("copy", times)) => ChangeKind::Copy(factor(times)?),
+            Some(("launch", times)) => ChangeKind::Launch(factor(times)?),
             _ => return Err(form()),
         },
     };
     match &kind {
-        Kind::Operation(name, _) | Kind::Sync(name, _) if name.is_empty() => Err(form()),
-        _ => Ok(Word {
+        ChangeKind::Operation(name, _) | ChangeKind::Sync(name, _) if name.is_empty() => {
+            Err(form())
+        }
+        _ => Ok(ChangeSpec {
             text: trimmed.to_owned(),
             kind,
         }),
@@ -102,7 +104,7 @@ fn narrowed(text: &str) -> Option<Narrow> {
     all.into_iter().find(|it| it.name() == text)
 }
 
-impl Word {
+impl ChangeSpec {
     pub(super) fn text(&self) -> String {
         self.text.clone()
     }
@@ -110,9 +112,9 @@ impl Word {
     /// Its meaning in a recording.
     pub(super) fn resolve(&self, recording: &WhatIf) -> anyhow::Result<Change> {
         Ok(match &self.kind {
-            Kind::Copy(factor) => Change::Copy { factor: *factor },
-            Kind::Launch(factor) => Change::Launch { factor: *factor },
-            Kind::Operation(name, factor) => {
+            ChangeKind::Copy(factor) => Change::Copy { factor: *factor },
+            ChangeKind::Launch(factor) => Change::Launch { factor: *factor },
+            ChangeKind::Operation(name, factor) => {
                 let names = matching(name, recording.operations().iter().map(String::as_str));
                 if names.is_empty() {
                     bail!(
@@ -125,7 +127,7 @@ impl Word {
                     factor: *factor,
                 }
             }
-            Kind::NoWaits(device, stream_id) => {
+            ChangeKind::NoWaits(device, stream_id) => {
                 let is_it =
                     |it: (u32, i64)| it.1 == *stream_id && device.is_none_or(|own| own == it.0);
                 if !recording.streams().any(is_it) {
@@ -139,7 +141,7 @@ impl Word {
                     stream_id: *stream_id,
                 }
             }
-            Kind::Sync(name, narrow) => {
+            ChangeKind::Sync(name, narrow) => {
                 let lower = name.to_lowercase();
                 let short = SYNCS.iter().find(|it| it.0 == lower);
                 let pattern = short.map_or(name.as_str(), |it| it.1);
@@ -169,20 +171,23 @@ mod tests {
     #[test]
     fn changes_are_read_as_they_are_written() {
         let kind = |text: &str| parse(text).unwrap().kind;
-        let operation = |name: &str, factor| Kind::Operation(name.to_owned(), factor);
+        let operation = |name: &str, factor| ChangeKind::Operation(name.to_owned(), factor);
         assert_eq!(kind("op=MatMul x0.5"), operation("MatMul", 0.5));
         assert_eq!(kind(" op=a = b  ×2 "), operation("a = b", 2.0));
-        assert_eq!(kind("stream=3 wait=none"), Kind::NoWaits(None, 3));
-        assert_eq!(kind("stream=1:3 wait=none"), Kind::NoWaits(Some(1), 3));
+        assert_eq!(kind("stream=3 wait=none"), ChangeKind::NoWaits(None, 3));
+        assert_eq!(
+            kind("stream=1:3 wait=none"),
+            ChangeKind::NoWaits(Some(1), 3)
+        );
         for text in ["sync=DeviceSync→event", "sync=DeviceSync->event"] {
             assert_eq!(
                 kind(text),
-                Kind::Sync("DeviceSync".to_owned(), Narrow::Event)
+                ChangeKind::Sync("DeviceSync".to_owned(), Narrow::Event)
             );
         }
         assert_eq!(
             (kind("copy x0"), kind("launch x0.1")),
-            (Kind::Copy(0.0), Kind::Launch(0.1))
+            (ChangeKind::Copy(0.0), ChangeKind::Launch(0.1))
         );
         let wrong = [
             "",

@@ -4,7 +4,7 @@ use ascend_trace_analysis::Stall;
 use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::item::Item;
-use crate::selected::Selection;
+use crate::selection::Selection;
 
 use super::App;
 

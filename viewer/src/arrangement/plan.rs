@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use ascend_trace_recording::{ProcessId, ThreadId, Trace};
 
 use crate::config::{NamePattern, SavedLayout, rank};
+use crate::display_names;
 use crate::item::TrackKey;
 use crate::lanes::ViewRow;
-use crate::names;
 
 use super::{LaneArrangement, LaneGroup};
 
@@ -187,8 +187,8 @@ fn is_of_lane(pattern: &NamePattern, key: TrackKey, name: &str) -> bool {
 fn name(trace: &Trace, key: TrackKey) -> String {
     match key {
         TrackKey::Thread(_, depth @ 1..) => format!("nested {depth}"),
-        TrackKey::Collectives(comm, stream) => names::communicator(trace, comm, stream),
-        _ => names::lane(trace, key),
+        TrackKey::Collectives(comm, stream) => display_names::communicator(trace, comm, stream),
+        _ => display_names::lane(trace, key),
     }
 }
 

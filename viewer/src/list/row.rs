@@ -4,7 +4,7 @@ use ascend_trace_analysis::Lane;
 use ascend_trace_recording::ThreadId;
 
 use crate::action::Action;
-use crate::blamed::BlameId;
+use crate::blamed_stalls::BlameId;
 use crate::item::TrackKey;
 
 /// Subject of a row.

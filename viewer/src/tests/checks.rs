@@ -2,9 +2,9 @@
 
 use crate::list::ListKind;
 
+use super::background_queries;
 use super::harness::{LARGE, Player};
 use super::lists::entries;
-use super::quests;
 
 const COPIES: &str =
     "s1: memcpy(4096)[host-copy] by t1[0..5us] memcpy(4096)[host-copy] by t1[6us..9us]
@@ -45,9 +45,9 @@ fn where_nothing_is_found_that_is_said() {
 
 #[test]
 fn all_of_a_long_recording_is_looked_through() {
-    let (mut player, mut recording) = quests::player();
+    let (mut player, mut recording) = background_queries::player();
     player.play("P");
-    quests::pursue_sums(&mut player, &mut recording);
+    background_queries::pursue_sums(&mut player, &mut recording);
     let kind = player.app.list.as_ref().map(|list| list.kind);
     assert_eq!(kind, Some(ListKind::Findings));
     let found = entries(&player);

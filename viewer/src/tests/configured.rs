@@ -17,7 +17,7 @@ fn configured(mut player: Player, text: &str) -> Player {
 /// The names of the lanes from top to bottom.
 fn lanes(player: &Player) -> Vec<String> {
     let rows = player.app.rows.iter().filter_map(|row| row.track());
-    rows.map(|key| crate::names::lane(&player.trace, key))
+    rows.map(|key| crate::display_names::lane(&player.trace, key))
         .collect()
 }
 
@@ -154,7 +154,8 @@ fn a_layout_that_is_kept_has_no_numbers_of_threads_and_processes() {
     let mut player = configured(Player::of(scene(), LARGE), "");
     let hide = |player: &mut Player, name: &str| {
         let rows = player.app.rows.iter().filter_map(|row| row.track());
-        let mut rows = rows.filter(|key| crate::names::lane(&player.trace, *key).starts_with(name));
+        let mut rows =
+            rows.filter(|key| crate::display_names::lane(&player.trace, *key).starts_with(name));
         player.app.lane = rows.next();
         player.play("x");
     };

@@ -7,13 +7,13 @@ use ascend_trace_testkit::Timeline;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use super::lists::entries;
-use super::{quests, scene};
+use super::{background_queries, scene};
 use crate::app::Selection;
+use crate::background_query::{BackgroundQuery, QueryKind as QuestKind};
 use crate::critical::PathLines;
 use crate::item::TrackKey;
 use crate::job::JobNews;
 use crate::list::{ListKind, PathListing};
-use crate::quest::{BackgroundQuery, QueryKind as QuestKind};
 
 /// The requested search, with its path.
 fn solved(player: &mut Player) -> Box<BackgroundQuery> {
@@ -249,9 +249,9 @@ fn nothing_recorded_has_no_path() {
 /// The path that the source finds in a recording is the one of the command.
 #[test]
 fn the_path_of_a_part_of_a_long_recording_is_that_of_the_command() {
-    let (mut player, mut recording): (Player, Recording) = quests::player();
+    let (mut player, mut recording): (Player, Recording) = background_queries::player();
     player.play("R");
-    quests::pursue_sums(&mut player, &mut recording);
+    background_queries::pursue_sums(&mut player, &mut recording);
     let range = known(&player).range;
     let path = Critical::of_recording(&mut recording, Default::default(), range);
     let path = path.expect("it is in memory");

@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use crate::app::Selection;
 use crate::flame::FlameGraph;
 
+use super::background_queries;
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
-use super::quests;
 
 const THREADS: &str = "
 t1: aclrtMalloc(64)[0..100us] aclrtFree(64)[200us..250us] aclrtMalloc(64)[300us..450us] aclrtFree(64)[900us..910us]
@@ -208,14 +208,14 @@ fn a_click_selects_a_box() {
 
 #[test]
 fn a_window_that_is_not_loaded_is_read() {
-    let (mut player, mut recording) = quests::player();
+    let (mut player, mut recording) = background_queries::player();
     player.play("0 H");
     player.line_with("only of what is loaded, so far");
     let thread = flame(&player).thread;
-    quests::pursue_in_parts(&mut player, &mut recording);
+    background_queries::pursue_in_parts(&mut player, &mut recording);
     player.line_with("calls of thread");
     assert!(flame(&player).is_whole);
-    let (trace, ..) = quests::whole(&mut recording);
+    let (trace, ..) = background_queries::whole(&mut recording);
     let window = player.app.viewport.range();
     let expected = CallTree::of(&trace, thread, window);
     assert_eq!(

@@ -8,10 +8,10 @@ use ascend_trace_recording::rows::Row;
 use ascend_trace_recording::{Recording, StreamId};
 use ascend_trace_testkit::workload::{self, Workload};
 
+use super::background_queries::{message, notable, pursue, whole};
 use super::harness::{LARGE, Player};
 use super::parts::{load, overview};
-use super::quests::{message, notable, pursue, whole};
-use crate::identity::StableId;
+use crate::stable_id::StableId;
 use crate::viewport::Viewport;
 
 /// The stream of the first thread that communicates: its serial, and its place among all.

@@ -14,8 +14,8 @@ use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
+use crate::derived_data::{DerivedData, LoadedExtent};
 use crate::overview::RecordingOverview;
-use crate::part::{DerivedData, LoadedExtent};
 use crate::viewport::{MIN_LENGTH, Viewport};
 
 /// Calls and task times of one step of the workload, roughly.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crossterm::event::{MouseButton, MouseEventKind};
 
+use crate::background_query::BackgroundQuery;
 use crate::event::InputEvent;
 use crate::job::JobNews;
 use crate::list::{ListState, RowId};
-use crate::quest::BackgroundQuery;
 
 use super::harness::{LARGE, PIPELINE, Player};
 use super::lists::entries;
@@ -232,7 +232,7 @@ fn stalls_of_a_growing_recording_are_listed_as_they_come() {
 
 #[test]
 fn stalls_of_a_long_recording_keep_order_filter_and_row_when_all_are_known() {
-    let (mut player, mut recording) = super::quests::player();
+    let (mut player, mut recording) = super::background_queries::player();
     player.play("i > > / h o s t enter down");
     let row = current(&player);
     let sort = list(&player).sort;

@@ -1,14 +1,14 @@
 //! The critical path of the range on screen, which follows the window.
 
 use crate::app::{App, FollowMode, Selection, ViewData};
+use crate::background_query::{CriticalPathQuery, QueryCourse, QueryKind as QuestKind};
 use crate::critical::{CriticalPath, PathRequest};
 use crate::job::JobKind;
 use crate::list::{ListKind, PathListing};
-use crate::quest::{CriticalPathQuery, QueryCourse, QueryKind as QuestKind};
 
 use ascend_trace_recording::TimeRange;
 
-use super::{hunt, lists};
+use super::{background_query, lists};
 
 /// Shows the path with its list, or puts both away.
 pub(super) fn toggle(app: &mut App, world: ViewData<'_>) {
@@ -104,7 +104,7 @@ fn ask(app: &mut App, path: &mut CriticalPath, range: TimeRange) {
     let quest = CriticalPathQuery { range, path: None };
     let course = QueryCourse::new(true, i64::MIN, false);
     let what = "the critical path".to_owned();
-    let number = hunt::ask(app, what, QuestKind::Critical(Box::new(quest)), course);
+    let number = background_query::ask(app, what, QuestKind::Critical(Box::new(quest)), course);
     path.asked = Some(PathRequest {
         number,
         range,

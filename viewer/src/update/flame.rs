@@ -4,13 +4,13 @@ use ascend_trace_analysis::calls::{CallTree, Frame, Instance};
 use ascend_trace_recording::{ThreadId, TimeRange, Trace};
 
 use crate::app::{App, FollowMode, Selection, ViewData};
+use crate::background_query::FoundElsewhere;
 use crate::event::{KeyCode, KeyEvent};
 use crate::flame::FlameGraph;
-use crate::identity::StableId;
 use crate::item::TrackKey;
-use crate::quest::FoundElsewhere;
+use crate::stable_id::StableId;
 
-use super::{hunt, lists, select, walk};
+use super::{background_query, lists, select, walk};
 
 /// Opens it on the thread that the cursor is on, or closes it.
 pub(super) fn toggle(app: &mut App, world: ViewData<'_>) {
@@ -63,14 +63,14 @@ fn make(app: &mut App, world: ViewData<'_>) {
         return;
     };
     let is_loaded = world.overview.is_loaded(range);
-    let known = hunt::known_calls(app, thread, range).cloned();
+    let known = background_query::known_calls(app, thread, range).cloned();
     let (tree, is_whole) = match (is_loaded, known) {
         (true, _) => (CallTree::of(world.trace, thread, range), true),
         (false, Some(tree)) => (tree, true),
         (false, None) => {
             // A view that follows the newest timestamp has another range before that is done.
             if app.follow == FollowMode::Off {
-                hunt::calls(app, thread, range);
+                background_query::calls(app, thread, range);
             }
             (CallTree::of(world.trace, thread, range), false)
         }
@@ -162,7 +162,7 @@ fn to_longest(app: &mut App, world: ViewData<'_>) {
     };
     app.flame = None;
     walk::remember(app);
-    hunt::show(app, world, &found);
+    background_query::show(app, world, &found);
     // The line of a range is known once it is loaded.
     if let Some(Selection::Range(id, _)) = app.selected
         && let Some(level) = app.ranges.level(world.trace, id)

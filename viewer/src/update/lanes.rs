@@ -2,10 +2,10 @@
 
 use crate::app::{App, ViewData};
 use crate::arrangement::LaneGroup;
+use crate::display_names;
+use crate::idle_streams;
 use crate::item::TrackKey;
 use crate::lanes::ViewRow;
-use crate::names;
-use crate::unused;
 
 use super::select;
 
@@ -15,7 +15,7 @@ pub(super) fn fold(app: &mut App, world: ViewData<'_>) {
         return unfold(app, world, group);
     }
     let Some(key) = app.lane else { return };
-    if let Some(group) = unused::group(world.trace, world.overview, key)
+    if let Some(group) = idle_streams::group(world.trace, world.overview, key)
         && !app.arrangement.is_folded(group)
     {
         return fold_group(app, world, group);
@@ -79,7 +79,7 @@ pub(super) fn pin(app: &mut App, world: ViewData<'_>) {
     let Some(key) = app.lane.filter(|_| app.group.is_none()) else {
         return;
     };
-    let name = names::lane(world.trace, key);
+    let name = display_names::lane(world.trace, key);
     app.message = Some(match app.arrangement.pin(key) {
         true => format!("{name} stays on top: v lets it go"),
         false => format!("{name} is back in its place"),
@@ -110,7 +110,7 @@ pub(super) fn hide(app: &mut App, world: ViewData<'_>) {
         app.selected = None;
     }
     let hidden = app.arrangement.hidden_lanes();
-    let name = names::lane(world.trace, key);
+    let name = display_names::lane(world.trace, key);
     app.message = Some(format!(
         "{name} is hidden, {hidden} in all: X shows them again"
     ));

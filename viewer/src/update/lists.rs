@@ -24,10 +24,10 @@ use crate::list::{
 };
 use crate::ranges::RangeId;
 use crate::rank;
-use crate::selected::of_stall;
+use crate::selection::of_stall;
 
 use super::critical as path;
-use super::{hunt, select, walk};
+use super::{background_query, select, walk};
 
 pub(super) use table::{paste, sort_at};
 
@@ -60,7 +60,7 @@ fn open(app: &mut App, world: ViewData<'_>, kind: ListKind) {
         commands::begin(app, world);
     }
     if let ListKind::Statistics(_) = kind {
-        hunt::statistics(app, world);
+        background_query::statistics(app, world);
     }
     let content = content(app, world, kind, "");
     if content.entries.is_empty()
@@ -107,9 +107,9 @@ fn open(app: &mut App, world: ViewData<'_>, kind: ListKind) {
 fn ask_for_all(app: &mut App, world: ViewData<'_>, kind: ListKind) {
     match kind {
         _ if world.overview.is_whole() => {}
-        ListKind::Stalls(which) => hunt::longest(app, which),
-        ListKind::Blames => hunt::blames(app),
-        ListKind::Findings => hunt::findings(app),
+        ListKind::Stalls(which) => background_query::longest(app, which),
+        ListKind::Blames => background_query::blames(app),
+        ListKind::Findings => background_query::findings(app),
         _ => {}
     }
 }
@@ -159,7 +159,7 @@ pub(super) fn refresh(app: &mut App, world: ViewData<'_>) {
     app.stale = false;
     let is_moved = now.range != list.basis.range;
     if is_old && is_moved && matches!(list.kind, ListKind::Statistics(_)) {
-        hunt::statistics(app, world);
+        background_query::statistics(app, world);
     }
     if is_old {
         remake(app, world);
@@ -267,7 +267,7 @@ fn preview(app: &mut App, world: ViewData<'_>) {
     let target = app.list.as_ref().and_then(ListState::current);
     match target.map(|entry| entry.target.clone()) {
         Some(JumpTarget::Stall(stall)) => select::select(app, world, of_stall(stall)),
-        Some(JumpTarget::Told(told)) => hunt::show(app, world, &told.found()),
+        Some(JumpTarget::Told(told)) => background_query::show(app, world, &told.found()),
         _ => {}
     }
 }
@@ -347,7 +347,7 @@ pub(super) fn show_critical(app: &mut App, world: ViewData<'_>) {
 /// Replaces the findings of the loaded part by those of the whole recording.
 pub(super) fn show_findings(app: &mut App, world: ViewData<'_>) {
     let is_open = app.list.as_ref().map(|list| list.kind) == Some(ListKind::Findings);
-    match hunt::known_findings(app).map_or(0, <[_]>::len) {
+    match background_query::known_findings(app).map_or(0, <[_]>::len) {
         _ if is_open => remake(app, world),
         0 => app.message = Some("the checks found nothing in all of the recording".to_owned()),
         _ => open(app, world, ListKind::Findings),
@@ -387,16 +387,16 @@ fn follow(app: &mut App, world: ViewData<'_>) -> Vec<ViewRequest> {
         Some(JumpTarget::Stall(_) | JumpTarget::Told(_)) => walk::remember_place(app, origin),
         Some(JumpTarget::Call(found)) => {
             walk::remember(app);
-            hunt::show(app, world, &found);
+            background_query::show(app, world, &found);
         }
         Some(JumpTarget::Step(thread, span, name)) => {
             walk::remember(app);
             let found = steps::found((app, world.trace), thread, span, &name);
-            hunt::show(app, world, &found);
+            background_query::show(app, world, &found);
         }
         Some(JumpTarget::Slowest { name, task }) => {
             if !world.overview.is_loaded(range) {
-                hunt::slowest(app, &name, task, range);
+                background_query::slowest(app, &name, task, range);
             } else {
                 walk::remember(app);
                 to_slowest(app, world, &name, task, range);

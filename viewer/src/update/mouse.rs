@@ -12,7 +12,7 @@ use crate::pointer::DragTarget;
 use crate::text::duration;
 use crate::viewport::Viewport;
 
-use super::pick::{pick, row_at};
+use super::hit_test::{pick, row_at};
 use super::{flame, lanes, lists, marks, navigate, select, walk};
 
 pub(super) fn on_mouse(app: &mut App, world: ViewData<'_>, mouse: crossterm::event::MouseEvent) {

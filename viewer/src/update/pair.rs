@@ -8,7 +8,7 @@ use crate::item::Item;
 use crate::list::ListKind;
 use crate::rank;
 
-use super::{hunt, lists, select, walk};
+use super::{background_query, lists, select, walk};
 
 /// What to say where there is one recording.
 const ALONE: &str = "this needs two recordings: ascend-trace view A B";
@@ -67,7 +67,7 @@ pub(crate) fn to_slowest(
     range: TimeRange,
 ) -> bool {
     if !world.overview.is_loaded(range) {
-        hunt::slowest(app, name, task, range);
+        background_query::slowest(app, name, task, range);
         return true;
     }
     let trace = world.trace;

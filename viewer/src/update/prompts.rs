@@ -6,7 +6,7 @@ use ascend_trace_recording::units::{exact_duration, parse_duration};
 use crate::app::{App, FollowMode, InputMode, ViewData};
 use crate::event::{KeyCode, KeyEvent};
 use crate::marks::{Bookmark, Mark};
-use crate::parse;
+use crate::parse_time;
 use crate::prompt::{PromptPurpose, TextPrompt, edit};
 use crate::search::Search;
 use crate::text::{duration, moment};
@@ -121,7 +121,7 @@ pub(super) fn find(app: &mut App, world: ViewData<'_>, text: &str) {
 
 pub(super) fn go_to(app: &mut App, text: &str) {
     let Some(span) = app.span else { return };
-    let Some(time) = parse::moment(text, span, app.viewport) else {
+    let Some(time) = parse_time::moment(text, span, app.viewport) else {
         let text = crate::text::fit(text, 30);
         app.message = Some(format!(
             "“{text}” is not a time such as 1.5ms, +20us or 50%"

@@ -4,15 +4,15 @@ use ascend_trace_analysis::Stall;
 use ascend_trace_recording::TimeRange;
 
 use crate::app::{App, Selection, ViewData};
-use crate::identity::StableId;
 use crate::item::TrackKey;
 use crate::lanes::ViewRow;
 use crate::overview::RecordingOverview;
 use crate::search::{Search, SearchMatch};
-use crate::selected::of_stall;
+use crate::selection::of_stall;
+use crate::stable_id::StableId;
 use crate::text;
 
-use super::{along, hunt, navigate, walk};
+use super::{background_query, lane_neighbours, navigate, walk};
 
 /// The question for what failed.
 const FAILED: &str = "!";
@@ -52,8 +52,8 @@ pub(super) fn neighbour(app: &mut App, world: ViewData<'_>, forward: bool) {
     let trace = world.trace;
     let here = app.selected.filter(|it| it.is_on(trace, lane));
     let found = match here {
-        Some(selected) => along::beside(app, trace, lane, selected, forward),
-        None => along::nearest(app, trace, lane, moment(app, world)),
+        Some(selected) => lane_neighbours::beside(app, trace, lane, selected, forward),
+        None => lane_neighbours::nearest(app, trace, lane, moment(app, world)),
     };
     match found {
         Some(selected) => select(app, world, selected),
@@ -101,7 +101,7 @@ pub(super) fn lane(app: &mut App, world: ViewData<'_>, down: bool) {
     app.group = None;
     reveal_lane(app);
     if app.selected.is_some()
-        && let Some(selected) = along::nearest(app, world.trace, key, time)
+        && let Some(selected) = lane_neighbours::nearest(app, world.trace, key, time)
     {
         select(app, world, selected);
     }
@@ -202,7 +202,7 @@ pub(super) fn next_stall(app: &mut App, world: ViewData<'_>, forward: bool) {
         is_known(world, from.0, stall.begin) && !is_open(app, world, from.0, stall.begin)
     });
     if found.is_none() && !world.overview.is_whole() {
-        return hunt::next_stall(app, world.overview, from, forward);
+        return background_query::next_stall(app, world.overview, from, forward);
     }
     let Some(stall) = found.copied() else {
         let least = match app.least {
@@ -299,7 +299,7 @@ pub(super) fn next_match(app: &mut App, world: ViewData<'_>, forward: bool) {
                 // It continues after the selection.
                 let is_at = from.1.is_some() || app.away.is_some();
                 let step = i64::from(is_at && !is_here) * if forward { 1 } else { -1 };
-                hunt::next_match(app, begin.saturating_add(step), forward);
+                background_query::next_match(app, begin.saturating_add(step), forward);
             }
         }
         return;

@@ -14,7 +14,7 @@ use crate::layout::ScreenLayout;
 use crate::theme::Theme;
 
 use super::Scene;
-use super::drawn::DrawnContent;
+use super::drawn_content::DrawnContent;
 use super::route::{ArrowArea, ArrowCell, ArrowEnd, ArrowTurn, CellInk, glyph, route};
 use super::track::{IDLE, RECORD, RETURNING, STALL};
 

@@ -4,7 +4,7 @@ use ascend_trace_analysis::collectives::{Collective, Communicator};
 use ascend_trace_recording::{TaskId, Trace};
 use ratatui::text::{Line, Span};
 
-use crate::names;
+use crate::display_names;
 use crate::text::{bytes, count, rate};
 
 use super::Scene;
@@ -17,7 +17,7 @@ pub(super) fn of(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static
     let Some(collective) = Collective::of(trace, trace.call(task.call)) else {
         return Vec::new();
     };
-    let name = names::communicator(trace, collective.comm, task.stream);
+    let name = display_names::communicator(trace, collective.comm, task.stream);
     let mut groups = vec![vec![Span::styled(name, scene.app.theme.accent())]];
     let process = trace.stream(task.stream).process;
     let known = scene.app.communicators.get(process, collective.comm);

@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier, Style};
 use crate::item::TrackKey;
 
 use super::Scene;
-use super::drawn::DrawnContent;
+use super::drawn_content::DrawnContent;
 use super::track::{CAPTURING, IDLE, RETURNING, STALL, UNKNOWN};
 
 /// The path, where nothing else has to be read.

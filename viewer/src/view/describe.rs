@@ -4,7 +4,7 @@ use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::Manner;
 use ascend_trace_recording::{ProcessId, Trace};
 
-pub(crate) use crate::names::{arguments, result, stream};
+pub(crate) use crate::display_names::{arguments, result, stream};
 
 /// Why a task has no device time.
 pub(crate) fn untimed(reason: Untimed) -> &'static str {

@@ -8,19 +8,19 @@ use ratatui::text::{Line, Span};
 
 use crate::app::Selection;
 use crate::blame;
+use crate::display_names;
 use crate::item::Item;
 use crate::layout::ScreenLayout;
-use crate::names;
 use crate::text::{duration, fit};
 use crate::update::{causes, effects};
 
-use super::drawn::DrawnContent;
+use super::drawn_content::DrawnContent;
 use super::facts::{
     SpanGroup, arguments, device_of, errors, flow, nested, since_start, span, speed,
 };
 use super::{
-    Scene, collectives, describe, gap, graphs, legend, meters, open, overall, parts, range,
-    released, stack, trail,
+    Scene, call_site, collectives, describe, graphs, legend, meters, open_calls, range_details,
+    recording_totals, stall_details, task_parts, trail, wait_release,
 };
 
 /// Causes or effects that are named.
@@ -56,10 +56,10 @@ pub(super) fn lines(scene: &Scene<'_>, drawn: &DrawnContent, room: usize) -> Vec
         _ if let Some(lane) = meter => meters::of(scene, lane, room),
         Some(Selection::Item(Item::Task(task))) => of_task(scene, task, room),
         Some(Selection::Item(Item::Call(call))) => of_call(scene, call, room),
-        Some(Selection::Gap(stall)) => gap::of(scene, &stall, room),
-        Some(Selection::Range(id, _)) => range::of(scene, id, room),
+        Some(Selection::Gap(stall)) => stall_details::of(scene, &stall, room),
+        Some(Selection::Range(id, _)) => range_details::of(scene, id, room),
         Some(Selection::Node(node)) => graphs::of_node(scene, node, room),
-        Some(Selection::Open(open)) => open::of(scene, open, room),
+        Some(Selection::Open(open)) => open_calls::of(scene, open, room),
         None if scene.app.away.is_some() => vec![Line::styled(
             "what is selected is not loaded",
             scene.app.theme.dim(),
@@ -86,12 +86,12 @@ fn put(area: Rect, lines: Vec<Line<'_>>, room: usize, scene: &Scene<'_>, buffer:
 fn of_nothing(scene: &Scene<'_>, drawn: &DrawnContent, room: usize) -> Vec<Line<'static>> {
     let legend = legend::of(scene, drawn);
     if room < BESIDE {
-        let mut lines = overall::of(scene, room);
+        let mut lines = recording_totals::of(scene, room);
         lines.extend(flow(legend, room));
         return lines;
     }
     let left = room * 2 / 3;
-    let mut lines = overall::of(scene, left);
+    let mut lines = recording_totals::of(scene, left);
     let beside = flow(legend, room - left - 3);
     lines.resize(lines.len().max(beside.len()), Line::default());
     for (line, other) in lines.iter_mut().zip(beside) {
@@ -141,10 +141,10 @@ fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
     let mut lines = vec![heading(scene, item, place)];
     lines.extend(flow(task_times(scene, id), room));
     lines.extend(collectives::of(scene, id, room));
-    lines.extend(parts::of(scene, id, room));
+    lines.extend(task_parts::of(scene, id, room));
     lines.extend(graphs::of(scene, task.call, room));
     finish(scene, item, room, &mut lines);
-    lines.extend(stack::of(scene, trace.call(task.call), room));
+    lines.extend(call_site::of(scene, trace.call(task.call), room));
     lines
 }
 
@@ -173,14 +173,14 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<SpanGroup> {
     if let Some(wait) = queue_wait(trace, task) {
         groups.push(vec![Span::raw(format!("queued {}", duration(wait)))]);
     }
-    groups.extend(released::of(scene, Item::Task(id)));
+    groups.extend(wait_release::of(scene, Item::Task(id)));
     groups.extend(speed(trace, Item::Task(id)).map(|text| vec![Span::raw(text)]));
     groups.extend(rank(scene));
     if let Some(manner) = trace.stream(task.stream).manner {
         let text = describe::manner(manner);
         groups.push(vec![Span::styled(text, theme.dim())]);
     }
-    let thread = names::thread(trace, call.thread);
+    let thread = display_names::thread(trace, call.thread);
     let launched = since_start(scene, call.begin);
     let took = duration(call.end.saturating_sub(call.begin));
     groups.push(vec![Span::styled(
@@ -234,16 +234,16 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
         };
         times.push(vec![Span::styled(text, theme.stall())]);
     }
-    times.extend(released::of(scene, item));
+    times.extend(wait_release::of(scene, item));
     times.extend(call.task.and_then(|task| submitted(scene, task)));
     times.extend(rank(scene));
-    let thread = names::thread(trace, call.thread);
+    let thread = display_names::thread(trace, call.thread);
     let place = format!("call by {thread}{device}{nested}");
     let mut lines = vec![heading(scene, item, place)];
     lines.extend(flow(times, room));
     lines.extend(graphs::of(scene, id, room));
     finish(scene, item, room, &mut lines);
-    lines.extend(stack::of(scene, call, room));
+    lines.extend(call_site::of(scene, call, room));
     lines
 }
 
@@ -265,7 +265,7 @@ fn submitted(scene: &Scene<'_>, id: TaskId) -> Option<SpanGroup> {
 fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'static>>) {
     let trace = scene.world.trace;
     if let Some(stall) = scene.app.stall_of(trace, item) {
-        lines.extend(gap::chain(scene, &stall, room));
+        lines.extend(stall_details::chain(scene, &stall, room));
     }
     let theme = scene.app.theme;
     let mut related = Vec::new();

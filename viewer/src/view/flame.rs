@@ -8,8 +8,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::app::App;
+use crate::display_names;
 use crate::flame::{FlameBox, FlameGraph};
-use crate::names;
 use crate::text::{count, duration, fit, share, short_name, width};
 
 use super::Scene;
@@ -74,7 +74,7 @@ fn title(scene: &Scene<'_>, flame: &FlameGraph, area: Rect, buffer: &mut Buffer)
     let theme = scene.app.theme;
     let rule = "─".repeat(usize::from(area.width));
     buffer.set_stringn(area.x, area.y, rule, usize::from(area.width), theme.faint());
-    let thread = names::thread(scene.world.trace, flame.thread);
+    let thread = display_names::thread(scene.world.trace, flame.thread);
     let window = duration(scene.app.viewport.length());
     let note = match flame.is_whole {
         true => format!(" in the {window} on screen "),

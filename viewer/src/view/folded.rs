@@ -5,11 +5,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::arrangement::LaneGroup;
+use crate::idle_streams;
 use crate::item::{Category, TrackKey};
 use crate::lanes;
 use crate::overview::{main_category, working};
 use crate::tracks::SliceTrack;
-use crate::unused;
 
 use super::Scene;
 use super::track::DOTS;
@@ -68,7 +68,7 @@ pub(crate) fn draw(
 
 /// Where there is nothing to draw, it is said why.
 fn unused(scene: &Scene<'_>, number: usize, line: Rect, buffer: &mut Buffer) {
-    let text = format!("{}  c: open", unused::words(number));
+    let text = format!("{}  c: open", idle_streams::words(number));
     let style = scene.app.theme.faint();
     buffer.set_stringn(
         line.x + 1,

@@ -6,10 +6,10 @@ use ratatui::text::Span;
 use crate::item::Category;
 
 use super::critical::{PATH, TIE};
-use super::drawn::{DrawnContent, SliceKind};
+use super::drawn_content::{DrawnContent, SliceKind};
 use super::facts::SpanGroup;
 use super::track::{CAPTURING, DOTS, FAILED, IDLE, LAUNCHED, RETURNING, STALL, UNKNOWN};
-use super::{Scene, open};
+use super::{Scene, open_calls};
 
 /// Alternative symbols (at least one is visible), the shown symbol, its style and its meaning.
 type LegendShape = (&'static [&'static str], &'static str, Style, &'static str);
@@ -47,7 +47,12 @@ fn shapes(scene: &Scene<'_>) -> [LegendShape; 11] {
         (&[IDLE], IDLE, theme.idle(), "idle"),
         (MANY, "⣀⣤⣶", theme.shape(call, ""), "many slices"),
         (&[LAUNCHED], LAUNCHED, theme.dim(), "no device time"),
-        (&[open::OPEN], open::OPEN, theme.dim(), "not returned"),
+        (
+            &[open_calls::OPEN],
+            open_calls::OPEN,
+            theme.dim(),
+            "not returned",
+        ),
         (&[CAPTURING], CAPTURING, theme.accent(), "capture"),
         (&[UNKNOWN], UNKNOWN, theme.faint(), "not read"),
         (&[PATH], PATH, theme.path(), "critical path"),

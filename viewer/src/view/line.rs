@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use crate::text::{fit, short_name, width};
 use crate::viewport::Viewport;
 
-use super::drawn::DrawnContent;
+use super::drawn_content::DrawnContent;
 
 /// Symbol of something too short for a box.
 const MARK: &str = "▪";

@@ -5,8 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use crate::display_names;
 use crate::item::TrackKey;
-use crate::names;
 use crate::text::{count, duration};
 
 use super::Scene;
@@ -90,7 +90,7 @@ pub(crate) fn label(scene: &Scene<'_>, key: TrackKey) -> String {
 /// Details while the cursor is on such a line.
 pub(super) fn of(scene: &Scene<'_>, key: TrackKey, room: usize) -> Vec<Line<'static>> {
     let theme = scene.app.theme;
-    let name = names::lane(scene.world.trace, key);
+    let name = display_names::lane(scene.world.trace, key);
     let range = window(scene);
     let length = duration(range.duration());
     let mut lines = vec![Line::from(vec![
@@ -146,7 +146,7 @@ fn of_losses(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<SpanGrou
         return vec![vec![Span::raw("nothing was lost here")]];
     }
     let thread = |id: Option<ThreadId>| match id {
-        Some(id) => names::thread(scene.world.trace, id),
+        Some(id) => display_names::thread(scene.world.trace, id),
         None => "threads without a channel".to_owned(),
     };
     let words = |loss: &Loss| {

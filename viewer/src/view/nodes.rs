@@ -13,7 +13,7 @@ use crate::nodes::{ReplayNode, ReplayNodes};
 
 use super::Scene;
 use super::cells::{TrackCell, cells};
-use super::drawn::DrawnContent;
+use super::drawn_content::DrawnContent;
 use super::line::{BoxLine, NamedBox};
 use super::track::UNKNOWN;
 

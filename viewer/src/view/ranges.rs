@@ -10,7 +10,7 @@ use crate::search::{Search, SearchMatch};
 use crate::text::duration;
 
 use super::Scene;
-use super::drawn::DrawnContent;
+use super::drawn_content::DrawnContent;
 use super::line::{BoxLine, NamedBox};
 use super::track::UNKNOWN;
 

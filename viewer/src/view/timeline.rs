@@ -10,7 +10,7 @@ use crate::lanes::ViewRow;
 use crate::layout::ScreenLayout;
 use crate::text::{duration, fit, width};
 
-use super::drawn::DrawnContent;
+use super::drawn_content::DrawnContent;
 use super::{Scene, critical, folded, meters, nodes, ranges, track};
 
 /// Draws all rows on screen. Returns their content.

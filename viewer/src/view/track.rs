@@ -16,8 +16,8 @@ use crate::tracks::SliceTrack;
 
 use super::Scene;
 use super::cells::{FULL, TrackCell, cells};
-use super::drawn::DrawnContent;
-use super::open;
+use super::drawn_content::DrawnContent;
+use super::open_calls;
 
 /// Block characters that fill a cell from the left, by eighths.
 const BLOCKS: [&str; 9] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
@@ -61,7 +61,7 @@ pub(crate) fn draw(
             cells: &cells,
         };
         painter.draw();
-        open::draw(scene, key, (line, place == 0), &cells, drawn, buffer);
+        open_calls::draw(scene, key, (line, place == 0), &cells, drawn, buffer);
     }
 }
 

@@ -3,10 +3,10 @@
 use ascend_trace_analysis::stats::StallGroup;
 
 use crate::app::{App, ViewData};
-use crate::blamed::{self, is_grouped};
+use crate::blamed_stalls::{self, is_grouped};
 use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, left, right};
 use crate::text::{count, duration};
-use crate::update::hunt;
+use crate::update::background_query;
 
 use super::{ListContent, stalls};
 
@@ -21,7 +21,7 @@ const COLUMNS: &[ListColumn] = &[
 ];
 
 pub(super) fn content(app: &mut App, world: ViewData<'_>) -> ListContent {
-    let known = hunt::known_blamed(app).filter(|_| !world.overview.is_whole());
+    let known = background_query::known_blamed(app).filter(|_| !world.overview.is_whole());
     let (groups, place) = match known {
         Some(groups) => (groups.to_vec(), " of all of the recording"),
         None => {
@@ -69,7 +69,7 @@ fn entry(app: &mut App, world: ViewData<'_>, group: &StallGroup) -> ListEntry {
     ListEntry {
         id: RowId::Blame(id),
         cells: vec![
-            blamed::words(world.trace, &group.blame).into(),
+            blamed_stalls::words(world.trace, &group.blame).into(),
             group.blame.cause.name().into(),
             of.into(),
             ListCell::count(group.count),

@@ -1,8 +1,8 @@
 //! The command line: actions, commands and names that match the typed text.
 
-use crate::app::offered;
+use crate::app::command_choices;
 use crate::app::{App, ViewData};
-use crate::choices::{self, CommandChoice, TextCommand};
+use crate::command_choices::{self, CommandChoice, TextCommand};
 use crate::event::{KeyCode, KeyEvent};
 use crate::list::{ListColumn, ListEntry, ListKind, left};
 use crate::prompt::edit;
@@ -19,11 +19,11 @@ const COLUMNS: &[ListColumn] = &[
 
 /// Collects the choices.
 pub(super) fn begin(app: &mut App, world: ViewData<'_>) {
-    app.choices = offered(app, world);
+    app.choices = command_choices(app, world);
 }
 
 pub(super) fn content(app: &App, typed: &str) -> ListContent {
-    let (found, is_guess) = choices::like(&app.choices, typed);
+    let (found, is_guess) = command_choices::like(&app.choices, typed);
     let entry = |choice: &CommandChoice| ListEntry {
         id: choice.id.clone(),
         cells: vec![

@@ -4,8 +4,8 @@ use ascend_trace_analysis::critical::Segment;
 
 use crate::app::{App, ViewData};
 use crate::critical::{NamedPieces, PathLines, found, line};
+use crate::display_names;
 use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, PathListing, RowId, left, right};
-use crate::names;
 use crate::text::{count, duration, moment};
 
 use super::ListContent;
@@ -73,7 +73,7 @@ fn pieces(app: &App, world: ViewData<'_>, known: &PathLines) -> Vec<ListEntry> {
             it.kind.name().into(),
             it.name.to_string().into(),
             if it.tie { "tie" } else { "" }.into(),
-            names::lane(world.trace, line(it)).into(),
+            display_names::lane(world.trace, line(it)).into(),
             ListCell::number(moment(it.begin_ns.saturating_sub(start)), it.begin_ns),
         ],
         target: JumpTarget::Call(Box::new(found(it))),

@@ -5,12 +5,12 @@ use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_recording::{ThreadId, TimeRange, Trace};
 
 use crate::app::{App, ViewData};
-use crate::identity::StableId;
+use crate::background_query::FoundElsewhere;
+use crate::display_names;
 use crate::item::TrackKey;
 use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, left, right};
-use crate::names;
-use crate::quest::FoundElsewhere;
-use crate::update::hunt;
+use crate::stable_id::StableId;
+use crate::update::background_query;
 
 use super::ListContent;
 
@@ -25,7 +25,7 @@ const COLUMNS: &[ListColumn] = &[
 ];
 
 pub(super) fn content(app: &App, world: ViewData<'_>) -> ListContent {
-    let known = hunt::known_findings(app).filter(|_| !world.overview.is_whole());
+    let known = background_query::known_findings(app).filter(|_| !world.overview.is_whole());
     let (findings, place) = match known {
         Some(findings) => (findings.to_vec(), "all of the recording"),
         None => {
@@ -55,7 +55,9 @@ fn entry(trace: &Trace, finding: &Finding) -> ListEntry {
             finding.what.clone().into(),
             ListCell::count(finding.count),
             ListCell::duration(finding.total_ns),
-            thread.map_or_else(ListCell::unknown, |id| names::thread(trace, id).into()),
+            thread.map_or_else(ListCell::unknown, |id| {
+                display_names::thread(trace, id).into()
+            }),
             finding.advice.clone().into(),
         ],
         target: match thread {

@@ -4,15 +4,15 @@ use ascend_trace_analysis::{Blame, Lane, Stall};
 
 use crate::app::{App, ViewData};
 use crate::blame;
-use crate::blamed;
+use crate::blamed_stalls;
+use crate::display_names;
 use crate::item::TrackKey;
 use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, StallFilter, left, right};
-use crate::names;
 use crate::text::moment;
 
-use crate::quest::FoundStall;
-use crate::results::CachedStalls;
-use crate::update::hunt::{self, LISTED};
+use crate::background_query::FoundStall;
+use crate::cached_results::CachedStalls;
+use crate::update::background_query::{self, LISTED};
 
 use super::ListContent;
 use super::blames::least;
@@ -26,7 +26,8 @@ const COLUMNS: &[ListColumn] = &[
 
 pub(super) fn content(app: &App, world: ViewData<'_>, which: StallFilter) -> ListContent {
     let trace = world.trace;
-    let longest = hunt::known_longest(app, which).filter(|_| !world.overview.is_whole());
+    let longest =
+        background_query::known_longest(app, which).filter(|_| !world.overview.is_whole());
     if let Some(longest) = longest {
         return of_all(app, world, longest, whom(app, world, which));
     }
@@ -54,7 +55,7 @@ pub(super) fn content(app: &App, world: ViewData<'_>, which: StallFilter) -> Lis
         id: RowId::Stall(stall.lane, stall.begin, stall.end),
         cells: vec![
             ListCell::duration(stall.length()),
-            names::lane(trace, track(stall)).into(),
+            display_names::lane(trace, track(stall)).into(),
             blame::sentence(app.known(), trace, stall).into(),
             ListCell::number(moment(stall.begin.saturating_sub(start)), stall.begin),
         ],
@@ -86,7 +87,7 @@ fn whom(app: &App, world: ViewData<'_>, which: StallFilter) -> String {
         StallFilter::All | StallFilter::Cause(_) => None,
     };
     let words = |blame: &Blame| {
-        let whom = blamed::words(world.trace, blame);
+        let whom = blamed_stalls::words(world.trace, blame);
         format!("{} ← {whom}  ", blame.cause.name())
     };
     blame.map(words).unwrap_or_default()
@@ -99,7 +100,7 @@ fn of_all(app: &App, world: ViewData<'_>, longest: &CachedStalls, whom: String) 
         id: RowId::Stall(told.lane, told.begin, told.end),
         cells: vec![
             ListCell::duration(told.length()),
-            names::lane(world.trace, told.track()).into(),
+            display_names::lane(world.trace, told.track()).into(),
             told.words.clone().into(),
             ListCell::number(moment(told.begin.saturating_sub(start)), told.begin),
         ],

@@ -9,13 +9,13 @@ use ascend_trace_analysis::{Cause, Stats};
 use ascend_trace_recording::{Stream, StreamId, Thread, ThreadId, Trace};
 
 use crate::app::{App, ViewData};
+use crate::display_names;
+use crate::idle_streams;
 use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, StatsPage, left, right};
-use crate::names;
 use crate::text::{duration, duration_with_error};
-use crate::unused;
 
 use super::{ListContent, steps};
-use crate::update::hunt;
+use crate::update::background_query;
 
 const TIMES: [ListColumn; 5] = [
     right("total"),
@@ -96,7 +96,7 @@ pub(super) fn content(app: &App, world: ViewData<'_>, page: StatsPage) -> ListCo
     let trace = world.trace;
     let range = app.viewport.range();
     let part = !world.overview.is_loaded(range);
-    let summed = hunt::known_statistics(app, range).filter(|_| part);
+    let summed = background_query::known_statistics(app, range).filter(|_| part);
     let near = || Stats::within(&app.window(trace), Some(range));
     let stats = summed.map_or_else(|| Cow::Owned(near()), Cow::Borrowed);
     let (columns, entries) = match page {
@@ -120,7 +120,9 @@ pub(super) fn content(app: &App, world: ViewData<'_>, page: StatsPage) -> ListCo
     };
     let unused = stats.streams.iter().filter(|row| row.is_unused()).count();
     let note = match page {
-        StatsPage::Streams if unused > 0 => format!("{note}; {} left out", unused::words(unused)),
+        StatsPage::Streams if unused > 0 => {
+            format!("{note}; {} left out", idle_streams::words(unused))
+        }
         StatsPage::Steps if entries.len() < stats.steps.len() => {
             let others = stats.steps.len() - entries.len();
             format!("{note}; without {others} that are not loaded completely")
@@ -207,7 +209,7 @@ fn streams(trace: &Trace, stats: &Stats) -> Vec<ListEntry> {
     let used = stats.streams.iter().filter(|row| !row.is_unused());
     let rows = used.map(|row| {
         let id = stream_of(trace, row);
-        let lane = id.map(|id| names::lane(trace, crate::item::TrackKey::Stream(id)));
+        let lane = id.map(|id| display_names::lane(trace, crate::item::TrackKey::Stream(id)));
         let cells = vec![
             lane.unwrap_or_default().into(),
             ListCell::count(row.tasks),
@@ -283,7 +285,10 @@ fn threads(trace: &Trace, stats: &Stats) -> Vec<ListEntry> {
         };
         let id = trace.threads().iter().position(own);
         let id = id.map(|index| ThreadId(index as u32));
-        let name = id.map_or_else(|| row.tid.to_string(), |id| names::thread(trace, id));
+        let name = id.map_or_else(
+            || row.tid.to_string(),
+            |id| display_names::thread(trace, id),
+        );
         let late: i64 = row.streams_late.iter().map(|it| it.total_ns).sum();
         let cells = vec![
             name.into(),

@@ -5,12 +5,12 @@ use ascend_trace_analysis::stats::{StepStats, Verdict};
 use ascend_trace_recording::{Range, Thread, ThreadId, TimeRange, Trace};
 
 use crate::app::App;
-use crate::identity::StableId;
+use crate::background_query::FoundElsewhere;
+use crate::display_names;
 use crate::item::TrackKey;
 use crate::list::{JumpTarget, ListCell, ListColumn, ListEntry, RowId, left, right};
-use crate::names;
-use crate::quest::FoundElsewhere;
 use crate::ranges::RangeId;
+use crate::stable_id::StableId;
 
 pub(super) const COLUMNS: &[ListColumn] = &[
     left("step"),
@@ -60,7 +60,9 @@ fn entry(trace: &Trace, step: &StepStats) -> ListEntry {
             ListCell::duration(step.queue_ns),
             ListCell::duration(step.launch_ns),
             ListCell::count(step.tasks),
-            thread.map_or_else(ListCell::unknown, |id| names::thread(trace, id).into()),
+            thread.map_or_else(ListCell::unknown, |id| {
+                display_names::thread(trace, id).into()
+            }),
         ],
         target: match thread {
             Some(thread) => JumpTarget::Step(thread, range(step), step.name.clone()),

@@ -5,9 +5,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::arrangement::LaneGroup;
+use crate::display_names;
 use crate::item::TrackKey;
 use crate::lanes::ViewRow;
-use crate::names;
 use crate::overview::working;
 use crate::text::{count, fit, share, width};
 use crate::update::is_current;
@@ -103,7 +103,7 @@ fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, Strin
         TrackKey::Ranges(..) => (String::new(), String::new()),
         TrackKey::Thread(id, 0) => {
             let pin = if pinned { "* " } else { "" };
-            let name = format!("{pin}{}", names::thread(scene.world.trace, id));
+            let name = format!("{pin}{}", display_names::thread(scene.world.trace, id));
             let nested = LaneGroup::Nested(id);
             let folded = scene.app.arrangement.is_folded(nested);
             let hidden = if folded { "▸" } else { "" };

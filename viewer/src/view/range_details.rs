@@ -2,8 +2,8 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::inside::RangeContents;
-use crate::names;
+use crate::display_names;
+use crate::range_contents::RangeContents;
 use crate::ranges::RangeId;
 use crate::text::{count, duration, fit};
 
@@ -25,7 +25,7 @@ pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'stati
     } else {
         "range"
     };
-    let thread = names::thread(trace, range.thread);
+    let thread = display_names::thread(trace, range.thread);
     let place = format!("  {kind} of {thread}, {domain}");
     let name = fit(&range.name, room.saturating_sub(place.len() + 2).max(16));
     let mut lines = vec![Line::from(vec![

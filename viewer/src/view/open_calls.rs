@@ -7,14 +7,14 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::app::{OpenCall, Selection};
+use crate::display_names;
 use crate::item::{Category, TrackKey};
-use crate::names;
 use crate::text::{duration, short_name, width};
 
 use super::cells::TrackCell;
-use super::drawn::DrawnContent;
+use super::drawn_content::DrawnContent;
 use super::facts::{arguments, device_of, flow, nested, since_start};
-use super::{Scene, describe, stack};
+use super::{Scene, call_site, describe};
 
 /// The ground of a call that has not returned yet.
 pub(crate) const OPEN: &str = "▒";
@@ -92,7 +92,7 @@ pub(super) fn of(scene: &Scene<'_>, open: OpenCall, room: usize) -> Vec<Line<'st
     };
     let function = trace.function(call.function);
     let category = Category::of_call(function, false);
-    let thread = names::thread(trace, call.thread);
+    let thread = display_names::thread(trace, call.thread);
     let place = format!("call by {thread}{}{}", device_of(call), nested(call));
     let heading = Line::from(vec![
         Span::styled("■ ", theme.shape(category, &function.name)),
@@ -113,6 +113,6 @@ pub(super) fn of(scene: &Scene<'_>, open: OpenCall, room: usize) -> Vec<Line<'st
     let mut lines = vec![heading];
     lines.extend(flow(times, room));
     lines.extend(arguments(scene, call, room));
-    lines.extend(stack::of(scene, call, room));
+    lines.extend(call_site::of(scene, call, room));
     lines
 }

@@ -6,7 +6,7 @@ use ascend_trace_analysis::stats::{StallGroup, StallGroups};
 use ascend_trace_analysis::{Blame, Blamed, Cause, Dependencies, Nesting, Stall, Stalls};
 use ascend_trace_recording::Trace;
 
-use crate::names;
+use crate::display_names;
 
 /// A number for whom is to blame, as long as the view lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,11 +91,11 @@ pub(crate) fn is_grouped(stall: &Stall, least: i64) -> bool {
 
 /// Whom a group blames.
 pub(crate) fn words(trace: &Trace, blame: &Blame) -> String {
-    let stream = |id| names::lane(trace, crate::item::TrackKey::Stream(id));
+    let stream = |id| display_names::lane(trace, crate::item::TrackKey::Stream(id));
     let whom = match &blame.whom {
         Blamed::Task(id, name) => format!("{} '{name}'", stream(*id)),
         Blamed::Stream(id) => stream(*id),
-        Blamed::Call(id, name) => format!("{} in {name}", names::thread(trace, *id)),
+        Blamed::Call(id, name) => format!("{} in {name}", display_names::thread(trace, *id)),
         Blamed::Nobody if blame.cause == Cause::TracerOverhead => "ascend-trace".to_owned(),
         Blamed::Nobody => "not known".to_owned(),
     };

@@ -3,7 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use crate::blame;
-use crate::overall::{DeviceTotals, RecordingTotals};
+use crate::recording_totals::{DeviceTotals, RecordingTotals};
 use crate::text::{count, duration, fit, share};
 
 use super::Scene;
@@ -105,8 +105,8 @@ fn longest(scene: &Scene<'_>, overall: &RecordingTotals) -> Option<PanelRow> {
     let trace = scene.world.trace;
     let words = blame::words(scene.app.known(), trace, stall).swap_remove(0);
     let lane = match stall.lane {
-        ascend_trace_analysis::Lane::Stream(id) => crate::names::stream(trace, id),
-        ascend_trace_analysis::Lane::Thread(id) => crate::names::thread(trace, id),
+        ascend_trace_analysis::Lane::Stream(id) => crate::display_names::stream(trace, id),
+        ascend_trace_analysis::Lane::Thread(id) => crate::display_names::thread(trace, id),
     };
     Some(row("longest stall", format!("{words}, {lane}"), "i"))
 }

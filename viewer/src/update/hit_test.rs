@@ -6,7 +6,7 @@ use crate::app::{App, Selection, ViewData, is_gap};
 use crate::item::{Item, TrackKey};
 use crate::lanes::ViewRow;
 
-use super::along;
+use super::lane_neighbours;
 
 /// The row that is drawn in a line.
 pub(crate) fn row_at(app: &App, at: Position) -> Option<ViewRow> {
@@ -49,7 +49,7 @@ pub(crate) fn pick(app: &App, world: ViewData<'_>, key: TrackKey, cell: u16) -> 
         near.into_iter().flatten().find_map(in_cell)
     };
     let item = |item: Item| Selection::Item(item);
-    let open = || along::open_at(app, key, window.middle(), false);
+    let open = || lane_neighbours::open_at(app, key, window.middle(), false);
     in_cell(cell)
         .map(item)
         .or_else(open)
@@ -61,7 +61,7 @@ pub(crate) fn pick(app: &App, world: ViewData<'_>, key: TrackKey, cell: u16) -> 
 fn pick_line(app: &App, world: ViewData<'_>, key: TrackKey, cell: u16) -> Option<Selection> {
     let width = app.layout().lanes.width;
     let window = app.viewport.cell_time(i64::from(cell), width);
-    let found = along::nearest(app, world.trace, key, window.middle())?;
+    let found = lane_neighbours::nearest(app, world.trace, key, window.middle())?;
     let span = found.span(world.trace);
     (span.begin < window.end && span.end >= window.begin).then_some(found)
 }

@@ -7,11 +7,11 @@ use ascend_trace_recording::{Recording, Summary, TimeRange, Trace};
 
 use crate::arrangement::LaneArrangement;
 use crate::blame::{self, StallContext};
-use crate::identity::StableId;
 use crate::item::TrackKey;
 use crate::list::StallFilter;
+use crate::stable_id::StableId;
 
-use super::gaps::{self, StreamEdges, StreamGap};
+use super::idle_gaps::{self, StreamEdges, StreamGap};
 use super::{FoundElsewhere, QueryCourse};
 use crate::job::JobProgress;
 
@@ -168,13 +168,13 @@ impl StallQuery {
         if open.is_empty() {
             return Ok(false);
         }
-        let ahead = recording.summary((next, i64::MAX), gaps::ENTRIES)?;
+        let ahead = recording.summary((next, i64::MAX), idle_gaps::ENTRIES)?;
         let mut is_open = false;
         for (stream, begin) in open {
-            match gaps::resumed(&ahead, stream, begin) {
-                gaps::StreamResumption::Near => is_open = true,
-                gaps::StreamResumption::Never => self.edges.settle(stream),
-                gaps::StreamResumption::At(end) => {
+            match idle_gaps::resumed(&ahead, stream, begin) {
+                idle_gaps::StreamResumption::Near => is_open = true,
+                idle_gaps::StreamResumption::Never => self.edges.settle(stream),
+                idle_gaps::StreamResumption::At(end) => {
                     self.edges.settle(stream);
                     self.gap(recording, StreamGap { stream, begin, end })?;
                 }

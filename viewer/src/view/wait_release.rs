@@ -3,8 +3,8 @@
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_recording::Trace;
 
+use crate::display_names;
 use crate::item::{Category, Item};
-use crate::names;
 
 use super::facts::{SpanGroup, since_start};
 use super::{Scene, links};
@@ -78,7 +78,7 @@ fn words(scene: &Scene<'_>, edge: &Edge, waiter: Item) -> String {
     let generation = trace.call(from.call(trace)).event;
     if let Some(generation) = generation.filter(|_| from.category(trace) == Category::Record) {
         let number = generation.number;
-        text += &format!(" {} #{number}", names::event(trace, generation));
+        text += &format!(" {} #{number}", display_names::event(trace, generation));
     }
     text += &format!(", {}", place(trace, from, device(trace, waiter)));
     if let Some(moment) = left(trace, edge) {
@@ -104,8 +104,8 @@ fn target(scene: &Scene<'_>, edge: &Edge) -> String {
 
 fn place(trace: &Trace, item: Item, seen_from: Option<u32>) -> String {
     match item.node() {
-        Node::Task(task) => names::stream_from(trace, trace.task(task).stream, seen_from),
-        Node::Call(call) => names::thread(trace, trace.call(call).thread),
+        Node::Task(task) => display_names::stream_from(trace, trace.task(task).stream, seen_from),
+        Node::Call(call) => display_names::thread(trace, trace.call(call).thread),
     }
 }
 

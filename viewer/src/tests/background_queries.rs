@@ -10,9 +10,9 @@ use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
 use super::parts::{load, overview};
+use crate::background_query::BackgroundQuery;
 use crate::job::{JobNews, JobRequest};
 use crate::list::ListKind;
-use crate::quest::BackgroundQuery;
 
 /// Calls that fail.
 const FAILED: [usize; 3] = [9_000, 150_000, 280_000];
@@ -429,7 +429,7 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     let stats = ascend_trace_analysis::Stats::of(&whole(&mut recording).0);
     // The whole recording was summed up: the panel has it from now on.
     let overall = player.app.overall.as_ref().expect("it is known");
-    let expected = crate::overall::RecordingTotals::of(&stats, None);
+    let expected = crate::recording_totals::RecordingTotals::of(&stats, None);
     assert_eq!(overall.operation, expected.operation);
     assert_eq!(overall.devices.len(), expected.devices.len());
     let first = &stats.operations[0];

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use ascend_trace_analysis::Stalls;
 use ascend_trace_recording::Trace;
 
-use crate::identity::StableId;
+use crate::derived_data::DerivedData;
 use crate::item::Item;
-use crate::part::DerivedData;
+use crate::stable_id::StableId;
 
 use super::{App, DependencyWalk, Selection, ViewData, ViewPosition};
 

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use ascend_trace_recording::{TimeRange, Trace};
 
+use crate::idle_streams;
 use crate::item::TrackKey;
 use crate::lanes::{self, LaneInputs, ViewRow};
 use crate::overview::RecordingOverview;
 use crate::text::{bytes, count};
-use crate::unused;
 use crate::viewport::Viewport;
 
 use super::{App, FOLLOWED_NS, FollowMode, ViewData};
@@ -49,7 +49,7 @@ impl App {
 
     /// Makes sure that a lane is one of those that are shown.
     pub(crate) fn reveal_track(&mut self, world: ViewData<'_>, key: TrackKey) {
-        let unused = unused::group(world.trace, world.overview, key);
+        let unused = idle_streams::group(world.trace, world.overview, key);
         let unused = unused.filter(|group| self.rows.contains(&ViewRow::Folded(*group)));
         if let Some(group) = unused {
             self.arrangement.unfold(group);

@@ -5,7 +5,7 @@ use ascend_trace_recording::{Range, StreamId, ThreadId, Trace};
 
 use crate::item::Item;
 use crate::ranges::RangeId;
-use crate::selected::{OpenCall, Selection, of_stall};
+use crate::selection::{OpenCall, Selection, of_stall};
 
 /// A selection by properties that are valid in every part. Ids belong to one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

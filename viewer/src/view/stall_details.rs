@@ -6,8 +6,8 @@ use ascend_trace_recording::text::plain;
 use ratatui::text::{Line, Span};
 
 use crate::blame;
+use crate::display_names;
 use crate::item::Item;
-use crate::names;
 use crate::text::duration;
 
 use super::Scene;
@@ -21,7 +21,7 @@ pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'sta
     let theme = scene.app.theme;
     let item = Item::from(stall.node);
     let stream = match item {
-        Item::Task(task) => names::stream(trace, trace.task(task).stream),
+        Item::Task(task) => display_names::stream(trace, trace.task(task).stream),
         Item::Call(_) => "the stream".to_owned(),
     };
     let places = Places::within(trace, (stall.begin, stall.end));
@@ -42,7 +42,7 @@ pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'sta
     ));
     let next = trace.call(item.call(trace));
     let launched = since_start(scene, next.begin);
-    let thread = names::thread(trace, next.thread);
+    let thread = display_names::thread(trace, next.thread);
     let mut groups = vec![vec![
         Span::styled("] next ", theme.accent()),
         Span::raw(format!(

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ascend_trace_analysis::{Cause, Stall, Stats, Window};
 
-use crate::blamed::BlamedStalls;
-use crate::worst::LongestStalls;
+use crate::blamed_stalls::BlamedStalls;
+use crate::longest_stalls::LongestStalls;
 
 /// Sums over all that has been recorded.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -8,16 +8,18 @@ use ascend_trace_analysis::{Lane, Stats};
 use ascend_trace_recording::{ThreadId, TimeRange};
 
 use crate::app::{App, FollowMode, ViewData};
+use crate::background_query::{
+    BackgroundQuery, FoundElsewhere, MatchQuery, QueryCourse, QueryKind as QuestKind,
+};
+use crate::background_query::{
+    BlameQuery, CallsQuery, SlowestQuery, StallQuery, StatsQuery, WantedStalls,
+};
+use crate::cached_results::{CachedBlame, CachedFindings, CachedStalls, CachedStats};
 use crate::flame::SummedCalls;
 use crate::job::{Job, JobKind, JobNews};
 use crate::list::{ListKind, StallFilter};
-use crate::overall::RecordingTotals;
 use crate::overview::RecordingOverview;
-use crate::quest::{
-    BackgroundQuery, FoundElsewhere, MatchQuery, QueryCourse, QueryKind as QuestKind,
-};
-use crate::quest::{BlameQuery, CallsQuery, SlowestQuery, StallQuery, StatsQuery, WantedStalls};
-use crate::results::{CachedBlame, CachedFindings, CachedStalls, CachedStats};
+use crate::recording_totals::RecordingTotals;
 use crate::text::{fit, moment};
 use crate::viewport::Viewport;
 

@@ -1,7 +1,7 @@
 //! The visible place, and the history of places.
 
 use crate::item::{Item, TrackKey};
-use crate::selected::Selection;
+use crate::selection::Selection;
 use crate::viewport::Viewport;
 
 /// Duration that a live view follows at first.

@@ -9,9 +9,9 @@ use ascend_trace_testkit::Timeline;
 use crate::list::{JumpTarget, ListKind, ListState, StallFilter};
 use crate::text::{count, duration};
 
+use super::background_queries;
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use super::lists::entries;
-use super::quests;
 
 fn list(player: &Player) -> &ListState {
     player.app.list.as_ref().expect("a list")
@@ -205,14 +205,14 @@ fn what_is_no_duration_changes_nothing() {
 
 #[test]
 fn groups_of_a_long_recording_are_those_of_its_tables_and_open_to_their_stalls() {
-    let (mut player, mut recording) = quests::player();
+    let (mut player, mut recording) = background_queries::player();
     player.play("I");
     assert!(
         player
             .line_with("by culprit")
             .contains("of the part that is loaded")
     );
-    quests::pursue_sums(&mut player, &mut recording);
+    background_queries::pursue_sums(&mut player, &mut recording);
     assert!(
         player
             .line_with("by culprit")
@@ -239,7 +239,7 @@ fn groups_of_a_long_recording_are_those_of_its_tables_and_open_to_their_stalls()
     }
     let first = groups[0].clone();
     player.play("enter");
-    quests::pursue(&mut player, &mut recording);
+    background_queries::pursue(&mut player, &mut recording);
     let longest = player.app.longest.as_ref().expect("they are known");
     assert!(
         longest
@@ -256,8 +256,8 @@ fn groups_of_a_long_recording_are_those_of_its_tables_and_open_to_their_stalls()
 
 #[test]
 fn the_next_long_stall_of_a_long_recording_is_as_long_as_is_wanted() {
-    let (mut player, mut recording) = quests::player();
-    let (_, _, stalls) = quests::whole(&mut recording);
+    let (mut player, mut recording) = background_queries::player();
+    let (_, _, stalls) = background_queries::whole(&mut recording);
     let lengths: Vec<i64> = stalls
         .worst_where(8, |it| it.is_notable())
         .iter()
@@ -266,7 +266,7 @@ fn the_next_long_stall_of_a_long_recording_is_as_long_as_is_wanted() {
     let least = lengths[lengths.len() - 1] / 1_000;
     let digits: Vec<String> = least.to_string().chars().map(String::from).collect();
     player.play(&format!("T {} u s enter n", digits.join(" ")));
-    quests::pursue(&mut player, &mut recording);
+    background_queries::pursue(&mut player, &mut recording);
     let stall = player.app.selected_stall(&player.trace).expect("a stall");
     assert!(stall.length() >= least * 1_000 - 100, "{stall:?} {least}");
 }

@@ -3,10 +3,10 @@
 use ascend_trace_recording::Trace;
 
 use crate::action::{Action, COMMANDS};
-use crate::choices::{COMMAND, CommandChoice, NAMES, VERBS, called, choice, ranges};
+use crate::command_choices::{COMMAND, CommandChoice, NAMES, VERBS, called, choice, ranges};
+use crate::display_names;
 use crate::item::TrackKey;
 use crate::list::{JumpTarget, RowId};
-use crate::names;
 
 use super::{App, ViewData};
 
@@ -49,7 +49,7 @@ fn lanes(app: &App, trace: &Trace) -> Vec<CommandChoice> {
             TrackKey::Thread(id, 0) => JumpTarget::Thread(id),
             _ => return None,
         };
-        Some(choice(names::lane(trace, key), "lane", target))
+        Some(choice(display_names::lane(trace, key), "lane", target))
     });
     keys.take(NAMES).collect()
 }

@@ -2,7 +2,7 @@
 
 use ascend_trace_recording::Trace;
 
-use crate::inside::RangeContents;
+use crate::range_contents::RangeContents;
 use crate::rank::DurationRank;
 
 use super::{App, Selection};

@@ -6,10 +6,10 @@ use ratatui::layout::Position;
 
 use crate::app::{InputMode, Selection};
 use crate::blame;
+use crate::display_names;
 use crate::item::{Item, TrackKey};
 use crate::lanes::ViewRow;
 use crate::layout::ScreenLayout;
-use crate::names;
 use crate::text::{duration, fit, width};
 use crate::update::{moment_at, pick, row_at, whole_at};
 
@@ -61,7 +61,7 @@ fn text(scene: &Scene<'_>, layout: &ScreenLayout, at: Position) -> Option<String
     };
     match in_lanes {
         true => slice(scene, key, at.x - layout.lanes.x),
-        false => Some(names::lane(scene.world.trace, key)),
+        false => Some(display_names::lane(scene.world.trace, key)),
     }
 }
 

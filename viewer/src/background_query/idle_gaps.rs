@@ -6,7 +6,7 @@ use ascend_trace_analysis::Cause;
 use ascend_trace_recording::recording::{Towards, WindowError};
 use ascend_trace_recording::{Category, Recording, StreamId, Summary, TimeRange, Trace};
 
-use crate::names;
+use crate::display_names;
 
 /// Rows that are read to explain one idle stretch.
 const MOST: u64 = 400_000;
@@ -56,7 +56,7 @@ impl StreamGap {
             let words = "idle: too large to read at once".to_owned();
             return Ok((Cause::Unknown, words));
         };
-        let thread = names::thread(&trace, call.thread);
+        let thread = display_names::thread(&trace, call.thread);
         let sums = recording.summary((self.begin, self.end), ENTRIES)?;
         let lane = sums.thread(call.thread, 0);
         let waited = lane.map_or(0, |lane| {

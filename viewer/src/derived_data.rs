@@ -8,8 +8,8 @@ use ascend_trace_recording::Trace;
 
 use crate::failures::FailedCalls;
 use crate::nodes::NodeLines;
-use crate::overall::PartTotals;
 use crate::ranges::RangeLines;
+use crate::recording_totals::PartTotals;
 use crate::tracks::SliceTracks;
 
 /// Data that the view derives from a trace. Any thread may make it.

@@ -5,10 +5,10 @@ mod blames;
 mod calls;
 mod critical;
 mod findings;
-mod gaps;
-mod matches;
+mod idle_gaps;
+mod next_match;
 mod stalls;
-mod sums;
+mod statistics;
 
 use ascend_trace_recording::recording::{Towards, WindowError};
 use ascend_trace_recording::{Recording, TimeRange, Trace};
@@ -17,15 +17,15 @@ pub(crate) use blames::BlameQuery;
 pub(crate) use calls::CallsQuery;
 pub(crate) use critical::CriticalPathQuery;
 pub(crate) use findings::FindingsQuery;
-pub(crate) use matches::MatchQuery;
+pub(crate) use next_match::MatchQuery;
 pub(crate) use stalls::{FoundStall, StallQuery, WantedStalls};
-pub(crate) use sums::{SlowestQuery, StatsQuery};
+pub(crate) use statistics::{SlowestQuery, StatsQuery};
 
-use crate::identity::StableId;
 use crate::item::{Item, TrackKey};
 use crate::job::JobProgress;
 use crate::ranges::RangeLines;
 use crate::search::SearchMatch;
+use crate::stable_id::StableId;
 
 /// Subject of a search.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use ascend_trace_recording::units::parse_duration;
 use ascend_trace_recording::{Call, Function, Range, Trace};
 use regex::{Regex, RegexBuilder};
 
+use crate::display_names;
 use crate::item::Item;
-use crate::names;
 
 /// A question.
 #[derive(Clone, Debug, Default)]
@@ -102,7 +102,7 @@ impl FindCondition {
         if self.arguments.is_empty() {
             return true;
         }
-        let shown = names::arguments(trace, call);
+        let shown = display_names::arguments(trace, call);
         let function = trace.function(call.function);
         self.arguments.iter().all(|(name, wanted)| {
             let mut places = shown.iter().enumerate();

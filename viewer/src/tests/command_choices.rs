@@ -179,6 +179,6 @@ fn before_anything_is_typed_actions_are_listed_and_names_are_counted() {
     player.line_with(&format!("and {names} names"));
     assert_eq!(
         list(&player).len(),
-        crate::action::COMMANDS.len() + crate::choices::VERBS.len()
+        crate::action::COMMANDS.len() + crate::command_choices::VERBS.len()
     );
 }

@@ -6,7 +6,7 @@ use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::{Recording, Trace};
 
 use crate::arrangement::LaneArrangement;
-use crate::blamed::is_grouped;
+use crate::blamed_stalls::is_grouped;
 
 use super::stalls::track;
 use crate::job::JobProgress;

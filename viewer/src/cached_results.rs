@@ -5,8 +5,8 @@ use ascend_trace_analysis::checks::Finding;
 use ascend_trace_analysis::stats::StallGroup;
 use ascend_trace_recording::TimeRange;
 
+use crate::background_query::FoundStall;
 use crate::list::StallFilter;
-use crate::quest::FoundStall;
 
 /// The longest stalls of all of a recording.
 #[derive(Clone, Debug)]

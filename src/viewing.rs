@@ -183,7 +183,7 @@ impl Source for FileSource {
     fn poll(&mut self) -> Result<Progress, Box<dyn Error + Send + Sync>> {
         let changed = self.loader.poll()?;
         let counted = self.gauge.as_ref().map(|gauge| {
-            let collector::Counted { calls, lost } = gauge.now();
+            let collector::RecordedCounts { calls, lost } = gauge.now();
             Counted { calls, lost }
         });
         Ok(Progress {

@@ -29,12 +29,12 @@ use crate::launch::{Environment, Exit, Launch, Started, check, lookup, status_of
 use crate::metrics::{self, Endpoint, Metrics};
 use crate::output::{detail, say, tell};
 use crate::unpack::{self, Interposer};
-use ascend_trace_collector::clock::Clock;
+use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::dictionary;
 use ascend_trace_collector::file::TraceFile;
 use ascend_trace_collector::gauge::Gauge;
 use ascend_trace_collector::target::Target;
-use ascend_trace_collector::{Collector, End, Outcome, Stop, session};
+use ascend_trace_collector::{Collector, ProgramEnd, RecordingOutcome, Stop, session};
 use reporter::Reporter;
 use summary::{Line, Recorded};
 
@@ -89,7 +89,7 @@ pub(crate) struct Made {
 
 /// Records a program from its begin to its end.
 pub(crate) fn record(plan: &Plan) -> Result<Made, Failure> {
-    let clock = Clock::start();
+    let clock = TickClock::start();
     let name = plan.words.first().cloned().unwrap_or_default();
     let program = lookup::find(&name, std::env::var_os("PATH").as_deref())?;
     let kind = check::check(&program)?;
@@ -164,16 +164,16 @@ struct Session {
     reads_log: bool,
     launch: Launch,
     arena: Arena,
-    clock: Clock,
+    clock: TickClock,
     file: TraceFile,
 }
 
-fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Session> {
+fn prepare(plan: &Plan, program: PathBuf, clock: TickClock) -> anyhow::Result<Session> {
     let interposer = unpack::interposer()?;
     let is_foreign = matches!(elf::inspect(&interposer.file), Ok(Program::Foreign { .. }));
     // The counter that a program reads in an emulator is not the one of this machine.
     let clock = if is_foreign {
-        Clock::monotonic()
+        TickClock::monotonic()
     } else {
         clock
     };
@@ -245,7 +245,7 @@ struct Running {
     wait_for: Option<PathBuf>,
     stop: Arc<Stop>,
     /// None when it could not be started.
-    collector: Option<JoinHandle<Outcome>>,
+    collector: Option<JoinHandle<RecordingOutcome>>,
     gauge: Arc<Gauge>,
     /// None when there is nothing to report on.
     reporter: Option<Reporter>,
@@ -254,7 +254,10 @@ struct Running {
 }
 
 /// Starts the threads that collect and write.
-fn collect(session: Session, stop: Arc<Stop>) -> anyhow::Result<(JoinHandle<Outcome>, Arc<Gauge>)> {
+fn collect(
+    session: Session,
+    stop: Arc<Stop>,
+) -> anyhow::Result<(JoinHandle<RecordingOutcome>, Arc<Gauge>)> {
     let file = session.file.start()?;
     let mut collector = Collector::new(session.arena, session.clock, file);
     if session.reads_log {
@@ -287,7 +290,7 @@ fn start_reporter(
 pub(crate) struct Ended {
     pub(crate) status: i32,
     pub(crate) exit: Exit,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: RecordingOutcome,
     /// Where the program's output was kept, when it ran under the view.
     pub(crate) log: Option<PathBuf>,
 }
@@ -354,7 +357,7 @@ impl Running {
         let path = self.path.clone();
         // The status is the program's, for any result of the recording.
         let outcome = self.end(status);
-        let outcome = outcome.unwrap_or_else(|| Outcome::failed(path));
+        let outcome = outcome.unwrap_or_else(|| RecordingOutcome::failed(path));
         Ok(Ended {
             status,
             exit,
@@ -364,8 +367,8 @@ impl Running {
     }
 
     /// Has the trace completed. `None` when the collecting thread has failed.
-    fn end(self, status: i32) -> Option<Outcome> {
-        self.stop.request(End {
+    fn end(self, status: i32) -> Option<RecordingOutcome> {
+        self.stop.request(ProgramEnd {
             pid: self.child.pid(),
             status,
         });

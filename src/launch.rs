@@ -18,7 +18,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use ascend_trace_handover::{Closed, hand_on_to};
+use ascend_trace_handover::{ClosedStreams, hand_on_to};
 
 use crate::error::{Failure, NOT_EXECUTABLE, NOT_FOUND, TOOL_FAILED};
 use screen::ProgramTerminal;
@@ -66,8 +66,8 @@ impl LaunchPlan {
             );
         }
         let closed = match self.output_aside {
-            true => Closed::Replaced,
-            false => Closed::Stay,
+            true => ClosedStreams::Replaced,
+            false => ClosedStreams::Stay,
         };
         hand_on_to(&mut command, &self.program, closed)?;
         command.spawn()

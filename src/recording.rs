@@ -31,12 +31,12 @@ use crate::launch::{
 use crate::metrics::{self, Metrics, MetricsEndpoint};
 use crate::output::{detail, say, tell};
 use crate::unpack::{self, InterposerFile};
-use ascend_trace_collector::clock::Clock;
+use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::dictionary;
 use ascend_trace_collector::file::TraceFile;
 use ascend_trace_collector::gauge::Gauge;
 use ascend_trace_collector::target::Target;
-use ascend_trace_collector::{Collector, End, Outcome, Stop, session};
+use ascend_trace_collector::{Collector, ProgramEnd, RecordingOutcome, Stop, session};
 use reporter::Reporter;
 use summary::{SummaryInput, SummaryLine};
 
@@ -91,7 +91,7 @@ pub(crate) struct RecordResult {
 
 /// Records a program from its begin to its end.
 pub(crate) fn record(plan: &RecordOptions) -> Result<RecordResult, Failure> {
-    let clock = Clock::start();
+    let clock = TickClock::start();
     let name = plan.words.first().cloned().unwrap_or_default();
     let program = lookup::find(&name, std::env::var_os("PATH").as_deref())?;
     let kind = check::check(&program)?;
@@ -166,14 +166,14 @@ struct PreparedSession {
     reads_log: bool,
     launch: LaunchPlan,
     arena: Arena,
-    clock: Clock,
+    clock: TickClock,
     file: TraceFile,
 }
 
 fn prepare(
     plan: &RecordOptions,
     program: PathBuf,
-    clock: Clock,
+    clock: TickClock,
 ) -> anyhow::Result<PreparedSession> {
     let interposer = unpack::interposer()?;
     let is_foreign = matches!(
@@ -182,7 +182,7 @@ fn prepare(
     );
     // The counter that a program reads in an emulator is not the one of this machine.
     let clock = if is_foreign {
-        Clock::monotonic()
+        TickClock::monotonic()
     } else {
         clock
     };
@@ -254,7 +254,7 @@ struct RunningProgram {
     wait_for: Option<PathBuf>,
     stop: Arc<Stop>,
     /// None when it could not be started.
-    collector: Option<JoinHandle<Outcome>>,
+    collector: Option<JoinHandle<RecordingOutcome>>,
     gauge: Arc<Gauge>,
     /// None when there is nothing to report on.
     reporter: Option<Reporter>,
@@ -266,7 +266,7 @@ struct RunningProgram {
 fn collect(
     session: PreparedSession,
     stop: Arc<Stop>,
-) -> anyhow::Result<(JoinHandle<Outcome>, Arc<Gauge>)> {
+) -> anyhow::Result<(JoinHandle<RecordingOutcome>, Arc<Gauge>)> {
     let file = session.file.start()?;
     let mut collector = Collector::new(session.arena, session.clock, file);
     if session.reads_log {
@@ -299,7 +299,7 @@ fn start_reporter(
 pub(crate) struct EndedRecording {
     pub(crate) status: i32,
     pub(crate) exit: ProgramExit,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: RecordingOutcome,
     /// Where the program's output was kept, when it ran under the view.
     pub(crate) log: Option<PathBuf>,
 }
@@ -371,7 +371,7 @@ impl RunningProgram {
         let path = self.path.clone();
         // The status is the program's, for any result of the recording.
         let outcome = self.end(status);
-        let outcome = outcome.unwrap_or_else(|| Outcome::failed(path));
+        let outcome = outcome.unwrap_or_else(|| RecordingOutcome::failed(path));
         Ok(EndedRecording {
             status,
             exit,
@@ -381,8 +381,8 @@ impl RunningProgram {
     }
 
     /// Has the trace completed. `None` when the collecting thread has failed.
-    fn end(self, status: i32) -> Option<Outcome> {
-        self.stop.request(End {
+    fn end(self, status: i32) -> Option<RecordingOutcome> {
+        self.stop.request(ProgramEnd {
             pid: self.child.pid(),
             status,
         });

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::rows::ObjectRow;
 use ascend_trace_recording::stacks::{Frame, PYTHON, Symbols};
-use ascend_trace_symbols::{Found, Symbolizer, Trouble};
+use ascend_trace_symbols::{ObjectProblem, SourceFunction, Symbolizer};
 
 use crate::output::say;
 
@@ -43,15 +43,15 @@ pub(crate) fn say_missing(recording: &Recording) {
     }
 }
 
-fn reason(trouble: &Trouble) -> String {
+fn reason(trouble: &ObjectProblem) -> String {
     match trouble {
-        Trouble::Absent => {
+        ObjectProblem::Absent => {
             "the file is absent, so its call sites are shown as addresses".to_owned()
         }
-        Trouble::Other => {
+        ObjectProblem::Other => {
             "the file has another build id, so its call sites are shown as addresses".to_owned()
         }
-        Trouble::Unreadable(why) => {
+        ObjectProblem::Unreadable(why) => {
             format!("the file cannot be read ({why}), so its call sites are shown as addresses")
         }
     }
@@ -71,7 +71,7 @@ impl Symbols for SharedSymbolizer {
     }
 }
 
-fn frame(found: Found) -> Frame {
+fn frame(found: SourceFunction) -> Frame {
     Frame {
         function: found.function,
         file: found.file,

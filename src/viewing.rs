@@ -185,7 +185,7 @@ impl TraceSource for FileSource {
     fn poll(&mut self) -> Result<SourceProgress, Box<dyn Error + Send + Sync>> {
         let changed = self.loader.poll()?;
         let counted = self.gauge.as_ref().map(|gauge| {
-            let collector::Counted { calls, lost } = gauge.now();
+            let collector::RecordedCounts { calls, lost } = gauge.now();
             RecorderCounts { calls, lost }
         });
         Ok(SourceProgress {

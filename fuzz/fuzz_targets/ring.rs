@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 
 mod collector;
 
-use collector::clock::Clock;
+use collector::clock::TickClock;
 use collector::decode::{Decoder, Origin};
 use collector::tables;
 
@@ -25,9 +25,9 @@ const ORIGIN: Origin = Origin {
 };
 
 /// Starting one takes longer than decoding.
-fn clock() -> &'static Clock {
-    static CLOCK: OnceLock<Clock> = OnceLock::new();
-    CLOCK.get_or_init(Clock::start)
+fn clock() -> &'static TickClock {
+    static CLOCK: OnceLock<TickClock> = OnceLock::new();
+    CLOCK.get_or_init(TickClock::start)
 }
 
 /// Decodes records as they come.

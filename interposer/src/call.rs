@@ -3,7 +3,7 @@
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{RetKind, Role, TaskKind, Untimed, Waits};
+use ascend_trace_format::api::{RetKind, Role, TaskKind, Untimed, WaitTarget};
 use ascend_trace_format::record::{Call, CallHead, TaskWord, flags, pair};
 
 use crate::called::Context;
@@ -303,5 +303,6 @@ fn stream_word(stream: &'static StreamEntry) -> u64 {
 
 /// The context that a call waits for as a whole.
 fn context_word(call: &Context<'_>) -> Option<u64> {
-    (call.function.role.meaning().waits == Waits::Device).then(|| pair(0, call.context_serial()))
+    (call.function.role.meaning().waits == WaitTarget::Device)
+        .then(|| pair(0, call.context_serial()))
 }

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{ArgKind, Fact, Function, Part};
+use ascend_trace_format::api::{ArgKind, ArgPart, Fact, Function};
 
 use crate::thread::ThreadState;
 
@@ -20,7 +20,7 @@ impl Context<'_> {
     }
 
     /// The argument that is this part of the call.
-    pub(crate) fn part(&self, part: Part) -> Option<u64> {
+    pub(crate) fn part(&self, part: ArgPart) -> Option<u64> {
         self.arg(self.function.part(part))
     }
 

@@ -5,7 +5,7 @@
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::record::COST_TOLD_EVERY_NS;
+use ascend_trace_format::record::COST_REPORT_INTERVAL_NS;
 
 use crate::clock::{nanoseconds, ticks};
 use crate::emit;
@@ -61,7 +61,7 @@ impl Meter {
 
     /// Reports new overhead if the last report is old enough.
     fn tell_if_due(&self, state: &ThreadState) {
-        if nanoseconds(self.since_told()) >= COST_TOLD_EVERY_NS {
+        if nanoseconds(self.since_told()) >= COST_REPORT_INTERVAL_NS {
             self.tell(state);
         }
     }

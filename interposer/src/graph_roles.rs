@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{Part, Role, TaskKind, Untimed};
+use ascend_trace_format::api::{ArgPart, Role, TaskKind, Untimed};
 use ascend_trace_format::record::pair;
 
 use crate::called::Context;
@@ -23,7 +23,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
             Step::Binds
         }
         (Role::UpdateBegin, Some(stream)) if !stream.bound.swap(true, Relaxed) => {
-            let group = call.part(Part::TaskGroup).unwrap_or(0);
+            let group = call.part(ArgPart::TaskGroup).unwrap_or(0);
             stream.update.store(graphs::of_group(group), Relaxed);
             Step::Binds
         }
@@ -37,7 +37,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
 
 /// The handle of the graph that the call names.
 fn handle(call: &Context<'_>) -> u64 {
-    call.part(Part::Graph).unwrap_or(0)
+    call.part(ArgPart::Graph).unwrap_or(0)
 }
 
 fn event(call: &Context<'_>) -> Option<&'static EventEntry> {
@@ -109,7 +109,7 @@ fn captured(span: &Span, serial: u32, call: &Context<'_>, succeeded: bool) -> u6
 fn is_external(event: &EventEntry, call: &Context<'_>) -> bool {
     /// `ACL_EVENT_RECORD_EXTERNAL` and `ACL_EVENT_WAIT_EXTERNAL`.
     const EXTERNAL: u64 = 1;
-    let by_flag = call.part(Part::Flags) == Some(EXTERNAL);
+    let by_flag = call.part(ArgPart::Flags) == Some(EXTERNAL);
     by_flag || event.external.load(Relaxed)
 }
 
@@ -234,7 +234,7 @@ fn about(span: &Span, call: &Context<'_>, serial: u32, succeeded: bool) -> Optio
     match call.function.role {
         Role::UnbindStream | Role::UpdateEnd => span.stream.into_iter().for_each(unbind),
         Role::TaskGroupEnd => {
-            graphs::name_group(call.part(Part::TaskGroup).unwrap_or(0), serial);
+            graphs::name_group(call.part(ArgPart::TaskGroup).unwrap_or(0), serial);
         }
         Role::ExecuteGraph => {
             return graphs::of(handle(call)).map(graphs::GraphEntry::replay);

@@ -3,7 +3,7 @@
 
 use core::fmt::{self, Write};
 
-use ascend_trace_format::api::{ArgKind, Part, RetKind};
+use ascend_trace_format::api::{ArgKind, ArgPart, RetKind};
 use ascend_trace_format::fnv;
 use ascend_trace_format::record::MAX_STRING;
 
@@ -55,7 +55,7 @@ pub(crate) fn of(record: &CallRecord<'_>) -> Option<List> {
         return scalar(*address as usize, count);
     }
     let numbers = Numbers::at(*address as usize, count)?;
-    let strides = function.part(Part::Strides);
+    let strides = function.part(ArgPart::Strides);
     let strides = strides.and_then(|at| call.args.get(usize::from(at)));
     let strides = match strides {
         // Without them, the elements lie one after another.

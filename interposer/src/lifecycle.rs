@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{ArgKind, Fact, Part, Role};
+use ascend_trace_format::api::{ArgKind, ArgPart, Fact, Role};
 use ascend_trace_format::record::{kinds, pair};
 
 use crate::called::Context;
@@ -202,16 +202,16 @@ pub(crate) fn stream_created(call: &Context<'_>) -> Option<&'static StreamEntry>
     stream.flags.store(flags_of(call, stream), Relaxed);
     stream
         .priority
-        .store(call.part(Part::Priority).unwrap_or(0) as u32, Relaxed);
+        .store(call.part(ArgPart::Priority).unwrap_or(0) as u32, Relaxed);
     streams::tell(stream, false);
     Some(stream)
 }
 
 /// The flags that a stream was made with. Where they are in a configuration, the runtime is asked.
 fn flags_of(call: &Context<'_>, stream: &StreamEntry) -> u32 {
-    match call.part(Part::Flags) {
+    match call.part(ArgPart::Flags) {
         Some(flags) => flags as u32,
-        None if call.part(Part::Configuration).is_some() => api::get()
+        None if call.part(ArgPart::Configuration).is_some() => api::get()
             .and_then(|api| api.stream_flags(stream.handle()))
             .unwrap_or(0),
         None => 0,
@@ -219,7 +219,7 @@ fn flags_of(call: &Context<'_>, stream: &StreamEntry) -> u32 {
 }
 
 pub(crate) fn stream_id_told(span: &Span, call: &Context<'_>) {
-    if let (Some(stream), Some(id)) = (span.stream, call.part(Part::StreamId)) {
+    if let (Some(stream), Some(id)) = (span.stream, call.part(ArgPart::StreamId)) {
         stream.acl_id.store(id as i32, Relaxed);
         stream.id_known.store(true, Relaxed);
         streams::tell(stream, true);
@@ -257,7 +257,7 @@ fn creation_kind(call: &Context<'_>) -> u8 {
 pub(crate) fn event_created(call: &Context<'_>) -> Option<u64> {
     let handle = call.arg(call.function.event)?;
     let event = objects::new_event(handle)?;
-    let flags = call.part(Part::Flags).unwrap_or(0) as u32;
+    let flags = call.part(ArgPart::Flags).unwrap_or(0) as u32;
     begin_event(event, handle, call, flags);
     Some(pair(event.serial.load(Relaxed), 0))
 }
@@ -422,7 +422,7 @@ pub(crate) fn context_destroyed(span: &Span, call: &Context<'_>) {
 
 pub(crate) fn finalized(call: &Context<'_>) {
     // A reference count that does not reach zero leaves everything as it was.
-    if call.part(Part::Users).is_some_and(|count| count != 0) {
+    if call.part(ArgPart::Users).is_some_and(|count| count != 0) {
         return;
     }
     for context in objects::contexts() {

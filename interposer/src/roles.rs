@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{ArgKind, Fact, Function, Part, Role, TaskKind, Untimed};
+use ascend_trace_format::api::{ArgKind, ArgPart, Fact, Function, Role, TaskKind, Untimed};
 use ascend_trace_format::record::{pair, unpair};
 
 use crate::called::Context;
@@ -220,7 +220,7 @@ fn moves_nothing(call: &Context<'_>) -> bool {
         Some(TaskKind::Memcpy | TaskKind::Memset)
     );
     moves
-        && [Part::Bulk, Part::Rows]
+        && [ArgPart::Bulk, ArgPart::Rows]
             .into_iter()
             .any(|part| call.part(part) == Some(0))
 }
@@ -331,8 +331,8 @@ fn is_work(task: Option<TaskKind>) -> bool {
 /// Whether an asynchronous copy will be done by the host after a synchronisation, because its
 /// host side is pageable.
 fn copies_on_host(call: &Context<'_>) -> bool {
-    let (source, destination) = (call.part(Part::Source), call.part(Part::Destination));
-    let host_sides = match call.part(Part::Direction) {
+    let (source, destination) = (call.part(ArgPart::Source), call.part(ArgPart::Destination));
+    let host_sides = match call.part(ArgPart::Direction) {
         Some(HOST_TO_DEVICE) => [source, None],
         Some(DEVICE_TO_HOST) => [None, destination],
         Some(BY_ADDRESSES) => [source, destination],
@@ -425,7 +425,9 @@ fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
 fn after_query(call: &Context<'_>) {
     let done = u64::from(!call.is(Fact::ZeroWhenDone));
     // One without a status succeeds once the event is done.
-    let is_complete = call.part(Part::Status).is_none_or(|status| status == done);
+    let is_complete = call
+        .part(ArgPart::Status)
+        .is_none_or(|status| status == done);
     if is_complete && let Some(event) = call.arg(call.function.event).and_then(objects::event) {
         event.was_seen();
     }

@@ -1,6 +1,6 @@
 //! Facts about each function for the hot path, computed at compile time.
 
-use ascend_trace_format::api::{Fact, Function, Part, Place, Role};
+use ascend_trace_format::api::{ArgPart, Fact, Function, ObjectUse, Role};
 
 use crate::functions::FUNCTIONS;
 
@@ -49,7 +49,7 @@ const fn lasts(function: &Function) -> bool {
     while let [(part, _), rest @ ..] = parts {
         is_of_memory |= matches!(
             part,
-            Part::Allocated | Part::Freed | Part::HostAllocated | Part::HostFreed
+            ArgPart::Allocated | ArgPart::Freed | ArgPart::HostAllocated | ArgPart::HostFreed
         );
         parts = rest;
     }
@@ -57,8 +57,8 @@ const fn lasts(function: &Function) -> bool {
         || meaning.bounds_life
         || meaning.makes_graph
         || meaning.annotates
-        || matches!(meaning.stream, Place::Gives)
-        || matches!(meaning.context, Place::Gives)
+        || matches!(meaning.stream, ObjectUse::Gives)
+        || matches!(meaning.context, ObjectUse::Gives)
         || function.names.is_some()
         || is_of_memory
 }

@@ -15,7 +15,7 @@ use crate::launch::{Environment, check, glibc, libraries, lookup};
 use crate::output::print;
 use crate::table::TableRows;
 use crate::unpack;
-use ascend_trace_collector::clock::Clock;
+use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::session;
 use ascend_trace_tables as tables;
 
@@ -142,7 +142,7 @@ fn memory() -> DoctorFinding {
 }
 
 fn clock() -> DoctorFinding {
-    match Clock::start().source() {
+    match TickClock::start().source() {
         TickSource::Counter => finding("clock", Ok("the processor's counter".to_owned())),
         TickSource::Monotonic => note(
             "clock",

@@ -18,7 +18,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ascend_trace_handover::{Closed, adopt, announce, hand_on_to, ignore, passable};
+use ascend_trace_handover::{ClosedStreams, adopt, announce, hand_on_to, ignore, passable};
 use rustix::process::Pid;
 use signal_hook::consts::{SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU};
 
@@ -114,7 +114,7 @@ fn program(mut words: impl Iterator<Item = OsString>, report: &File) -> Option<C
         command.env(name, OsString::from_vec(value));
     }
     announce(&mut command, report.as_fd());
-    hand_on_to(&mut command, &file, Closed::Replaced).ok()?;
+    hand_on_to(&mut command, &file, ClosedStreams::Replaced).ok()?;
     Some(command)
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use ascend_trace_handover::{Closed, hand_on};
+use ascend_trace_handover::{ClosedStreams, hand_on};
 use pty_process::Size;
 use pty_process::blocking::{Pts, Pty};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -83,7 +83,7 @@ impl ProgramTerminal {
         let numbers = copies.each_ref().map(AsRawFd::as_raw_fd);
         let variables = launch.environment.variables();
         let mut command = keeper::command(numbers, variables, &launch.program, &launch.words);
-        hand_on(&mut command, Closed::Replaced);
+        hand_on(&mut command, ClosedStreams::Replaced);
         let mut command = pty_process::blocking::Command::from(command);
         command = command.stdin(if io::stdin().is_terminal() {
             Stdio::null()

@@ -10,7 +10,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use ascend_trace_handover::{Arrived, Sender, passable, was_ignored};
+use ascend_trace_handover::{ReceivedSignal, SignalSender, passable, was_ignored};
 use rustix::process::{Pid, getpgid, getpgrp, getpid, getsid};
 use signal_hook::consts::{
     SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH,
@@ -26,7 +26,7 @@ enum SignalTarget {
     /// The program has not been started: they are for the tool itself.
     Tool,
     /// The program is being started: they are kept until it is known who it is.
-    Starting(Vec<Arrived>),
+    Starting(Vec<ReceivedSignal>),
     /// The program, in the tool's own process group.
     Program(Pid),
     /// The program, in a separate session.
@@ -62,7 +62,7 @@ impl SignalRelay {
         std::thread::Builder::new()
             .name("signals".into())
             .spawn(move || {
-                let arrived = signals.forever().map(Arrived::new);
+                let arrived = signals.forever().map(ReceivedSignal::new);
                 arrived.for_each(|signal| listener.take(signal));
             })?;
         Ok(relay)
@@ -130,10 +130,10 @@ impl SignalRelay {
         }
     }
 
-    fn take(&self, signal: Arrived) {
+    fn take(&self, signal: ReceivedSignal) {
         // The kernel sends these to the process that writes to a closed pipe, or to a file that is too long. To the tool
         // that is an error.
-        if signal.sender() == Sender::Own {
+        if signal.sender() == SignalSender::Own {
             return;
         }
         let mut addressee = self
@@ -158,7 +158,7 @@ impl SignalRelay {
             SignalTarget::Nobody { interrupted } => {
                 self.quit(number);
                 // A terminal must not end a recording that was started to ignore it.
-                let counts = signal.sender() == Sender::Process || !was_ignored(number);
+                let counts = signal.sender() == SignalSender::Process || !was_ignored(number);
                 *interrupted |= INTERRUPTING.contains(&number) && counts;
             }
         }
@@ -173,7 +173,7 @@ impl SignalRelay {
 }
 
 /// Applies a signal's default action to this process, as the program has not been started.
-fn end_by(signal: &Arrived) {
+fn end_by(signal: &ReceivedSignal) {
     let number = signal.number();
     let is_for_nothing = number == SIGPIPE || was_ignored(number);
     if is_for_nothing || limits(signal) {
@@ -185,24 +185,24 @@ fn end_by(signal: &Arrived) {
 }
 
 /// The kernel has sent it to this process because of what this process does: it used a limit up, or a child ended.
-fn limits(signal: &Arrived) -> bool {
+fn limits(signal: &ReceivedSignal) -> bool {
     let by_terminal = [SIGHUP, SIGINT, SIGQUIT, SIGWINCH];
     let number = signal.number();
-    signal.sender() == Sender::Kernel && number != SIGALRM && !by_terminal.contains(&number)
+    signal.sender() == SignalSender::Kernel && number != SIGALRM && !by_terminal.contains(&number)
 }
 
 /// The program is in this process group, unless it has left it.
-fn to_program(signal: &Arrived, program: Pid) {
+fn to_program(signal: &ReceivedSignal, program: Pid) {
     let is_for_it = match signal.sender() {
-        Sender::Process => is_wanted(signal, program),
+        SignalSender::Process => is_wanted(signal, program),
         // A timer that was set before the command was started.
-        Sender::Kernel if signal.number() == SIGALRM => true,
+        SignalSender::Kernel if signal.number() == SIGALRM => true,
         // A terminal that ends says so to the leader of its session, in addition to the group in its foreground.
-        Sender::Kernel if signal.number() == SIGHUP => {
+        SignalSender::Kernel if signal.number() == SIGHUP => {
             getsid(None) == Ok(getpid()) && getpgid(Some(program)) != Ok(getpgrp())
         }
         // It has got signals of the terminal, and a limit is that of this process.
-        Sender::Kernel | Sender::Own => false,
+        SignalSender::Kernel | SignalSender::Own => false,
     };
     if is_for_it {
         // A program that is just ending cannot be signalled any more, and need not be.
@@ -211,22 +211,24 @@ fn to_program(signal: &Arrived, program: Pid) {
 }
 
 /// Signals of the terminal do not reach the program by itself: it is on a separate screen.
-fn to_session(signal: &Arrived, program: Pid, leader: Pid) {
+fn to_session(signal: &ReceivedSignal, program: Pid, leader: Pid) {
     let _ = match signal.sender() {
-        Sender::Process if is_wanted(signal, program) => {
+        SignalSender::Process if is_wanted(signal, program) => {
             signal.pass_on_to(program.as_raw_nonzero().get())
         }
-        Sender::Kernel if signal.number() == SIGALRM => {
+        SignalSender::Kernel if signal.number() == SIGALRM => {
             signal.pass_on_to(program.as_raw_nonzero().get())
         }
-        Sender::Kernel if !limits(signal) => signal.pass_on_to_group(leader.as_raw_nonzero().get()),
+        SignalSender::Kernel if !limits(signal) => {
+            signal.pass_on_to_group(leader.as_raw_nonzero().get())
+        }
         _ => Ok(()),
     };
 }
 
 /// Whether the program is to get a signal that another process has sent to this one. A program that does not expect
 /// `SIGQUIT` would end by it, and not only be asked about.
-fn is_wanted(signal: &Arrived, program: Pid) -> bool {
+fn is_wanted(signal: &ReceivedSignal, program: Pid) -> bool {
     if signal.number() != SIGQUIT {
         return true;
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, absolute};
 
 use ascend_trace_format::session::SESSION_VARIABLE;
-use ascend_trace_ring::Nested;
+use ascend_trace_ring::NestedRecorder;
 
 use crate::quote::quoted_path;
 use crate::table::count;
@@ -18,12 +18,12 @@ pub(super) fn announce(trace: Option<&Path>) {
     };
     // Nothing depends on it: without this, the outer recording cannot name the trace.
     if let Ok(trace) = trace.map(absolute).transpose() {
-        let _ = Nested::own(trace).announce(Path::new(&outer));
+        let _ = NestedRecorder::own(trace).announce(Path::new(&outer));
     }
 }
 
 /// Where the calls of processes are that recorders inside this recording took. `None` without such recorders.
-pub(super) fn said(nested: &[Nested]) -> Option<String> {
+pub(super) fn said(nested: &[NestedRecorder]) -> Option<String> {
     let mut places: Vec<String> = Vec::new();
     for one in nested {
         let place = place(one, nested.len() == 1);
@@ -51,7 +51,7 @@ pub(super) fn said(nested: &[Nested]) -> Option<String> {
     })
 }
 
-fn place(one: &Nested, is_only: bool) -> String {
+fn place(one: &NestedRecorder, is_only: bool) -> String {
     match &one.trace {
         None if is_only => "its standard output".to_owned(),
         None => format!("the standard output of process {}", one.pid),
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     fn places(traces: &[Option<&str>]) -> String {
-        let nested = |(number, trace): (usize, &Option<&str>)| Nested {
+        let nested = |(number, trace): (usize, &Option<&str>)| NestedRecorder {
             pid: number as u32,
             trace: trace.map(Into::into),
         };

@@ -16,7 +16,7 @@ use anyhow::Context;
 
 use ascend_trace_analysis::hang::{Report, Verdict};
 use ascend_trace_analysis::{Fold, Step};
-use ascend_trace_collector::gauge::{Failed, Gauge};
+use ascend_trace_collector::gauge::{FailedCall, Gauge};
 use ascend_trace_recording::units::duration;
 
 use super::outlet::ReportOutput;
@@ -236,8 +236,8 @@ fn first_lines(text: &str, count: usize) -> String {
 }
 
 /// The runtime's error when it gave up.
-fn given_up(failed: &Failed) -> String {
-    let Failed {
+fn given_up(failed: &FailedCall) -> String {
+    let FailedCall {
         tid,
         function,
         code,
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn an_error_is_told_in_words() {
-        let failed = Failed {
+        let failed = FailedCall {
             tid: 7,
             function: "aclrtSynchronizeStream".into(),
             code: "ACL_ERROR_RT_STREAM_SYNC_TIMEOUT (507046)".into(),

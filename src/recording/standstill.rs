@@ -2,7 +2,7 @@
 //! output the next step: it has no clock, and reads nothing.
 
 use ascend_trace_analysis::hang::{Report, Verdict};
-use ascend_trace_collector::gauge::{Failed, LastMoved};
+use ascend_trace_collector::gauge::{FailedCall, LastMoved};
 
 /// How soon to look again whether anything has changed since the report. Nanoseconds.
 const LOOK_NS: i64 = 500_000_000;
@@ -88,7 +88,7 @@ impl StandstillWatch {
 
     /// Whether a failed call was blocked when the report was printed: the runtime has given up its
     /// wait.
-    pub(super) fn was_blocked(&self, failed: &Failed) -> bool {
+    pub(super) fn was_blocked(&self, failed: &FailedCall) -> bool {
         let during = |it: ReportedStandstill| (failed.begin_ns..=failed.end_ns).contains(&it.at_ns);
         self.said.is_some_and(during)
     }
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn only_a_call_that_was_blocked_then_has_timed_out() {
         let mut standstill = StandstillWatch::after(3 * S);
-        let failed = |begin_ns, end_ns| Failed {
+        let failed = |begin_ns, end_ns| FailedCall {
             tid: 1,
             function: String::new(),
             code: String::new(),

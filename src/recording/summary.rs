@@ -13,7 +13,7 @@ use crate::launch::LaunchPlan;
 use crate::launch::elf::ProgramFile;
 use crate::quote::quoted_path;
 use crate::table::{count, percent};
-use ascend_trace_collector::{Counts, Outcome};
+use ascend_trace_collector::{RecordingCounts, RecordingOutcome};
 
 /// An ended recording, and facts from before its begin.
 pub(super) struct SummaryInput<'a> {
@@ -94,8 +94,8 @@ fn crash(ended: &EndedRecording) -> Option<String> {
     ))
 }
 
-fn summed_up(outcome: &Outcome, timing: Timing) -> String {
-    let Counts {
+fn summed_up(outcome: &RecordingOutcome, timing: Timing) -> String {
+    let RecordingCounts {
         calls,
         nested,
         tasks,
@@ -121,7 +121,7 @@ fn summed_up(outcome: &Outcome, timing: Timing) -> String {
 }
 
 /// Calls of the program that returned an error: that may be its way of asking, so that it is no problem.
-fn failures(counts: &Counts) -> Option<String> {
+fn failures(counts: &RecordingCounts) -> Option<String> {
     let (function, code) = counts.first_failure.as_ref()?;
     let calls = things(counts.failed, "call", "calls");
     let first = if counts.failed > 1 { ", the first" } else { "" };
@@ -130,7 +130,7 @@ fn failures(counts: &Counts) -> Option<String> {
     ))
 }
 
-fn losses(outcome: &Outcome) -> Vec<String> {
+fn losses(outcome: &RecordingOutcome) -> Vec<String> {
     let counts = &outcome.counts;
     let mut lines = Vec::new();
     let mut tell = |number: u64, one: &str, many: &str, why: &str| {
@@ -209,8 +209,8 @@ mod tests {
         }
     }
 
-    fn ended(status: i32, attached: u32, counts: Counts) -> EndedRecording {
-        let outcome = Outcome {
+    fn ended(status: i32, attached: u32, counts: RecordingCounts) -> EndedRecording {
+        let outcome = RecordingOutcome {
             path: Some("/nonexistent/app-1.atrace".into()),
             attached,
             nested: Vec::new(),
@@ -261,12 +261,12 @@ mod tests {
     #[test]
     fn a_good_recording_takes_two_lines_if_it_is_still_there() {
         let callers = [0].into_iter().collect();
-        let counts = Counts {
+        let counts = RecordingCounts {
             calls: 1234,
             tasks: 200,
             timed: 199,
             callers,
-            ..Counts::default()
+            ..RecordingCounts::default()
         };
         let expected = "/nonexistent/app-1.atrace (0 B): 1 process, 1,234 calls, 200 tasks, \
              99.5 % timed\n/nonexistent/app-1.atrace is not there any more: it was moved or removed \
@@ -288,11 +288,11 @@ mod tests {
             "ACL_ERROR_INVALID_PARAM (100000)".to_owned(),
         );
         let of = |failed| {
-            let counts = Counts {
+            let counts = RecordingCounts {
                 calls: 9,
                 failed,
                 first_failure: Some(first.clone()).filter(|_| failed > 0),
-                ..Counts::default()
+                ..RecordingCounts::default()
             };
             text(&ended(0, 1, counts))
         };
@@ -304,14 +304,14 @@ mod tests {
 
     #[test]
     fn what_ended_the_program_is_named() {
-        let text = text(&ended(139, 1, Counts::default()));
+        let text = text(&ended(139, 1, RecordingCounts::default()));
         assert!(text.contains("signal 11 (SIGSEGV)"), "{text}");
     }
 
     #[test]
     fn of_a_recording_that_failed_nothing_is_claimed() {
-        let mut failed = ended(3, 0, Counts::default());
-        failed.outcome = Outcome::failed(Some("/nonexistent".into()));
+        let mut failed = ended(3, 0, RecordingCounts::default());
+        failed.outcome = RecordingOutcome::failed(Some("/nonexistent".into()));
         let text = text(&failed);
         assert!(text.starts_with("LOST: a thread"), "{text}");
         assert!(
@@ -322,9 +322,9 @@ mod tests {
 
     #[test]
     fn lost_calls_are_not_called_none() {
-        let counts = Counts {
+        let counts = RecordingCounts {
             lost_calls: 3,
-            ..Counts::default()
+            ..RecordingCounts::default()
         };
         let text = text(&ended(0, 1, counts));
         assert!(
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn limits_and_other_users_are_named_as_the_reason() {
-        let mut limited = ended(0, 1, Counts::default());
+        let mut limited = ended(0, 1, RecordingCounts::default());
         limited.exit.space = Some(50 << 20);
         assert!(text(&limited).contains("limited to 50 MiB (ulimit -v). Recording needs 132 MiB"));
         limited.exit.space = Some(500 << 20);
@@ -346,11 +346,11 @@ mod tests {
 
     #[test]
     fn losses_are_never_silent() {
-        let counts = Counts {
+        let counts = RecordingCounts {
             calls: 1,
             lost_calls: 7,
             unreadable: 2,
-            ..Counts::default()
+            ..RecordingCounts::default()
         };
         let text = text(&ended(0, 1, counts));
         assert!(text.contains("LOST: 7 calls"), "{text}");
@@ -359,12 +359,12 @@ mod tests {
 
     #[test]
     fn silence_is_explained_by_what_is_known() {
-        let unseen = text(&ended(0, 0, Counts::default()));
+        let unseen = text(&ended(0, 0, RecordingCounts::default()));
         assert!(unseen.contains("no AscendCL call was seen"), "{unseen}");
         assert!(unseen.contains("no process has joined"), "{unseen}");
-        let uncalled = text(&ended(0, 2, Counts::default()));
+        let uncalled = text(&ended(0, 2, RecordingCounts::default()));
         assert!(uncalled.contains("2 processes joined"), "{uncalled}");
-        let unfound = text(&ended(127, 1, Counts::default()));
+        let unfound = text(&ended(127, 1, RecordingCounts::default()));
         assert!(
             unfound.contains("libascendcl.so") && unfound.contains("--soft"),
             "{unfound}"

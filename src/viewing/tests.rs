@@ -245,7 +245,7 @@ fn what_the_recorder_counts_needs_no_file() {
         calls: 1_000_000_000,
         lost: 77,
     };
-    gauge.tell(collector::Counted {
+    gauge.publish(collector::RecordedCounts {
         calls: counted.calls,
         lost: counted.lost,
     });

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_format::api::{Part, TaskKind};
+use ascend_trace_format::api::{ArgPart, TaskKind};
 use ascend_trace_recording::{Call, Function, ProcessId, Trace};
 
 /// The arguments of a function that describe a collective.
@@ -55,16 +55,16 @@ impl Places {
             return None;
         }
         let peers = [
-            (Part::Root, Peer::Root),
-            (Part::ToRank, Peer::Destination),
-            (Part::FromRank, Peer::Source),
+            (ArgPart::Root, Peer::Root),
+            (ArgPart::ToRank, Peer::Destination),
+            (ArgPart::FromRank, Peer::Source),
         ];
         let mut peers = peers.into_iter();
         Some(Self {
-            comm: function.part(Part::Communicator)?,
-            amount: function.part(Part::Count),
-            data_type: function.part(Part::DataType),
-            operation: function.part(Part::Reduction),
+            comm: function.part(ArgPart::Communicator)?,
+            amount: function.part(ArgPart::Count),
+            data_type: function.part(ArgPart::DataType),
+            operation: function.part(ArgPart::Reduction),
             peer: peers.find_map(|(part, peer)| Some((function.part(part)?, peer))),
         })
     }
@@ -110,8 +110,8 @@ impl<'t> Collective<'t> {
 
 /// Where a function that makes a communicator returns it.
 pub(crate) fn made_at(function: &Function) -> Option<usize> {
-    let at = function.part(Part::Communicator)?;
-    function.part(Part::Rank)?;
+    let at = function.part(ArgPart::Communicator)?;
+    function.part(ArgPart::Rank)?;
     function.args.get(at).filter(|it| it.out).map(|_| at)
 }
 
@@ -156,9 +156,9 @@ struct Telling {
 impl Telling {
     fn of(function: &Function) -> Option<Self> {
         let found = Self {
-            comm: function.part(Part::Communicator)?,
-            rank: function.part(Part::Rank),
-            size: function.part(Part::Ranks),
+            comm: function.part(ArgPart::Communicator)?,
+            rank: function.part(ArgPart::Rank),
+            size: function.part(ArgPart::Ranks),
         };
         (found.rank.is_some() || found.size.is_some()).then_some(found)
     }

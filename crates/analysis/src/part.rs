@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use ascend_trace_format::api::{Role, Waits};
+use ascend_trace_format::api::{Role, WaitTarget};
 use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::{OpenError, Recording, StreamId, TaskId, TimeRange, Trace};
 
@@ -184,7 +184,7 @@ impl Named {
         for call in inside {
             named.streams.extend(call.stream);
             let meaning = trace.function(call.function).role.meaning();
-            if meaning.waits.is_sync() || meaning.waits == Waits::Transfer {
+            if meaning.waits.is_sync() || meaning.waits == WaitTarget::Transfer {
                 named.until = named.until.max(call.end);
             }
             named.all |= meaning.on_all_streams;

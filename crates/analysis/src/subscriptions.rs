@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Part, Role};
+use ascend_trace_format::api::{ArgPart, Role};
 use ascend_trace_recording::{Call, ProcessId, StreamId, Thread, ThreadId, Trace};
 
 use crate::dependencies::took_effect;
@@ -23,7 +23,7 @@ impl Subscriptions {
         };
         match function.role {
             Role::SubscribeReports => {
-                let at = function.part(Part::Subscriber);
+                let at = function.part(ArgPart::Subscriber);
                 if let Some(handle) = at.and_then(|at| trace.args(call).get(at)) {
                     self.subscribers.insert(stream, *handle);
                 }

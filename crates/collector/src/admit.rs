@@ -11,7 +11,7 @@ const SLACK_NS: i64 = 60_000_000_000;
 
 /// The verdict on a channel of an unknown thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Claim {
+enum Admission {
     Sound,
     /// It may become sound.
     Waits,
@@ -27,13 +27,13 @@ impl Collector {
             return true;
         }
         match self.judge(channel, info, gone) {
-            Claim::Sound => {
+            Admission::Sound => {
                 self.arena.admit(channel, info);
                 return true;
             }
-            Claim::Waits => {}
-            Claim::Empty => self.arena.refuse(channel),
-            Claim::Damaged => {
+            Admission::Waits => {}
+            Admission::Empty => self.arena.refuse(channel),
+            Admission::Damaged => {
                 self.arena.refuse(channel);
                 self.damage(1);
             }
@@ -41,30 +41,30 @@ impl Collector {
         false
     }
 
-    fn judge(&self, channel: usize, info: ChannelInfo, gone: bool) -> Claim {
+    fn judge(&self, channel: usize, info: ChannelInfo, gone: bool) -> Admission {
         if self.roster.knows(info) {
-            return Claim::Sound;
+            return Admission::Sound;
         }
         let first = self.arena.first_record(channel);
         let record = first.as_deref().and_then(Record::take);
         if record.is_some_and(|record| announces(&record, info)) {
-            return Claim::Sound;
+            return Admission::Sound;
         }
         // The key of a process is the time at which it joined.
         let joined = self.clock.ns(info.process_key);
         let moments =
             self.begun_ns.saturating_sub(SLACK_NS)..=clock::now().saturating_add(SLACK_NS);
         if !moments.contains(&joined) || self.roster.has_key(info.process_key) {
-            return Claim::Damaged;
+            return Admission::Damaged;
         }
         let has_lost = self.arena.dropped(channel).total() > 0;
         match first {
-            _ if self.liveness.is_alive(info) => Claim::Sound,
+            _ if self.liveness.is_alive(info) => Admission::Sound,
             // Its announcement found no room.
-            _ if has_lost => Claim::Sound,
-            Some(_) => Claim::Damaged,
-            None if gone => Claim::Empty,
-            None => Claim::Waits,
+            _ if has_lost => Admission::Sound,
+            Some(_) => Admission::Damaged,
+            None if gone => Admission::Empty,
+            None => Admission::Waits,
         }
     }
 }
@@ -72,9 +72,9 @@ impl Collector {
 /// Whether a thread that joins writes this first. The words of a process come in records without its number.
 fn announces(record: &Record<'_>, info: ChannelInfo) -> bool {
     match record {
-        Record::Process(told) => told.pid == info.pid && told.begin == info.process_key,
-        Record::Thread(told) => told.tid == info.tid,
-        Record::Command(told) => told.part == 0,
+        Record::Process(record) => record.pid == info.pid && record.begin == info.process_key,
+        Record::Thread(record) => record.tid == info.tid,
+        Record::Command(record) => record.part == 0,
         _ => false,
     }
 }

@@ -24,7 +24,7 @@ const LATE_NS: i64 = 100_000_000;
 
 /// Both clocks at one point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Reading {
+struct ClockReading {
     ticks: Ticks,
     host: HostNs,
     /// How far the two reads may lie apart.
@@ -33,22 +33,22 @@ struct Reading {
 
 /// From these ticks on, the time is `host` and grows by `rate` nanoseconds per tick.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct ClockPiece {
     ticks: Ticks,
     host: HostNs,
     rate: f64,
 }
 
 /// The mapping, with the counter it is for.
-pub struct Clock {
+pub struct TickClock {
     source: TickSource,
-    pieces: Vec<Piece>,
-    window: VecDeque<Reading>,
+    pieces: Vec<ClockPiece>,
+    window: VecDeque<ClockReading>,
 }
 
-impl Clock {
+impl TickClock {
     /// Starts a clock on the best counter of this machine. The caller lets some milliseconds pass
-    /// before the first [`Clock::refresh`].
+    /// before the first [`TickClock::refresh`].
     pub fn start() -> Self {
         let source = if counter_is_steady() {
             TickSource::Counter
@@ -58,10 +58,10 @@ impl Clock {
         Self::starting_with(source, read_both())
     }
 
-    fn starting_with(source: TickSource, first: Reading) -> Self {
+    fn starting_with(source: TickSource, first: ClockReading) -> Self {
         Self {
             source,
-            pieces: vec![Piece {
+            pieces: vec![ClockPiece {
                 ticks: first.ticks,
                 host: first.host,
                 rate: 1.0,
@@ -138,7 +138,7 @@ impl Clock {
         piece.map_or(HostNs::default(), |piece| piece.at(ticks))
     }
 
-    fn observe(&mut self, reading: Reading) {
+    fn observe(&mut self, reading: ClockReading) {
         let Some(&last) = self.window.back() else {
             return;
         };
@@ -156,13 +156,13 @@ impl Clock {
         let rate = self.rate_up_to(reading, last);
         let piece = if self.pieces.len() == 1 {
             self.first_rate(rate);
-            Piece {
+            ClockPiece {
                 ticks: reading.ticks,
                 host: self.at(reading.ticks),
                 rate,
             }
         } else if jumped && behind > 0 {
-            Piece {
+            ClockPiece {
                 ticks: reading.ticks,
                 host: reading.host,
                 rate,
@@ -170,7 +170,7 @@ impl Clock {
         } else {
             // Never backwards: a clock that is ahead is slowed until the truth has caught up.
             let aimed = rate + behind as f64 / interval;
-            Piece {
+            ClockPiece {
                 ticks: reading.ticks,
                 host: mapped,
                 rate: aimed.max(rate * 0.01),
@@ -191,7 +191,7 @@ impl Clock {
 
     /// Nanoseconds per tick over the window that ends with `reading`; after a jump, which empties
     /// the window, the rate that held before it.
-    fn rate_up_to(&self, reading: Reading, last: Reading) -> f64 {
+    fn rate_up_to(&self, reading: ClockReading, last: ClockReading) -> f64 {
         let from = self.window.front().copied().unwrap_or(last);
         let measured =
             reading.host.since(from.host) as f64 / reading.ticks.since(from.ticks).max(1) as f64;
@@ -202,7 +202,7 @@ impl Clock {
     }
 }
 
-impl Piece {
+impl ClockPiece {
     #[inline]
     fn at(&self, ticks: Ticks) -> HostNs {
         // A counter does not get 2^63 ticks away from where a piece begins.
@@ -232,10 +232,10 @@ pub fn comparison() -> WallClock {
         })
     };
     let tries = (0..8).map(|_| {
-        let (before, told, after) = (now(), wall(), now());
+        let (before, wall_ns, after) = (now(), wall(), now());
         let wall = WallClock {
-            behind_ns: before + (after - before) / 2 - told,
-            now: DeviceNs::new(told),
+            behind_ns: before + (after - before) / 2 - wall_ns,
+            now: DeviceNs::new(wall_ns),
         };
         (after - before, wall)
     });
@@ -248,7 +248,7 @@ pub fn now() -> i64 {
     i64::try_from(ticks::monotonic()).unwrap_or(i64::MAX)
 }
 
-fn read_both() -> Reading {
+fn read_both() -> ClockReading {
     let mut best = read_once();
     for _ in 1..TRIES {
         let reading = read_once();
@@ -259,11 +259,11 @@ fn read_both() -> Reading {
     best
 }
 
-fn read_once() -> Reading {
+fn read_once() -> ClockReading {
     let before = now();
     let ticks = Ticks::new(ticks::counter());
     let after = now();
-    Reading {
+    ClockReading {
         ticks,
         host: HostNs::new(before + (after - before) / 2),
         width_ns: after - before,
@@ -307,16 +307,16 @@ mod tests {
     const BASE: u64 = 1_000_000_000;
 
     /// A counter of `ghz` that starts at `BASE` when the monotonic clock shows 5 s.
-    fn reading(at_ns: i64, ghz: f64) -> Reading {
-        Reading {
+    fn reading(at_ns: i64, ghz: f64) -> ClockReading {
+        ClockReading {
             ticks: Ticks::new(BASE + (at_ns as f64 * ghz) as u64),
             host: HostNs::new(5_000 * MS + at_ns),
             width_ns: 30,
         }
     }
 
-    fn clock_at(times: impl Iterator<Item = i64>, ghz: f64) -> Clock {
-        let mut clock = Clock::starting_with(TickSource::Counter, reading(0, ghz));
+    fn clock_at(times: impl Iterator<Item = i64>, ghz: f64) -> TickClock {
+        let mut clock = TickClock::starting_with(TickSource::Counter, reading(0, ghz));
         times.for_each(|at| clock.observe(reading(at, ghz)));
         clock
     }
@@ -337,7 +337,7 @@ mod tests {
         let ticks: Vec<u64> = (0..60).map(|n| BASE + n * 1_500_000).collect();
         let before: Vec<i64> = ticks.iter().map(|tick| clock.ns(*tick)).collect();
         // The kernel begins to steer: the counter seems to run 100 ppm slower from here on.
-        clock.observe(Reading {
+        clock.observe(ClockReading {
             host: reading(60 * MS, 3.0).host.plus(3_000),
             ..reading(60 * MS, 3.0)
         });
@@ -358,7 +358,7 @@ mod tests {
         for step in 0..4_000u64 {
             let ticks = BASE + 2_000 * MS as u64 + step * 2 * MS as u64;
             if step % 100 == 0 && step > 0 {
-                clock.observe(Reading {
+                clock.observe(ClockReading {
                     ticks: Ticks::new(ticks),
                     host: HostNs::new(truth(ticks)),
                     width_ns: 30,
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn a_suspended_machine_makes_one_jump_forward() {
         let mut clock = clock_at((1..=10).map(|n| n * 100 * MS), 2.0);
-        let woken = Reading {
+        let woken = ClockReading {
             host: reading(1_100 * MS, 2.0).host.plus(60_000 * MS),
             ..reading(1_100 * MS, 2.0)
         };
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn this_machines_counter_agrees_with_its_clock() {
-        let mut clock = Clock::start();
+        let mut clock = TickClock::start();
         for _ in 0..3 {
             let start = now();
             while now() - start < 5 * MS {}

@@ -9,7 +9,7 @@ const CUT: &str = "…";
 
 /// Parts that have arrived.
 #[derive(Debug, Default)]
-struct Begun {
+struct CommandParts {
     bytes: Vec<u8>,
     parts: u16,
     is_cut: bool,
@@ -17,23 +17,23 @@ struct Begun {
 
 /// Command lines of processes that have not been introduced yet.
 #[derive(Debug, Default)]
-pub(crate) struct Commands {
-    begun: HashMap<u32, Begun>,
+pub(crate) struct CommandLines {
+    begun: HashMap<u32, CommandParts>,
 }
 
-impl Commands {
+impl CommandLines {
     /// Takes a part of a command line.
-    pub(crate) fn take(&mut self, told: &kinds::Command<'_>, process: u32) {
+    pub(crate) fn take(&mut self, record: &kinds::Command<'_>, process: u32) {
         let begun = self.begun.entry(process).or_default();
         // A part that is missing found no room.
-        if begun.is_cut || told.part != begun.parts {
+        if begun.is_cut || record.part != begun.parts {
             begun.is_cut = true;
             return;
         }
         let mut bytes = [0; MAX_LONG_TEXT];
-        begun.bytes.extend(told.bytes.copy(&mut bytes));
+        begun.bytes.extend(record.bytes.copy(&mut bytes));
         begun.parts += 1;
-        begun.is_cut = told.goes_on;
+        begun.is_cut = record.goes_on;
     }
 
     /// The words that the process was started with, with a NUL between two.
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn parts_are_put_together() {
-        let mut commands = Commands::default();
+        let mut commands = CommandLines::default();
         commands.take(&part(0, false, b"python\0train.py\0"), 4);
         commands.take(&part(1, false, b"\0--x\0"), 4);
         assert_eq!(commands.of(4), "python\0train.py\0\0--x");
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn what_is_not_whole_says_so() {
-        let mut commands = Commands::default();
+        let mut commands = CommandLines::default();
         commands.take(&part(0, true, b"a\0bcd"), 1);
         assert_eq!(commands.of(1), "a\0bcd…");
         commands.take(&part(0, false, b"a\0b"), 1);

@@ -9,15 +9,15 @@ use ascend_trace_recording::rows::{CoverageRow, ways};
 
 use super::decode::string;
 use super::exports;
-use super::patching::Engine;
-use super::stub_functions::Found;
+use super::patching::EngineReport;
+use super::stub_functions::StubFunctions;
 
 /// An export of the software runtime that no other library has. It identifies the runtime under any name of its file.
 const SOFTWARE: &str = "softacl_runtime";
 
 /// How a function was fetched by name, as far as it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fetched {
+pub(crate) struct LookupCounts {
     /// The program got a wrapper.
     pub(crate) wrapped: bool,
     /// The libraries lacked it.
@@ -30,7 +30,7 @@ pub(crate) struct Fetched {
 /// Facts from the records of all processes.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage {
-    pub(crate) fetched: BTreeMap<String, Fetched>,
+    pub(crate) fetched: BTreeMap<String, LookupCounts>,
     pub(crate) libraries: BTreeSet<PathBuf>,
     /// Calls of each function of the table.
     pub(crate) calls: Vec<u64>,
@@ -49,9 +49,9 @@ impl Coverage {
     }
 
     /// The program has fetched a function by name.
-    pub(crate) fn look_up(&mut self, told: &kinds::Lookup<'_>) {
-        let fetched = self.fetched.entry(string(told.name)).or_default();
-        match told.outcome {
+    pub(crate) fn look_up(&mut self, record: &kinds::Lookup<'_>) {
+        let fetched = self.fetched.entry(string(record.name)).or_default();
+        match record.outcome {
             Lookup::Wrapped => fetched.wrapped = true,
             Lookup::Absent => fetched.absent = true,
             Lookup::Unknown => fetched.unknown = true,
@@ -60,9 +60,9 @@ impl Coverage {
     }
 
     /// A process has loaded a library.
-    pub(crate) fn load(&mut self, told: &kinds::Library<'_>) {
-        if !told.path.is_empty() {
-            let path: String = string(told.path);
+    pub(crate) fn load(&mut self, record: &kinds::Library<'_>) {
+        if !record.path.is_empty() {
+            let path: String = string(record.path);
             self.libraries.insert(PathBuf::from(path));
         }
     }
@@ -74,8 +74,8 @@ impl Coverage {
     pub(crate) fn rows(
         &self,
         functions: &[Function],
-        found: &Found,
-        engine: &Engine,
+        found: &StubFunctions,
+        engine: &EngineReport,
     ) -> Vec<CoverageRow> {
         let mut rows = Vec::new();
         let mut left = self.wanted(functions);
@@ -137,14 +137,14 @@ impl Coverage {
         library: &str,
         name: &str,
         known: Option<usize>,
-        found: &Found,
-        engine: &Engine,
+        found: &StubFunctions,
+        engine: &EngineReport,
     ) -> CoverageRow {
         let numbers = found.named(name).map(usize::from).chain(known);
         let (is_patched, refused) = engine.of(library, name);
         let fetched = self.fetched.get(name).copied().unwrap_or_default();
         let calls = numbers.filter_map(|id| self.calls.get(id)).sum();
-        let is_linked = !library.is_empty() || (calls > 0 && fetched == Fetched::default());
+        let is_linked = !library.is_empty() || (calls > 0 && fetched == LookupCounts::default());
         let bits = [
             (known.is_some() && is_linked, ways::LINKED),
             (fetched.wrapped, ways::FETCHED),
@@ -185,7 +185,7 @@ mod tests {
             let name = Text::new(b"aclrtMalloc");
             coverage.look_up(&kinds::Lookup { outcome, name });
         }
-        let expected = Fetched {
+        let expected = LookupCounts {
             wrapped: true,
             absent: true,
             unknown: false,
@@ -196,7 +196,7 @@ mod tests {
 
     /// Its library may have another name, or be gone: the tool does not know which one it was.
     #[test]
-    fn what_was_called_is_told_although_no_library_is_known_to_have_it() {
+    fn called_functions_count_without_a_known_library() {
         let mut coverage = Coverage::default();
         let malloc = position(FUNCTIONS, "aclrtMalloc").unwrap();
         let free = position(FUNCTIONS, "aclrtFree").unwrap();
@@ -204,7 +204,11 @@ mod tests {
         coverage.count(u16::try_from(free).unwrap());
         let (outcome, name) = (Lookup::Wrapped, Text::new(b"aclrtFree"));
         coverage.look_up(&kinds::Lookup { outcome, name });
-        let rows = coverage.rows(FUNCTIONS, &Found::default(), &Engine::default());
+        let rows = coverage.rows(
+            FUNCTIONS,
+            &StubFunctions::default(),
+            &EngineReport::default(),
+        );
         let rows: Vec<_> = rows
             .iter()
             .map(|row| (&*row.library, &*row.function, row.ways, row.calls))

@@ -13,7 +13,7 @@ impl Collector {
             return;
         }
         // Records that had not been read are lost. Their number is not known.
-        self.untold += 1;
+        self.unreported += 1;
         if !std::mem::replace(&mut self.is_cut, true) {
             let path = self.arena.path().display();
             (self.file.say)(&format!(
@@ -25,12 +25,12 @@ impl Collector {
     /// Counts places with contents that make no sense.
     pub(super) fn damage(&mut self, places: u64) {
         self.counts.unreadable += places;
-        self.untold += places;
+        self.unreported += places;
     }
 
     /// Writes damage into the file as a loss of other records: so the recording is not complete.
     pub(super) fn tell_damage(&mut self) {
-        let others = std::mem::take(&mut self.untold);
+        let others = std::mem::take(&mut self.unreported);
         if others > 0 {
             self.file.push(&Row::Loss(LossRow {
                 thread: None,

@@ -11,18 +11,18 @@ use ascend_trace_recording::rows::{
     TaskTimeRow, ThreadRow,
 };
 
-use super::clock::Clock;
-use super::command::Commands;
+use super::clock::TickClock;
+use super::command::CommandLines;
 use super::process_name;
 use super::stacks::{self, Stacks};
-use super::stub_functions::Found;
+use super::stub_functions::StubFunctions;
 
 /// Bounds are multiples of this. A power of two, far below their precision.
 const BOUND_NS: i64 = 64;
 
 /// The thread that owns the channel of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(crate) struct RecordOrigin {
     pub(crate) process: u32,
     pub(crate) thread: u32,
     pub(crate) tid: u32,
@@ -32,8 +32,8 @@ pub(crate) struct Origin {
 pub(crate) struct Decoder {
     call: Row,
     other: Row,
-    pub(crate) found: Found,
-    commands: Commands,
+    pub(crate) found: StubFunctions,
+    commands: CommandLines,
     stacks: Stacks,
 }
 
@@ -54,8 +54,8 @@ impl Default for Decoder {
         Self {
             call: Row::Call(CallRow::default()),
             other: Row::End(EndRow::default()),
-            found: Found::default(),
-            commands: Commands::default(),
+            found: StubFunctions::default(),
+            commands: CommandLines::default(),
             stacks: Stacks::default(),
         }
     }
@@ -66,13 +66,13 @@ impl Decoder {
     pub(crate) fn decode<'r>(
         &mut self,
         words: &'r [u64],
-        origin: Origin,
+        origin: RecordOrigin,
         functions: &[Function],
-        clock: &Clock,
+        clock: &TickClock,
     ) -> Decoded<'_, 'r> {
         // Nearly all records are calls.
-        if let Some(told) = Call::take(words) {
-            return match self.call(&told, origin, functions, clock) {
+        if let Some(record) = Call::take(words) {
+            return match self.call(&record, origin, functions, clock) {
                 Some(_) => Decoded::Row(&mut self.call),
                 None => Decoded::Nothing,
             };
@@ -83,29 +83,29 @@ impl Decoder {
         let process = origin.process;
         self.other = match record {
             Record::Call(_) => return Decoded::Nothing,
-            Record::Passed(told) => rows::passed_on(process, told),
-            Record::Process(told) => {
+            Record::Verbatim(record) => rows::verbatim_row(process, record),
+            Record::Process(record) => {
                 let command = self.commands.of(process);
-                Row::Process(process_row(&told, command, process, clock))
+                Row::Process(process_row(&record, command, process, clock))
             }
-            Record::TaskTime(told) => Row::TaskTime(task_time(&told, process, clock)),
-            Record::Anchor(told) => Row::Anchor(anchor(&told, process, clock)),
-            Record::Thread(told) => Row::Thread(thread(&told, origin)),
-            Record::Name(told) => Row::Name(name(&told, process, clock)),
-            Record::Command(told) => {
-                self.commands.take(&told, process);
+            Record::TaskTime(record) => Row::TaskTime(task_time(&record, process, clock)),
+            Record::Anchor(record) => Row::Anchor(anchor(&record, process, clock)),
+            Record::Thread(record) => Row::Thread(thread(&record, origin)),
+            Record::Name(record) => Row::Name(name(&record, process, clock)),
+            Record::Command(record) => {
+                self.commands.take(&record, process);
                 return Decoded::Learnt;
             }
-            Record::Function(told) => {
-                self.found.take(&told, process);
+            Record::Function(record) => {
+                self.found.take(&record, process);
                 return Decoded::Learnt;
             }
-            Record::Object(told) => Row::Object(stacks::object(&told, process)),
-            Record::Code(told) => match self.stacks.code(&told, process) {
+            Record::Object(record) => Row::Object(stacks::object(&record, process)),
+            Record::Code(record) => match self.stacks.code(&record, process) {
                 Some(row) => Row::Code(row),
                 None => return Decoded::Learnt,
             },
-            Record::Stack(told) => match self.stacks.row(&told, process) {
+            Record::Stack(record) => match self.stacks.row(&record, process) {
                 Some(row) => Row::Stack(row),
                 None => return Decoded::Learnt,
             },
@@ -124,19 +124,19 @@ impl Decoder {
 
     fn call(
         &mut self,
-        told: &Call<'_>,
-        origin: Origin,
+        record: &Call<'_>,
+        origin: RecordOrigin,
         functions: &[Function],
-        clock: &Clock,
+        clock: &TickClock,
     ) -> Option<&mut CallRow> {
-        let number = self.found.number(origin.process, told.function)?;
-        let stack = told
+        let number = self.found.number(origin.process, record.function)?;
+        let stack = record
             .stack
             .and_then(|id| self.stacks.number(origin.process, id));
         let Row::Call(row) = &mut self.call else {
             return None;
         };
-        call(row, told, functions, clock)?;
+        call(row, record, functions, clock)?;
         row.thread = origin.thread;
         row.function = number;
         row.stack = stack;
@@ -149,9 +149,9 @@ impl Decoder {
         &mut self,
         words: &[u64; SLOT_WORDS],
         end_ns: i64,
-        origin: Origin,
+        origin: RecordOrigin,
         functions: &[Function],
-        clock: &Clock,
+        clock: &TickClock,
     ) -> Option<&mut CallRow> {
         let row = self.call(&Call::take_open(words)?, origin, functions, clock)?;
         row.end_ns = end_ns.max(row.begin_ns);
@@ -160,19 +160,24 @@ impl Decoder {
     }
 }
 
-fn call(row: &mut CallRow, told: &Call<'_>, functions: &[Function], clock: &Clock) -> Option<()> {
-    let declared: &[Arg] = match told.function {
+fn call(
+    row: &mut CallRow,
+    record: &Call<'_>,
+    functions: &[Function],
+    clock: &TickClock,
+) -> Option<()> {
+    let declared: &[Arg] = match record.function {
         STUB.. => &[],
         number => functions.get(usize::from(number))?.args,
     };
-    let count = match told.function {
-        STUB.. => told.args.len(),
+    let count = match record.function {
+        STUB.. => record.args.len(),
         _ => declared.len(),
     };
-    let (args, mut texts) = told.split(count);
+    let (args, mut texts) = record.split(count);
     row.args.clear();
     row.args.extend_from_slice(args);
-    if told.is_left {
+    if record.is_left {
         // The values that it would have returned are not known. Only the arguments that had room are in
         // the record.
         let answers = row.args.iter_mut().zip(declared);
@@ -183,27 +188,27 @@ fn call(row: &mut CallRow, told: &Call<'_>, functions: &[Function], clock: &Cloc
         row.args.resize(count, 0);
     }
     row.strings.clear();
-    if told.has_texts {
+    if record.has_texts {
         let args = declared.iter().filter(|arg| arg.kind.is_text() && !arg.out);
         row.strings.extend(args.map(|_| texts.text().map(string)));
     }
-    let stream = told.stream.map(unpair);
-    row.begin_ns = clock.ns(told.begin);
-    row.end_ns = clock.ns(told.end.max(told.begin));
-    row.ret = told.result.cast_signed();
-    row.depth = told.depth;
-    row.device = told.device;
+    let stream = record.stream.map(unpair);
+    row.begin_ns = clock.ns(record.begin);
+    row.end_ns = clock.ns(record.end.max(record.begin));
+    row.ret = record.result.cast_signed();
+    row.depth = record.depth;
+    row.device = record.device;
     row.stream = stream.map(|(serial, _)| serial).filter(known);
     row.context = stream.map(|(_, context)| context).filter(known);
-    row.event = told.object.map(unpair);
-    row.task = told.task.map(|task| TaskRow {
+    row.event = record.object.map(unpair);
+    row.task = record.task.map(|task| TaskRow {
         sequence: task.sequence,
         kind: task.kind.code(),
         untimed: task.untimed.code(),
     });
-    let graph = told.graph.map(unpair);
+    let graph = record.graph.map(unpair);
     row.graph = graph.map(|(serial, index)| GraphRef { serial, index });
-    row.ending = match told.is_left {
+    row.ending = match record.is_left {
         true => Ending::Left,
         false => Ending::Returned,
     };
@@ -216,40 +221,40 @@ fn known(serial: &u32) -> bool {
 }
 
 fn process_row(
-    told: &kinds::Process<'_>,
+    record: &kinds::Process<'_>,
     command: String,
     process: u32,
-    clock: &Clock,
+    clock: &TickClock,
 ) -> ProcessRow {
     ProcessRow {
         process,
-        pid: told.pid,
-        parent_pid: told.parent_pid,
-        begin_ns: clock.ns(told.begin),
-        name: process_name::name(string(told.name), &command),
-        rank: string(told.rank),
+        pid: record.pid,
+        parent_pid: record.parent_pid,
+        begin_ns: clock.ns(record.begin),
+        name: process_name::name(string(record.name), &command),
+        rank: string(record.rank),
         command,
     }
 }
 
-fn task_time(told: &kinds::TaskTime, process: u32, clock: &Clock) -> TaskTimeRow {
-    let begin = told.submitted;
+fn task_time(record: &kinds::TaskTime, process: u32, clock: &TickClock) -> TaskTimeRow {
+    let begin = record.submitted;
     let passed = |from: u64, to: u64| {
         let ns = clock.ns(to).saturating_sub(clock.ns(from));
         u32::try_from(ns.max(0)).unwrap_or(u32::MAX)
     };
     TaskTimeRow {
         process,
-        stream: told.stream,
-        sequence: told.sequence,
-        untimed: told.untimed.code(),
-        begin_device_ns: told.begin_device_ns,
-        end_device_ns: told.end_device_ns,
-        seen_ns: bound(clock.ns(told.seen)),
-        arming_ns: passed(begin.saturating_sub(told.arming.into()), begin),
-        submitting_ns: passed(begin, begin.saturating_add(told.closing.into())),
-        record_ns: told.record_ns,
-        record_open_ns: told.record_open_ns,
+        stream: record.stream,
+        sequence: record.sequence,
+        untimed: record.untimed.code(),
+        begin_device_ns: record.begin_device_ns,
+        end_device_ns: record.end_device_ns,
+        seen_ns: bound(clock.ns(record.seen)),
+        arming_ns: passed(begin.saturating_sub(record.arming.into()), begin),
+        submitting_ns: passed(begin, begin.saturating_add(record.closing.into())),
+        record_ns: record.record_ns,
+        record_open_ns: record.record_open_ns,
     }
 }
 
@@ -259,33 +264,33 @@ fn bound(ns: i64) -> i64 {
     ns.saturating_add(BOUND_NS - 1) & -BOUND_NS
 }
 
-fn anchor(told: &kinds::Anchor, process: u32, clock: &Clock) -> AnchorRow {
+fn anchor(record: &kinds::Anchor, process: u32, clock: &TickClock) -> AnchorRow {
     AnchorRow {
         process,
-        device: told.device,
-        before_ns: clock.ns(told.before),
-        after_ns: clock.ns(told.after),
-        device_ns: told.device_ns,
-        source: told.source.code(),
+        device: record.device,
+        before_ns: clock.ns(record.before),
+        after_ns: clock.ns(record.after),
+        device_ns: record.device_ns,
+        source: record.source.code(),
     }
 }
 
-fn thread(told: &kinds::Thread<'_>, origin: Origin) -> ThreadRow {
+fn thread(record: &kinds::Thread<'_>, origin: RecordOrigin) -> ThreadRow {
     ThreadRow {
         thread: origin.thread,
         process: origin.process,
-        tid: told.tid,
-        handle: told.handle,
-        name: string(told.name),
+        tid: record.tid,
+        handle: record.handle,
+        name: string(record.name),
     }
 }
 
-fn name(told: &kinds::Name<'_>, process: u32, clock: &Clock) -> NameRow {
+fn name(record: &kinds::Name<'_>, process: u32, clock: &TickClock) -> NameRow {
     NameRow {
         process,
-        since_ns: clock.ns(told.since),
-        key: told.key,
-        name: string(told.name),
+        since_ns: clock.ns(record.since),
+        key: record.key,
+        name: string(record.name),
     }
 }
 
@@ -297,12 +302,12 @@ pub(super) fn string<T: for<'t> From<Cow<'t, str>>, const MOST: usize>(text: Tex
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ascend_trace_format::api::{ArgKind, Blocks, Facts, RetKind, Role, TaskKind, Untimed};
+    use ascend_trace_format::api::{ArgKind, Blocks, FactSet, RetKind, Role, TaskKind, Untimed};
     use ascend_trace_format::record::call::{ArgText, NO_TEXTS};
     use ascend_trace_format::record::{MAX_WORDS, Recorded, TaskWord, pair};
     use ascend_trace_recording::rows::StreamRow;
 
-    const ORIGIN: Origin = Origin {
+    const ORIGIN: RecordOrigin = RecordOrigin {
         process: 2,
         thread: 5,
         tid: 77,
@@ -335,7 +340,7 @@ mod tests {
         label: None,
         names: None,
         parts: &[],
-        facts: Facts::of(&[]),
+        facts: FactSet::of(&[]),
         ret: RetKind::Error,
         args: &[
             arg("stream", ArgKind::Stream),
@@ -349,7 +354,7 @@ mod tests {
         let mut words = [0; MAX_WORDS];
         put(&mut words);
         let mut decoder = Decoder::default();
-        match decoder.decode(&words, ORIGIN, &FUNCTIONS, &Clock::monotonic()) {
+        match decoder.decode(&words, ORIGIN, &FUNCTIONS, &TickClock::monotonic()) {
             Decoded::Row(row) => Some(row.clone()),
             _ => None,
         }
@@ -418,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_call_that_was_left_only_what_it_was_given_is_told() {
+    fn a_call_without_a_return_has_its_arguments_only() {
         let call = Call {
             is_left: true,
             ..Call::plain(0, (1000, 1250), &[1, 2, 3])
@@ -427,7 +432,7 @@ mod tests {
         call.put(&mut room, NO_TEXTS);
         let mut decoder = Decoder::default();
         // Its record was cut within the arguments.
-        let decoded = decoder.decode(&room[..5], ORIGIN, &FUNCTIONS, &Clock::monotonic());
+        let decoded = decoder.decode(&room[..5], ORIGIN, &FUNCTIONS, &TickClock::monotonic());
         let Decoded::Row(Row::Call(row)) = decoded else {
             panic!("no call");
         };
@@ -512,7 +517,7 @@ mod tests {
 
     #[test]
     fn garbage_is_no_row() {
-        let clock = Clock::monotonic();
+        let clock = TickClock::monotonic();
         let mut decoder = Decoder::default();
         for words in [&[][..], &[u64::MAX; 8]] {
             let decoded = decoder.decode(words, ORIGIN, &FUNCTIONS, &clock);

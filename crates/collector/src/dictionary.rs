@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_format::api::{Arg, Function, Part, RetKind, TaskKind};
+use ascend_trace_format::api::{Arg, ArgPart, Function, RetKind, TaskKind};
 use ascend_trace_recording::rows::{ArgRow, CallRow, FunctionRow, TablesRow};
 
 use crate::tables;
@@ -46,7 +46,7 @@ impl Dictionary {
         let place = usize::from(call.function);
         let number = *self.numbers.get(place)?;
         if number == NONE || (call.ret != 0 && !self.has_codes && self.returns_code(place)) {
-            return self.tell(place, call);
+            return self.describe(place, call);
         }
         call.function = number;
         None
@@ -91,12 +91,12 @@ impl Dictionary {
     }
 
     #[cold]
-    fn tell(&mut self, place: usize, call: &mut CallRow) -> Option<TablesRow> {
+    fn describe(&mut self, place: usize, call: &mut CallRow) -> Option<TablesRow> {
         let known = tables::FUNCTIONS.get(place);
         let returns_code = self.returns_code(place);
         let number = self.numbers.get_mut(place)?;
         let is_new = *number == NONE;
-        let mut told = TablesRow {
+        let mut described = TablesRow {
             first: self.count,
             ..TablesRow::default()
         };
@@ -108,20 +108,20 @@ impl Dictionary {
             };
             *number = self.count;
             self.count += 1;
-            told.functions.push(row);
+            described.functions.push(row);
         }
         call.function = *number;
         for arg in known.map_or(&[][..], |known| known.args) {
             if is_new && self.enumerations.insert(arg.enumeration) {
-                told.enumerations.extend(enumeration(arg.enumeration));
+                described.enumerations.extend(enumeration(arg.enumeration));
             }
         }
         if call.ret != 0 && returns_code && !self.has_codes {
             self.has_codes = true;
-            told.enumerations.extend(enumeration(CODES));
+            described.enumerations.extend(enumeration(CODES));
         }
-        let is_empty = told.functions.is_empty() && told.enumerations.is_empty();
-        (!is_empty).then_some(told)
+        let is_empty = described.functions.is_empty() && described.enumerations.is_empty();
+        (!is_empty).then_some(described)
     }
 }
 
@@ -173,7 +173,7 @@ fn function(function: &Function) -> FunctionRow {
     }
 }
 
-fn part((part, at): &(Part, u8)) -> (String, u8) {
+fn part((part, at): &(ArgPart, u8)) -> (String, u8) {
     (part.name().to_owned(), *at)
 }
 
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_numbered_and_told_in_the_order_of_their_first_calls() {
+    fn functions_are_numbered_and_described_in_the_order_of_their_first_calls() {
         let mut dictionary = Dictionary::default();
         let mut whole = first_tables();
         let names = ["aclrtMemcpy", "aclInit", "aclrtMemcpy", "aclrtSetDevice"];
@@ -214,8 +214,8 @@ mod tests {
             call.function
         });
         assert_eq!(numbers, [0, 1, 0, 2]);
-        let told: Vec<_> = whole.functions.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(told, ["aclrtMemcpy", "aclInit", "aclrtSetDevice"]);
+        let described: Vec<_> = whole.functions.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(described, ["aclrtMemcpy", "aclInit", "aclrtSetDevice"]);
         assert_eq!(whole.functions[0].args.len(), 5);
         assert!(whole.enumerations["aclrtMemcpyKind"].len() > 2);
     }
@@ -226,8 +226,8 @@ mod tests {
         let first = first_tables();
         assert_eq!(first.enumerations[CODES].len(), 1);
         assert!(dictionary.translate(&mut call("aclInit", 0)).is_some());
-        let told = dictionary.translate(&mut call("aclInit", 107_002)).unwrap();
-        assert!(told.functions.is_empty() && told.enumerations[CODES].len() > 100);
+        let described = dictionary.translate(&mut call("aclInit", 107_002)).unwrap();
+        assert!(described.functions.is_empty() && described.enumerations[CODES].len() > 100);
         for name in ["aclInit", "aclInit"] {
             let mut call = call(name, 107_002);
             assert_eq!(dictionary.translate(&mut call), None);

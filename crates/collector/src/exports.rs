@@ -8,14 +8,14 @@ use object::read::elf::{FileHeader, Sym};
 
 /// A function that a library exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Export {
+pub struct ExportedFunction {
     pub name: String,
     /// It does nothing but jump to another one.
     pub forwards: bool,
 }
 
 /// The functions that the library at `path` exports, in name order; none when it cannot be read.
-pub fn of(path: &Path) -> Vec<Export> {
+pub fn of(path: &Path) -> Vec<ExportedFunction> {
     let data = std::fs::read(path).unwrap_or_default();
     let mut found = read(&data).unwrap_or_default();
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -32,7 +32,7 @@ pub fn is_acl(name: &str) -> bool {
             .any(|prefix| after(prefix).is_some_and(|rest| !rest.is_empty()))
 }
 
-fn read(data: &[u8]) -> object::Result<Vec<Export>> {
+fn read(data: &[u8]) -> object::Result<Vec<ExportedFunction>> {
     let header = FileHeader64::<Endianness>::parse(data)?;
     let endian = header.endian()?;
     let sections = header.sections(endian, data)?;
@@ -49,7 +49,7 @@ fn read(data: &[u8]) -> object::Result<Vec<Export>> {
             use object::read::elf::ProgramHeader;
             segment.data_range(endian, data, address, 8).ok().flatten()
         });
-        found.push(Export {
+        found.push(ExportedFunction {
             name,
             forwards: code.is_some_and(is_jump),
         });
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_the_interface_are_told_apart() {
+    fn names_of_the_interface_are_recognised() {
         assert!(is_acl("aclrtMalloc") && is_acl("aclnnAdd") && is_acl("HcclSend"));
         assert!(!is_acl("acl_get_file") && !is_acl("acl") && !is_acl("malloc"));
     }

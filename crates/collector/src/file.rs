@@ -8,10 +8,10 @@ use ascend_trace_recording::file::{ChunkWriter, Encoder};
 use ascend_trace_recording::rows::{EndRow, Row, SessionRow, TablesRow};
 
 use super::clock;
-use super::open_calls::UnderWay;
-use super::storage::{Output, Storage, Stored};
-use super::target::{ADVICE, Opened, Target};
-use crate::Say;
+use super::open_calls::OpenCallList;
+use super::storage::{Storage, StorageResult, TraceOutput};
+use super::target::{ADVICE, OpenedTarget, Target};
+use crate::Notify;
 
 /// A reader of a growing file never lags by more than this.
 const FLUSH_NS: i64 = 50_000_000;
@@ -21,9 +21,9 @@ const STANDARD: &str = "standard output";
 
 /// A trace file that has been begun.
 pub struct TraceFile {
-    opened: Opened,
-    writer: ChunkWriter<Output>,
-    say: Say,
+    opened: OpenedTarget,
+    writer: ChunkWriter<TraceOutput>,
+    say: Notify,
 }
 
 impl TraceFile {
@@ -32,11 +32,11 @@ impl TraceFile {
         target: &Target,
         session: &SessionRow,
         tables: &TablesRow,
-        say: Say,
+        say: Notify,
     ) -> anyhow::Result<Self> {
         let opened = target.open()?;
         let begun = opened.file.try_clone().and_then(|file| {
-            let output = Output::new(file, opened.is_own);
+            let output = TraceOutput::new(file, opened.is_own);
             ChunkWriter::create(output, session, tables)
         });
         match begun {
@@ -79,7 +79,7 @@ impl TraceFile {
             storage: storage.context("cannot start the writing thread")?,
             pending: true,
             flushed_ns: 0,
-            under_way: UnderWay::default(),
+            under_way: OpenCallList::default(),
         })
     }
 }
@@ -91,12 +91,12 @@ pub(super) fn name(path: Option<&Path>) -> String {
 /// A trace file that rows are put into.
 pub struct Recorder {
     path: Option<PathBuf>,
-    pub(super) say: Say,
+    pub(super) say: Notify,
     encoder: Encoder,
     storage: Storage,
     pending: bool,
     flushed_ns: i64,
-    pub(super) under_way: UnderWay,
+    pub(super) under_way: OpenCallList,
 }
 
 impl Recorder {
@@ -136,7 +136,7 @@ impl Recorder {
     }
 
     /// Ends the file properly, if it can still be written. `None` if the writing thread failed.
-    pub fn finish(mut self, end: EndRow) -> Option<Stored> {
+    pub fn finish(mut self, end: EndRow) -> Option<StorageResult> {
         self.under_way.clear();
         self.write(clock::now());
         self.storage.finish(end)
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_reach_the_file_in_order_and_its_length_is_told() {
+    fn rows_reach_the_file_in_order_and_its_length_is_reported() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("x.atrace");
         let mut file = create(&path, false).unwrap();

@@ -8,7 +8,7 @@ const MOST_FAILED: usize = 64;
 
 /// Counts of a recorder up to now, which its file may not contain yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct RecordedCounts {
     pub calls: u64,
     /// Calls and other records that could not be recorded.
     pub lost: u64,
@@ -25,7 +25,7 @@ pub struct LastMoved {
 
 /// A call that was blocked, and then returned an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedCall {
     pub tid: u32,
     pub function: String,
     /// The name of the code, and its number.
@@ -41,17 +41,17 @@ pub struct Gauge {
     lost: AtomicU64,
     called_ns: AtomicI64,
     moved_ns: AtomicI64,
-    failed: Mutex<Vec<Failed>>,
+    failed: Mutex<Vec<FailedCall>>,
 }
 
 impl Gauge {
-    pub fn tell(&self, counted: Counted) {
+    pub fn publish(&self, counted: RecordedCounts) {
         self.calls.store(counted.calls, Ordering::Relaxed);
         self.lost.store(counted.lost, Ordering::Relaxed);
     }
 
-    pub fn now(&self) -> Counted {
-        Counted {
+    pub fn now(&self) -> RecordedCounts {
+        RecordedCounts {
             calls: self.calls.load(Ordering::Relaxed),
             lost: self.lost.load(Ordering::Relaxed),
         }
@@ -70,7 +70,7 @@ impl Gauge {
     }
 
     /// Without an observer, the oldest ones are dropped.
-    pub(crate) fn tell_failed(&self, failed: Failed) {
+    pub(crate) fn tell_failed(&self, failed: FailedCall) {
         let mut all = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST_FAILED {
             all.remove(0);
@@ -79,7 +79,7 @@ impl Gauge {
     }
 
     /// Calls that failed since this was asked last.
-    pub fn take_failed(&self) -> Vec<Failed> {
+    pub fn take_failed(&self) -> Vec<FailedCall> {
         let mut all = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *all)
     }

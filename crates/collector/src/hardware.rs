@@ -27,15 +27,15 @@ use ascend_trace_format::record::{LogState, kinds};
 use ascend_trace_format::time::Ticks;
 use ascend_trace_recording::rows::{CallRow, EventRow, LogRow, Row, StreamRow};
 
-use super::clock::{self, Clock};
+use super::clock::{self, TickClock};
 use crate::tables;
-use entry::Entry;
-use process::Process;
+use entry::LogEntry;
+use process::LoggedProcess;
 
 /// All processes with a log.
 #[derive(Debug, Default)]
 pub(super) struct Hardware {
-    processes: BTreeMap<u32, Process>,
+    processes: BTreeMap<u32, LoggedProcess>,
     /// State of the log of any process, and msPTI's return codes.
     states: BTreeSet<(u8, u32)>,
     /// Whether logs are read at all.
@@ -47,21 +47,21 @@ pub(super) struct Hardware {
 
 impl Hardware {
     /// How it stands with the log of a process from now on.
-    pub(super) fn log(&mut self, told: &kinds::Log, process: u32) -> Row {
-        self.states.insert((told.state.code(), told.code));
-        if told.state == LogState::On {
+    pub(super) fn log(&mut self, record: &kinds::Log, process: u32) -> Row {
+        self.states.insert((record.state.code(), record.code));
+        if record.state == LogState::On {
             let own = self.processes.entry(process).or_default();
-            own.kinds = told.kinds;
-            own.is_alone = told.is_alone;
+            own.kinds = record.kinds;
+            own.is_alone = record.is_alone;
             own.comparison = clock::comparison();
             self.take_early(process);
         }
         Row::Log(LogRow {
             process,
-            state: told.state.code(),
-            code: told.code,
-            kinds: told.kinds,
-            is_alone: told.is_alone,
+            state: record.state.code(),
+            code: record.code,
+            kinds: record.kinds,
+            is_alone: record.is_alone,
         })
     }
 
@@ -70,7 +70,7 @@ impl Hardware {
     }
 
     /// Takes a row of a process.
-    pub(super) fn told(&mut self, row: &Row, process: u32) {
+    pub(super) fn take(&mut self, row: &Row, process: u32) {
         if self.is_wanted && matches!(row, Row::Stream(_) | Row::Event(_) | Row::Call(_)) {
             self.take_row(row, process);
         }
@@ -95,7 +95,7 @@ impl Hardware {
         for (pass, rows) in [last, this].into_iter().enumerate() {
             for (of, row) in rows {
                 match of == process {
-                    true => self.told(&row, process),
+                    true => self.take(&row, process),
                     false => self.early[1 - pass].push((of, row)),
                 }
             }
@@ -141,15 +141,18 @@ impl Hardware {
     }
 
     /// Takes an entry of the log.
-    pub(super) fn entry(&mut self, told: &kinds::Activity, process: u32, clock: &Clock) {
+    pub(super) fn entry(&mut self, record: &kinds::Activity, process: u32, clock: &TickClock) {
         let Some(own) = self.processes.get_mut(&process) else {
             return;
         };
-        let seen = clock.at(Ticks::new(told.seen));
-        let progress = own.progress.entry(told.device).or_default();
-        let entry = Entry { told: *told, seen };
+        let seen = clock.at(Ticks::new(record.seen));
+        let progress = own.progress.entry(record.device).or_default();
+        let entry = LogEntry {
+            activity: *record,
+            seen,
+        };
         progress.note(seen, entry.begin());
-        let lane = own.lanes.entry((told.device, told.stream)).or_default();
+        let lane = own.lanes.entry((record.device, record.stream)).or_default();
         lane.take(entry);
     }
 

@@ -4,17 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 use ascend_trace_format::session::CHANNELS;
 use ascend_trace_recording::rows::{LossRow, ProcessRow, Row, ThreadRow};
-use ascend_trace_ring::{ChannelInfo, Drained, Dropped};
+use ascend_trace_ring::{ChannelInfo, DrainResult, LostRecords};
 
-use super::clock::Clock;
-use super::decode::Origin;
+use super::clock::TickClock;
+use super::decode::RecordOrigin;
 
 /// The thread that holds a channel, with its reported losses.
 #[derive(Clone, Copy)]
-struct Occupant {
+struct ChannelHolder {
     info: ChannelInfo,
-    origin: Origin,
-    lost: Dropped,
+    origin: RecordOrigin,
+    lost: LostRecords,
     /// When that was.
     settled_ns: i64,
     /// Ticks at which the last call began that was read.
@@ -23,7 +23,7 @@ struct Occupant {
 
 /// Losses of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
+pub(crate) enum ThreadLosses {
     Nothing,
     Lost(LossRow),
     /// The count is impossible: the program has written to memory of the tool.
@@ -31,15 +31,15 @@ pub(crate) enum Settled {
 }
 
 /// Numbers of processes and threads, by the channels they hold.
-pub(crate) struct Roster {
+pub(crate) struct IdTables {
     /// By pid, namespace and key.
     processes: HashMap<(u32, u64, u64), u32>,
     keys: HashSet<u64>,
     threads: u32,
-    occupants: Vec<Option<Occupant>>,
+    occupants: Vec<Option<ChannelHolder>>,
 }
 
-impl Roster {
+impl IdTables {
     pub(crate) fn new() -> Self {
         Self {
             processes: HashMap::new(),
@@ -55,15 +55,15 @@ impl Roster {
         &mut self,
         channel: usize,
         info: ChannelInfo,
-        clock: &Clock,
+        clock: &TickClock,
         rows: &mut Vec<Row>,
-    ) -> Origin {
+    ) -> RecordOrigin {
         if let Some(Some(occupant)) = self.occupants.get(channel)
             && occupant.info == info
         {
             return occupant.origin;
         }
-        let origin = Origin {
+        let origin = RecordOrigin {
             process: self.process(info, clock, rows),
             thread: self.threads,
             tid: info.tid,
@@ -77,10 +77,10 @@ impl Roster {
             name: String::new(),
         }));
         if let Some(place) = self.occupants.get_mut(channel) {
-            *place = Some(Occupant {
+            *place = Some(ChannelHolder {
                 info,
                 origin,
-                lost: Dropped::default(),
+                lost: LostRecords::default(),
                 settled_ns: clock.ns(info.process_key),
                 last_begin: None,
             });
@@ -99,7 +99,7 @@ impl Roster {
         self.keys.contains(&key)
     }
 
-    fn process(&mut self, info: ChannelInfo, clock: &Clock, rows: &mut Vec<Row>) -> u32 {
+    fn process(&mut self, info: ChannelInfo, clock: &TickClock, rows: &mut Vec<Row>) -> u32 {
         self.keys.insert(info.process_key);
         let next = self.processes.len() as u32;
         let number = *self
@@ -117,7 +117,7 @@ impl Roster {
         number
     }
 
-    fn occupant(&mut self, channel: usize) -> Option<&mut Occupant> {
+    fn occupant(&mut self, channel: usize) -> Option<&mut ChannelHolder> {
         self.occupants.get_mut(channel)?.as_mut()
     }
 
@@ -133,27 +133,32 @@ impl Roster {
     }
 
     /// Losses of the channel's thread since the last call; forgets a thread that has ended.
-    pub(crate) fn settle(&mut self, channel: usize, drained: Drained, now_ns: i64) -> Settled {
+    pub(crate) fn settle(
+        &mut self,
+        channel: usize,
+        drained: DrainResult,
+        now_ns: i64,
+    ) -> ThreadLosses {
         let place = self.occupants.get_mut(channel);
         let Some(occupant) = place.as_ref().and_then(|place| place.as_ref()).copied() else {
-            return Settled::Nothing;
+            return ThreadLosses::Nothing;
         };
         let lost = drained.dropped.since(occupant.lost);
         let is_less = occupant.lost.since(drained.dropped).total() > 0;
         if let Some(place) = place {
-            *place = (!drained.ended).then_some(Occupant {
+            *place = (!drained.ended).then_some(ChannelHolder {
                 lost: drained.dropped,
                 settled_ns: now_ns,
                 ..occupant
             });
         }
         if lost.total() == 0 && !is_less {
-            return Settled::Nothing;
+            return ThreadLosses::Nothing;
         }
         if is_less || lost.total() > possible(occupant.settled_ns, now_ns) {
-            return Settled::Nonsense;
+            return ThreadLosses::Nonsense;
         }
-        Settled::Lost(LossRow {
+        ThreadLosses::Lost(LossRow {
             thread: Some(occupant.origin.thread),
             calls: lost.calls,
             others: lost.times + lost.others,
@@ -188,13 +193,13 @@ mod tests {
         }
     }
 
-    fn drained(ended: bool, dropped_calls: u64) -> Drained {
-        Drained {
+    fn drained(ended: bool, dropped_calls: u64) -> DrainResult {
+        DrainResult {
             records: 0,
             ended,
-            dropped: Dropped {
+            dropped: LostRecords {
                 calls: dropped_calls,
-                ..Dropped::default()
+                ..LostRecords::default()
             },
             damaged: 0,
         }
@@ -202,8 +207,8 @@ mod tests {
 
     #[test]
     fn threads_of_one_process_share_its_number_and_a_reused_pid_does_not() {
-        let clock = Clock::monotonic();
-        let mut roster = Roster::new();
+        let clock = TickClock::monotonic();
+        let mut roster = IdTables::new();
         let mut rows = Vec::new();
         let first = roster.origin(0, info(10, 10, 7), &clock, &mut rows);
         let second = roster.origin(1, info(10, 11, 7), &clock, &mut rows);
@@ -222,8 +227,8 @@ mod tests {
 
     #[test]
     fn a_channel_is_given_a_new_thread_number_when_it_changes_hands() {
-        let clock = Clock::monotonic();
-        let mut roster = Roster::new();
+        let clock = TickClock::monotonic();
+        let mut roster = IdTables::new();
         let mut rows = Vec::new();
         let first = roster.origin(3, info(1, 5, 1), &clock, &mut rows);
         assert_eq!(roster.origin(3, info(1, 5, 1), &clock, &mut rows), first);
@@ -233,12 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn losses_are_told_once() {
-        let clock = Clock::monotonic();
-        let mut roster = Roster::new();
+    fn losses_are_reported_once() {
+        let clock = TickClock::monotonic();
+        let mut roster = IdTables::new();
         roster.origin(0, info(1, 1, 1), &clock, &mut Vec::new());
         let calls = |settled| match settled {
-            Settled::Lost(loss) => Some(loss.calls),
+            ThreadLosses::Lost(loss) => Some(loss.calls),
             _ => None,
         };
         assert_eq!(calls(roster.settle(0, drained(false, 4), 9)), Some(4));
@@ -248,14 +253,21 @@ mod tests {
 
     #[test]
     fn a_loss_that_cannot_be_is_none() {
-        let clock = Clock::monotonic();
-        let mut roster = Roster::new();
+        let clock = TickClock::monotonic();
+        let mut roster = IdTables::new();
         let second = 1_000_000_000;
         roster.origin(0, info(1, 1, 1), &clock, &mut Vec::new());
         let mut settle = |calls, now| roster.settle(0, drained(false, calls), now);
-        assert_eq!(settle(u64::MAX, second), Settled::Nonsense);
-        assert_eq!(settle(u64::MAX, second), Settled::Nothing);
-        assert_eq!(settle(0, second), Settled::Nonsense, "counts only grow");
-        assert!(matches!(settle(900_000_000, 2 * second), Settled::Lost(_)));
+        assert_eq!(settle(u64::MAX, second), ThreadLosses::Nonsense);
+        assert_eq!(settle(u64::MAX, second), ThreadLosses::Nothing);
+        assert_eq!(
+            settle(0, second),
+            ThreadLosses::Nonsense,
+            "counts only grow"
+        );
+        assert!(matches!(
+            settle(900_000_000, 2 * second),
+            ThreadLosses::Lost(_)
+        ));
     }
 }

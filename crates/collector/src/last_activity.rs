@@ -6,7 +6,7 @@
 use ascend_trace_format::api::{Fact, Function, TIMEOUTS, Untimed};
 use ascend_trace_recording::rows::{CallRow, Ending, Row};
 
-use crate::gauge::{Failed, Gauge};
+use crate::gauge::{FailedCall, Gauge};
 use crate::tables;
 
 /// A call that returns an error after this duration was blocked. Nanoseconds.
@@ -14,7 +14,7 @@ const BLOCKED_NS: i64 = 1_000_000_000;
 
 /// The last time that something moved.
 #[derive(Debug)]
-pub(crate) struct Moved {
+pub(crate) struct ActivityTracker {
     /// By place in the hook table: calls of the function only look.
     looks: Vec<bool>,
     /// Of calls, on the host's clock. 0: nothing has been recorded.
@@ -23,7 +23,7 @@ pub(crate) struct Moved {
     last_ns: i64,
 }
 
-impl Default for Moved {
+impl Default for ActivityTracker {
     fn default() -> Self {
         let only_looks = |it: &Function| it.role.only_looks(it.facts.has(Fact::Asks));
         Self {
@@ -34,7 +34,7 @@ impl Default for Moved {
     }
 }
 
-impl Moved {
+impl ActivityTracker {
     /// Takes a row with a call that still has its place in the hook table.
     #[inline]
     pub(crate) fn take(&mut self, row: &Row, now_ns: i64) {
@@ -66,7 +66,7 @@ impl Moved {
         self.last_ns = self.last_ns.max(at_ns);
     }
 
-    pub(crate) fn tell(&self, gauge: &Gauge) {
+    pub(crate) fn publish(&self, gauge: &Gauge) {
         gauge.tell_moved(self.called_ns, self.last_ns);
     }
 }
@@ -76,13 +76,13 @@ pub(crate) fn failed_late(
     call: &CallRow,
     tid: u32,
     names: impl FnOnce() -> Option<(String, String)>,
-) -> Option<Failed> {
+) -> Option<FailedCall> {
     let is_late = call.end_ns.saturating_sub(call.begin_ns) >= BLOCKED_NS;
     if !is_late || call.ending != Ending::Returned {
         return None;
     }
     let (function, code) = names()?;
-    Some(Failed {
+    Some(FailedCall {
         tid,
         function,
         code,
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_only_looks_moves_nothing() {
-        let mut moved = Moved::default();
+        let mut moved = ActivityTracker::default();
         moved.take(&call("aclrtQueryEventStatus", 0, 30), 100);
         moved.take(
             &call("aclrtSynchronizeStreamWithTimeout", TIMEOUTS[0], 30),

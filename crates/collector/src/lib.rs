@@ -2,7 +2,7 @@
 //!
 //! One thread drains every channel of the session, decodes the records and puts rows into columns,
 //! until the program has ended; another one packs the columns and writes them. The caller passes a
-//! function that shows messages to the user ([`Say`]).
+//! function that shows messages to the user ([`Notify`]).
 
 mod admit;
 pub mod clock;
@@ -42,27 +42,27 @@ use ascend_trace_format::record::{Counter, Record};
 use ascend_trace_recording::rows::{CounterRow, EndRow, LossRow, ProcessEndRow, ProcessRow, Row};
 use ascend_trace_ring::Arena;
 use ascend_trace_tables as tables;
-use clock::Clock;
-use cost::Costs;
+use clock::TickClock;
+use cost::ThreadCosts;
 use coverage::Coverage;
 use decode::{Decoded, Decoder};
 use dictionary::Dictionary;
 use file::Recorder;
-use gauge::{Counted, Gauge};
+use gauge::{Gauge, RecordedCounts};
 use hardware::Hardware;
-use id_tables::{Roster, Settled, possible};
-use last_activity::Moved;
+use id_tables::{IdTables, ThreadLosses, possible};
+use last_activity::ActivityTracker;
 use liveness::Liveness;
 use marks::Marks;
-use open_call_pass::Open;
-use patching::Engine;
+use open_call_pass::OpenCallHandling;
+use patching::EngineReport;
 use ranges::Ranges;
 
-pub use outcome::{Counts, Outcome};
-pub use stop::{End, Stop};
+pub use outcome::{RecordingCounts, RecordingOutcome};
+pub use stop::{ProgramEnd, Stop};
 
 /// Tells the user one thing.
-pub type Say = fn(&str);
+pub type Notify = fn(&str);
 
 /// Finding at least this much in a pass means that more is waiting already.
 const BUSY_RECORDS: usize = 4_000;
@@ -70,23 +70,23 @@ const BUSY_RECORDS: usize = 4_000;
 /// Everything that is needed to collect.
 pub struct Collector {
     arena: Arena,
-    clock: Clock,
+    clock: TickClock,
     file: Recorder,
     decoder: Decoder,
     dictionary: Dictionary,
-    roster: Roster,
+    roster: IdTables,
     liveness: Liveness,
-    counts: Counts,
+    counts: RecordingCounts,
     coverage: Coverage,
-    engine: Engine,
+    engine: EngineReport,
     marks: Marks,
     ranges: Ranges,
-    moved: Moved,
+    moved: ActivityTracker,
     /// End of each ended process, as written to the file.
     ended: BTreeMap<u32, i64>,
     /// The last one of each pid, by namespace.
     images: BTreeMap<(u64, u32), u32>,
-    costs: Costs,
+    costs: ThreadCosts,
     hardware: Hardware,
     homeless: u64,
     begun_ns: i64,
@@ -94,35 +94,35 @@ pub struct Collector {
     /// The message about a cut of the memory has been printed.
     is_cut: bool,
     /// Damage that is not in the file yet.
-    untold: u64,
+    unreported: u64,
     gauge: Arc<Gauge>,
 }
 
 impl Collector {
-    pub fn new(arena: Arena, clock: Clock, file: Recorder) -> Self {
+    pub fn new(arena: Arena, clock: TickClock, file: Recorder) -> Self {
         Self {
             arena,
             clock,
             file,
             decoder: Decoder::default(),
             dictionary: Dictionary::default(),
-            roster: Roster::new(),
+            roster: IdTables::new(),
             liveness: Liveness::default(),
-            counts: Counts::default(),
+            counts: RecordingCounts::default(),
             coverage: Coverage::default(),
-            engine: Engine::default(),
+            engine: EngineReport::default(),
             marks: Marks::default(),
             ranges: Ranges::default(),
-            moved: Moved::default(),
+            moved: ActivityTracker::default(),
             ended: BTreeMap::new(),
             images: BTreeMap::new(),
-            costs: Costs::default(),
+            costs: ThreadCosts::default(),
             hardware: Hardware::default(),
             homeless: 0,
             begun_ns: clock::now(),
             out_of_memory: false,
             is_cut: false,
-            untold: 0,
+            unreported: 0,
             gauge: Arc::default(),
         }
     }
@@ -139,12 +139,12 @@ impl Collector {
     }
 
     /// Collects until `stop` says that the program has ended, then ends the file.
-    pub fn run(mut self, stop: &Stop) -> Outcome {
+    pub fn run(mut self, stop: &Stop) -> RecordingOutcome {
         let mut idle_passes = 0;
         loop {
             let found = self.pass();
-            self.gauge.tell(self.counted());
-            self.moved.tell(&self.gauge);
+            self.gauge.publish(self.counted());
+            self.moved.publish(&self.gauge);
             self.file.flush_when_due();
             if let Some(end) = stop.requested() {
                 return self.finish(end);
@@ -178,9 +178,9 @@ impl Collector {
             }
             let until = end_ns.or_else(|| gone.then(clock::now));
             let open = match until {
-                Some(end) => Open::UntilNow(end),
-                None if looks => Open::GoOn(now),
-                None => Open::NotLookedAt,
+                Some(end) => OpenCallHandling::UntilNow(end),
+                None if looks => OpenCallHandling::GoOn(now),
+                None => OpenCallHandling::NotLookedAt,
             };
             records += self.drain(channel, info, (gone, open));
         }
@@ -225,7 +225,7 @@ impl Collector {
         &mut self,
         channel: usize,
         info: ascend_trace_ring::ChannelInfo,
-        (gone, open): (bool, Open),
+        (gone, open): (bool, OpenCallHandling),
     ) -> usize {
         let mut introduced = Vec::new();
         let origin = self
@@ -251,8 +251,10 @@ impl Collector {
         // Before the channel gets another owner, and before its records are read: a call that is open
         // now and not among them was running when they were read.
         let mut under_way = match open {
-            Open::NotLookedAt => Vec::new(),
-            Open::GoOn(_) | Open::UntilNow(_) => self.arena.open_calls(channel),
+            OpenCallHandling::NotLookedAt => Vec::new(),
+            OpenCallHandling::GoOn(_) | OpenCallHandling::UntilNow(_) => {
+                self.arena.open_calls(channel)
+            }
         };
         let mut returned = Vec::new();
         let drained = self
@@ -266,7 +268,7 @@ impl Collector {
                 Decoded::Row(row) => {
                     counts.add(row, origin.process);
                     moved.take(row, now);
-                    hardware.told(row, origin.process);
+                    hardware.take(row, origin.process);
                     if let Row::Call(call) = row {
                         calls += 1;
                         last_begin = words.get(1).copied();
@@ -324,7 +326,7 @@ impl Collector {
                     .for_each(|new| dictionary.learn(new)),
                 Decoded::Nothing => unreadable += 1,
             });
-        if let (true, Open::UntilNow(end)) = (gone, open) {
+        if let (true, OpenCallHandling::UntilNow(end)) = (gone, open) {
             let left = ranges.leave(origin, end);
             left.iter().for_each(|row| file.push(row));
             self.end_process(origin.process, end);
@@ -340,18 +342,18 @@ impl Collector {
         calls += self.take_open(&under_way, origin, open);
         self.costs.count(origin.thread, calls);
         match self.roster.settle(channel, drained, clock::now()) {
-            Settled::Lost(loss) => self.lose(loss),
-            Settled::Nonsense => self.damage(1),
-            Settled::Nothing => {}
+            ThreadLosses::Lost(loss) => self.lose(loss),
+            ThreadLosses::Nonsense => self.damage(1),
+            ThreadLosses::Nothing => {}
         }
         drained.records
     }
 
     /// Counts up to now, including those of threads without a channel.
-    fn counted(&self) -> Counted {
+    fn counted(&self) -> RecordedCounts {
         let counts = &self.counts;
         let homeless = self.homeless().unwrap_or(0);
-        Counted {
+        RecordedCounts {
             calls: counts.calls + counts.nested,
             lost: counts.lost_calls + counts.lost_times + counts.lost_others + homeless,
         }
@@ -386,7 +388,7 @@ impl Collector {
         }
     }
 
-    fn finish(mut self, end: End) -> Outcome {
+    fn finish(mut self, end: ProgramEnd) -> RecordingOutcome {
         self.liveness.look_again();
         self.liveness.set_gone(end.pid);
         self.drain_all(None);
@@ -456,7 +458,7 @@ impl Collector {
         if let Some(timed) = stored.and_then(|stored| stored.timed) {
             self.counts.timed = timed;
         }
-        Outcome {
+        RecordingOutcome {
             path,
             attached: self.arena.attached(),
             nested: self.arena.nested(),

@@ -17,22 +17,22 @@ use rustix::process::{Pid, test_kill_process};
 use ascend_trace_ring::ChannelInfo;
 
 use super::clock;
-use nested::{Nested, Search};
-use watch::Watch;
+use nested::{NestedProcesses, PidSearch};
+use watch::PidWatch;
 
 /// Time between looks at a process that has no descriptor.
 const INTERVAL_NS: i64 = 100_000_000;
 
 /// One image of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Member {
+struct ProcessKey {
     pid: u32,
     namespace: u64,
     key: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Known {
+enum WatchState {
     /// The kernel will report its end.
     Watched,
     /// It is in our namespace, and is asked about.
@@ -48,13 +48,13 @@ enum Known {
 
 /// Identity of a process when it was first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Image {
+struct ProcessIdentity {
     key: u64,
     /// Address of its stack, which `exec` changes; `None` where the kernel does not show it.
     stack: Option<u64>,
 }
 
-impl Image {
+impl ProcessIdentity {
     /// Whether both belong to one process, which has replaced one by the other. Without a sign of that,
     /// both may exist: a library that is loaded twice joins twice.
     fn replaces(self, other: Self) -> bool {
@@ -67,13 +67,13 @@ impl Image {
 pub(crate) struct Liveness {
     /// Our pid namespace, 0 when it is not known.
     namespace: u64,
-    members: HashMap<Member, Known>,
+    members: HashMap<ProcessKey, WatchState>,
     /// The latest image of each process.
-    latest: HashMap<(u32, u64), Image>,
+    latest: HashMap<(u32, u64), ProcessIdentity>,
     /// Members that were known to be gone at the last refresh.
-    settled: Vec<Member>,
-    watch: Watch<Member>,
-    nested: Nested,
+    settled: Vec<ProcessKey>,
+    watch: PidWatch<ProcessKey>,
+    nested: NestedProcesses,
 }
 
 impl Default for Liveness {
@@ -83,8 +83,8 @@ impl Default for Liveness {
             members: HashMap::new(),
             latest: HashMap::new(),
             settled: Vec::new(),
-            watch: Watch::new(),
-            nested: Nested::default(),
+            watch: PidWatch::new(),
+            nested: NestedProcesses::default(),
         }
     }
 }
@@ -97,32 +97,34 @@ impl Liveness {
             self.members.remove(&member);
         }
         for member in self.watch.ended() {
-            self.members.insert(member, Known::Gone);
+            self.members.insert(member, WatchState::Gone);
             self.settled.push(member);
         }
     }
 
     /// Whether the process that holds a channel has ended, as of the last refresh.
     pub(crate) fn gone(&mut self, info: ChannelInfo) -> bool {
-        let member = Member {
+        let member = ProcessKey {
             pid: info.pid,
             namespace: info.namespace,
             key: info.process_key,
         };
         let now = clock::now();
         let known = match self.members.get(&member) {
-            Some(Known::Gone) => return true,
-            Some(Known::Watched) => return false,
-            Some(Known::Polled { looked_ns } | Known::Hidden { looked_ns })
+            Some(WatchState::Gone) => return true,
+            Some(WatchState::Watched) => return false,
+            Some(WatchState::Polled { looked_ns } | WatchState::Hidden { looked_ns })
                 if now - looked_ns < INTERVAL_NS =>
             {
                 return false;
             }
-            Some(Known::Polled { .. }) if exists(info.pid) => Known::Polled { looked_ns: now },
-            Some(Known::Polled { .. }) => Known::Gone,
-            Some(Known::Hidden { .. }) | None => self.meet(member, now),
+            Some(WatchState::Polled { .. }) if exists(info.pid) => {
+                WatchState::Polled { looked_ns: now }
+            }
+            Some(WatchState::Polled { .. }) => WatchState::Gone,
+            Some(WatchState::Hidden { .. }) | None => self.meet(member, now),
         };
-        let is_gone = known == Known::Gone;
+        let is_gone = known == WatchState::Gone;
         if is_gone {
             self.settled.push(member);
         }
@@ -135,7 +137,7 @@ impl Liveness {
         self.refresh();
         self.nested.look_again();
         for known in self.members.values_mut() {
-            if let Known::Polled { looked_ns } | Known::Hidden { looked_ns } = known {
+            if let WatchState::Polled { looked_ns } | WatchState::Hidden { looked_ns } = known {
                 *looked_ns = i64::MIN / 2;
             }
         }
@@ -145,26 +147,26 @@ impl Liveness {
     pub(crate) fn set_gone(&mut self, pid: u32) {
         for (member, known) in &mut self.members {
             if member.pid == pid && self.namespace == member.namespace {
-                *known = Known::Gone;
+                *known = WatchState::Gone;
             }
         }
     }
 
     /// Whether the process is known to be there.
     pub(crate) fn is_alive(&self, info: ChannelInfo) -> bool {
-        let member = Member {
+        let member = ProcessKey {
             pid: info.pid,
             namespace: info.namespace,
             key: info.process_key,
         };
         let known = self.members.get(&member);
-        matches!(known, Some(Known::Watched | Known::Polled { .. }))
+        matches!(known, Some(WatchState::Watched | WatchState::Polled { .. }))
     }
 
     /// Finds a process that is seen for the first time.
-    fn meet(&mut self, member: Member, now: i64) -> Known {
+    fn meet(&mut self, member: ProcessKey, now: i64) -> WatchState {
         let is_own = member.namespace == self.namespace;
-        let image = Image {
+        let image = ProcessIdentity {
             key: member.key,
             stack: is_own.then(|| stack_of(member.pid)).flatten(),
         };
@@ -173,50 +175,50 @@ impl Liveness {
         if latest.key < image.key {
             let earlier = std::mem::replace(latest, image);
             if image.replaces(earlier) {
-                let earlier = Member {
+                let earlier = ProcessKey {
                     key: earlier.key,
                     ..member
                 };
                 self.watch.forget(&earlier);
-                self.members.insert(earlier, Known::Gone);
+                self.members.insert(earlier, WatchState::Gone);
             }
         }
         if member.namespace == self.namespace || member.namespace == 0 {
             return match self.find_own(member, now) {
                 // Its namespace may be unknown.
-                Known::Gone if member.namespace == 0 => self.find_nested(member, now),
+                WatchState::Gone if member.namespace == 0 => self.find_nested(member, now),
                 known => known,
             };
         }
         self.find_nested(member, now)
     }
 
-    fn find_own(&mut self, member: Member, now: i64) -> Known {
+    fn find_own(&mut self, member: ProcessKey, now: i64) -> WatchState {
         match self.watch.add(member, member.pid) {
-            Ok(()) => Known::Watched,
-            Err(Errno::SRCH) => Known::Gone,
+            Ok(()) => WatchState::Watched,
+            Err(Errno::SRCH) => WatchState::Gone,
             // No descriptors of processes here, or no more descriptors.
-            Err(_) if exists(member.pid) => Known::Polled { looked_ns: now },
-            Err(_) => Known::Gone,
+            Err(_) if exists(member.pid) => WatchState::Polled { looked_ns: now },
+            Err(_) => WatchState::Gone,
         }
     }
 
-    fn find_nested(&mut self, member: Member, now: i64) -> Known {
+    fn find_nested(&mut self, member: ProcessKey, now: i64) -> WatchState {
         match self.nested.find(member.pid, member.namespace, now) {
-            Search::Found { pid, is_fresh } => match self.watch.add(member, pid) {
+            PidSearch::Found { pid, is_fresh } => match self.watch.add(member, pid) {
                 // Another process has got its pid meanwhile.
-                Ok(()) if nested::is(pid, member.pid, member.namespace) => Known::Watched,
+                Ok(()) if nested::is(pid, member.pid, member.namespace) => WatchState::Watched,
                 Ok(()) | Err(Errno::SRCH) if is_fresh => {
                     self.watch.forget(&member);
-                    Known::Gone
+                    WatchState::Gone
                 }
                 _ => {
                     self.watch.forget(&member);
-                    Known::Hidden { looked_ns: now }
+                    WatchState::Hidden { looked_ns: now }
                 }
             },
-            Search::Absent => Known::Gone,
-            Search::Unknown => Known::Hidden { looked_ns: now },
+            PidSearch::Absent => WatchState::Gone,
+            PidSearch::Unknown => WatchState::Hidden { looked_ns: now },
         }
     }
 }
@@ -299,7 +301,7 @@ mod tests {
         child.wait().unwrap();
         assert!(exists(std::process::id()) && !exists(pid));
         let mut liveness = Liveness {
-            watch: Watch::none(),
+            watch: PidWatch::none(),
             ..Liveness::default()
         };
         let own = info(&liveness, std::process::id(), 1);

@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Function, Part, RetKind, Role};
+use ascend_trace_format::api::{ArgPart, Function, RetKind, Role};
 use ascend_trace_recording::rows::{CallRow, NameRow, RangeRow, Row};
 
-use super::decode::Origin;
+use super::decode::RecordOrigin;
 
 /// A range that has begun.
 #[derive(Clone, Debug)]
-struct Begun {
+struct OpenMark {
     thread: u32,
     begin_ns: i64,
     domain: u64,
@@ -22,14 +22,19 @@ struct Begun {
 pub(crate) struct Marks {
     /// By process and the id that the runtime gave. Without a collector of the vendor's all ids
     /// are the same: then the last one ends first.
-    open: HashMap<(u32, u64), Vec<Begun>>,
+    open: HashMap<(u32, u64), Vec<OpenMark>>,
     /// Ends without a begin yet: another thread's records are read later.
     early: HashMap<(u32, u64), Vec<(u32, i64)>>,
 }
 
 impl Marks {
     /// The row of a call that gives a name or marks time.
-    pub(crate) fn row(&mut self, call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
+    pub(crate) fn row(
+        &mut self,
+        call: &CallRow,
+        function: &Function,
+        at: RecordOrigin,
+    ) -> Option<Row> {
         match function.role {
             Role::Mark => Some(Row::Range(range(
                 at.process,
@@ -42,7 +47,7 @@ impl Marks {
         }
     }
 
-    fn begin(&mut self, call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
+    fn begin(&mut self, call: &CallRow, function: &Function, at: RecordOrigin) -> Option<Row> {
         let id = (at.process, call.ret.cast_unsigned());
         let begun = begun(call, function, at);
         let ends = self.early.get_mut(&id);
@@ -58,8 +63,8 @@ impl Marks {
         None
     }
 
-    fn end(&mut self, call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
-        let id = (at.process, word(call, function, Part::Range)?);
+    fn end(&mut self, call: &CallRow, function: &Function, at: RecordOrigin) -> Option<Row> {
+        let id = (at.process, word(call, function, ArgPart::Range)?);
         let open = self.open.entry(id).or_default();
         let own = open.iter().rposition(|begun| begun.thread == at.thread);
         let place = own.or_else(|| open.len().checked_sub(1));
@@ -83,17 +88,17 @@ impl Marks {
     }
 }
 
-fn begun(call: &CallRow, function: &Function, at: Origin) -> Begun {
+fn begun(call: &CallRow, function: &Function, at: RecordOrigin) -> OpenMark {
     let first = call.strings.first().and_then(Option::as_deref);
-    Begun {
+    OpenMark {
         thread: at.thread,
         begin_ns: call.begin_ns,
-        domain: word(call, function, Part::Domain).unwrap_or(0),
+        domain: word(call, function, ArgPart::Domain).unwrap_or(0),
         name: first.unwrap_or_default().to_owned(),
     }
 }
 
-fn range(process: u32, begun: &Begun, end_ns: i64) -> RangeRow {
+fn range(process: u32, begun: &OpenMark, end_ns: i64) -> RangeRow {
     RangeRow {
         process,
         thread: begun.thread,
@@ -104,12 +109,12 @@ fn range(process: u32, begun: &Begun, end_ns: i64) -> RangeRow {
     }
 }
 
-fn word(call: &CallRow, function: &Function, part: Part) -> Option<u64> {
+fn word(call: &CallRow, function: &Function, part: ArgPart) -> Option<u64> {
     call.args.get(usize::from(function.part(part)?)).copied()
 }
 
 /// The name that a call has given.
-fn name(call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
+fn name(call: &CallRow, function: &Function, at: RecordOrigin) -> Option<Row> {
     let naming = function.names?;
     if function.ret == RetKind::Error && call.ret != 0 {
         return None;
@@ -136,8 +141,8 @@ mod tests {
     use super::*;
     use crate::tables::FUNCTIONS;
 
-    fn at(thread: u32) -> Origin {
-        Origin {
+    fn at(thread: u32) -> RecordOrigin {
+        RecordOrigin {
             process: 1,
             thread,
             tid: thread,
@@ -211,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_names_are_told() {
+    fn marks_and_names_are_rows() {
         let mut marks = Marks::default();
         let mark = call("mstxMarkA", 4, 0, &[1, 0], Some("here"));
         assert_eq!(

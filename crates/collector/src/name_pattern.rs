@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use ascend_trace_format::rank::{RANK_VARIABLES, is_rank};
 
 /// Facts that are known before the program runs.
-pub(super) trait Surroundings {
+pub(super) trait NameContext {
     fn variable(&self, name: &OsStr) -> Option<OsString>;
     fn host(&self) -> String;
 
@@ -23,9 +23,9 @@ pub(super) trait Surroundings {
 }
 
 /// Those of this process.
-pub(super) struct Own;
+pub(super) struct ProcessContext;
 
-impl Surroundings for Own {
+impl NameContext for ProcessContext {
     fn variable(&self, name: &OsStr) -> Option<OsString> {
         std::env::var_os(name)
     }
@@ -38,14 +38,14 @@ impl Surroundings for Own {
 
 /// A name in which nothing but the program's pid is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Name {
+pub(super) struct NamePattern {
     /// The text between the places of the pid.
     pieces: Vec<Vec<u8>>,
 }
 
-impl Name {
+impl NamePattern {
     /// Fills in all but the pid.
-    pub(super) fn expand(pattern: &Path, own: &impl Surroundings) -> anyhow::Result<Self> {
+    pub(super) fn expand(pattern: &Path, own: &impl NameContext) -> anyhow::Result<Self> {
         let shown = pattern.display();
         let mut pieces = vec![Vec::new()];
         let mut rest = pattern.as_os_str().as_bytes();
@@ -115,7 +115,7 @@ impl Name {
 const NO_PATTERN: &str = "after % comes p (the program's pid), r (its rank), h (the host), \
      q{NAME} (a variable of the environment), or a second % for a % in the name";
 
-fn rank(own: &impl Surroundings) -> anyhow::Result<Vec<u8>> {
+fn rank(own: &impl NameContext) -> anyhow::Result<Vec<u8>> {
     let Some(rank) = own.rank() else {
         let names = RANK_VARIABLES.join(", ");
         bail!("there is no rank for %r: none of {names} is a number");
@@ -142,9 +142,9 @@ fn without_slashes(text: &[u8]) -> impl Iterator<Item = u8> {
 mod tests {
     use super::*;
 
-    struct Told(&'static [(&'static str, &'static str)]);
+    struct FixedContext(&'static [(&'static str, &'static str)]);
 
-    impl Surroundings for Told {
+    impl NameContext for FixedContext {
         fn variable(&self, name: &OsStr) -> Option<OsString> {
             let found = self.0.iter().find(|(known, _)| name == *known);
             found.map(|(_, value)| (*value).into())
@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn expand(pattern: &str, told: &'static [(&'static str, &'static str)]) -> String {
-        match Name::expand(Path::new(pattern), &Told(told)) {
+        match NamePattern::expand(Path::new(pattern), &FixedContext(told)) {
             Ok(name) => name.with_pid(42).display().to_string(),
             Err(error) => format!("{error:#}"),
         }
@@ -190,7 +190,8 @@ mod tests {
 
     #[test]
     fn a_name_without_the_pid_is_known_at_once() {
-        let name = |pattern: &str| Name::expand(Path::new(pattern), &Told(&[])).unwrap();
+        let name =
+            |pattern: &str| NamePattern::expand(Path::new(pattern), &FixedContext(&[])).unwrap();
         assert_eq!(name("a%%b").fixed(), Some("a%b".into()));
         assert_eq!(name("a%p").fixed(), None);
     }

@@ -4,12 +4,12 @@ use ascend_trace_format::record::SLOT_WORDS;
 use ascend_trace_recording::rows::Row;
 
 use super::Collector;
-use super::decode::Origin;
+use super::decode::RecordOrigin;
 use crate::tables;
 
 /// What becomes of the calls that a thread has under way.
 #[derive(Clone, Copy)]
-pub(super) enum Open {
+pub(super) enum OpenCallHandling {
     NotLookedAt,
     /// They continue at this time, and are written if they have lasted long.
     GoOn(i64),
@@ -23,22 +23,22 @@ impl Collector {
     pub(super) fn take_open(
         &mut self,
         under_way: &[[u64; SLOT_WORDS]],
-        origin: Origin,
-        open: Open,
+        origin: RecordOrigin,
+        open: OpenCallHandling,
     ) -> u64 {
         let taken = under_way.iter().filter(|words| match open {
-            Open::NotLookedAt => false,
-            Open::GoOn(now_ns) => {
+            OpenCallHandling::NotLookedAt => false,
+            OpenCallHandling::GoOn(now_ns) => {
                 self.note_open(words, origin, now_ns);
                 false
             }
-            Open::UntilNow(end_ns) => self.record_open(words, origin, end_ns),
+            OpenCallHandling::UntilNow(end_ns) => self.record_open(words, origin, end_ns),
         });
         taken.count() as u64
     }
 
     /// Tells of a call that goes on, if it has lasted long.
-    fn note_open(&mut self, words: &[u64; SLOT_WORDS], origin: Origin, now_ns: i64) {
+    fn note_open(&mut self, words: &[u64; SLOT_WORDS], origin: RecordOrigin, now_ns: i64) {
         let begin = words.get(1).copied().unwrap_or(0);
         let (key, begin_ns) = ((origin.thread, begin), self.clock.ns(begin));
         let under_way = &mut self.file.under_way;
@@ -60,7 +60,12 @@ impl Collector {
     }
 
     /// Records a call that was under way until then. Answers whether it makes sense.
-    fn record_open(&mut self, words: &[u64; SLOT_WORDS], origin: Origin, end_ns: i64) -> bool {
+    fn record_open(
+        &mut self,
+        words: &[u64; SLOT_WORDS],
+        origin: RecordOrigin,
+        end_ns: i64,
+    ) -> bool {
         let (functions, clock) = (tables::FUNCTIONS, &self.clock);
         let call = self
             .decoder

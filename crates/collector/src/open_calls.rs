@@ -18,28 +18,28 @@ const SOONEST_NS: i64 = 250_000_000;
 const LATEST_NS: i64 = 10_000_000_000;
 
 /// A thread, and the ticks at which a call of it began.
-type Key = (u32, u64);
+type CallKey = (u32, u64);
 
 #[derive(Debug, Default)]
-pub(crate) struct UnderWay {
-    calls: BTreeMap<Key, Noted>,
+pub(crate) struct OpenCallList {
+    calls: BTreeMap<CallKey, NotedCall>,
     /// Counts the looks.
     look: u64,
     looked_ns: i64,
     /// The running calls in the file have changed, or exist.
     changed: bool,
-    told: bool,
-    told_ns: i64,
+    has_listed: bool,
+    listed_ns: i64,
 }
 
 #[derive(Debug)]
-struct Noted {
+struct NotedCall {
     row: CallRow,
     /// When it was last seen.
     look: u64,
 }
 
-impl UnderWay {
+impl OpenCallList {
     /// Whether it is time to look at all threads; then [`Self::end_look`] comes after that.
     pub(super) fn begin_look(&mut self, now_ns: i64) -> bool {
         let is_due = now_ns - self.looked_ns >= LOOK_NS;
@@ -64,7 +64,7 @@ impl UnderWay {
     }
 
     /// A call is still under way; `false` when it has not been noted before.
-    pub(super) fn goes_on(&mut self, key: Key, now_ns: i64) -> bool {
+    pub(super) fn goes_on(&mut self, key: CallKey, now_ns: i64) -> bool {
         let Some(noted) = self.calls.get_mut(&key) else {
             return false;
         };
@@ -74,14 +74,14 @@ impl UnderWay {
     }
 
     /// A call has lasted long, up to its row's end.
-    pub(super) fn note(&mut self, key: Key, row: CallRow) {
+    pub(super) fn note(&mut self, key: CallKey, row: CallRow) {
         let look = self.look;
-        self.calls.insert(key, Noted { row, look });
+        self.calls.insert(key, NotedCall { row, look });
         self.changed = true;
     }
 
     /// A call is recorded as any other.
-    pub(super) fn ended(&mut self, key: Key) {
+    pub(super) fn ended(&mut self, key: CallKey) {
         if !self.calls.is_empty() && self.calls.remove(&key).is_some() {
             self.changed = true;
         }
@@ -100,7 +100,7 @@ impl UnderWay {
         let pause = lengths
             .min()
             .map(|it| (it / AGAIN).clamp(SOONEST_NS, LATEST_NS));
-        self.changed || pause.is_some_and(|pause| now_ns - self.told_ns >= pause)
+        self.changed || pause.is_some_and(|pause| now_ns - self.listed_ns >= pause)
     }
 
     /// The rows of an update of the file, if anything is new.
@@ -109,10 +109,10 @@ impl UnderWay {
             return None;
         }
         self.changed = false;
-        self.told_ns = now_ns;
-        let had_any = std::mem::replace(&mut self.told, !self.calls.is_empty());
+        self.listed_ns = now_ns;
+        let had_any = std::mem::replace(&mut self.has_listed, !self.calls.is_empty());
         let rows = self.calls.values().map(|noted| noted.row.clone());
-        (had_any || self.told).then(|| rows.collect())
+        (had_any || self.has_listed).then(|| rows.collect())
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    fn look(calls: &mut UnderWay, now_ns: i64, seen: &[Key]) {
+    fn look(calls: &mut OpenCallList, now_ns: i64, seen: &[CallKey]) {
         assert!(calls.begin_look(now_ns));
         for key in seen {
             if !calls.goes_on(*key, now_ns) {
@@ -141,8 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_told_of_while_it_lasts_and_taken_back_when_it_ends() {
-        let mut calls = UnderWay::default();
+    fn a_call_is_listed_while_it_lasts_and_removed_when_it_ends() {
+        let mut calls = OpenCallList::default();
         assert!(!calls.is_long(0, 99 * MS));
         assert!(calls.is_long(0, 100 * MS));
         look(&mut calls, 100 * MS, &[(1, 7)]);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_call_that_nobody_sees_any_more_has_ended() {
-        let mut calls = UnderWay::default();
+        let mut calls = OpenCallList::default();
         look(&mut calls, 100 * MS, &[(1, 7), (2, 8)]);
         calls.take_news(100 * MS);
         look(&mut calls, 150 * MS, &[(2, 8)]);
@@ -167,8 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_told_is_not_taken_back() {
-        let mut calls = UnderWay::default();
+    fn a_call_that_was_never_listed_is_not_removed() {
+        let mut calls = OpenCallList::default();
         look(&mut calls, 100 * MS, &[(1, 7)]);
         calls.ended((1, 7));
         assert_eq!(calls.take_news(100 * MS), None);
@@ -177,9 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn where_thousands_wait_only_the_longest_are_told_of() {
-        let mut calls = UnderWay::default();
-        let keys: Vec<Key> = (0..1000).map(|thread| (thread, 1)).collect();
+    fn of_thousands_of_waiting_calls_the_longest_are_listed() {
+        let mut calls = OpenCallList::default();
+        let keys: Vec<CallKey> = (0..1000).map(|thread| (thread, 1)).collect();
         look(&mut calls, 100 * MS, &keys);
         assert!(!calls.is_long(0, 999 * MS));
         assert!(calls.is_long(0, 1000 * MS));

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::rows::{CallRow, Ending, Row};
-use ascend_trace_ring::Nested;
+use ascend_trace_ring::NestedRecorder;
 
 use super::dictionary::Dictionary;
-use super::storage::Stored;
+use super::storage::StorageResult;
 
 /// Collected amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RecordingCounts {
     /// Calls of the programs, and calls that libraries made inside those.
     pub calls: u64,
     pub nested: u64,
@@ -36,7 +36,7 @@ pub struct Counts {
     pub last_caller: Option<u32>,
 }
 
-impl Counts {
+impl RecordingCounts {
     pub fn add(&mut self, row: &Row, process: u32) {
         match row {
             Row::Call(call) => {
@@ -69,7 +69,7 @@ impl Counts {
     }
 }
 
-impl Counts {
+impl RecordingCounts {
     /// Notes a call that returned something else than 0, if that is an error.
     #[cold]
     pub(super) fn note_failure(&mut self, call: &CallRow, dictionary: &Dictionary) {
@@ -83,27 +83,27 @@ impl Counts {
 
 /// How a recording went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RecordingOutcome {
     /// None for standard output.
     pub path: Option<PathBuf>,
     /// Processes that the interposer was loaded into.
     pub attached: u32,
     /// Recorders inside this recording. The processes that they started are in their traces.
-    pub nested: Vec<Nested>,
+    pub nested: Vec<NestedRecorder>,
     /// Processes that recorded anything.
     pub processes: usize,
     /// Processes that outlived the program; the recording has ended for them.
     pub still_running: usize,
     /// What became of the file; `None` if the thread that writes it failed.
-    pub stored: Option<Stored>,
-    pub counts: Counts,
+    pub stored: Option<StorageResult>,
+    pub counts: RecordingCounts,
     /// Report of an engine that patches functions, if one was used.
     pub engine: Option<String>,
     /// Messages about the hardware log, if it was requested.
     pub log: Vec<String>,
 }
 
-impl Outcome {
+impl RecordingOutcome {
     /// Of a recording with a failed collecting thread: its content is not known.
     pub fn failed(path: Option<PathBuf>) -> Self {
         Self {
@@ -113,7 +113,7 @@ impl Outcome {
             processes: 0,
             still_running: 0,
             stored: None,
-            counts: Counts::default(),
+            counts: RecordingCounts::default(),
             engine: None,
             log: Vec::new(),
         }

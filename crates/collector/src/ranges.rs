@@ -6,12 +6,12 @@ use ascend_trace_format::range::{PAUSE_ID, RangeKind};
 use ascend_trace_format::record::kinds;
 use ascend_trace_recording::rows::{RangeRow, Row};
 
-use super::clock::Clock;
-use super::decode::{Origin, string};
+use super::clock::TickClock;
+use super::decode::{RecordOrigin, string};
 
 /// A range that has begun.
 #[derive(Clone, Debug)]
-struct Begun {
+struct OpenRange {
     id: u64,
     row: RangeRow,
 }
@@ -25,11 +25,11 @@ const EARLY: usize = 1024;
 /// Ranges that have begun and not ended, of each thread from the outside in.
 #[derive(Debug, Default)]
 pub(crate) struct Ranges {
-    open: BTreeMap<(u32, u32), Vec<Begun>>,
+    open: BTreeMap<(u32, u32), Vec<OpenRange>>,
     /// By process: when its last backward passes ended.
     passes: BTreeMap<u32, VecDeque<i64>>,
     /// Pauses of the recording that last, by process and id: another thread may end one.
-    pauses: BTreeMap<(u32, u64), Begun>,
+    pauses: BTreeMap<(u32, u64), OpenRange>,
     /// Ends of pauses without a begin yet, by process and id.
     early: BTreeMap<(u32, u64), i64>,
     /// How many there were by process, and for how many nanoseconds.
@@ -40,22 +40,22 @@ impl Ranges {
     /// A range begins. Returns the rows that this ends: a pause with an end that was read before.
     pub(crate) fn begin(
         &mut self,
-        told: &kinds::RangeBegin<'_>,
-        at: Origin,
-        clock: &Clock,
+        record: &kinds::RangeBegin<'_>,
+        at: RecordOrigin,
+        clock: &TickClock,
     ) -> Option<Row> {
-        let begin_ns = clock.ns(told.at);
+        let begin_ns = clock.ns(record.at);
         let row = RangeRow {
             process: at.process,
             thread: at.thread,
             begin_ns,
             end_ns: begin_ns,
-            domain: told.kind.domain(),
-            name: string(told.name),
+            domain: record.kind.domain(),
+            name: string(record.name),
         };
-        let begun = Begun { id: told.id, row };
-        let key = (at.process, told.id);
-        if told.kind != RangeKind::Pause {
+        let begun = OpenRange { id: record.id, row };
+        let key = (at.process, record.id);
+        if record.kind != RangeKind::Pause {
             let open = self.open.entry((at.process, at.thread)).or_default();
             open.push(begun);
         } else if let Some(end_ns) = self.early.remove(&key) {
@@ -70,27 +70,27 @@ impl Ranges {
     /// ends were lost.
     pub(crate) fn end(
         &mut self,
-        told: &kinds::RangeEnd,
-        at: Origin,
-        clock: &Clock,
+        record: &kinds::RangeEnd,
+        at: RecordOrigin,
+        clock: &TickClock,
     ) -> impl Iterator<Item = Row> {
-        let end_ns = clock.ns(told.at);
-        if let Some(begun) = self.pauses.remove(&(at.process, told.id)) {
+        let end_ns = clock.ns(record.at);
+        if let Some(begun) = self.pauses.remove(&(at.process, record.id)) {
             return rows(vec![self.count_pause(begun, end_ns)], end_ns);
         }
-        if told.id & PAUSE_ID != 0 {
+        if record.id & PAUSE_ID != 0 {
             if self.early.len() < EARLY {
-                self.early.insert((at.process, told.id), end_ns);
+                self.early.insert((at.process, record.id), end_ns);
             }
             return rows(Vec::new(), end_ns);
         }
         let open = self.open.entry((at.process, at.thread)).or_default();
-        let place = open.iter().rposition(|begun| begun.id == told.id);
+        let place = open.iter().rposition(|begun| begun.id == record.id);
         let mut ended = open.split_off(place.unwrap_or(open.len()));
-        if told.is_void && !ended.is_empty() {
+        if record.is_void && !ended.is_empty() {
             ended.remove(0);
         }
-        let is_pass = |it: &Begun| is(it, RangeKind::Phase) && it.row.name == "backward";
+        let is_pass = |it: &OpenRange| is(it, RangeKind::Phase) && it.row.name == "backward";
         if ended.first().is_some_and(is_pass) {
             let passes = self.passes.entry(at.process).or_default();
             passes.truncate(PASSES - 1);
@@ -100,7 +100,7 @@ impl Ranges {
     }
 
     /// Ends the open ranges of a thread that has ended.
-    pub(crate) fn leave(&mut self, at: Origin, end_ns: i64) -> Vec<Row> {
+    pub(crate) fn leave(&mut self, at: RecordOrigin, end_ns: i64) -> Vec<Row> {
         let open = self.open.remove(&(at.process, at.thread));
         let passes = self.passes.get(&at.process);
         left(open.unwrap_or_default(), passes, end_ns)
@@ -129,7 +129,7 @@ impl Ranges {
             .chain(pauses)
     }
 
-    fn count_pause(&mut self, begun: Begun, end_ns: i64) -> Begun {
+    fn count_pause(&mut self, begun: OpenRange, end_ns: i64) -> OpenRange {
         let counted = self.paused.entry(begun.row.process).or_default();
         counted.0 += 1;
         counted.1 += end_ns.saturating_sub(begun.row.begin_ns).max(0);
@@ -144,14 +144,14 @@ impl Ranges {
     }
 }
 
-fn is(begun: &Begun, kind: RangeKind) -> bool {
+fn is(begun: &OpenRange, kind: RangeKind) -> bool {
     begun.row.domain == kind.domain()
 }
 
 /// Ranges that were left open. Autograd's threads do not know when a backward pass is over: their last range of
 /// gradients ends with it.
-fn left(open: Vec<Begun>, passes: Option<&VecDeque<i64>>, end_ns: i64) -> Vec<Row> {
-    let end = |begun: &Begun| {
+fn left(open: Vec<OpenRange>, passes: Option<&VecDeque<i64>>, end_ns: i64) -> Vec<Row> {
+    let end = |begun: &OpenRange| {
         let latest = passes.into_iter().flatten().copied();
         let later = latest.take_while(|end| *end >= begun.row.begin_ns);
         let over = later.last().filter(|_| is(begun, RangeKind::Backward));
@@ -163,7 +163,7 @@ fn left(open: Vec<Begun>, passes: Option<&VecDeque<i64>>, end_ns: i64) -> Vec<Ro
         .collect()
 }
 
-fn rows(ended: Vec<Begun>, end_ns: i64) -> impl Iterator<Item = Row> {
+fn rows(ended: Vec<OpenRange>, end_ns: i64) -> impl Iterator<Item = Row> {
     ended.into_iter().map(move |mut begun| {
         begun.row.end_ns = end_ns.max(begun.row.begin_ns);
         Row::Range(begun.row)
@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    const AT: Origin = Origin {
+    const AT: RecordOrigin = RecordOrigin {
         process: 1,
         thread: 2,
         tid: 3,
@@ -187,22 +187,22 @@ mod tests {
     }
 
     fn begin_kind(ranges: &mut Ranges, kind: RangeKind, id: u64, at: u64, name: &str) {
-        let told = kinds::RangeBegin {
+        let record = kinds::RangeBegin {
             kind,
             id,
             at,
             name: Text::new(name.as_bytes()),
         };
-        ranges.begin(&told, AT, &Clock::monotonic());
+        ranges.begin(&record, AT, &TickClock::monotonic());
     }
 
     fn end(ranges: &mut Ranges, id: u64, at: u64) -> Vec<(String, i64, i64)> {
-        let told = kinds::RangeEnd {
+        let record = kinds::RangeEnd {
             id,
             is_void: false,
             at,
         };
-        shown(ranges.end(&told, AT, &Clock::monotonic()))
+        shown(ranges.end(&record, AT, &TickClock::monotonic()))
     }
 
     fn shown(rows: impl IntoIterator<Item = Row>) -> Vec<(String, i64, i64)> {
@@ -241,12 +241,12 @@ mod tests {
         let mut ranges = Ranges::default();
         begin(&mut ranges, 1, 10, "step");
         begin(&mut ranges, 2, 20, "forward");
-        let told = kinds::RangeEnd {
+        let record = kinds::RangeEnd {
             id: 1,
             is_void: true,
             at: 30,
         };
-        let left = shown(ranges.end(&told, AT, &Clock::monotonic()));
+        let left = shown(ranges.end(&record, AT, &TickClock::monotonic()));
         assert_eq!(left, [range("forward", 20, 30)]);
         assert!(shown(ranges.close(90, |_| None)).is_empty());
     }
@@ -265,14 +265,14 @@ mod tests {
     fn gradients_of_the_last_pass_end_with_its_phase() {
         let mut ranges = Ranges::default();
         begin_kind(&mut ranges, RangeKind::Phase, 1, 10, "backward");
-        let other = Origin { thread: 5, ..AT };
-        let told = kinds::RangeBegin {
+        let other = RecordOrigin { thread: 5, ..AT };
+        let record = kinds::RangeBegin {
             kind: RangeKind::Backward,
             id: 2,
             at: 20,
             name: Text::new(b"layer"),
         };
-        ranges.begin(&told, other, &Clock::monotonic());
+        ranges.begin(&record, other, &TickClock::monotonic());
         assert_eq!(end(&mut ranges, 1, 40), [range("backward", 10, 40)]);
         // One that computes nothing.
         begin_kind(&mut ranges, RangeKind::Phase, 3, 50, "backward");
@@ -282,8 +282,8 @@ mod tests {
 
     #[test]
     fn another_thread_ends_a_pause_whose_begin_may_be_read_later() {
-        let other = Origin { thread: 9, ..AT };
-        let clock = Clock::monotonic();
+        let other = RecordOrigin { thread: 9, ..AT };
+        let clock = TickClock::monotonic();
         for early in [false, true] {
             let mut ranges = Ranges::default();
             let begin = kinds::RangeBegin {

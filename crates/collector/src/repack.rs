@@ -18,14 +18,14 @@ const LARGE: u64 = 8192;
 
 /// Facts about a file that may be worth repacking.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Written {
+pub(super) struct RepackInput {
     pub(super) rows: u64,
     /// Batches that they came in.
     pub(super) batches: u64,
     pub(super) bytes: u64,
 }
 
-impl Written {
+impl RepackInput {
     fn is_worth_it(&self) -> bool {
         self.bytes <= MOST_BYTES && self.batches > 2 && self.rows / self.batches < LARGE
     }
@@ -33,7 +33,7 @@ impl Written {
 
 /// Replaces the file, if that makes it shorter, and returns its new length. `own` is the written file;
 /// another file that has got its name meanwhile is not touched.
-pub(super) fn repack(path: &Path, own: &File, written: Written) -> Option<u64> {
+pub(super) fn repack(path: &Path, own: &File, written: RepackInput) -> Option<u64> {
     if !written.is_worth_it() {
         return None;
     }
@@ -103,7 +103,7 @@ mod tests {
     const BATCHES: u64 = 50;
 
     /// A file of small chunks.
-    fn write(path: &Path) -> (File, Written) {
+    fn write(path: &Path) -> (File, RepackInput) {
         let file = File::create(path).unwrap();
         let (session, tables) = (SessionRow::default(), TablesRow::default());
         let mut writer = Writer::create(&file, &session, &tables).unwrap();
@@ -117,7 +117,7 @@ mod tests {
             writer.flush().unwrap();
         }
         writer.finish(EndRow::default()).unwrap();
-        let written = Written {
+        let written = RepackInput {
             rows: BATCHES,
             batches: BATCHES,
             bytes: file.metadata().unwrap().len(),
@@ -168,18 +168,18 @@ mod tests {
 
     #[test]
     fn large_chunks_and_long_files_are_left_alone() {
-        let small = Written {
+        let small = RepackInput {
             rows: 1000,
             batches: 10,
             bytes: 10_000,
         };
         assert!(small.is_worth_it());
         let rows = 100_000;
-        assert!(!Written { rows, ..small }.is_worth_it());
+        assert!(!RepackInput { rows, ..small }.is_worth_it());
         let bytes = 1 << 30;
-        assert!(!Written { bytes, ..small }.is_worth_it());
+        assert!(!RepackInput { bytes, ..small }.is_worth_it());
         assert!(
-            !Written {
+            !RepackInput {
                 batches: 1,
                 ..small
             }

@@ -19,31 +19,31 @@ const MOST: usize = 1 << 22;
 
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
-    numbers: Numbers,
-    codes: Numbers,
+    numbers: HashNumbers,
+    codes: HashNumbers,
 }
 
 /// Numbers, from 1, of the hashes of a process.
 #[derive(Debug, Default)]
-struct Numbers(HashMap<(u32, u64), Noted>);
+struct HashNumbers(HashMap<(u32, u64), NumberedHash>);
 
 #[derive(Debug)]
-struct Noted {
+struct NumberedHash {
     number: u32,
     /// The file contains its subject.
-    is_told: bool,
+    is_described: bool,
 }
 
-impl Numbers {
-    fn noted(&mut self, process: u32, id: u64) -> Option<&mut Noted> {
+impl HashNumbers {
+    fn noted(&mut self, process: u32, id: u64) -> Option<&mut NumberedHash> {
         let next = self.0.len() + 1;
         let key = (process, id);
         if next > MOST && !self.0.contains_key(&key) {
             return None;
         }
-        let noted = self.0.entry(key).or_insert(Noted {
+        let noted = self.0.entry(key).or_insert(NumberedHash {
             number: u32::try_from(next).unwrap_or(u32::MAX),
-            is_told: false,
+            is_described: false,
         });
         Some(noted)
     }
@@ -55,8 +55,8 @@ impl Numbers {
     /// The number of a subject that the file does not contain yet.
     fn new_number(&mut self, process: u32, id: u64) -> Option<u32> {
         let noted = self.noted(process, id)?;
-        let is_told = std::mem::replace(&mut noted.is_told, true);
-        (!is_told).then_some(noted.number)
+        let is_described = std::mem::replace(&mut noted.is_described, true);
+        (!is_described).then_some(noted.number)
     }
 }
 
@@ -67,28 +67,28 @@ impl Stacks {
     }
 
     /// The row of a stack; `None` when the file has it.
-    pub(crate) fn row(&mut self, told: &kinds::Stack<'_>, process: u32) -> Option<StackRow> {
+    pub(crate) fn row(&mut self, record: &kinds::Stack<'_>, process: u32) -> Option<StackRow> {
         Some(StackRow {
             process,
-            stack: self.numbers.new_number(process, told.id)?,
-            frames: self.frames(told.frames, process),
+            stack: self.numbers.new_number(process, record.id)?,
+            frames: self.frames(record.frames, process),
         })
     }
 
     /// The row of code of Python; `None` when the file has it.
-    pub(crate) fn code(&mut self, told: &kinds::Code<'_>, process: u32) -> Option<CodeRow> {
+    pub(crate) fn code(&mut self, record: &kinds::Code<'_>, process: u32) -> Option<CodeRow> {
         Some(CodeRow {
             process,
-            code: self.codes.new_number(process, told.number)?,
-            function: string(told.function),
-            file: string(told.file),
+            code: self.codes.new_number(process, record.number)?,
+            function: string(record.function),
+            file: string(record.file),
         })
     }
 
     /// The frames as the file has them.
-    fn frames(&mut self, told: Text<'_, MAX_LONG_TEXT>, process: u32) -> String {
+    fn frames(&mut self, record: Text<'_, MAX_LONG_TEXT>, process: u32) -> String {
         let mut room = [0; MAX_LONG_TEXT];
-        let (words, _) = told.copy(&mut room).as_chunks();
+        let (words, _) = record.copy(&mut room).as_chunks();
         let mut text = String::new();
         for word in words.iter().map(|bytes| u64::from_ne_bytes(*bytes)) {
             if !text.is_empty() {
@@ -109,18 +109,18 @@ impl Stacks {
 }
 
 /// The row of an object.
-pub(crate) fn object(told: &kinds::Object<'_>, process: u32) -> ObjectRow {
+pub(crate) fn object(record: &kinds::Object<'_>, process: u32) -> ObjectRow {
     let mut room = [0; _];
     let mut build_id = String::new();
-    for byte in told.build_id.copy(&mut room) {
+    for byte in record.build_id.copy(&mut room) {
         let _ = write!(build_id, "{byte:02x}");
     }
     ObjectRow {
         process,
-        object: told.number.into(),
-        base: told.base,
+        object: record.number.into(),
+        base: record.base,
         build_id,
-        path: string(told.path),
+        path: string(record.path),
     }
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn object(told: &kinds::Object<'_>, process: u32) -> ObjectRow {
 mod tests {
     use super::*;
 
-    fn told(id: u64, frames: &[u8]) -> kinds::Stack<'_> {
+    fn record(id: u64, frames: &[u8]) -> kinds::Stack<'_> {
         kinds::Stack {
             id,
             frames: Text::new(frames),
@@ -140,16 +140,19 @@ mod tests {
         let mut stacks = Stacks::default();
         assert_eq!(stacks.number(1, 77), Some(1), "a call may come first");
         let words = [3 << OBJECT_AT | 0x1234u64, 0xabc].map(u64::to_ne_bytes);
-        let row = stacks.row(&told(77, words.as_flattened()), 1);
+        let row = stacks.row(&record(77, words.as_flattened()), 1);
         let expected = StackRow {
             process: 1,
             stack: 1,
             frames: "3:1234 0:abc".to_owned(),
         };
         assert_eq!(row, Some(expected));
-        assert_eq!(stacks.row(&told(77, &[]), 1), None);
+        assert_eq!(stacks.row(&record(77, &[]), 1), None);
         // Another process may have the same hash.
-        assert_eq!(stacks.row(&told(77, &[]), 2).map(|row| row.stack), Some(2));
+        assert_eq!(
+            stacks.row(&record(77, &[]), 2).map(|row| row.stack),
+            Some(2)
+        );
         assert_eq!(stacks.number(1, 77), Some(1));
     }
 
@@ -159,7 +162,7 @@ mod tests {
         let word = |code: u64, line: u64| IS_PYTHON | code << LINE_BITS | line;
         let words = [word(0x7f_1234_5678, 42), 2 << OBJECT_AT | 0x10, word(9, 0)];
         let bytes = words.map(u64::to_ne_bytes);
-        let row = stacks.row(&told(5, bytes.as_flattened()), 1).unwrap();
+        let row = stacks.row(&record(5, bytes.as_flattened()), 1).unwrap();
         assert_eq!(row.frames, "p1:42 2:10 p2:0");
         let code = kinds::Code {
             number: 9,
@@ -175,13 +178,13 @@ mod tests {
 
     #[test]
     fn an_object_has_its_build_id_in_hexadecimal() {
-        let told = kinds::Object {
+        let record = kinds::Object {
             number: 9,
             base: 0x5500,
             build_id: Text::new(&[0xab, 0x01]),
             path: Text::new(b"/bin/train"),
         };
-        let row = object(&told, 4);
+        let row = object(&record, 4);
         assert_eq!((row.process, row.object, row.base), (4, 9, 0x5500));
         assert_eq!((&*row.build_id, &*row.path), ("ab01", "/bin/train"));
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// How the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct ProgramEnd {
     pub pid: u32,
     /// The status that the tool passes on.
     pub status: i32,
@@ -14,17 +14,17 @@ pub struct End {
 /// Set once, by the thread that waited for the program.
 #[derive(Default)]
 pub struct Stop {
-    end: Mutex<Option<End>>,
+    end: Mutex<Option<ProgramEnd>>,
     changed: Condvar,
 }
 
 impl Stop {
-    pub fn request(&self, end: End) {
+    pub fn request(&self, end: ProgramEnd) {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
         self.changed.notify_all();
     }
 
-    pub fn requested(&self) -> Option<End> {
+    pub fn requested(&self) -> Option<ProgramEnd> {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -14,8 +14,8 @@ use ascend_trace_recording::file::{Batch, ChunkWriter, Encoder};
 use ascend_trace_recording::rows::{EndRow, LossRow, Row};
 
 use super::file::name;
-use super::repack::{Written, repack};
-use crate::Say;
+use super::repack::{RepackInput, repack};
+use crate::Notify;
 
 /// Batches that may wait for the disk, a few hundred kilobytes each. When there are as many, the
 /// collector waits, the channels fill up, and what then finds no room is counted as lost there.
@@ -23,7 +23,7 @@ const QUEUE: usize = 16;
 
 /// The file, where a write that fails half way leaves nothing behind.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct TraceOutput {
     file: File,
     /// Bytes that were written whole; of a regular file also its length.
     sound: u64,
@@ -32,7 +32,7 @@ pub(super) struct Output {
 
 /// A batch in the file: the last one is removed again where the end has no room.
 #[derive(Debug)]
-struct Kept {
+struct LastBatch {
     /// Bytes of the file before it.
     before: u64,
     calls: u64,
@@ -40,7 +40,7 @@ struct Kept {
     lost: LossRow,
 }
 
-impl Output {
+impl TraceOutput {
     /// `owned`: the file is ours from its first byte.
     pub(super) fn new(file: File, owned: bool) -> Self {
         let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
@@ -60,7 +60,7 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for TraceOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_all(bytes).map(|()| bytes.len())
     }
@@ -83,7 +83,7 @@ impl Write for Output {
 
 /// What became of the rows that were handed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stored {
+pub struct StorageResult {
     /// Bytes in the file.
     pub bytes: u64,
     /// Calls and other rows that could not be written.
@@ -93,32 +93,32 @@ pub struct Stored {
     pub timed: Option<u64>,
 }
 
-enum Message {
+enum StorageMessage {
     Rows(Batch),
     End(EndRow),
 }
 
 /// The writing thread.
 pub(super) struct Storage {
-    queue: SyncSender<Message>,
-    thread: JoinHandle<Stored>,
+    queue: SyncSender<StorageMessage>,
+    thread: JoinHandle<StorageResult>,
 }
 
 impl Storage {
     /// `path` is where the file is; none for standard output.
     pub(super) fn start(
-        writer: ChunkWriter<Output>,
+        writer: ChunkWriter<TraceOutput>,
         path: Option<PathBuf>,
-        say: Say,
+        say: Notify,
     ) -> io::Result<Self> {
         let (queue, messages) = sync_channel(QUEUE);
-        let store = Store {
+        let store = BatchWriter {
             writer,
             path,
             say,
-            written: Written::default(),
+            written: RepackInput::default(),
             has_failed: false,
-            stored: Stored::default(),
+            stored: StorageResult::default(),
             unsaid: LossRow::default(),
             last: None,
         };
@@ -131,37 +131,37 @@ impl Storage {
     pub(super) fn write(&self, batch: Batch) {
         if !batch.is_empty() {
             // The thread lives as long as its queue.
-            let _ = self.queue.send(Message::Rows(batch));
+            let _ = self.queue.send(StorageMessage::Rows(batch));
         }
     }
 
     /// Ends the file properly if it can still be written, and returns the result.
-    pub(super) fn finish(self, end: EndRow) -> Option<Stored> {
-        let _ = self.queue.send(Message::End(end));
+    pub(super) fn finish(self, end: EndRow) -> Option<StorageResult> {
+        let _ = self.queue.send(StorageMessage::End(end));
         drop(self.queue);
         self.thread.join().ok()
     }
 }
 
-struct Store {
-    writer: ChunkWriter<Output>,
+struct BatchWriter {
+    writer: ChunkWriter<TraceOutput>,
     path: Option<PathBuf>,
-    say: Say,
-    written: Written,
+    say: Notify,
+    written: RepackInput,
     has_failed: bool,
-    stored: Stored,
+    stored: StorageResult,
     /// Losses that the file does not contain.
     unsaid: LossRow,
     /// The last batch in the file.
-    last: Option<Kept>,
+    last: Option<LastBatch>,
 }
 
-impl Store {
-    fn run(mut self, messages: &Receiver<Message>) -> Stored {
+impl BatchWriter {
+    fn run(mut self, messages: &Receiver<StorageMessage>) -> StorageResult {
         for message in messages {
             match message {
-                Message::Rows(batch) => self.rows(&batch),
-                Message::End(end) => self.end(&end),
+                StorageMessage::Rows(batch) => self.rows(&batch),
+                StorageMessage::End(end) => self.end(&end),
             }
         }
         self.stored.timed = self.writer.timed();
@@ -181,7 +181,7 @@ impl Store {
             let before = self.writer.output().sound;
             match self.writer.write(batch) {
                 Ok(()) => {
-                    self.last = Some(Kept {
+                    self.last = Some(LastBatch {
                         before,
                         calls: batch.calls(),
                         others: batch.others(),
@@ -281,19 +281,19 @@ mod tests {
         }
     }
 
-    fn writer(path: &Path) -> ChunkWriter<Output> {
-        let output = Output::new(File::create(path).unwrap(), true);
+    fn writer(path: &Path) -> ChunkWriter<TraceOutput> {
+        let output = TraceOutput::new(File::create(path).unwrap(), true);
         ChunkWriter::create(output, &SessionRow::default(), &TablesRow::default()).unwrap()
     }
 
-    fn store(path: &Path) -> Store {
-        Store {
+    fn store(path: &Path) -> BatchWriter {
+        BatchWriter {
             writer: writer(path),
             path: None,
             say: |_| {},
-            written: Written::default(),
+            written: RepackInput::default(),
             has_failed: false,
-            stored: Stored::default(),
+            stored: StorageResult::default(),
             unsaid: LossRow::default(),
             last: None,
         }
@@ -350,7 +350,7 @@ mod tests {
     fn a_write_that_fails_half_way_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
-        let mut output = Output::new(File::create(&path).unwrap(), true);
+        let mut output = TraceOutput::new(File::create(&path).unwrap(), true);
         output.write_all(b"whole").unwrap();
         // Half a chunk gets through.
         output.file.write_all(b"hal").unwrap();

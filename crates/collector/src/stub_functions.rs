@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ascend_trace_format::api::{Blocks, Part, RetKind, Role, TaskKind};
+use ascend_trace_format::api::{ArgPart, Blocks, RetKind, Role, TaskKind};
 use ascend_trace_format::record::{STUB, Shape, kinds};
 use ascend_trace_recording::rows::{ArgRow, FunctionRow};
 
@@ -12,16 +12,16 @@ use crate::tables;
 
 /// Facts about such functions from records.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct StubFunctions {
     /// By process and index of the record.
     numbers: HashMap<(u32, u16), u16>,
     /// By shape and name.
     known: BTreeMap<(Shape, String), u16>,
-    /// New ones since the last [`Found::new_ones`].
+    /// New ones since the last [`StubFunctions::new_ones`].
     new: Vec<FunctionRow>,
 }
 
-impl Found {
+impl StubFunctions {
     /// The place of a function that a process calls by this index.
     pub(crate) fn number(&self, process: u32, index: u16) -> Option<u16> {
         match index {
@@ -31,14 +31,14 @@ impl Found {
     }
 
     /// Takes the name of a function; a new one takes the next place.
-    pub(crate) fn take(&mut self, told: &kinds::Function<'_>, process: u32) {
+    pub(crate) fn take(&mut self, record: &kinds::Function<'_>, process: u32) {
         let next = u16::try_from(tables::FUNCTIONS.len() + self.known.len());
-        let (Ok(next), Some(index)) = (next, STUB.checked_add(told.index)) else {
+        let (Ok(next), Some(index)) = (next, STUB.checked_add(record.index)) else {
             return;
         };
         let number = *self
             .known
-            .entry((told.shape, string(told.name)))
+            .entry((record.shape, string(record.name)))
             .or_insert_with_key(|(shape, name)| {
                 self.new.push(described(*shape, name));
                 next
@@ -80,7 +80,7 @@ fn described(shape: Shape, name: &str) -> FunctionRow {
             role: Role::Task.name().to_owned(),
             task: TaskKind::Kernel.name().to_owned(),
             stream: Some(3),
-            parts: [(Part::Executor.name().to_owned(), 2)].into(),
+            parts: [(ArgPart::Executor.name().to_owned(), 2)].into(),
             args: [
                 ("workspace", "pointer"),
                 ("workspaceSize", "size"),
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_name_has_one_place_whatever_processes_call_it() {
-        let mut found = Found::default();
+        let mut found = StubFunctions::default();
         let place = tables::FUNCTIONS.len() as u16;
         found.take(&function(0, Shape::Submitting, "aclnnOwn"), 1);
         let new: Vec<_> = found.new_ones().collect();
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn an_index_that_no_stub_has_is_left_alone() {
-        let mut found = Found::default();
+        let mut found = StubFunctions::default();
         found.take(&function(STUB, Shape::Unknown, "aclOther"), 1);
         assert_eq!(found.new_ones().count(), 0);
     }

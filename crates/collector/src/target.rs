@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 
-use super::name_pattern::{Name, Own, Surroundings};
-use crate::Say;
+use super::name_pattern::{NameContext, NamePattern, ProcessContext};
+use crate::Notify;
 
 /// Where the recording goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,63 +41,63 @@ const LONGEST: usize = 180;
 
 /// An open file, and the remaining work on its name.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenedTarget {
     pub(super) file: File,
     /// None for standard output.
     pub(super) path: Option<PathBuf>,
     /// This recording has made the file.
     pub(super) is_own: bool,
-    wanted: Wanted,
+    wanted: FinalName,
 }
 
 /// The name that a file gets when the program has been started.
 #[derive(Debug)]
-enum Wanted {
+enum FinalName {
     /// It has it.
     This,
     /// The name of another file. Its lock is held until the rename.
     Replace { path: PathBuf, old: File },
     /// A name that depends on the program's pid, or one next to it.
-    Late { name: Name },
+    Late { name: NamePattern },
 }
 
 impl Target {
-    /// Opens the file for writing. Until [`Opened::settle`] it may have a provisional name, and no
+    /// Opens the file for writing. Until [`OpenedTarget::settle`] it may have a provisional name, and no
     /// existing file is touched.
-    pub(super) fn open(&self) -> anyhow::Result<Opened> {
+    pub(super) fn open(&self) -> anyhow::Result<OpenedTarget> {
         match self {
             Self::Named { path, force } => named(path, *force),
             Self::Default { name } => {
-                let pattern = default_pattern(name, &Own);
-                late(Name::expand(&pattern, &Own)?)
+                let pattern = default_pattern(name, &ProcessContext);
+                late(NamePattern::expand(&pattern, &ProcessContext)?)
             }
-            Self::Standard => Ok(Opened {
+            Self::Standard => Ok(OpenedTarget {
                 file: standard_output()?,
                 path: None,
                 is_own: false,
-                wanted: Wanted::This,
+                wanted: FinalName::This,
             }),
         }
     }
 }
 
-impl Opened {
+impl OpenedTarget {
     /// Gives the file its final name, now that the program runs and its pid is known.
-    pub(super) fn settle(&mut self, pid: u32, say: Say) {
+    pub(super) fn settle(&mut self, pid: u32, say: Notify) {
         let Some(path) = &mut self.path else { return };
-        let mut is_told = false;
-        let wanted = match std::mem::replace(&mut self.wanted, Wanted::This) {
-            Wanted::This => return,
-            Wanted::Replace { path: wanted, old } => {
+        let mut is_reported = false;
+        let wanted = match std::mem::replace(&mut self.wanted, FinalName::This) {
+            FinalName::This => return,
+            FinalName::Replace { path: wanted, old } => {
                 // Under the lock of the replaced file, so that no other recorder replaces it now.
                 if is_named(&old, &wanted) && fs::rename(&path, &wanted).is_ok() {
                     *path = wanted;
                     return;
                 }
-                is_told = true;
+                is_reported = true;
                 wanted
             }
-            Wanted::Late { name } => name.with_pid(pid),
+            FinalName::Late { name } => name.with_pid(pid),
         };
         for candidate in (1..TRIES).map(|number| numbered(&wanted, number)) {
             match rename_without_replacing(path, &candidate) {
@@ -110,7 +110,7 @@ impl Opened {
                 Err(_) => break,
             }
         }
-        if is_told && *path != wanted {
+        if is_reported && *path != wanted {
             let (wanted, path) = (wanted.display(), path.display());
             say(&format!(
                 "{wanted} could not be replaced; the trace is {path}"
@@ -130,7 +130,7 @@ impl Opened {
 }
 
 /// `./NAME-PID.atrace`, or `./NAME-rankRANK-PID.atrace`.
-fn default_pattern(program: &str, own: &impl Surroundings) -> PathBuf {
+fn default_pattern(program: &str, own: &impl NameContext) -> PathBuf {
     let mut name = program.to_owned();
     name.truncate(name.floor_char_boundary(LONGEST));
     let name = name.replace('%', "%%");
@@ -140,26 +140,26 @@ fn default_pattern(program: &str, own: &impl Surroundings) -> PathBuf {
     PathBuf::from(format!("./{name}{rank}-%p.atrace"))
 }
 
-fn named(pattern: &Path, force: bool) -> anyhow::Result<Opened> {
-    let name = Name::expand(pattern, &Own)?;
+fn named(pattern: &Path, force: bool) -> anyhow::Result<OpenedTarget> {
+    let name = NamePattern::expand(pattern, &ProcessContext)?;
     let Some(path) = name.fixed() else {
         return late(name);
     };
     match create(&path) {
-        Ok(file) => own(file, path, Wanted::This),
+        Ok(file) => own(file, path, FinalName::This),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => existing(path, force),
         Err(error) => Err(error).with_context(|| cannot(&path)),
     }
 }
 
 /// A file with a name that is known later.
-fn late(name: Name) -> anyhow::Result<Opened> {
+fn late(name: NamePattern) -> anyhow::Result<OpenedTarget> {
     let (file, path) = provisional(&name.without_pid())?;
-    own(file, path, Wanted::Late { name })
+    own(file, path, FinalName::Late { name })
 }
 
 /// An existing file.
-fn existing(path: PathBuf, force: bool) -> anyhow::Result<Opened> {
+fn existing(path: PathBuf, force: bool) -> anyhow::Result<OpenedTarget> {
     let shown = path.display();
     let found = fs::metadata(&path).with_context(|| cannot(&path))?;
     if found.is_dir() {
@@ -168,11 +168,11 @@ fn existing(path: PathBuf, force: bool) -> anyhow::Result<Opened> {
     if !found.is_file() {
         // A pipe or a device: nothing that could be replaced.
         let file = OpenOptions::new().write(true).open(&path);
-        return Ok(Opened {
+        return Ok(OpenedTarget {
             file: file.with_context(|| cannot(&path))?,
             path: Some(path),
             is_own: false,
-            wanted: Wanted::This,
+            wanted: FinalName::This,
         });
     }
     if !force {
@@ -190,15 +190,15 @@ fn existing(path: PathBuf, force: bool) -> anyhow::Result<Opened> {
         bail!(busy(&path));
     }
     let (file, new) = provisional(&path)?;
-    own(file, new, Wanted::Replace { path, old })
+    own(file, new, FinalName::Replace { path, old })
 }
 
-fn own(file: File, path: PathBuf, wanted: Wanted) -> anyhow::Result<Opened> {
+fn own(file: File, path: PathBuf, wanted: FinalName) -> anyhow::Result<OpenedTarget> {
     if !lock(&file) {
         // Between creation and lock, another recorder has begun to replace it.
         bail!(busy(&path));
     }
-    Ok(Opened {
+    Ok(OpenedTarget {
         file,
         path: Some(path),
         is_own: true,
@@ -258,7 +258,7 @@ fn busy(path: &Path) -> String {
 
 /// Advice for several equal recordings that need different files.
 fn several() -> &'static str {
-    match Own.rank() {
+    match ProcessContext.rank() {
         Some(_) => "; put %r (the rank) in the name to give each its own file",
         None => "; put %p (the program's pid) in the name to give each run its own file",
     }
@@ -307,7 +307,7 @@ mod tests {
 
     use super::*;
 
-    fn open(path: &Path, force: bool) -> anyhow::Result<Opened> {
+    fn open(path: &Path, force: bool) -> anyhow::Result<OpenedTarget> {
         let path = path.to_owned();
         Target::Named { path, force }.open()
     }
@@ -404,8 +404,8 @@ mod tests {
 
     #[test]
     fn a_default_name_has_the_rank_and_is_short_enough() {
-        struct Ranked(Option<&'static str>);
-        impl Surroundings for Ranked {
+        struct RankContext(Option<&'static str>);
+        impl NameContext for RankContext {
             fn variable(&self, name: &std::ffi::OsStr) -> Option<std::ffi::OsString> {
                 self.0.filter(|_| name == "RANK").map(Into::into)
             }
@@ -413,7 +413,7 @@ mod tests {
                 String::new()
             }
         }
-        let pattern = |name: &str, rank| default_pattern(name, &Ranked(rank));
+        let pattern = |name: &str, rank| default_pattern(name, &RankContext(rank));
         assert_eq!(pattern("app", None), Path::new("./app-%p.atrace"));
         assert_eq!(
             pattern("a%p", Some("3")),

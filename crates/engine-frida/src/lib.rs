@@ -10,7 +10,7 @@
 use std::mem::ManuallyDrop;
 
 use ascend_trace_engine::Patcher;
-use ascend_trace_format::engine::{Engine, Host, Outcome, Patch, VERSION};
+use ascend_trace_format::engine::{EngineTable, HostTable, PatchOutcome, PatchRequest, VERSION};
 use frida_gum::interceptor::Interceptor;
 use frida_gum::{Gum, NativePointer};
 
@@ -37,10 +37,10 @@ unsafe impl Patcher for Frida {
         self.0.begin_transaction();
     }
 
-    unsafe fn replace(&mut self, entry: usize, replacement: usize) -> Result<usize, Outcome> {
+    unsafe fn replace(&mut self, entry: usize, replacement: usize) -> Result<usize, PatchOutcome> {
         match self.0.replace_fast(pointer(entry), pointer(replacement)) {
             Ok(original) if !original.is_null() => Ok(original.0 as usize),
-            _ => Err(Outcome::Refused),
+            _ => Err(PatchOutcome::Refused),
         }
     }
 
@@ -49,14 +49,14 @@ unsafe impl Patcher for Frida {
     }
 }
 
-unsafe extern "C" fn install(host: *const Host, patches: *mut Patch, count: usize) {
+unsafe extern "C" fn install(host: *const HostTable, patches: *mut PatchRequest, count: usize) {
     // SAFETY: the caller obeys the contract of the table.
     unsafe {
         ascend_trace_engine::install(host, patches, count, || Box::new(Frida::obtain()));
     }
 }
 
-static ENGINE: Engine = Engine {
+static ENGINE: EngineTable = EngineTable {
     version: VERSION,
     install,
 };
@@ -64,6 +64,6 @@ static ENGINE: Engine = Engine {
 /// The one way in, see `ascend_trace_format::engine`.
 // SAFETY: the name belongs to this agreement alone.
 #[unsafe(no_mangle)]
-pub extern "C" fn ascend_trace_engine() -> *const Engine {
+pub extern "C" fn ascend_trace_engine() -> *const EngineTable {
     &raw const ENGINE
 }

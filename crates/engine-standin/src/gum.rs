@@ -12,7 +12,7 @@ pub const WRONG_SIGNATURE: c_int = -1;
 pub const ALREADY_REPLACED: c_int = -2;
 
 /// A patch that takes effect when the transaction ends.
-struct Patch {
+struct PendingPatch {
     entry: usize,
     replacement: usize,
 }
@@ -20,7 +20,7 @@ struct Patch {
 #[derive(Default)]
 struct InterceptorState {
     in_transaction: bool,
-    waiting: Vec<Patch>,
+    waiting: Vec<PendingPatch>,
     replaced: BTreeSet<usize>,
 }
 
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn gum_interceptor_replace_fast(
             unsafe { *original = copy as *mut c_void };
         }
         state.replaced.insert(entry);
-        state.waiting.push(Patch { entry, replacement });
+        state.waiting.push(PendingPatch { entry, replacement });
         if !state.in_transaction {
             commit(state);
         }

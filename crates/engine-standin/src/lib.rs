@@ -14,7 +14,7 @@ mod relocated_code;
 use core::ffi::c_void;
 
 use ascend_trace_engine::Patcher;
-use ascend_trace_format::engine::{Engine, Host, Outcome, Patch, VERSION};
+use ascend_trace_format::engine::{EngineTable, HostTable, PatchOutcome, PatchRequest, VERSION};
 
 /// Uses the functions of [`gum`] as the bindings do.
 struct StandIn(*mut c_void);
@@ -27,7 +27,7 @@ unsafe impl Patcher for StandIn {
         unsafe { gum::gum_interceptor_begin_transaction(self.0) };
     }
 
-    unsafe fn replace(&mut self, entry: usize, replacement: usize) -> Result<usize, Outcome> {
+    unsafe fn replace(&mut self, entry: usize, replacement: usize) -> Result<usize, PatchOutcome> {
         let mut original = core::ptr::null_mut();
         let (entry, replacement) = (entry as *mut c_void, replacement as *mut c_void);
         // SAFETY: as above; the functions are the caller's to vouch for.
@@ -36,7 +36,7 @@ unsafe impl Patcher for StandIn {
         };
         match code {
             gum::OK => Ok(original as usize),
-            _ => Err(Outcome::Refused),
+            _ => Err(PatchOutcome::Refused),
         }
     }
 
@@ -46,7 +46,7 @@ unsafe impl Patcher for StandIn {
     }
 }
 
-unsafe extern "C" fn install(host: *const Host, patches: *mut Patch, count: usize) {
+unsafe extern "C" fn install(host: *const HostTable, patches: *mut PatchRequest, count: usize) {
     let make = || {
         gum::gum_init_embedded();
         Box::new(StandIn(gum::gum_interceptor_obtain())) as Box<dyn Patcher>
@@ -55,7 +55,7 @@ unsafe extern "C" fn install(host: *const Host, patches: *mut Patch, count: usiz
     unsafe { ascend_trace_engine::install(host, patches, count, make) };
 }
 
-static ENGINE: Engine = Engine {
+static ENGINE: EngineTable = EngineTable {
     version: VERSION,
     install,
 };
@@ -63,6 +63,6 @@ static ENGINE: Engine = Engine {
 /// The one way in, see `ascend_trace_format::engine`.
 // SAFETY: the name belongs to this agreement alone.
 #[unsafe(no_mangle)]
-pub extern "C" fn ascend_trace_engine() -> *const Engine {
+pub extern "C" fn ascend_trace_engine() -> *const EngineTable {
     &raw const ENGINE
 }

@@ -3,36 +3,36 @@
 pub mod arm;
 pub mod x86;
 
-use ascend_trace_format::engine::Outcome;
+use ascend_trace_format::engine::PatchOutcome;
 
 /// Bytes at a function's begin that a patch may take, on both architectures: a jump to any address.
 pub const PATCH: usize = 16;
 
 /// Result of the examination of a function's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CodeVerdict {
     /// It can be patched; this number of bytes, in whole instructions, is moved elsewhere.
     Sound(usize),
     /// It is nothing but a jump to this address.
     JumpsTo(usize),
     /// It is nothing but a jump to the address that is stored here.
     JumpsThrough(usize),
-    Refused(Outcome),
+    Refused(PatchOutcome),
 }
 
 /// Examines all bytes of the function at this address.
-pub fn examine(code: &[u8], address: usize) -> Verdict {
+pub fn examine(code: &[u8], address: usize) -> CodeVerdict {
     #[cfg(target_arch = "x86_64")]
     return x86::examine(code, address);
     #[cfg(target_arch = "aarch64")]
     return arm::examine(code, address);
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    Verdict::Refused(Outcome::Undecodable)
+    CodeVerdict::Refused(PatchOutcome::Undecodable)
 }
 
 /// Where the code at `address` jumps on to, if that is all that it does. The bytes are those that
 /// could be read there, and may reach beyond the function.
-pub fn jump(code: &[u8], address: usize) -> Option<Verdict> {
+pub fn jump(code: &[u8], address: usize) -> Option<CodeVerdict> {
     #[cfg(target_arch = "x86_64")]
     return x86::jump(code, address);
     #[cfg(target_arch = "aarch64")]
@@ -53,9 +53,9 @@ pub fn is_lazy_binding(code: &[u8]) -> bool {
 
 /// Offsets that the function's own branches go to, as far as a patch could matter.
 #[derive(Default)]
-struct Targets(u64);
+struct BranchTargets(u64);
 
-impl Targets {
+impl BranchTargets {
     /// Remembers a branch to `target` in a function that begins at `address`.
     fn note(&mut self, target: usize, address: usize) {
         let offset = target.wrapping_sub(address);

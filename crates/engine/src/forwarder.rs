@@ -5,9 +5,9 @@
 //! table, or read a slot that the loader has not filled yet. So it is followed here, and the body
 //! is patched.
 
-use ascend_trace_format::engine::Outcome;
+use ascend_trace_format::engine::PatchOutcome;
 
-use crate::code::{self, Verdict};
+use crate::code::{self, CodeVerdict};
 
 /// Jumps that are followed, the linker's own included.
 const MOST_JUMPS: usize = 8;
@@ -15,7 +15,7 @@ const MOST_JUMPS: usize = 8;
 const JUMP: usize = 64;
 
 /// Access to the mapped memory of the program.
-pub trait Memory {
+pub trait ProgramMemory {
     /// The code from an address to the end of its mapping.
     fn code(&self, address: usize) -> Option<&[u8]>;
     /// A word of mapped memory.
@@ -28,7 +28,7 @@ pub trait Memory {
 
 /// The place of the patch for a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct PatchPoint {
     pub address: usize,
     /// Bytes of it that are moved elsewhere.
     pub moved: usize,
@@ -37,57 +37,63 @@ pub struct Entry {
 }
 
 /// Finds the place to patch for the function at `address` with this length, 0 if not known.
-pub fn entry(memory: &dyn Memory, address: usize, length: usize) -> Result<Entry, Outcome> {
+pub fn entry(
+    memory: &dyn ProgramMemory,
+    address: usize,
+    length: usize,
+) -> Result<PatchPoint, PatchOutcome> {
     let (mut at, mut length) = (address, length);
     for jumps in 0..=MOST_JUMPS {
         let is_forwarded = jumps > 0;
         let or_target = |outcome| {
             if is_forwarded {
-                Outcome::TargetUnknown
+                PatchOutcome::TargetUnknown
             } else {
                 outcome
             }
         };
         if memory.is_own(at) {
-            return Err(Outcome::LeadsToWrapper);
+            return Err(PatchOutcome::LeadsToWrapper);
         }
-        let rest = memory.code(at).ok_or(or_target(Outcome::NotCode))?;
+        let rest = memory.code(at).ok_or(or_target(PatchOutcome::NotCode))?;
         match judge(rest, at, length) {
-            Verdict::Sound(moved) => {
-                return Ok(Entry {
+            CodeVerdict::Sound(moved) => {
+                return Ok(PatchPoint {
                     address: at,
                     moved,
                     is_forwarded,
                 });
             }
-            Verdict::Refused(Outcome::SizeUnknown) => return Err(or_target(Outcome::SizeUnknown)),
-            Verdict::Refused(outcome) => return Err(outcome),
-            Verdict::JumpsTo(target) => at = target,
-            Verdict::JumpsThrough(slot) => at = bound(memory, slot)?,
+            CodeVerdict::Refused(PatchOutcome::SizeUnknown) => {
+                return Err(or_target(PatchOutcome::SizeUnknown));
+            }
+            CodeVerdict::Refused(outcome) => return Err(outcome),
+            CodeVerdict::JumpsTo(target) => at = target,
+            CodeVerdict::JumpsThrough(slot) => at = bound(memory, slot)?,
         }
         length = memory.length(at);
     }
-    Err(Outcome::TargetUnknown)
+    Err(PatchOutcome::TargetUnknown)
 }
 
 /// A function of known length by all of its code, other code by its first instruction.
-fn judge(rest: &[u8], at: usize, length: usize) -> Verdict {
+fn judge(rest: &[u8], at: usize, length: usize) -> CodeVerdict {
     match rest.get(..length) {
         Some(code) if length > 0 => code::examine(code, at),
         _ => {
             let head = rest.get(..JUMP).unwrap_or(rest);
-            code::jump(head, at).unwrap_or(Verdict::Refused(Outcome::SizeUnknown))
+            code::jump(head, at).unwrap_or(CodeVerdict::Refused(PatchOutcome::SizeUnknown))
         }
     }
 }
 
 /// The target of a slot of the linker's table.
-fn bound(memory: &dyn Memory, slot: usize) -> Result<usize, Outcome> {
-    let target = memory.word(slot).ok_or(Outcome::TargetUnknown)?;
+fn bound(memory: &dyn ProgramMemory, slot: usize) -> Result<usize, PatchOutcome> {
+    let target = memory.word(slot).ok_or(PatchOutcome::TargetUnknown)?;
     let is_lazy = memory.code(target).is_some_and(code::is_lazy_binding);
     // An empty slot is a weak reference, or one that the loader has yet to fill.
     if target == 0 || is_lazy {
-        return Err(Outcome::NotBound);
+        return Err(PatchOutcome::NotBound);
     }
     Ok(target)
 }
@@ -98,13 +104,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[derive(Default)]
-    struct Fake {
+    struct FakeMemory {
         code: BTreeMap<usize, Vec<u8>>,
         words: BTreeMap<usize, usize>,
         own: usize,
     }
 
-    impl Fake {
+    impl FakeMemory {
         /// A function that can be patched.
         fn body(mut self, at: usize) -> Self {
             self.code.insert(at, [&[0x90; 20][..], &[0xc3]].concat());
@@ -128,12 +134,12 @@ mod tests {
             self
         }
 
-        fn entry(&self, at: usize) -> Result<Entry, Outcome> {
+        fn entry(&self, at: usize) -> Result<PatchPoint, PatchOutcome> {
             entry(self, at, self.length(at))
         }
     }
 
-    impl Memory for Fake {
+    impl ProgramMemory for FakeMemory {
         fn code(&self, address: usize) -> Option<&[u8]> {
             self.code.get(&address).map(Vec::as_slice)
         }
@@ -151,8 +157,8 @@ mod tests {
         }
     }
 
-    fn at(address: usize, is_forwarded: bool) -> Result<Entry, Outcome> {
-        Ok(Entry {
+    fn at(address: usize, is_forwarded: bool) -> Result<PatchPoint, PatchOutcome> {
+        Ok(PatchPoint {
             address,
             moved: 16,
             is_forwarded,
@@ -161,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_body_is_patched_itself_and_a_forwarder_at_its_target() {
-        let memory = Fake::default()
+        let memory = FakeMemory::default()
             .jump(0x1000, 0x2000)
             .table(0x2000, 0x3000, 0x4000)
             .body(0x4000);
@@ -172,37 +178,39 @@ mod tests {
     #[test]
     fn what_is_not_bound_yet_is_not_followed() {
         let lazy = |target| {
-            let mut memory = Fake::default().table(0x1000, 0x3000, target);
+            let mut memory = FakeMemory::default().table(0x1000, 0x3000, target);
             let binding = vec![0x68, 1, 0, 0, 0, 0xe9, 0, 0xff, 0xff, 0xff];
             memory.code.insert(0x1006, binding);
             memory.entry(0x1000)
         };
-        assert_eq!(lazy(0x1006), Err(Outcome::NotBound));
-        assert_eq!(lazy(0), Err(Outcome::NotBound));
+        assert_eq!(lazy(0x1006), Err(PatchOutcome::NotBound));
+        assert_eq!(lazy(0), Err(PatchOutcome::NotBound));
     }
 
     #[test]
     fn a_jump_to_a_wrapper_or_to_nowhere_is_refused() {
-        let mut memory = Fake::default().jump(0x1000, 0x2000);
-        assert_eq!(memory.entry(0x1000), Err(Outcome::TargetUnknown));
+        let mut memory = FakeMemory::default().jump(0x1000, 0x2000);
+        assert_eq!(memory.entry(0x1000), Err(PatchOutcome::TargetUnknown));
         memory.own = 0x2000;
-        assert_eq!(memory.entry(0x1000), Err(Outcome::LeadsToWrapper));
-        assert_eq!(memory.entry(0x5000), Err(Outcome::NotCode));
-        let slot = Fake::default().table(0x1000, 0x3000, 0x9999);
-        assert_eq!(slot.entry(0x1000), Err(Outcome::TargetUnknown));
+        assert_eq!(memory.entry(0x1000), Err(PatchOutcome::LeadsToWrapper));
+        assert_eq!(memory.entry(0x5000), Err(PatchOutcome::NotCode));
+        let slot = FakeMemory::default().table(0x1000, 0x3000, 0x9999);
+        assert_eq!(slot.entry(0x1000), Err(PatchOutcome::TargetUnknown));
     }
 
     #[test]
     fn jumps_in_a_circle_end() {
-        let memory = Fake::default().jump(0x1000, 0x2000).jump(0x2000, 0x1000);
-        assert_eq!(memory.entry(0x1000), Err(Outcome::TargetUnknown));
+        let memory = FakeMemory::default()
+            .jump(0x1000, 0x2000)
+            .jump(0x2000, 0x1000);
+        assert_eq!(memory.entry(0x1000), Err(PatchOutcome::TargetUnknown));
     }
 
     #[test]
     fn code_of_unknown_length_is_refused() {
-        let memory = Fake::default().body(0x1000);
-        assert_eq!(entry(&memory, 0x1000, 0), Err(Outcome::SizeUnknown));
+        let memory = FakeMemory::default().body(0x1000);
+        assert_eq!(entry(&memory, 0x1000, 0), Err(PatchOutcome::SizeUnknown));
         // Longer than the mapping.
-        assert_eq!(entry(&memory, 0x1000, 99), Err(Outcome::SizeUnknown));
+        assert_eq!(entry(&memory, 0x1000, 99), Err(PatchOutcome::SizeUnknown));
     }
 }

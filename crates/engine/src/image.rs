@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use libc::Elf64_Sym;
 
-use crate::forwarder::Memory;
+use crate::forwarder::ProgramMemory;
 
 /// Asks `dladdr1` for the symbol's entry.
 const RTLD_DL_SYMENT: c_int = 1;
@@ -17,12 +17,12 @@ struct Segment {
 
 /// A snapshot of the program's memory. Objects that are unloaded later make it wrong: it is only used
 /// while nothing is unloaded, because all objects that it reads are pinned.
-pub(crate) struct Image {
+pub(crate) struct MemoryImage {
     segments: Vec<Segment>,
     own: [usize; 2],
 }
 
-impl Image {
+impl MemoryImage {
     /// `own` is the interposer's memory: first address and length.
     pub(crate) fn now(own: [usize; 2]) -> Self {
         let mut segments = Vec::<Segment>::new();
@@ -43,7 +43,7 @@ impl Image {
 }
 
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: `data` is the vector of `Image::now`, `info` the loader's valid description.
+    // SAFETY: `data` is the vector of `MemoryImage::now`, `info` the loader's valid description.
     let (info, segments) = unsafe { (&*info, &mut *data.cast::<Vec<Segment>>()) };
     for index in 0..usize::from(info.dlpi_phnum) {
         // SAFETY: the table has this many entries.
@@ -59,7 +59,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c
     0
 }
 
-impl Memory for Image {
+impl ProgramMemory for MemoryImage {
     fn code(&self, address: usize) -> Option<&[u8]> {
         let length = self.readable(address, libc::PF_X)?;
         // SAFETY: a mapped segment that can be read; nothing is unloaded while this is borrowed.
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn functions_of_mapped_libraries_have_code_and_length() {
-        let image = Image::now([0, 0]);
+        let image = MemoryImage::now([0, 0]);
         let getpid = libc::getpid as *const () as usize;
         assert!(image.code(getpid).is_some_and(|code| code.len() > 8));
         assert!(image.length(getpid) > 0);
@@ -113,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_is_told_apart() {
-        let image = Image::now([0x1000, 16]);
+    fn bytes_that_are_no_code_are_recognised() {
+        let image = MemoryImage::now([0x1000, 16]);
         let local = 0usize;
         assert!(image.code((&raw const local) as usize).is_none());
         static VALUE: usize = 77;

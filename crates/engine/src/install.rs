@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use ascend_trace_format::engine::{Host, Outcome, Patch, VERSION};
+use ascend_trace_format::engine::{HostTable, PatchOutcome, PatchRequest, VERSION};
 
-use crate::forwarder::{self, Memory};
-use crate::image::Image;
+use crate::forwarder::{self, ProgramMemory};
+use crate::image::MemoryImage;
 use crate::plan::{self, Candidate};
 use crate::{protection, threads};
 
@@ -26,7 +26,7 @@ pub unsafe trait Patcher {
     /// # Safety
     /// `entry` must be that of a function that can be patched and stays loaded, `replacement` a
     /// function that takes its calls.
-    unsafe fn replace(&mut self, entry: usize, replacement: usize) -> Result<usize, Outcome>;
+    unsafe fn replace(&mut self, entry: usize, replacement: usize) -> Result<usize, PatchOutcome>;
 
     fn commit(&mut self);
 }
@@ -40,8 +40,8 @@ static TAKEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 /// As `Engine::install`: `host` must be null or valid, `patches` must lead to `count` of them, with
 /// functions that stay loaded and replacements for them.
 pub unsafe fn install(
-    host: *const Host,
-    patches: *mut Patch,
+    host: *const HostTable,
+    patches: *mut PatchRequest,
     count: usize,
     patcher: impl FnOnce() -> Box<dyn Patcher>,
 ) {
@@ -63,12 +63,12 @@ pub unsafe fn install(
 }
 
 fn work(
-    host: &Host,
-    patches: &mut [Patch],
+    host: &HostTable,
+    patches: &mut [PatchRequest],
     taken: &mut BTreeSet<usize>,
     patcher: impl FnOnce() -> Box<dyn Patcher>,
 ) {
-    let image = Image::now(host.own);
+    let image = MemoryImage::now(host.own);
     let mut candidates = Vec::new();
     for (index, patch) in patches.iter_mut().enumerate() {
         if patch.replacement == 0 {
@@ -80,7 +80,7 @@ fn work(
         }
     }
     let plan = plan::settle(&candidates, taken);
-    let tell = |patches: &mut [Patch], index: usize, outcome: Outcome| {
+    let tell = |patches: &mut [PatchRequest], index: usize, outcome: PatchOutcome| {
         if let Some(patch) = patches.get_mut(index) {
             patch.outcome = outcome as u32;
         }
@@ -106,23 +106,23 @@ fn work(
 }
 
 /// What forbids to patch anything now.
-fn obstacle(planned: &[Candidate]) -> Option<Outcome> {
+fn obstacle(planned: &[Candidate]) -> Option<PatchOutcome> {
     if planned.is_empty() {
         return None;
     }
     if !protection::can_be_changed() {
-        return Some(Outcome::CodeIsLocked);
+        return Some(PatchOutcome::CodeIsLocked);
     }
     let ranges: Vec<_> = planned
         .iter()
         .map(|it| it.entry.address..it.entry.address + it.entry.moved)
         .collect();
-    (!threads::are_away(&ranges)).then_some(Outcome::ThreadsRunning)
+    (!threads::are_away(&ranges)).then_some(PatchOutcome::ThreadsRunning)
 }
 
 fn apply(
-    host: &Host,
-    patches: &mut [Patch],
+    host: &HostTable,
+    patches: &mut [PatchRequest],
     planned: &[Candidate],
     taken: &mut BTreeSet<usize>,
     patcher: &mut dyn Patcher,
@@ -140,9 +140,9 @@ fn apply(
                 patch.entry = entry.address;
                 taken.insert(entry.address);
                 if entry.is_forwarded {
-                    Outcome::PatchedAtTarget
+                    PatchOutcome::PatchedAtTarget
                 } else {
-                    Outcome::Patched
+                    PatchOutcome::Patched
                 }
             }
             Err(outcome) => outcome,
@@ -158,26 +158,29 @@ fn apply(
 mod tests {
     use super::*;
 
-    unsafe extern "C" fn publish(_: *const Patch, _: usize) {}
+    unsafe extern "C" fn publish(_: *const PatchRequest, _: usize) {}
 
     #[test]
     fn who_forked_while_another_thread_patched_neither_waits_nor_patches() {
         let taken = TAKEN.lock().unwrap();
-        let host = Host {
+        let host = HostTable {
             version: VERSION,
             own: [0; 2],
             publish,
         };
-        let mut patch = Patch {
+        let mut patch = PatchRequest {
             address: publish as *const () as usize,
             size: 64,
             replacement: 1,
-            ..Patch::default()
+            ..PatchRequest::default()
         };
         let nobody = || -> Box<dyn Patcher> { panic!("there is nothing to patch with") };
         // SAFETY: one patch, which is not used.
         unsafe { install(&raw const host, &raw mut patch, 1, nobody) };
-        assert_eq!(Outcome::from_code(patch.outcome), Some(Outcome::Untried));
+        assert_eq!(
+            PatchOutcome::from_code(patch.outcome),
+            Some(PatchOutcome::Untried)
+        );
         drop(taken);
     }
 }

@@ -2,39 +2,39 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_format::engine::Outcome;
+use ascend_trace_format::engine::PatchOutcome;
 
-use crate::forwarder::Entry;
+use crate::forwarder::PatchPoint;
 
 /// A function that could be patched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     /// Its place in the caller's list.
     pub(crate) index: usize,
-    pub(crate) entry: Entry,
+    pub(crate) entry: PatchPoint,
 }
 
 /// The patches to make, and the refused candidates.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct PatchPlan {
     pub(crate) patched: Vec<Candidate>,
-    pub(crate) refused: Vec<(usize, Outcome)>,
+    pub(crate) refused: Vec<(usize, PatchOutcome)>,
 }
 
 /// Rejects functions that share their code, because their calls cannot be distinguished. `taken` has
 /// the entries of earlier patches.
-pub(crate) fn settle(candidates: &[Candidate], taken: &BTreeSet<usize>) -> Plan {
+pub(crate) fn settle(candidates: &[Candidate], taken: &BTreeSet<usize>) -> PatchPlan {
     let mut by_entry: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
     for candidate in candidates {
         let place = by_entry.entry(candidate.entry.address).or_default();
         place.push(*candidate);
     }
-    let mut plan = Plan::default();
+    let mut plan = PatchPlan::default();
     for (address, group) in &by_entry {
         match chosen(group).filter(|_| !taken.contains(address)) {
             Some(chosen) if !overlaps(&chosen.entry, &by_entry) => plan.take(chosen, group),
-            Some(chosen) => plan.refuse_all(group, Some(chosen), Outcome::SharedCode),
-            None => plan.refuse_all(group, None, Outcome::SharedCode),
+            Some(chosen) => plan.refuse_all(group, Some(chosen), PatchOutcome::SharedCode),
+            None => plan.refuse_all(group, None, PatchOutcome::SharedCode),
         }
     }
     plan
@@ -52,24 +52,28 @@ fn chosen(group: &[Candidate]) -> Option<Candidate> {
 }
 
 /// Whether another function begins within the moved bytes.
-fn overlaps(entry: &Entry, by_entry: &BTreeMap<usize, Vec<Candidate>>) -> bool {
+fn overlaps(entry: &PatchPoint, by_entry: &BTreeMap<usize, Vec<Candidate>>) -> bool {
     let end = entry.address.saturating_add(entry.moved);
     let mut inside = by_entry.range(entry.address + 1..end);
     inside.next().is_some()
 }
 
-impl Plan {
+impl PatchPlan {
     fn take(&mut self, chosen: Candidate, group: &[Candidate]) {
         self.patched.push(chosen);
         let others = group.iter().filter(|it| it.index != chosen.index);
         self.refused
-            .extend(others.map(|it| (it.index, Outcome::LeadsToHooked)));
+            .extend(others.map(|it| (it.index, PatchOutcome::LeadsToHooked)));
     }
 
-    fn refuse_all(&mut self, group: &[Candidate], chosen: Option<Candidate>, own: Outcome) {
+    fn refuse_all(&mut self, group: &[Candidate], chosen: Option<Candidate>, own: PatchOutcome) {
         for candidate in group {
             let leads = candidate.entry.is_forwarded && chosen != Some(*candidate);
-            let outcome = if leads { Outcome::SharedTarget } else { own };
+            let outcome = if leads {
+                PatchOutcome::SharedTarget
+            } else {
+                own
+            };
             self.refused.push((candidate.index, outcome));
         }
     }
@@ -82,7 +86,7 @@ mod tests {
     fn candidate(index: usize, address: usize, is_forwarded: bool) -> Candidate {
         Candidate {
             index,
-            entry: Entry {
+            entry: PatchPoint {
                 address,
                 moved: 16,
                 is_forwarded,
@@ -90,7 +94,7 @@ mod tests {
         }
     }
 
-    fn plan(list: &[(usize, bool)], taken: &[usize]) -> (Vec<usize>, Vec<(usize, Outcome)>) {
+    fn plan(list: &[(usize, bool)], taken: &[usize]) -> (Vec<usize>, Vec<(usize, PatchOutcome)>) {
         let candidates: Vec<_> = list
             .iter()
             .enumerate()
@@ -116,7 +120,10 @@ mod tests {
         assert!(patched.is_empty());
         assert_eq!(
             refused,
-            [(0, Outcome::SharedTarget), (1, Outcome::SharedTarget)]
+            [
+                (0, PatchOutcome::SharedTarget),
+                (1, PatchOutcome::SharedTarget)
+            ]
         );
     }
 
@@ -124,7 +131,7 @@ mod tests {
     fn a_forwarder_to_a_function_with_a_name_leaves_the_code_to_it() {
         let (patched, refused) = plan(&[(0x1000, true), (0x1000, false)], &[]);
         assert_eq!(patched, [1]);
-        assert_eq!(refused, [(0, Outcome::LeadsToHooked)]);
+        assert_eq!(refused, [(0, PatchOutcome::LeadsToHooked)]);
     }
 
     #[test]
@@ -133,12 +140,12 @@ mod tests {
         assert!(patched.is_empty());
         assert_eq!(
             refused,
-            [(0, Outcome::SharedCode), (1, Outcome::SharedCode)]
+            [(0, PatchOutcome::SharedCode), (1, PatchOutcome::SharedCode)]
         );
         // One begins inside the other's begin; the later one is whole.
         let (patched, refused) = plan(&[(0x1000, false), (0x1008, false)], &[]);
         assert_eq!(patched, [1]);
-        assert_eq!(refused, [(0, Outcome::SharedCode)]);
+        assert_eq!(refused, [(0, PatchOutcome::SharedCode)]);
     }
 
     #[test]
@@ -147,7 +154,10 @@ mod tests {
         assert!(patched.is_empty());
         assert_eq!(
             refused,
-            [(0, Outcome::SharedCode), (1, Outcome::SharedTarget)]
+            [
+                (0, PatchOutcome::SharedCode),
+                (1, PatchOutcome::SharedTarget)
+            ]
         );
     }
 }

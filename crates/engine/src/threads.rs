@@ -13,7 +13,7 @@ const TRIES: usize = 4;
 
 /// Where a thread is, as far as the kernel says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum ThreadPosition {
     Running,
     /// In the kernel, called from this address.
     Waits(usize),
@@ -44,29 +44,31 @@ fn others_are_away(ranges: &[Range<usize>]) -> Option<bool> {
         let standing = match fs::read_to_string(entry.path().join("syscall")) {
             Ok(text) => parse(&text)?,
             // It ended meanwhile.
-            Err(_) if !entry.path().exists() => Standing::Gone,
+            Err(_) if !entry.path().exists() => ThreadPosition::Gone,
             Err(_) => return None,
         };
         match standing {
-            Standing::Running => return Some(false),
-            Standing::Waits(at) if ranges.iter().any(|range| range.contains(&at)) => {
+            ThreadPosition::Running => return Some(false),
+            ThreadPosition::Waits(at) if ranges.iter().any(|range| range.contains(&at)) => {
                 return Some(false);
             }
-            Standing::Waits(_) | Standing::Gone => {}
+            ThreadPosition::Waits(_) | ThreadPosition::Gone => {}
         }
     }
     Some(true)
 }
 
 /// A line of `/proc/…/syscall`: `running`, or numbers of which the last is the address.
-fn parse(text: &str) -> Option<Standing> {
+fn parse(text: &str) -> Option<ThreadPosition> {
     let text = text.trim();
     match text {
-        "running" => Some(Standing::Running),
-        "" => Some(Standing::Gone),
+        "running" => Some(ThreadPosition::Running),
+        "" => Some(ThreadPosition::Gone),
         _ => {
             let address = text.rsplit(' ').next()?.strip_prefix("0x")?;
-            usize::from_str_radix(address, 16).ok().map(Standing::Waits)
+            usize::from_str_radix(address, 16)
+                .ok()
+                .map(ThreadPosition::Waits)
         }
     }
 }
@@ -79,14 +81,14 @@ mod tests {
 
     #[test]
     fn the_kernels_lines_are_understood() {
-        assert_eq!(parse("running\n"), Some(Standing::Running));
+        assert_eq!(parse("running\n"), Some(ThreadPosition::Running));
         let waits = "202 0x7f 0x80 0x0 0x0 0x0 0x0 0x7ffd10 0x7f1234\n";
-        assert_eq!(parse(waits), Some(Standing::Waits(0x7f1234)));
+        assert_eq!(parse(waits), Some(ThreadPosition::Waits(0x7f1234)));
         assert_eq!(
             parse("-1 0x7ffd10 0x401000\n"),
-            Some(Standing::Waits(0x401000))
+            Some(ThreadPosition::Waits(0x401000))
         );
-        assert_eq!(parse(""), Some(Standing::Gone));
+        assert_eq!(parse(""), Some(ThreadPosition::Gone));
         assert_eq!(parse("something else"), None);
     }
 

@@ -3,7 +3,7 @@
 
 use crate::coded_enum;
 
-pub use crate::role::{Meaning, Place, Role, TIMEOUTS, Waits};
+pub use crate::role::{ObjectUse, Role, RoleMeaning, TIMEOUTS, WaitTarget};
 
 coded_enum! {
     /// What kind of work a task is: the words of the truth log and of `tasks.csv`.
@@ -25,7 +25,7 @@ coded_enum! {
 
 coded_enum! {
     /// Meaning of an argument, other than the stream, the event, the bytes and the label.
-    Part {
+    ArgPart {
         /// How a stream or an event is made, or how an event is recorded or waited for.
         Flags = 0 "flags",
         /// The priority of a stream.
@@ -158,9 +158,9 @@ coded_enum! {
 
 /// The [`Fact`]s of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Facts(u32);
+pub struct FactSet(u32);
 
-impl Facts {
+impl FactSet {
     /// These facts and no other.
     pub const fn of(facts: &[Fact]) -> Self {
         let (mut bits, mut rest) = (0, facts);
@@ -181,7 +181,7 @@ impl Facts {
     }
 }
 
-impl FromIterator<Fact> for Facts {
+impl FromIterator<Fact> for FactSet {
     fn from_iter<I: IntoIterator<Item = Fact>>(facts: I) -> Self {
         let bits = |bits, fact: Fact| bits | 1 << fact.code();
         Self(facts.into_iter().fold(0, bits))
@@ -367,10 +367,10 @@ pub struct Function {
     /// named.
     pub label: Option<u8>,
     /// The object that the call names.
-    pub names: Option<Naming>,
+    pub names: Option<NamingCall>,
     /// What further arguments are, with their indices.
-    pub parts: &'static [(Part, u8)],
-    pub facts: Facts,
+    pub parts: &'static [(ArgPart, u8)],
+    pub facts: FactSet,
     pub ret: RetKind,
     pub args: &'static [Arg],
 }
@@ -378,21 +378,21 @@ pub struct Function {
 impl Function {
     /// Index of the argument that is this part.
     #[inline]
-    pub fn part(&self, part: Part) -> Option<u8> {
+    pub fn part(&self, part: ArgPart) -> Option<u8> {
         part_in(self.parts, part)
     }
 }
 
 /// Index of the argument that is a part.
 #[inline]
-pub fn part_in(parts: &[(Part, u8)], part: Part) -> Option<u8> {
+pub fn part_in(parts: &[(ArgPart, u8)], part: ArgPart) -> Option<u8> {
     let found = parts.iter().find(|(known, _)| *known == part);
     found.map(|(_, index)| *index)
 }
 
 /// A call that gives something a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Naming {
+pub struct NamingCall {
     /// Index of the argument with the named object; `None` for the result.
     pub key: Option<u8>,
     /// Index of the string argument that is the name.

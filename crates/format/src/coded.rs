@@ -39,7 +39,7 @@ macro_rules! coded_enum {
             }
         }
 
-        impl $crate::record::layout::Field for $name {
+        impl $crate::record::layout::FixedField for $name {
             const BYTES: usize = size_of::<$code_type>();
 
             #[inline(always)]

@@ -11,16 +11,16 @@ use crate::coded_enum;
 pub const VERSION: u32 = 1;
 /// The environment variable that names the engine's file.
 pub const VARIABLE: &str = "ASCEND_TRACE_ENGINE";
-/// The engine's one function, of the type [`Entry`].
+/// The engine's one function, of the type [`EngineEntry`].
 pub const ENTRY: &core::ffi::CStr = c"ascend_trace_engine";
 
 /// Returns the engine's table, which stays valid; null if it cannot work here.
-pub type Entry = unsafe extern "C" fn() -> *const Engine;
+pub type EngineEntry = unsafe extern "C" fn() -> *const EngineTable;
 
 /// One function to patch. The caller fills in the first four fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Patch {
+pub struct PatchRequest {
     /// The caller's own number.
     pub id: usize,
     /// Where the function begins.
@@ -33,34 +33,35 @@ pub struct Patch {
     pub original: usize,
     /// Result: where it was patched; another address than `address` for a forwarder.
     pub entry: usize,
-    /// Result: an [`Outcome`] code.
+    /// Result: an [`PatchOutcome`] code.
     pub outcome: u32,
 }
 
 /// Functions of the interposer for the engine.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Host {
+pub struct HostTable {
     pub version: u32,
     /// The interposer's own memory, first address and length: functions there are never patched.
     pub own: [usize; 2],
     /// Called when every `original` is known and before any patch takes effect: from then on calls
     /// may arrive at the replacements.
-    pub publish: unsafe extern "C" fn(patches: *const Patch, count: usize),
+    pub publish: unsafe extern "C" fn(patches: *const PatchRequest, count: usize),
 }
 
 /// Functions of the engine for the interposer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Engine {
+pub struct EngineTable {
     pub version: u32,
     /// Patches functions where possible and fills in the outcomes. Never called by two threads at once.
-    pub install: unsafe extern "C" fn(host: *const Host, patches: *mut Patch, count: usize),
+    pub install:
+        unsafe extern "C" fn(host: *const HostTable, patches: *mut PatchRequest, count: usize),
 }
 
 coded_enum! {
     /// Outcome of patching a function; the name is the reason of a refusal, and empty on success.
-    Outcome: u32 {
+    PatchOutcome: u32 {
         /// The engine was not asked, or gave no outcome.
         Untried = 0 "not tried",
         Patched = 1 "",
@@ -93,7 +94,7 @@ coded_enum! {
     }
 }
 
-impl Outcome {
+impl PatchOutcome {
     /// Whether all calls of the function are intercepted, from any place.
     pub fn is_patched(self) -> bool {
         matches!(self, Self::Patched | Self::PatchedAtTarget)
@@ -111,11 +112,14 @@ mod tests {
 
     #[test]
     fn codes_lead_back_to_their_outcomes_and_refusals_have_reasons() {
-        for (code, outcome) in Outcome::ALL.iter().copied().enumerate() {
+        for (code, outcome) in PatchOutcome::ALL.iter().copied().enumerate() {
             assert_eq!(outcome as usize, code);
-            assert_eq!(Outcome::from_code(code as u32), Some(outcome));
+            assert_eq!(PatchOutcome::from_code(code as u32), Some(outcome));
             assert_eq!(outcome.reason().is_empty(), outcome.is_patched());
         }
-        assert_eq!(Outcome::from_code(Outcome::ALL.len() as u32), None);
+        assert_eq!(
+            PatchOutcome::from_code(PatchOutcome::ALL.len() as u32),
+            None
+        );
     }
 }

@@ -13,7 +13,7 @@ mod verbatim;
 mod vocabulary;
 
 pub use call::{Call, CallHead, TaskWord, flags};
-pub use kinds::{Passed, Record, RecordKind};
+pub use kinds::{Record, RecordKind, Verbatim};
 pub use layout::{LongText, Recorded, Text};
 pub use vocabulary::{ActivityKind, Counter, LogState, Lookup, Manner, Shape};
 
@@ -26,7 +26,7 @@ pub const MAX_SLOTS: usize = 16;
 /// Words that one record can fill.
 pub const MAX_WORDS: usize = MAX_SLOTS * SLOT_WORDS;
 /// Interval at which a thread reports its overhead, in nanoseconds.
-pub const COST_TOLD_EVERY_NS: u64 = 100_000_000;
+pub const COST_REPORT_INTERVAL_NS: u64 = 100_000_000;
 /// A text is cut after this many bytes.
 pub const MAX_STRING: usize = 120;
 /// A [`LongText`] is.
@@ -41,12 +41,12 @@ const _: () = assert!(MAX_SLOTS < 256);
 
 /// What word 0 says of every record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct RecordHead {
     pub kind: RecordKind,
     pub slots: u8,
 }
 
-impl Head {
+impl RecordHead {
     pub(crate) const BYTES: usize = 2;
 
     /// Word 0 without further fields.
@@ -104,7 +104,7 @@ mod tests {
             manner: 2,
         };
         let words = written(&stream);
-        let expected = Record::Passed(Passed::Stream(stream));
+        let expected = Record::Verbatim(Verbatim::Stream(stream));
         assert_eq!(Record::take(&words), Some(expected));
         let none = kinds::Stream {
             acl_id: None,
@@ -155,9 +155,9 @@ mod tests {
 
     #[test]
     fn garbage_is_no_head() {
-        assert_eq!(Head::decode(0), None);
-        assert_eq!(Head::decode(200), None);
-        assert_eq!(Head::decode(1 | 200 << 8), None);
+        assert_eq!(RecordHead::decode(0), None);
+        assert_eq!(RecordHead::decode(200), None);
+        assert_eq!(RecordHead::decode(1 | 200 << 8), None);
         assert_eq!(Record::take(&[u64::MAX; 8]), None);
     }
 }

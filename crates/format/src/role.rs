@@ -102,7 +102,7 @@ coded_enum! {
 
 /// Whether a call has an argument of some kind to work on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ObjectUse {
     /// It need not have one.
     Free,
     /// It works on one.
@@ -113,7 +113,7 @@ pub enum Place {
 
 /// The target that a call makes the host wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waits {
+pub enum WaitTarget {
     /// Nothing that belongs to the role.
     Nothing,
     /// The submitted work of a stream.
@@ -128,7 +128,7 @@ pub enum Waits {
     Replay,
 }
 
-impl Waits {
+impl WaitTarget {
     /// Whether the call waits for earlier submissions.
     pub const fn is_sync(self) -> bool {
         matches!(self, Self::Stream | Self::Event | Self::Device)
@@ -137,14 +137,14 @@ impl Waits {
 
 /// Meaning of a role: all code that reacts to roles reads it here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meaning {
+pub struct RoleMeaning {
     /// Relation of the stream, the event and the context to the call.
-    pub stream: Place,
-    pub event: Place,
-    pub context: Place,
+    pub stream: ObjectUse,
+    pub event: ObjectUse,
+    pub context: ObjectUse,
     /// It submits a task.
     pub submits: bool,
-    pub waits: Waits,
+    pub waits: WaitTarget,
     /// It ends a stream and waits for its tasks, unless it is forced.
     pub drains: bool,
     /// It works on all streams of a context, a device or the process.
@@ -163,12 +163,12 @@ pub struct Meaning {
 }
 
 /// A role that means nothing beyond its record.
-const PLAIN: Meaning = Meaning {
-    stream: Place::Free,
-    event: Place::Free,
-    context: Place::Free,
+const PLAIN: RoleMeaning = RoleMeaning {
+    stream: ObjectUse::Free,
+    event: ObjectUse::Free,
+    context: ObjectUse::Free,
     submits: false,
-    waits: Waits::Nothing,
+    waits: WaitTarget::Nothing,
     drains: false,
     on_all_streams: false,
     changes: false,
@@ -179,72 +179,72 @@ const PLAIN: Meaning = Meaning {
 };
 
 /// A role that works on a stream.
-const ON_STREAM: Meaning = Meaning {
-    stream: Place::Takes,
+const ON_STREAM: RoleMeaning = RoleMeaning {
+    stream: ObjectUse::Takes,
     ..PLAIN
 };
 
 /// A role that submits a task.
-const SUBMITS: Meaning = Meaning {
+const SUBMITS: RoleMeaning = RoleMeaning {
     submits: true,
     ..ON_STREAM
 };
 
 /// A role that submits a task about an event.
-const SUBMITS_EVENT: Meaning = Meaning {
-    event: Place::Takes,
+const SUBMITS_EVENT: RoleMeaning = RoleMeaning {
+    event: ObjectUse::Takes,
     ..SUBMITS
 };
 
 /// A role that is a message to the reader of the trace.
-const ANNOTATES: Meaning = Meaning {
+const ANNOTATES: RoleMeaning = RoleMeaning {
     annotates: true,
     ..PLAIN
 };
 
-const fn waits(waits: Waits, on: Meaning) -> Meaning {
-    Meaning { waits, ..on }
+const fn waits(waits: WaitTarget, on: RoleMeaning) -> RoleMeaning {
+    RoleMeaning { waits, ..on }
 }
 
-const fn changes(on: Meaning) -> Meaning {
-    Meaning {
+const fn changes(on: RoleMeaning) -> RoleMeaning {
+    RoleMeaning {
         changes: true,
         ..on
     }
 }
 
-const fn bounds_life(on: Meaning) -> Meaning {
-    Meaning {
+const fn bounds_life(on: RoleMeaning) -> RoleMeaning {
+    RoleMeaning {
         bounds_life: true,
         ..on
     }
 }
 
-const fn makes_graph(on: Meaning) -> Meaning {
-    Meaning {
+const fn makes_graph(on: RoleMeaning) -> RoleMeaning {
+    RoleMeaning {
         makes_graph: true,
         ..on
     }
 }
 
-const fn on_all_streams(on: Meaning) -> Meaning {
-    Meaning {
+const fn on_all_streams(on: RoleMeaning) -> RoleMeaning {
+    RoleMeaning {
         on_all_streams: true,
         ..on
     }
 }
 
-const fn on_event(event: Place) -> Meaning {
-    Meaning { event, ..PLAIN }
+const fn on_event(event: ObjectUse) -> RoleMeaning {
+    RoleMeaning { event, ..PLAIN }
 }
 
-const fn on_context(context: Place) -> Meaning {
-    Meaning { context, ..PLAIN }
+const fn on_context(context: ObjectUse) -> RoleMeaning {
+    RoleMeaning { context, ..PLAIN }
 }
 
-const fn gives_stream() -> Meaning {
-    Meaning {
-        stream: Place::Gives,
+const fn gives_stream() -> RoleMeaning {
+    RoleMeaning {
+        stream: ObjectUse::Gives,
         ..PLAIN
     }
 }
@@ -267,8 +267,8 @@ impl Role {
 
     /// Meaning of the role.
     #[inline]
-    pub const fn meaning(self) -> Meaning {
-        use Place::{Gives, Takes};
+    pub const fn meaning(self) -> RoleMeaning {
+        use ObjectUse::{Gives, Takes};
         match self {
             Self::Plain
             | Self::Initialize
@@ -279,14 +279,14 @@ impl Role {
             Self::Task => SUBMITS,
             Self::RecordEvent | Self::WaitEvent | Self::ResetEvent => SUBMITS_EVENT,
 
-            Self::SyncStream => waits(Waits::Stream, ON_STREAM),
-            Self::SyncEvent => waits(Waits::Event, on_event(Takes)),
-            Self::SyncDevice => waits(Waits::Device, on_all_streams(PLAIN)),
-            Self::BlockingCopy => waits(Waits::Transfer, PLAIN),
-            Self::ExecuteGraph => waits(Waits::Replay, PLAIN),
+            Self::SyncStream => waits(WaitTarget::Stream, ON_STREAM),
+            Self::SyncEvent => waits(WaitTarget::Event, on_event(Takes)),
+            Self::SyncDevice => waits(WaitTarget::Device, on_all_streams(PLAIN)),
+            Self::BlockingCopy => waits(WaitTarget::Transfer, PLAIN),
+            Self::ExecuteGraph => waits(WaitTarget::Replay, PLAIN),
 
             Self::CreateStream => changes(bounds_life(gives_stream())),
-            Self::DestroyStream => Meaning {
+            Self::DestroyStream => RoleMeaning {
                 drains: true,
                 ..changes(bounds_life(ON_STREAM))
             },
@@ -316,7 +316,7 @@ impl Role {
                 ON_STREAM
             }
 
-            Self::ProcessReport => Meaning {
+            Self::ProcessReport => RoleMeaning {
                 calls_back: true,
                 ..PLAIN
             },
@@ -334,7 +334,7 @@ mod tests {
         for role in Role::ALL {
             let meaning = role.meaning();
             assert!(
-                !meaning.submits || meaning.stream == Place::Takes,
+                !meaning.submits || meaning.stream == ObjectUse::Takes,
                 "{}",
                 role.name()
             );

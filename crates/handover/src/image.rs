@@ -8,24 +8,24 @@ use std::path::Path;
 use std::process::Command;
 
 /// The strings, and the lists of pointers to them.
-pub(crate) struct Image {
+pub(crate) struct ExecImage {
     file: CString,
-    words: List,
-    variables: List,
+    words: PointerList,
+    variables: PointerList,
 }
 
-struct List {
+struct PointerList {
     /// The targets of the pointers; nothing changes them.
     _strings: Vec<CString>,
     pointers: Vec<*const c_char>,
 }
 
 // SAFETY: the pointers lead to strings that the list owns, which do not move with it and never change.
-unsafe impl Send for List {}
+unsafe impl Send for PointerList {}
 // SAFETY: as above.
-unsafe impl Sync for List {}
+unsafe impl Sync for PointerList {}
 
-impl Image {
+impl ExecImage {
     /// The words of the command with its variables: those of this process, with the command's changes.
     pub(crate) fn new(command: &Command, file: &Path) -> io::Result<Self> {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
@@ -44,8 +44,8 @@ impl Image {
         });
         Ok(Self {
             file: text(file.as_os_str())?,
-            words: List::new(words.map(OsStr::to_owned))?,
-            variables: List::new(variables)?,
+            words: PointerList::new(words.map(OsStr::to_owned))?,
+            variables: PointerList::new(variables)?,
         })
     }
 
@@ -58,7 +58,7 @@ impl Image {
     }
 }
 
-impl List {
+impl PointerList {
     fn new(words: impl Iterator<Item = OsString>) -> io::Result<Self> {
         let strings = words.map(|word| CString::new(word.into_vec()).map_err(io::Error::from));
         let strings: Vec<CString> = strings.collect::<io::Result<_>>()?;

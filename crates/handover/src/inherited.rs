@@ -9,7 +9,7 @@ const SIGNALS: i32 = 64;
 
 /// State that a process inherits.
 #[derive(Clone, Copy)]
-pub(crate) struct Given {
+pub(crate) struct InheritedState {
     /// A bit for each signal, from the lowest for signal 1.
     ignored: u64,
     blocked: libc::sigset_t,
@@ -21,23 +21,23 @@ const UNKNOWN: u8 = 0;
 const KNOWN: u8 = 1;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
-static mut GIVEN: MaybeUninit<Given> = MaybeUninit::uninit();
+static mut INHERITED: MaybeUninit<InheritedState> = MaybeUninit::uninit();
 
 /// The inherited state. Where the loader has not run [`note`], as in a process that loads this code
 /// late, it is the present state.
-pub(crate) fn get() -> Given {
+pub(crate) fn get() -> InheritedState {
     match STATE.load(Acquire) {
         // SAFETY: written once, before the state says so, and never again.
-        KNOWN => unsafe { (&raw const GIVEN).read().assume_init() },
-        _ => Given::look(),
+        KNOWN => unsafe { (&raw const INHERITED).read().assume_init() },
+        _ => InheritedState::look(),
     }
 }
 
 /// Called by the loader before `main`, when there is one thread.
 extern "C" fn note() {
-    let given = Given::look();
+    let given = InheritedState::look();
     // SAFETY: the state below announces it to readers; no other writer exists.
-    unsafe { (&raw mut GIVEN).write(MaybeUninit::new(given)) };
+    unsafe { (&raw mut INHERITED).write(MaybeUninit::new(given)) };
     STATE.store(KNOWN, Release);
     if given.is_ignored(libc::SIGCHLD) {
         // SAFETY: the default for this signal is to do nothing.
@@ -50,7 +50,7 @@ extern "C" fn note() {
 #[unsafe(link_section = ".init_array")]
 static NOTE: extern "C" fn() = note;
 
-impl Given {
+impl InheritedState {
     fn look() -> Self {
         let mut ignored = 0;
         for signal in 1..=SIGNALS {

@@ -25,12 +25,12 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use image::Image;
-pub use received_signal::{Arrived, Sender, passable};
+use image::ExecImage;
+pub use received_signal::{ReceivedSignal, SignalSender, passable};
 
 /// What becomes of the standard streams that the command was started without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closed {
+pub enum ClosedStreams {
     /// The program does not have them either.
     Stay,
     /// The command replaces them.
@@ -39,11 +39,11 @@ pub enum Closed {
 
 /// Has the command start its program with the signals, and if so said without the streams, that this
 /// process was given.
-pub fn hand_on(command: &mut Command, closed: Closed) {
+pub fn hand_on(command: &mut Command, closed: ClosedStreams) {
     let given = inherited::get();
     let streams = match closed {
-        Closed::Stay => given.closed,
-        Closed::Replaced => 0,
+        ClosedStreams::Stay => given.closed,
+        ClosedStreams::Replaced => 0,
     };
     // SAFETY: between fork and exec the closure makes system calls by way of functions that may be called
     // there, and touches nothing but its own copies.
@@ -62,8 +62,8 @@ pub fn hand_on(command: &mut Command, closed: Closed) {
 /// # Errors
 ///
 /// A word or a variable has a zero byte in it.
-pub fn hand_on_to(command: &mut Command, file: &Path, closed: Closed) -> io::Result<()> {
-    let image = Image::new(command, file)?;
+pub fn hand_on_to(command: &mut Command, file: &Path, closed: ClosedStreams) -> io::Result<()> {
+    let image = ExecImage::new(command, file)?;
     hand_on(command, closed);
     // SAFETY: as above; it is the last closure, and starts the program or reports why not.
     unsafe { command.pre_exec(move || Err(image.exec())) };
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     /// What `/proc` says of a child that prints it, under a name.
-    fn told(prepare: &str, name: &str) -> u64 {
+    fn status_field(prepare: &str, name: &str) -> u64 {
         let script = format!("{prepare} exec \"$0\" --ignored --exact tests::child --nocapture");
         let mut shell = Command::new("sh");
         shell
@@ -142,7 +142,7 @@ mod tests {
     #[ignore = "what the other test starts"]
     fn child() {
         let mut command = Command::new("cat");
-        hand_on(command.arg("/proc/self/status"), Closed::Stay);
+        hand_on(command.arg("/proc/self/status"), ClosedStreams::Stay);
         let output = command.output().unwrap();
         println!("\n{}", String::from_utf8_lossy(&output.stdout));
     }
@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn what_was_ignored_is_and_what_was_not_is_not() {
-        let plain = told("", "SigIgn:");
+        let plain = status_field("", "SigIgn:");
         assert_eq!(plain & (bit(libc::SIGPIPE) | bit(libc::SIGCHLD)), 0);
-        let ignored = told("trap '' PIPE USR1;", "SigIgn:");
+        let ignored = status_field("trap '' PIPE USR1;", "SigIgn:");
         let expected = plain | bit(libc::SIGPIPE) | bit(libc::SIGUSR1);
         assert_eq!(ignored, expected);
     }
@@ -167,7 +167,7 @@ mod tests {
         let made = Command::new("sh").args(["-c", script]).arg(&path).status();
         assert!(made.unwrap().success());
         let mut command = Command::new(&path);
-        hand_on_to(&mut command, &path, Closed::Stay).unwrap();
+        hand_on_to(&mut command, &path, ClosedStreams::Stay).unwrap();
         let error = command.spawn().unwrap_err();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(error.raw_os_error(), Some(libc::ENOEXEC));
@@ -178,21 +178,21 @@ mod tests {
         let mut command = Command::new("name");
         command.args(["-c", "echo $0 $1 $NEW $HOME", "a", "b c"]);
         command.env("NEW", "new").env_remove("HOME");
-        hand_on_to(&mut command, Path::new("/bin/sh"), Closed::Stay).unwrap();
+        hand_on_to(&mut command, Path::new("/bin/sh"), ClosedStreams::Stay).unwrap();
         let output = command.output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), "a b c new\n");
     }
 
     #[test]
     fn a_child_tells_its_number_before_it_is_the_program() {
-        let (mut told, to) = io::pipe().unwrap();
+        let (mut status_field, to) = io::pipe().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "echo $$"]);
         announce(&mut command, to.as_fd());
         let output = command.output().unwrap();
         drop((command, to));
         let mut line = String::new();
-        io::Read::read_to_string(&mut told, &mut line).unwrap();
+        io::Read::read_to_string(&mut status_field, &mut line).unwrap();
         let number = String::from_utf8_lossy(&output.stdout);
         assert_eq!(line, format!("started {number}"));
     }

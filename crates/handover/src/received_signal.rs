@@ -22,7 +22,7 @@ const FIRST_WITHOUT_NAME: i32 = 32;
 
 /// Who sent a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sender {
+pub enum SignalSender {
     /// The kernel: a key of the terminal, the end of the terminal, a timer or a limit.
     Kernel,
     /// This process.
@@ -33,15 +33,15 @@ pub enum Sender {
 
 /// A signal that this process got.
 #[derive(Clone, Copy)]
-pub struct Arrived {
+pub struct ReceivedSignal {
     info: libc::siginfo_t,
 }
 
 // SAFETY: addresses in it are never followed: they are values that the sender chose, or of a fault, which is not
 // passed on.
-unsafe impl Send for Arrived {}
+unsafe impl Send for ReceivedSignal {}
 
-impl Arrived {
+impl ReceivedSignal {
     /// From the data of the kernel.
     #[must_use]
     pub fn new(info: libc::siginfo_t) -> Self {
@@ -56,17 +56,17 @@ impl Arrived {
 
     /// Who sent it.
     #[must_use]
-    pub fn sender(&self) -> Sender {
+    pub fn sender(&self) -> SignalSender {
         match self.info.si_code {
             libc::SI_USER | libc::SI_QUEUE | libc::SI_TKILL => {
                 // SAFETY: with these codes the kernel has set the sender.
                 let pid = unsafe { self.info.si_pid() };
                 match i64::from(pid) == i64::from(std::process::id()) {
-                    true => Sender::Own,
-                    false => Sender::Process,
+                    true => SignalSender::Own,
+                    false => SignalSender::Process,
                 }
             }
-            _ => Sender::Kernel,
+            _ => SignalSender::Kernel,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::ctype::CType;
 use crate::error::Error;
 use crate::hook_spec::HookSpec;
 use crate::model::{Function, Param};
-use crate::types::{Class, Types};
+use crate::types::{Types, ValueClass};
 
 /// One argument of a hooked function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,12 +25,12 @@ pub struct HookArg {
     pub count: Option<u8>,
 }
 
-pub(crate) struct Arguments<'a> {
+pub(crate) struct ArgumentRules<'a> {
     pub(crate) types: &'a Types<'a>,
     pub(crate) spec: &'a HookSpec,
 }
 
-impl Arguments<'_> {
+impl ArgumentRules<'_> {
     /// The argument for one parameter. `rust` is its type in the wrapper.
     pub(crate) fn derive(
         &self,
@@ -56,7 +56,7 @@ impl Arguments<'_> {
                 .map_err(|unusable| error(&unusable.to_string()))?;
             (ctype.clone(), class)
         };
-        if out && matches!(class, Class::Void | Class::Struct(_)) {
+        if out && matches!(class, ValueClass::Void | ValueClass::Struct(_)) {
             return Err(error("what it points to is no single value"));
         }
         let kind = match said.kind {
@@ -71,7 +71,7 @@ impl Arguments<'_> {
             )));
         }
         let enumeration = match (&class, kind) {
-            (Class::Enumeration(name), ArgKind::Enum) => name.clone(),
+            (ValueClass::Enumeration(name), ArgKind::Enum) => name.clone(),
             _ => String::new(),
         };
         let count = said
@@ -106,15 +106,15 @@ impl Arguments<'_> {
             .ok()?;
         let position = u8::try_from(position).ok()?;
         let tells = match kind {
-            ArgKind::Scalar => matches!(class, Class::Enumeration(_)),
-            _ => matches!(class, Class::Integer { .. }),
+            ArgKind::Scalar => matches!(class, ValueClass::Enumeration(_)),
+            _ => matches!(class, ValueClass::Integer { .. }),
         };
         tells.then_some(position)
     }
 
     /// Whether it leads to 64-bit integers.
     fn is_numbers(&self, ctype: &CType) -> bool {
-        let signed = Class::Integer {
+        let signed = ValueClass::Integer {
             signed: true,
             width: 8,
         };
@@ -139,24 +139,24 @@ impl Arguments<'_> {
     pub(crate) fn holds_answer(&self, ctype: &CType) -> bool {
         self.types.pointee(ctype).is_some_and(|(target, class)| {
             !target.is_read_only()
-                && !matches!(class, Class::Void | Class::Struct(_))
+                && !matches!(class, ValueClass::Void | ValueClass::Struct(_))
                 && Types::width(&class) >= 4
         })
     }
 
-    fn kind(&self, ctype: &CType, class: &Class) -> Result<ArgKind, Error> {
+    fn kind(&self, ctype: &CType, class: &ValueClass) -> Result<ArgKind, Error> {
         Ok(match class {
-            Class::Integer { .. } if ctype.base == "size_t" => ArgKind::Size,
-            Class::Integer { signed: true, .. } => ArgKind::Int,
-            Class::Integer { signed: false, .. } => ArgKind::Uint,
-            Class::Float { .. } => ArgKind::Float,
-            Class::Enumeration(_) => ArgKind::Enum,
-            Class::Handle(name) => self.spec.handle(name)?.unwrap_or(ArgKind::Handle),
-            Class::Function => ArgKind::Function,
-            Class::Address if is_string(ctype) => ArgKind::String,
-            Class::Address if self.is_root_info(ctype) => ArgKind::RootInfo,
-            Class::Address if self.types.points_to_opaque(ctype) => ArgKind::Handle,
-            Class::Void | Class::Address | Class::Struct(_) => ArgKind::Pointer,
+            ValueClass::Integer { .. } if ctype.base == "size_t" => ArgKind::Size,
+            ValueClass::Integer { signed: true, .. } => ArgKind::Int,
+            ValueClass::Integer { signed: false, .. } => ArgKind::Uint,
+            ValueClass::Float { .. } => ArgKind::Float,
+            ValueClass::Enumeration(_) => ArgKind::Enum,
+            ValueClass::Handle(name) => self.spec.handle(name)?.unwrap_or(ArgKind::Handle),
+            ValueClass::Function => ArgKind::Function,
+            ValueClass::Address if is_string(ctype) => ArgKind::String,
+            ValueClass::Address if self.is_root_info(ctype) => ArgKind::RootInfo,
+            ValueClass::Address if self.types.points_to_opaque(ctype) => ArgKind::Handle,
+            ValueClass::Void | ValueClass::Address | ValueClass::Struct(_) => ArgKind::Pointer,
         })
     }
 }
@@ -180,16 +180,16 @@ fn is_string(ctype: &CType) -> bool {
 }
 
 /// Whether a value of this class can be of this kind.
-fn is_possible(kind: ArgKind, class: &Class) -> bool {
+fn is_possible(kind: ArgKind, class: &ValueClass) -> bool {
     match class {
-        Class::Integer { .. } => matches!(
+        ValueClass::Integer { .. } => matches!(
             kind,
             ArgKind::Int | ArgKind::Uint | ArgKind::Size | ArgKind::Device | ArgKind::Timeout
         ),
-        Class::Float { .. } => kind == ArgKind::Float,
-        Class::Enumeration(_) => kind == ArgKind::Enum,
-        Class::Void | Class::Struct(_) => kind == ArgKind::Pointer,
-        Class::Handle(_) | Class::Function | Class::Address => matches!(
+        ValueClass::Float { .. } => kind == ArgKind::Float,
+        ValueClass::Enumeration(_) => kind == ArgKind::Enum,
+        ValueClass::Void | ValueClass::Struct(_) => kind == ArgKind::Pointer,
+        ValueClass::Handle(_) | ValueClass::Function | ValueClass::Address => matches!(
             kind,
             ArgKind::Pointer
                 | ArgKind::Stream
@@ -215,7 +215,7 @@ mod tests {
         let model = ApiModel::embedded().unwrap();
         let spec = HookSpec::embedded().unwrap();
         let types = Types::new(&model, &spec.types).unwrap();
-        let arguments = Arguments {
+        let arguments = ArgumentRules {
             types: &types,
             spec: &spec,
         };

@@ -7,8 +7,8 @@ use crate::c_text::{comment, in_first_order, keyword, literal, prototype, sectio
 use crate::ctype::CType;
 use crate::error::Error;
 use crate::header_plan::{Header, HeaderPlan};
-use crate::layout::{Member, MemberKind, Struct};
-use crate::model::{ApiModel, Function, Macro, Named, Param};
+use crate::layout::{MemberKind, Struct, StructMember};
+use crate::model::{ApiModel, Function, Macro, NamedType, Param};
 
 const BUILTIN: &[&str] = &[
     "void", "char", "short", "int", "long", "float", "double", "_Bool", "bool", "size_t", "int8_t",
@@ -248,7 +248,7 @@ impl<'a> Emitter<'a> {
         ))
     }
 
-    fn member(&self, member: &Member, depth: usize) -> String {
+    fn member(&self, member: &StructMember, depth: usize) -> String {
         let indent = "    ".repeat(depth);
         match &member.kind {
             MemberKind::Plain(ctype) => {
@@ -274,8 +274,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// The union of the tables that has these members: a field of that type was meant.
-    fn named_union(&self, size: usize, members: &[Member]) -> Option<&'a Struct> {
-        let key = |members: &[Member]| -> Vec<(String, MemberKind)> {
+    fn named_union(&self, size: usize, members: &[StructMember]) -> Option<&'a Struct> {
+        let key = |members: &[StructMember]| -> Vec<(String, MemberKind)> {
             members
                 .iter()
                 .map(|m| (m.name.clone(), m.kind.clone()))
@@ -332,7 +332,7 @@ impl<'a> Emitter<'a> {
             let home = self
                 .model
                 .named(name)
-                .map(|named: Named<'_>| self.plan.home(name, named.header()).to_owned());
+                .map(|named: NamedType<'_>| self.plan.home(name, named.header()).to_owned());
             match home {
                 Some(home) if closure.contains(home.as_str()) => {}
                 Some(home) => {

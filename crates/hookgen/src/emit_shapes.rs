@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_hook_has_a_shape_and_a_variable_number_of_arguments_is_told() {
+    fn every_hook_has_a_shape_and_variadic_functions_are_marked() {
         let table = HookTable::embedded().unwrap();
         let text = emit_shapes(&table);
         assert_eq!(text.matches("    shape!(").count(), table.hooks.len());

@@ -19,7 +19,7 @@ pub use declare::libclang;
 
 /// Result of reading a folder of headers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct HeaderReport {
     /// Functions that no table has and that are typed now.
     pub added: Vec<String>,
     /// Functions with other arguments than in the tables. The headers have priority.
@@ -27,14 +27,14 @@ pub struct Found {
     /// Constants that known enumerations had not got.
     pub constants: Vec<String>,
     /// Declarations without effect, and the reason.
-    pub odd: Vec<Odd>,
+    pub odd: Vec<SkippedDeclaration>,
     /// Functions that the tables have and the headers declare as they do.
     pub same: usize,
 }
 
 /// A declaration, or a whole header, that is not used.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Odd {
+pub struct SkippedDeclaration {
     pub name: String,
     pub header: String,
     pub reason: String,
@@ -80,7 +80,7 @@ pub fn extend(
     model: &mut ApiModel,
     spec: &mut HookSpec,
     folder: &Path,
-) -> Result<Found, ForeignError> {
+) -> Result<HeaderReport, ForeignError> {
     libclang()?;
     let scan = scan::Scan::of(folder)?;
     let (declarations, mut odd) = declare::all(folder, &scan);

@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_format::api::{ArgKind, Blocks, Facts, Naming, Part, RetKind, Role, TaskKind};
+use ascend_trace_format::api::{
+    ArgKind, ArgPart, Blocks, FactSet, NamingCall, RetKind, Role, TaskKind,
+};
 
-use crate::args::{Arguments, HookArg};
+use crate::args::{ArgumentRules, HookArg};
 use crate::error::Error;
 use crate::hook_spec::{FunctionSpec, HookSpec};
 use crate::layout::Struct;
 use crate::model::{ApiModel, Function, StreamParam};
-use crate::parts::Rules;
+use crate::parts::PartRules;
 use crate::roles;
-use crate::types::{Class, Types, Unusable};
+use crate::types::{Types, UnusableType, ValueClass};
 
 /// The fixed arguments that a function with a variable number of them may have: those that both
 /// architectures pass in registers.
@@ -37,10 +39,10 @@ pub struct Hook {
     pub event: Option<u8>,
     pub bytes: Option<u8>,
     pub label: Option<u8>,
-    pub names: Option<Naming>,
+    pub names: Option<NamingCall>,
     /// What further arguments are, in the order of the parts.
-    pub parts: Vec<(Part, u8)>,
-    pub facts: Facts,
+    pub parts: Vec<(ArgPart, u8)>,
+    pub facts: FactSet,
     pub ret: RetKind,
     /// The type returned, in the wrapper; `()` for none.
     pub rust_ret: String,
@@ -102,8 +104,8 @@ impl HookTable {
     ) -> Result<Self, Error> {
         check_names(model, spec)?;
         let types = Types::new(model, &spec.types)?;
-        let mut rules = Rules::new(&spec.parts)?;
-        let builder = Builder {
+        let mut rules = PartRules::new(&spec.parts)?;
+        let builder = HookTableBuilder {
             model,
             spec,
             types: &types,
@@ -164,13 +166,13 @@ struct Signature {
     ret: String,
 }
 
-struct Builder<'a> {
+struct HookTableBuilder<'a> {
     model: &'a ApiModel,
     spec: &'a HookSpec,
     types: &'a Types<'a>,
 }
 
-impl Builder<'_> {
+impl HookTableBuilder<'_> {
     /// The function's types in Rust, or why it cannot have a wrapper.
     fn signature(&self, function: &Function) -> Result<Signature, String> {
         let rust = |ctype| {
@@ -204,7 +206,7 @@ impl Builder<'_> {
         let default = FunctionSpec::default();
         let said = self.spec.function(&function.name).unwrap_or(&default);
         let error = |problem: String| Error::hook(&function.name, problem);
-        let arguments = Arguments {
+        let arguments = ArgumentRules {
             types: self.types,
             spec: self.spec,
         };
@@ -250,7 +252,7 @@ impl Builder<'_> {
             label: self.label(said, task, &args).map_err(error)?,
             names: naming(said, &args).map_err(error)?,
             parts: Vec::new(),
-            facts: Facts::default(),
+            facts: FactSet::default(),
             ret,
             rust_ret: signature.ret,
             args,
@@ -278,17 +280,17 @@ impl Builder<'_> {
         Ok(index.and_then(|index| u8::try_from(index).ok()))
     }
 
-    fn ret(&self, function: &Function) -> Result<RetKind, Unusable> {
+    fn ret(&self, function: &Function) -> Result<RetKind, UnusableType> {
         if self.spec.errors.contains(&function.ret.text()) {
             return Ok(RetKind::Error);
         }
         Ok(match self.types.class(&function.ret)? {
-            Class::Void => RetKind::Void,
-            Class::Integer { width: 8, .. } => RetKind::Wide,
-            Class::Integer { .. } | Class::Enumeration(_) => RetKind::Int,
-            Class::Float { .. } => RetKind::Float,
-            Class::Handle(_) | Class::Function | Class::Address => RetKind::Pointer,
-            Class::Struct(name) => return Err(Unusable::Opaque(name)),
+            ValueClass::Void => RetKind::Void,
+            ValueClass::Integer { width: 8, .. } => RetKind::Wide,
+            ValueClass::Integer { .. } | ValueClass::Enumeration(_) => RetKind::Int,
+            ValueClass::Float { .. } => RetKind::Float,
+            ValueClass::Handle(_) | ValueClass::Function | ValueClass::Address => RetKind::Pointer,
+            ValueClass::Struct(name) => return Err(UnusableType::Opaque(name)),
         })
     }
 
@@ -328,7 +330,7 @@ impl Builder<'_> {
         found
     }
 
-    fn structs(&self, hooks: &[Hook]) -> Result<Vec<WrapperStruct>, Unusable> {
+    fn structs(&self, hooks: &[Hook]) -> Result<Vec<WrapperStruct>, UnusableType> {
         let mut done = BTreeSet::new();
         let mut structs = Vec::new();
         for arg in hooks.iter().flat_map(|hook| &hook.args) {
@@ -341,7 +343,7 @@ impl Builder<'_> {
         Ok(structs)
     }
 
-    fn wrapper_struct(&self, item: &Struct) -> Result<WrapperStruct, Unusable> {
+    fn wrapper_struct(&self, item: &Struct) -> Result<WrapperStruct, UnusableType> {
         let mut fields = Vec::new();
         for (member, ctype) in item.members.iter().zip(item.member_types()) {
             let element = crate::CType {
@@ -379,7 +381,7 @@ fn check_names(model: &ApiModel, spec: &HookSpec) -> Result<(), Error> {
 }
 
 /// The object that a call names.
-fn naming(said: &FunctionSpec, args: &[HookArg]) -> Result<Option<Naming>, String> {
+fn naming(said: &FunctionSpec, args: &[HookArg]) -> Result<Option<NamingCall>, String> {
     let Some(names) = &said.names else {
         return Ok(None);
     };
@@ -395,7 +397,7 @@ fn naming(said: &FunctionSpec, args: &[HookArg]) -> Result<Option<Naming>, Strin
             names.text
         ));
     }
-    Ok(Some(Naming { key, text }))
+    Ok(Some(NamingCall { key, text }))
 }
 
 fn index_of(args: &[HookArg], name: &str) -> Result<u8, String> {

@@ -25,7 +25,7 @@ mod with_headers {
     use crate::model::ApiModel;
 
     /// Number of oddities that are printed; the others are only counted.
-    const TOLD: usize = 8;
+    const SHOWN: usize = 8;
 
     pub(super) fn table() -> Result<Option<HookTable>, Error> {
         say(format_args!("cargo:rerun-if-env-changed={HOME_VARIABLE}"));
@@ -65,7 +65,7 @@ mod with_headers {
             found.changed.len(),
             found.odd.len()
         ));
-        for odd in found.odd.iter().take(TOLD) {
+        for odd in found.odd.iter().take(SHOWN) {
             say(format_args!(
                 "cargo:warning={} ({}): {}",
                 odd.name, odd.header, odd.reason
@@ -74,7 +74,7 @@ mod with_headers {
     }
 
     /// If the output of a build script is closed, nothing is lost.
-    fn say(text: std::fmt::Arguments<'_>) {
+    fn say(text: std::fmt::ArgumentRules<'_>) {
         let _ = writeln!(std::io::stdout(), "{text}");
     }
 }

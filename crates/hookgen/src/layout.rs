@@ -10,12 +10,12 @@ pub struct Struct {
     pub size: usize,
     pub align: usize,
     pub is_union: bool,
-    pub members: Vec<Member>,
+    pub members: Vec<StructMember>,
 }
 
 /// One member and where it lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct StructMember {
     pub offset: usize,
     /// Empty for an anonymous union.
     pub name: String,
@@ -28,7 +28,7 @@ pub enum MemberKind {
     /// A union declared in place.
     Union {
         size: usize,
-        members: Vec<Member>,
+        members: Vec<StructMember>,
     },
 }
 
@@ -84,7 +84,7 @@ impl Struct {
     }
 }
 
-fn collect_values<'a>(members: &'a [Member], names: &mut Vec<&'a str>) {
+fn collect_values<'a>(members: &'a [StructMember], names: &mut Vec<&'a str>) {
     for member in members {
         match &member.kind {
             MemberKind::Plain(ctype) if ctype.pointers.is_empty() && ctype.function.is_none() => {
@@ -96,7 +96,7 @@ fn collect_values<'a>(members: &'a [Member], names: &mut Vec<&'a str>) {
     }
 }
 
-fn collect_types<'a>(members: &'a [Member], types: &mut Vec<&'a CType>) {
+fn collect_types<'a>(members: &'a [StructMember], types: &mut Vec<&'a CType>) {
     for member in members {
         match &member.kind {
             MemberKind::Plain(ctype) => types.push(ctype),
@@ -107,8 +107,8 @@ fn collect_types<'a>(members: &'a [Member], types: &mut Vec<&'a CType>) {
 
 /// Members are in the order of their offsets. Those of a union follow it: named `union.member`, or,
 /// when the union is anonymous, at its offset.
-fn parse_members(fields: &str) -> Result<Vec<Member>, String> {
-    let mut members: Vec<Member> = Vec::new();
+fn parse_members(fields: &str) -> Result<Vec<StructMember>, String> {
+    let mut members: Vec<StructMember> = Vec::new();
     for field in fields
         .split(';')
         .map(str::trim)
@@ -126,13 +126,13 @@ fn parse_members(fields: &str) -> Result<Vec<Member>, String> {
         }
         let (ctype, path) = CType::parse_declaration(declaration)?;
         let (owner, name) = path.split_once('.').unwrap_or(("", &path));
-        let member = Member {
+        let member = StructMember {
             offset,
             name: name.to_owned(),
             kind: MemberKind::Plain(ctype),
         };
         match members.last_mut() {
-            Some(Member {
+            Some(StructMember {
                 offset: start,
                 name,
                 kind: MemberKind::Union { size, members },
@@ -146,7 +146,7 @@ fn parse_members(fields: &str) -> Result<Vec<Member>, String> {
     Ok(members)
 }
 
-fn parse_union(offset: usize, text: &str) -> Result<Member, String> {
+fn parse_union(offset: usize, text: &str) -> Result<StructMember, String> {
     let (name, size) = text
         .strip_suffix(" B)")
         .and_then(|text| text.rsplit_once(" ("))
@@ -155,7 +155,7 @@ fn parse_union(offset: usize, text: &str) -> Result<Member, String> {
         .parse()
         .map_err(|_| format!("cannot read the size of the union `{text}`"))?;
     let name = if name == "(anonymous)" { "" } else { name };
-    Ok(Member {
+    Ok(StructMember {
         offset,
         name: name.to_owned(),
         kind: MemberKind::Union {
@@ -169,7 +169,7 @@ fn parse_union(offset: usize, text: &str) -> Result<Member, String> {
 mod tests {
     use super::*;
 
-    fn names(members: &[Member]) -> Vec<&str> {
+    fn names(members: &[StructMember]) -> Vec<&str> {
         members.iter().map(|member| member.name.as_str()).collect()
     }
 

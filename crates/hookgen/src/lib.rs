@@ -39,9 +39,9 @@ pub use header_plan::HeaderPlan;
 pub use hook_spec::{FunctionSpec, HookSpec};
 pub use hook_table::{ERROR_ENUMERATION, Hook, HookTable, NamedValues, Unhooked};
 pub use installed::for_build;
-pub use layout::{Member, MemberKind, Struct};
+pub use layout::{MemberKind, Struct, StructMember};
 pub use model::{
-    Alias, ApiModel, Callback, Enumeration, Function, Macro, Named, Opaque, Param, StreamParam,
+    Alias, ApiModel, Callback, Enumeration, Function, Macro, NamedType, Opaque, Param, StreamParam,
     Tables,
 };
 

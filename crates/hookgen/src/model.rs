@@ -91,7 +91,7 @@ pub struct Opaque {
 
 /// What kind of thing a type name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named<'a> {
+pub enum NamedType<'a> {
     Enumeration(&'a Enumeration),
     Alias(&'a Alias),
     Callback(&'a Callback),
@@ -176,16 +176,16 @@ impl ApiModel {
     }
 
     /// The entry of a type name in the tables.
-    pub fn named(&self, name: &str) -> Option<Named<'_>> {
-        (self.enumerations.get(name).map(Named::Enumeration))
-            .or_else(|| self.aliases.get(name).map(Named::Alias))
-            .or_else(|| self.callbacks.get(name).map(Named::Callback))
-            .or_else(|| self.structs.get(name).map(Named::Struct))
-            .or_else(|| self.opaques.get(name).map(Named::Opaque))
+    pub fn named(&self, name: &str) -> Option<NamedType<'_>> {
+        (self.enumerations.get(name).map(NamedType::Enumeration))
+            .or_else(|| self.aliases.get(name).map(NamedType::Alias))
+            .or_else(|| self.callbacks.get(name).map(NamedType::Callback))
+            .or_else(|| self.structs.get(name).map(NamedType::Struct))
+            .or_else(|| self.opaques.get(name).map(NamedType::Opaque))
     }
 }
 
-impl Named<'_> {
+impl NamedType<'_> {
     /// The header that the table gives.
     pub fn header(&self) -> &str {
         match self {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_format::api::{Fact, Facts, Part, Role, TaskKind};
+use ascend_trace_format::api::{ArgPart, Fact, FactSet, Role, TaskKind};
 
 use crate::error::Error;
 use crate::hook_spec::PartsSpec;
@@ -11,7 +11,7 @@ use crate::hook_table::Hook;
 
 /// Which functions a rule is for.
 #[derive(Debug)]
-enum Target<'s> {
+enum RuleTarget<'s> {
     Role(Role),
     Task(TaskKind),
     /// Functions by name: the parts between the `*`.
@@ -20,12 +20,12 @@ enum Target<'s> {
 
 /// Uses of a rule, to report rules without any use.
 #[derive(Debug)]
-struct Used<T> {
+struct UsedOnce<T> {
     value: T,
     is_used: bool,
 }
 
-impl<T> Used<T> {
+impl<T> UsedOnce<T> {
     fn new(value: T) -> Self {
         Self {
             value,
@@ -35,20 +35,20 @@ impl<T> Used<T> {
 }
 
 #[derive(Debug)]
-struct Rule<'s> {
-    targets: Vec<(&'s str, Used<Target<'s>>)>,
+struct PartRule<'s> {
+    targets: Vec<(&'s str, UsedOnce<RuleTarget<'s>>)>,
     facts: Vec<Fact>,
-    parts: BTreeMap<Part, Vec<Used<&'s str>>>,
+    parts: BTreeMap<ArgPart, Vec<UsedOnce<&'s str>>>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Rules<'s>(Vec<Rule<'s>>);
+pub(crate) struct PartRules<'s>(Vec<PartRule<'s>>);
 
-impl<'s> Rules<'s> {
+impl<'s> PartRules<'s> {
     pub(crate) fn new(specs: &'s [PartsSpec]) -> Result<Self, Error> {
         specs
             .iter()
-            .map(Rule::new)
+            .map(PartRule::new)
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -73,7 +73,7 @@ impl<'s> Rules<'s> {
             }
         }
         hook.parts.sort_unstable();
-        hook.facts = Facts::from_iter(facts);
+        hook.facts = FactSet::from_iter(facts);
         Ok(())
     }
 
@@ -100,17 +100,17 @@ impl<'s> Rules<'s> {
     }
 }
 
-impl<'s> Rule<'s> {
+impl<'s> PartRule<'s> {
     fn new(spec: &'s PartsSpec) -> Result<Self, Error> {
         let of = spec.of.iter().map(String::as_str);
-        let targets = of.map(|text| (text, Used::new(target(text))));
+        let targets = of.map(|text| (text, UsedOnce::new(target(text))));
         let facts = spec
             .is
             .iter()
             .map(|name| Fact::from_name(name).ok_or_else(|| Error::hook(name, "no such fact")));
         let parts = spec.args.iter().map(|(name, args)| {
-            let part = Part::from_name(name).ok_or_else(|| Error::hook(name, "no such part"))?;
-            let args = args.iter().map(|arg| Used::new(arg.as_str())).collect();
+            let part = ArgPart::from_name(name).ok_or_else(|| Error::hook(name, "no such part"))?;
+            let args = args.iter().map(|arg| UsedOnce::new(arg.as_str())).collect();
             Ok((part, args))
         });
         Ok(Self {
@@ -124,9 +124,9 @@ impl<'s> Rule<'s> {
         let mut found = false;
         for (_, target) in &mut self.targets {
             let is_it = match &target.value {
-                Target::Role(role) => hook.role == *role,
-                Target::Task(kind) => hook.task == Some(*kind),
-                Target::Names(between) => matches(&hook.name, between),
+                RuleTarget::Role(role) => hook.role == *role,
+                RuleTarget::Task(kind) => hook.task == Some(*kind),
+                RuleTarget::Names(between) => matches(&hook.name, between),
             };
             target.is_used |= is_it;
             found |= is_it;
@@ -135,11 +135,11 @@ impl<'s> Rule<'s> {
     }
 }
 
-fn target(text: &str) -> Target<'_> {
+fn target(text: &str) -> RuleTarget<'_> {
     match (Role::from_name(text), TaskKind::from_name(text)) {
-        (Some(role), _) => Target::Role(role),
-        (None, Some(kind)) => Target::Task(kind),
-        (None, None) => Target::Names(text.split('*').collect()),
+        (Some(role), _) => RuleTarget::Role(role),
+        (None, Some(kind)) => RuleTarget::Task(kind),
+        (None, None) => RuleTarget::Names(text.split('*').collect()),
     }
 }
 
@@ -161,7 +161,7 @@ fn matches(name: &str, between: &[&str]) -> bool {
 }
 
 /// The argument with the first of these names that the function has.
-fn index_of(hook: &Hook, names: &mut [Used<&str>]) -> Option<u8> {
+fn index_of(hook: &Hook, names: &mut [UsedOnce<&str>]) -> Option<u8> {
     for name in names {
         let index = hook.args.iter().position(|arg| arg.name == name.value);
         if let Some(index) = index {

@@ -1,6 +1,6 @@
 //! What each role asks of a function: a hook that lacks it would make the interposer misread calls.
 
-use ascend_trace_format::api::{ArgKind, Blocks, Place, RetKind, Role};
+use ascend_trace_format::api::{ArgKind, Blocks, ObjectUse, RetKind, Role};
 
 use crate::hook_spec::FunctionSpec;
 use crate::hook_table::Hook;
@@ -54,12 +54,12 @@ fn check_argument(
     hook: &Hook,
     index: Option<u8>,
     kind: ArgKind,
-    place: Place,
+    place: ObjectUse,
 ) -> Result<(), String> {
     let (out, way) = match place {
-        Place::Free => return Ok(()),
-        Place::Takes => (false, "takes"),
-        Place::Gives => (true, "hands out"),
+        ObjectUse::Free => return Ok(()),
+        ObjectUse::Takes => (false, "takes"),
+        ObjectUse::Gives => (true, "hands out"),
     };
     let arg = index.and_then(|index| hook.args.get(usize::from(index)));
     match arg {

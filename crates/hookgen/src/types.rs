@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ctype::CType;
 use crate::error::Error;
 use crate::layout::{MemberKind, Struct};
-use crate::model::{ApiModel, Named};
+use crate::model::{ApiModel, NamedType};
 
 /// Class of a type's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum ValueClass {
     Void,
     Integer {
         signed: bool,
@@ -31,13 +31,13 @@ pub(crate) enum Class {
 
 /// Why a type cannot cross a call of a wrapper.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unusable {
+pub(crate) enum UnusableType {
     Unknown(String),
     Opaque(String),
     HasUnion(String),
 }
 
-impl std::fmt::Display for Unusable {
+impl std::fmt::Display for UnusableType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unknown(name) => write!(f, "takes {name} by value, which no table describes"),
@@ -69,12 +69,12 @@ impl<'a> Types<'a> {
     }
 
     /// The class of this type's values; arrays count as the pointers that parameters make of them.
-    pub(crate) fn class(&self, ctype: &CType) -> Result<Class, Unusable> {
+    pub(crate) fn class(&self, ctype: &CType) -> Result<ValueClass, UnusableType> {
         if ctype.function.is_some() {
-            return Ok(Class::Function);
+            return Ok(ValueClass::Function);
         }
         if ctype.is_address() {
-            return Ok(Class::Address);
+            return Ok(ValueClass::Address);
         }
         if let Some(class) = builtin(&ctype.base) {
             return Ok(class);
@@ -82,31 +82,31 @@ impl<'a> Types<'a> {
         self.named(ctype.base_name())
     }
 
-    fn named(&self, name: &str) -> Result<Class, Unusable> {
+    fn named(&self, name: &str) -> Result<ValueClass, UnusableType> {
         if let Some(target) = self.extra.get(name) {
             return self.alias(name, target);
         }
         match self.model.named(name) {
-            Some(Named::Enumeration(named)) => Ok(Class::Enumeration(
+            Some(NamedType::Enumeration(named)) => Ok(ValueClass::Enumeration(
                 named.successor.as_ref().unwrap_or(&named.name).clone(),
             )),
-            Some(Named::Alias(named)) => self.alias(name, &named.ctype),
-            Some(Named::Callback(_)) => Ok(Class::Function),
-            Some(Named::Struct(named)) => Ok(Class::Struct(named.name.clone())),
-            Some(Named::Opaque(_)) => Err(Unusable::Opaque(name.to_owned())),
-            None => Err(Unusable::Unknown(name.to_owned())),
+            Some(NamedType::Alias(named)) => self.alias(name, &named.ctype),
+            Some(NamedType::Callback(_)) => Ok(ValueClass::Function),
+            Some(NamedType::Struct(named)) => Ok(ValueClass::Struct(named.name.clone())),
+            Some(NamedType::Opaque(_)) => Err(UnusableType::Opaque(name.to_owned())),
+            None => Err(UnusableType::Unknown(name.to_owned())),
         }
     }
 
-    fn alias(&self, name: &str, target: &CType) -> Result<Class, Unusable> {
+    fn alias(&self, name: &str, target: &CType) -> Result<ValueClass, UnusableType> {
         Ok(match self.class(target)? {
-            Class::Address => Class::Handle(name.to_owned()),
+            ValueClass::Address => ValueClass::Handle(name.to_owned()),
             class => class,
         })
     }
 
     /// The type of one pointed to by `ctype`, if it has one.
-    pub(crate) fn pointee(&self, ctype: &CType) -> Option<(CType, Class)> {
+    pub(crate) fn pointee(&self, ctype: &CType) -> Option<(CType, ValueClass)> {
         let target = ctype.pointee()?;
         let class = self.class(&target).ok()?;
         Some((target, class))
@@ -115,24 +115,27 @@ impl<'a> Types<'a> {
     /// Whether `ctype` points to something that only the runtime looks into.
     pub(crate) fn points_to_opaque(&self, ctype: &CType) -> bool {
         let target = ctype.pointee().filter(|target| !target.is_address());
-        target.is_some_and(|t| matches!(self.model.named(t.base_name()), Some(Named::Opaque(_))))
+        target
+            .is_some_and(|t| matches!(self.model.named(t.base_name()), Some(NamedType::Opaque(_))))
     }
 
     /// The Rust name of the class.
-    pub(crate) fn rust(&self, class: &Class) -> Result<String, Unusable> {
+    pub(crate) fn rust(&self, class: &ValueClass) -> Result<String, UnusableType> {
         Ok(match class {
-            Class::Void => "()".to_owned(),
-            Class::Integer { signed, width } => {
+            ValueClass::Void => "()".to_owned(),
+            ValueClass::Integer { signed, width } => {
                 format!(
                     "{}{}",
                     if *signed { "i" } else { "u" },
                     u32::from(*width) * 8
                 )
             }
-            Class::Float { width } => format!("f{}", u32::from(*width) * 8),
-            Class::Enumeration(name) => self.rust_enumeration(name).to_owned(),
-            Class::Handle(_) | Class::Function | Class::Address => "*mut c_void".to_owned(),
-            Class::Struct(name) => {
+            ValueClass::Float { width } => format!("f{}", u32::from(*width) * 8),
+            ValueClass::Enumeration(name) => self.rust_enumeration(name).to_owned(),
+            ValueClass::Handle(_) | ValueClass::Function | ValueClass::Address => {
+                "*mut c_void".to_owned()
+            }
+            ValueClass::Struct(name) => {
                 self.held_structs(name, &mut BTreeSet::new())?;
                 name.clone()
             }
@@ -140,7 +143,7 @@ impl<'a> Types<'a> {
     }
 
     /// The name of a parameter's type in Rust: that of its class, but for two that keep their own.
-    pub(crate) fn rust_of(&self, ctype: &CType) -> Result<String, Unusable> {
+    pub(crate) fn rust_of(&self, ctype: &CType) -> Result<String, UnusableType> {
         if !ctype.is_address() {
             match ctype.base.as_str() {
                 "size_t" => return Ok("usize".to_owned()),
@@ -162,12 +165,15 @@ impl<'a> Types<'a> {
     }
 
     /// Bytes of a value of the class, as far as a record keeps it.
-    pub(crate) fn width(class: &Class) -> u8 {
+    pub(crate) fn width(class: &ValueClass) -> u8 {
         match class {
-            Class::Integer { width, .. } | Class::Float { width } => *width,
-            Class::Enumeration(_) => 4,
-            Class::Void | Class::Handle(_) | Class::Function | Class::Address => 8,
-            Class::Struct(_) => 8,
+            ValueClass::Integer { width, .. } | ValueClass::Float { width } => *width,
+            ValueClass::Enumeration(_) => 4,
+            ValueClass::Void
+            | ValueClass::Handle(_)
+            | ValueClass::Function
+            | ValueClass::Address => 8,
+            ValueClass::Struct(_) => 8,
         }
     }
 
@@ -176,12 +182,12 @@ impl<'a> Types<'a> {
         &self,
         name: &str,
         done: &mut BTreeSet<String>,
-    ) -> Result<Vec<&'a Struct>, Unusable> {
+    ) -> Result<Vec<&'a Struct>, UnusableType> {
         let Some(item) = self.model.structs.get(name) else {
-            return Err(Unusable::Unknown(name.to_owned()));
+            return Err(UnusableType::Unknown(name.to_owned()));
         };
         if item.has_union() {
-            return Err(Unusable::HasUnion(name.to_owned()));
+            return Err(UnusableType::HasUnion(name.to_owned()));
         }
         let mut found = Vec::new();
         if !done.insert(name.to_owned()) {
@@ -195,7 +201,7 @@ impl<'a> Types<'a> {
                 arrays: Vec::new(),
                 ..ctype.clone()
             };
-            if let Class::Struct(inner) = self.class(&element)? {
+            if let ValueClass::Struct(inner) = self.class(&element)? {
                 found.extend(self.held_structs(&inner, done)?);
             }
         }
@@ -205,10 +211,10 @@ impl<'a> Types<'a> {
 }
 
 /// The types that C has by itself. `long` is 64 bits wide on every Linux that CANN runs on.
-fn builtin(base: &str) -> Option<Class> {
-    let integer = |signed, width| Class::Integer { signed, width };
+fn builtin(base: &str) -> Option<ValueClass> {
+    let integer = |signed, width| ValueClass::Integer { signed, width };
     Some(match base {
-        "void" => Class::Void,
+        "void" => ValueClass::Void,
         "bool" | "_Bool" | "uint8_t" | "unsigned char" => integer(false, 1),
         // `char` is signed on x86_64 only; as bytes of a call both are the same.
         "char" | "signed char" | "int8_t" => integer(true, 1),
@@ -218,8 +224,8 @@ fn builtin(base: &str) -> Option<Class> {
         "unsigned int" | "uint32_t" => integer(false, 4),
         "long" | "long long" | "int64_t" => integer(true, 8),
         "unsigned long" | "unsigned long long" | "uint64_t" | "size_t" => integer(false, 8),
-        "float" => Class::Float { width: 4 },
-        "double" => Class::Float { width: 8 },
+        "float" => ValueClass::Float { width: 4 },
+        "double" => ValueClass::Float { width: 8 },
         _ => return None,
     })
 }
@@ -289,9 +295,9 @@ mod tests {
             let class = |text| types.class(&CType::parse(text).unwrap());
             assert_eq!(
                 class("aclrtStream"),
-                Ok(Class::Handle("aclrtStream".to_owned()))
+                Ok(ValueClass::Handle("aclrtStream".to_owned()))
             );
-            let limit = Class::Enumeration("aclrtDevResLimitType".to_owned());
+            let limit = ValueClass::Enumeration("aclrtDevResLimitType".to_owned());
             assert_eq!(class("aclrtDevResModelType"), Ok(limit));
         });
     }

@@ -25,19 +25,19 @@ pub struct Column {
 
 /// How far a query is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct QueryProgress {
     /// Rows of tables that have been read.
     pub rows: u64,
 }
 
 /// The result of a query, which is computed while its rows are read.
-pub struct Answer<'a> {
+pub struct QueryResult<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) plan: Arc<dyn ExecutionPlan>,
     pub(crate) context: Arc<TaskContext>,
 }
 
-impl Answer<'_> {
+impl QueryResult<'_> {
     /// The columns, in order.
     pub fn columns(&self) -> Vec<Column> {
         let schema = self.plan.schema();
@@ -58,7 +58,7 @@ impl Answer<'_> {
     pub fn rows<E: From<QueryError>>(
         self,
         mut row: impl FnMut(&[Value]) -> Result<(), E>,
-        mut progress: impl FnMut(Progress) -> Result<(), E>,
+        mut progress: impl FnMut(QueryProgress) -> Result<(), E>,
     ) -> Result<(), E> {
         let plan = Arc::clone(&self.plan);
         let opened = self
@@ -70,7 +70,7 @@ impl Answer<'_> {
                 .runtime
                 .block_on(async { timeout(PAUSE, stream.next()).await });
             match next {
-                Err(_) => progress(Progress {
+                Err(_) => progress(QueryProgress {
                     rows: scanned(&*plan),
                 })?,
                 Ok(None) => return Ok(()),

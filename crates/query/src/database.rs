@@ -18,11 +18,11 @@ use datafusion::sql::parser::Statement;
 use tokio::runtime::Runtime;
 
 use crate::QueryError;
-use crate::answer::Answer;
+use crate::answer::QueryResult;
 
 /// Limits of a query on the machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct QueryLimits {
     pub threads: NonZeroUsize,
     /// Bytes of memory for intermediate results. Larger results use files in the folder for temporary
     /// files.
@@ -41,7 +41,7 @@ impl Database {
     /// # Errors
     ///
     /// When the system gives no threads.
-    pub fn new(limits: Limits) -> Result<Self, QueryError> {
+    pub fn new(limits: QueryLimits) -> Result<Self, QueryError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(limits.threads.get())
             .enable_all()
@@ -123,7 +123,7 @@ impl Database {
     /// # Errors
     ///
     /// When the text is no SQL, names missing tables or columns, or would do more than read.
-    pub fn query(&self, sql: &str) -> Result<Answer<'_>, QueryError> {
+    pub fn query(&self, sql: &str) -> Result<QueryResult<'_>, QueryError> {
         let only_reads = SQLOptions::new()
             .with_allow_ddl(false)
             .with_allow_dml(false)
@@ -135,7 +135,7 @@ impl Database {
             Ok((plan, context))
         });
         let (plan, context) = planned.map_err(QueryError::of)?;
-        Ok(Answer {
+        Ok(QueryResult {
             runtime: &self.runtime,
             plan,
             context,

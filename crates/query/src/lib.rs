@@ -8,8 +8,8 @@ mod answer;
 mod database;
 mod value;
 
-pub use answer::{Answer, Column, Progress};
-pub use database::{Database, Limits, tables_of};
+pub use answer::{Column, QueryProgress, QueryResult};
+pub use database::{Database, QueryLimits, tables_of};
 pub use value::Value;
 
 /// Why a query has no result. The text names the fault of the query or of the tables.

@@ -1,6 +1,6 @@
 //! Category of a task or a call, for its colour and its sums.
 
-use ascend_trace_format::api::{Blocks, TaskKind, Waits};
+use ascend_trace_format::api::{Blocks, TaskKind, WaitTarget};
 
 use crate::trace::Function;
 
@@ -57,7 +57,7 @@ impl Category {
     /// The category of a call of a function; `submits` says whether it submitted a task.
     pub fn of_call(function: &Function, submits: bool) -> Self {
         match function.role.meaning().waits {
-            Waits::Transfer => Self::Copy,
+            WaitTarget::Transfer => Self::Copy,
             waits if waits.is_sync() => Self::Sync,
             _ if submits => Self::Launch,
             _ if function.blocks == Blocks::Yes => Self::Sync,

@@ -2,7 +2,7 @@
 //! names.
 
 use ascend_trace_format::api::{
-    ArgKind, Blocks, Fact, Facts, Part, RetKind, Role, TaskKind, Untimed, part_in,
+    ArgKind, ArgPart, Blocks, Fact, FactSet, RetKind, Role, TaskKind, Untimed, part_in,
 };
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_format::record::Manner;
@@ -46,14 +46,14 @@ pub struct Function {
     /// Position of the argument that names the task.
     pub label: Option<u8>,
     /// Positions of further arguments.
-    pub parts: Vec<(Part, u8)>,
-    pub facts: Facts,
+    pub parts: Vec<(ArgPart, u8)>,
+    pub facts: FactSet,
     pub args: Vec<Argument>,
 }
 
 impl Function {
     /// Position of the argument that is this part.
-    pub fn part(&self, part: Part) -> Option<usize> {
+    pub fn part(&self, part: ArgPart) -> Option<usize> {
         part_in(&self.parts, part).map(usize::from)
     }
 

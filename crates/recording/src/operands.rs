@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::hash::{Hash, Hasher};
 
-use ascend_trace_format::api::{ArgKind, Fact, Part, RetKind, part_in};
+use ascend_trace_format::api::{ArgKind, ArgPart, Fact, RetKind, part_in};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -96,7 +96,7 @@ impl Operands {
 }
 
 fn does(function: &Function) -> Does {
-    let operand = part_in(&function.parts, Part::Operand);
+    let operand = part_in(&function.parts, ArgPart::Operand);
     if function.is(Fact::MakesOperand) {
         return Does::Makes(operand);
     }
@@ -106,7 +106,7 @@ fn does(function: &Function) -> Does {
     if function.args.is_empty() && function.name.ends_with(PLANNING) {
         return Does::PlansUntyped;
     }
-    let executor = part_in(&function.parts, Part::Executor);
+    let executor = part_in(&function.parts, ArgPart::Executor);
     let is_answer = |at: u8| function.args.get(usize::from(at)).is_some_and(|it| it.out);
     match executor.map(|at| (at, is_answer(at))) {
         Some((at, true)) => Does::Plans(at),
@@ -211,7 +211,7 @@ impl Trace {
             return self.operands_among(process, planned);
         }
         let function = self.function(planned.function);
-        let written = function.part(Part::Writes);
+        let written = function.part(ArgPart::Writes);
         let arguments = function.args.iter().zip(self.args(planned)).enumerate();
         let handles = arguments.filter(|(_, (arg, _))| arg.kind == ArgKind::Handle && !arg.out);
         let known = handles.filter_map(|(place, (arg, word))| {
@@ -260,9 +260,9 @@ impl Trace {
             let function = self.function(call.function);
             call.function.hash(hasher);
             let args = self.args(call);
-            let word = |part: Part| args.get(function.part(part)?);
-            word(Part::DataType).hash(hasher);
-            word(Part::Size).hash(hasher);
+            let word = |part: ArgPart| args.get(function.part(part)?);
+            word(ArgPart::DataType).hash(hasher);
+            word(ArgPart::Size).hash(hasher);
             let mut kinds = function.args.iter().map(|arg| arg.kind);
             if kinds.any(|kind| kind == ArgKind::Integers) {
                 self.strings(call).first().hash(hasher);
@@ -307,10 +307,10 @@ impl Trace {
         let function = self.function(call.function);
         let noun = function.name.strip_prefix("aclCreate").unwrap_or(TENSOR);
         let arguments = || function.args.iter().zip(self.args(call));
-        let part = |part: Part| arguments().nth(function.part(part)?);
-        let data_type = part(Part::DataType)
+        let part = |part: ArgPart| arguments().nth(function.part(part)?);
+        let data_type = part(ArgPart::DataType)
             .and_then(|(arg, word)| self.constant(&arg.enumeration, word.cast_signed()));
-        let count = part(Part::Size);
+        let count = part(ArgPart::Size);
         let has_numbers = function
             .args
             .iter()

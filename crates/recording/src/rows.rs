@@ -9,7 +9,7 @@ mod call;
 mod header_rows;
 mod times;
 
-use ascend_trace_format::record::Passed;
+use ascend_trace_format::record::Verbatim;
 use ascend_trace_format::verbatim_records;
 
 use crate::file::budget::Budget;
@@ -153,9 +153,9 @@ macro_rules! rows {
         }
 
         /// The row of a record that is in the file as it comes.
-        pub fn passed_on(process: u32, record: Passed) -> Row {
+        pub fn verbatim_row(process: u32, record: Verbatim) -> Row {
             match record {
-                $(Passed::$passed(told) => Row::$passed($passed_row {
+                $(Verbatim::$passed(told) => Row::$passed($passed_row {
                     process,
                     $($field: told.$field,)+
                 }),)*

@@ -7,16 +7,16 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use ascend_trace_format::record::{Head, SLOT_BYTES, SLOT_WORDS};
+use ascend_trace_format::record::{RecordHead, SLOT_BYTES, SLOT_WORDS};
 use ascend_trace_format::session::{
     CHANNELS, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES, SEGMENT_SLOTS, SEGMENTS_OFFSET, session_bytes,
 };
 
 use crate::guard::Guard;
-use crate::home::Home;
-use crate::layout::{Dropped, OpenCall, SessionSettings, state};
+use crate::home::SessionFile;
+use crate::layout::{LostRecords, OpenCall, SessionSettings, state};
 use crate::map::{AttachError, Session};
-use crate::nested::{self, Nested};
+use crate::nested::{self, NestedRecorder};
 use crate::pool;
 
 /// Segments of the smallest session.
@@ -98,12 +98,12 @@ pub struct ChannelInfo {
 
 /// What draining a channel found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drained {
+pub struct DrainResult {
     pub records: usize,
     /// The thread or its process has ended; the channel has been given back.
     pub ended: bool,
     /// Records lost since the channel was claimed.
-    pub dropped: Dropped,
+    pub dropped: LostRecords,
     /// Places in the memory that hold values which the producers never write.
     pub damaged: u64,
 }
@@ -122,7 +122,7 @@ pub(crate) struct Position {
 /// A session as its owner sees it. Dropping it removes the file.
 pub struct Arena {
     pub(crate) session: Session,
-    pub(crate) home: Home,
+    pub(crate) home: SessionFile,
     pub(crate) guard: Guard,
     pub(crate) settings: SessionSettings,
     pub(crate) positions: Vec<Position>,
@@ -155,11 +155,11 @@ impl Arena {
         let budget = (budget / SEGMENT_BYTES).clamp(LEAST as usize, most) as u32;
         // Unprovided memory takes no room, so this is only address space.
         let segments = budget + (CHANNELS - FREE_THREADS) as u32;
-        Self::fill(Home::create(directory)?, budget, segments, settings)
+        Self::fill(SessionFile::create(directory)?, budget, segments, settings)
     }
 
     fn fill(
-        home: Home,
+        home: SessionFile,
         budget: u32,
         segments: u32,
         settings: SessionSettings,
@@ -220,7 +220,7 @@ impl Arena {
     }
 
     /// Recorders inside this recording that have taken processes until now.
-    pub fn nested(&self) -> Vec<Nested> {
+    pub fn nested(&self) -> Vec<NestedRecorder> {
         nested::announced(&self.home.path)
     }
 
@@ -385,14 +385,19 @@ impl Arena {
 
     /// Hands every record published on a channel since the last call to `visit`, oldest first.
     /// With `gone`, the channel's process is known to have ended, so nothing more will come.
-    pub fn drain(&mut self, index: usize, gone: bool, visit: &mut dyn FnMut(&[u64])) -> Drained {
+    pub fn drain(
+        &mut self,
+        index: usize,
+        gone: bool,
+        visit: &mut dyn FnMut(&[u64]),
+    ) -> DrainResult {
         let session = self.session;
         let channel = session.channel(index);
         // The state is read first: all records of a closing thread are then visible.
         let ended = gone || channel.state.load(Acquire) == state::CLOSED;
         let mut position = self.positions.get(index).copied().unwrap_or_default();
         let (records, damaged) = self.follow(index, &mut position, visit);
-        let drained = Drained {
+        let drained = DrainResult {
             records,
             ended,
             dropped: channel.dropped(),
@@ -533,7 +538,7 @@ impl Arena {
 /// head is skipped, and nothing is read after a record that is longer than the published slots.
 pub(crate) fn visit_records(mut words: &[u64], visit: &mut dyn FnMut(&[u64])) -> (usize, u64) {
     let (mut records, mut damaged) = (0, 0);
-    while let Some(head) = words.first().map(|word| Head::decode(*word)) {
+    while let Some(head) = words.first().map(|word| RecordHead::decode(*word)) {
         let slots = head.map_or(1, |head| usize::from(head.slots));
         let Some((record, rest)) = words.split_at_checked(slots * SLOT_WORDS) else {
             damaged += 1;

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use ascend_trace_format::record::{Head, RecordKind, SLOT_WORDS};
+use ascend_trace_format::record::{RecordHead, RecordKind, SLOT_WORDS};
 use ascend_trace_format::session::{SEGMENT_SLOTS, TickSource, Timing};
 
 use crate::layout::{SessionSettings, state};
@@ -13,13 +13,13 @@ use crate::{Arena, Producer, Session, pool};
 
 const PID: u32 = 4711;
 
-struct Crash {
+struct CrashedSession {
     arena: Arena,
     session: Session,
     _folder: tempfile::TempDir,
 }
 
-fn crash() -> Crash {
+fn crash() -> CrashedSession {
     let folder = tempfile::tempdir().expect("a folder");
     let settings = SessionSettings {
         timing: Timing::Off,
@@ -30,14 +30,14 @@ fn crash() -> Crash {
     let arena = Arena::create(folder.path(), 4 << 20, settings).expect("a session");
     let path = CString::new(arena.path().as_os_str().as_bytes()).expect("no NUL");
     let session = Session::attach(&path).expect("a session to attach to");
-    Crash {
+    CrashedSession {
         arena,
         session,
         _folder: folder,
     }
 }
 
-impl Crash {
+impl CrashedSession {
     fn producer(&self) -> Producer {
         Producer::claim(self.session, PID, PID, 1).expect("a channel")
     }
@@ -79,7 +79,16 @@ fn write(producer: &mut Producer, value: u64) {
 
 fn record(value: u64) -> [u64; SLOT_WORDS] {
     let kind = RecordKind::Call;
-    [Head { kind, slots: 1 }.encode(), value, 0, 0, 0, 0, 0, 0]
+    [
+        RecordHead { kind, slots: 1 }.encode(),
+        value,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ]
 }
 
 #[test]

@@ -26,7 +26,7 @@ const FREE: usize = 0;
 const RESERVED: usize = 1;
 
 /// A mapping that the handler looks after.
-struct Place {
+struct GuardedMapping {
     start: AtomicUsize,
     bytes: AtomicUsize,
     file: AtomicI32,
@@ -35,8 +35,8 @@ struct Place {
     repairs: AtomicU32,
 }
 
-static TABLE: [Place; PLACES] = [const {
-    Place {
+static TABLE: [GuardedMapping; PLACES] = [const {
+    GuardedMapping {
         start: AtomicUsize::new(FREE),
         bytes: AtomicUsize::new(0),
         file: AtomicI32::new(-1),
@@ -53,7 +53,7 @@ static INSTALL: Once = Once::new();
 /// Guards a mapping of a file until it is dropped.
 pub(crate) struct Guard {
     /// `None` when there was no free place: then only the length is checked.
-    place: Option<&'static Place>,
+    place: Option<&'static GuardedMapping>,
     bytes: usize,
 }
 
@@ -61,7 +61,7 @@ impl Guard {
     /// Guards `bytes` bytes from `start`, which are mapped from `file`.
     pub(crate) fn new(start: *mut u8, bytes: usize, file: &File) -> Self {
         INSTALL.call_once(install);
-        let reserve = |place: &&Place| {
+        let reserve = |place: &&GuardedMapping| {
             let start = &place.start;
             start
                 .compare_exchange(FREE, RESERVED, AcqRel, Relaxed)
@@ -156,7 +156,7 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut c_voi
 }
 
 /// Makes the access at an address possible.
-fn repair(place: &Place, address: usize) {
+fn repair(place: &GuardedMapping, address: usize) {
     place.is_torn.store(true, Release);
     let (file, bytes) = (place.file.load(Relaxed), place.bytes.load(Relaxed));
     let is_first = place.repairs.fetch_add(1, Relaxed) < MOST_REPAIRS;

@@ -32,12 +32,12 @@ const TRIES: u32 = 1000;
 pub(crate) const CAREFULLY: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK;
 
 /// A session file and its owner's lock. Dropping it removes the file.
-pub(crate) struct Home {
+pub(crate) struct SessionFile {
     pub(crate) path: PathBuf,
     pub(crate) file: File,
 }
 
-impl Home {
+impl SessionFile {
     /// Makes a file in the user's folder in `base`, and removes those with dead owners there.
     pub(crate) fn create(base: &Path) -> Result<Self, ArenaError> {
         let mut failure = None;
@@ -60,7 +60,7 @@ impl Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for SessionFile {
     fn drop(&mut self) {
         // The files may be missing, and the folder may be in use. Neither matters.
         let _ = fs::remove_file(&self.path);
@@ -112,7 +112,7 @@ fn folder_name(number: u32) -> String {
     }
 }
 
-fn create_in(folder: &Path) -> io::Result<Home> {
+fn create_in(folder: &Path) -> io::Result<SessionFile> {
     let pid = std::process::id();
     let mut number = 0;
     loop {
@@ -126,7 +126,7 @@ fn create_in(folder: &Path) -> io::Result<Home> {
             Ok(file) if is_locked(&file) && is_named(&file, &path) => {
                 // Of an earlier process with this pid.
                 let _ = fs::remove_file(nested::beside(&path));
-                return Ok(Home { path, file });
+                return Ok(SessionFile { path, file });
             }
             // Another process that removes old sessions was quicker than the lock.
             Ok(_) if number < TRIES => {}
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_session_file_names_its_maker() {
         let base = tempfile::tempdir().unwrap();
-        let home = Home::create(base.path()).unwrap();
+        let home = SessionFile::create(base.path()).unwrap();
         assert_eq!(maker(&home.path), Some(std::process::id()));
         for other in ["/dev/shm/session-7-0", "/x/ascend-trace-0/notes", "/"] {
             assert_eq!(maker(Path::new(other)), None, "{other}");
@@ -287,7 +287,7 @@ mod tests {
         fs::write(&living, SESSION_MAGIC.to_ne_bytes()).unwrap();
         let owner = File::open(&living).unwrap();
         owner.try_lock().unwrap();
-        let home = Home::create(base.path()).unwrap();
+        let home = SessionFile::create(base.path()).unwrap();
         assert!(home.path.starts_with(&folder));
         let own = home.path.clone();
         drop(home);
@@ -297,7 +297,7 @@ mod tests {
         }
         assert!(beside.exists() && living.exists() && path("session-3-0").is_symlink());
         drop(owner);
-        drop(Home::create(base.path()).unwrap());
+        drop(SessionFile::create(base.path()).unwrap());
         assert!(!living.exists(), "its owner is gone");
     }
 
@@ -305,8 +305,8 @@ mod tests {
     fn the_folder_is_private_and_goes_with_the_last_session() {
         let base = tempfile::tempdir().unwrap();
         let (first, second) = (
-            Home::create(base.path()).unwrap(),
-            Home::create(base.path()).unwrap(),
+            SessionFile::create(base.path()).unwrap(),
+            SessionFile::create(base.path()).unwrap(),
         );
         let folder = first.path.parent().unwrap().to_owned();
         assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
@@ -321,7 +321,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         symlink(elsewhere.path(), base.path().join(folder_name(0))).unwrap();
-        let home = Home::create(base.path()).unwrap();
+        let home = SessionFile::create(base.path()).unwrap();
         assert_eq!(
             home.path.parent().unwrap(),
             base.path().join(folder_name(1))

@@ -72,14 +72,14 @@ pub(crate) struct Channel {
     pub(crate) process_key: AtomicU64,
     /// The pid namespace that `pid` and `tid` are of; 0 when it is not known.
     pub(crate) namespace: AtomicU64,
-    /// Records that found no room, by [`Dropped`]'s order.
+    /// Records that found no room, by [`LostRecords`]'s order.
     pub(crate) dropped: [AtomicU64; 3],
     reserved: [u64; 9],
 }
 
 /// Numbers of lost records, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dropped {
+pub struct LostRecords {
     pub calls: u64,
     /// When tasks ran.
     pub times: u64,
@@ -87,7 +87,7 @@ pub struct Dropped {
     pub others: u64,
 }
 
-impl Dropped {
+impl LostRecords {
     pub fn total(self) -> u64 {
         let total = self.calls.saturating_add(self.times);
         total.saturating_add(self.others)
@@ -114,9 +114,9 @@ impl Channel {
         counter.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn dropped(&self) -> Dropped {
+    pub(crate) fn dropped(&self) -> LostRecords {
         let [calls, times, others] = &self.dropped;
-        Dropped {
+        LostRecords {
             calls: calls.load(Relaxed),
             times: times.load(Relaxed),
             others: others.load(Relaxed),

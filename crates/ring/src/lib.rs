@@ -44,10 +44,10 @@ mod producer;
 pub mod sys;
 pub mod ticks;
 
-pub use arena::{Arena, ArenaError, ChannelInfo, Drained, FREE_THREADS};
+pub use arena::{Arena, ArenaError, ChannelInfo, DrainResult, FREE_THREADS};
 pub use home::maker;
-pub use layout::{Dropped, OpenCall, OpenCalls, SessionSettings};
+pub use layout::{LostRecords, OpenCall, OpenCalls, SessionSettings};
 pub use map::{AttachError, Session, give_up_system_calls};
-pub use mend::Mended;
-pub use nested::Nested;
+pub use mend::Repair;
+pub use nested::NestedRecorder;
 pub use producer::{Ledger, Producer};

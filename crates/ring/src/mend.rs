@@ -4,18 +4,18 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use ascend_trace_format::record::{Head, SLOT_BYTES, SLOT_WORDS, pair, unpair};
+use ascend_trace_format::record::{RecordHead, SLOT_BYTES, SLOT_WORDS, pair, unpair};
 use ascend_trace_format::session::{
     CHANNELS, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES, SEGMENT_SLOTS, SEGMENTS_OFFSET,
 };
 use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
 
 use crate::arena::{Arena, ChannelInfo, allocate};
-use crate::layout::{Dropped, state};
+use crate::layout::{LostRecords, state};
 
 /// The damage that [`Arena::mend`] found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mended {
+pub struct Repair {
     /// Another process has cut the file: records that were not read yet may be missing.
     pub is_cut: bool,
     /// Places in the memory that hold values which the producers never write.
@@ -24,7 +24,7 @@ pub struct Mended {
 
 impl Arena {
     /// Looks for damage and mends it; to be called before each pass over the channels.
-    pub fn mend(&mut self) -> Mended {
+    pub fn mend(&mut self) -> Repair {
         let is_cut = self.guard.check_length(&self.home.file);
         // A file that cannot be repaired is as good as cut.
         let is_cut = is_cut.unwrap_or(true);
@@ -34,7 +34,7 @@ impl Arena {
         let damaged = self.mend_header() + self.mend_channels();
         // The zeros of a cut are reported as such.
         let damaged = if is_cut { 0 } else { damaged };
-        Mended { is_cut, damaged }
+        Repair { is_cut, damaged }
     }
 
     /// The file has lost the memory that producers may touch.
@@ -173,7 +173,7 @@ impl Arena {
     }
 
     /// Records that a channel has lost.
-    pub fn dropped(&self, index: usize) -> Dropped {
+    pub fn dropped(&self, index: usize) -> LostRecords {
         self.session.channel(index).dropped()
     }
 
@@ -195,7 +195,7 @@ impl Arena {
         let start = self.session.segment(segment)?;
         // SAFETY: slot 1 lies inside the segment, which has memory, and is published.
         let head = unsafe { start.add(SLOT_BYTES).cast::<u64>().read_volatile() };
-        let slots = Head::decode(head).map_or(0, |head| usize::from(head.slots));
+        let slots = RecordHead::decode(head).map_or(0, |head| usize::from(head.slots));
         if slots > committed || committed >= SEGMENT_SLOTS {
             return Some(Vec::new());
         }
@@ -240,7 +240,7 @@ mod tests {
     use crate::{Producer, Session, SessionSettings};
 
     const KEY: u64 = 5;
-    const SOUND: Mended = Mended {
+    const SOUND: Repair = Repair {
         is_cut: false,
         damaged: 0,
     };
@@ -263,7 +263,7 @@ mod tests {
 
     fn write(producer: &mut Producer, value: u64) {
         let kind = RecordKind::Call;
-        let head = Head { kind, slots: 1 }.encode();
+        let head = RecordHead { kind, slots: 1 }.encode();
         let room = producer.reserve(1).unwrap();
         room.copy_from_slice(&[head, value, 0, 0, 0, 0, 0, 0]);
         producer.publish(1);

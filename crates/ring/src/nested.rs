@@ -24,13 +24,13 @@ const MOST: u64 = 1 << 20;
 
 /// A recorder that has started a program inside a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nested {
+pub struct NestedRecorder {
     pub pid: u32,
     /// An absolute path; `None` for standard output.
     pub trace: Option<PathBuf>,
 }
 
-impl Nested {
+impl NestedRecorder {
     /// The recorder that calls this.
     pub fn own(trace: Option<PathBuf>) -> Self {
         let pid = std::process::id();
@@ -90,10 +90,10 @@ pub(crate) fn beside(session: &Path) -> PathBuf {
 }
 
 /// The recorders that have announced themselves to the owner of this session file, in this order.
-pub(crate) fn announced(session: &Path) -> Vec<Nested> {
+pub(crate) fn announced(session: &Path) -> Vec<NestedRecorder> {
     let content = content(&beside(session)).unwrap_or_default();
     let lines = content.split(|byte| *byte == b'\n');
-    lines.filter_map(Nested::of_line).collect()
+    lines.filter_map(NestedRecorder::of_line).collect()
 }
 
 fn content(path: &Path) -> io::Result<Vec<u8>> {
@@ -159,21 +159,21 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;
-    use crate::home::Home;
+    use crate::home::SessionFile;
 
-    fn nested(trace: &[u8]) -> Nested {
-        Nested::own(Some(OsString::from_vec(trace.to_owned()).into()))
+    fn nested(trace: &[u8]) -> NestedRecorder {
+        NestedRecorder::own(Some(OsString::from_vec(trace.to_owned()).into()))
     }
 
     #[test]
     fn every_name_comes_back_in_the_order_of_the_announcements() {
         let base = tempfile::tempdir().unwrap();
-        let home = Home::create(base.path()).unwrap();
+        let home = SessionFile::create(base.path()).unwrap();
         let mut all: Vec<_> = [&b"/x/inner.atrace"[..], b"/a\nb\\n", b"/\\\\\n", b"/\xff '"]
             .into_iter()
             .map(nested)
             .collect();
-        all.push(Nested::own(None));
+        all.push(NestedRecorder::own(None));
         for one in &all {
             one.announce(&home.path).unwrap();
         }
@@ -195,14 +195,14 @@ mod tests {
             b"inner 7 a",
             b"outer 7 /a",
         ] {
-            assert_eq!(Nested::of_line(line), None);
+            assert_eq!(NestedRecorder::of_line(line), None);
         }
     }
 
     #[test]
     fn only_a_session_with_a_living_owner_in_a_private_folder_gets_an_announcement() {
         let base = tempfile::tempdir().unwrap();
-        let home = Home::create(base.path()).unwrap();
+        let home = SessionFile::create(base.path()).unwrap();
         let folder = home.path.parent().unwrap();
         // No session file, one without an owner, and one by a link.
         let missing = folder.join("session-1-0");
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn announcements_for_dead_sessions_are_removed() {
         let base = tempfile::tempdir().unwrap();
-        let living = Home::create(base.path()).unwrap();
+        let living = SessionFile::create(base.path()).unwrap();
         let folder = living.path.parent().unwrap().to_owned();
         nested(b"/a").announce(&living.path).unwrap();
         let dead = folder.join("session-1-0");
@@ -249,7 +249,7 @@ mod tests {
         for path in &users {
             fs::write(path, "a user's notes").unwrap();
         }
-        drop(Home::create(base.path()).unwrap());
+        drop(SessionFile::create(base.path()).unwrap());
         assert!(stale.iter().all(|path| !path.exists()));
         assert!(users.iter().all(|path| path.exists()));
         assert_eq!(announced(&living.path), [nested(b"/a")]);

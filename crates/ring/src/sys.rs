@@ -222,12 +222,12 @@ pub fn pause(nanoseconds: i64) {
 
 /// Whether there is memory in the page that begins at an address.
 pub fn is_mapped(page: usize) -> bool {
-    let mut told = 0u8;
+    let mut resident = 0u8;
     // SAFETY: writes a byte, since that is what there is of one page, into a live local.
     let answer = unsafe {
         call(
             libc::SYS_mincore,
-            [page, 1, &raw mut told as usize, 0, 0, 0],
+            [page, 1, &raw mut resident as usize, 0, 0, 0],
         )
     };
     checked(answer).is_ok()

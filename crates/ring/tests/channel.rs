@@ -9,10 +9,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ascend_trace_format::record::{Head, RecordKind, SLOT_WORDS};
+use ascend_trace_format::record::{RecordHead, RecordKind, SLOT_WORDS};
 use ascend_trace_format::session::{CHANNELS, SEGMENT_SLOTS, TickSource, Timing};
 use ascend_trace_ring::{
-    Arena, AttachError, ChannelInfo, Drained, Dropped, FREE_THREADS, Producer, Session,
+    Arena, AttachError, ChannelInfo, DrainResult, FREE_THREADS, LostRecords, Producer, Session,
     SessionSettings,
 };
 
@@ -47,7 +47,7 @@ fn write(producer: &mut Producer, value: u64, slots: usize) -> bool {
         producer.count_dropped(RecordKind::Call);
         return false;
     };
-    let head = Head {
+    let head = RecordHead {
         kind: RecordKind::Call,
         slots: slots as u8,
     };
@@ -58,7 +58,7 @@ fn write(producer: &mut Producer, value: u64, slots: usize) -> bool {
     true
 }
 
-fn drain(arena: &mut Arena, channel: usize, gone: bool) -> (Vec<u64>, Drained) {
+fn drain(arena: &mut Arena, channel: usize, gone: bool) -> (Vec<u64>, DrainResult) {
     let mut values = Vec::new();
     let drained = arena.drain(channel, gone, &mut |record| {
         let value = record[1];
@@ -164,7 +164,7 @@ fn what_is_dropped_is_counted_by_kind_until_the_channel_changes_hands() {
         .for_each(|kind| producer.count_dropped(kind));
     producer.close();
     let (channel, _) = only_channel(&fixture.arena);
-    let expected = Dropped {
+    let expected = LostRecords {
         calls: 2,
         times: 1,
         others: 2,
@@ -177,7 +177,7 @@ fn what_is_dropped_is_counted_by_kind_until_the_channel_changes_hands() {
     let (channel, _) = only_channel(&fixture.arena);
     assert_eq!(
         drain(&mut fixture.arena, channel, false).1.dropped,
-        Dropped::default()
+        LostRecords::default()
     );
 }
 

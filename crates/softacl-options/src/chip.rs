@@ -14,7 +14,7 @@ pub enum Chip {
 
 /// Who looks whether tasks are complete, and at which streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recycling {
+pub enum RecyclingMode {
     /// A thread of the runtime's, which walks all streams of the device when it is woken.
     Thread,
     /// The same, but a query looks at its own stream by itself.
@@ -56,12 +56,12 @@ impl Chip {
     }
 
     /// Who sees that tasks are complete.
-    pub const fn recycling(self) -> Recycling {
+    pub const fn recycling(self) -> RecyclingMode {
         match self {
-            Self::A910b | Self::A910_93 => Recycling::Thread,
-            Self::A950 => Recycling::ThreadOrQuery,
-            Self::A310b => Recycling::Caller,
-            Self::A310p | Self::A910a => Recycling::Synchronisation,
+            Self::A910b | Self::A910_93 => RecyclingMode::Thread,
+            Self::A950 => RecyclingMode::ThreadOrQuery,
+            Self::A310b => RecyclingMode::Caller,
+            Self::A310p | Self::A910a => RecyclingMode::Synchronisation,
         }
     }
 

@@ -5,5 +5,5 @@
 mod chip;
 mod options;
 
-pub use chip::{Chip, Recycling};
-pub use options::{Driver, Failure, KEYS, Mspti, Options, Order, for_device};
+pub use chip::{Chip, RecyclingMode};
+pub use options::{DriverClock, InjectedFailure, KEYS, MsptiMode, Options, TaskOrder, for_device};

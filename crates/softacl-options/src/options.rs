@@ -4,7 +4,7 @@ use crate::chip::Chip;
 
 /// A call that is made to fail: `fail=aclrtMalloc:3:207001` fails the third `aclrtMalloc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct InjectedFailure {
     pub function: String,
     pub nth: u64,
     /// The code that the call returns instead.
@@ -13,7 +13,7 @@ pub struct Failure {
 
 /// Behaviour of the driver when a clock is queried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Driver {
+pub enum DriverClock {
     Tells,
     /// It is too old to know the question.
     Unsupported,
@@ -23,7 +23,7 @@ pub enum Driver {
 
 /// Which of the tasks that could run next does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum TaskOrder {
     /// That of their times: each as soon as it can.
     Times,
     /// An allowed one that is hostile to programs in which a dependency is missing.
@@ -32,7 +32,7 @@ pub enum Order {
 
 /// Behaviour of msPTI towards a profiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mspti {
+pub enum MsptiMode {
     /// Every kind is granted but communication under its old name.
     Grants,
     /// Copies and fills are reported as well, if the library was preloaded.
@@ -95,7 +95,7 @@ pub struct Options {
     /// How long a query of an event lasts.
     pub query_ns: u64,
     /// Behaviour of the driver when a clock is queried.
-    pub driver: Driver,
+    pub driver: DriverClock,
     /// Duration of such a query, and its largest random addition. The counter is read at any time
     /// within it.
     pub driver_ns: u64,
@@ -103,7 +103,7 @@ pub struct Options {
     /// How long the destruction of a graph waits for its last replay.
     pub graph_wait_ms: u64,
     /// Behaviour of msPTI towards a profiler.
-    pub mspti: Mspti,
+    pub mspti: MsptiMode,
     /// How long its records take to come.
     pub mspti_late_ms: u64,
     /// Every so manieth record is lost, or has no times; 0 is never.
@@ -121,14 +121,14 @@ pub struct Options {
     pub noise_ppm: u64,
     pub noise_seed: u64,
     /// In which order tasks of different streams run; `noise_seed` says which one.
-    pub order: Order,
+    pub order: TaskOrder,
     /// Longest delay of tasks without a known waiter.
     pub order_patience_ms: u64,
     /// Time is virtual, and a call takes this much of it; 0 is the host's time.
     pub virtual_ns: u64,
     /// The same for a call that submits a task, if it differs.
     pub virtual_submit_ns: Option<u64>,
-    pub fail: Vec<Failure>,
+    pub fail: Vec<InjectedFailure>,
     /// The driver can apply changes to a complete graph.
     pub graph_updates: bool,
     pub strict: bool,
@@ -178,11 +178,11 @@ impl Options {
             readback_ns: 0,
             recycle_every: 0,
             query_ns: 0,
-            driver: Driver::Tells,
+            driver: DriverClock::Tells,
             driver_ns: 0,
             driver_jitter_ns: 0,
             graph_wait_ms: 10_000,
-            mspti: Mspti::Grants,
+            mspti: MsptiMode::Grants,
             mspti_late_ms: 0,
             mspti_drop: 0,
             mspti_zero: 0,
@@ -192,7 +192,7 @@ impl Options {
             mspti_own_numbers: false,
             noise_ppm: 0,
             noise_seed: 0,
-            order: Order::Times,
+            order: TaskOrder::Times,
             order_patience_ms: 50,
             virtual_ns: 0,
             virtual_submit_ns: None,
@@ -369,11 +369,11 @@ fn chip(value: Option<&str>) -> Result<Chip, String> {
     })
 }
 
-fn driver(value: Option<&str>) -> Result<Driver, String> {
+fn driver(value: Option<&str>) -> Result<DriverClock, String> {
     match value {
-        Some("tells") => Ok(Driver::Tells),
-        Some("unsupported") => Ok(Driver::Unsupported),
-        Some("fails") => Ok(Driver::Fails),
+        Some("tells") => Ok(DriverClock::Tells),
+        Some("unsupported") => Ok(DriverClock::Unsupported),
+        Some("fails") => Ok(DriverClock::Fails),
         other => {
             let given = other.unwrap_or("nothing");
             Err(format!(
@@ -383,10 +383,10 @@ fn driver(value: Option<&str>) -> Result<Driver, String> {
     }
 }
 
-fn order(value: Option<&str>) -> Result<Order, String> {
+fn order(value: Option<&str>) -> Result<TaskOrder, String> {
     match value {
-        Some("times") => Ok(Order::Times),
-        Some("adversarial") => Ok(Order::Adversarial),
+        Some("times") => Ok(TaskOrder::Times),
+        Some("adversarial") => Ok(TaskOrder::Adversarial),
         given => Err(format!(
             "option `order` is times or adversarial, not {}",
             given.unwrap_or("nothing")
@@ -394,14 +394,14 @@ fn order(value: Option<&str>) -> Result<Order, String> {
     }
 }
 
-fn mspti(value: Option<&str>) -> Result<Mspti, String> {
+fn mspti(value: Option<&str>) -> Result<MsptiMode, String> {
     match value {
-        Some("grants") => Ok(Mspti::Grants),
-        Some("preload") => Ok(Mspti::Preload),
-        Some("busy") => Ok(Mspti::Busy),
-        Some("offline") => Ok(Mspti::Offline),
-        Some("full") => Ok(Mspti::Full),
-        Some("broken") => Ok(Mspti::Broken),
+        Some("grants") => Ok(MsptiMode::Grants),
+        Some("preload") => Ok(MsptiMode::Preload),
+        Some("busy") => Ok(MsptiMode::Busy),
+        Some("offline") => Ok(MsptiMode::Offline),
+        Some("full") => Ok(MsptiMode::Full),
+        Some("broken") => Ok(MsptiMode::Broken),
         given => Err(format!(
             "option `mspti` is grants, preload, busy, offline, full or broken, not {}",
             given.unwrap_or("nothing")
@@ -458,12 +458,12 @@ fn ppm(text: &str) -> Option<i64> {
     (value.abs() <= 100_000.0).then(|| (value * 1e6).round() as i64)
 }
 
-fn failure(text: &str) -> Option<Failure> {
+fn failure(text: &str) -> Option<InjectedFailure> {
     let mut parts = text.split(':');
     let function = parts.next().filter(|name| !name.is_empty())?.to_owned();
     let nth = parts.next()?.parse().ok().filter(|&nth| nth > 0)?;
     let code = parts.next()?.parse().ok().filter(|&code| code != 0)?;
-    parts.next().is_none().then_some(Failure {
+    parts.next().is_none().then_some(InjectedFailure {
         function,
         nth,
         code,

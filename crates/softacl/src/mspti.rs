@@ -19,7 +19,7 @@ use crate::per_process::PerProcess;
 use crate::process;
 use crate::sync::{Condvar, Mutex, lock};
 use record::{Item, Kind};
-use softacl_options::Mspti as Answers;
+use softacl_options::MsptiMode;
 
 static MSPTI: PerProcess<Mspti> = PerProcess::new(Mspti::new);
 
@@ -223,10 +223,10 @@ impl Mspti {
 
     pub(crate) fn subscribe(&self) -> i32 {
         let answers = process::options().mspti;
-        if answers == Answers::Broken {
+        if answers == MsptiMode::Broken {
             return result::INNER;
         }
-        if answers == Answers::Busy || self.is_subscribed.swap(true, Ordering::AcqRel) {
+        if answers == MsptiMode::Busy || self.is_subscribed.swap(true, Ordering::AcqRel) {
             return result::MULTIPLE_SUBSCRIBERS;
         }
         result::SUCCESS
@@ -240,14 +240,14 @@ impl Mspti {
     pub(crate) fn enable(&self, kind: Kind) -> i32 {
         let options = process::options();
         let is_copy = matches!(kind, Kind::Memcpy | Kind::Memset | Kind::Memory);
-        let needs_preload = kind == Kind::Hccl || is_copy && options.mspti == Answers::Preload;
+        let needs_preload = kind == Kind::Hccl || is_copy && options.mspti == MsptiMode::Preload;
         if needs_preload && !is_preloaded() {
             return result::WITHOUT_PRELOAD;
         }
-        if options.mspti == Answers::Offline || options.chip.timeline_slots().is_some() {
+        if options.mspti == MsptiMode::Offline || options.chip.timeline_slots().is_some() {
             return result::DEVICE_OFFLINE;
         }
-        if options.mspti == Answers::Full {
+        if options.mspti == MsptiMode::Full {
             return result::MAX_LIMIT_REACHED;
         }
         self.enabled.fetch_or(1 << kind as u32, Ordering::AcqRel);

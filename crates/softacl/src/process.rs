@@ -7,7 +7,7 @@ use crate::ffi::complain;
 use crate::per_process::PerProcess;
 use crate::truth::Truth;
 use crate::virtual_time;
-use softacl_options::{Options, Order};
+use softacl_options::{Options, TaskOrder};
 
 struct Process {
     options: Options,
@@ -61,7 +61,7 @@ pub(crate) fn known_options() -> Option<&'static Options> {
 
 /// Is the order of tasks hostile to programs in which a dependency is missing?
 pub(crate) fn is_adversarial() -> bool {
-    options().order == Order::Adversarial
+    options().order == TaskOrder::Adversarial
 }
 
 /// Why the options could not be read.

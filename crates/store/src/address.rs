@@ -2,7 +2,7 @@
 
 use object_store::path::Path;
 
-use crate::Fault;
+use crate::StoreError;
 
 /// The target of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,9 +13,9 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    pub(crate) fn parse(url: &str) -> Result<Self, Fault> {
+    pub(crate) fn parse(url: &str) -> Result<Self, StoreError> {
         let Some(rest) = url.strip_prefix("s3://") else {
-            return Err(Fault::Scheme(url.to_owned()));
+            return Err(StoreError::Scheme(url.to_owned()));
         };
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         let is_name = |it: char| it.is_ascii_alphanumeric() || "-._".contains(it);
@@ -28,7 +28,7 @@ impl Address {
                 bucket: bucket.to_owned(),
                 prefix,
             }),
-            None => Err(Fault::Url(url.to_owned())),
+            None => Err(StoreError::Url(url.to_owned())),
         }
     }
 
@@ -69,11 +69,14 @@ mod tests {
             "s3://a/b?c",
             "s3://a/b%20c",
         ] {
-            assert!(matches!(Address::parse(url), Err(Fault::Url(_))), "{url}");
+            assert!(
+                matches!(Address::parse(url), Err(StoreError::Url(_))),
+                "{url}"
+            );
         }
         for url in ["gs://a/b", "https://a/b", "S3://a"] {
             assert!(
-                matches!(Address::parse(url), Err(Fault::Scheme(_))),
+                matches!(Address::parse(url), Err(StoreError::Scheme(_))),
                 "{url}"
             );
         }

@@ -11,10 +11,10 @@ use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::Fault;
+use crate::StoreError;
 use crate::address::Address;
-use crate::connect::Way;
-use crate::upload::{Failed, upload};
+use crate::connect::StoreRoute;
+use crate::upload::{UploadError, upload};
 
 /// Files that are sent at the same time.
 const UPLOADS: usize = 4;
@@ -24,7 +24,7 @@ const LOOKS: usize = 16;
 /// All objects with names that begin with a prefix. Several threads may use it at the same time.
 pub struct Bucket {
     address: Address,
-    way: Way,
+    way: StoreRoute,
     store: Arc<dyn ObjectStore>,
     runtime: Runtime,
 }
@@ -34,8 +34,8 @@ impl Bucket {
     ///
     /// # Errors
     /// When the URL or the environment is wrong. No request is made.
-    pub fn open(url: &str) -> Result<Self, Fault> {
-        let (address, way) = (Address::parse(url)?, Way::of_environment());
+    pub fn open(url: &str) -> Result<Self, StoreError> {
+        let (address, way) = (Address::parse(url)?, StoreRoute::of_environment());
         let store = way.connect(&address.bucket)?;
         Self::of(address, way, store)
     }
@@ -44,8 +44,8 @@ impl Bucket {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn in_memory() -> Result<Self, Fault> {
-        let way = Way {
+    pub fn in_memory() -> Result<Self, StoreError> {
+        let way = StoreRoute {
             endpoint: "memory".to_owned(),
             has_credentials: true,
         };
@@ -53,7 +53,11 @@ impl Bucket {
         Self::of(address, way, Arc::new(InMemory::new()))
     }
 
-    fn of(address: Address, way: Way, store: Arc<dyn ObjectStore>) -> Result<Self, Fault> {
+    fn of(
+        address: Address,
+        way: StoreRoute,
+        store: Arc<dyn ObjectStore>,
+    ) -> Result<Self, StoreError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -62,7 +66,7 @@ impl Bucket {
             address,
             way,
             store,
-            runtime: runtime.map_err(Fault::NoThread)?,
+            runtime: runtime.map_err(StoreError::NoThread)?,
         })
     }
 
@@ -70,7 +74,7 @@ impl Bucket {
     ///
     /// # Errors
     /// When the store cannot be asked, as for all of these.
-    pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Fault> {
+    pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.run(self.content(self.path(name)))
     }
 
@@ -78,7 +82,7 @@ impl Bucket {
     ///
     /// # Errors
     /// When the store cannot be asked.
-    pub fn read_all(&self, names: &[&str]) -> Result<Vec<Option<Vec<u8>>>, Fault> {
+    pub fn read_all(&self, names: &[&str]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         let reads = names.iter().map(|name| self.content(self.path(name)));
         self.run(stream::iter(reads).buffered(LOOKS).try_collect())
     }
@@ -94,7 +98,7 @@ impl Bucket {
     ///
     /// # Errors
     /// When the store does not take it.
-    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), Fault> {
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), StoreError> {
         let content = content.to_vec().into();
         self.run(async { self.store.put(&self.path(name), content).await.map(|_| ()) })
     }
@@ -103,7 +107,7 @@ impl Bucket {
     ///
     /// # Errors
     /// When the store cannot be asked.
-    pub fn list(&self, folder: &str) -> Result<Vec<String>, Fault> {
+    pub fn list(&self, folder: &str) -> Result<Vec<String>, StoreError> {
         let path = self.path(folder);
         let found = self.run(self.store.list_with_delimiter(Some(&path)))?;
         let objects = found.objects.into_iter().map(|it| it.location);
@@ -119,7 +123,7 @@ impl Bucket {
     ///
     /// # Errors
     /// When the store does not do it.
-    pub fn remove(&self, name: &str) -> Result<(), Fault> {
+    pub fn remove(&self, name: &str) -> Result<(), StoreError> {
         self.run(async {
             let removed = self.store.delete(&self.path(name)).await;
             existing(removed).map(|_| ())
@@ -130,7 +134,7 @@ impl Bucket {
     ///
     /// # Errors
     /// When the store cannot be asked.
-    pub fn sizes(&self, names: &[&str]) -> Result<Vec<Option<u64>>, Fault> {
+    pub fn sizes(&self, names: &[&str]) -> Result<Vec<Option<u64>>, StoreError> {
         let looks = names.iter().map(|name| {
             let path = self.path(name);
             async move {
@@ -145,7 +149,7 @@ impl Bucket {
     ///
     /// # Errors
     /// When the store does not give it, or the file does not take it.
-    pub fn download(&self, name: &str, mut to: &File) -> Result<(), Fault> {
+    pub fn download(&self, name: &str, mut to: &File) -> Result<(), StoreError> {
         let done = self.runtime.block_on(async {
             let object = self.store.get(&self.path(name)).await?;
             let mut pieces = object.into_stream();
@@ -161,7 +165,7 @@ impl Bucket {
     ///
     /// # Errors
     /// When a file cannot be read, or the store does not take it. Then some of the objects may be there.
-    pub fn upload(&self, files: &[(&str, &File)]) -> Result<(), Fault> {
+    pub fn upload(&self, files: &[(&str, &File)]) -> Result<(), StoreError> {
         let uploads = files.iter().map(|(name, file)| {
             let path = self.path(name);
             async move { upload(&*self.store, &path, file).await }
@@ -177,15 +181,15 @@ impl Bucket {
         Path::from(format!("{own}/{name}"))
     }
 
-    fn run<T>(&self, request: impl Future<Output = Result<T, Error>>) -> Result<T, Fault> {
+    fn run<T>(&self, request: impl Future<Output = Result<T, Error>>) -> Result<T, StoreError> {
         let done = self.runtime.block_on(request);
-        done.map_err(|error| Fault::of(error, &self.way))
+        done.map_err(|error| StoreError::of(error, &self.way))
     }
 
-    fn failed(&self, failed: Failed) -> Fault {
+    fn failed(&self, failed: UploadError) -> StoreError {
         match failed {
-            Failed::Store(error) => Fault::of(error, &self.way),
-            Failed::Local(error) => Fault::Local(error),
+            UploadError::Store(error) => StoreError::of(error, &self.way),
+            UploadError::Local(error) => StoreError::Local(error),
         }
     }
 }
@@ -194,10 +198,10 @@ impl Bucket {
 ///
 /// # Errors
 /// When the URL or the environment is wrong. No request is made.
-pub fn connect(url: &str) -> Result<Connection, Fault> {
+pub fn connect(url: &str) -> Result<Connection, StoreError> {
     let bucket = Address::parse(url)?.bucket;
     Ok(Connection {
-        store: Way::of_environment().connect(&bucket)?,
+        store: StoreRoute::of_environment().connect(&bucket)?,
         url: format!("s3://{bucket}"),
     })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
 
-use crate::Fault;
+use crate::StoreError;
 
 /// Each of them gives credentials, or says that none are needed.
 const CREDENTIALS: [&str; 5] = [
@@ -22,13 +22,13 @@ const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AWS_ENDPOI
 
 /// How a store is reached: for messages.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
+pub(crate) struct StoreRoute {
     pub(crate) endpoint: String,
     /// Otherwise the machine itself is asked for credentials: those of clouds have some.
     pub(crate) has_credentials: bool,
 }
 
-impl Way {
+impl StoreRoute {
     pub(crate) fn of_environment() -> Self {
         let set = |name: &&str| env::var(name).ok().filter(|it| !it.is_empty());
         Self {
@@ -49,7 +49,7 @@ impl Way {
         }
     }
 
-    pub(crate) fn connect(&self, bucket: &str) -> Result<Arc<dyn ObjectStore>, Fault> {
+    pub(crate) fn connect(&self, bucket: &str) -> Result<Arc<dyn ObjectStore>, StoreError> {
         let mut builder = AmazonS3Builder::from_env();
         if env::var_os("AWS_TIMEOUT").is_none() {
             // Many parts share the network.
@@ -57,7 +57,9 @@ impl Way {
             builder = builder.with_config(key, "2 minutes");
         }
         let store = builder.with_bucket_name(bucket).with_retry(self.retry());
-        let store = store.build().map_err(|error| Fault::settings(&error))?;
+        let store = store
+            .build()
+            .map_err(|error| StoreError::settings(&error))?;
         Ok(Arc::new(store))
     }
 }

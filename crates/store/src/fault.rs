@@ -5,11 +5,11 @@ use std::io;
 
 use object_store::client::{HttpError, HttpErrorKind};
 
-use crate::connect::Way;
+use crate::connect::StoreRoute;
 
 /// A failed request. The text says what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum StoreError {
     #[error(
         "{0} names no place in an object store: write s3://BUCKET/PREFIX, with letters, digits and -._=+@,:~"
     )]
@@ -48,13 +48,13 @@ const FULL: [&str; 6] = [
     "QuotaTooLow",
 ];
 
-impl Fault {
+impl StoreError {
     pub(crate) fn settings(error: &object_store::Error) -> Self {
         Self::Settings(reason(error))
     }
 
     /// Meaning of an error of a request.
-    pub(crate) fn of(error: object_store::Error, way: &Way) -> Self {
+    pub(crate) fn of(error: object_store::Error, way: &StoreRoute) -> Self {
         use object_store::Error as E;
         let (endpoint, text) = (way.endpoint.clone(), reason(&error));
         if text.contains("NoSuchBucket") {
@@ -76,8 +76,8 @@ impl Fault {
     }
 }
 
-impl From<Fault> for io::Error {
-    fn from(fault: Fault) -> Self {
+impl From<StoreError> for io::Error {
+    fn from(fault: StoreError) -> Self {
         Self::other(fault)
     }
 }
@@ -131,8 +131,8 @@ mod tests {
 
     use super::*;
 
-    fn way(has_credentials: bool) -> Way {
-        Way {
+    fn way(has_credentials: bool) -> StoreRoute {
+        StoreRoute {
             endpoint: "http://store".to_owned(),
             has_credentials,
         }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn said(error: E) -> String {
-        Fault::of(error, &way(true)).to_string()
+        StoreError::of(error, &way(true)).to_string()
     }
 
     #[test]
@@ -193,9 +193,9 @@ mod tests {
             text.contains("check the network") && text.ends_with("refused"),
             "{text}"
         );
-        let text = Fault::of(error(), &way(false)).to_string();
+        let text = StoreError::of(error(), &way(false)).to_string();
         assert!(text.contains("set AWS_ACCESS_KEY_ID"), "{text}");
-        let text = Fault::of(generic(&body("InternalError")), &way(false)).to_string();
+        let text = StoreError::of(generic(&body("InternalError")), &way(false)).to_string();
         assert!(text.contains("has an error"), "{text}");
     }
 

@@ -11,4 +11,4 @@ mod fault;
 mod upload;
 
 pub use bucket::{Bucket, Connection, connect};
-pub use fault::Fault;
+pub use fault::StoreError;

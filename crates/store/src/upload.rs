@@ -16,24 +16,28 @@ const MOST_PARTS: u64 = 9_000;
 const AT_ONCE: usize = 2;
 
 /// Why a file has not become an object.
-pub(crate) enum Failed {
+pub(crate) enum UploadError {
     Store(Error),
     Local(io::Error),
 }
 
-impl From<Error> for Failed {
+impl From<Error> for UploadError {
     fn from(error: Error) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<io::Error> for Failed {
+impl From<io::Error> for UploadError {
     fn from(error: io::Error) -> Self {
         Self::Local(error)
     }
 }
 
-pub(crate) async fn upload(store: &dyn ObjectStore, to: &Path, file: &File) -> Result<(), Failed> {
+pub(crate) async fn upload(
+    store: &dyn ObjectStore,
+    to: &Path,
+    file: &File,
+) -> Result<(), UploadError> {
     let length = file.metadata()?.len();
     let part = PART.max(length.div_ceil(MOST_PARTS));
     if length <= part {
@@ -43,7 +47,7 @@ pub(crate) async fn upload(store: &dyn ObjectStore, to: &Path, file: &File) -> R
     }
     let mut upload = store.put_multipart(to).await?;
     let sent = match send(&mut *upload, file, (length, part)).await {
-        Ok(()) => upload.complete().await.map_err(Failed::Store),
+        Ok(()) => upload.complete().await.map_err(UploadError::Store),
         Err(failed) => Err(failed),
     };
     if sent.is_err() {
@@ -57,12 +61,12 @@ async fn send(
     upload: &mut dyn MultipartUpload,
     file: &File,
     (length, part): (u64, u64),
-) -> Result<(), Failed> {
+) -> Result<(), UploadError> {
     let begins = (0..length.div_ceil(part)).map(|number| number * part);
     let sent = stream::iter(begins).map(|begin| {
         let read = read(file, begin, part.min(length - begin));
         let sent = read.map(|bytes| upload.put_part(bytes.into()));
-        async move { Ok::<_, Failed>(sent?.await?) }
+        async move { Ok::<_, UploadError>(sent?.await?) }
     });
     sent.buffered(AT_ONCE).try_collect().await
 }

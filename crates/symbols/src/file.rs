@@ -9,7 +9,7 @@ use object::{Object, ReadCache};
 
 use crate::lines::Lines;
 use crate::table::SymbolTable;
-use crate::{Found, Trouble};
+use crate::{ObjectProblem, SourceFunction};
 
 /// Where distributions put debug information, by build ids.
 const DEBUG_FOLDER: &str = "/usr/lib/debug/.build-id";
@@ -24,11 +24,11 @@ pub(crate) struct ObjectFile {
 
 impl ObjectFile {
     /// The file at a path, if it has the build id. An empty one fits any file.
-    pub(crate) fn open(path: &Path, build_id: &str) -> Result<Self, Trouble> {
+    pub(crate) fn open(path: &Path, build_id: &str) -> Result<Self, ObjectProblem> {
         let cache = cache(path)?;
         let elf = parsed(&cache)?;
         if id_of(&elf) != build_id {
-            return Err(Trouble::Other);
+            return Err(ObjectProblem::Other);
         }
         let mut file = Self {
             lines: Lines::read(&elf),
@@ -53,7 +53,7 @@ impl ObjectFile {
     }
 
     /// The functions at an address, the innermost first.
-    pub(crate) fn at(&self, address: u64) -> Vec<Found> {
+    pub(crate) fn at(&self, address: u64) -> Vec<SourceFunction> {
         let mut found = match &self.lines {
             Some(lines) => lines.at(address),
             None => Vec::new(),
@@ -63,26 +63,26 @@ impl ObjectFile {
             // Debug information of assembly has lines alone.
             Some(outermost) if outermost.function.is_none() => outermost.function = symbol(),
             Some(_) => {}
-            None => found.extend(symbol().map(|function| Found {
+            None => found.extend(symbol().map(|function| SourceFunction {
                 function: Some(function),
-                ..Found::default()
+                ..SourceFunction::default()
             })),
         }
         found
     }
 }
 
-fn cache(path: &Path) -> Result<ReadCache<File>, Trouble> {
+fn cache(path: &Path) -> Result<ReadCache<File>, ObjectProblem> {
     match File::open(path) {
         Ok(file) if file.metadata().is_ok_and(|it| it.is_file()) => Ok(ReadCache::new(file)),
-        Ok(_) => Err(Trouble::Unreadable("it is no file".to_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Trouble::Absent),
-        Err(error) => Err(Trouble::Unreadable(error.to_string())),
+        Ok(_) => Err(ObjectProblem::Unreadable("it is no file".to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(ObjectProblem::Absent),
+        Err(error) => Err(ObjectProblem::Unreadable(error.to_string())),
     }
 }
 
-fn parsed(cache: &ReadCache<File>) -> Result<Elf<'_>, Trouble> {
-    Elf::parse(cache).map_err(|error| Trouble::Unreadable(error.to_string()))
+fn parsed(cache: &ReadCache<File>) -> Result<Elf<'_>, ObjectProblem> {
+    Elf::parse(cache).map_err(|error| ObjectProblem::Unreadable(error.to_string()))
 }
 
 fn id_of(elf: &Elf<'_>) -> String {

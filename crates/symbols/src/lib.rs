@@ -16,7 +16,7 @@ use perf::PerfMap;
 
 /// A function at an address, or one that the compiler has put into it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SourceFunction {
     /// With `+0x12` behind it where only a symbol is known.
     pub function: Option<String>,
     pub file: Option<String>,
@@ -25,7 +25,7 @@ pub struct Found {
 
 /// Why nothing is known of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum ObjectProblem {
     /// There is no such file.
     Absent,
     /// The file is another build of the object.
@@ -37,16 +37,16 @@ pub enum Trouble {
 /// Reads object files, and remembers them.
 #[derive(Debug, Default)]
 pub struct Symbolizer {
-    files: Mutex<HashMap<Key, Result<ObjectFile, Trouble>>>,
+    files: Mutex<HashMap<ObjectKey, Result<ObjectFile, ObjectProblem>>>,
     maps: Mutex<HashMap<PathBuf, PerfMap>>,
 }
 
 /// An object: its path, and its build id in hexadecimal or nothing.
-type Key = (PathBuf, String);
+type ObjectKey = (PathBuf, String);
 
 impl Symbolizer {
     /// The functions at an address of an object's file, the innermost first.
-    pub fn of_object(&self, path: &Path, build_id: &str, address: u64) -> Vec<Found> {
+    pub fn of_object(&self, path: &Path, build_id: &str, address: u64) -> Vec<SourceFunction> {
         self.with(path, build_id, |file| match file {
             Ok(file) => file.at(address),
             Err(_) => Vec::new(),
@@ -54,7 +54,7 @@ impl Symbolizer {
     }
 
     /// Why more is not known about an object.
-    pub fn trouble(&self, path: &Path, build_id: &str) -> Option<Trouble> {
+    pub fn trouble(&self, path: &Path, build_id: &str) -> Option<ObjectProblem> {
         self.with(path, build_id, |file| file.as_ref().err().cloned())
     }
 
@@ -62,7 +62,7 @@ impl Symbolizer {
         &self,
         path: &Path,
         build_id: &str,
-        action: impl FnOnce(&Result<ObjectFile, Trouble>) -> R,
+        action: impl FnOnce(&Result<ObjectFile, ObjectProblem>) -> R,
     ) -> R {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (path.to_owned(), build_id.to_owned());

@@ -7,11 +7,11 @@ use addr2line::Context;
 use gimli::{Dwarf, EndianArcSlice, LittleEndian, SectionId};
 
 use crate::file::Elf;
-use crate::{Found, sections, table};
+use crate::{SourceFunction, sections, table};
 
-type Reader = EndianArcSlice<LittleEndian>;
+type DwarfReader = EndianArcSlice<LittleEndian>;
 
-pub(crate) struct Lines(Mutex<Context<Reader>>);
+pub(crate) struct Lines(Mutex<Context<DwarfReader>>);
 
 impl std::fmt::Debug for Lines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -29,14 +29,14 @@ impl Lines {
         elf.section_by_name(".debug_info")?;
         let load = |id: SectionId| {
             let content = sections::content(elf, id.name());
-            Ok::<_, gimli::Error>(Reader::new(content, LittleEndian))
+            Ok::<_, gimli::Error>(DwarfReader::new(content, LittleEndian))
         };
         let dwarf = Dwarf::load(load).ok()?;
         Some(Self(Mutex::new(Context::from_dwarf(dwarf).ok()?)))
     }
 
     /// The functions at an address, the innermost first.
-    pub(crate) fn at(&self, address: u64) -> Vec<Found> {
+    pub(crate) fn at(&self, address: u64) -> Vec<SourceFunction> {
         let context = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(mut frames) = context.find_frames(address).skip_all_loads() else {
             return Vec::new();
@@ -47,7 +47,7 @@ impl Lines {
         {
             let location = frame.location;
             let name = frame.function.as_ref().and_then(|it| it.raw_name().ok());
-            found.push(Found {
+            found.push(SourceFunction {
                 function: name.map(|it| table::readable(&it)),
                 file: location
                     .as_ref()

@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 use core::ops::ControlFlow;
 
-use ascend_trace_format::engine::{Engine, Host, Outcome, Patch, VERSION};
+use ascend_trace_format::engine::{EngineTable, HostTable, PatchOutcome, PatchRequest, VERSION};
 
 use super::shape::{self, Shape};
 use super::{entrance, patched};
@@ -27,25 +27,25 @@ struct Export {
 
 /// Patches the functions of AscendCL that a library offers; `false` when that may work later. Every
 /// outcome is reported, of a repeated try only success.
-pub(super) fn patch(engine: &Engine, holder: &Holder, is_first: bool) -> bool {
+pub(super) fn patch(engine: &EngineTable, holder: &Holder, is_first: bool) -> bool {
     let exports = exports(holder);
     let mut patches = Vec::with_capacity(exports.len());
     for export in &exports {
         let (replacement, outcome) = match replacement(export, !is_first) {
-            Ok(replacement) => (replacement, Outcome::Untried),
+            Ok(replacement) => (replacement, PatchOutcome::Untried),
             // Without a replacement, the engine leaves it alone.
             Err(refusal) => (0, refusal),
         };
-        patches.push(Patch {
+        patches.push(PatchRequest {
             id: names::id(export.name.to_bytes()).unwrap_or(UNKNOWN),
             address: export.address,
             size: export.size,
             replacement,
             outcome: outcome as u32,
-            ..Patch::default()
+            ..PatchRequest::default()
         });
     }
-    let host = Host {
+    let host = HostTable {
         version: VERSION,
         own: walk::own_range(),
         publish,
@@ -57,8 +57,8 @@ pub(super) fn patch(engine: &Engine, holder: &Holder, is_first: bool) -> bool {
     unsafe { (engine.install)(&raw const host, patches.as_mut_ptr(), patches.len()) };
     let mut is_done = true;
     for (export, patch) in exports.iter().zip(&patches) {
-        let outcome = Outcome::from_code(patch.outcome).unwrap_or(Outcome::Untried);
-        is_done &= outcome != Outcome::ThreadsRunning;
+        let outcome = PatchOutcome::from_code(patch.outcome).unwrap_or(PatchOutcome::Untried);
+        is_done &= outcome != PatchOutcome::ThreadsRunning;
         if is_first || outcome.is_patched() {
             tell(holder, export.name, outcome);
         }
@@ -94,24 +94,24 @@ fn exports(holder: &Holder) -> Vec<Export> {
 
 /// Where calls of a function are to go: to its wrapper, or to the stub of one that no table has, by
 /// an entrance that keeps all registers. `is_again` when that was asked before.
-fn replacement(export: &Export, is_again: bool) -> Result<usize, Outcome> {
+fn replacement(export: &Export, is_again: bool) -> Result<usize, PatchOutcome> {
     let Some(id) = names::id(export.name.to_bytes()) else {
         let stub =
             stubs::install(export.name, export.address).map_err(|refusal| match refusal {
-                Refusal::Twin => Outcome::Twin,
-                _ => Outcome::NoStub,
+                Refusal::Twin => PatchOutcome::Twin,
+                _ => PatchOutcome::NoStub,
             })?;
-        return entrance::to(stub, UNKNOWN_SHAPE, is_again).ok_or(Outcome::NoStub);
+        return entrance::to(stub, UNKNOWN_SHAPE, is_again).ok_or(PatchOutcome::NoStub);
     };
-    let wrapper = real::replacement(id, export.address).ok_or(Outcome::NoStub)?;
-    let shape = SHAPES.get(id).ok_or(Outcome::NoStub)?;
+    let wrapper = real::replacement(id, export.address).ok_or(PatchOutcome::NoStub)?;
+    let shape = SHAPES.get(id).ok_or(PatchOutcome::NoStub)?;
     let entrance = match shape.stack {
         Some(_) => entrance::to(wrapper, *shape, is_again),
         // Two functions of such a name cannot be distinguished behind an entrance.
         None if real::is_wrapper(id, wrapper) => entrance::to_variadic(id, is_again),
         None => None,
     };
-    entrance.ok_or(Outcome::NoStub)
+    entrance.ok_or(PatchOutcome::NoStub)
 }
 
 /// A function that no table has: as much of the stack as its stub passes on, and any result.
@@ -121,7 +121,7 @@ const UNKNOWN_SHAPE: Shape = Shape {
 };
 
 /// The engine calls this when the ways around all patches are known, and before any patch is made.
-unsafe extern "C" fn publish(patches: *const Patch, count: usize) {
+unsafe extern "C" fn publish(patches: *const PatchRequest, count: usize) {
     // SAFETY: the engine passes the arguments of `patch`.
     let patches = unsafe { core::slice::from_raw_parts(patches, count) };
     for patch in patches.iter().filter(|patch| is_patched(patch)) {
@@ -137,11 +137,12 @@ unsafe extern "C" fn publish(patches: *const Patch, count: usize) {
     }
 }
 
-fn is_patched(patch: &Patch) -> bool {
-    patch.original != 0 && Outcome::from_code(patch.outcome).is_some_and(Outcome::is_patched)
+fn is_patched(patch: &PatchRequest) -> bool {
+    patch.original != 0
+        && PatchOutcome::from_code(patch.outcome).is_some_and(PatchOutcome::is_patched)
 }
 
-fn tell(holder: &Holder, name: &CStr, outcome: Outcome) {
+fn tell(holder: &Holder, name: &CStr, outcome: PatchOutcome) {
     let path = holder.path.text().to_bytes();
     let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
     let patch = kinds::Patch {

@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::AtomicU8;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::engine::{ENTRY, Engine, Entry, VERSION};
+use ascend_trace_format::engine::{ENTRY, EngineEntry, EngineTable, VERSION};
 
 use super::{known, library};
 use crate::environment;
@@ -51,11 +51,11 @@ fn path() -> Option<&'static CStr> {
 }
 
 /// The engine, loaded by the first caller. A failure is reported, and loading is not tried again.
-pub(super) fn engine() -> Option<&'static Engine> {
+pub(super) fn engine() -> Option<&'static EngineTable> {
     known::get().or_else(load)
 }
 
-fn load() -> Option<&'static Engine> {
+fn load() -> Option<&'static EngineTable> {
     match path().ok_or(c"").and_then(open) {
         Ok(engine) => {
             known::set(engine);
@@ -69,7 +69,7 @@ fn load() -> Option<&'static Engine> {
     }
 }
 
-fn open(path: &'static CStr) -> Result<&'static Engine, &'static CStr> {
+fn open(path: &'static CStr) -> Result<&'static EngineTable, &'static CStr> {
     let flags = libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE;
     // SAFETY: loads a library that the user has named to this tool.
     let handle: *mut c_void = unsafe { libc::dlopen(path.as_ptr(), flags) };
@@ -82,7 +82,7 @@ fn open(path: &'static CStr) -> Result<&'static Engine, &'static CStr> {
         return Err(c"it is not an engine of ascend-trace");
     }
     // SAFETY: a function of this name is of this type.
-    let entry = unsafe { core::mem::transmute::<*mut c_void, Entry>(entry) };
+    let entry = unsafe { core::mem::transmute::<*mut c_void, EngineEntry>(entry) };
     // SAFETY: returns null or a table that stays.
     match unsafe { entry().as_ref() } {
         Some(engine) if engine.version == VERSION => Ok(engine),

@@ -1,7 +1,7 @@
 //! Facts about functions from their shape alone.
 
 use ascend_trace_format::api::{
-    Arg, ArgKind, Blocks, Facts, Function, Part, RetKind, Role, TaskKind,
+    Arg, ArgKind, ArgPart, Blocks, FactSet, Function, RetKind, Role, TaskKind,
 };
 
 use crate::traits::{Traits, traits_of};
@@ -22,7 +22,7 @@ pub(crate) static UNKNOWN: Function = Function {
     label: None,
     names: None,
     parts: &[],
-    facts: Facts::of(&[]),
+    facts: FactSet::of(&[]),
     ret: RetKind::Int,
     args: &[],
 };
@@ -33,7 +33,7 @@ static SUBMITTING: Function = Function {
     task: Some(TaskKind::Kernel),
     timed: true,
     stream: Some(3),
-    parts: &[(Part::Executor, 2)],
+    parts: &[(ArgPart::Executor, 2)],
     ret: RetKind::Error,
     args: &[
         argument("workspace", ArgKind::Pointer),

@@ -5,7 +5,7 @@ use core::cell::Cell;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::record::{Head, RecordKind, SLOT_WORDS};
+use ascend_trace_format::record::{RecordHead, RecordKind, SLOT_WORDS};
 use ascend_trace_ring::Producer;
 
 /// Calls that can be put aside.
@@ -66,14 +66,14 @@ impl Spill {
         self.empty(|_, _| lost());
     }
 
-    fn empty(&self, mut action: impl FnMut(&[Cell<u64>; WORDS], Head)) {
+    fn empty(&self, mut action: impl FnMut(&[Cell<u64>; WORDS], RecordHead)) {
         let mut done = 0;
         loop {
             let taken = self.taken.load(Relaxed);
             for place in self.places.iter().take(taken).skip(done) {
                 // A place that was begun and left by a jump holds no head.
                 let word = place.first().map_or(0, |first| first.replace(0));
-                if let Some(head) = Head::decode(word) {
+                if let Some(head) = RecordHead::decode(word) {
                     if let Some(first) = place.first() {
                         first.set(word);
                     }
@@ -114,7 +114,7 @@ mod tests {
     fn record(value: u64) -> [u64; WORDS] {
         let kind = RecordKind::Call;
         let mut words = [0; WORDS];
-        words[0] = Head { kind, slots: 1 }.encode();
+        words[0] = RecordHead { kind, slots: 1 }.encode();
         words[1] = value;
         words
     }

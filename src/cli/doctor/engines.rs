@@ -58,7 +58,7 @@ fn judge(path: &Path) -> Result<(), String> {
         ProgramFile::Dynamic(_) | ProgramFile::Static => {}
     }
     let exports = exports::of(path);
-    let is_engine = |export: &exports::Export| export.name.as_bytes() == ENTRY.to_bytes();
+    let is_engine = |export: &exports::ExportedFunction| export.name.as_bytes() == ENTRY.to_bytes();
     match exports.iter().any(is_engine) {
         true => Ok(()),
         false => Err(format!("{shown} is not an engine of ascend-trace")),

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::{DoctorFinding, finding, note};
 use crate::launch::elf::{self, ProgramFile};
-use ascend_trace_collector::exports::{self, Export};
+use ascend_trace_collector::exports::{self, ExportedFunction};
 use ascend_trace_tables as tables;
 
 /// The names under which programs ask for the runtime, old and new.
@@ -52,12 +52,12 @@ pub(super) fn library(path: &Path, how: &str) -> Result<String, String> {
     Ok(format!("{shown} ({how}): {}", summary(&exports::of(path))))
 }
 
-fn summary(exports: &[Export]) -> String {
-    let is_known = |export: &&Export| {
+fn summary(exports: &[ExportedFunction]) -> String {
+    let is_known = |export: &&ExportedFunction| {
         let known = tables::FUNCTIONS.binary_search_by(|it| it.name.cmp(&export.name));
         known.is_ok()
     };
-    let acl: Vec<&Export> = exports
+    let acl: Vec<&ExportedFunction> = exports
         .iter()
         .filter(|export| exports::is_acl(&export.name) || is_known(export))
         .collect();

@@ -8,7 +8,7 @@ use std::thread;
 use anyhow::{Context, anyhow};
 
 use ascend_trace_export::dataset_tables;
-use ascend_trace_query::{Database, Limits, QueryError, tables_of};
+use ascend_trace_query::{Database, QueryError, QueryLimits, tables_of};
 
 use super::QueryArgs;
 use super::answer::{self, RowFormat};
@@ -63,7 +63,7 @@ fn ask(
     interrupt: &SignalGuard,
 ) -> anyhow::Result<()> {
     let processors = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let database = Database::new(Limits {
+    let database = Database::new(QueryLimits {
         threads: args.jobs.map_or(processors, NonZero::into),
         memory: (args.memory as usize) << 20,
     })
@@ -99,7 +99,7 @@ fn ask(
         running.borrow_mut().hide();
         form.row(cells)
     };
-    let progress = |so_far: ascend_trace_query::Progress| {
+    let progress = |so_far: ascend_trace_query::QueryProgress| {
         running.borrow_mut().tell(so_far.rows);
         interrupt.check().map_err(stopped)
     };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ascend_trace_format::api::Part;
+use ascend_trace_format::api::ArgPart;
 use ascend_trace_format::fnv;
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{Call, CallId, Function, ProcessId, TaskId, TaskTime, Trace};
@@ -62,7 +62,7 @@ impl Fold for Collect {
         self.note_pauses(trace);
         let tells = |id: &CallId| {
             let function = trace.function(trace.call(*id).function);
-            function.part(Part::Communicator).is_some()
+            function.part(ArgPart::Communicator).is_some()
         };
         let mut calls: Vec<CallId> = window.calls().filter(tells).collect();
         calls.sort_by_key(|id| trace.call(*id).begin);
@@ -104,7 +104,7 @@ impl Collect {
             self.made(trace, call, (process, at));
         } else if let Some(collective) = Collective::of(trace, call) {
             self.submitted(trace, call, &collective);
-        } else if let Some(comm) = argument(trace, call, Part::Communicator) {
+        } else if let Some(comm) = argument(trace, call, ArgPart::Communicator) {
             self.told(trace, call, (process, comm));
         }
     }
@@ -133,7 +133,7 @@ impl Collect {
         let Some(handle) = trace.args(call).get(at).copied() else {
             return;
         };
-        let [rank, size] = [Part::Rank, Part::Ranks].map(|part| argument(trace, call, part));
+        let [rank, size] = [ArgPart::Rank, ArgPart::Ranks].map(|part| argument(trace, call, part));
         let participant = self.participant(trace, process);
         participant.comms.push(Comm {
             handle,
@@ -151,7 +151,7 @@ impl Collect {
 
     /// A later call says which rank it is, or how many there are.
     fn told(&mut self, trace: &Trace, call: &Call, (process, handle): (ProcessId, u64)) {
-        let [rank, size] = [Part::Rank, Part::Ranks].map(|part| argument(trace, call, part));
+        let [rank, size] = [ArgPart::Rank, ArgPart::Ranks].map(|part| argument(trace, call, part));
         let place = self.comms.get(&(process, handle)).map(|it| it.place);
         let comms = self.participants.get_mut(&process);
         let comm = comms.zip(place).and_then(|(it, at)| it.comms.get_mut(at));
@@ -236,7 +236,7 @@ impl Collect {
 /// The identity of a communicator, equal at all its ranks. One made of ranks of another one has a
 /// number there, and the other one is known only if it is the only one.
 fn identity(trace: &Trace, call: &Call, made: &[Comm]) -> String {
-    let Some(at) = trace.function(call.function).part(Part::Identity) else {
+    let Some(at) = trace.function(call.function).part(ArgPart::Identity) else {
         return String::new();
     };
     if let Some(text) = trace.text(call, at) {
@@ -251,7 +251,7 @@ fn identity(trace: &Trace, call: &Call, made: &[Comm]) -> String {
     }
 }
 
-fn argument(trace: &Trace, call: &Call, part: Part) -> Option<u64> {
+fn argument(trace: &Trace, call: &Call, part: ArgPart) -> Option<u64> {
     let at = trace.function(call.function).part(part)?;
     trace.args(call).get(at).copied()
 }
@@ -285,7 +285,7 @@ fn part_in(function: &Function, collective: &Collective<'_>, rank: u64) -> Optio
     if collective.count.is_none_or(|it| it == 0) && !is_barrier {
         return None;
     }
-    let adds_up = function.part(Part::Reduction).is_some();
+    let adds_up = function.part(ArgPart::Reduction).is_some();
     Some(match collective.peer {
         None => of_all(true, true),
         Some((Peer::Destination, to)) => message(rank, to),

@@ -20,7 +20,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Part, Waits};
+use ascend_trace_format::api::{ArgPart, WaitTarget};
 use ascend_trace_recording::{CallId, Function, ThreadId, Trace};
 
 use super::super::grouping::Groups;
@@ -94,13 +94,13 @@ impl Check for CallInCallback {
 fn may_wait(function: &Function) -> bool {
     let meaning = function.role.meaning();
     let memory = [
-        Part::Allocated,
-        Part::Freed,
-        Part::HostAllocated,
-        Part::HostFreed,
+        ArgPart::Allocated,
+        ArgPart::Freed,
+        ArgPart::HostAllocated,
+        ArgPart::HostFreed,
     ];
     meaning.submits
         || meaning.drains
-        || meaning.waits != Waits::Nothing
+        || meaning.waits != WaitTarget::Nothing
         || memory.iter().any(|it| function.part(*it).is_some())
 }

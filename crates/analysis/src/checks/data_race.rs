@@ -28,7 +28,7 @@
 //! Calls of two threads count as ordered if one returned before the other began. A program that polls memory
 //! instead of asking the runtime has an order that the check does not see.
 
-use ascend_trace_format::api::Part;
+use ascend_trace_format::api::ArgPart;
 use ascend_trace_recording::units::bytes;
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
@@ -86,7 +86,7 @@ impl Check for DataRace {
 }
 
 fn verb(trace: &Trace, note: &Note, writes: bool) -> &'static str {
-    let is_operator = trace.function(note.function).part(Part::Executor).is_some();
+    let is_operator = trace.function(note.function).part(ArgPart::Executor).is_some();
     match (writes, is_operator) {
         (true, _) => "writes",
         // Whether it only reads is not known of each.

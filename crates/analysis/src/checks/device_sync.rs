@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use ascend_trace_format::api::Waits;
+use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{CallId, StreamId, Trace};
 
@@ -25,7 +25,7 @@ impl Check for DeviceSync {
         for id in window.calls().filter(|id| wanted(*id)) {
             let call = trace.call(id);
             let waits = trace.function(call.function).role.meaning().waits;
-            if waits == Waits::Device
+            if waits == WaitTarget::Device
                 && call.result() == Some(0)
                 && let Some(stream) = only_stream(window, id)
             {

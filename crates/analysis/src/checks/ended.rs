@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ascend_trace_format::api::{ArgKind, Place, RetKind, Role};
+use ascend_trace_format::api::{ArgKind, ObjectUse, RetKind, Role};
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{
     Call, CallId, EventId, Function, ProcessId, StreamId, ThreadId, Trace,
@@ -358,7 +358,7 @@ fn act(trace: &Trace, call: &Call, function: &Function) -> Option<Act> {
         return (has_names || is_unbound).then_some(Act::Fails(names, is_unbound));
     }
     let meaning = function.role.meaning();
-    let gives = [meaning.stream, meaning.event, meaning.context].contains(&Place::Gives);
+    let gives = [meaning.stream, meaning.event, meaning.context].contains(&ObjectUse::Gives);
     match function.role {
         // The others only look up existing objects.
         _ if gives && meaning.changes => Some(Act::Makes(names)),

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Part, TaskKind};
+use ascend_trace_format::api::{ArgPart, TaskKind};
 use ascend_trace_recording::{Call, CallId, FunctionId, ProcessId, StreamId, ThreadId, Trace};
 
 use super::Finding;
@@ -210,7 +210,10 @@ impl Hosted {
 fn run(trace: &Trace, call: &Call) -> Option<Run> {
     let task = trace.task(call.task?);
     // For a thread of the program, an argument says whether it blocks.
-    let is_hosted = trace.function(call.function).part(Part::Blocking).is_none();
+    let is_hosted = trace
+        .function(call.function)
+        .part(ArgPart::Blocking)
+        .is_none();
     let time = task
         .time
         .filter(|_| task.kind == TaskKind::HostFunc && is_hosted)?;

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Part, Role};
+use ascend_trace_format::api::{ArgPart, Role};
 use ascend_trace_recording::units::{bytes, count};
 use ascend_trace_recording::{CallId, FunctionId, ProcessId, ThreadId, Trace};
 
@@ -114,14 +114,14 @@ fn change(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<
     let call = trace.call(id);
     let function = trace.function(call.function);
     let process = trace.thread(call.thread).process;
-    let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
+    let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
     let stream = || Some((Kind::Stream, u64::from(call.stream?.0)));
     let event = || Some((Kind::Event, u64::from(call.event?.event.0)));
     let context = || Some((Kind::Context, u64::from(call.context?.0)));
     let graph = || Some((Kind::Graph, u64::from(call.graph?.serial)));
     let memory = |address: u64| (Kind::Memory, address);
-    let allocated = word(Part::Allocated).or_else(|| word(Part::HostAllocated));
-    let freed = word(Part::Freed).or_else(|| word(Part::HostFreed));
+    let allocated = word(ArgPart::Allocated).or_else(|| word(ArgPart::HostAllocated));
+    let freed = word(ArgPart::Freed).or_else(|| word(ArgPart::HostFreed));
     let (thing, makes) = match function.role {
         Role::CreateStream => (stream()?, true),
         Role::DestroyStream => (stream()?, false),
@@ -141,7 +141,7 @@ fn change(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<
     if call.result() != Some(0) || !is_thing {
         return None;
     }
-    let bytes = word(Part::Size).unwrap_or(0);
+    let bytes = word(ArgPart::Size).unwrap_or(0);
     Some(Change {
         // Another thread may get the memory before the call that gives it back returns.
         at: if makes { call.end } else { call.begin },

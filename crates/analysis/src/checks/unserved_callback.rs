@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ascend_trace_format::api::{Part, Role, TaskKind};
+use ascend_trace_format::api::{ArgPart, Role, TaskKind};
 use ascend_trace_recording::{CallId, ProcessId, ThreadId};
 
 use super::super::{Check, Finding};
@@ -56,7 +56,7 @@ impl Check for UnservedCallback {
             }
             let task = call.task.map(|task| trace.task(task));
             let is_callback = task.is_some_and(|it| it.kind == TaskKind::HostFunc)
-                && function.part(Part::Blocking).is_some();
+                && function.part(ArgPart::Blocking).is_some();
             if !is_callback || !wanted(id) {
                 continue;
             }

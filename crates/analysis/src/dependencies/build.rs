@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Fact, RetKind, Role, TIMEOUTS, TaskKind, Untimed, Waits};
+use ascend_trace_format::api::{Fact, RetKind, Role, TIMEOUTS, TaskKind, Untimed, WaitTarget};
 use ascend_trace_recording::{
     Call, CallId, EventId, Generation, ProcessId, Stream, StreamId, TaskId, Trace,
 };
@@ -87,10 +87,10 @@ impl Builder {
             planned(trace, id, emit);
         }
         match meaning.waits {
-            Waits::Event | Waits::Replay => self.resolve(trace, id, emit),
-            Waits::Stream => sync_streams(trace, id, call.stream, emit),
-            Waits::Device => sync_streams(trace, id, streams_of(trace, call), emit),
-            Waits::Nothing | Waits::Transfer => {}
+            WaitTarget::Event | WaitTarget::Replay => self.resolve(trace, id, emit),
+            WaitTarget::Stream => sync_streams(trace, id, call.stream, emit),
+            WaitTarget::Device => sync_streams(trace, id, streams_of(trace, call), emit),
+            WaitTarget::Nothing | WaitTarget::Transfer => {}
         }
         if meaning.drains && !function.is(Fact::Forced) {
             sync_streams(trace, id, call.stream, emit);

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Part, Role, TaskKind};
+use ascend_trace_format::api::{ArgPart, Role, TaskKind};
 use ascend_trace_recording::{CallId, Function, ProcessId, TaskId, Trace};
 
 use super::{Edge, EdgeKind, Node};
@@ -14,7 +14,7 @@ use super::{Edge, EdgeKind, Node};
 /// The argument by which a function that submits callbacks for a thread that the program sets aside for
 /// them says whether the stream waits.
 fn launch(function: &Function) -> Option<usize> {
-    function.part(Part::Blocking)
+    function.part(ArgPart::Blocking)
 }
 
 /// Reports that are considered for one callback.

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Fact, Part};
+use ascend_trace_format::api::{ArgPart, Fact};
 use ascend_trace_recording::{Call, CallId, ProcessId, TaskId, Trace};
 
 use super::build::{Found, took_effect};
@@ -124,14 +124,14 @@ impl Signals {
 
 fn usage(trace: &Trace, call: &Call) -> Option<Use> {
     let function = trace.function(call.function);
-    let arg = |part: Part| trace.args(call).get(function.part(part)?).copied();
-    let (notify, counter) = (arg(Part::Notify), arg(Part::Counter));
+    let arg = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
+    let (notify, counter) = (arg(ArgPart::Notify), arg(ArgPart::Counter));
     if function.is(Fact::Sets) {
         return Some(match (notify, counter) {
             (Some(notify), _) => Use::SetNotify(notify),
             // The new value of a counting notify is in unrecorded memory.
             (None, Some(counter)) => Use::SetValue(counter, 0),
-            (None, None) => Use::SetValue(arg(Part::Address)?, arg(Part::Value)?),
+            (None, None) => Use::SetValue(arg(ArgPart::Address)?, arg(ArgPart::Value)?),
         });
     }
     if !function.is(Fact::Awaits) {
@@ -146,10 +146,10 @@ fn usage(trace: &Trace, call: &Call) -> Option<Use> {
         (None, Some(counter)) => Use::AwaitValue(counter, unknown),
         (None, None) => {
             let wanted = Wanted {
-                value: arg(Part::Value)?,
-                flag: arg(Part::Condition),
+                value: arg(ArgPart::Value)?,
+                flag: arg(ArgPart::Condition),
             };
-            Use::AwaitValue(arg(Part::Address)?, wanted)
+            Use::AwaitValue(arg(ArgPart::Address)?, wanted)
         }
     })
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use ascend_trace_format::api::Part;
+use ascend_trace_format::api::ArgPart;
 use ascend_trace_recording::{Call, Function, ProcessId, ThreadId, TimeRange, Trace};
 
 use super::queues::Place;
@@ -80,7 +80,7 @@ impl Ranks {
         let Some(at) = makes(function) else {
             return;
         };
-        let identity = function.part(Part::Identity);
+        let identity = function.part(ArgPart::Identity);
         let identity = identity.and_then(|at| trace.text(call, at)).map(Into::into);
         if let Some(comm) = trace.args(call).get(at) {
             let key = (trace.thread(call.thread).process, *comm);
@@ -202,14 +202,14 @@ impl Ranks {
 pub(super) fn named(trace: &Trace, call: &Call) -> Option<(u64, u64)> {
     let function = trace.function(call.function);
     makes(function)?;
-    let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
-    word(Part::Rank).zip(word(Part::Ranks))
+    let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
+    word(ArgPart::Rank).zip(word(ArgPart::Ranks))
 }
 
 /// Where a function that makes a communicator returns it.
 pub(super) fn makes(function: &Function) -> Option<usize> {
-    let at = function.part(Part::Communicator)?;
-    let says_size = function.part(Part::Ranks).is_some();
+    let at = function.part(ArgPart::Communicator)?;
+    let says_size = function.part(ArgPart::Ranks).is_some();
     let is_returned = function.args.get(at).is_some_and(|it| it.out);
     (says_size && is_returned).then_some(at)
 }

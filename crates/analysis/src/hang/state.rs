@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Fact, Part, Role, TaskKind, Untimed, Waits};
+use ascend_trace_format::api::{ArgPart, Fact, Role, TaskKind, Untimed, WaitTarget};
 use ascend_trace_recording::{Call, CallId, Ending, Stream, StreamId, TaskId, Trace};
 
 use super::events::{Events, Recording, holds};
@@ -121,7 +121,7 @@ impl State {
             }
             (Class::EventWait, _) => Needs::Nothing,
             (Class::SignalWait, _) => Needs::Signal,
-            (Class::Callback, _) => match function.part(Part::Blocking).is_some() {
+            (Class::Callback, _) => match function.part(ArgPart::Blocking).is_some() {
                 true => Needs::Reports,
                 false => Needs::HostFunction,
             },
@@ -153,11 +153,11 @@ impl State {
         let copied = call.task.map(|id| trace.task(id).untimed) == Some(Untimed::HostCopy);
         let is_empty = role == Role::QueryStream && is_done(trace, function, call, 0);
         let drains = meaning.drains && !function.is(Fact::Forced);
-        if meaning.waits == Waits::Stream || copied || is_empty || drains {
+        if meaning.waits == WaitTarget::Stream || copied || is_empty || drains {
             let stream = call.stream.into_iter();
             stream.for_each(|stream| self.queues.proved(stream, call.begin));
         }
-        if meaning.waits == Waits::Device {
+        if meaning.waits == WaitTarget::Device {
             let own = streams_of(trace, call);
             own.for_each(|stream| self.queues.proved(stream, call.begin));
         }

@@ -1,6 +1,6 @@
 //! Stalls of host threads: the time inside calls that block.
 
-use ascend_trace_format::api::{Untimed, Waits};
+use ascend_trace_format::api::{Untimed, WaitTarget};
 use ascend_trace_recording::{Call, CallId, ThreadId, TimeRange, Trace};
 
 use super::queue::is_full;
@@ -216,8 +216,8 @@ fn parts(call: &Call, cause: Cause, release: Release) -> [(i64, i64, Cause); 2] 
 /// What kept the host inside a call, if it is a call that waits for the device.
 fn blocking(trace: &Trace, call: &Call) -> Option<Cause> {
     match trace.function(call.function).role.meaning().waits {
-        Waits::Transfer => Some(Cause::HostCopy),
-        waits if waits != Waits::Nothing && waited(trace, call) => Some(Cause::HostSync),
+        WaitTarget::Transfer => Some(Cause::HostCopy),
+        waits if waits != WaitTarget::Nothing && waited(trace, call) => Some(Cause::HostSync),
         // An asynchronous copy of pageable memory is done by the host, after a stream sync.
         _ => call
             .task

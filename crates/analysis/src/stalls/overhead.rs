@@ -1,6 +1,6 @@
 //! The tool's share of a thread's time, by the recorded costs.
 
-use ascend_trace_format::record::COST_TOLD_EVERY_NS;
+use ascend_trace_format::record::COST_REPORT_INTERVAL_NS;
 use ascend_trace_recording::{Cost, ThreadId, TimeRange, Trace};
 
 /// How much of `[begin, end)` the tool took of a thread's time.
@@ -15,7 +15,7 @@ pub(super) fn spent(trace: &Trace, thread: ThreadId, TimeRange { begin, end }: T
     let process = trace.process(trace.thread(thread).process);
     let start = Cost {
         // A thread reports its first sums at most this long after it began.
-        at: (process.begin_ns).max(first.at.saturating_sub_unsigned(COST_TOLD_EVERY_NS)),
+        at: (process.begin_ns).max(first.at.saturating_sub_unsigned(COST_REPORT_INTERVAL_NS)),
         ..Cost::default()
     };
     let sum = |moment| sum_at(start, series, moment);

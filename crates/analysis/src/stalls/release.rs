@@ -1,6 +1,6 @@
 //! When the target of a blocking call was done: from then on the call only had to return.
 
-use ascend_trace_format::api::{Role, Waits};
+use ascend_trace_format::api::{Role, WaitTarget};
 use ascend_trace_recording::{Call, CallId, TaskId, Trace};
 
 use super::class::takes_time;
@@ -90,11 +90,11 @@ fn done(trace: &Trace, id: TaskId) -> Release {
 /// No task is known that the call waited for.
 fn nothing_found(trace: &Trace, call: &Call, role: Role) -> Release {
     let is_named = match role.meaning().waits {
-        Waits::Stream => call.stream.is_some(),
+        WaitTarget::Stream => call.stream.is_some(),
         // The target of a copy by the host is known from its stream.
-        Waits::Nothing if role == Role::Task => call.stream.is_some(),
-        Waits::Device => call.context.is_some() || call.device.is_some(),
-        Waits::Event => match call.event {
+        WaitTarget::Nothing if role == Role::Task => call.stream.is_some(),
+        WaitTarget::Device => call.context.is_some() || call.device.is_some(),
+        WaitTarget::Event => match call.event {
             // It had not been recorded.
             Some(generation) if generation.number == 0 => true,
             Some(_) if trace.has_past() => true,

@@ -1,6 +1,6 @@
 //! The requests of a thread, in order.
 
-use ascend_trace_format::api::{TaskKind, Waits};
+use ascend_trace_format::api::{TaskKind, WaitTarget};
 use ascend_trace_recording::{Call, CallId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
@@ -99,8 +99,12 @@ fn symbol(trace: &Trace, symbols: &mut Symbols, call: &Call) -> Option<u32> {
         return Some(symbols.number(kind, graph, trace.task_name(task)));
     }
     let waits = match function.role.meaning().waits {
-        Waits::Nothing => false,
-        Waits::Stream | Waits::Device | Waits::Event | Waits::Replay | Waits::Transfer => true,
+        WaitTarget::Nothing => false,
+        WaitTarget::Stream
+        | WaitTarget::Device
+        | WaitTarget::Event
+        | WaitTarget::Replay
+        | WaitTarget::Transfer => true,
     };
     let is_own = waits && call.depth == 0 && call.ending.is_return();
     is_own.then(|| symbols.number(Kind::Wait, 0, &function.name))

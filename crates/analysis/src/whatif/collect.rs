@@ -1,6 +1,6 @@
 //! Takes the calls, the tasks and the waits of a recording.
 
-use ascend_trace_format::api::Waits;
+use ascend_trace_format::api::WaitTarget;
 use ascend_trace_format::api::{Role, TaskKind, Untimed};
 use ascend_trace_recording::{CallId, StackId, StreamId, TaskId, ThreadId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
@@ -104,7 +104,7 @@ impl Collect {
                 begin: call.begin,
                 end,
                 is_outer: true,
-                copies: is_host_copy || meaning.waits == Waits::Transfer,
+                copies: is_host_copy || meaning.waits == WaitTarget::Transfer,
                 function: call.function.0,
             };
             let shape = CallShape {
@@ -115,7 +115,7 @@ impl Collect {
                 tasks: 0,
                 operation: NONE,
                 site: match meaning.waits {
-                    Waits::Nothing => NONE,
+                    WaitTarget::Nothing => NONE,
                     _ => call.stack.map_or(NONE, |stack| self.site(trace, stack)),
                 },
             };
@@ -164,11 +164,11 @@ impl Collect {
         place as u32
     }
 
-    fn function(&mut self, number: u32, name: &str, waits: Waits) {
+    fn function(&mut self, number: u32, name: &str, waits: WaitTarget) {
         let functions = &mut self.facts.functions;
         let place = number as usize;
         if functions.len() <= place {
-            functions.resize(place + 1, (String::new(), Waits::Nothing));
+            functions.resize(place + 1, (String::new(), WaitTarget::Nothing));
         }
         if functions[place].0.is_empty() {
             functions[place] = (name.to_owned(), waits);

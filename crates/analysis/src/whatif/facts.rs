@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_format::api::Waits;
+use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::TimeRange;
 
 use super::links::{Link, Place, Room};
@@ -92,7 +92,7 @@ pub(super) struct Facts {
     /// Names of operations.
     pub(super) operations: Vec<String>,
     /// By name, and what their calls wait for.
-    pub(super) functions: Vec<(String, Waits)>,
+    pub(super) functions: Vec<(String, WaitTarget)>,
     /// Places in the program that made blocking calls, if stacks were recorded.
     pub(super) sites: Vec<Site>,
     /// With how many calls have them.
@@ -168,9 +168,9 @@ impl Facts {
     }
 
     /// What calls of a shape wait for.
-    pub(super) fn waits(&self, shape: &CallShape) -> Waits {
+    pub(super) fn waits(&self, shape: &CallShape) -> WaitTarget {
         let function = self.functions.get(shape.function as usize);
-        function.map_or(Waits::Nothing, |it| it.1)
+        function.map_or(WaitTarget::Nothing, |it| it.1)
     }
 }
 

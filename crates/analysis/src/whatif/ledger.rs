@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ascend_trace_format::api::Waits;
+use ascend_trace_format::api::WaitTarget;
 use serde::Serialize;
 
 use super::change::{Changes, Narrow};
@@ -163,7 +163,7 @@ fn of_thread((facts, index): (&Facts, &Index), thread: usize, groups: &mut BTree
             continue;
         };
         let mut ahead = next.iter().map(shape).take_while(|it| !it.submits);
-        let is_end = ahead.any(|it| it.bounds_life || facts.waits(it) == Waits::Transfer);
+        let is_end = ahead.any(|it| it.bounds_life || facts.waits(it) == WaitTarget::Transfer);
         let need = match is_end {
             true => Need {
                 until: i64::MAX,
@@ -186,7 +186,7 @@ fn of_thread((facts, index): (&Facts, &Index), thread: usize, groups: &mut BTree
 
 /// Needs of a call when its thread submits more work after it: `synced` is the last time that the
 /// thread had waited.
-fn need(tasks: &[SyncTask], call: &Call, waits: Waits, synced: i64) -> Need {
+fn need(tasks: &[SyncTask], call: &Call, waits: WaitTarget, synced: i64) -> Need {
     // Copies that were submitted since the thread waited last: others had been waited for.
     let copies = tasks.iter().filter_map(|it| Some((it.from, it.copy?)));
     let copies = copies.filter(|it| it.1.submitted >= synced);
@@ -196,7 +196,7 @@ fn need(tasks: &[SyncTask], call: &Call, waits: Waits, synced: i64) -> Need {
     let narrower = match copies.as_slice() {
         [] => Some(Narrow::None),
         // It waits for a single point already.
-        _ if waits == Waits::Event => None,
+        _ if waits == WaitTarget::Event => None,
         [_] if is_last && tasks.len() == 1 => None,
         [_] if is_last => Some(Narrow::Stream),
         _ => Some(Narrow::Event),

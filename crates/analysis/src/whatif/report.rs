@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_format::api::Waits;
+use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::{OpenError, Recording};
 use serde::Serialize;
 
@@ -159,7 +159,7 @@ impl WhatIf {
     }
 
     /// The functions with calls that waited for tasks, and their targets.
-    fn blocked(&self) -> BTreeMap<&str, Waits> {
+    fn blocked(&self) -> BTreeMap<&str, WaitTarget> {
         let functions = self.facts.blocked.iter();
         let functions = functions.filter_map(|it| self.facts.functions.get(*it as usize));
         functions.map(|it| (it.0.as_str(), it.1)).collect()
@@ -170,8 +170,8 @@ impl WhatIf {
         for (function, waits) in self.blocked() {
             // A call that waits for one thing cannot wait for one of several.
             let narrows = match waits {
-                Waits::Event => &[Narrow::None][..],
-                Waits::Stream => &[Narrow::Event, Narrow::None],
+                WaitTarget::Event => &[Narrow::None][..],
+                WaitTarget::Stream => &[Narrow::Event, Narrow::None],
                 _ => &[Narrow::Stream, Narrow::Event, Narrow::None],
             };
             for narrow in narrows {

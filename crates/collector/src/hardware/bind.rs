@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::record::ActivityKind;
 
-use super::clock_offset::Axis;
-use super::entry::{Entry, groups, split};
-use super::graphs::{Branch, Graph, Node, Place};
-use super::lane::{Lane, Stretch, Unowned};
-use super::matching::Matching;
+use super::clock_offset::LogClockOffset;
+use super::entry::{LogEntry, groups, split};
+use super::graphs::{DeviceStream, GraphBranch, LoggedGraph, LoggedNode};
+use super::lane::{LogLane, ReplayStretch, UnownedEntries};
+use super::matching::LaneMatching;
 
 /// Nodes of one captured stream, by kind.
-type Pattern = Vec<ActivityKind>;
+type NodePattern = Vec<ActivityKind>;
 
 /// Whose a stream of the device's is.
-pub(super) enum Whose {
+pub(super) enum LaneOwnership {
     /// It may be the graph's.
-    Nobodys,
+    NoOwner,
     /// It is certainly not the graph's.
     Others,
     /// It may have been the graph's before it had another owner.
@@ -25,59 +25,60 @@ pub(super) enum Whose {
 }
 
 /// Another graph that may have been replayed meanwhile, and how often at most.
-pub(super) struct Rival<'g> {
-    pub(super) graph: &'g Graph,
+pub(super) struct RivalGraph<'g> {
+    pub(super) graph: &'g LoggedGraph,
     pub(super) replays: usize,
 }
 
 /// A stream of the device without a known owner, and its entries.
-struct Found<'l> {
-    place: Place,
+struct OwnerlessLane<'l> {
+    place: DeviceStream,
     /// The entries that may have run in the stretch.
-    own: Unowned<'l>,
+    own: UnownedEntries<'l>,
 }
 
 /// Where the nodes of a graph run. `None` when that is not certain, or not yet. `rivals` are other graphs that may have
 /// been replayed meanwhile.
 pub(super) fn find(
-    graph: &Graph,
-    stretch: &Stretch,
-    axis: Axis,
-    lanes: &BTreeMap<Place, Lane>,
-    whose: &dyn Fn(Place, &Lane) -> Whose,
-    rivals: &[Rival<'_>],
+    graph: &LoggedGraph,
+    stretch: &ReplayStretch,
+    axis: LogClockOffset,
+    lanes: &BTreeMap<DeviceStream, LogLane>,
+    whose: &dyn Fn(DeviceStream, &LogLane) -> LaneOwnership,
+    rivals: &[RivalGraph<'_>],
     do_numbers_grow: bool,
-) -> Option<Vec<Branch>> {
+) -> Option<Vec<GraphBranch>> {
     let branches = graph.by_branch();
     let own = lanes.iter().filter(|(place, _)| place.0 == graph.device);
     let mut found = Vec::new();
     for (place, lane) in own.filter(|(_, lane)| !lane.is_empty()) {
         match whose(*place, lane) {
-            Whose::Others => continue,
-            Whose::Unclear => return None,
-            Whose::Nobodys => {}
+            LaneOwnership::Others => continue,
+            LaneOwnership::Unclear => return None,
+            LaneOwnership::NoOwner => {}
         }
         let own = lane.unowned(axis, stretch)?;
         if !own.entries.is_empty() {
-            found.push(Found { place: *place, own });
+            found.push(OwnerlessLane { place: *place, own });
         }
     }
-    let mut classes: BTreeMap<Vec<u8>, Vec<&Vec<Node>>> = BTreeMap::new();
+    let mut classes: BTreeMap<Vec<u8>, Vec<&Vec<LoggedNode>>> = BTreeMap::new();
     for branch in &branches {
         let codes = branch.iter().map(|node| node.kind.code());
         classes.entry(codes.collect()).or_default().push(branch);
     }
-    let classes: Vec<Vec<&Vec<Node>>> = classes.into_values().collect();
-    let are_of_calls = do_numbers_grow && found.iter().any(Found::has_number_twice);
+    let classes: Vec<Vec<&Vec<LoggedNode>>> = classes.into_values().collect();
+    let are_of_calls = do_numbers_grow && found.iter().any(OwnerlessLane::has_number_twice);
     let matching = matching(&found, &classes, stretch.replays, rivals, are_of_calls);
     let mut bound = Vec::new();
     for (class, same) in classes.iter().enumerate() {
         let pattern = pattern(same.first()?);
-        let fitting: Vec<(usize, &Found<'_>, u64)> = (found.iter().enumerate())
+        let fitting: Vec<(usize, &OwnerlessLane<'_>, u64)> = (found.iter().enumerate())
             .filter(|(_, found)| !are_of_calls || found.numbers().len() == pattern.len())
             .filter_map(|(lane, found)| Some((lane, found, found.fits(&pattern, stretch.replays)?)))
             .collect();
-        let is_forced = |(lane, ..): &(usize, &Found<'_>, u64)| matching.is_forced(*lane, class);
+        let is_forced =
+            |(lane, ..): &(usize, &OwnerlessLane<'_>, u64)| matching.is_forced(*lane, class);
         if fitting.len() != same.len() || !fitting.iter().all(is_forced) {
             return None;
         }
@@ -90,14 +91,14 @@ pub(super) fn find(
     matching.is_explained().then_some(bound)
 }
 
-fn pattern(nodes: &[Node]) -> Pattern {
+fn pattern(nodes: &[LoggedNode]) -> NodePattern {
     nodes.iter().map(|node| node.kind).collect()
 }
 
 /// Kinds of nodes in graphs that may have had a stream one after the other.
-fn kinds_in_turn(rivals: &[Rival<'_>]) -> Pattern {
-    let is_apart = |one: &Graph, other: &Graph| !one.life().shares_time(other.life());
-    let has_turns = |own: &&Rival<'_>| {
+fn kinds_in_turn(rivals: &[RivalGraph<'_>]) -> NodePattern {
+    let is_apart = |one: &LoggedGraph, other: &LoggedGraph| !one.life().shares_time(other.life());
+    let has_turns = |own: &&RivalGraph<'_>| {
         let mut others = rivals.iter();
         others.any(|other| is_apart(own.graph, other.graph))
     };
@@ -108,13 +109,13 @@ fn kinds_in_turn(rivals: &[Rival<'_>]) -> Pattern {
 
 /// What each lane may be of, be it that entries of it are lost.
 fn matching(
-    found: &[Found<'_>],
-    classes: &[Vec<&Vec<Node>>],
+    found: &[OwnerlessLane<'_>],
+    classes: &[Vec<&Vec<LoggedNode>>],
     replays: usize,
-    rivals: &[Rival<'_>],
+    rivals: &[RivalGraph<'_>],
     are_of_calls: bool,
-) -> Matching {
-    let mut matching = Matching::default();
+) -> LaneMatching {
+    let mut matching = LaneMatching::default();
     let mut patterns = Vec::new();
     for same in classes {
         let nodes = same.first().map_or(&[][..], |nodes| nodes);
@@ -146,10 +147,10 @@ fn matching(
 /// Which of the streams with the same kinds of nodes is which: by the numbers of the calls that captured their first nodes, if
 /// these grow with the calls; else that stays open.
 fn assigned(
-    branches: &[&Vec<Node>],
-    mut fitting: Vec<(&Found<'_>, u64)>,
+    branches: &[&Vec<LoggedNode>],
+    mut fitting: Vec<(&OwnerlessLane<'_>, u64)>,
     do_numbers_grow: bool,
-) -> Vec<Branch> {
+) -> Vec<GraphBranch> {
     let mut branches = branches.to_vec();
     branches.sort_by_key(|nodes| nodes.first().map(|node| node.number));
     fitting.sort_by_key(|(_, number)| *number);
@@ -161,7 +162,7 @@ fn assigned(
     let is_certain = branches.len() == 1 || do_numbers_grow && is_growing;
     let pairs = branches.iter().zip(fitting);
     pairs
-        .map(|(nodes, (found, _))| Branch {
+        .map(|(nodes, (found, _))| GraphBranch {
             place: found.place,
             nodes: (nodes.iter())
                 .map(|node| (if is_certain { node.number } else { 0 }, node.kind))
@@ -170,7 +171,7 @@ fn assigned(
         .collect()
 }
 
-impl Found<'_> {
+impl OwnerlessLane<'_> {
     /// The number of the call of its first entry, if it ran these kinds `times` times.
     fn fits(&self, pattern: &[ActivityKind], times: usize) -> Option<u64> {
         let entries = self.own.entries;
@@ -178,7 +179,7 @@ impl Found<'_> {
         let length = match pattern.len() {
             // One call has entries of all replays.
             1 => period(entries).checked_mul(count)?,
-            _ => groups(entries).take(count).map(<[Entry]>::len).sum(),
+            _ => groups(entries).take(count).map(<[LogEntry]>::len).sum(),
         };
         // Where a later entry could be taken for a lost one, nothing is certain.
         if !self.own.is_clear || length != entries.len() {
@@ -186,12 +187,12 @@ impl Found<'_> {
         }
         let parts = split(entries, count, pattern.len() == 1)?;
         let mut kinds = parts.iter().zip(pattern.iter().cycle());
-        let fits = kinds.all(|(part, kind)| part.iter().all(|entry| entry.told.kind == *kind));
+        let fits = kinds.all(|(part, kind)| part.iter().all(|entry| entry.activity.kind == *kind));
         let first = entries.first()?;
-        fits.then_some(first.told.correlation)
+        fits.then_some(first.activity.correlation)
     }
 
-    fn certain(&self) -> &[Entry] {
+    fn certain(&self) -> &[LogEntry] {
         self.own.entries.get(..self.own.certain).unwrap_or_default()
     }
 
@@ -202,7 +203,7 @@ impl Found<'_> {
             .own
             .entries
             .iter()
-            .map(|it| it.told.correlation)
+            .map(|it| it.activity.correlation)
             .collect();
         !numbers.contains(&0) && numbers.len() < self.own.entries.len()
     }
@@ -211,7 +212,7 @@ impl Found<'_> {
     fn numbers(&self) -> BTreeMap<u64, ActivityKind> {
         let certain = self.certain().iter();
         certain
-            .map(|entry| (entry.told.correlation, entry.told.kind))
+            .map(|entry| (entry.activity.correlation, entry.activity.kind))
             .collect()
     }
 
@@ -220,8 +221,8 @@ impl Found<'_> {
     fn may_be_by_calls(&self, pattern: &[ActivityKind], times: usize) -> bool {
         let mut nodes = pattern.iter();
         let mut kinds = self.numbers().into_values();
-        let parts: Vec<&[Entry]> = groups(self.certain()).collect();
-        let number = |part: &[Entry]| part.first().map(|entry| entry.told.correlation);
+        let parts: Vec<&[LogEntry]> = groups(self.certain()).collect();
+        let number = |part: &[LogEntry]| part.first().map(|entry| entry.activity.correlation);
         let begun_anew = parts.iter().zip(parts.iter().skip(1));
         let begun_anew = begun_anew.filter(|(one, next)| number(next) <= number(one));
         kinds.all(|kind| nodes.any(|node| *node == kind)) && begun_anew.count() < times
@@ -231,7 +232,7 @@ impl Found<'_> {
     fn is_of(&self, kinds: &[ActivityKind]) -> bool {
         self.certain()
             .iter()
-            .all(|entry| kinds.contains(&entry.told.kind))
+            .all(|entry| kinds.contains(&entry.activity.kind))
     }
 
     /// Whether the certain entries may be these nodes, at most `times` times, if the log may have lost
@@ -240,7 +241,7 @@ impl Found<'_> {
         let most = pattern.len().saturating_mul(times);
         let mut nodes = pattern.iter().cycle().take(most);
         groups(self.certain()).all(|part| {
-            let kind = part.first().map(|entry| entry.told.kind);
+            let kind = part.first().map(|entry| entry.activity.kind);
             // A pattern that has not this kind at all need not be gone through as often as it ran.
             kind.is_some_and(|kind| pattern.contains(&kind) && nodes.any(|node| *node == kind))
         })
@@ -248,8 +249,8 @@ impl Found<'_> {
 }
 
 /// Number of entries after which their names repeat.
-fn period(entries: &[Entry]) -> usize {
-    let name = |entry: &Entry| entry.told.name;
+fn period(entries: &[LogEntry]) -> usize {
+    let name = |entry: &LogEntry| entry.activity.name;
     let is_period = |period: &usize| {
         let later = entries.iter().skip(*period);
         let mut pairs = entries.iter().zip(later);
@@ -264,8 +265,8 @@ mod tests {
 
     use super::*;
     use crate::clock::WallClock;
-    use crate::hardware::graphs::{Ends, Launch};
-    use crate::hardware::lane::Sync;
+    use crate::hardware::graphs::{JoinTargets, ReplayLaunch};
+    use crate::hardware::lane::SyncCall;
     use crate::hardware::replays::Replays;
     use ascend_trace_format::record::kinds;
 
@@ -277,10 +278,10 @@ mod tests {
     const KINDS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Communication];
 
     /// A graph with two branches of the same kinds of nodes, replayed twice before a synchronisation.
-    fn replayed() -> Graph {
-        let mut graph = Graph::default();
+    fn replayed() -> LoggedGraph {
+        let mut graph = LoggedGraph::default();
         for number in 1..=4 {
-            let node = Node {
+            let node = LoggedNode {
                 number,
                 branch: 7 + (number - 1) / 2,
                 kind: KINDS[(number as usize - 1) % 2],
@@ -289,13 +290,13 @@ mod tests {
         }
         let mut lanes = BTreeMap::new();
         let mut replays = Replays::default();
-        let mut ends = Ends {
+        let mut ends = JoinTargets {
             lanes: &mut lanes,
             replays: &mut replays,
         };
         for sequence in [3, 4] {
             let begin = 2_000_000 + i64::from(sequence) * 1_000;
-            let launch = Launch {
+            let launch = ReplayLaunch {
                 task: Some((1, sequence)),
                 begin,
                 end: begin + 500,
@@ -303,7 +304,7 @@ mod tests {
             };
             graph.replay(1, launch, &mut ends);
         }
-        let sync = Sync {
+        let sync = SyncCall {
             begin: 2_010_000,
             end: 2_400_000,
         };
@@ -312,11 +313,11 @@ mod tests {
     }
 
     /// A stream of the device with entries of two replays, of these calls.
-    fn lane<const N: usize>(numbers: [u64; N], count: usize) -> Lane {
-        let mut lane = Lane::default();
+    fn lane<const N: usize>(numbers: [u64; N], count: usize) -> LogLane {
+        let mut lane = LogLane::default();
         for place in 0..count {
             let begin = 2_050_000 + place as i64 * 5_000 - OFFSET;
-            let told = kinds::Activity {
+            let activity = kinds::Activity {
                 kind: KINDS[place % 2],
                 device: 0,
                 stream: 0,
@@ -326,8 +327,8 @@ mod tests {
                 name: 0,
                 seen: 0,
             };
-            lane.take(Entry {
-                told,
+            lane.take(LogEntry {
+                activity,
                 seen: HostNs::MAX,
             });
         }
@@ -335,7 +336,7 @@ mod tests {
         lane
     }
 
-    fn found(lanes: [Lane; 2], grow: bool, hides: bool) -> Option<Vec<(u32, Vec<u32>)>> {
+    fn found(lanes: [LogLane; 2], grow: bool, hides: bool) -> Option<Vec<(u32, Vec<u32>)>> {
         let graph = replayed();
         let stretch = graph.stretches(true).last().unwrap();
         let [first, second] = lanes;
@@ -343,25 +344,29 @@ mod tests {
         if hides {
             lanes.insert((0, 22), lane([90, 91], 1));
         }
-        let axis = Axis::near(WALL);
-        let whose = |place: Place, _: &Lane| match place.1 {
-            22 => Whose::Unclear,
-            _ => Whose::Nobodys,
+        let axis = LogClockOffset::near(WALL);
+        let whose = |place: DeviceStream, _: &LogLane| match place.1 {
+            22 => LaneOwnership::Unclear,
+            _ => LaneOwnership::NoOwner,
         };
         let branches = find(&graph, &stretch, axis, &lanes, &whose, &[], grow)?;
-        let numbers = |branch: &Branch| branch.nodes.iter().map(|(number, _)| *number).collect();
-        let told = branches.iter().map(|it| (it.place.1, numbers(it)));
-        Some(told.collect())
+        let numbers =
+            |branch: &GraphBranch| branch.nodes.iter().map(|(number, _)| *number).collect();
+        let numbered = branches.iter().map(|it| (it.place.1, numbers(it)));
+        Some(numbered.collect())
     }
 
     #[test]
-    fn branches_that_look_alike_are_told_apart_by_their_calls() {
+    fn similar_branches_are_distinguished_by_their_calls() {
         let lanes = || [lane([13, 14], 4), lane([11, 12], 4)];
-        let told = found(lanes(), true, false).unwrap();
-        assert_eq!(told, [(21, vec![1, 2]), (20, vec![3, 4])]);
+        let numbered = found(lanes(), true, false).unwrap();
+        assert_eq!(numbered, [(21, vec![1, 2]), (20, vec![3, 4])]);
         // Numbers that need not grow prove nothing.
-        let told = found(lanes(), false, false).unwrap();
-        assert!(told.iter().all(|(_, nodes)| *nodes == [0, 0]), "{told:?}");
+        let numbered = found(lanes(), false, false).unwrap();
+        assert!(
+            numbered.iter().all(|(_, nodes)| *nodes == [0, 0]),
+            "{numbered:?}"
+        );
     }
 
     #[test]
@@ -374,13 +379,13 @@ mod tests {
             ((0, 21), second),
             ((0, 22), lane([90, 91], 3)),
         ]);
-        let axis = Axis::near(WALL);
-        let whose = |_: Place, _: &Lane| Whose::Nobodys;
+        let axis = LogClockOffset::near(WALL);
+        let whose = |_: DeviceStream, _: &LogLane| LaneOwnership::NoOwner;
         let stretch = graph.stretches(true).last().unwrap();
         assert!(find(&graph, &stretch, axis, &lanes, &whose, &[], true).is_none());
         // Another graph has been replayed meanwhile, of such nodes.
-        let mut rival = Graph::default();
-        let node = Node {
+        let mut rival = LoggedGraph::default();
+        let node = LoggedNode {
             number: 1,
             branch: 9,
             kind: KINDS[0],
@@ -399,7 +404,7 @@ mod tests {
                 axis,
                 &lanes,
                 &whose,
-                &[Rival {
+                &[RivalGraph {
                     graph: &rival,
                     replays: 1
                 }],

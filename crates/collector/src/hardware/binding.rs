@@ -3,11 +3,11 @@
 use ascend_trace_format::time::HostNs;
 use ascend_trace_recording::TimeRange;
 
-use super::Process;
-use super::bind::{self, Rival, Whose};
-use super::clock_offset::Axis;
-use super::graphs::{Ends, Graph, Place};
-use super::lane::{Lane, Owner, Stretch};
+use super::LoggedProcess;
+use super::bind::{self, LaneOwnership, RivalGraph};
+use super::clock_offset::LogClockOffset;
+use super::graphs::{DeviceStream, JoinTargets, LoggedGraph};
+use super::lane::{LogLane, OwnerKey, ReplayStretch};
 
 /// Number of stretches of a graph's replays that are examined each time.
 const MOST_TRIES: usize = 8;
@@ -15,11 +15,11 @@ const MOST_TRIES: usize = 8;
 /// This many tasks with one number each, and none with several, show that numbers are those of calls.
 const ENOUGH_NUMBERED: usize = 64;
 
-impl Process {
+impl LoggedProcess {
     /// Looks for where graphs are replayed. With `gives_up`, the first replays of graphs of which that is not clear are left.
     /// Answers whether there was anything to do.
     pub(super) fn bind(&mut self, is_last: bool, gives_up: bool) -> bool {
-        self.lanes.values_mut().for_each(Lane::straighten);
+        self.lanes.values_mut().for_each(LogLane::straighten);
         let open = self.graphs.iter().filter(|(_, graph)| graph.is_open());
         let open: Vec<u32> = open.map(|(serial, _)| *serial).collect();
         let mut is_news = false;
@@ -47,13 +47,13 @@ impl Process {
             return false;
         };
         let axis = self.axis(graph.device);
-        let is_apart = |stretch: &Stretch| {
+        let is_apart = |stretch: &ReplayStretch| {
             let end = stretch.span.end;
             let open = open_at(axis, end);
             stretch.is_last || stretch.next.saturating_sub(end) >= open / 2
         };
         let stretches = graph.stretches(is_last).filter(is_apart);
-        let (mut first, last): (Vec<Stretch>, Vec<Stretch>) =
+        let (mut first, last): (Vec<ReplayStretch>, Vec<ReplayStretch>) =
             stretches.partition(|stretch| !stretch.is_last);
         first.truncate(MOST_TRIES);
         first.into_iter().chain(last).any(|mut stretch| {
@@ -73,13 +73,13 @@ impl Process {
             || is_known && !lanes().any(|lane| lane.has_surplus)
     }
 
-    fn axis(&self, device: u32) -> Axis {
+    fn axis(&self, device: u32) -> LogClockOffset {
         let known = self.axes.get(&device).copied();
-        known.unwrap_or_else(|| Axis::near(self.comparison))
+        known.unwrap_or_else(|| LogClockOffset::near(self.comparison))
     }
 
     /// Whether the log contains all entries of a stretch, on any stream.
-    fn has_come(&self, serial: u32, stretch: &Stretch) -> bool {
+    fn has_come(&self, serial: u32, stretch: &ReplayStretch) -> bool {
         let device = self.graphs.get(&serial).map_or(0, |graph| graph.device);
         let whole = self.progress.get(&device).map(|it| it.whole());
         let whole = whole.unwrap_or_default();
@@ -89,20 +89,20 @@ impl Process {
     /// Whether entries of other graphs may remain from before a time.
     fn has_leftovers(&self, serial: u32, before: i64) -> bool {
         let mut others = self.graphs.iter().filter(|(other, _)| **other != serial);
-        let is_left = |graph: &Graph| graph.is_open() && graph.reach().begin < before;
+        let is_left = |graph: &LoggedGraph| graph.is_open() && graph.reach().begin < before;
         self.has_lost_graphs || others.any(|(_, graph)| graph.has_lost || is_left(graph))
     }
 
-    fn bind_one(&mut self, serial: u32, stretch: &Stretch) -> bool {
+    fn bind_one(&mut self, serial: u32, stretch: &ReplayStretch) -> bool {
         let Some(graph) = self.graphs.get(&serial) else {
             return false;
         };
         let life = graph.life();
-        let whose = |place: Place, lane: &Lane| match self.taken.get(&place) {
-            _ if lane.is_taken(life) => Whose::Others,
+        let whose = |place: DeviceStream, lane: &LogLane| match self.taken.get(&place) {
+            _ if lane.is_taken(life) => LaneOwnership::Others,
             // It may have been given nothing yet, and what there is be of before.
-            Some(serial) if !lane.knows(Owner::Stream(*serial)) => Whose::Unclear,
-            _ => Whose::Nobodys,
+            Some(serial) if !lane.knows(OwnerKey::Stream(*serial)) => LaneOwnership::Unclear,
+            _ => LaneOwnership::NoOwner,
         };
         // Entries of the stretch may have run this long after it, and since no earlier ones remain.
         let axis = self.axis(graph.device);
@@ -113,8 +113,8 @@ impl Process {
             let may_run = graph.loose().is_some_and(|loose| loose.overlaps(time));
             **other != serial && may_run
         });
-        let rivals: Vec<Rival<'_>> = rivals
-            .map(|(_, graph)| Rival {
+        let rivals: Vec<RivalGraph<'_>> = rivals
+            .map(|(_, graph)| RivalGraph {
                 graph,
                 replays: graph.replays_within(time),
             })
@@ -133,7 +133,7 @@ impl Process {
         let Some(branches) = found else {
             return false;
         };
-        let mut ends = Ends {
+        let mut ends = JoinTargets {
             lanes: &mut self.lanes,
             replays: &mut self.replays,
         };
@@ -141,7 +141,7 @@ impl Process {
             for branch in &branches {
                 let lane = ends.lanes.entry(branch.place).or_default();
                 lane.skip_before(axis, HostNs::new(stretch.floor));
-                lane.move_in(Owner::Graph(serial), life.begin, life.end);
+                lane.move_in(OwnerKey::Graph(serial), life.begin, life.end);
             }
             graph.bind(serial, branches, &mut ends);
         }
@@ -150,6 +150,6 @@ impl Process {
 }
 
 /// How much of the offset between the clocks is not known around a host time.
-fn open_at(axis: Axis, host_ns: i64) -> i64 {
+fn open_at(axis: LogClockOffset, host_ns: i64) -> i64 {
     axis.around(axis.on_log(HostNs::new(host_ns))).open()
 }

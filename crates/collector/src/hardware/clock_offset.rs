@@ -13,7 +13,7 @@ const COMPARISON_NS: i64 = 50_000;
 
 /// One device: host time − time of the log is between these, in nanoseconds, at a time of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Axis {
+pub(super) struct LogClockOffset {
     least: i64,
     most: i64,
     at: DeviceNs,
@@ -21,7 +21,7 @@ pub(super) struct Axis {
     proven: Option<(i64, i64)>,
 }
 
-impl Axis {
+impl LogClockOffset {
     /// The log's times are those of the wall clock, which was compared with the host's.
     pub(super) const fn near(wall: WallClock) -> Self {
         Self {

@@ -7,45 +7,49 @@ use ascend_trace_recording::rows::TaskTimeRow;
 
 /// An entry of the log, and a host time by which it had ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub(super) told: kinds::Activity,
+pub(super) struct LogEntry {
+    pub(super) activity: kinds::Activity,
     pub(super) seen: HostNs,
 }
 
-impl Entry {
+impl LogEntry {
     /// When it began, on the log's clock.
     pub(super) const fn begin(&self) -> DeviceNs {
-        DeviceNs::new(self.told.begin_ns)
+        DeviceNs::new(self.activity.begin_ns)
     }
 
     /// When it ended, on the log's clock.
     pub(super) const fn end(&self) -> DeviceNs {
-        DeviceNs::new(self.told.end_ns)
+        DeviceNs::new(self.activity.end_ns)
     }
 
     /// Whether the log says when it ran.
     pub(super) const fn is_timed(&self) -> bool {
-        self.told.begin_ns != 0
+        self.activity.begin_ns != 0
     }
 }
 
 /// Entries by the calls that have submitted them.
-pub(super) fn groups(entries: &[Entry]) -> impl Iterator<Item = &[Entry]> {
-    let is_one = |one: &Entry, other: &Entry| {
-        one.told.correlation != 0 && one.told.correlation == other.told.correlation
+pub(super) fn groups(entries: &[LogEntry]) -> impl Iterator<Item = &[LogEntry]> {
+    let is_one = |one: &LogEntry, other: &LogEntry| {
+        one.activity.correlation != 0 && one.activity.correlation == other.activity.correlation
     };
     entries.chunk_by(is_one)
 }
 
 /// Splits entries into `count` subjects, if that is possible. A replayed graph of one node has entries
 /// of one call only: each replay has the same number of them, with the same names.
-pub(super) fn split(entries: &[Entry], count: usize, is_one_node: bool) -> Option<Vec<&[Entry]>> {
-    let groups: Vec<&[Entry]> = groups(entries).collect();
+pub(super) fn split(
+    entries: &[LogEntry],
+    count: usize,
+    is_one_node: bool,
+) -> Option<Vec<&[LogEntry]>> {
+    let groups: Vec<&[LogEntry]> = groups(entries).collect();
     if groups.len() == count {
         return Some(groups);
     }
     let each = entries.len().checked_div(count).filter(|each| *each > 0)?;
-    let names = |entry: &Entry| (entry.told.name, entry.told.kind.code());
+    let names = |entry: &LogEntry| (entry.activity.name, entry.activity.kind.code());
     let is_even = is_one_node && groups.len() == 1 && entries.len() == each * count;
     let mut repeated = entries.iter().zip(entries.iter().skip(each));
     let is_repeated = is_even && repeated.all(|(one, next)| names(one) == names(next));
@@ -55,21 +59,21 @@ pub(super) fn split(entries: &[Entry], count: usize, is_one_node: bool) -> Optio
 /// The time of a task in the log, and a host time by which it had ended; `None` when the log does not
 /// contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct LoggedSpan {
     pub(super) begin: DeviceNs,
     pub(super) end: DeviceNs,
     pub(super) seen: HostNs,
 }
 
-impl Span {
+impl LoggedSpan {
     /// From the first begin to the last end.
-    pub(super) fn of(entries: &[Entry]) -> Option<Self> {
+    pub(super) fn of(entries: &[LogEntry]) -> Option<Self> {
         let spans = entries.iter().map(|entry| Self {
             begin: entry.begin(),
             end: entry.end(),
             seen: entry.seen,
         });
-        let is_whole = entries.iter().all(Entry::is_timed);
+        let is_whole = entries.iter().all(LogEntry::is_timed);
         spans.reduce(Self::and).filter(|_| is_whole)
     }
 
@@ -86,7 +90,7 @@ impl Span {
 pub(super) fn time(
     process: u32,
     (stream, sequence): (u32, u32),
-    span: Option<Span>,
+    span: Option<LoggedSpan>,
 ) -> TaskTimeRow {
     let untimed = span.map_or(Untimed::NotLogged, |_| Untimed::Timed);
     TaskTimeRow {

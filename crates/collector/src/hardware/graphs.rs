@@ -9,7 +9,7 @@ use ascend_trace_format::record::ActivityKind;
 use ascend_trace_format::time::HostNs;
 use ascend_trace_recording::TimeRange;
 
-use super::lane::{Expected, Lane, Owner, Stretch, Sync, Work};
+use super::lane::{ExpectedWork, LaneWork, LogLane, OwnerKey, ReplayStretch, SyncCall};
 use super::replays::Replays;
 
 /// Steps of a graph that are kept while it is not known where its nodes run, before the first ones are given up.
@@ -18,11 +18,11 @@ const MOST_STEPS: usize = 1 << 14;
 const MOST_NODES: usize = 1 << 20;
 
 /// Where a stream of a device is: the device, and the stream's number.
-pub(super) type Place = (u32, u32);
+pub(super) type DeviceStream = (u32, u32);
 
 /// A node with entries in the log.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct LoggedNode {
     pub(super) number: u32,
     /// The serial of the stream that was captured.
     pub(super) branch: u32,
@@ -31,7 +31,7 @@ pub(super) struct Node {
 
 /// A replay was submitted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Launch {
+pub(super) struct ReplayLaunch {
     /// Stream and sequence of the task; none when the call waited for the replay itself.
     pub(super) task: Option<(u32, u32)>,
     pub(super) begin: i64,
@@ -41,13 +41,13 @@ pub(super) struct Launch {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
-    Replay(Launch),
-    Sync(Sync),
+pub(super) enum GraphStep {
+    Replay(ReplayLaunch),
+    Sync(SyncCall),
 }
 
-impl Step {
-    const fn launch(&self) -> Option<&Launch> {
+impl GraphStep {
+    const fn launch(&self) -> Option<&ReplayLaunch> {
         match self {
             Self::Replay(launch) => Some(launch),
             Self::Sync(_) => None,
@@ -57,13 +57,13 @@ impl Step {
 
 /// Nodes that run one after another on a stream of the graph's.
 #[derive(Clone, Debug)]
-pub(super) struct Branch {
-    pub(super) place: Place,
+pub(super) struct GraphBranch {
+    pub(super) place: DeviceStream,
     /// Their numbers, 0 where that is not certain, and their kinds.
     pub(super) nodes: Vec<(u32, ActivityKind)>,
 }
 
-impl Launch {
+impl ReplayLaunch {
     const fn mixed(self) -> Self {
         Self {
             task: None,
@@ -75,23 +75,23 @@ impl Launch {
 
 /// Replays on a stream that nothing has waited for.
 #[derive(Clone, Copy, Debug)]
-struct Undone {
+struct UnsyncedReplays {
     since: i64,
-    last: Launch,
+    last: ReplayLaunch,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Graph {
+pub(super) struct LoggedGraph {
     pub(super) device: u32,
     /// In the order of their numbers.
-    nodes: BTreeMap<u32, Node>,
+    nodes: BTreeMap<u32, LoggedNode>,
     /// Events that were recorded in it, and that it waits for.
     recorded: BTreeSet<u32>,
     awaited: BTreeSet<u32>,
     /// A part of it takes time and is not in the log: a replay may be longer than its entries.
     is_longer: bool,
     /// Streams with replays that nothing has waited for, each with the last one; none for those that a call waits for.
-    undone: BTreeMap<Option<u32>, Undone>,
+    undone: BTreeMap<Option<u32>, UnsyncedReplays>,
     /// Nobody can say which of these runs first.
     is_mixed: bool,
     /// From here on, no other entries of it, or of a graph that had its streams before, may have run.
@@ -102,20 +102,20 @@ pub(super) struct Graph {
     /// Possible time of these: their remaining entries on streams of the device have no owner.
     lost: Option<TimeRange>,
     /// What happened to it, until it is known where its nodes run.
-    steps: VecDeque<Step>,
+    steps: VecDeque<GraphStep>,
     /// Number of steps at the end of the last pass over all channels: their nodes and entries have
     /// arrived as well.
     settled: usize,
-    branches: Option<Vec<Branch>>,
+    branches: Option<Vec<GraphBranch>>,
     /// Number of nodes that its lanes have received.
-    told: u32,
+    announced: u32,
     /// When it was destroyed.
     gone: Option<i64>,
 }
 
-impl Graph {
+impl LoggedGraph {
     /// A task was captured that the log will contain.
-    pub(super) fn add(&mut self, node: Node, at: i64) {
+    pub(super) fn add(&mut self, node: LoggedNode, at: i64) {
         // It had its streams when the first one was captured.
         let is_first = self.nodes.is_empty();
         self.born = if is_first { at } else { self.born.min(at) };
@@ -140,8 +140,8 @@ impl Graph {
     }
 
     /// Nodes that are in the log, stream by stream.
-    pub(super) fn by_branch(&self) -> Vec<Vec<Node>> {
-        let mut branches: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
+    pub(super) fn by_branch(&self) -> Vec<Vec<LoggedNode>> {
+        let mut branches: BTreeMap<u32, Vec<LoggedNode>> = BTreeMap::new();
         for node in self.nodes.values() {
             branches.entry(node.branch).or_default().push(*node);
         }
@@ -173,7 +173,7 @@ impl Graph {
         if is_lost {
             return usize::MAX;
         }
-        let launches = self.steps.iter().filter_map(Step::launch);
+        let launches = self.steps.iter().filter_map(GraphStep::launch);
         launches.filter(|launch| launch.begin <= time.end).count()
     }
 
@@ -187,20 +187,20 @@ impl Graph {
     }
 
     /// Where it runs, as far as that is known.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+    pub(super) fn places(&self) -> impl Iterator<Item = DeviceStream> {
         let branches = self.branches.iter().flatten();
         branches.map(|branch| branch.place)
     }
 
     /// The first replays, up to each synchronisation that came after all before it; with `is_last` all that there are as
     /// well.
-    pub(super) fn stretches(&self, is_last: bool) -> impl Iterator<Item = Stretch> {
+    pub(super) fn stretches(&self, is_last: bool) -> impl Iterator<Item = ReplayStretch> {
         let known = if is_last {
             self.steps.len()
         } else {
             self.settled
         };
-        let stretch = |replays, span, next, is_last| Stretch {
+        let stretch = |replays, span, next, is_last| ReplayStretch {
             replays,
             floor: self.floor.max(self.born),
             is_first: !self.has_lost,
@@ -214,12 +214,12 @@ impl Graph {
         let nexts = self.begins_after();
         for (step, next) in self.steps.iter().zip(nexts).take(known) {
             match step {
-                Step::Replay(launch) => {
+                GraphStep::Replay(launch) => {
                     replays += 1;
                     let own = TimeRange::new(launch.begin, launch.end);
                     span = TimeRange::grown(span, own);
                 }
-                Step::Sync(sync) => {
+                GraphStep::Sync(sync) => {
                     if let Some(all) = span.filter(|all| all.end <= sync.begin) {
                         let waited = TimeRange::new(all.begin, sync.end);
                         found.push(stretch(replays, waited, next, false));
@@ -252,10 +252,10 @@ impl Graph {
 
     /// A time by which all kept replays had ended, if known, and the begin of the first one.
     pub(super) fn reach(&self) -> TimeRange {
-        let begins = self.steps.iter().filter_map(Step::launch);
+        let begins = self.steps.iter().filter_map(GraphStep::launch);
         let begins = begins.map(|launch| launch.begin);
         let end = match self.steps.back() {
-            Some(Step::Sync(sync)) => sync.end,
+            Some(GraphStep::Sync(sync)) => sync.end,
             _ => i64::MAX,
         };
         TimeRange::new(begins.min().unwrap_or(i64::MAX), end)
@@ -276,10 +276,13 @@ impl Graph {
         let mut end = i64::MAX;
         while let Some(step) = self.steps.pop_front() {
             match step {
-                Step::Replay(launch) => launches.push(launch),
-                Step::Sync(_) if launches.is_empty() => {}
-                Step::Sync(sync) => {
-                    let last = launches.iter().map(|launch: &Launch| launch.end).max();
+                GraphStep::Replay(launch) => launches.push(launch),
+                GraphStep::Sync(_) if launches.is_empty() => {}
+                GraphStep::Sync(sync) => {
+                    let last = launches
+                        .iter()
+                        .map(|launch: &ReplayLaunch| launch.end)
+                        .max();
                     // Not all of them need have been waited for.
                     if last.is_some_and(|last| last <= sync.begin) {
                         self.floor = self.floor.max(sync.end);
@@ -305,9 +308,9 @@ impl Graph {
     }
 
     /// Whether a replay runs after all that were submitted before it.
-    fn is_in_order(&self, launch: &Launch) -> bool {
+    fn is_in_order(&self, launch: &ReplayLaunch) -> bool {
         let stream = launch.task.map(|(stream, _)| stream);
-        let order = |launch: &Launch| launch.task.map(|(_, order)| order);
+        let order = |launch: &ReplayLaunch| launch.task.map(|(_, order)| order);
         self.undone.iter().all(|(other, undone)| {
             *other == stream && stream.is_some() && order(&undone.last) < order(launch)
         })
@@ -315,17 +318,17 @@ impl Graph {
 }
 
 /// What graphs lead to: lanes, and tasks that are made of nodes.
-pub(super) struct Ends<'p> {
-    pub(super) lanes: &'p mut BTreeMap<Place, Lane>,
+pub(super) struct JoinTargets<'p> {
+    pub(super) lanes: &'p mut BTreeMap<DeviceStream, LogLane>,
     pub(super) replays: &'p mut Replays,
 }
 
-impl Graph {
-    pub(super) fn replay(&mut self, serial: u32, launch: Launch, ends: &mut Ends<'_>) {
+impl LoggedGraph {
+    pub(super) fn replay(&mut self, serial: u32, launch: ReplayLaunch, ends: &mut JoinTargets<'_>) {
         self.is_mixed |= !self.is_in_order(&launch);
         let stream = launch.task.map(|(stream, _)| stream);
         let since = self.undone.get(&stream).map(|undone| undone.since);
-        let undone = Undone {
+        let undone = UnsyncedReplays {
             since: since.unwrap_or(launch.begin),
             last: launch,
         };
@@ -338,20 +341,20 @@ impl Graph {
         } else {
             launch
         };
-        self.step(serial, Step::Replay(launch), ends);
+        self.step(serial, GraphStep::Replay(launch), ends);
     }
 
     /// Without a later synchronisation, the nodes of replays cannot be assigned.
-    fn forget_tasks(&mut self, serial: u32, ends: &mut Ends<'_>) {
+    fn forget_tasks(&mut self, serial: u32, ends: &mut JoinTargets<'_>) {
         let since = self.undone.values().map(|undone| undone.since).min();
         let since = since.unwrap_or(i64::MAX);
-        let places: Vec<Place> = self.places().collect();
+        let places: Vec<DeviceStream> = self.places().collect();
         for place in places {
             let lane = ends.lanes.entry(place).or_default();
-            lane.forget_tasks(Owner::Graph(serial), since);
+            lane.forget_tasks(OwnerKey::Graph(serial), since);
         }
         for step in &mut self.steps {
-            if let Step::Replay(launch) = step
+            if let GraphStep::Replay(launch) = step
                 && launch.begin >= since
             {
                 *launch = launch.mixed();
@@ -363,8 +366,8 @@ impl Graph {
     pub(super) fn sync(
         &mut self,
         serial: u32,
-        (stream, sync): (Option<u32>, Sync),
-        ends: &mut Ends<'_>,
+        (stream, sync): (Option<u32>, SyncCall),
+        ends: &mut JoinTargets<'_>,
     ) {
         let before = self.undone.len();
         let is_meant = |on: Option<u32>| stream.is_none() || on == stream;
@@ -376,7 +379,7 @@ impl Graph {
         let is_clear = self.undone.is_empty() || !self.is_mixed && before == 1;
         self.is_mixed &= !self.undone.is_empty();
         if is_clear {
-            self.step(serial, Step::Sync(sync), ends);
+            self.step(serial, GraphStep::Sync(sync), ends);
         }
     }
 
@@ -384,7 +387,7 @@ impl Graph {
         !self.undone.is_empty()
     }
 
-    fn step(&mut self, serial: u32, step: Step, ends: &mut Ends<'_>) {
+    fn step(&mut self, serial: u32, step: GraphStep, ends: &mut JoinTargets<'_>) {
         match self.branches.take() {
             Some(branches) => {
                 self.feed(serial, &branches, step, ends);
@@ -396,7 +399,12 @@ impl Graph {
     }
 
     /// It is known where its nodes run.
-    pub(super) fn bind(&mut self, serial: u32, branches: Vec<Branch>, ends: &mut Ends<'_>) {
+    pub(super) fn bind(
+        &mut self,
+        serial: u32,
+        branches: Vec<GraphBranch>,
+        ends: &mut JoinTargets<'_>,
+    ) {
         for step in std::mem::take(&mut self.steps) {
             self.feed(serial, &branches, step, ends);
         }
@@ -404,10 +412,16 @@ impl Graph {
         self.branches = Some(branches);
     }
 
-    fn feed(&mut self, serial: u32, branches: &[Branch], step: Step, ends: &mut Ends<'_>) {
+    fn feed(
+        &mut self,
+        serial: u32,
+        branches: &[GraphBranch],
+        step: GraphStep,
+        ends: &mut JoinTargets<'_>,
+    ) {
         let launch = match step {
-            Step::Replay(launch) => launch,
-            Step::Sync(sync) => {
+            GraphStep::Replay(launch) => launch,
+            GraphStep::Sync(sync) => {
                 for branch in branches {
                     ends.lanes.entry(branch.place).or_default().sync(sync);
                 }
@@ -416,15 +430,15 @@ impl Graph {
         };
         let nodes = branches.iter().map(|branch| branch.nodes.len());
         if let Some(task) = launch.task {
-            let is_told = !self.is_longer && self.awaited.is_subset(&self.recorded);
+            let is_complete = !self.is_longer && self.awaited.is_subset(&self.recorded);
             ends.replays
-                .expect(task, HostNs::new(launch.begin), nodes.sum(), is_told);
+                .expect(task, HostNs::new(launch.begin), nodes.sum(), is_complete);
         }
         for branch in branches {
             let lane = ends.lanes.entry(branch.place).or_default();
             for (number, kind) in &branch.nodes {
-                let node = Expected {
-                    work: Work {
+                let node = ExpectedWork {
+                    work: LaneWork {
                         task: launch.task,
                         node: Some(if launch.is_mixed { 0 } else { *number }),
                     },
@@ -434,8 +448,8 @@ impl Graph {
                     function: None,
                     done: None,
                 };
-                lane.expect(Owner::Graph(serial), self.told, node);
-                self.told = self.told.wrapping_add(1);
+                lane.expect(OwnerKey::Graph(serial), self.announced, node);
+                self.announced = self.announced.wrapping_add(1);
             }
         }
     }

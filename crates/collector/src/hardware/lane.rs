@@ -6,8 +6,8 @@ use ascend_trace_format::record::ActivityKind;
 use ascend_trace_format::time::HostNs;
 use ascend_trace_recording::TimeRange;
 
-use super::clock_offset::Axis;
-use super::entry::{Entry, groups, split};
+use super::clock_offset::LogClockOffset;
+use super::entry::{LogEntry, groups, split};
 
 /// More entries than this are not kept for a synchronisation that separates them.
 const MOST: usize = 1 << 20;
@@ -19,7 +19,7 @@ const COUNTER_NS: i64 = 2_000;
 
 /// A task of a stream of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct LaneWork {
     /// The stream's serial and the task's sequence; of a node those of the task that replays its graph, and none where
     /// the program waited for the replay in the call itself.
     pub(super) task: Option<(u32, u32)>,
@@ -29,7 +29,7 @@ pub(super) struct Work {
 
 /// Whose a stream of the device's is: numbers of streams are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum OwnerKey {
     /// The program's stream with this serial.
     Stream(u32),
     /// The graph with this serial.
@@ -38,16 +38,16 @@ pub(super) enum Owner {
 
 /// An owner, and when it certainly was here.
 #[derive(Clone, Copy, Debug)]
-struct Tenant {
-    owner: Owner,
+struct StreamOwner {
+    owner: OwnerKey,
     since: i64,
     until: i64,
 }
 
 /// A task, or a node, that was submitted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Expected {
-    pub(super) work: Work,
+pub(super) struct ExpectedWork {
+    pub(super) work: LaneWork,
     /// The call that submitted it.
     pub(super) begin: i64,
     pub(super) end: i64,
@@ -61,23 +61,23 @@ pub(super) struct Expected {
 
 /// A call that waited for all that had been submitted before it began.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sync {
+pub(super) struct SyncCall {
     pub(super) begin: i64,
     pub(super) end: i64,
 }
 
 /// Entries of one task, or of none; or a task that has none.
-pub(super) struct Joined<'e> {
-    pub(super) work: Option<Work>,
+pub(super) struct JoinedEntries<'e> {
+    pub(super) work: Option<LaneWork>,
     pub(super) function: Option<u16>,
-    pub(super) entries: &'e [Entry],
+    pub(super) entries: &'e [LogEntry],
     /// Counts a stretch that does not agree; once for each.
     pub(super) is_mismatch: bool,
 }
 
 /// Expected entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ExpectationPhase {
     Growing,
     /// Everything has arrived, but its owner may still be found.
     Complete,
@@ -86,7 +86,7 @@ pub(super) enum Phase {
 
 /// Replays of a graph, between which and those after them all has been waited for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stretch {
+pub(super) struct ReplayStretch {
     pub(super) replays: usize,
     /// By then all had ended that may have run before on streams of the graph's.
     pub(super) floor: i64,
@@ -102,8 +102,8 @@ pub(super) struct Stretch {
 
 /// Entries that may be of a stretch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unowned<'l> {
-    pub(super) entries: &'l [Entry],
+pub(super) struct UnownedEntries<'l> {
+    pub(super) entries: &'l [LogEntry],
     /// This number of them is certain.
     pub(super) certain: usize,
     /// These are all.
@@ -111,14 +111,14 @@ pub(super) struct Unowned<'l> {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Lane {
-    owners: Vec<Tenant>,
+pub(super) struct LogLane {
+    owners: Vec<StreamOwner>,
     /// By place of the owner, and then in the order in which they run.
-    tasks: BTreeMap<(usize, u32), Expected>,
-    syncs: VecDeque<Sync>,
-    entries: VecDeque<Entry>,
+    tasks: BTreeMap<(usize, u32), ExpectedWork>,
+    syncs: VecDeque<SyncCall>,
+    entries: VecDeque<LogEntry>,
     /// Entries without an owner, not reported yet.
-    skipped: Vec<Entry>,
+    skipped: Vec<LogEntry>,
     /// Numbers of entries, tasks and synchronisations at the end of the last pass over all channels:
     /// everything related to them has arrived.
     settled: (usize, usize),
@@ -136,12 +136,12 @@ pub(super) struct Lane {
     pub(super) numbered: usize,
 }
 
-impl Lane {
+impl LogLane {
     /// The place of an owner that used the stream since a time at the latest.
-    fn place(&mut self, owner: Owner, since: i64) -> usize {
+    fn place(&mut self, owner: OwnerKey, since: i64) -> usize {
         let place = self.owners.iter().rposition(|known| known.owner == owner);
         place.unwrap_or_else(|| {
-            self.owners.push(Tenant {
+            self.owners.push(StreamOwner {
                 owner,
                 since,
                 until: i64::MAX,
@@ -151,7 +151,7 @@ impl Lane {
     }
 
     /// A graph was found to run here.
-    pub(super) fn move_in(&mut self, owner: Owner, since: i64, until: i64) {
+    pub(super) fn move_in(&mut self, owner: OwnerKey, since: i64, until: i64) {
         let place = self.place(owner, since);
         if let Some(known) = self.owners.get_mut(place) {
             known.until = until;
@@ -159,13 +159,13 @@ impl Lane {
     }
 
     /// The owner's `order`-th piece of work.
-    pub(super) fn expect(&mut self, owner: Owner, order: u32, task: Expected) {
+    pub(super) fn expect(&mut self, owner: OwnerKey, order: u32, task: ExpectedWork) {
         let place = self.place(owner, task.begin);
         self.tasks.insert((place, order), task);
     }
 
     /// An owner has left.
-    pub(super) fn leave(&mut self, owner: Owner, at: i64) {
+    pub(super) fn leave(&mut self, owner: OwnerKey, at: i64) {
         let own = self.owners.iter_mut().filter(|known| known.owner == owner);
         own.for_each(|known| known.until = at);
     }
@@ -177,7 +177,7 @@ impl Lane {
     }
 
     /// Whether an owner has been given anything here.
-    pub(super) fn knows(&self, owner: Owner) -> bool {
+    pub(super) fn knows(&self, owner: OwnerKey) -> bool {
         self.owners.iter().any(|known| known.owner == owner)
     }
 
@@ -188,7 +188,11 @@ impl Lane {
 
     /// Entries without a known submitter that may belong to a stretch. `None` when its first entry is
     /// not clear.
-    pub(super) fn unowned(&self, axis: Axis, stretch: &Stretch) -> Option<Unowned<'_>> {
+    pub(super) fn unowned(
+        &self,
+        axis: LogClockOffset,
+        stretch: &ReplayStretch,
+    ) -> Option<UnownedEntries<'_>> {
         let (entries, rest) = self.entries.as_slices();
         if !self.tasks.is_empty() || !rest.is_empty() {
             return None;
@@ -204,8 +208,8 @@ impl Lane {
             true => HostNs::MIN,
             false => HostNs::new(stretch.floor),
         };
-        let around = |entry: &Entry| axis.around(entry.begin());
-        let is_before = |entry: &&Entry| {
+        let around = |entry: &LogEntry| axis.around(entry.begin());
+        let is_before = |entry: &&LogEntry| {
             let end = around(entry).latest(entry.end());
             entry.is_timed() && end < floor
         };
@@ -218,11 +222,11 @@ impl Lane {
         }
         // Entries of the next stretch ended after the call that waited for this stretch, and began
         // after it.
-        let is_possible = |entry: &&Entry| {
+        let is_possible = |entry: &&LogEntry| {
             let end = around(entry).earliest(entry.end());
             !entry.is_timed() || end <= HostNs::new(stretch.span.end)
         };
-        let is_certain = |entry: &Entry| {
+        let is_certain = |entry: &LogEntry| {
             let begin = around(entry).latest(entry.begin());
             entry.is_timed() && begin < HostNs::new(stretch.next)
         };
@@ -230,7 +234,7 @@ impl Lane {
         let entries = entries.get(..possible)?;
         let certain = entries.iter().rposition(is_certain);
         let certain = certain.map_or(0, |last| last + 1);
-        Some(Unowned {
+        Some(UnownedEntries {
             entries,
             certain,
             is_clear: stretch.is_last || certain == possible,
@@ -238,8 +242,8 @@ impl Lane {
     }
 
     /// Entries that ran before a time have no owner.
-    pub(super) fn skip_before(&mut self, axis: Axis, from: HostNs) {
-        let is_before = |entry: &Entry| {
+    pub(super) fn skip_before(&mut self, axis: LogClockOffset, from: HostNs) {
+        let is_before = |entry: &LogEntry| {
             let around = axis.around(entry.begin());
             entry.is_timed() && around.latest(entry.end()) < from
         };
@@ -250,12 +254,12 @@ impl Lane {
     }
 
     /// The nodes of an owner from a time on cannot be assigned to tasks.
-    pub(super) fn forget_tasks(&mut self, owner: Owner, since: i64) {
+    pub(super) fn forget_tasks(&mut self, owner: OwnerKey, since: i64) {
         let place = self.owners.iter().rposition(|known| known.owner == owner);
         let own = self.tasks.iter_mut();
         own.filter(|((of, _), task)| Some(*of) == place && task.begin >= since)
             .for_each(|(_, task)| {
-                task.work = Work {
+                task.work = LaneWork {
                     task: None,
                     node: Some(0),
                 };
@@ -267,7 +271,7 @@ impl Lane {
         self.entries.make_contiguous();
     }
 
-    pub(super) fn sync(&mut self, sync: Sync) {
+    pub(super) fn sync(&mut self, sync: SyncCall) {
         if self.syncs.len() >= MOST_SYNCS {
             // Nothing has arrived for a long time, so that one less does not matter.
             self.syncs.pop_front();
@@ -275,19 +279,19 @@ impl Lane {
         self.syncs.push_back(sync);
     }
 
-    pub(super) fn take(&mut self, entry: Entry) {
+    pub(super) fn take(&mut self, entry: LogEntry) {
         self.entries.push_back(entry);
     }
 
     /// Joins each stretch that is certain; in the last phase the rest as well.
     pub(super) fn settle(
         &mut self,
-        axis: &mut Axis,
-        phase: Phase,
-        tell: &mut impl FnMut(Joined<'_>),
+        axis: &mut LogClockOffset,
+        phase: ExpectationPhase,
+        emit: &mut impl FnMut(JoinedEntries<'_>),
     ) {
         for entry in self.skipped.drain(..) {
-            tell(Joined {
+            emit(JoinedEntries {
                 work: None,
                 function: None,
                 entries: &[entry],
@@ -297,8 +301,10 @@ impl Lane {
         let (entries, syncs) = self.settled;
         self.settled = (self.entries.len(), self.syncs.len());
         let (known, mut left) = match phase {
-            Phase::Growing => (entries, syncs),
-            Phase::Complete | Phase::Last => (self.entries.len(), self.syncs.len()),
+            ExpectationPhase::Growing => (entries, syncs),
+            ExpectationPhase::Complete | ExpectationPhase::Last => {
+                (self.entries.len(), self.syncs.len())
+            }
         };
         let mut taken = 0;
         while left > 0 {
@@ -307,30 +313,30 @@ impl Lane {
             };
             left -= 1;
             match self.cut(axis, sync, known.saturating_sub(taken), phase) {
-                Cut::Wait => {
+                CutPoint::Wait => {
                     self.syncs.push_front(sync);
                     break;
                 }
-                Cut::Unclear => self.note_done(sync),
-                Cut::At { tasks, entries } => {
+                CutPoint::Unclear => self.note_done(sync),
+                CutPoint::At { tasks, entries } => {
                     taken += entries;
                     let done = HostNs::new(sync.end);
-                    self.stretch(axis, tasks, entries, Some(done), tell);
+                    self.stretch(axis, tasks, entries, Some(done), emit);
                 }
             }
         }
-        if phase == Phase::Last {
-            self.stretch(axis, self.tasks.len(), self.entries.len(), None, tell);
+        if phase == ExpectationPhase::Last {
+            self.stretch(axis, self.tasks.len(), self.entries.len(), None, emit);
         } else if self.entries.len() > MOST || self.tasks.len() > MOST {
             // It can no longer be decided.
-            self.give_up(self.tasks.len(), self.entries.len(), tell);
+            self.give_up(self.tasks.len(), self.entries.len(), emit);
         }
         let (entries, syncs) = (self.entries.len(), self.syncs.len());
         self.settled = (self.settled.0.min(entries), self.settled.1.min(syncs));
     }
 
     /// Work that was submitted before a synchronisation has ended by then.
-    fn note_done(&mut self, sync: Sync) {
+    fn note_done(&mut self, sync: SyncCall) {
         let before = self.tasks.values_mut().rev();
         let before = before.skip_while(|task| task.end > sync.begin);
         for task in before.take_while(|task| task.done.is_none()) {
@@ -339,7 +345,7 @@ impl Lane {
     }
 
     /// The bounds of the clock that may separate entries; `None` when nothing is certain.
-    fn trusted(&self, axis: Axis) -> Option<Axis> {
+    fn trusted(&self, axis: LogClockOffset) -> Option<LogClockOffset> {
         if self.is_broken {
             axis.proven()
         } else {
@@ -348,19 +354,29 @@ impl Lane {
     }
 
     /// Where a synchronisation divides tasks and entries.
-    fn cut(&self, axis: &Axis, sync: Sync, known: usize, phase: Phase) -> Cut {
+    fn cut(
+        &self,
+        axis: &LogClockOffset,
+        sync: SyncCall,
+        known: usize,
+        phase: ExpectationPhase,
+    ) -> CutPoint {
         let axis = &self.trusted(*axis).unwrap_or(*axis);
-        let is_complete = phase != Phase::Growing;
+        let is_complete = phase != ExpectationPhase::Growing;
         let tasks = self.tasks.values();
         let before = tasks.clone().take_while(|task| task.end <= sync.begin);
         let count = before.count();
         let after = tasks.clone().nth(count);
         // Another thread was submitting: it is not known whether the call waited for that.
         if after.is_some_and(|task| task.begin < sync.end) {
-            return Cut::Unclear;
+            return CutPoint::Unclear;
         }
         if self.entries.is_empty() {
-            return if is_complete { Cut::Unclear } else { Cut::Wait };
+            return if is_complete {
+                CutPoint::Unclear
+            } else {
+                CutPoint::Wait
+            };
         }
         let Some(begin) = after.map(|task| HostNs::new(task.begin)) else {
             return self.cut_after(axis, sync, count, (known, phase));
@@ -376,16 +392,16 @@ impl Lane {
                 continue;
             }
             if around.earliest(entry.end()) <= HostNs::new(sync.end) {
-                return Cut::Unclear;
+                return CutPoint::Unclear;
             }
             is_parted = true;
             break;
         }
         let last = place.checked_sub(1).and_then(|at| self.entries.get(at));
         match last.is_some_and(|entry| !entry.is_timed()) {
-            _ if !is_parted => Cut::Wait,
-            true => Cut::Unclear,
-            false => Cut::At {
+            _ if !is_parted => CutPoint::Wait,
+            true => CutPoint::Unclear,
+            false => CutPoint::At {
                 tasks: count,
                 entries: place,
             },
@@ -395,11 +411,11 @@ impl Lane {
     /// A synchronisation that separates all tasks from entries of another owner of the stream.
     fn cut_after(
         &self,
-        axis: &Axis,
-        sync: Sync,
+        axis: &LogClockOffset,
+        sync: SyncCall,
         tasks: usize,
-        (known, phase): (usize, Phase),
-    ) -> Cut {
+        (known, phase): (usize, ExpectationPhase),
+    ) -> CutPoint {
         let done = HostNs::new(sync.end);
         let mut is_clear = true;
         for (place, entry) in self.entries.iter().take(known).enumerate() {
@@ -407,27 +423,27 @@ impl Lane {
             if entry.is_timed() && around.earliest(entry.begin()) > done {
                 let last = place.checked_sub(1).and_then(|at| self.entries.get(at));
                 // One without times may be on either side.
-                is_clear &= last.is_none_or(Entry::is_timed);
+                is_clear &= last.is_none_or(LogEntry::is_timed);
                 return match is_clear {
-                    true => Cut::At {
+                    true => CutPoint::At {
                         tasks,
                         entries: place,
                     },
-                    false if phase == Phase::Last => self.all(tasks),
-                    false => Cut::Wait,
+                    false if phase == ExpectationPhase::Last => self.all(tasks),
+                    false => CutPoint::Wait,
                 };
             }
             is_clear &= !entry.is_timed() || around.latest(entry.begin()) <= done;
         }
         // All entries until now may be of these tasks, and more may arrive.
         match phase {
-            Phase::Growing => Cut::Wait,
-            Phase::Complete | Phase::Last => self.all(tasks),
+            ExpectationPhase::Growing => CutPoint::Wait,
+            ExpectationPhase::Complete | ExpectationPhase::Last => self.all(tasks),
         }
     }
 
-    fn all(&self, tasks: usize) -> Cut {
-        Cut::At {
+    fn all(&self, tasks: usize) -> CutPoint {
+        CutPoint::At {
             tasks,
             entries: self.entries.len(),
         }
@@ -436,14 +452,14 @@ impl Lane {
     /// Joins the first tasks to the first entries, if they agree.
     fn stretch(
         &mut self,
-        axis: &mut Axis,
+        axis: &mut LogClockOffset,
         tasks: usize,
         entries: usize,
         done: Option<HostNs>,
-        tell: &mut impl FnMut(Joined<'_>),
+        emit: &mut impl FnMut(JoinedEntries<'_>),
     ) {
-        let found: Vec<Entry> = self.entries.iter().take(entries).copied().collect();
-        let wanted: Vec<Expected> = self.tasks.values().take(tasks).copied().collect();
+        let found: Vec<LogEntry> = self.entries.iter().take(entries).copied().collect();
+        let wanted: Vec<ExpectedWork> = self.tasks.values().take(tasks).copied().collect();
         let trusted = self.trusted(*axis);
         let mut nodes = wanted.iter().map(|task| task.work.node);
         let is_one_node = nodes.next().is_some_and(|first| {
@@ -457,19 +473,19 @@ impl Lane {
         let Some((agreed, parts)) = agreed else {
             let is_surplus = groups(&found).count() > wanted.len();
             self.has_surplus |= is_surplus && !wanted.is_empty();
-            self.give_up(tasks, entries, tell);
+            self.give_up(tasks, entries, emit);
             return;
         };
         axis.learn(agreed);
         self.note_numbers(&wanted, &parts);
         for (task, group) in wanted.iter().zip(parts) {
-            let group: Vec<Entry> = (group.iter())
-                .map(|entry| Entry {
+            let group: Vec<LogEntry> = (group.iter())
+                .map(|entry| LogEntry {
                     seen: done.map_or(entry.seen, |done| done.min(entry.seen)),
                     ..*entry
                 })
                 .collect();
-            tell(Joined {
+            emit(JoinedEntries {
                 work: Some(task.work),
                 function: task.function,
                 entries: &group,
@@ -480,9 +496,9 @@ impl Lane {
     }
 
     /// Whether numbers of calls grow with the calls, as far as it shows.
-    fn note_numbers(&mut self, wanted: &[Expected], groups: &[&[Entry]]) {
+    fn note_numbers(&mut self, wanted: &[ExpectedWork], groups: &[&[LogEntry]]) {
         for (task, group) in wanted.iter().zip(groups) {
-            let number = group.first().map_or(0, |entry| entry.told.correlation);
+            let number = group.first().map_or(0, |entry| entry.activity.correlation);
             if task.work.node.is_none() {
                 self.has_shared_number |= number != 0 && group.len() > 1;
                 self.numbered += 1;
@@ -493,12 +509,12 @@ impl Lane {
     }
 
     /// Neither these tasks nor these entries are joined.
-    fn give_up(&mut self, tasks: usize, entries: usize, tell: &mut impl FnMut(Joined<'_>)) {
-        let found: Vec<Entry> = self.entries.iter().take(entries).copied().collect();
+    fn give_up(&mut self, tasks: usize, entries: usize, emit: &mut impl FnMut(JoinedEntries<'_>)) {
+        let found: Vec<LogEntry> = self.entries.iter().take(entries).copied().collect();
         self.is_broken = true;
         let mut is_mismatch = true;
         for task in self.tasks.values().take(tasks) {
-            tell(Joined {
+            emit(JoinedEntries {
                 work: Some(task.work),
                 function: task.function,
                 entries: &[],
@@ -506,7 +522,7 @@ impl Lane {
             });
         }
         for entry in &found {
-            tell(Joined {
+            emit(JoinedEntries {
                 work: None,
                 function: None,
                 entries: std::slice::from_ref(entry),
@@ -525,7 +541,7 @@ impl Lane {
 }
 
 /// Result of a cut at a synchronisation.
-enum Cut {
+enum CutPoint {
     /// Needed entries have not arrived yet.
     Wait,
     /// Entries before it cannot be separated from those after it.
@@ -538,14 +554,14 @@ enum Cut {
 
 /// The bounds of the clock when the entries are these tasks'; `None` when they are not.
 fn agree(
-    axis: &Axis,
-    tasks: &[Expected],
-    groups: &[&[Entry]],
+    axis: &LogClockOffset,
+    tasks: &[ExpectedWork],
+    groups: &[&[LogEntry]],
     done: Option<HostNs>,
-) -> Option<Axis> {
+) -> Option<LogClockOffset> {
     let pairs = || tasks.iter().zip(groups);
-    let is_kind = |(task, group): (&Expected, &&[Entry])| {
-        group.iter().all(|entry| entry.told.kind == task.kind)
+    let is_kind = |(task, group): (&ExpectedWork, &&[LogEntry])| {
+        group.iter().all(|entry| entry.activity.kind == task.kind)
     };
     if !pairs().all(is_kind) {
         return None;
@@ -555,7 +571,7 @@ fn agree(
         timed.map(|entry| {
             let done = done.into_iter().chain(task.done.map(HostNs::new));
             let done = done.fold(entry.seen, HostNs::min);
-            Axis::bound(
+            LogClockOffset::bound(
                 entry.begin(),
                 HostNs::new(task.begin).offset_from(entry.begin()) - COUNTER_NS,
                 done.offset_from(entry.end()) + COUNTER_NS,

@@ -2,14 +2,14 @@
 
 /// Lanes, and the classes of alike branches that each may be of.
 #[derive(Debug, Default)]
-pub(super) struct Matching {
+pub(super) struct LaneMatching {
     /// How many branches a class has.
     sizes: Vec<usize>,
     /// By lane: the classes it may be of; and whether it has to be of one of these.
     lanes: Vec<(Vec<usize>, bool)>,
 }
 
-impl Matching {
+impl LaneMatching {
     pub(super) fn add_class(&mut self, size: usize) -> usize {
         self.sizes.push(size);
         self.sizes.len() - 1
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_lane_is_forced_where_the_others_need_theirs() {
-        let mut all = Matching::default();
+        let mut all = LaneMatching::default();
         let [short, long] = [1, 1].map(|size| all.add_class(size));
         let one = all.add_lane(vec![short, long], true);
         assert!(!all.is_forced(one, short));
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_class_of_several_has_room_for_several() {
-        let mut all = Matching::default();
+        let mut all = LaneMatching::default();
         let [two, rival] = [2, 1].map(|size| all.add_class(size));
         let lanes = [vec![two], vec![two, rival]].map(|classes| all.add_lane(classes, true));
         assert!(all.is_forced(lanes[0], two) && !all.is_forced(lanes[1], two));

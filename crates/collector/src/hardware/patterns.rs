@@ -3,22 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entry::Entry;
+use super::entry::LogEntry;
 
 /// Different sequences of kernels that are kept of a function.
 const MOST: usize = 64;
 
 #[derive(Debug, Default)]
-pub(super) struct Patterns {
+pub(super) struct OperatorPatterns {
     /// By function: names of kernels in their order.
     known: BTreeMap<u16, BTreeSet<Vec<u64>>>,
 }
 
-impl Patterns {
+impl OperatorPatterns {
     /// Notes the kernels of a call. Returns whether another call of the same function launched these
     /// and more.
-    pub(super) fn is_part(&mut self, function: u16, entries: &[Entry]) -> bool {
-        let names: Vec<u64> = entries.iter().map(|entry| entry.told.name).collect();
+    pub(super) fn is_part(&mut self, function: u16, entries: &[LogEntry]) -> bool {
+        let names: Vec<u64> = entries.iter().map(|entry| entry.activity.name).collect();
         let known = self.known.entry(function).or_default();
         let is_part = known.iter().any(|other| is_within(&names, other));
         if known.len() < MOST {

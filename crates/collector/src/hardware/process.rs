@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_format::api::{AnchorSource, Part, Role, TaskKind, Untimed, part_in};
+use ascend_trace_format::api::{AnchorSource, ArgPart, Role, TaskKind, Untimed, part_in};
 use ascend_trace_format::record::{ActivityKind, Counter};
 use ascend_trace_recording::GraphRef;
 use ascend_trace_recording::rows::{ActivityRow, AnchorRow, CallRow, CounterRow, Row, TaskRow};
 
-use super::clock_offset::Axis;
-use super::entry::{self, Entry, Span};
-use super::graphs::{Ends, Graph, Launch, Node, Place};
-use super::lane::{Expected, Lane, Owner, Phase, Sync, Work};
-use super::patterns::Patterns;
-use super::progress::Progress;
-use super::replays::{Done, Replays};
+use super::clock_offset::LogClockOffset;
+use super::entry::{self, LogEntry, LoggedSpan};
+use super::graphs::{DeviceStream, JoinTargets, LoggedGraph, LoggedNode, ReplayLaunch};
+use super::lane::{ExpectationPhase, ExpectedWork, LaneWork, LogLane, OwnerKey, SyncCall};
+use super::patterns::OperatorPatterns;
+use super::progress::BatchProgress;
+use super::replays::{ReplayState, Replays};
 use crate::clock::WallClock;
 use crate::tables;
 
@@ -25,47 +25,47 @@ const MOST_REPLAYS: usize = 1 << 20;
 
 /// One process.
 #[derive(Debug, Default)]
-pub(super) struct Process {
+pub(super) struct LoggedProcess {
     /// A bit for each kind that the log contains.
     pub(super) kinds: u32,
     pub(super) is_alone: bool,
     /// By device and the stream's number.
-    pub(super) lanes: BTreeMap<Place, Lane>,
+    pub(super) lanes: BTreeMap<DeviceStream, LogLane>,
     /// Where a stream is, by its serial.
-    pub(super) places: BTreeMap<u32, Place>,
+    pub(super) places: BTreeMap<u32, DeviceStream>,
     /// Where there is a stream of the program's now, and its serial.
-    pub(super) taken: BTreeMap<Place, u32>,
+    pub(super) taken: BTreeMap<DeviceStream, u32>,
     /// What streams have been given to do before their numbers are known.
-    pub(super) early: BTreeMap<u32, Vec<(u32, Expected)>>,
+    pub(super) early: BTreeMap<u32, Vec<(u32, ExpectedWork)>>,
     /// By serial.
-    pub(super) graphs: BTreeMap<u32, Graph>,
+    pub(super) graphs: BTreeMap<u32, LoggedGraph>,
     /// Graphs with replays that nothing has waited for.
     pub(super) undone: BTreeSet<u32>,
     /// Some graphs ended before all their entries were joined.
     pub(super) has_lost_graphs: bool,
     pub(super) replays: Replays,
     /// Replays without a reported time, or with an unknown one, by stream and sequence.
-    pub(super) untold: BTreeSet<(u32, u32)>,
-    pub(super) patterns: Patterns,
+    pub(super) timeless: BTreeSet<(u32, u32)>,
+    pub(super) patterns: OperatorPatterns,
     /// Events that link graphs to other work.
     pub(super) external: BTreeSet<u32>,
     /// Where the wall clock stood when the log was begun.
     pub(super) comparison: WallClock,
-    pub(super) axes: BTreeMap<u32, Axis>,
+    pub(super) axes: BTreeMap<u32, LogClockOffset>,
     /// By device.
-    pub(super) progress: BTreeMap<u32, Progress>,
-    pub(super) counts: Counts,
-    pub(super) told: Counts,
+    pub(super) progress: BTreeMap<u32, BatchProgress>,
+    pub(super) counts: JoinCounts,
+    pub(super) reported: JoinCounts,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct JoinCounts {
     pub(super) joined: u64,
     pub(super) loose: u64,
     pub(super) mismatches: u64,
 }
 
-impl Process {
+impl LoggedProcess {
     /// The log's kind of a task, if the log contains it.
     fn logged(&self, kind: TaskKind) -> Option<ActivityKind> {
         let there = |kind: &ActivityKind| self.kinds & 1 << kind.code() != 0;
@@ -77,22 +77,22 @@ impl Process {
         Some(kind).filter(there)
     }
 
-    pub(super) fn stream(&mut self, serial: u32, place: Place) {
+    pub(super) fn stream(&mut self, serial: u32, place: DeviceStream) {
         if self.places.insert(serial, place) == Some(place) {
             return;
         }
         self.taken.insert(place, serial);
         let lane = self.lanes.entry(place).or_default();
         for (order, task) in self.early.remove(&serial).into_iter().flatten() {
-            lane.expect(Owner::Stream(serial), order, task);
+            lane.expect(OwnerKey::Stream(serial), order, task);
         }
     }
 
-    fn expect(&mut self, serial: u32, order: u32, task: Expected) {
+    fn expect(&mut self, serial: u32, order: u32, task: ExpectedWork) {
         match self.places.get(&serial) {
             Some(place) => {
                 let lane = self.lanes.entry(*place).or_default();
-                lane.expect(Owner::Stream(serial), order, task);
+                lane.expect(OwnerKey::Stream(serial), order, task);
             }
             None => {
                 let early = self.early.entry(serial).or_default();
@@ -115,7 +115,7 @@ impl Process {
             }
             (_, Some(graph)) => {
                 let device = self.places.get(&serial).map(|place| place.0);
-                let launch = Launch {
+                let launch = ReplayLaunch {
                     task: Some((serial, task.sequence)),
                     begin: row.begin_ns,
                     end: row.end_ns,
@@ -125,8 +125,8 @@ impl Process {
             }
             _ => {
                 let kind = TaskKind::from_code(task.kind).and_then(|kind| self.logged(kind));
-                let task = kind.map(|kind| Expected {
-                    work: Work {
+                let task = kind.map(|kind| ExpectedWork {
+                    work: LaneWork {
                         task: Some((serial, task.sequence)),
                         node: None,
                     },
@@ -136,7 +136,7 @@ impl Process {
                     function: Some(row.function),
                     done: None,
                 });
-                let order = |task: &Expected| task.work.task.map_or(0, |(_, order)| order);
+                let order = |task: &ExpectedWork| task.work.task.map_or(0, |(_, order)| order);
                 task.into_iter()
                     .for_each(|task| self.expect(serial, order(&task), task));
             }
@@ -153,7 +153,7 @@ impl Process {
         let graph = self.graphs.entry(of.serial).or_default();
         match (logged, role, event) {
             (Some(kind), ..) => {
-                let node = Node {
+                let node = LoggedNode {
                     number: of.index,
                     branch,
                     kind,
@@ -172,25 +172,25 @@ impl Process {
         let Some(graph) = graph.filter(|_| role == Role::ExecuteGraph) else {
             return;
         };
-        let launch = Launch {
+        let launch = ReplayLaunch {
             task: None,
             begin: row.begin_ns,
             end: row.begin_ns,
             is_mixed: false,
         };
         self.replay(graph, row.device.map(u32::from), launch);
-        let sync = Sync {
+        let sync = SyncCall {
             begin: row.begin_ns,
             end: row.end_ns,
         };
         self.sync_graphs((None, sync), |serial, _| serial == graph.serial);
     }
 
-    fn replay(&mut self, of: GraphRef, device: Option<u32>, launch: Launch) {
-        self.untold.extend(launch.task);
+    fn replay(&mut self, of: GraphRef, device: Option<u32>, launch: ReplayLaunch) {
+        self.timeless.extend(launch.task);
         let graph = self.graphs.entry(of.serial).or_default();
         graph.device = device.unwrap_or(graph.device);
-        let mut ends = Ends {
+        let mut ends = JoinTargets {
             lanes: &mut self.lanes,
             replays: &mut self.replays,
         };
@@ -200,7 +200,7 @@ impl Process {
 
     /// A successful call has waited for this, or ended it.
     pub(super) fn done(&mut self, row: &CallRow, role: Role) {
-        let sync = Sync {
+        let sync = SyncCall {
             begin: row.begin_ns,
             end: row.end_ns,
         };
@@ -227,7 +227,7 @@ impl Process {
                 {
                     self.taken.remove(place);
                     if let Some(lane) = self.lanes.get_mut(place) {
-                        lane.leave(Owner::Stream(serial), row.begin_ns);
+                        lane.leave(OwnerKey::Stream(serial), row.begin_ns);
                     }
                 }
             }
@@ -249,13 +249,17 @@ impl Process {
         graph.destroy(at);
         for place in graph.places() {
             let lane = self.lanes.entry(place).or_default();
-            lane.leave(Owner::Graph(serial), at);
+            lane.leave(OwnerKey::Graph(serial), at);
         }
     }
 
     /// Replays of these graphs have been waited for.
-    fn sync_graphs(&mut self, sync: (Option<u32>, Sync), is_meant: impl Fn(u32, &Graph) -> bool) {
-        let mut ends = Ends {
+    fn sync_graphs(
+        &mut self,
+        sync: (Option<u32>, SyncCall),
+        is_meant: impl Fn(u32, &LoggedGraph) -> bool,
+    ) {
+        let mut ends = JoinTargets {
             lanes: &mut self.lanes,
             replays: &mut self.replays,
         };
@@ -275,7 +279,7 @@ impl Process {
             true => self.settle_all(process, rows),
             false => {
                 self.bind(false, false);
-                self.settle_lanes(process, Phase::Growing, rows);
+                self.settle_lanes(process, ExpectationPhase::Growing, rows);
             }
         }
         let lost = &mut self.has_lost_graphs;
@@ -291,8 +295,8 @@ impl Process {
     /// Nobody will say when these replays ran: at last of none that are left.
     fn give_up_replays(&mut self, process: u32, is_last: bool, rows: &mut Vec<Row>) {
         let kept = if is_last { 0 } else { MOST_REPLAYS };
-        while self.untold.len() > kept
-            && let Some(task) = self.untold.pop_first()
+        while self.timeless.len() > kept
+            && let Some(task) = self.timeless.pop_first()
         {
             if self.is_alone {
                 rows.push(Row::TaskTime(entry::time(process, task, None)));
@@ -304,22 +308,22 @@ impl Process {
     fn settle_all(&mut self, process: u32, rows: &mut Vec<Row>) {
         loop {
             let before = rows.len();
-            self.settle_lanes(process, Phase::Complete, rows);
+            self.settle_lanes(process, ExpectationPhase::Complete, rows);
             let is_news = rows.len() > before || self.bind(true, false);
             if !is_news && !self.bind(true, true) {
                 break;
             }
         }
-        self.settle_lanes(process, Phase::Last, rows);
+        self.settle_lanes(process, ExpectationPhase::Last, rows);
     }
 
-    fn settle_lanes(&mut self, process: u32, phase: Phase, rows: &mut Vec<Row>) {
+    fn settle_lanes(&mut self, process: u32, phase: ExpectationPhase, rows: &mut Vec<Row>) {
         for ((device, acl_id), lane) in &mut self.lanes {
             let axis = self.axes.entry(*device);
-            let axis = axis.or_insert_with(|| Axis::near(self.comparison));
+            let axis = axis.or_insert_with(|| LogClockOffset::near(self.comparison));
             lane.settle(axis, phase, &mut |joined| {
-                let row = |entry: &Entry, work: Option<Work>, part: usize| {
-                    let told = &entry.told;
+                let row = |entry: &LogEntry, work: Option<LaneWork>, part: usize| {
+                    let activity = &entry.activity;
                     let task = work.and_then(|work| work.task);
                     Row::Activity(ActivityRow {
                         process,
@@ -328,11 +332,11 @@ impl Process {
                         stream: task.map(|(serial, _)| serial),
                         sequence: task.map(|(_, sequence)| sequence),
                         part: part as u32,
-                        kind: told.kind.code(),
-                        correlation: told.correlation,
-                        name: told.name,
-                        begin_ns: told.begin_ns,
-                        end_ns: told.end_ns,
+                        kind: activity.kind.code(),
+                        correlation: activity.correlation,
+                        name: activity.name,
+                        begin_ns: activity.begin_ns,
+                        end_ns: activity.end_ns,
                         node: work.and_then(|work| work.node),
                     })
                 };
@@ -344,8 +348,8 @@ impl Process {
                 let is_torn = function.is_some_and(|function| {
                     self.patterns.is_part(function, joined.entries) && is_lossy
                 });
-                let span = Span::of(joined.entries).filter(|_| !is_torn);
-                let told = joined.work.and_then(|work| match (work.task, work.node) {
+                let span = LoggedSpan::of(joined.entries).filter(|_| !is_torn);
+                let timed = joined.work.and_then(|work| match (work.task, work.node) {
                     (Some(task), None) => Some((task, span)),
                     (Some(task), Some(_)) => {
                         let done = self.replays.node(task, span)?;
@@ -355,8 +359,8 @@ impl Process {
                     }
                     (None, _) => None,
                 });
-                if let Some((task, span)) = told.filter(|_| self.is_alone) {
-                    self.untold.remove(&task);
+                if let Some((task, span)) = timed.filter(|_| self.is_alone) {
+                    self.timeless.remove(&task);
                     rows.push(Row::TaskTime(entry::time(process, task, span)));
                 }
                 let count = joined.entries.len() as u64;
@@ -371,29 +375,37 @@ impl Process {
 
     fn tell_counts(&mut self, process: u32, rows: &mut Vec<Row>) {
         let all = [
-            (Counter::JoinedEntries, self.counts.joined, self.told.joined),
-            (Counter::LooseEntries, self.counts.loose, self.told.loose),
+            (
+                Counter::JoinedEntries,
+                self.counts.joined,
+                self.reported.joined,
+            ),
+            (
+                Counter::LooseEntries,
+                self.counts.loose,
+                self.reported.loose,
+            ),
             (
                 Counter::LogMismatches,
                 self.counts.mismatches,
-                self.told.mismatches,
+                self.reported.mismatches,
             ),
         ];
-        for (what, value, _) in all.into_iter().filter(|(_, now, told)| now != told) {
+        for (what, value, _) in all.into_iter().filter(|(_, now, reported)| now != reported) {
             rows.push(Row::Counter(CounterRow {
                 process,
                 what: what.code().into(),
                 value,
             }));
         }
-        self.told = self.counts;
+        self.reported = self.counts;
     }
 }
 
 /// Bounds of the log's clock from a replay without a time: its nodes ran after its submission, and
 /// before it was seen done.
-fn anchor(process: u32, device: u32, done: Done) -> Option<AnchorRow> {
-    let Done::Part(submitted, span) = done else {
+fn anchor(process: u32, device: u32, done: ReplayState) -> Option<AnchorRow> {
+    let ReplayState::Part(submitted, span) = done else {
         return None;
     };
     Some(AnchorRow {
@@ -411,7 +423,7 @@ fn is_external(row: &CallRow) -> bool {
     /// `ACL_EVENT_RECORD_EXTERNAL` and `ACL_EVENT_WAIT_EXTERNAL`.
     const EXTERNAL: u64 = 1;
     let function = tables::FUNCTIONS.get(usize::from(row.function));
-    let flags = function.and_then(|function| part_in(function.parts, Part::Flags));
+    let flags = function.and_then(|function| part_in(function.parts, ArgPart::Flags));
     let flags = flags.and_then(|place| row.args.get(usize::from(place)));
     flags == Some(&EXTERNAL)
 }

@@ -5,7 +5,7 @@ use ascend_trace_format::time::{DeviceNs, HostNs};
 
 /// Entries are handed over in batches, one after another; a batch is known by when it was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Progress {
+pub(super) struct BatchProgress {
     batch: HostNs,
     /// The latest begin in batches up to this one.
     newest: DeviceNs,
@@ -13,7 +13,7 @@ pub(super) struct Progress {
     whole: DeviceNs,
 }
 
-impl Progress {
+impl BatchProgress {
     /// Takes an entry of a batch.
     pub(super) fn note(&mut self, batch: HostNs, begin: DeviceNs) {
         if batch > self.batch {
@@ -35,8 +35,8 @@ mod tests {
 
     #[test]
     fn a_batch_is_whole_when_the_next_one_has_come() {
-        let mut progress = Progress::default();
-        let note = |progress: &mut Progress, batch, begin| {
+        let mut progress = BatchProgress::default();
+        let note = |progress: &mut BatchProgress, batch, begin| {
             progress.note(HostNs::new(batch), DeviceNs::new(begin));
         };
         note(&mut progress, 10, 500);

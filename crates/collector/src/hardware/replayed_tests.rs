@@ -19,7 +19,7 @@ const STREAMS: u32 = 2;
 const FIRST_OF_GRAPHS: u32 = 20;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Defects {
+struct LogDefects {
     /// One entry in this number is lost, or has no times; 0 is never.
     drop: u64,
     zero: u64,
@@ -40,54 +40,54 @@ struct Defects {
 }
 
 /// True subject of an entry: stream and sequence of the task, and the node.
-type Truth = ((u32, u32), Option<u32>);
+type TrueSubject = ((u32, u32), Option<u32>);
 
-struct Model {
+struct ReplayModel {
     random: Random,
-    process: Process,
+    process: LoggedProcess,
     now: i64,
     /// When each stream of the program's has nothing more to do, and its next sequence.
     free: [i64; STREAMS as usize],
     sequence: u32,
     /// Correlation numbers of calls.
     number: u64,
-    graphs: Vec<Made>,
+    graphs: Vec<MadeGraph>,
     made: u32,
     /// By place and begin of the log's.
-    truth: BTreeMap<(Place, i64), Truth>,
+    truth: BTreeMap<(DeviceStream, i64), TrueSubject>,
     /// Entries that have not come, in batches.
-    held: Vec<Vec<(Place, Entry)>>,
-    batch: Vec<(Place, Entry)>,
-    defects: Defects,
+    held: Vec<Vec<(DeviceStream, LogEntry)>>,
+    batch: Vec<(DeviceStream, LogEntry)>,
+    defects: LogDefects,
     rows: Vec<Row>,
     lost: usize,
 }
 
 /// Kernels of a call: of one kind, and the call's number.
 #[derive(Clone, Copy, Debug)]
-struct What {
+struct CallKernels {
     kind: ActivityKind,
     number: u64,
     parts: u64,
 }
 
 /// A graph: of each branch its place, and its nodes with their numbers.
-struct Made {
+struct MadeGraph {
     serial: u32,
     replays: u32,
-    branches: Vec<(Place, Vec<(u32, What)>)>,
+    branches: Vec<(DeviceStream, Vec<(u32, CallKernels)>)>,
 }
 
-impl Model {
-    fn new(seed: u64, defects: Defects) -> Self {
-        let mut process = Process {
+impl ReplayModel {
+    fn new(seed: u64, defects: LogDefects) -> Self {
+        let mut process = LoggedProcess {
             kinds: u32::MAX,
             is_alone: true,
             comparison: WallClock {
                 behind_ns: OFFSET,
                 now: DeviceNs::new(START - OFFSET),
             },
-            ..Process::default()
+            ..LoggedProcess::default()
         };
         for serial in 1..=STREAMS {
             process.stream(serial, (DEVICE, serial));
@@ -125,7 +125,7 @@ impl Model {
         let serial = 100 + self.made;
         let mut number = 0;
         let mut branches = Vec::new();
-        let taken: Vec<Place> = (self.graphs.iter())
+        let taken: Vec<DeviceStream> = (self.graphs.iter())
             .flat_map(|graph| graph.branches.iter().map(|(place, _)| *place))
             .collect();
         for branch in 0..1 + self.random.below(2) as u32 {
@@ -134,7 +134,7 @@ impl Model {
             } else {
                 FIRST_OF_GRAPHS + 4 * self.made
             };
-            let is_here = |id: u32, branches: &[(Place, Vec<_>)]| {
+            let is_here = |id: u32, branches: &[(DeviceStream, Vec<_>)]| {
                 taken.contains(&(DEVICE, id)) || branches.iter().any(|(place, _)| place.1 == id)
             };
             while is_here(id, &branches) {
@@ -145,7 +145,7 @@ impl Model {
                 number += 1;
                 let what = self.what();
                 let at = self.call().0;
-                let node = Node {
+                let node = LoggedNode {
                     number,
                     branch: 50 + branch,
                     kind: what.kind,
@@ -156,7 +156,7 @@ impl Model {
             }
             branches.push(((DEVICE, id), nodes));
         }
-        self.graphs.push(Made {
+        self.graphs.push(MadeGraph {
             serial,
             replays: 0,
             branches,
@@ -164,7 +164,7 @@ impl Model {
     }
 
     /// Kernels of a task or a node run one after another; returns the end of the last one.
-    fn run(&mut self, place: Place, what: What, from: i64, of: Truth) -> i64 {
+    fn run(&mut self, place: DeviceStream, what: CallKernels, from: i64, of: TrueSubject) -> i64 {
         let mut at = from;
         for part in 0..what.parts {
             let begin = at;
@@ -174,9 +174,9 @@ impl Model {
         at
     }
 
-    fn what(&mut self) -> What {
+    fn what(&mut self) -> CallKernels {
         self.number += 1;
-        What {
+        CallKernels {
             kind: self.kind(),
             number: self.number,
             parts: 1 + self.random.below(self.defects.parts.max(1)),
@@ -185,10 +185,10 @@ impl Model {
 
     fn log(
         &mut self,
-        place: Place,
-        (what, part): (What, u64),
+        place: DeviceStream,
+        (what, part): (CallKernels, u64),
         (begin, end): (i64, i64),
-        of: Truth,
+        of: TrueSubject,
     ) {
         let number = match self.defects.has_own_numbers {
             true => what.number * 8 + part,
@@ -202,7 +202,7 @@ impl Model {
         let (log_begin, log_end) = (to_log(begin), to_log(end));
         self.truth.insert((place, log_begin), of);
         let is_zero = self.defects.zero != 0 && self.random.below(self.defects.zero) == 0;
-        let told = kinds::Activity {
+        let activity = kinds::Activity {
             kind: what.kind,
             device: place.0,
             stream: place.1,
@@ -213,7 +213,7 @@ impl Model {
             seen: 0,
         };
         let seen = HostNs::new(end);
-        self.batch.push((place, Entry { told, seen }));
+        self.batch.push((place, LogEntry { activity, seen }));
     }
 
     fn kernel(&mut self, stream: u32) {
@@ -222,8 +222,8 @@ impl Model {
         let order = self.sequence;
         self.sequence += 1;
         let task = (stream, order);
-        let expected = Expected {
-            work: Work {
+        let expected = ExpectedWork {
+            work: LaneWork {
                 task: Some(task),
                 node: None,
             },
@@ -251,7 +251,7 @@ impl Model {
             index: made.replays,
         };
         let branches = made.branches.clone();
-        let launch = Launch {
+        let launch = ReplayLaunch {
             task: Some(task),
             begin,
             end,
@@ -275,7 +275,7 @@ impl Model {
         let begin = self.now;
         let free = self.free[stream as usize - 1];
         self.now = self.now.max(free) + 1_000 + self.random.below(8_000) as i64;
-        let sync = Sync {
+        let sync = SyncCall {
             begin,
             end: self.now,
         };
@@ -302,7 +302,7 @@ impl Model {
                 let progress = self.process.progress.entry(place.0).or_default();
                 progress.note(HostNs::new(self.now), entry.begin());
                 let lane = self.process.lanes.entry(place).or_default();
-                lane.take(Entry {
+                lane.take(LogEntry {
                     seen: HostNs::new(self.now),
                     ..entry
                 });
@@ -320,7 +320,7 @@ impl Model {
         self.process.settle(PROCESS, is_last, &mut self.rows);
     }
 
-    fn play(mut self) -> Outcome {
+    fn play(mut self) -> JoinOutcome {
         for _ in 0..10 + self.random.below(60) {
             let stream = 1 + u32::from(self.random.below(6) == 0);
             let graphs = self.graphs.len() as u64;
@@ -347,8 +347,8 @@ impl Model {
         self.judged()
     }
 
-    fn judged(self) -> Outcome {
-        let mut outcome = Outcome::default();
+    fn judged(self) -> JoinOutcome {
+        let mut outcome = JoinOutcome::default();
         for row in &self.rows {
             let Row::Activity(row) = row else { continue };
             let place = (row.device, row.acl_id);
@@ -379,18 +379,18 @@ impl Model {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Outcome {
+struct JoinOutcome {
     tasks: usize,
     nodes: usize,
     vague: usize,
     loose: usize,
 }
 
-fn play(seeds: std::ops::Range<u64>, defects: impl Fn(u64) -> Defects) -> Outcome {
-    let mut all = Outcome::default();
+fn play(seeds: std::ops::Range<u64>, defects: impl Fn(u64) -> LogDefects) -> JoinOutcome {
+    let mut all = JoinOutcome::default();
     for seed in seeds {
         let defects = defects(seed);
-        let model = Model::new(seed, defects);
+        let model = ReplayModel::new(seed, defects);
         let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| model.play()));
         let one = played.unwrap_or_else(|_| panic!("seed {seed}: {defects:?}"));
         all.tasks += one.tasks;
@@ -404,31 +404,31 @@ fn play(seeds: std::ops::Range<u64>, defects: impl Fn(u64) -> Defects) -> Outcom
 
 #[test]
 fn nodes_of_a_whole_log_are_those_of_their_replays() {
-    let all = play(1..1_500, |seed| Defects {
+    let all = play(1..1_500, |seed| LogDefects {
         late: seed % 3,
         pause: [400, 40_000, 400_000][(seed / 3 % 3) as usize],
         does_reuse: seed % 2 == 0,
-        ..Defects::default()
+        ..LogDefects::default()
     });
     assert!(all.nodes > 6 * all.loose, "{all:?}");
 }
 
-fn with_own_numbers(seed: u64) -> Defects {
-    Defects {
+fn with_own_numbers(seed: u64) -> LogDefects {
+    LogDefects {
         late: seed % 3,
         pause: [400, 40_000, 400_000][(seed / 3 % 3) as usize],
         does_reuse: seed.is_multiple_of(2),
         parts: 2,
         has_own_numbers: true,
-        ..Defects::default()
+        ..LogDefects::default()
     }
 }
 
 /// Where each kernel has a different number, an operator with several kernels looks like several with
 /// one, and a loss can compensate for that: not here.
-fn with_losses(seed: u64) -> Defects {
+fn with_losses(seed: u64) -> LogDefects {
     let has_own_numbers = seed.is_multiple_of(9);
-    Defects {
+    LogDefects {
         drop: 2 + seed % 40,
         zero: [0, 0, 9, 30][(seed % 4) as usize],
         late: seed % 3,

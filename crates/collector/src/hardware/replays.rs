@@ -4,37 +4,37 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::time::HostNs;
 
-use super::entry::Span;
+use super::entry::LoggedSpan;
 
 /// Replays that wait for nodes.
 #[derive(Debug, Default)]
 pub(super) struct Replays {
     /// By the stream's serial and the task's sequence.
-    waiting: BTreeMap<(u32, u32), Waiting>,
+    waiting: BTreeMap<(u32, u32), WaitingReplay>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingReplay {
     /// It was submitted no earlier.
     submitted: HostNs,
     nodes: usize,
-    span: Option<Span>,
+    span: Option<LoggedSpan>,
     /// Nothing is missing until now.
     is_whole: bool,
 }
 
 /// All that the log has of a replay is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Done {
+pub(super) enum ReplayState {
     /// When the replay ran.
-    Whole(Span),
+    Whole(LoggedSpan),
     /// A time that precedes all of it, and the time of some of it.
-    Part(HostNs, Span),
+    Part(HostNs, LoggedSpan),
     Unknown,
 }
 
-impl Done {
-    pub(super) const fn time(self) -> Option<Span> {
+impl ReplayState {
+    pub(super) const fn time(self) -> Option<LoggedSpan> {
         match self {
             Self::Whole(span) => Some(span),
             Self::Part(..) | Self::Unknown => None,
@@ -43,39 +43,43 @@ impl Done {
 }
 
 impl Replays {
-    /// A replay that was submitted at a time has `nodes` nodes in the log. One that `is_told` contains
+    /// A replay that was submitted at a time has `nodes` nodes in the log. One that `is_complete` contains
     /// nothing else that takes time.
     pub(super) fn expect(
         &mut self,
         task: (u32, u32),
         submitted: HostNs,
         nodes: usize,
-        is_told: bool,
+        is_complete: bool,
     ) {
-        let waiting = Waiting {
+        let waiting = WaitingReplay {
             submitted,
             nodes,
             span: None,
-            is_whole: is_told,
+            is_whole: is_complete,
         };
         self.waiting.insert(task, waiting);
     }
 
     /// When a node of a replay ran, if that is known. Answers with the last one.
-    pub(super) fn node(&mut self, task: (u32, u32), span: Option<Span>) -> Option<Done> {
+    pub(super) fn node(
+        &mut self,
+        task: (u32, u32),
+        span: Option<LoggedSpan>,
+    ) -> Option<ReplayState> {
         let waiting = self.waiting.get_mut(&task)?;
         waiting.is_whole &= span.is_some();
         let spans = waiting.span.into_iter().chain(span);
-        waiting.span = spans.reduce(Span::and);
+        waiting.span = spans.reduce(LoggedSpan::and);
         waiting.nodes = waiting.nodes.saturating_sub(1);
         if waiting.nodes > 0 {
             return None;
         }
         let done = self.waiting.remove(&task)?;
         Some(match done.span {
-            Some(span) if done.is_whole => Done::Whole(span),
-            Some(span) => Done::Part(done.submitted, span),
-            None => Done::Unknown,
+            Some(span) if done.is_whole => ReplayState::Whole(span),
+            Some(span) => ReplayState::Part(done.submitted, span),
+            None => ReplayState::Unknown,
         })
     }
 }
@@ -89,13 +93,13 @@ mod tests {
     #[test]
     fn a_replay_has_a_time_when_all_its_nodes_have() {
         let span = |begin, end| {
-            Some(Span {
+            Some(LoggedSpan {
                 begin: DeviceNs::new(begin),
                 end: DeviceNs::new(end),
                 seen: HostNs::new(99),
             })
         };
-        let whole = |begin, end| span(begin, end).map(Done::Whole);
+        let whole = |begin, end| span(begin, end).map(ReplayState::Whole);
         let mut replays = Replays::default();
         replays.expect((1, 5), HostNs::new(4), 3, true);
         assert_eq!(replays.node((1, 5), span(20, 30)), None);
@@ -104,11 +108,11 @@ mod tests {
         assert_eq!(replays.node((1, 5), span(1, 2)), None, "it is over");
         replays.expect((1, 6), HostNs::new(4), 2, true);
         assert_eq!(replays.node((1, 6), None), None);
-        let part = span(1, 2).map(|span| Done::Part(HostNs::new(4), span));
+        let part = span(1, 2).map(|span| ReplayState::Part(HostNs::new(4), span));
         assert_eq!(replays.node((1, 6), span(1, 2)), part);
         replays.expect((1, 7), HostNs::new(4), 1, false);
         assert_eq!(replays.node((1, 7), span(1, 2)), part);
         replays.expect((1, 8), HostNs::new(4), 1, true);
-        assert_eq!(replays.node((1, 8), None), Some(Done::Unknown));
+        assert_eq!(replays.node((1, 8), None), Some(ReplayState::Unknown));
     }
 }

@@ -6,9 +6,9 @@ use ascend_trace_recording::rows::TaskTimeRow;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{ActivityKind, kinds};
 
-use super::clock_offset::Axis;
-use super::entry::{Entry, Span};
-use super::lane::{Expected, Lane, Owner, Phase, Sync, Work};
+use super::clock_offset::LogClockOffset;
+use super::entry::{LogEntry, LoggedSpan};
+use super::lane::{ExpectationPhase, ExpectedWork, LaneWork, LogLane, OwnerKey, SyncCall};
 use super::*;
 use crate::clock::WallClock;
 
@@ -26,7 +26,7 @@ impl Random {
 
 /// Possible defects of a log.
 #[derive(Clone, Copy, Default)]
-struct Defects {
+struct LogDefects {
     /// One entry in this number is lost, or has no times; 0 is never.
     drop: u64,
     zero: u64,
@@ -46,46 +46,46 @@ const KERNELS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Communic
 /// The host's clock − the log's when the log begins.
 const OFFSET: i64 = -1_000_000_000_000;
 
-fn work(sequence: u32) -> Work {
-    Work {
+fn work(sequence: u32) -> LaneWork {
+    LaneWork {
         task: Some((1, sequence)),
         node: None,
     }
 }
 
 /// A made-up stream: what joins were right, and what tasks there were.
-struct Outcome {
+struct JoinOutcome {
     tasks: usize,
     joined: usize,
     given_up: usize,
     entries: usize,
-    told: usize,
+    from_log: usize,
 }
 
 /// Plays a program of some bursts, each with a synchronisation, and checks every join.
 /// A join: the task, if it has one, and its entries.
-type Join = (Option<(u32, u32)>, Vec<Entry>);
+type Join = (Option<(u32, u32)>, Vec<LogEntry>);
 
-fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
+fn play(seed: u64, defects: LogDefects, drift_ppm: i64) -> JoinOutcome {
     let mut random = Random(seed | 1);
-    let mut lane = Lane::default();
+    let mut lane = LogLane::default();
     let start = 5_000_000_000_i64;
     let to_log =
         |host: i64| host - OFFSET - defects.anchor + (host - start) / 1_000_000 * drift_ppm;
-    let mut axis = Axis::near(WallClock {
+    let mut axis = LogClockOffset::near(WallClock {
         behind_ns: OFFSET,
         now: DeviceNs::new(start - OFFSET),
     });
     let (mut now, mut free, mut sequence, mut number) = (start, start, 0, 0);
     // What each entry truly is of: by its correlation.
     let mut truth: BTreeMap<u64, u32> = BTreeMap::new();
-    let mut held: Vec<Vec<Entry>> = Vec::new();
-    let mut outcome = Outcome {
+    let mut held: Vec<Vec<LogEntry>> = Vec::new();
+    let mut outcome = JoinOutcome {
         tasks: 0,
         joined: 0,
         given_up: 0,
         entries: 0,
-        told: 0,
+        from_log: 0,
     };
     let mut joins: Vec<Join> = Vec::new();
     let bursts = 3 + random.below(20);
@@ -107,7 +107,7 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
                 random.below(2) as usize
             }];
             let is_logged = is_regular || random.below(5) != 0;
-            let task = Expected {
+            let task = ExpectedWork {
                 work: work(sequence),
                 begin,
                 end: now,
@@ -120,7 +120,7 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
             if !is_logged {
                 continue;
             }
-            lane.expect(Owner::Stream(1), order, task);
+            lane.expect(OwnerKey::Stream(1), order, task);
             outcome.tasks += 1;
             number += 1;
             truth.insert(number, order);
@@ -140,8 +140,8 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
                     (to_log(from), to_log(free))
                 };
                 outcome.entries += 1;
-                batch.push(Entry {
-                    told: kinds::Activity {
+                batch.push(LogEntry {
+                    activity: kinds::Activity {
                         kind,
                         device: 0,
                         stream: 1,
@@ -159,21 +159,25 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
         let begin = now;
         now = now.max(free) + 1_000 + random.below(20_000) as i64;
         now += if burst == 0 { defects.slow } else { 0 };
-        lane.sync(Sync { begin, end: now });
+        lane.sync(SyncCall { begin, end: now });
         now = match defects.period {
             0 => now + random.below(400_000) as i64,
             period => now.max(burst_begin + period),
         };
         while held.len() > defects.late || is_last && !held.is_empty() {
             for entry in held.remove(0) {
-                lane.take(Entry {
+                lane.take(LogEntry {
                     seen: HostNs::new(now),
                     ..entry
                 });
             }
         }
-        let last = if is_last { Phase::Last } else { Phase::Growing };
-        for phase in [Phase::Growing, last] {
+        let last = if is_last {
+            ExpectationPhase::Last
+        } else {
+            ExpectationPhase::Growing
+        };
+        for phase in [ExpectationPhase::Growing, last] {
             lane.settle(&mut axis, phase, &mut |joined| {
                 joins.push((
                     joined.work.and_then(|work| work.task),
@@ -183,13 +187,13 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
         }
     }
     for (task, entries) in joins {
-        outcome.told += entries.len();
+        outcome.from_log += entries.len();
         match task {
             Some(_) if entries.is_empty() => outcome.given_up += 1,
             Some((_, sequence)) => {
                 outcome.joined += 1;
                 for entry in entries {
-                    assert_eq!(truth[&entry.told.correlation], sequence, "seed {seed}");
+                    assert_eq!(truth[&entry.activity.correlation], sequence, "seed {seed}");
                 }
             }
             None => {}
@@ -199,19 +203,19 @@ fn play(seed: u64, defects: Defects, drift_ppm: i64) -> Outcome {
 }
 
 /// Every task is reported once, and every entry.
-fn is_complete(outcome: &Outcome) {
+fn is_complete(outcome: &JoinOutcome) {
     assert_eq!(outcome.joined + outcome.given_up, outcome.tasks);
-    assert_eq!(outcome.told, outcome.entries);
+    assert_eq!(outcome.from_log, outcome.entries);
 }
 
 #[test]
 fn a_log_without_defects_is_joined_whole() {
     for seed in 1..2_000 {
         for (parts, late) in [(1, 0), (4, 0), (3, 5)] {
-            let defects = Defects {
+            let defects = LogDefects {
                 parts,
                 late,
-                ..Defects::default()
+                ..LogDefects::default()
             };
             let outcome = play(seed, defects, 90);
             is_complete(&outcome);
@@ -224,13 +228,13 @@ fn a_log_without_defects_is_joined_whole() {
 fn what_is_lost_makes_stretches_unknown_and_nothing_wrong() {
     let (mut joined, mut given_up) = (0, 0);
     for seed in 1..4_000 {
-        let defects = Defects {
+        let defects = LogDefects {
             drop: 2 + seed % 40,
             zero: seed % 7,
             late: (seed % 3) as usize,
             anchor: 0,
             parts: 1 + seed % 3,
-            ..Defects::default()
+            ..LogDefects::default()
         };
         let outcome = play(seed, defects, (seed % 200) as i64 - 100);
         is_complete(&outcome);
@@ -245,9 +249,9 @@ fn what_is_lost_makes_stretches_unknown_and_nothing_wrong() {
 fn a_clock_that_is_far_off_is_not_believed() {
     for seed in 1..500 {
         for anchor in [-10_000_000, 10_000_000] {
-            let defects = Defects {
+            let defects = LogDefects {
                 anchor,
-                ..Defects::default()
+                ..LogDefects::default()
             };
             is_complete(&play(seed, defects, 0));
         }
@@ -259,11 +263,11 @@ fn a_loop_is_not_joined_to_another_round_of_it() {
     for seed in 1..400 {
         for period in [60_000, 100_000, 300_000] {
             for anchor in [-3, -2, -1, 1, 2, 3] {
-                let defects = Defects {
+                let defects = LogDefects {
                     anchor: anchor * period,
                     drop: [0, 9][(seed % 2) as usize],
                     period,
-                    ..Defects::default()
+                    ..LogDefects::default()
                 };
                 is_complete(&play(seed, defects, 0));
             }
@@ -277,12 +281,12 @@ fn a_slow_synchronisation_does_not_prove_the_comparison() {
     for seed in 1..400 {
         for rounds in [-3, -2, -1, 1, 2, 3] {
             let period = 100_000;
-            let defects = Defects {
+            let defects = LogDefects {
                 anchor: rounds * period,
                 drop: [0, 9][(seed % 2) as usize],
                 period,
                 slow: period * 4,
-                ..Defects::default()
+                ..LogDefects::default()
             };
             is_complete(&play(seed, defects, 0));
         }
@@ -291,8 +295,8 @@ fn a_slow_synchronisation_does_not_prove_the_comparison() {
 
 #[test]
 fn a_task_has_the_times_of_all_its_parts_or_none() {
-    let entry = |begin_ns, end_ns| Entry {
-        told: kinds::Activity {
+    let entry = |begin_ns, end_ns| LogEntry {
+        activity: kinds::Activity {
             kind: ActivityKind::Kernel,
             device: 0,
             stream: 1,
@@ -304,7 +308,7 @@ fn a_task_has_the_times_of_all_its_parts_or_none() {
         },
         seen: HostNs::new(9_000),
     };
-    let whole = entry::time(3, (1, 5), Span::of(&[entry(10, 20), entry(25, 40)]));
+    let whole = entry::time(3, (1, 5), LoggedSpan::of(&[entry(10, 20), entry(25, 40)]));
     let expected = TaskTimeRow {
         untimed: Untimed::Timed.code(),
         begin_device_ns: 10,
@@ -314,6 +318,6 @@ fn a_task_has_the_times_of_all_its_parts_or_none() {
         ..entry::time(3, (1, 5), None)
     };
     assert_eq!(whole, expected);
-    let torn = entry::time(3, (1, 5), Span::of(&[entry(10, 20), entry(0, 0)]));
+    let torn = entry::time(3, (1, 5), LoggedSpan::of(&[entry(10, 20), entry(0, 0)]));
     assert_eq!(torn.untimed, Untimed::NotLogged.code());
 }

@@ -8,7 +8,7 @@ const INTERVAL_NS: i64 = 100_000_000;
 
 /// What became of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Search {
+pub(super) enum PidSearch {
     /// It is called this here. Unless the look was made just now, it may be another process that had
     /// this pid and namespace before: the numbers of namespaces are used again as well.
     Found { pid: u32, is_fresh: bool },
@@ -20,7 +20,7 @@ pub(super) enum Search {
 
 /// Nested processes, as of the last look.
 #[derive(Debug, Default)]
-pub(super) struct Nested {
+pub(super) struct NestedProcesses {
     /// By the pid that it has in its own namespace, and that.
     pids: HashMap<(u32, u64), u32>,
     /// Those with an unknown namespace, by the pid in it.
@@ -30,18 +30,18 @@ pub(super) struct Nested {
     looked_ns: Option<i64>,
 }
 
-impl Nested {
+impl NestedProcesses {
     /// Finds a process by its inner pid. Looks through all processes at most ten times a second, for
     /// any number of searches.
-    pub(super) fn find(&mut self, pid: u32, namespace: u64, now: i64) -> Search {
+    pub(super) fn find(&mut self, pid: u32, namespace: u64, now: i64) -> PidSearch {
         let is_fresh = |looked: i64| now - looked < INTERVAL_NS;
-        if let Search::Found { pid, .. } = self.known(pid, namespace) {
+        if let PidSearch::Found { pid, .. } = self.known(pid, namespace) {
             let is_fresh = false;
-            return Search::Found { pid, is_fresh };
+            return PidSearch::Found { pid, is_fresh };
         }
         if self.looked_ns.is_some_and(is_fresh) {
             // It may be younger than the last look.
-            return Search::Unknown;
+            return PidSearch::Unknown;
         }
         self.looked_ns = Some(now);
         self.look();
@@ -61,16 +61,16 @@ impl Nested {
         self.looked_ns = Some(now);
     }
 
-    fn known(&self, pid: u32, namespace: u64) -> Search {
+    fn known(&self, pid: u32, namespace: u64) -> PidSearch {
         let placed = self.pids.get(&(pid, namespace));
         let found = placed.or_else(|| self.unplaced.get(&pid));
         match found {
-            Some(found) => Search::Found {
+            Some(found) => PidSearch::Found {
                 pid: *found,
                 is_fresh: true,
             },
-            None if namespace == 0 || self.namespaces.contains(&namespace) => Search::Absent,
-            None => Search::Unknown,
+            None if namespace == 0 || self.namespaces.contains(&namespace) => PidSearch::Absent,
+            None => PidSearch::Unknown,
         }
     }
 
@@ -156,15 +156,15 @@ mod tests {
 
     #[test]
     fn what_cannot_be_seen_is_not_said_to_be_absent() {
-        let mut nested = Nested::default();
-        assert_eq!(nested.find(7, 1, 0), Search::Unknown);
+        let mut nested = NestedProcesses::default();
+        assert_eq!(nested.find(7, 1, 0), PidSearch::Unknown);
         nested.note(7, 1, 812, 0);
-        let found = Search::Found {
+        let found = PidSearch::Found {
             pid: 812,
             is_fresh: false,
         };
         assert_eq!(nested.find(7, 1, 1), found);
-        assert_eq!(nested.find(8, 1, INTERVAL_NS), Search::Absent);
-        assert_eq!(nested.find(8, 2, INTERVAL_NS), Search::Unknown);
+        assert_eq!(nested.find(8, 1, INTERVAL_NS), PidSearch::Absent);
+        assert_eq!(nested.find(8, 2, INTERVAL_NS), PidSearch::Unknown);
     }
 }

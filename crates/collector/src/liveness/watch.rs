@@ -13,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Resource, getrlimit, pidfd_open};
 const EVENTS: usize = 256;
 
 /// Descriptors of processes, each under a key.
-pub(super) struct Watch<K> {
+pub(super) struct PidWatch<K> {
     /// None where the kernel has no such thing.
     events: Option<OwnedFd>,
     watched: HashMap<K, (u64, OwnedFd)>,
@@ -22,7 +22,7 @@ pub(super) struct Watch<K> {
     most: usize,
 }
 
-impl<K: Copy + Eq + Hash> Watch<K> {
+impl<K: Copy + Eq + Hash> PidWatch<K> {
     pub(super) fn new() -> Self {
         // The other half of the descriptors is for all else.
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
@@ -77,11 +77,11 @@ impl<K: Copy + Eq + Hash> Watch<K> {
         let Some(events) = self.events.as_ref().filter(|_| !self.watched.is_empty()) else {
             return ended;
         };
-        let mut told = Vec::with_capacity(EVENTS);
+        let mut events_read = Vec::with_capacity(EVENTS);
         let at_once = Timespec::default();
         // An interruption is made up for by the next time.
-        if epoll::wait(events, spare_capacity(&mut told), Some(&at_once)).is_ok() {
-            let tokens = told.iter().map(|event| event.data.u64());
+        if epoll::wait(events, spare_capacity(&mut events_read), Some(&at_once)).is_ok() {
+            let tokens = events_read.iter().map(|event| event.data.u64());
             ended.extend(tokens.filter_map(|token| self.keys.get(&token).copied()));
         }
         for key in &ended {

@@ -1,14 +1,14 @@
 //! aarch64.
 
-use ascend_trace_format::engine::Outcome;
+use ascend_trace_format::engine::PatchOutcome;
 
 mod registers;
 
-use super::{PATCH, Targets, Verdict};
+use super::{BranchTargets, CodeVerdict, PATCH};
 
 /// Effect of one instruction on the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
+enum InstructionFlow {
     Next,
     /// A jump that may not be taken.
     Branch(usize),
@@ -26,35 +26,35 @@ fn relative(address: usize, value: u32, bits: u32) -> usize {
     address.wrapping_add_signed(shifted as isize * 4)
 }
 
-fn flow(word: u32, address: usize) -> Flow {
+fn flow(word: u32, address: usize) -> InstructionFlow {
     if word & 0xffff_0000 == 0 {
-        return Flow::Nothing;
+        return InstructionFlow::Nothing;
     }
     if word & 0xfc00_0000 == 0x1400_0000 {
-        return Flow::Jump(relative(address, word, 26));
+        return InstructionFlow::Jump(relative(address, word, 26));
     }
     if word & 0xfc00_0000 == 0x9400_0000 {
-        return Flow::Call;
+        return InstructionFlow::Call;
     }
     // Conditions (b.cond, bc.cond) and comparisons with zero have 19 bits, tests of a bit 14.
     if word & 0xff00_0000 == 0x5400_0000 || word & 0x7e00_0000 == 0x3400_0000 {
-        return Flow::Branch(relative(address, word >> 5, 19));
+        return InstructionFlow::Branch(relative(address, word >> 5, 19));
     }
     if word & 0x7e00_0000 == 0x3600_0000 {
-        return Flow::Branch(relative(address, word >> 5, 14));
+        return InstructionFlow::Branch(relative(address, word >> 5, 14));
     }
     // Through registers, with or without a check of the address.
     if word & 0xfe00_0000 == 0xd600_0000 {
         return match (word >> 21) & 7 {
-            1 => Flow::Call,
-            _ => Flow::Away,
+            1 => InstructionFlow::Call,
+            _ => InstructionFlow::Away,
         };
     }
     // A breakpoint.
     if word & 0xffe0_001f == 0xd420_0000 {
-        return Flow::Away;
+        return InstructionFlow::Away;
     }
-    Flow::Next
+    InstructionFlow::Next
 }
 
 /// Instructions of the code with their addresses.
@@ -67,44 +67,44 @@ fn words(code: &[u8], address: usize) -> impl Iterator<Item = (usize, u32)> {
 }
 
 /// See [`super::examine`].
-pub fn examine(code: &[u8], address: usize) -> Verdict {
+pub fn examine(code: &[u8], address: usize) -> CodeVerdict {
     if let Some(jump) = jump(code, address) {
         let leaves = |target: usize| target.wrapping_sub(address) >= code.len();
-        if !matches!(jump, Verdict::JumpsTo(target) if !leaves(target)) {
+        if !matches!(jump, CodeVerdict::JumpsTo(target) if !leaves(target)) {
             return jump;
         }
     }
     if code.len() < PATCH {
-        return Verdict::Refused(Outcome::TooSmall);
+        return CodeVerdict::Refused(PatchOutcome::TooSmall);
     }
-    let mut targets = Targets::default();
+    let mut targets = BranchTargets::default();
     for (at, word) in words(code, address) {
         let flow = flow(word, at);
-        if let Flow::Branch(target) | Flow::Jump(target) = flow {
+        if let InstructionFlow::Branch(target) | InstructionFlow::Jump(target) = flow {
             targets.note(target, address);
         }
         if at.wrapping_sub(address) < PATCH {
             if let Some(outcome) = obstacle(flow) {
-                return Verdict::Refused(outcome);
+                return CodeVerdict::Refused(outcome);
             }
             // The jump behind the moved code takes one of them, and the code goes on without its value.
             if registers::may_name(word, &[16, 17]) {
-                return Verdict::Refused(Outcome::TakesScratch);
+                return CodeVerdict::Refused(PatchOutcome::TakesScratch);
             }
         }
     }
     if targets.hit(PATCH) {
-        return Verdict::Refused(Outcome::LoopHead);
+        return CodeVerdict::Refused(PatchOutcome::LoopHead);
     }
-    Verdict::Sound(PATCH)
+    CodeVerdict::Sound(PATCH)
 }
 
-fn obstacle(flow: Flow) -> Option<Outcome> {
+fn obstacle(flow: InstructionFlow) -> Option<PatchOutcome> {
     match flow {
-        Flow::Next | Flow::Branch(_) => None,
-        Flow::Jump(_) | Flow::Away => Some(Outcome::EndsEarly),
-        Flow::Call => Some(Outcome::CallInside),
-        Flow::Nothing => Some(Outcome::Undecodable),
+        InstructionFlow::Next | InstructionFlow::Branch(_) => None,
+        InstructionFlow::Jump(_) | InstructionFlow::Away => Some(PatchOutcome::EndsEarly),
+        InstructionFlow::Call => Some(PatchOutcome::CallInside),
+        InstructionFlow::Nothing => Some(PatchOutcome::Undecodable),
     }
 }
 
@@ -114,11 +114,11 @@ fn is_padding(word: u32) -> bool {
 }
 
 /// See [`super::jump`].
-pub fn jump(code: &[u8], address: usize) -> Option<Verdict> {
+pub fn jump(code: &[u8], address: usize) -> Option<CodeVerdict> {
     let mut words = words(code, address).skip_while(|(_, word)| is_padding(*word));
     let (at, first) = words.next()?;
-    if let Flow::Jump(target) = flow(first, at) {
-        return Some(Verdict::JumpsTo(target));
+    if let InstructionFlow::Jump(target) = flow(first, at) {
+        return Some(CodeVerdict::JumpsTo(target));
     }
     let page = page(first, at)?;
     let (_, load) = words.next()?;
@@ -129,7 +129,7 @@ pub fn jump(code: &[u8], address: usize) -> Option<Verdict> {
         last = words.next()?.1;
     }
     let is_jump = last == 0xd61f_0000 | (load & 31) << 5;
-    is_jump.then_some(Verdict::JumpsThrough(slot))
+    is_jump.then_some(CodeVerdict::JumpsThrough(slot))
 }
 
 /// `adrp`: the register and the page that it gets.
@@ -161,7 +161,7 @@ pub fn movable(code: &[u8], address: usize) -> Option<usize> {
     let stays = |(at, word): (usize, u32)| {
         let is_address = word & 0x1f00_0000 == 0x1000_0000;
         let is_literal = word & 0x3b00_0000 == 0x1800_0000;
-        flow(word, at) == Flow::Next && !is_address && !is_literal
+        flow(word, at) == InstructionFlow::Next && !is_address && !is_literal
     };
     let head = code.get(..PATCH)?;
     words(head, address).all(stays).then_some(PATCH)
@@ -185,7 +185,7 @@ mod tests {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    fn verdict(words: &[u32]) -> Verdict {
+    fn verdict(words: &[u32]) -> CodeVerdict {
         examine(&bytes(words), AT)
     }
 
@@ -193,43 +193,49 @@ mod tests {
     fn an_ordinary_begin_is_sound() {
         assert_eq!(
             verdict(&[PUSH, FRAME, 0xf900_0bf3, 0xaa00_03f3, NOP, RET]),
-            Verdict::Sound(16)
+            CodeVerdict::Sound(16)
         );
         // cbz x0, +0x40 leaves the patch forwards.
         assert_eq!(
             verdict(&[0xb400_0200, PUSH, FRAME, NOP, NOP, RET]),
-            Verdict::Sound(16)
+            CodeVerdict::Sound(16)
         );
     }
 
     #[test]
     fn jumps_at_the_begin_are_forwarders() {
-        assert_eq!(verdict(&[0x1400_0400]), Verdict::JumpsTo(AT + 0x1000));
+        assert_eq!(verdict(&[0x1400_0400]), CodeVerdict::JumpsTo(AT + 0x1000));
         assert_eq!(
             verdict(&[MARK, 0x17ff_fbff]),
-            Verdict::JumpsTo(AT + 4 - 0x1004)
+            CodeVerdict::JumpsTo(AT + 4 - 0x1004)
         );
         // The linker's: adrp x16, +1 page; ldr x17, [x16, #24]; add x16, x16, #24; br x17
         let entry = [0xb000_0010, 0xf940_0e11, 0x9100_6210, 0xd61f_0220];
-        assert_eq!(verdict(&entry), Verdict::JumpsThrough(AT + 0x1018));
+        assert_eq!(verdict(&entry), CodeVerdict::JumpsThrough(AT + 0x1018));
         // Without a table: adrp x0, +1 page; ldr x0, [x0, #24]; br x0
         let direct = [0xb000_0000, 0xf940_0c00, 0xd61f_0000];
-        assert_eq!(verdict(&direct), Verdict::JumpsThrough(AT + 0x1018));
+        assert_eq!(verdict(&direct), CodeVerdict::JumpsThrough(AT + 0x1018));
         // The same load, then a call: no forwarder.
         let other = [0xb000_0000, 0xf940_0c00, 0xd63f_0000, NOP, RET];
-        assert_eq!(verdict(&other), Verdict::Refused(Outcome::CallInside));
+        assert_eq!(
+            verdict(&other),
+            CodeVerdict::Refused(PatchOutcome::CallInside)
+        );
     }
 
     #[test]
     fn small_functions_are_refused() {
-        assert_eq!(verdict(&[NOP, RET]), Verdict::Refused(Outcome::TooSmall));
+        assert_eq!(
+            verdict(&[NOP, RET]),
+            CodeVerdict::Refused(PatchOutcome::TooSmall)
+        );
         assert_eq!(
             verdict(&[0x5280_0000, RET, NOP, NOP, RET]),
-            Verdict::Refused(Outcome::EndsEarly)
+            CodeVerdict::Refused(PatchOutcome::EndsEarly)
         );
         assert_eq!(
             verdict(&[PUSH, 0, NOP, NOP, RET]),
-            Verdict::Refused(Outcome::Undecodable)
+            CodeVerdict::Refused(PatchOutcome::Undecodable)
         );
     }
 
@@ -241,9 +247,9 @@ mod tests {
             verdict(&[PUSH, FRAME, NOP, NOP, NOP, conditional, RET])
         };
         for inside in 0..4 {
-            assert_eq!(back(inside), Verdict::Refused(Outcome::LoopHead));
+            assert_eq!(back(inside), CodeVerdict::Refused(PatchOutcome::LoopHead));
         }
-        assert_eq!(back(4), Verdict::Sound(16));
+        assert_eq!(back(4), CodeVerdict::Sound(16));
         // tbnz w0, #0, back to the second; cbnz and b likewise
         for word in [
             0x3700_0000 | ((-3i32 as u32) & 0x3fff) << 5,
@@ -251,7 +257,7 @@ mod tests {
             0x1400_0000 | ((-3i32 as u32) & 0x3ff_ffff),
         ] {
             let code = [PUSH, FRAME, NOP, NOP, word, RET];
-            assert_eq!(verdict(&code), Verdict::Refused(Outcome::LoopHead));
+            assert_eq!(verdict(&code), CodeVerdict::Refused(PatchOutcome::LoopHead));
         }
     }
 
@@ -269,11 +275,11 @@ mod tests {
             for place in 0..4 {
                 let mut code = [PUSH, FRAME, NOP, NOP, NOP, NOP, RET];
                 *code.get_mut(place).unwrap() = word;
-                let refused = Verdict::Refused(Outcome::TakesScratch);
+                let refused = CodeVerdict::Refused(PatchOutcome::TakesScratch);
                 assert_eq!(verdict(&code), refused, "{word:x} at {place}");
             }
             let code = [PUSH, FRAME, NOP, NOP, word, NOP, RET];
-            assert_eq!(verdict(&code), Verdict::Sound(16), "{word:x} behind");
+            assert_eq!(verdict(&code), CodeVerdict::Sound(16), "{word:x} behind");
         }
     }
 
@@ -281,12 +287,15 @@ mod tests {
     fn calls_where_the_patch_would_be_are_refused() {
         for call in [0x9400_0100, 0xd63f_0200, 0xd73f_0a11] {
             let code = [PUSH, call, NOP, NOP, RET];
-            assert_eq!(verdict(&code), Verdict::Refused(Outcome::CallInside));
+            assert_eq!(
+                verdict(&code),
+                CodeVerdict::Refused(PatchOutcome::CallInside)
+            );
         }
         // Further behind they are anybody's.
         assert_eq!(
             verdict(&[PUSH, FRAME, NOP, NOP, 0x9400_0100, RET]),
-            Verdict::Sound(16)
+            CodeVerdict::Sound(16)
         );
     }
 

@@ -1,6 +1,6 @@
 //! Memory in use, from the calls that allocate and free it.
 
-use ascend_trace_format::api::Part;
+use ascend_trace_format::api::ArgPart;
 use ascend_trace_recording::{Call, Function, ProcessId, Trace};
 
 use super::CounterStep;
@@ -92,13 +92,13 @@ impl MemoryInUse {
 /// Effect of a function on memory, and whether that is host memory.
 fn effect(function: &Function) -> Option<(bool, MemoryEffect)> {
     let kinds = [
-        (false, Part::Allocated, Part::Freed),
-        (true, Part::HostAllocated, Part::HostFreed),
+        (false, ArgPart::Allocated, ArgPart::Freed),
+        (true, ArgPart::HostAllocated, ArgPart::HostFreed),
     ];
     kinds.into_iter().find_map(|(is_host, made, freed)| {
         let frees = |pointer| MemoryEffect::Frees { pointer };
         let allocates = || {
-            let (pointer, size) = function.part(made).zip(function.part(Part::Size))?;
+            let (pointer, size) = function.part(made).zip(function.part(ArgPart::Size))?;
             Some(MemoryEffect::Allocates { pointer, size })
         };
         let effect = function.part(freed).map(frees).or_else(allocates)?;

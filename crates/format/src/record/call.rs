@@ -1,4 +1,4 @@
-//! Records of calls. Word 0, after the [`Head`]:
+//! Records of calls. Word 0, after the [`RecordHead`]:
 //!
 //! | bits  | meaning |
 //! |-------|---------|
@@ -17,7 +17,9 @@
 //! before them.
 
 use super::layout::{Reader, WORD, Writer};
-use super::{Head, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, SLOT_WORDS, STUB, pair, unpair};
+use super::{
+    MAX_SLOTS, MAX_STRING, NULL_STRING, RecordHead, RecordKind, SLOT_WORDS, STUB, pair, unpair,
+};
 use crate::api::{TaskKind, Untimed};
 
 /// Words of a call before its optional ones: head, begin, duration and code.
@@ -42,7 +44,7 @@ impl CallHead {
             Some(device) => device as u64 + 1,
             None => 0,
         };
-        let head = Head {
+        let head = RecordHead {
             kind: RecordKind::Call,
             slots: self.slots,
         };
@@ -57,7 +59,7 @@ impl CallHead {
     /// The fields of word 0, if it belongs to a call.
     #[inline]
     pub fn decode(word: u64) -> Option<Self> {
-        let head = Head::decode(word).filter(|head| head.kind == RecordKind::Call)?;
+        let head = RecordHead::decode(word).filter(|head| head.kind == RecordKind::Call)?;
         Some(Self {
             slots: head.slots,
             function: (word >> 16) as u16,
@@ -82,9 +84,9 @@ macro_rules! optional_words {
         }
 
         #[derive(Clone, Copy, Default)]
-        struct Optional { $($field: Option<u64>,)+ }
+        struct OptionalFields { $($field: Option<u64>,)+ }
 
-        impl Optional {
+        impl OptionalFields {
             #[inline(always)]
             fn flags(&self) -> u16 {
                 0 $(| if self.$field.is_some() { $bit } else { 0 })+
@@ -209,10 +211,10 @@ impl<'a> Call<'a> {
     }
 
     #[inline(always)]
-    fn optional(&self) -> Optional {
+    fn optional(&self) -> OptionalFields {
         let is_long = self.end.wrapping_sub(self.begin) > u64::from(u32::MAX);
         let is_wide = self.result as i64 != i64::from(self.result as i32);
-        Optional {
+        OptionalFields {
             stream: self.stream,
             object: self.object,
             task: self.task.map(TaskWord::encode),
@@ -282,7 +284,7 @@ impl<'a> Call<'a> {
         let mut reader = Reader::new(words, WORD);
         let begin = reader.word();
         let (duration, code) = unpair(reader.word());
-        let optional = Optional::take(head.flags, &mut reader);
+        let optional = OptionalFields::take(head.flags, &mut reader);
         let end = optional.end;
         Some(Self {
             depth: head.depth,

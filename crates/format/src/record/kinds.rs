@@ -1,9 +1,9 @@
 //! The records that are no calls: their declarations, with units and meaning of each field.
 
-use super::layout::{LongText, Part, Reader, Recorded, Text, Writer};
-use super::{ActivityKind, Call, Head, LogState, Shape};
+use super::layout::{LongText, Reader, RecordField, Recorded, Text, Writer};
+use super::{ActivityKind, Call, LogState, RecordHead, Shape};
 use crate::api::{AnchorSource, Untimed};
-use crate::engine::Outcome;
+use crate::engine::PatchOutcome;
 use crate::range::RangeKind;
 use crate::{coded_enum, verbatim_records};
 
@@ -26,7 +26,7 @@ macro_rules! record {
 
             #[inline]
             fn end(&self) -> usize {
-                let at = Head::BYTES;
+                let at = RecordHead::BYTES;
                 $(let at = self.$field.end(at);)*
                 at
             }
@@ -37,7 +37,7 @@ macro_rules! record {
             }
 
             fn take_fields(reader: &mut Reader<$life>) -> Option<Self> {
-                Some(Self { $($field: Part::take(reader)?,)* })
+                Some(Self { $($field: RecordField::take(reader)?,)* })
             }
         }
     };
@@ -65,7 +65,7 @@ macro_rules! records {
         pub enum Record<'a> {
             Call(Call<'a>),
             /// One that is in the file as it comes.
-            Passed(Passed),
+            Verbatim(Verbatim),
             $($name($name $(<$life>)?),)*
         }
 
@@ -73,17 +73,17 @@ macro_rules! records {
             /// The fields of a record's words; `None` when they make no sense.
             #[inline]
             pub fn take(words: &'a [u64]) -> Option<Self> {
-                Some(match Head::decode(*words.first()?)?.kind {
+                Some(match RecordHead::decode(*words.first()?)?.kind {
                     RecordKind::Call => Self::Call(Call::take(words)?),
                     $(RecordKind::$name => Self::$name(Recorded::take(words)?),)*
-                    $(RecordKind::$passed => Self::Passed(Passed::$passed(Recorded::take(words)?)),)*
+                    $(RecordKind::$passed => Self::Verbatim(Verbatim::$passed(Recorded::take(words)?)),)*
                 })
             }
         }
 
         /// A record that is in the file as it comes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Passed { $($passed($passed),)* }
+        pub enum Verbatim { $($passed($passed),)* }
 
         $(record! { $(#[$meta])* $name [$($life)?] $fields })*
         $(record! { $(#[$pmeta])* $passed [] $pfields })*
@@ -191,7 +191,7 @@ verbatim_records! { records {
 
     /// Outcome of patching a function.
     Patch<'a> = 15 {
-        outcome: Outcome,
+        outcome: PatchOutcome,
         function: Text<'a>,
         /// The file name of its library.
         file: Text<'a>,

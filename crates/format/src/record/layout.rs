@@ -2,7 +2,7 @@
 //! words are native. Writing stops at the end of the room, and reading returns 0 past the end of the
 //! words, so that a torn record cannot fault.
 
-use super::{Head, MAX_LONG_TEXT, MAX_STRING, NULL_STRING, SLOT_WORDS};
+use super::{MAX_LONG_TEXT, MAX_STRING, NULL_STRING, RecordHead, SLOT_WORDS};
 
 /// Bytes of a word.
 pub(super) const WORD: usize = size_of::<u64>();
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
         let length = usize::try_from(length).unwrap_or(MOST).min(MOST);
         let length = length.min(rest.len() * WORD);
         self.at = self.at.next_multiple_of(WORD) + length.next_multiple_of(WORD);
-        Text(Bytes::Words(rest, length))
+        Text(TextBytes::Words(rest, length))
     }
 
     /// The next text; `None` for one that was NULL.
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
 }
 
 /// A value of a fixed size.
-pub trait Field: Copy {
+pub trait FixedField: Copy {
     const BYTES: usize;
     /// The value in its lowest bytes, all others 0.
     fn to_word(self) -> u64;
@@ -120,7 +120,7 @@ pub trait Field: Copy {
 }
 
 /// Type of a field of a record.
-pub trait Part<'a>: Sized {
+pub trait RecordField<'a>: Sized {
     /// Bytes of the record up to the end of this, when there are `at` before it.
     fn end(&self, at: usize) -> usize;
     fn put(&self, writer: &mut Writer<'_>);
@@ -128,7 +128,7 @@ pub trait Part<'a>: Sized {
     fn take(reader: &mut Reader<'a>) -> Option<Self>;
 }
 
-impl<T: Field> Part<'_> for T {
+impl<T: FixedField> RecordField<'_> for T {
     #[inline(always)]
     fn end(&self, at: usize) -> usize {
         at.next_multiple_of(T::BYTES) + T::BYTES
@@ -146,7 +146,7 @@ impl<T: Field> Part<'_> for T {
 
 macro_rules! unsigned_fields {
     ($($type:ident)+) => {
-        $(impl Field for $type {
+        $(impl FixedField for $type {
             const BYTES: usize = size_of::<Self>();
 
             #[inline(always)]
@@ -163,7 +163,7 @@ macro_rules! unsigned_fields {
 
 unsigned_fields! { u8 u16 u32 u64 }
 
-impl Field for i64 {
+impl FixedField for i64 {
     const BYTES: usize = WORD;
 
     #[inline(always)]
@@ -176,7 +176,7 @@ impl Field for i64 {
     }
 }
 
-impl Field for bool {
+impl FixedField for bool {
     const BYTES: usize = 1;
 
     #[inline(always)]
@@ -190,7 +190,7 @@ impl Field for bool {
 }
 
 /// 0, or the value's bits plus 1.
-impl Field for Option<i32> {
+impl FixedField for Option<i32> {
     const BYTES: usize = WORD;
 
     #[inline(always)]
@@ -208,13 +208,13 @@ impl Field for Option<i32> {
 
 /// A text, cut after `MOST` bytes: a length, and the bytes in whole words.
 #[derive(Clone, Copy)]
-pub struct Text<'a, const MOST: usize = MAX_STRING>(Bytes<'a>);
+pub struct Text<'a, const MOST: usize = MAX_STRING>(TextBytes<'a>);
 
 /// A text of which there may be one in a record.
 pub type LongText<'a> = Text<'a, MAX_LONG_TEXT>;
 
 #[derive(Clone, Copy)]
-enum Bytes<'a> {
+enum TextBytes<'a> {
     Plain(&'a [u8]),
     /// This number of bytes in words.
     Words(&'a [u64], usize),
@@ -223,14 +223,14 @@ enum Bytes<'a> {
 impl<'a, const MOST: usize> Text<'a, MOST> {
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self(Bytes::Plain(bytes.get(..MOST).unwrap_or(bytes)))
+        Self(TextBytes::Plain(bytes.get(..MOST).unwrap_or(bytes)))
     }
 
     /// Its length in bytes.
     pub const fn len(&self) -> usize {
         match self.0 {
-            Bytes::Plain(bytes) => bytes.len(),
-            Bytes::Words(_, length) => length,
+            TextBytes::Plain(bytes) => bytes.len(),
+            TextBytes::Words(_, length) => length,
         }
     }
 
@@ -242,8 +242,8 @@ impl<'a, const MOST: usize> Text<'a, MOST> {
     pub fn copy<'b>(&self, room: &'b mut [u8; MOST]) -> &'b [u8] {
         let room = room.get_mut(..self.len()).unwrap_or_default();
         match self.0 {
-            Bytes::Plain(bytes) => room.copy_from_slice(bytes),
-            Bytes::Words(words, _) => {
+            TextBytes::Plain(bytes) => room.copy_from_slice(bytes),
+            TextBytes::Words(words, _) => {
                 for (chunk, word) in room.chunks_mut(WORD).zip(words) {
                     for (place, byte) in chunk.iter_mut().zip(word.to_ne_bytes()) {
                         *place = byte;
@@ -269,15 +269,15 @@ impl<const MOST: usize> core::fmt::Debug for Text<'_, MOST> {
     }
 }
 
-impl<'a, const MOST: usize> Part<'a> for Text<'a, MOST> {
+impl<'a, const MOST: usize> RecordField<'a> for Text<'a, MOST> {
     fn end(&self, at: usize) -> usize {
         at.next_multiple_of(WORD) + WORD + self.len().next_multiple_of(WORD)
     }
 
     fn put(&self, writer: &mut Writer<'_>) {
         match self.0 {
-            Bytes::Plain(bytes) => writer.bytes(bytes),
-            Bytes::Words(words, length) => {
+            TextBytes::Plain(bytes) => writer.bytes(bytes),
+            TextBytes::Words(words, length) => {
                 writer.word(length as u64);
                 let words = words.iter().take(length.div_ceil(WORD));
                 words.for_each(|word| writer.word(*word));
@@ -307,15 +307,15 @@ pub trait Recorded<'a>: Sized {
 
     /// Writes the record into its slots.
     fn put(&self, room: &mut [u64]) {
-        let head = Head {
+        let head = RecordHead {
             kind: Self::KIND,
             slots: (room.len() / SLOT_WORDS) as u8,
         };
-        self.put_fields(&mut Writer::new(room, head.encode(), Head::BYTES));
+        self.put_fields(&mut Writer::new(room, head.encode(), RecordHead::BYTES));
     }
 
     /// Reads the record from its words; `None` when they make no sense.
     fn take(words: &'a [u64]) -> Option<Self> {
-        Self::take_fields(&mut Reader::new(words, Head::BYTES))
+        Self::take_fields(&mut Reader::new(words, RecordHead::BYTES))
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::items::Declarations;
 use super::scan::{Header, Scan};
-use super::{ForeignError, Odd};
+use super::{ForeignError, SkippedDeclaration};
 
 /// Functions that are asked about.
 const FUNCTIONS: &str = "(acl[a-zA-Z]|Acl|Hccl|Lccl|mstx).*";
@@ -31,7 +31,7 @@ pub fn libclang() -> Result<String, ForeignError> {
 
 /// The declarations of all headers: read as C, and the rest as C++. Names that neither declares are
 /// reported.
-pub(crate) fn all(folder: &Path, scan: &Scan) -> (Declarations, Vec<Odd>) {
+pub(crate) fn all(folder: &Path, scan: &Scan) -> (Declarations, Vec<SkippedDeclaration>) {
     let mut declarations = Declarations::default();
     let mut failed = Vec::new();
     let headers: Vec<&Header> = scan.headers.iter().collect();
@@ -58,7 +58,7 @@ pub(crate) fn all(folder: &Path, scan: &Scan) -> (Declarations, Vec<Odd>) {
     );
     for (header, reason) in &unreadable {
         let name = header.name.clone();
-        odd.push(Odd {
+        odd.push(SkippedDeclaration {
             header: name.clone(),
             name,
             reason: format!("cannot be read: {reason}"),
@@ -68,7 +68,7 @@ pub(crate) fn all(folder: &Path, scan: &Scan) -> (Declarations, Vec<Odd>) {
     for name in left {
         let header = scan.header_of(name);
         if !declarations.has_function(name) && !is_unreadable(header) {
-            odd.push(Odd {
+            odd.push(SkippedDeclaration {
                 name: name.to_owned(),
                 header: header.to_owned(),
                 reason: "is declared as no function that a library exports: static, inline, \
@@ -112,7 +112,7 @@ fn parse(folder: &Path, language: Language, headers: &[&Header]) -> Result<syn::
         Language::C => ("ascend_trace.h", ["-xc", "-std=gnu11"]),
         Language::Cxx => ("ascend_trace.hpp", ["-xc++", "-std=gnu++17"]),
     };
-    let builder = bindgen::Builder::default()
+    let builder = bindgen::HookTableBuilder::default()
         .header_contents(name, &includes)
         .clang_args(options)
         .clang_arg(format!("-I{}", folder.display()))

@@ -8,7 +8,7 @@ use super::rust_type::{c_type, optional_function, returned};
 
 /// A function as its header declares it, with types as the tables spell them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredFunction {
     pub(crate) ret: String,
     /// Types and names.
     pub(crate) params: Vec<(String, String)>,
@@ -17,7 +17,7 @@ pub(crate) struct Declared {
 
 /// A type that has a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum NamedType {
     Enumeration(Vec<(String, i64)>),
     Alias(String),
     Callback,
@@ -30,8 +30,8 @@ pub(crate) enum Named {
 #[derive(Debug, Default)]
 pub(crate) struct Declarations {
     /// Or why a function cannot be typed.
-    pub(crate) functions: BTreeMap<String, Result<Declared, String>>,
-    pub(crate) types: BTreeMap<String, Named>,
+    pub(crate) functions: BTreeMap<String, Result<DeclaredFunction, String>>,
+    pub(crate) types: BTreeMap<String, NamedType>,
 }
 
 impl Declarations {
@@ -51,7 +51,7 @@ impl Declarations {
                 Item::Type(item) => self.take_alias(&item.ident.to_string(), &item.ty),
                 Item::Mod(module) => {
                     if let Some(constants) = constants(module) {
-                        let named = Named::Enumeration(constants);
+                        let named = NamedType::Enumeration(constants);
                         self.add_type(&module.ident.to_string(), named);
                     }
                 }
@@ -61,20 +61,20 @@ impl Declarations {
                         name.as_deref() == Some("_unused")
                     });
                     let named = if is_opaque {
-                        Named::Opaque
+                        NamedType::Opaque
                     } else {
-                        Named::Defined
+                        NamedType::Defined
                     };
                     self.add_type(&item.ident.to_string(), named);
                 }
-                Item::Union(item) => self.add_type(&item.ident.to_string(), Named::Defined),
+                Item::Union(item) => self.add_type(&item.ident.to_string(), NamedType::Defined),
                 Item::Use(item) => self.take_renamed(&item.tree),
                 _ => {}
             }
         }
     }
 
-    fn add_type(&mut self, name: &str, named: Named) {
+    fn add_type(&mut self, name: &str, named: NamedType) {
         self.types.entry(name.to_owned()).or_insert(named);
     }
 
@@ -89,9 +89,9 @@ impl Declarations {
 
     fn take_alias(&mut self, name: &str, target: &Type) {
         if optional_function(target).is_some() {
-            self.add_type(name, Named::Callback);
+            self.add_type(name, NamedType::Callback);
         } else if let Ok(target) = c_type(target) {
-            self.add_type(name, Named::Alias(target));
+            self.add_type(name, NamedType::Alias(target));
         }
     }
 
@@ -108,7 +108,7 @@ impl Declarations {
                 word if word == "Type" => last,
                 word => word,
             };
-            self.add_type(&rename.rename.to_string(), Named::Alias(target));
+            self.add_type(&rename.rename.to_string(), NamedType::Alias(target));
         }
     }
 }
@@ -121,7 +121,7 @@ fn linked_as_another(function: &ForeignItemFn) -> bool {
         .any(|it| it.path().is_ident("link_name"))
 }
 
-fn declared(function: &ForeignItemFn) -> Result<Declared, String> {
+fn declared(function: &ForeignItemFn) -> Result<DeclaredFunction, String> {
     let mut params = Vec::new();
     for input in &function.sig.inputs {
         let syn::FnArg::Typed(input) = input else {
@@ -134,7 +134,7 @@ fn declared(function: &ForeignItemFn) -> Result<Declared, String> {
         let ctype = c_type(&input.ty).map_err(|problem| format!("takes {problem}"))?;
         params.push((ctype, name));
     }
-    Ok(Declared {
+    Ok(DeclaredFunction {
         ret: returned(&function.sig.output).map_err(|problem| format!("returns {problem}"))?,
         params,
         is_variadic: function.sig.variadic.is_some(),

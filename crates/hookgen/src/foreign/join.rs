@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::api::Blocks;
 
-use super::items::{Declarations, Declared, Named};
+use super::items::{Declarations, DeclaredFunction, NamedType};
 use super::scan::{Scan, is_acl};
 use super::submits::{first_phase, is_first_phase, stream, submits};
-use super::{Found, Odd};
+use super::{HeaderReport, SkippedDeclaration};
 use crate::ctype::CType;
 use crate::hook_spec::HookSpec;
 use crate::model::{Alias, ApiModel, Callback, Enumeration, Function, Opaque, Param, StreamParam};
@@ -21,17 +21,17 @@ pub(crate) fn join(
     spec: &mut HookSpec,
     declarations: &Declarations,
     scan: &Scan,
-) -> Found {
-    let mut found = Found::default();
+) -> HeaderReport {
+    let mut found = HeaderReport::default();
     add_constants(model, declarations, &mut found);
-    let places = Places::of(model);
+    let places = LibraryMap::of(model);
     for (name, declared) in declarations
         .functions
         .iter()
         .filter(|(name, _)| is_acl(name))
     {
         let header = scan.header_of(name);
-        let odd = |reason: &str| Odd {
+        let odd = |reason: &str| SkippedDeclaration {
             name: name.clone(),
             header: header.to_owned(),
             reason: reason.to_owned(),
@@ -80,7 +80,7 @@ pub(crate) fn join(
 }
 
 /// Which library has the functions of which headers, as far as the tables know.
-struct Places {
+struct LibraryMap {
     headers: BTreeMap<String, String>,
     folders: BTreeMap<String, String>,
     functions: Vec<(String, String)>,
@@ -88,7 +88,7 @@ struct Places {
     operators: Option<String>,
 }
 
-impl Places {
+impl LibraryMap {
     fn of(model: &ApiModel) -> Self {
         let most = |key: &dyn Fn(&Function) -> String| {
             let mut counts: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
@@ -149,9 +149,9 @@ fn folder(header: &str) -> &str {
 fn function(
     name: &str,
     header: &str,
-    declared: &Declared,
+    declared: &DeclaredFunction,
     declarations: &Declarations,
-    places: &Places,
+    places: &LibraryMap,
 ) -> Result<Function, String> {
     let params: Result<Vec<Param>, String> = declared
         .params
@@ -208,9 +208,9 @@ fn passes_alike(model: &ApiModel, spec: &HookSpec, known: &Function, new: &Funct
 }
 
 /// Constants that known enumerations have in the headers and not in the tables.
-fn add_constants(model: &mut ApiModel, declarations: &Declarations, found: &mut Found) {
+fn add_constants(model: &mut ApiModel, declarations: &Declarations, found: &mut HeaderReport) {
     for (name, named) in &declarations.types {
-        let (Named::Enumeration(constants), Some(known)) =
+        let (NamedType::Enumeration(constants), Some(known)) =
             (named, model.enumerations.get_mut(name))
         else {
             continue;
@@ -225,7 +225,12 @@ fn add_constants(model: &mut ApiModel, declarations: &Declarations, found: &mut 
 }
 
 /// The types that a function names and the model does not have, and those that they are made of.
-fn add_types(model: &mut ApiModel, declarations: &Declarations, declared: &Declared, header: &str) {
+fn add_types(
+    model: &mut ApiModel,
+    declarations: &Declarations,
+    declared: &DeclaredFunction,
+    header: &str,
+) {
     let texts = declared.params.iter().map(|(ctype, _)| ctype);
     let mut open: Vec<String> = texts
         .chain([&declared.ret])
@@ -238,7 +243,7 @@ fn add_types(model: &mut ApiModel, declarations: &Declarations, declared: &Decla
         }
         let header = header.to_owned();
         match declarations.types.get(&name) {
-            Some(Named::Enumeration(constants)) => {
+            Some(NamedType::Enumeration(constants)) => {
                 let enumeration = Enumeration {
                     name: name.clone(),
                     header,
@@ -247,7 +252,7 @@ fn add_types(model: &mut ApiModel, declarations: &Declarations, declared: &Decla
                 };
                 model.enumerations.insert(name, enumeration);
             }
-            Some(Named::Alias(target)) => {
+            Some(NamedType::Alias(target)) => {
                 let Ok(ctype) = CType::parse(target) else {
                     continue;
                 };
@@ -261,7 +266,7 @@ fn add_types(model: &mut ApiModel, declarations: &Declarations, declared: &Decla
                     },
                 );
             }
-            Some(Named::Callback) => {
+            Some(NamedType::Callback) => {
                 let Ok(ret) = CType::parse("void") else {
                     continue;
                 };
@@ -274,11 +279,11 @@ fn add_types(model: &mut ApiModel, declarations: &Declarations, declared: &Decla
                 };
                 model.callbacks.insert(name, callback);
             }
-            Some(Named::Opaque) => {
+            Some(NamedType::Opaque) => {
                 model.opaques.insert(name.clone(), Opaque { name, header });
             }
             // By address it needs no more than that; by value it is refused.
-            Some(Named::Defined) | None => {}
+            Some(NamedType::Defined) | None => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::{ForeignError, Odd};
+use super::{ForeignError, SkippedDeclaration};
 use crate::model::ApiModel;
 
 /// One header.
@@ -58,14 +58,14 @@ impl Scan {
     }
 
     /// Macros that look like functions of the interface.
-    pub(crate) fn macros(&self, model: &ApiModel) -> Vec<Odd> {
+    pub(crate) fn macros(&self, model: &ApiModel) -> Vec<SkippedDeclaration> {
         let mut odd = Vec::new();
         for header in &self.headers {
             let new = header
                 .macros
                 .iter()
                 .filter(|name| model.function(name).is_none());
-            odd.extend(new.map(|name| Odd {
+            odd.extend(new.map(|name| SkippedDeclaration {
                 name: name.clone(),
                 header: header.name.clone(),
                 reason: "is a macro".to_owned(),

@@ -1,6 +1,6 @@
 //! Derives the effect of a function from its name and shape: headers contain no more.
 
-use super::items::Declared;
+use super::items::DeclaredFunction;
 
 const STREAM: &str = "aclrtStream";
 const SUFFIX: &str = "GetWorkspaceSize";
@@ -15,7 +15,7 @@ pub(crate) fn is_first_phase(name: &str) -> bool {
 }
 
 /// The position of the stream that a function works on, and whether it hands the stream out.
-pub(crate) fn stream(declared: &Declared) -> Option<(usize, bool)> {
+pub(crate) fn stream(declared: &DeclaredFunction) -> Option<(usize, bool)> {
     let of = |wanted: &str| {
         let is_it = |(ctype, _): &(String, String)| ctype == wanted;
         declared.params.iter().rposition(is_it)
@@ -26,7 +26,7 @@ pub(crate) fn stream(declared: &Declared) -> Option<(usize, bool)> {
 }
 
 /// Whether it submits a task to its stream argument. `has` says whether a function of a name exists.
-pub(crate) fn submits(name: &str, declared: &Declared, has: impl Fn(&str) -> bool) -> bool {
+pub(crate) fn submits(name: &str, declared: &DeclaredFunction, has: impl Fn(&str) -> bool) -> bool {
     if !matches!(stream(declared), Some((_, false))) {
         return false;
     }
@@ -34,7 +34,7 @@ pub(crate) fn submits(name: &str, declared: &Declared, has: impl Fn(&str) -> boo
 }
 
 /// The second call of an operator: workspace, its size, the executor and a stream.
-fn is_second_phase(declared: &Declared) -> bool {
+fn is_second_phase(declared: &DeclaredFunction) -> bool {
     let types: Vec<&str> = declared
         .params
         .iter()
@@ -47,8 +47,8 @@ fn is_second_phase(declared: &Declared) -> bool {
 mod tests {
     use super::*;
 
-    fn declared(types: &[&str]) -> Declared {
-        Declared {
+    fn declared(types: &[&str]) -> DeclaredFunction {
+        DeclaredFunction {
             ret: "int".to_owned(),
             params: types
                 .iter()

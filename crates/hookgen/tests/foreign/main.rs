@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ascend_trace_format::api::{ArgKind, Role, TaskKind};
-use ascend_trace_hookgen::foreign::{Found, extend, libclang};
+use ascend_trace_hookgen::foreign::{HeaderReport, extend, libclang};
 use ascend_trace_hookgen::{ApiModel, HeaderPlan, HookSpec, HookTable, Unhooked, emit_hooks};
 
 /// Names a folder of headers that are not ours.
@@ -46,7 +46,7 @@ fn newer(text: &str) -> tempfile::TempDir {
     folder
 }
 
-fn table(text: &str) -> (HookTable, Found) {
+fn table(text: &str) -> (HookTable, HeaderReport) {
     HookTable::with_headers(newer(text).path()).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_format::api::{ArgKind, Blocks, Part, Role, TaskKind};
+use ascend_trace_format::api::{ArgKind, ArgPart, Blocks, Role, TaskKind};
 use ascend_trace_hookgen::{ApiModel, HookSpec, HookTable, Param};
 
 const API: &str = include_str!("../../data/api.tsv");
@@ -225,7 +225,7 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
         ("aclrtLaunchKernelWithHostArgs", "", "by-handle"),
     ] {
         let hook = table.hook(name).unwrap();
-        let of = |(part, at): &(Part, u8)| format!("{}={at}", part.name());
+        let of = |(part, at): &(ArgPart, u8)| format!("{}={at}", part.name());
         let mut found: Vec<String> = hook.parts.iter().map(of).collect();
         found.sort();
         assert_eq!(found.join(" "), parts, "{name}");

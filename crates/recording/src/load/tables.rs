@@ -1,6 +1,6 @@
 //! Converts the hook table of a file to the trace's table of functions.
 
-use ascend_trace_format::api::{ArgKind, Blocks, Fact, Facts, Part, RetKind, Role, TaskKind};
+use ascend_trace_format::api::{ArgKind, ArgPart, Blocks, Fact, FactSet, RetKind, Role, TaskKind};
 
 use std::collections::BTreeMap;
 
@@ -30,10 +30,10 @@ pub(crate) fn function(row: FunctionRow) -> Function {
     }
 }
 
-fn parts(row: &BTreeMap<String, u8>) -> Vec<(Part, u8)> {
+fn parts(row: &BTreeMap<String, u8>) -> Vec<(ArgPart, u8)> {
     let known = row
         .iter()
-        .filter_map(|(name, at)| Some((Part::from_name(name)?, *at)));
+        .filter_map(|(name, at)| Some((ArgPart::from_name(name)?, *at)));
     known.collect()
 }
 
@@ -60,7 +60,7 @@ pub(super) fn unknown_function(number: u16) -> Function {
         bytes: None,
         label: None,
         parts: Vec::new(),
-        facts: Facts::default(),
+        facts: FactSet::default(),
         args: Vec::new(),
     }
 }

@@ -21,7 +21,7 @@ use crate::stream::submit::Room;
 use crate::stream::{Stream, access};
 use crate::sync::{Mutex, MutexGuard, lock};
 use crate::{current, process, virtual_time};
-use softacl_options::Recycling;
+use softacl_options::RecyclingMode;
 
 const NO_ID: Fault = Fault {
     code: RT_NO_EVENT,
@@ -267,7 +267,7 @@ impl Event {
         if !record.has_ended() {
             return Ok(false);
         }
-        let comes_first = process::options().chip.recycling() == Recycling::Synchronisation;
+        let comes_first = process::options().chip.recycling() == RecyclingMode::Synchronisation;
         if self.flags & flag::TIME_LINE == 0 || comes_first {
             return Ok(true);
         }
@@ -306,7 +306,7 @@ impl Event {
             record.asked_in_vain();
         }
         Ok(match process::options().chip.recycling() {
-            Recycling::Thread => false,
+            RecyclingMode::Thread => false,
             _ => record.is_recycled(),
         })
     }

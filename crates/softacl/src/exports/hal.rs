@@ -8,7 +8,7 @@ use crate::code::{Outcome, fault};
 use crate::device::Device;
 use crate::ffi::Out;
 use crate::{device, process};
-use softacl_options::Driver;
+use softacl_options::DriverClock;
 
 /// `drvError_t`.
 const INVALID_DEVICE: i32 = 2;
@@ -67,9 +67,9 @@ fn answer(id: u32, module: i32, info: i32) -> Outcome<i64> {
         return fault(INVALID_DEVICE, "there is no device with this number");
     };
     match process::options().driver {
-        Driver::Tells => {}
-        Driver::Unsupported => return fault(NOT_SUPPORTED, "the driver does not tell this"),
-        Driver::Fails => return fault(NO_ACCESS, "the driver cannot reach the device"),
+        DriverClock::Tells => {}
+        DriverClock::Unsupported => return fault(NOT_SUPPORTED, "the driver does not tell this"),
+        DriverClock::Fails => return fault(NO_ACCESS, "the driver cannot reach the device"),
     }
     match (module, info) {
         (MODULE_SYSTEM, CORES) => Ok(1),

@@ -4,7 +4,7 @@ use super::line::Line;
 use super::recycled::recycling;
 use crate::context::device_contexts;
 use crate::{clock, process, virtual_time};
-use softacl_options::Recycling;
+use softacl_options::RecyclingMode;
 
 impl Line {
     /// Somebody has waited for the stream, or for an event on it.
@@ -14,13 +14,13 @@ impl Line {
         virtual_time::settle();
         let count = self.recycle();
         match recycling() {
-            Recycling::Thread | Recycling::ThreadOrQuery => {
+            RecyclingMode::Thread | RecyclingMode::ThreadOrQuery => {
                 device_contexts::of(self.device).recycle();
                 // One interrupt and one wake-up, however many entries there are.
                 self.spend(begin, options.completion_ns * count.min(1), count);
             }
-            Recycling::Caller => self.spend(begin, options.completion_ns * count.min(1), count),
-            Recycling::Synchronisation => self.spend(begin, options.readback_ns * count, count),
+            RecyclingMode::Caller => self.spend(begin, options.completion_ns * count.min(1), count),
+            RecyclingMode::Synchronisation => self.spend(begin, options.readback_ns * count, count),
         }
     }
 
@@ -28,15 +28,15 @@ impl Line {
     pub(crate) fn seen_by_query(&self) {
         virtual_time::settle();
         match recycling() {
-            Recycling::Thread => {
+            RecyclingMode::Thread => {
                 self.recycle();
                 device_contexts::of(self.device).recycle();
             }
-            Recycling::ThreadOrQuery | Recycling::Caller => {
+            RecyclingMode::ThreadOrQuery | RecyclingMode::Caller => {
                 let _alone = self.hold_synchronising();
                 self.recycle();
             }
-            Recycling::Synchronisation => self.read_back(),
+            RecyclingMode::Synchronisation => self.read_back(),
         }
     }
 
@@ -44,7 +44,10 @@ impl Line {
     pub(crate) fn seen_by_submitter(&self) {
         virtual_time::settle();
         self.recycle();
-        if matches!(recycling(), Recycling::Thread | Recycling::ThreadOrQuery) {
+        if matches!(
+            recycling(),
+            RecyclingMode::Thread | RecyclingMode::ThreadOrQuery
+        ) {
             device_contexts::of(self.device).recycle();
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A task's completion is one thing, the runtime's knowledge of it another: the time of an event is
 //! available only when its record was recycled. Nothing is recycled by itself. The cause of a look, and
-//! its depth, differ by chip (`Recycling`; `seen` has the rules).
+//! its depth, differ by chip (`RecyclingMode`; `seen` has the rules).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use crate::clock::{self, spin_until};
 use crate::sync::{Mutex, MutexGuard, lock};
 use crate::truth::{Entry, Transition};
 use crate::{process, virtual_time};
-use softacl_options::Recycling;
+use softacl_options::RecyclingMode;
 
 /// Largest number of records with a time that wait to be recycled, in addition to incomplete ones.
 const MOST_TIMED: usize = 1 << 16;
@@ -38,7 +38,7 @@ impl Drop for Look<'_> {
     }
 }
 
-pub(super) fn recycling() -> Recycling {
+pub(super) fn recycling() -> RecyclingMode {
     process::options().chip.recycling()
 }
 
@@ -93,7 +93,7 @@ impl Line {
 
     /// The lock of a synchronisation, where a query would wait for it.
     pub(crate) fn hold_synchronising(&self) -> Option<MutexGuard<'_, ()>> {
-        let is_shared = matches!(recycling(), Recycling::Caller);
+        let is_shared = matches!(recycling(), RecyclingMode::Caller);
         is_shared.then(|| lock(&self.recycled.synchronising))
     }
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use ascend_trace_format::api::{
-    Fact as Said, Part, RetKind, Role, TIMEOUTS, TaskKind, Untimed, Waits,
+    ArgPart, Fact as Said, RetKind, Role, TIMEOUTS, TaskKind, Untimed, WaitTarget,
 };
 use ascend_trace_recording::{
     Call, CallId, Direction, EventId, Function, Generation, ProcessId, StreamId, Task, Trace,
@@ -146,8 +146,8 @@ fn looks(trace: &Trace, function: &Function, call: &Call) -> Option<Vec<Place>> 
     };
     let meaning = function.role.meaning();
     match (meaning.waits, function.role) {
-        (Waits::Stream, _) => Some(of_stream().collect()),
-        (Waits::Device, _) => Some(all(trace, call)),
+        (WaitTarget::Stream, _) => Some(of_stream().collect()),
+        (WaitTarget::Device, _) => Some(all(trace, call)),
         (_, Role::QueryStream) if is_done(trace, function, call, 0) => Some(of_stream().collect()),
         _ if meaning.drains && !function.is(Said::Forced) => Some(of_stream().collect()),
         _ => {
@@ -183,17 +183,17 @@ fn all(trace: &Trace, call: &Call) -> Vec<Place> {
 
 /// Whether a query returned that all is done. Where its result is not recorded, it may have.
 pub(crate) fn is_done(trace: &Trace, function: &Function, call: &Call, done: u64) -> bool {
-    let status = function.part(Part::Status);
+    let status = function.part(ArgPart::Status);
     let status = status.and_then(|at| trace.args(call).get(at));
     status.is_none_or(|status| *status == done)
 }
 
 /// Effect of a call's begin.
 fn begins(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
-    let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
-    if let Some(address) = word(Part::Freed).or_else(|| word(Part::HostFreed)) {
+    let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
+    if let Some(address) = word(ArgPart::Freed).or_else(|| word(ArgPart::HostFreed)) {
         // Another thread may get the memory before this call returns.
-        let waits = function.role.meaning().waits == Waits::Device;
+        let waits = function.role.meaning().waits == WaitTarget::Device;
         return Some(Act::Frees(address, !waits));
     }
     if function.role != Role::DestroyStream || !function.is(Said::Forced) {
@@ -344,13 +344,13 @@ fn has_peers(trace: &Trace, stream: StreamId) -> bool {
 
 /// Reads and writes of a copy or fill; `None` if unknown.
 pub(super) fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<Memory> {
-    let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
-    let bytes = word(Part::Extent)?;
-    let range = |part: Part| range(word(part)?, bytes);
+    let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
+    let bytes = word(ArgPart::Extent)?;
+    let range = |part: ArgPart| range(word(part)?, bytes);
     let direction = trace.direction(call);
     let memory = Memory {
-        reads: range(Part::Reads),
-        writes: range(Part::Writes),
+        reads: range(ArgPart::Reads),
+        writes: range(ArgPart::Writes),
         is_host: [
             direction == Some(Direction::HostToDevice),
             direction == Some(Direction::DeviceToHost),
@@ -366,11 +366,11 @@ pub(super) fn range(begin: u64, bytes: u64) -> Option<Range<u64>> {
 
 /// Effect of a call on the allocated memory.
 fn memory_of(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
-    let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
-    let of_part = |part: Part| range(word(part)?, word(Part::Size)?);
-    if let Some(range) = of_part(Part::Pooled) {
+    let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
+    let of_part = |part: ArgPart| range(word(part)?, word(ArgPart::Size)?);
+    if let Some(range) = of_part(ArgPart::Pooled) {
         return Some(Act::Renews(range));
     }
-    let device = of_part(Part::Allocated).map(|range| Act::Allocates(range, false));
-    device.or_else(|| Some(Act::Allocates(of_part(Part::HostAllocated)?, true)))
+    let device = of_part(ArgPart::Allocated).map(|range| Act::Allocates(range, false));
+    device.or_else(|| Some(Act::Allocates(of_part(ArgPart::HostAllocated)?, true)))
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ascend_trace_format::api::{Part, TaskKind};
+use ascend_trace_format::api::{ArgPart, TaskKind};
 use ascend_trace_recording::{Call, Operand, Task, Trace};
 
 use super::action::{Memory, range, uses};
@@ -32,7 +32,7 @@ pub(super) fn memory_of(trace: &Trace, call: &Call, task: &Task) -> Vec<Memory> 
             ..Memory::default()
         },
     });
-    let scratch = function.part(Part::Executor);
+    let scratch = function.part(ArgPart::Executor);
     let scratch = scratch.and_then(|_| uses(trace, function, call));
     tensors.chain(scratch).collect()
 }
@@ -41,16 +41,16 @@ pub(super) fn memory_of(trace: &Trace, call: &Call, task: &Task) -> Vec<Memory> 
 fn range_of(trace: &Trace, tensor: &Operand<'_>) -> Option<Range<u64>> {
     let call = trace.call(tensor.made);
     let function = trace.function(call.function);
-    let word = |part: Part| trace.args(call).get(function.part(part)?).copied();
-    let layout = function.args.get(function.part(Part::Layout)?)?;
-    let layout = trace.constant(&layout.enumeration, word(Part::Layout)?.cast_signed())?;
+    let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
+    let layout = function.args.get(function.part(ArgPart::Layout)?)?;
+    let layout = trace.constant(&layout.enumeration, word(ArgPart::Layout)?.cast_signed())?;
     let width = width(&tensor.data_type()?)?;
     if !is_plain(layout) {
         return None;
     }
     let bytes = elements(tensor.numbers?)?.checked_mul(width)?;
-    let before = word(Part::Offset)?.checked_mul(width)?;
-    range(word(Part::Data)?.checked_add(before)?, bytes)
+    let before = word(ArgPart::Offset)?.checked_mul(width)?;
+    range(word(ArgPart::Data)?.checked_add(before)?, bytes)
 }
 
 /// Whether the order of dimensions in memory is the given one: `ACL_FORMAT_ND`, `ACL_FORMAT_NCHW`. The

@@ -1,6 +1,6 @@
 //! Targets that a thread waits for in its open call.
 
-use ascend_trace_format::api::{Fact, Role, Waits};
+use ascend_trace_format::api::{Fact, Role, WaitTarget};
 use ascend_trace_recording::{Call, StreamId, ThreadId};
 
 use super::super::events::EventKey;
@@ -44,11 +44,11 @@ impl Follow<'_> {
         );
         let drains = meaning.drains && !function.is(Fact::Forced);
         match (meaning.waits, call.stream) {
-            (Waits::Device, _) => {
+            (WaitTarget::Device, _) => {
                 self.link(about.clone(), format!("{is_in}: it waits for all streams"));
                 self.device(about, call)
             }
-            (Waits::Event, _) => match self.event_of(call) {
+            (WaitTarget::Event, _) => match self.event_of(call) {
                 Some(event) => {
                     let name = self.words.event(event);
                     let about = Subject {
@@ -60,7 +60,7 @@ impl Follow<'_> {
                 }
                 None => self.unknown(about, format!("{is_in}; the event is not known")),
             },
-            (Waits::Stream, Some(stream)) => {
+            (WaitTarget::Stream, Some(stream)) => {
                 let name = self.words.stream(stream);
                 self.link(about, format!("{is_in}: it waits for {name}"));
                 self.stream(stream, None)

@@ -1,6 +1,6 @@
 //! Collectives that some ranks have not joined.
 
-use ascend_trace_format::api::Part;
+use ascend_trace_format::api::ArgPart;
 use ascend_trace_recording::{Call, StreamId, ThreadId};
 
 use super::super::queues::Entry;
@@ -124,19 +124,20 @@ impl Follow<'_> {
     pub(super) fn joining(&mut self, thread: ThreadId, call: &Call) -> Option<Culprit> {
         let function = self.trace.function(call.function);
         makes(function)?;
-        let word = |call: &Call, part: Part| {
+        let word = |call: &Call, part: ArgPart| {
             let function = self.trace.function(call.function);
             let value = self.trace.args(call).get(function.part(part)?);
             value.copied()
         };
-        let size = word(call, Part::Ranks)?;
+        let size = word(call, ArgPart::Ranks)?;
         let hosts = &self.state.hosts;
         let open = hosts.threads().into_iter().filter_map(|it| hosts.get(it));
         let open = open.flat_map(|it| &it.open).map(|it| &it.call);
         let waiting = open.filter(|it| {
-            makes(self.trace.function(it.function)).is_some() && word(it, Part::Ranks) == Some(size)
+            makes(self.trace.function(it.function)).is_some()
+                && word(it, ArgPart::Ranks) == Some(size)
         });
-        let come: Vec<u64> = waiting.filter_map(|it| word(it, Part::Rank)).collect();
+        let come: Vec<u64> = waiting.filter_map(|it| word(it, ArgPart::Rank)).collect();
         let absent = (0..size.min(65_536)).filter(|rank| !come.contains(rank));
         let absent: Vec<u64> = absent.collect();
         let name = self.words.function(call);

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_format::api::{TaskKind, Waits};
+use ascend_trace_format::api::{TaskKind, WaitTarget};
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{Call, ProcessId, Range, StreamId, TaskId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
@@ -147,7 +147,7 @@ impl Steps {
     /// Takes in a call: the host may copy as well.
     fn call(&mut self, trace: &Trace, call: &Call) {
         let function = trace.function(call.function);
-        if function.role.meaning().waits != Waits::Transfer || !call.ending.is_return() {
+        if function.role.meaning().waits != WaitTarget::Transfer || !call.ending.is_return() {
             return;
         }
         let process = trace.thread(call.thread).process;

@@ -1,7 +1,6 @@
 //! The command line: words become a plan, a plan becomes an action. One file per command.
 
 mod args;
-pub(crate) mod by;
 mod check;
 mod clocks;
 mod critical;
@@ -11,24 +10,25 @@ mod diff;
 #[cfg(test)]
 mod docs;
 mod doctor;
+pub(crate) mod document_head;
 mod export;
-mod guess;
-pub(crate) mod head;
 mod hooks;
 mod info;
 mod install;
+mod meant_command;
 mod merge;
 mod open;
+pub(crate) mod open_error;
+pub(crate) mod open_trace;
 mod query;
 mod range;
 mod record;
-mod refusal;
 mod soft;
 mod stats;
+pub(crate) mod step_choice;
 mod steps;
 mod topics;
-pub(crate) mod trace;
-pub(crate) mod unreadable;
+mod usage_error;
 mod version;
 mod view;
 mod what_if;
@@ -40,15 +40,18 @@ use ascend_trace_viewer::TerminalBackground;
 use clap::{ColorChoice, FromArgMatches};
 
 use crate::error::{Failure, TOOL_FAILED, TROUBLE};
-use crate::launch::keeper;
+use crate::launch::terminal_keeper;
 use crate::output::{ConfigArg, Verbosity, print, say, set_manner};
 use args::{ColorArg, Command, CommandLine, ThemeArg};
 
 /// Runs the command line and returns the exit status.
 pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.collect();
-    if words.get(1).is_some_and(|word| word == keeper::WORD) {
-        return keeper::run(words.into_iter().skip(2));
+    if words
+        .get(1)
+        .is_some_and(|word| word == terminal_keeper::WORD)
+    {
+        return terminal_keeper::run(words.into_iter().skip(2));
     }
     if let Some(text) = topics::asked(&words) {
         return print(text).map_or(TROUBLE, |()| 0);
@@ -56,7 +59,7 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     if let Some(text) = version::asked(&words) {
         return print(&text).map_or(TROUBLE, |()| 0);
     }
-    if let Some(question) = guess::question(&words) {
+    if let Some(question) = meant_command::question(&words) {
         say(question);
         return TOOL_FAILED;
     }
@@ -145,6 +148,6 @@ fn refuse(error: &clap::Error, words: &[OsString], is_record: bool) -> u8 {
         let _ = error.print();
         return 0;
     }
-    say(refusal::text(error, words));
+    say(usage_error::text(error, words));
     if is_record { TOOL_FAILED } else { TROUBLE }
 }

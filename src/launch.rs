@@ -1,15 +1,15 @@
 //! Starts the program to be traced, as its direct parent, and passes on how it ends.
 
-pub(crate) mod check;
 pub(crate) mod elf;
 mod environment;
+pub(crate) mod find_program;
 pub(crate) mod glibc;
-pub(crate) mod keeper;
 pub(crate) mod libraries;
-pub(crate) mod lookup;
-pub(crate) mod screen;
+pub(crate) mod preflight;
+pub(crate) mod program_terminal;
 pub(crate) mod signals;
-mod started;
+mod started_program;
+pub(crate) mod terminal_keeper;
 
 use std::ffi::OsString;
 use std::io;
@@ -21,10 +21,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use ascend_trace_handover::{ClosedStreams, hand_on_to};
 
 use crate::error::{Failure, NOT_EXECUTABLE, NOT_FOUND, TOOL_FAILED};
-use screen::ProgramTerminal;
+use program_terminal::ProgramTerminal;
 
 pub(crate) use environment::{Environment, soft_options};
-pub(crate) use started::{ProgramExit, StartedProgram};
+pub(crate) use started_program::{ProgramExit, StartedProgram};
 
 /// The program to start.
 #[derive(Clone, Debug)]

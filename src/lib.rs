@@ -10,11 +10,11 @@ mod metrics;
 mod output;
 mod processes;
 mod quote;
-mod recorded;
-mod recording;
-mod symbols;
-mod table;
+mod recorder;
+mod running_recording;
+mod stack_symbols;
+mod text_table;
 mod unpack;
-mod viewing;
+mod view_source;
 
 pub use cli::run;

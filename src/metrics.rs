@@ -28,7 +28,7 @@ use ascend_trace_collector::gauge::Gauge;
 
 use crate::hang;
 use crate::output::{say, tell};
-use crate::viewing::step_back;
+use crate::view_source::step_back;
 pub(crate) use address::ListenAddress;
 use page::MetricsPage;
 use reader::SumReader;

@@ -2,9 +2,9 @@
 //! other user can write to, with one subfolder per content.
 
 mod embedded;
-mod empty;
+mod empty_library;
 mod folder;
-mod old;
+mod old_folders;
 mod place;
 mod preload;
 
@@ -94,7 +94,7 @@ fn named_interposer(path: OsString) -> anyhow::Result<PathBuf> {
 /// The library that makes clients report their ranges. It is empty.
 pub(crate) fn marks() -> anyhow::Result<PathBuf> {
     let path = place::find(CONTENT_HASH)?.join("marks").join(MARKS_FILE);
-    folder::put(&path, &empty::library(), 0o755)?;
+    folder::put(&path, &empty_library::library(), 0o755)?;
     Ok(path)
 }
 

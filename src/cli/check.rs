@@ -14,12 +14,12 @@ use ascend_trace_recording::text;
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::CheckArgs;
-use super::head::DocumentHead;
-use super::trace::{self, Completeness, Reported};
+use super::document_head::DocumentHead;
+use super::open_trace::{self, Completeness, Reported};
 use crate::error::DENIED;
 use crate::output::{print, print_json, say};
-use crate::symbols;
-use crate::table::{TableRows, TextTable, count};
+use crate::stack_symbols;
+use crate::text_table::{TableRows, TextTable, count};
 use suppress::Suppressions;
 
 pub(crate) use deny::DeniedFindings;
@@ -30,13 +30,13 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let file = args.file.as_deref().context("no trace is named")?;
-    let mut recording = trace::open_any(file)?;
+    let mut recording = open_trace::open_any(file)?;
     let Reported {
         answer: found,
         condition,
         begin,
-    } = trace::fold(file, &mut recording, Findings::default(), args.strict)?;
-    symbols::say_missing(&recording);
+    } = open_trace::fold(file, &mut recording, Findings::default(), args.strict)?;
+    stack_symbols::say_missing(&recording);
     let known = match &args.suppress {
         Some(file) => Suppressions::read(file)?,
         None => Suppressions::default(),

@@ -6,7 +6,7 @@ use ascend_trace_analysis::align::{
 use ascend_trace_recording::rows::HostRow;
 use ascend_trace_recording::units::{duration, signed_duration};
 
-use crate::table::count;
+use crate::text_table::count;
 
 /// The row of a host in the file.
 pub(crate) fn row(placed: &Placed, alignment: &Alignment) -> HostRow {

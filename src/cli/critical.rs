@@ -11,10 +11,10 @@ use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::CriticalArgs;
-use super::head::DocumentHead;
-use super::trace::{self, Completeness};
+use super::document_head::DocumentHead;
+use super::open_trace::{self, Completeness};
 use crate::output::{print, print_json};
-use crate::table::{TableRows, TextTable, count};
+use crate::text_table::{TableRows, TextTable, count};
 
 /// Rows of each table.
 const ROWS: usize = 20;
@@ -24,7 +24,7 @@ const PIECES: usize = 10_000;
 
 pub(crate) fn run(args: &CriticalArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
-    let mut recording = trace::open_any(file)?;
+    let mut recording = open_trace::open_any(file)?;
     let context = || format!("cannot read {}", file.display());
     let range = match &args.step {
         Some(name) => {
@@ -42,8 +42,8 @@ pub(crate) fn run(args: &CriticalArgs) -> anyhow::Result<u8> {
         None => Ok(Critical::default()),
     };
     let found = found.with_context(context)?;
-    trace::check(&mut recording, args.report.strict)?;
-    trace::say_warnings(file, &recording);
+    open_trace::check(&mut recording, args.report.strict)?;
+    open_trace::say_warnings(file, &recording);
     let condition = Completeness::of_recording(&recording);
     let begin = recording.span().map_or(0, |span| span.begin);
     match args.report.json {

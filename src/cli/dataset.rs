@@ -2,11 +2,15 @@
 
 #[cfg(feature = "parquet")]
 mod add;
+#[cfg(feature = "parquet")]
+mod add_all;
 mod address;
 #[cfg(feature = "parquet")]
 mod align;
 #[cfg(feature = "object-store")]
 mod bucket;
+#[cfg(feature = "parquet")]
+mod dataset_store;
 #[cfg(feature = "parquet")]
 mod files;
 #[cfg(feature = "parquet")]
@@ -15,17 +19,13 @@ mod folder;
 mod identity;
 #[cfg(feature = "parquet")]
 mod manifest;
-#[cfg(feature = "query")]
-mod one;
-mod place;
+mod partition_path;
 #[cfg(feature = "query")]
 mod readable;
 #[cfg(feature = "parquet")]
 mod schema;
-#[cfg(feature = "parquet")]
-mod several;
-#[cfg(feature = "parquet")]
-mod store;
+#[cfg(feature = "query")]
+mod single_recording;
 
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
@@ -37,11 +37,11 @@ use crate::output::say;
 use crate::quote::{quoted, quoted_path};
 
 pub(crate) use address::url;
-#[cfg(feature = "query")]
-pub(crate) use one::write_tables;
-pub(crate) use place::run_name;
+pub(crate) use partition_path::run_name;
 #[cfg(feature = "query")]
 pub(crate) use readable::ReadableTables;
+#[cfg(feature = "query")]
+pub(crate) use single_recording::write_tables;
 
 #[derive(Debug, Args)]
 pub(crate) struct DatasetArgs {
@@ -113,7 +113,7 @@ fn align(args: &AlignArgs) -> anyhow::Result<u8> {
 /// Makes a dataset, or finds that one which exists takes what this tool writes.
 #[cfg(feature = "parquet")]
 pub(crate) fn prepare(place: &Path) -> anyhow::Result<()> {
-    schema::prepare(&*store::open(place)?)
+    schema::prepare(&*dataset_store::open(place)?)
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -123,9 +123,9 @@ pub(crate) fn prepare(_place: &Path) -> anyhow::Result<()> {
 
 #[cfg(feature = "parquet")]
 fn add(args: &AddArgs) -> anyhow::Result<u8> {
-    let store = store::open(&args.to)?;
+    let store = dataset_store::open(&args.to)?;
     schema::prepare(&*store)?;
-    several::add(args, &*store)
+    add_all::add(args, &*store)
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -6,8 +6,8 @@ use super::args::DemoArgs;
 use super::record::{exit_code, is_live, named_target};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print;
-use crate::recording::{self, RecordOptions};
-use crate::table::TableRows;
+use crate::recorder::{self, RecordOptions};
+use crate::text_table::TableRows;
 use crate::unpack;
 use ascend_trace_collector::session::BUDGET;
 use ascend_trace_collector::target::Target;
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         metrics: None,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),
     };
-    let recorded = recording::record(&plan)?;
+    let recorded = recorder::record(&plan)?;
     Ok(exit_code(recorded.status))
 }
 

@@ -15,9 +15,9 @@ use ascend_trace_analysis::diff::{ALPHA, Diff};
 use ascend_trace_recording::Recording;
 
 use super::args::{DiffArgs, STDIN};
-use super::by::StepChoice;
-use super::head::DocumentHead;
-use super::trace::{self, Completeness};
+use super::document_head::DocumentHead;
+use super::open_trace::{self, Completeness};
+use super::step_choice::StepChoice;
 use crate::error::DENIED;
 use crate::output::{print, print_json, say};
 use condition::ConditionResult;
@@ -26,7 +26,10 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     if [&args.a, &args.b].map(|it| it.as_path()) == [Path::new(STDIN); 2] {
         bail!("only one of A and B can be standard input");
     }
-    let (mut a, mut b) = (trace::open_any(&args.a)?, trace::open_any(&args.b)?);
+    let (mut a, mut b) = (
+        open_trace::open_any(&args.a)?,
+        open_trace::open_any(&args.b)?,
+    );
     let by = StepChoice::new(args.by.as_deref(), args.repeated);
     let found = by.with(|it| Diff::of_recordings([&mut a, &mut b], Step::default(), it));
     let found = found
@@ -60,8 +63,8 @@ fn condition_of(
     recording: &mut Recording,
     strict: bool,
 ) -> anyhow::Result<Completeness> {
-    trace::check(recording, strict)?;
-    trace::say_warnings(file, recording);
+    open_trace::check(recording, strict)?;
+    open_trace::say_warnings(file, recording);
     Ok(Completeness::of_recording(recording))
 }
 

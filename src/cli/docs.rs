@@ -114,7 +114,7 @@ fn every_field_of_check_is_described() {
     let trace = ascend_trace_testkit::timeline("t1: aclrtMalloc(64)[0..1us]=207001");
     let found = Findings::default().of(&Window::whole(&trace));
     assert_eq!(found.len(), 1);
-    let condition = super::trace::Completeness::of(&trace, &[]);
+    let condition = super::open_trace::Completeness::of(&trace, &[]);
     let document = super::check::CheckDocument::of(&found, 0, &condition);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/check"), &|_| {
@@ -132,8 +132,8 @@ fn every_field_of_steps_is_described() {
     let trace = ascend_trace_testkit::timeline(&text);
     let report = Report::of(&Window::whole(&trace), Wanted::Any);
     assert!(!report.comparisons[0].more.is_empty());
-    let condition = super::trace::Completeness::of(&trace, &[]);
-    let document = super::head::ReportDocument::of(&report, &condition);
+    let condition = super::open_trace::Completeness::of(&trace, &[]);
+    let document = super::document_head::ReportDocument::of(&report, &condition);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/steps"), &|_| {
         false
@@ -144,7 +144,7 @@ fn every_field_of_steps_is_described() {
 fn every_field_of_critical_is_described() {
     let trace = ascend_trace_testkit::timeline("s1: MatMul[2us..9us]\nt1: sync(s1)[3us..10us]");
     let path = Critical::of(&Window::whole(&trace), (0, 10_000));
-    let condition = super::trace::Completeness::of(&trace, &[]);
+    let condition = super::open_trace::Completeness::of(&trace, &[]);
     let document = super::critical::CriticalDocument::of(&path, &condition);
     let document = serde_json::to_value(document).unwrap();
     assert!(document["segments"][0].is_object());
@@ -159,8 +159,8 @@ fn every_field_of_what_if_is_described() {
     let mut report = whatif.suggest();
     report.syncs = whatif.syncs().syncs;
     assert!(!report.predictions[0].streams.is_empty() && !report.syncs.is_empty());
-    let condition = super::trace::Completeness::of(&trace, &[]);
-    let document = super::head::ReportDocument::of(&report, &condition);
+    let condition = super::open_trace::Completeness::of(&trace, &[]);
+    let document = super::document_head::ReportDocument::of(&report, &condition);
     let document = serde_json::to_value(document).unwrap();
     let described = section(JSON, "## ascend-trace/what-if");
     assert_named(&document, described, &|_| false);
@@ -183,7 +183,7 @@ fn every_field_of_diff_is_described() {
     let (a, b) = (steps("MatMul Add Norm"), steps("MatMul Cast Add"));
     let found = Diff::of(&Window::whole(&a), &Window::whole(&b), Wanted::Any);
     assert!(found.by_steps && !found.pairs[0].edits.is_empty());
-    let condition = super::trace::Completeness::of(&a, &[]);
+    let condition = super::open_trace::Completeness::of(&a, &[]);
     let failed = [super::diff::FailedCondition::default()];
     let document = super::diff::DiffDocument::of(&found, &[condition], &failed);
     let document = serde_json::to_value(document).unwrap();
@@ -207,8 +207,8 @@ fn every_field_of_why_is_described() {
     let report = Hangs::default().of(&Window::whole(&trace));
     assert!(!report.threads[0].open_calls.is_empty() && !report.streams.is_empty());
     assert!(!report.culprits.is_empty() && !report.threads[0].chain.is_empty());
-    let condition = super::trace::Completeness::of(&trace, &[]);
-    let document = super::head::ReportDocument::of(&report, &condition);
+    let condition = super::open_trace::Completeness::of(&trace, &[]);
+    let document = super::document_head::ReportDocument::of(&report, &condition);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/why"), &|_| false);
     let recorded = Recorded {

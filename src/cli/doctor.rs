@@ -11,9 +11,9 @@ use ascend_trace_format::session::{TickSource, Timing};
 
 use super::args::DoctorArgs;
 use crate::launch::elf::{DynamicProgram, ProgramFile};
-use crate::launch::{Environment, check, glibc, libraries, lookup};
+use crate::launch::{Environment, find_program, glibc, libraries, preflight};
 use crate::output::print;
-use crate::table::TableRows;
+use crate::text_table::TableRows;
 use crate::unpack;
 use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::session;
@@ -197,8 +197,8 @@ fn soft() -> Option<DoctorFinding> {
 }
 
 fn program(name: &OsString, environment: &Environment) -> Vec<DoctorFinding> {
-    let checked = lookup::find(name, std::env::var_os("PATH").as_deref())
-        .and_then(|path| check::check(&path).map(|kind| (path, kind)));
+    let checked = find_program::find(name, std::env::var_os("PATH").as_deref())
+        .and_then(|path| preflight::check(&path).map(|kind| (path, kind)));
     let (path, kind) = match checked {
         Ok(found) => found,
         Err(failure) => return vec![finding("program", Err(failure.to_string()))],

@@ -27,8 +27,8 @@ use progress::ProgressLine;
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 
 use super::args::{ArgDetailArg, ExportArgs, FormatArg, STDIN};
-use super::by::StepChoice;
-use super::trace::{self, Completeness};
+use super::open_trace::{self, Completeness};
+use super::step_choice::StepChoice;
 use crate::output::{say, tell};
 
 /// Writes an export that is one file to a file that is open. Returns the status to end with.
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
         OutputLayout::File { .. } => to_file(&mut job, &output)?,
         layout => to_folder(&mut job, &output, layout)?,
     }
-    trace::check(&mut job.recording, args.strict)?;
+    open_trace::check(&mut job.recording, args.strict)?;
     job.say_what_is_missing(args);
     Ok(Completeness::of_recording(&job.recording).status(args.strict))
 }
@@ -97,7 +97,7 @@ impl ExportRun {
         (only, amount): (OnlyConditions, ArgDetail),
     ) -> anyhow::Result<Self> {
         check_added(args, exporter)?;
-        let mut recording = trace::open_any(&args.file)?;
+        let mut recording = open_trace::open_any(&args.file)?;
         let range = match args.range {
             Some(range) => range.of(recording.span())?,
             None => None,
@@ -123,7 +123,7 @@ impl ExportRun {
 
     fn run<'w>(&mut self, sink: &mut dyn ExportSink<'w>) -> anyhow::Result<()> {
         let range = self.wanted.range;
-        let part = trace::small_part(&mut self.recording, range, Streams::Active)?;
+        let part = open_trace::small_part(&mut self.recording, range, Streams::Active)?;
         let exported = match part {
             Some(trace) => self.of_part(&trace, sink),
             None => {
@@ -152,7 +152,7 @@ impl ExportRun {
     /// Reports everything that makes the output incomplete: damage, a recording that continues or was
     /// cut off, losses during the recording, and a selection without a match.
     fn say_what_is_missing(&self, args: &ExportArgs) {
-        trace::say_warnings(&args.file, &self.recording);
+        open_trace::say_warnings(&args.file, &self.recording);
         if !self.has_any && !args.only.is_empty() {
             say(format!(
                 "nothing matches: --only {}",

@@ -6,7 +6,7 @@ use ascend_trace_format::api::{ArgKind, Blocks, Function, TaskKind};
 
 use super::args::HooksArgs;
 use crate::output::{print, print_json};
-use crate::table::TableRows;
+use crate::text_table::TableRows;
 use ascend_trace_tables as tables;
 
 /// The document of `hooks --json`.

@@ -2,7 +2,7 @@
 
 mod coverage;
 mod document;
-mod refused;
+mod refused_operators;
 mod text;
 
 use std::collections::BTreeSet;
@@ -13,18 +13,18 @@ use anyhow::Context;
 use ascend_trace_analysis::{Fold, Step};
 
 use super::args::ReportArgs;
-use super::trace::{self, Completeness};
+use super::open_trace::{self, Completeness};
 use crate::output::{print, print_json};
 use coverage::LibraryCoverage;
 use document::{InfoDocument, RecordingFacts};
-use refused::RefusedOperators;
+use refused_operators::RefusedOperators;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
-    let mut recording = trace::open_any(&args.file)?;
+    let mut recording = open_trace::open_any(&args.file)?;
     let facts = RecordingFacts::of(&mut recording)?;
     // The completeness of the file is the purpose of this command.
-    trace::check(&mut recording, true)?;
-    trace::say_warnings(&args.file, &recording);
+    open_trace::check(&mut recording, true)?;
+    open_trace::say_warnings(&args.file, &recording);
     let condition = Completeness::of_recording(&recording);
     let status = condition.status(args.strict);
     let document = InfoDocument::of(recording.things(), facts, &condition);
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
 /// The operators that a program asked for and no library has, each once: functions that it fetched, and operators that
 /// it called by name.
 pub(super) fn missing_operators(file: &Path) -> anyhow::Result<BTreeSet<String>> {
-    let mut recording = trace::open_any(file)?;
+    let mut recording = open_trace::open_any(file)?;
     let refused = RefusedOperators::default()
         .of_recording(&mut recording, Step::default(), |_| true)
         .with_context(|| format!("cannot read {}", file.display()))?;

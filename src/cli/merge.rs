@@ -15,7 +15,7 @@ use ascend_trace_recording::file::{Lost, MergeError, MergeInput, merge};
 
 use super::args::MergeArgs;
 use super::clocks;
-use super::trace::{self, Completeness};
+use super::open_trace::{self, Completeness};
 use crate::output::{say, tell};
 use inputs::MergedRecording;
 use output::MergeOutput;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     let mut status = 0;
     for (input, warnings) in inputs.iter().zip(&warnings) {
         let condition = condition(input, warnings);
-        trace::say_condition(&input.path, &condition);
+        open_trace::say_condition(&input.path, &condition);
         if condition.growing {
             let rest = Warning {
                 offset: 0,

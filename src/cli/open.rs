@@ -3,7 +3,7 @@
 //! The page runs in the user's browser and takes traces of `http://127.0.0.1:9001` only. The offered
 //! trace has an unguessable path, so that other users of the host cannot fetch it.
 
-mod answer;
+mod response;
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -16,9 +16,9 @@ use anyhow::{Context, anyhow, bail};
 use tiny_http::Server;
 
 use super::args::{OpenArgs, STDIN};
-use super::{export, trace};
+use super::{export, open_trace};
 use crate::output::{print, say, tell};
-use answer::{ResponseOutcome, TraceOffer};
+use response::{ResponseOutcome, TraceOffer};
 
 pub(crate) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
     let ui = args.ui.trim_end_matches('/');
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
     // Before the work, not after it.
     let server = listen(args.port)?;
     let folder = std::env::temp_dir();
-    let mut file = trace::unnamed(&folder)
+    let mut file = open_trace::unnamed(&folder)
         .with_context(|| format!("cannot keep the export in {}", folder.display()))?;
     let status = export::into_unnamed(&args.export(), &mut file)?;
     let offer = TraceOffer {

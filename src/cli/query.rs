@@ -1,10 +1,10 @@
 //! `query`: SQL over the tables of a recording or a dataset, and questions that come with the tool (docs/QUERIES.md).
 
 #[cfg(feature = "query")]
-mod answer;
-#[cfg(feature = "query")]
 mod interrupt;
-mod named;
+mod named_queries;
+#[cfg(feature = "query")]
+mod row_output;
 #[cfg(feature = "query")]
 mod source;
 
@@ -65,10 +65,10 @@ pub(crate) struct QueryArgs {
 
 pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<u8> {
     if args.list {
-        return print(&named::list()).map(|()| 0);
+        return print(&named_queries::list()).map(|()| 0);
     }
     if let Some(name) = &args.show {
-        return print(named::text(name)?).map(|()| 0);
+        return print(named_queries::text(name)?).map(|()| 0);
     }
     let (data, query) = asked(args)?;
     answer(args, &data, &query)
@@ -94,7 +94,7 @@ fn asked(args: &QueryArgs) -> anyhow::Result<(PathBuf, String)> {
         }
         ([word], None) if existing(word).is_ok() => Err(anyhow!(
             "no query: give SQL, or one of {}",
-            named::names().join(", ")
+            named_queries::names().join(", ")
         )),
         ([_], None) => Err(anyhow!(
             "no dataset or trace file to ask: ascend-trace query DIR|FILE QUERY"
@@ -121,7 +121,7 @@ fn existing(word: &OsStr) -> anyhow::Result<PathBuf> {
 fn sql(query: &str) -> anyhow::Result<String> {
     match query.split_whitespace().count() {
         0 => bail!("the query is empty"),
-        1 => named::text(query.trim()).map(ToOwned::to_owned),
+        1 => named_queries::text(query.trim()).map(ToOwned::to_owned),
         _ => Ok(query.to_owned()),
     }
 }

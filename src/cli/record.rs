@@ -6,7 +6,7 @@ use super::args::{EngineArg, OutputArgs, RecordArgs};
 use super::dataset;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::say;
-use crate::recording::{self, RecordOptions};
+use crate::recorder::{self, RecordOptions};
 use crate::unpack;
 use ascend_trace_collector::target::Target;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
         let text = "--metrics needs a trace file, and cannot read what goes to a pipe or a device";
         return Err(Failure::new(TOOL_FAILED, text));
     }
-    let recorded = recording::record(&plan)?;
+    let recorded = recorder::record(&plan)?;
     if let Some((root, file)) = dataset.as_ref().zip(recorded.file.as_ref()) {
         dataset::add_recorded(file, root, run.as_deref());
     }

@@ -15,25 +15,25 @@ use ascend_trace_recording::units::{duration, duration_with_error};
 use ascend_trace_recording::{TimeRange, Trace};
 
 use super::args::StatsArgs;
-use super::head::DocumentHead;
-use super::trace::{self, Completeness};
+use super::document_head::DocumentHead;
+use super::open_trace::{self, Completeness};
 use crate::output::{print, print_json};
-use crate::symbols;
-use crate::table::{TableRows, TextTable, count};
+use crate::stack_symbols;
+use crate::text_table::{TableRows, TextTable, count};
 
 /// Rows of a table before the rest is summed up.
 const ROWS: usize = 40;
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
-    let mut recording = trace::open_any(file)?;
+    let mut recording = open_trace::open_any(file)?;
     let range = args.range.unwrap_or_default().of(recording.span())?;
     let stats = Stats::of_recording(&mut recording, range, |_| true)
         .with_context(|| format!("cannot read {}", file.display()))?
         .context("it was cancelled")?;
-    trace::check(&mut recording, args.report.strict)?;
-    trace::say_warnings(file, &recording);
-    symbols::say_missing(&recording);
+    open_trace::check(&mut recording, args.report.strict)?;
+    open_trace::say_warnings(file, &recording);
+    stack_symbols::say_missing(&recording);
     let condition = Completeness::of_recording(&recording);
     match args.report.json {
         true => print_json("stats", &document(&stats, &condition)?)?,
@@ -68,7 +68,7 @@ fn unusual_clocks(trace: &Trace) -> String {
     let lines = clocks.map(|clock| {
         let process = trace.processes().get(clock.process as usize);
         let process = process.map(|process| process.serial);
-        let line = trace::unusual_clock(clock.device, process, clock.drift_ppm);
+        let line = open_trace::unusual_clock(clock.device, process, clock.drift_ppm);
         format!("\nDEVICE CLOCK: {line}\n")
     });
     lines.collect()

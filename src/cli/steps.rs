@@ -9,11 +9,11 @@ use ascend_trace_analysis::steps::{Comparison, More, Report, StepSums};
 use ascend_trace_recording::units::{duration, moment};
 
 use super::args::StepsArgs;
-use super::by::StepChoice;
-use super::head::ReportDocument;
-use super::trace::{self, Completeness};
+use super::document_head::ReportDocument;
+use super::open_trace::{self, Completeness};
+use super::step_choice::StepChoice;
 use crate::output::{print, print_json};
-use crate::table::{TableRows, count};
+use crate::text_table::{TableRows, count};
 
 /// Steps of a process that are listed, unless all are asked for.
 const LISTED: usize = 40;
@@ -23,12 +23,12 @@ const DIFFERENCES: usize = 12;
 
 pub(crate) fn run(args: &StepsArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
-    let mut recording = trace::open_any(file)?;
+    let mut recording = open_trace::open_any(file)?;
     let by = StepChoice::new(args.by.as_deref(), args.repeated);
     let report = by.with(|wanted| Report::of_recording(&mut recording, Step::default(), wanted));
     let report = report.with_context(|| format!("cannot read {}", file.display()))?;
-    trace::check(&mut recording, args.report.strict)?;
-    trace::say_warnings(file, &recording);
+    open_trace::check(&mut recording, args.report.strict)?;
+    open_trace::say_warnings(file, &recording);
     let condition = Completeness::of_recording(&recording);
     by.check(!report.steps.is_empty())?;
     let begin = recording.span().map_or(0, |span| span.begin);

@@ -1,8 +1,8 @@
 //! `what-if`: how long the recorded program would have run with faster operations, or without some waits.
 
-mod words;
+mod change_spec;
 
-pub(super) use words::{ChangeSpec, parse as change};
+pub(super) use change_spec::{ChangeSpec, parse as change};
 
 use anyhow::Context;
 
@@ -13,18 +13,18 @@ use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
 
 use super::args::WhatIfArgs;
-use super::head::ReportDocument;
-use super::trace::{self, Completeness};
+use super::document_head::ReportDocument;
+use super::open_trace::{self, Completeness};
 use crate::output::{print, print_json};
-use crate::table::{TableRows, count};
+use crate::text_table::{TableRows, count};
 
 pub(crate) fn run(args: &WhatIfArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
-    let mut recording = trace::open_any(file)?;
+    let mut recording = open_trace::open_any(file)?;
     let simulated = WhatIf::of_recording(&mut recording, Step::default())
         .with_context(|| format!("cannot read {}", file.display()))?;
-    trace::check(&mut recording, args.report.strict)?;
-    trace::say_warnings(file, &recording);
+    open_trace::check(&mut recording, args.report.strict)?;
+    open_trace::say_warnings(file, &recording);
     let condition = Completeness::of_recording(&recording);
     let changes: Vec<_> = args
         .changes

@@ -9,13 +9,13 @@ use ascend_trace_analysis::hang::{Late, Recorded, Report, late};
 use ascend_trace_recording::Recording;
 
 use super::args::WhyArgs;
-use super::head::ReportDocument;
-use super::trace::{self, Reported};
+use super::document_head::ReportDocument;
+use super::open_trace::{self, Reported};
 use crate::error::{TROUBLE, whole};
 use crate::hang;
 use crate::output::{print, print_json, say};
-use crate::recorded::recording_of;
-use crate::symbols;
+use crate::running_recording::recording_of;
+use crate::stack_symbols;
 
 pub(crate) fn run(args: &WhyArgs) -> anyhow::Result<u8> {
     match args.asked.as_slice() {
@@ -102,12 +102,12 @@ impl HangReport {
             Some(pid) => {
                 let recorded = recording_of(pid)?;
                 let now = Some(hang::now());
-                let recording = trace::open_held(&recorded.file)?;
+                let recording = open_trace::open_held(&recorded.file)?;
                 Self::read(recorded.name, recording, now, strict)
             }
             None => {
                 let now = is_held(asked).then(hang::now);
-                Self::read(asked.to_owned(), trace::open_any(asked)?, now, strict)
+                Self::read(asked.to_owned(), open_trace::open_any(asked)?, now, strict)
             }
         }
     }
@@ -119,8 +119,8 @@ impl HangReport {
         strict: bool,
     ) -> anyhow::Result<Self> {
         let hangs = hang::fold(&recording, now);
-        let told = trace::fold(&file, &mut recording, hangs, strict)?;
-        symbols::say_missing(&recording);
+        let told = open_trace::fold(&file, &mut recording, hangs, strict)?;
+        stack_symbols::say_missing(&recording);
         let session = recording.things().session();
         Ok(Self {
             file,

@@ -7,7 +7,7 @@ use ascend_trace_analysis::stats::Place;
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::{duration, moment};
 
-use crate::table::{TableRows, TextTable, count};
+use crate::text_table::{TableRows, TextTable, count};
 
 /// Culprits, threads and streams that are listed.
 const ROWS: usize = 20;

@@ -15,7 +15,7 @@ use super::families::MetricId;
 use super::page::LastSums;
 use super::sums::{RecordingSums, process_labels};
 use super::text::{LabelValues, MetricSamples, MetricValue};
-use crate::cli::trace::descriptor_path;
+use crate::cli::open_trace::descriptor_path;
 
 /// Rows of a range that is summed up at once.
 const ROWS: u64 = 60_000;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 
-use super::{folder, old};
+use super::{folder, old_folders};
 
 const NAME: &str = "ascend-trace";
 
@@ -63,9 +63,9 @@ fn prepare(base: &Path, content: &str) -> anyhow::Result<PathBuf> {
     let is_new = !path.exists();
     folder::make_private(&path)?;
     folder::probe(&path).with_context(|| format!("cannot write to {}", path.display()))?;
-    old::hold(&path);
+    old_folders::hold(&path);
     if is_new {
-        old::remove(base, content);
+        old_folders::remove(base, content);
     }
     Ok(path)
 }

@@ -7,7 +7,7 @@
 mod communication;
 mod dialect;
 mod kernels;
-mod laps;
+mod step_times;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -24,7 +24,7 @@ use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputL
 use communication::CommunicationFile;
 use dialect::AscendDialect as Dialect;
 use kernels::KernelDetails;
-use laps::StepTimes;
+use step_times::StepTimes;
 
 /// What readers know the folders by.
 const ENDING: &str = "_ascend_pt";

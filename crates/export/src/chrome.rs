@@ -33,8 +33,8 @@ pub(crate) use dialect::{Dialect, EventLabel};
 pub(crate) use output::EventOutput;
 
 use crate::counters::TraceCounters;
-use crate::facts::TraceFacts;
 use crate::fields::write_recording;
+use crate::trace_facts::TraceFacts;
 use crate::tracks::TrackLayout;
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 use dialect::PlainDialect;

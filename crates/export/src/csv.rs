@@ -1,4 +1,4 @@
-//! Comma-separated tables in a directory; see [`crate::tables`].
+//! Comma-separated tables in a directory; see [`crate::trace_tables`].
 //!
 //! Each file begins with its column names; a column that has no value for a row is empty. Quoting
 //! follows RFC 4180, lines end with a line feed. A text that a spreadsheet would compute has an apostrophe
@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use ascend_trace_recording::text::is_formula;
 
 use crate::digits::{write_signed, write_unsigned};
-use crate::facts::TraceFacts;
-use crate::tables::{
+use crate::trace_facts::TraceFacts;
+use crate::trace_tables::{
     CellValue, ColumnKind, TableCell, TableColumn, TableExport, TableId, TableWriter,
 };
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};

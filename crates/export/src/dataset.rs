@@ -15,11 +15,11 @@ use ascend_trace_analysis::Needs;
 use ascend_trace_recording::{ProcessId, Trace};
 use serde_json::{Value, json};
 
-pub use crate::tables::clocks::ClockRow;
+pub use crate::trace_tables::clocks::ClockRow;
 pub use read::CollectedRecording;
 
 use crate::parquet::{ParquetOptions, ParquetWriter};
-use crate::tables::{ColumnKind, TableExport, TableId, TableWriter, clocks};
+use crate::trace_tables::{ColumnKind, TableExport, TableId, TableWriter, clocks};
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 
 /// Version of tables, columns, their meaning and their partitions. Datasets of different versions do not mix.

@@ -9,7 +9,7 @@ use ascend_trace_format::version::FILE_VERSION;
 use ascend_trace_recording::{Call, CallId, ProcessId, Task, TaskId, TaskPart, Trace};
 
 use crate::arguments::{slice_name, write_arguments, write_result};
-use crate::facts::TraceFacts;
+use crate::trace_facts::TraceFacts;
 use crate::{ArgDetail, ExportSource};
 
 /// The name of a value; it lives as long as the trace.

@@ -3,7 +3,7 @@
 //! An exporter turns a [`ExportSource`] into bytes; it opens no files itself. Where they go, and whether
 //! something may be overwritten, is decided by the caller through a [`ExportSink`].
 
-mod args;
+mod arg_detail;
 mod arguments;
 mod ascend;
 mod by_name;
@@ -13,20 +13,20 @@ mod counters;
 mod csv;
 #[cfg(feature = "parquet")]
 mod dataset;
+mod dependency_end;
 mod digits;
-mod facts;
+mod export_source;
 mod fields;
 mod json;
 mod kineto;
-mod labels;
+mod lane_labels;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod part;
 mod perfetto;
-mod release;
 mod selection;
 mod stream;
-mod tables;
+mod trace_facts;
+mod trace_tables;
 mod tracks;
 
 use std::io::{self, Write};
@@ -35,7 +35,7 @@ use ascend_trace_analysis::Needs;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::Task;
 
-pub use args::ArgDetail;
+pub use arg_detail::ArgDetail;
 pub use ascend::Ascend;
 pub use chrome::Chrome;
 pub use csv::Csv;
@@ -51,7 +51,7 @@ pub use perfetto::Perfetto;
 pub use selection::{NamePattern, OnlyConditions, OnlyError, WantedPart};
 
 pub use ascend_trace_analysis::{RecordingPart, Step};
-pub use part::ExportSource;
+pub use export_source::ExportSource;
 pub use stream::{StreamError, stream};
 
 /// Output of an exporter.

@@ -1,4 +1,4 @@
-//! Apache Parquet tables in a directory; see [`crate::tables`].
+//! Apache Parquet tables in a directory; see [`crate::trace_tables`].
 //!
 //! Numbers are 64 bits wide and stored as differences, texts by dictionary, both compressed with
 //! Snappy: every reader supports these. A row group is written when it is full, so one group limits the
@@ -6,8 +6,8 @@
 
 mod columns;
 mod hybrid;
-mod shared;
-mod words;
+mod shared_buffer;
+mod word_column;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
-use crate::facts::TraceFacts;
 use crate::fields::write_recording;
 use crate::json::JsonText;
-use crate::tables::{ColumnKind, TableColumn, TableExport, TableId, TableWriter};
+use crate::trace_facts::TraceFacts;
+use crate::trace_tables::{ColumnKind, TableColumn, TableExport, TableId, TableWriter};
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 
 use columns::UnwrittenRows;
-use shared::SharedBuffer;
+use shared_buffer::SharedBuffer;
 
 /// Properties of the files for a use of this format.
 #[derive(Clone, Copy, Debug, Default)]

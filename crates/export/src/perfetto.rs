@@ -30,7 +30,7 @@ mod wire;
 use std::io::Write;
 
 use crate::counters::TraceCounters;
-use crate::facts::TraceFacts;
+use crate::trace_facts::TraceFacts;
 use crate::tracks::TrackLayout;
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 use flows::SliceFlows;

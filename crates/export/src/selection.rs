@@ -1,8 +1,8 @@
 //! Which calls and tasks an export holds.
 
-mod only;
+mod conditions;
 mod pattern;
-mod shown;
+mod shown_lanes;
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use ascend_trace_recording::{
 };
 
 use crate::ArgDetail;
-pub use only::{OnlyConditions, OnlyError};
+pub use conditions::{OnlyConditions, OnlyError};
 pub use pattern::NamePattern;
-pub(crate) use shown::ShownLanes;
+pub(crate) use shown_lanes::ShownLanes;
 
 /// The wanted part of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ascend_trace_analysis::{Step, Windows};
 use ascend_trace_recording::{OpenError, Recording};
 
-use crate::part::ExportSource;
+use crate::export_source::ExportSource;
 use crate::selection::ShownLanes;
 use crate::{ExportError, ExportSink, Exporter, WantedPart};
 

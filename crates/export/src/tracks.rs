@@ -20,7 +20,7 @@ use ascend_trace_recording::{
 };
 
 use crate::ExportSource;
-use crate::release::drawn_end;
+use crate::dependency_end::drawn_end;
 use nesting::{OpenNesting, first_fit, first_room, nest};
 pub(crate) use numbers::ProcessNumbering;
 use numbers::TrackIds;

@@ -14,14 +14,14 @@ use ascend_trace_export::{Dataset, ExportSink, Step, StreamError, WantedPart, st
 use ascend_trace_recording::rows::SessionRow;
 use ascend_trace_recording::{OpenError, Recording, TimeRange};
 
+use super::dataset_store::DatasetStore;
 use super::files::{UnfinishedFiles, cannot_write};
 use super::identity::{self, FileState};
 use super::manifest::{Manifest, PendingManifest};
-use super::place::{PartitionPath, plain};
-use super::store::DatasetStore;
-use crate::cli::trace::{self, Completeness};
+use super::partition_path::{PartitionPath, plain};
+use crate::cli::open_trace::{self, Completeness};
 use crate::output::{detail, say, tell};
-use crate::table::count;
+use crate::text_table::count;
 
 /// Where recordings are added, and how.
 pub(super) struct AddTarget<'a> {
@@ -50,7 +50,7 @@ pub(super) struct AddResult {
 impl AddTarget<'_> {
     pub(super) fn add(&self, file: &Path) -> Result<AddResult, AddError> {
         let content = FileState::of(file).map_err(AddError::Recording)?;
-        let mut recording = trace::open_any(file).map_err(AddError::Recording)?;
+        let mut recording = open_trace::open_any(file).map_err(AddError::Recording)?;
         let session = recording.things().session().clone();
         let id = identity::id(&session, &content);
         if let Some(other) = self.other(&id, file) {
@@ -109,10 +109,10 @@ impl AddTarget<'_> {
         let mut files = UnfinishedFiles::new(self.store, place);
         export(recording, None, &mut files, &mut |_, _| ())
             .map_err(|trouble| trouble.of(file, self.store))?;
-        trace::check(recording, self.strict).map_err(AddError::Recording)?;
+        open_trace::check(recording, self.strict).map_err(AddError::Recording)?;
         let condition = Completeness::of_recording(recording);
         // Warnings about missing parts, as in `export`.
-        trace::say_warnings(file, recording);
+        open_trace::say_warnings(file, recording);
         let parts = files.parts().map_err(AddError::Dataset)?;
         let manifest = Manifest::new(place, (file, content), &condition, parts);
         pending

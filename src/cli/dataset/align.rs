@@ -9,11 +9,11 @@ use ascend_trace_analysis::align::{Alignment, Placed, Recorded, align};
 use ascend_trace_export::{ClockRow, CollectedRecording, write_clocks};
 
 use super::AlignArgs;
+use super::dataset_store::{self, DatasetStore};
 use super::files::cannot_write;
 use super::manifest::Manifest;
-use super::place::{is_plain, plain};
+use super::partition_path::{is_plain, plain};
 use super::schema;
-use super::store::{self, DatasetStore};
 use crate::cli::clocks;
 use crate::output::{say, tell};
 
@@ -21,7 +21,7 @@ const TABLE: &str = "clocks";
 const NAME: &str = "part-clocks.parquet";
 
 pub(super) fn run(args: &AlignArgs) -> anyhow::Result<u8> {
-    let store = store::open(&args.dataset)?;
+    let store = dataset_store::open(&args.dataset)?;
     let store = &*store;
     schema::find(store)?;
     let mut runs: BTreeMap<String, Vec<Manifest>> = BTreeMap::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ascend_trace_store::Bucket;
 
-use super::store::{DatasetStore, DraftFile, ManifestClaim};
+use super::dataset_store::{DatasetStore, DraftFile, ManifestClaim};
 
 pub(super) fn open(url: &str) -> anyhow::Result<Bucket> {
     Ok(Bucket::open(url)?)

@@ -7,9 +7,9 @@ use anyhow::Context;
 
 use ascend_trace_export::{ExportSink, table_rows};
 
+use super::dataset_store::{DatasetStore, DraftFile};
 use super::manifest::TableFile;
-use super::place::PartitionPath;
-use super::store::{DatasetStore, DraftFile};
+use super::partition_path::PartitionPath;
 
 /// Message for a dataset that takes no files.
 pub(super) fn cannot_write(store: &(impl Display + ?Sized)) -> String {

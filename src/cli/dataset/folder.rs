@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use super::dataset_store::{DatasetStore, DraftFile, ManifestClaim};
 use super::files::cannot_write;
-use super::store::{DatasetStore, DraftFile, ManifestClaim};
 
 /// The folder of a dataset.
 pub(super) struct DatasetFolder(PathBuf);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use ascend_trace_format::fnv;
 use ascend_trace_recording::rows::SessionRow;
 
-use crate::cli::unreadable;
+use crate::cli::open_error;
 
 /// Bytes at either end of a file that are compared. A recording only grows at its end.
 const ENDS: u64 = 1 << 16;
@@ -27,7 +27,7 @@ impl FileState {
     pub(super) fn of(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         let mut file =
-            File::open(path).map_err(|error| unreadable::explained(path, error.into()))?;
+            File::open(path).map_err(|error| open_error::explained(path, error.into()))?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             bail!("{shown} is not a file: name the files of recordings");

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use ascend_trace_export::DATASET_VERSION;
 
+use super::dataset_store::{DatasetStore, ManifestClaim};
 use super::files::cannot_write;
 use super::identity::FileState;
-use super::place::{PartitionPath, is_plain};
-use super::store::{DatasetStore, ManifestClaim};
-use crate::cli::trace::{Completeness, LossCounts};
+use super::partition_path::{PartitionPath, is_plain};
+use crate::cli::open_trace::{Completeness, LossCounts};
 
 const FOLDER: &str = "_manifest";
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::dataset_store::{self, DatasetStore};
 use super::folder::DatasetFolder;
-use super::store::{self, DatasetStore};
 use super::{address, schema};
 
 /// Tables in folders or in an object store.
@@ -21,7 +21,7 @@ impl ReadableTables {
             return Ok(None);
         }
         let found = Self {
-            store: store::open(place)?,
+            store: dataset_store::open(place)?,
             #[cfg(feature = "object-store")]
             url: url.map(ToOwned::to_owned),
         };

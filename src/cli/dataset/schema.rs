@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use ascend_trace_export::{DATASET_VERSION, dataset_schema};
 
+use super::dataset_store::DatasetStore;
 use super::files::cannot_write;
-use super::store::DatasetStore;
 
 const NAME: &str = "_schema.json";
 

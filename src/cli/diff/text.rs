@@ -3,7 +3,7 @@
 use ascend_trace_analysis::diff::{Amount, Change, Diff, Edit, Kind, Pair, Row, Summary, Verdict};
 use ascend_trace_recording::units::{duration, signed_duration};
 
-use crate::table::{TableRows, count};
+use crate::text_table::{TableRows, count};
 
 /// Changes that are listed of each pair, unless all rows are asked for.
 const LISTED: usize = 30;

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use ascend_trace_recording::units::duration;
 
 use crate::launch::Environment;
-use crate::table::TableRows;
+use crate::text_table::TableRows;
 use crate::unpack;
 
 /// Measured values in nanoseconds, by the names that the program gives them.

@@ -15,8 +15,8 @@ use ascend_trace_recording::{
 };
 
 use super::coverage::{self, LibraryCoverage};
-use crate::cli::head::DocumentHead;
-use crate::cli::trace::Completeness;
+use crate::cli::document_head::DocumentHead;
+use crate::cli::open_trace::Completeness;
 
 #[derive(Serialize)]
 pub(crate) struct InfoDocument {

@@ -6,8 +6,8 @@ use ascend_trace_recording::units::duration;
 use super::coverage::LibraryCoverage;
 use super::document::{DeviceInfo, InfoDocument, StreamInfo};
 use crate::cli::clocks;
-use crate::cli::trace::unusual_clock;
-use crate::table::{TableRows, TextTable, count, percent};
+use crate::cli::open_trace::unusual_clock;
+use crate::text_table::{TableRows, TextTable, count, percent};
 
 pub(crate) fn text(document: &InfoDocument) -> String {
     let mut text = head(document);

@@ -11,8 +11,8 @@ use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::rows::SessionRow;
 
 use super::reading;
-use crate::cli::trace::{self, LossCounts};
-use crate::cli::unreadable;
+use crate::cli::open_error;
+use crate::cli::open_trace::{self, LossCounts};
 
 /// A recording, as far as is known before its rows are read.
 pub(super) struct MergedRecording {
@@ -60,7 +60,7 @@ fn refuse_twice(files: &[PathBuf]) -> anyhow::Result<()> {
     for path in files {
         let shown = path.display();
         let metadata = fs::metadata(path);
-        let metadata = metadata.map_err(|error| unreadable::explained(path, error.into()))?;
+        let metadata = metadata.map_err(|error| open_error::explained(path, error.into()))?;
         if !metadata.is_file() {
             bail!("{shown} is not a file: name the files of recordings");
         }
@@ -84,7 +84,7 @@ fn refuse_copy(one: &MergedRecording, other: &MergedRecording) -> anyhow::Result
 }
 
 fn input(path: &Path) -> anyhow::Result<MergedRecording> {
-    let recording = trace::open_any(path)?;
+    let recording = open_trace::open_any(path)?;
     let things = recording.things();
     let session = things.session().clone();
     if !session.hosts.is_empty() {
@@ -108,7 +108,7 @@ fn input(path: &Path) -> anyhow::Result<MergedRecording> {
 /// Reads what alignment needs of each recording: one after another, so that one is in memory at a time.
 pub(super) fn collect(inputs: &mut [MergedRecording]) -> anyhow::Result<Vec<Recorded>> {
     let all = inputs.iter_mut().map(|input| {
-        let mut recording = trace::open_any(&input.path)?;
+        let mut recording = open_trace::open_any(&input.path)?;
         let collected = Collect::default().of_recording(&mut recording, Step::default(), |_| true);
         Ok(reading(collected, &input.path)?.unwrap_or_default())
     });

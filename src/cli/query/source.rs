@@ -15,7 +15,7 @@ use super::answer::{self, RowFormat};
 use super::interrupt::{QueryInterrupted, SignalGuard};
 use crate::cli::dataset::{self, ReadableTables};
 use crate::cli::export::progress::{ProgressLine, UnboundedLine};
-use crate::cli::trace;
+use crate::cli::open_trace;
 
 /// The columns that are folders.
 const PARTITIONS: [&str; 3] = ["run", "host", "rank"];
@@ -40,7 +40,7 @@ pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Resu
         .prefix("ascend-trace-query-")
         .tempdir_in(&place);
     let folder = folder.with_context(|| format!("no place for tables in {}", place.display()))?;
-    let mut recording = trace::open_any(data)?;
+    let mut recording = open_trace::open_any(data)?;
     let mut progress = ProgressLine::new("reading", "M calls and tasks");
     let written =
         dataset::write_tables(&mut recording, folder.path(), &tables, &mut |done, all| {
@@ -49,11 +49,11 @@ pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Resu
     drop(progress);
     interrupt.check()?;
     written?;
-    trace::check(&mut recording, args.strict)?;
-    trace::say_warnings(data, &recording);
+    open_trace::check(&mut recording, args.strict)?;
+    open_trace::say_warnings(data, &recording);
     let written = ReadableTables::folder(folder.path());
     ask(args, (&written, &tables), query, &interrupt)?;
-    Ok(trace::Completeness::of_recording(&recording).status(args.strict))
+    Ok(open_trace::Completeness::of_recording(&recording).status(args.strict))
 }
 
 fn ask(

@@ -8,7 +8,7 @@ use ascend_trace_recording::units::duration;
 
 use super::{ROWS, durations, or_dash, percent};
 use crate::cli::steps::verdict;
-use crate::table::{TableRows, TextTable, count};
+use crate::text_table::{TableRows, TextTable, count};
 
 /// Steps of a table, of which the longest are listed.
 const LONGEST: usize = 10;

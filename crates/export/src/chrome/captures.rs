@@ -4,8 +4,8 @@ use std::io;
 
 use super::output::EventOutput;
 use crate::ExportSource;
-use crate::facts::TraceFacts;
 use crate::fields::write_graph;
+use crate::trace_facts::TraceFacts;
 use crate::tracks::TrackLayout;
 
 pub(super) fn write(

@@ -5,7 +5,7 @@ use std::io;
 use super::meta::write_label;
 use super::output::EventOutput;
 use crate::ExportSource;
-use crate::labels::{CRITICAL, CRITICAL_PATH, piece_name};
+use crate::lane_labels::{CRITICAL, CRITICAL_PATH, piece_name};
 use crate::tracks::TrackLayout;
 
 pub(super) fn write(

@@ -11,7 +11,7 @@ use super::output::EventOutput;
 use crate::ExportSource;
 use crate::fields::{write_call, write_task};
 use crate::json::JsonText;
-use crate::labels::process_name;
+use crate::lane_labels::process_name;
 use crate::tracks::{ProcessNumbering, ProcessTrack, TrackLayout};
 
 /// A name and a category, which last as long as the part that is being written.

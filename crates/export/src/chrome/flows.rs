@@ -17,8 +17,8 @@ use ascend_trace_recording::{CallId, TaskId, Trace};
 use super::dialect::Dialect;
 use super::output::{EventOutput, EventPhase};
 use crate::ExportSource;
-use crate::release::arrives_early;
-use crate::release::drawn_end;
+use crate::dependency_end::arrives_early;
+use crate::dependency_end::drawn_end;
 use crate::tracks::{SliceTrack, TrackLayout, is_beside, is_waiter};
 
 /// Where one end of a flow may lie.

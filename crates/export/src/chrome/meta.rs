@@ -7,11 +7,11 @@ use ascend_trace_recording::Trace;
 use super::dialect::Dialect;
 use super::output::EventOutput;
 use crate::ExportSource;
-use crate::facts::TraceFacts;
 use crate::fields::write_recording;
-use crate::labels::{
+use crate::lane_labels::{
     RECORDED, RECORDING, numbered, parts_name, stalls_name, stream_name, thread_name,
 };
+use crate::trace_facts::TraceFacts;
 use crate::tracks::{ParallelTracks, SliceTrack, TrackLayout};
 
 /// The track of facts about a process as a whole.

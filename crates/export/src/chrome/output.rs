@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::by_name::ByName;
 use crate::json::JsonText;
-use crate::labels::UNNAMED;
+use crate::lane_labels::UNNAMED;
 use crate::tracks::SliceTrack;
 
 /// Bytes that are collected before they are handed on.

@@ -5,8 +5,8 @@ use std::io;
 use super::dialect::Dialect;
 use super::output::EventOutput;
 use crate::ExportSource;
-use crate::facts::TraceFacts;
 use crate::fields::write_step;
+use crate::trace_facts::TraceFacts;
 use crate::tracks::TrackLayout;
 
 pub(super) fn write(

@@ -8,8 +8,8 @@ use ascend_trace_recording::{StreamId, ThreadId};
 use super::dialect::Dialect;
 use super::output::EventOutput;
 use crate::ExportSource;
+use crate::dependency_end::drawn_end;
 use crate::fields::write_part;
-use crate::release::drawn_end;
 use crate::tracks::{TrackLayout, is_waiter};
 
 pub(super) fn write_calls(

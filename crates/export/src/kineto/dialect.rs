@@ -17,7 +17,7 @@ use crate::ExportSource;
 use crate::chrome::{Dialect, EventLabel, EventOutput};
 use crate::fields::{FieldWriter, write_call, write_task};
 use crate::json::JsonText;
-use crate::labels::{RECORDING, process_name};
+use crate::lane_labels::{RECORDING, process_name};
 use crate::tracks::{ProcessNumbering, ProcessTrack, TrackLayout};
 
 pub(super) struct KinetoDialect {

@@ -10,8 +10,8 @@ use ::parquet::errors::Result;
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-use super::words::WordColumn;
-use crate::tables::{CellValue, ColumnKind, TableCell, TableColumn as Source};
+use super::word_column::WordColumn;
+use crate::trace_tables::{CellValue, ColumnKind, TableCell, TableColumn as Source};
 
 /// The schema of a table; every cell may be null.
 pub(super) fn schema(columns: &[(&'static str, ColumnKind)]) -> Result<TypePtr> {

@@ -7,7 +7,7 @@ use super::meta::write_critical_track;
 use super::output::{EventPlace, PacketOutput};
 use super::sequences::SequenceOwner;
 use crate::ExportSource;
-use crate::labels::{CRITICAL, piece_name};
+use crate::lane_labels::{CRITICAL, piece_name};
 use crate::tracks::TrackLayout;
 
 pub(super) fn write(

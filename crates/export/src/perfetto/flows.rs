@@ -14,7 +14,7 @@ use ascend_trace_recording::{CallId, Task, TaskId, Trace};
 use super::fields::event::INSTANT;
 use super::output::{PacketOutput, TrackEvent};
 use crate::ExportSource;
-use crate::release::{arrives_early, drawn_end};
+use crate::dependency_end::{arrives_early, drawn_end};
 use crate::tracks::{SliceTrack, TrackLayout, is_waiter};
 
 /// The number of a flow: which two things it joins. Calls and tasks of one trace have numbers

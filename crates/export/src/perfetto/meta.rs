@@ -11,12 +11,12 @@ use super::output::{EventPlace, PacketOutput, TrackUuid};
 use super::sequences::SequenceOwner;
 use super::wire::MessageWriter;
 use crate::ExportSource;
-use crate::facts::TraceFacts;
 use crate::fields::write_recording as write_facts;
-use crate::labels::{
+use crate::lane_labels::{
     CRITICAL_PATH, RECORDED, RECORDING, numbered, parts_name, process_name, stalls_name,
     stream_name, thread_name,
 };
+use crate::trace_facts::TraceFacts;
 use crate::tracks::{ParallelTracks, SliceTrack, TrackLayout};
 
 const PROCESSES: u64 = 2 << 32;

@@ -9,7 +9,7 @@ use super::sequences::{PacketSequences, SequenceOwner};
 use super::wire::MessageWriter;
 use crate::ArgDetail;
 use crate::fields::{FieldName, FieldWriter};
-use crate::labels::UNNAMED;
+use crate::lane_labels::UNNAMED;
 use crate::tracks::SliceTrack;
 
 /// Bytes that are collected before they are handed on.

@@ -5,8 +5,8 @@ use std::io;
 use super::fields::event::{INSTANT, SLICE_BEGIN, SLICE_END};
 use super::output::PacketOutput;
 use crate::ExportSource;
-use crate::facts::TraceFacts;
 use crate::fields::write_step;
+use crate::trace_facts::TraceFacts;
 use crate::tracks::TrackLayout;
 
 /// The category of a range in a domain without a name.

@@ -11,8 +11,8 @@ use super::meta::uuid;
 use super::output::{EventPlace, PacketOutput};
 use super::sequences::SequenceOwner;
 use crate::ExportSource;
+use crate::dependency_end::drawn_end;
 use crate::fields::{write_call, write_part, write_task};
-use crate::release::drawn_end;
 use crate::tracks::{SliceTrack, TrackLayout, is_beside};
 use rustc_hash::FxHashMap;
 

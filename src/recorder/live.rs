@@ -10,12 +10,12 @@ use anyhow::Context;
 
 use ascend_trace_viewer::ViewOptions;
 
-use super::outlet::{beside, create_private};
+use super::report_output::{beside, create_private};
 use super::{EndedRecording, RunningProgram};
-use crate::launch::screen::ProgramTerminal;
+use crate::launch::program_terminal::ProgramTerminal;
 use crate::log::LogBook;
 use crate::output::{MessageHold, say, tell};
-use crate::viewing::{self, FileSource};
+use crate::view_source::{self, FileSource};
 use ascend_trace_collector::gauge::Gauge;
 
 /// Shows the trace while the program runs, and after that until the user has seen enough. The
@@ -87,7 +87,7 @@ fn show(
     let mut source = FileSource::recording(path, log.clone(), gauge)?;
     // A message would spoil the screen; it is printed when the screen is restored.
     let _hold = MessageHold::new();
-    viewing::show(
+    view_source::show(
         &mut source,
         ViewOptions {
             title,

@@ -7,7 +7,7 @@ use ascend_trace_recording::{StreamId, Task, Trace};
 
 use super::{TableColumn, TableWriter, write_table};
 use crate::ExportSource;
-use crate::facts::TraceFacts;
+use crate::trace_facts::TraceFacts;
 
 pub(super) struct ExportedNode<'s> {
     trace: &'s Trace,

@@ -13,11 +13,11 @@ use ascend_trace_recording::file::Lost;
 use ascend_trace_recording::{OpenError, Recording, TimeRange, Trace, Warning};
 use serde::Serialize;
 
-use super::unreadable;
+use super::open_error;
 use crate::error::INCOMPLETE;
 use crate::output::say;
-use crate::symbols;
-use crate::viewing::recorder;
+use crate::stack_symbols;
+use crate::view_source::writer_lock;
 
 /// Completeness of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,7 +142,7 @@ pub(crate) fn open_any(path: &Path) -> anyhow::Result<Recording> {
         Some(file) => opened(&descriptor_path(file)),
         None => opened(path),
     };
-    opened.map_err(|error| unreadable::explained(path, error))
+    opened.map_err(|error| open_error::explained(path, error))
 }
 
 /// As [`open_any`], of a file that is open already: it may have no name any more.
@@ -155,7 +155,7 @@ fn opened(path: &Path) -> Result<Recording, OpenError> {
     settle(path, &mut recording)?;
     // For a growing recording, this is its present state.
     recording.close()?;
-    recording.set_symbols(symbols::of_this_machine());
+    recording.set_symbols(stack_symbols::of_this_machine());
     Ok(recording)
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn settle(path: &Path, recording: &mut Recording) -> Result<(), OpenE
     if recording.complete() {
         return Ok(());
     }
-    let growing = recorder::is_writing(path);
+    let growing = writer_lock::is_writing(path);
     recording.set_growing(growing);
     if !growing {
         recording.poll()?;

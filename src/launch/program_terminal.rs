@@ -16,8 +16,8 @@ use pty_process::blocking::{Pts, Pty};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::LaunchPlan;
-use super::keeper;
-use super::started::StartedProgram;
+use super::started_program::StartedProgram;
+use super::terminal_keeper;
 use crate::log::LogBook;
 
 /// How long the reader waits for output before it looks whether the program has ended.
@@ -82,7 +82,8 @@ impl ProgramTerminal {
         drop((report, ends));
         let numbers = copies.each_ref().map(AsRawFd::as_raw_fd);
         let variables = launch.environment.variables();
-        let mut command = keeper::command(numbers, variables, &launch.program, &launch.words);
+        let mut command =
+            terminal_keeper::command(numbers, variables, &launch.program, &launch.words);
         hand_on(&mut command, ClosedStreams::Replaced);
         let mut command = pty_process::blocking::Command::from(command);
         command = command.stdin(if io::stdin().is_terminal() {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::trace::{Completeness, LossCounts};
+use super::open_trace::{Completeness, LossCounts};
 
 /// Completeness of a document's recordings.
 #[derive(Clone, Debug, Serialize)]

@@ -9,7 +9,7 @@ use ascend_trace_recording::Recording;
 use super::add::{self, AddError};
 use super::files::UnfinishedFiles;
 use super::folder::DatasetFolder;
-use super::place::{PartitionPath, plain};
+use super::partition_path::{PartitionPath, plain};
 
 /// Writes the tables of these names into a folder.
 pub(crate) fn write_tables(

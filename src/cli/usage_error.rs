@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::args::{self, first_word};
-use super::guess::near;
+use super::meant_command::near;
 
 /// The line.
 pub(super) fn text(error: &clap::Error, words: &[OsString]) -> String {

@@ -17,7 +17,7 @@ use ascend_trace_export::{ExportSource, Exporter, SingleFile, Step, WantedPart, 
 use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_viewer::{self as viewer, JobNews, JobProgress};
 
-use crate::symbols;
+use crate::stack_symbols;
 
 /// Calls and tasks of a range that is exported: all of it is in memory meanwhile.
 const MOST: u64 = 10_000_000;
@@ -170,7 +170,7 @@ impl ExportThread {
     fn export(&self, writer: &mut dyn Write) -> anyhow::Result<()> {
         let mut recording = Recording::open(&self.trace, |_, _| !self.is_stopped())?;
         recording.close()?;
-        recording.set_symbols(symbols::of_this_machine());
+        recording.set_symbols(stack_symbols::of_this_machine());
         let sink = &mut SingleFile::new(writer);
         let Some(range) = self.range else {
             let mut told = Instant::now();

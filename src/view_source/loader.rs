@@ -9,7 +9,7 @@ use anyhow::Context;
 use ascend_trace_recording::{OpenError, TimeRange, Trace, Warning};
 use ascend_trace_viewer::{BackgroundQuery, DerivedData, JobNews, RecordingOverview};
 
-use super::mail::{Inbox, LoadedPart};
+use super::inbox::{Inbox, LoadedPart};
 use super::reader::{PartReader, ReaderInput};
 
 /// A short recording has nearly always been read after this: then the first picture shows it.

@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use ascend_trace_format::session::SESSION_VARIABLE;
 use ascend_trace_ring::maker;
 
-use crate::launch::keeper;
+use crate::launch::terminal_keeper;
 use crate::processes::{maps, place, status};
 
 /// Suffix of the name of a removed file.
@@ -104,7 +104,7 @@ fn kept_by(pid: u32) -> Option<u32> {
     let words = fs::read(place(pid, "cmdline")).ok()?;
     let word = words.split(|byte| *byte == 0).nth(1)?;
     let parent = || status(pid, "PPid")?.parse().ok();
-    (word == keeper::WORD.as_bytes()).then(parent)?
+    (word == terminal_keeper::WORD.as_bytes()).then(parent)?
 }
 
 /// The numbers of a process's open files, the lowest first.

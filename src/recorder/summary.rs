@@ -8,11 +8,11 @@ use std::os::unix::process::ExitStatusExt;
 use ascend_trace_format::session::Timing;
 use ascend_trace_recording::units::bytes;
 
-use super::{EndedRecording, RecordOptions, nested, silence};
+use super::{EndedRecording, RecordOptions, missing_calls, nested};
 use crate::launch::LaunchPlan;
 use crate::launch::elf::ProgramFile;
 use crate::quote::quoted_path;
-use crate::table::{count, percent};
+use crate::text_table::{count, percent};
 use ascend_trace_collector::{RecordingCounts, RecordingOutcome};
 
 /// An ended recording, and facts from before its begin.
@@ -73,7 +73,7 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
             lines.push(SummaryLine::Fact(text));
         }
     } else if counts.lost_calls + counts.unreadable == 0 && outcome.stored.is_some() {
-        let reasons = silence::explained(recorded);
+        let reasons = missing_calls::explained(recorded);
         lines.extend(reasons.into_iter().map(SummaryLine::Problem));
     }
     lines

@@ -6,9 +6,9 @@ use anyhow::bail;
 use ascend_trace_viewer::{ViewOptions, ViewOutcome};
 
 use super::comparing::RunningComparison;
-use super::whole::WholeCheck;
-use super::{FileSource, file_first, recorder, wishes};
-use crate::cli::trace::Completeness;
+use super::whole_check::WholeCheck;
+use super::{FileSource, file_first, wishes, writer_lock};
+use crate::cli::open_trace::Completeness;
 use crate::output::say;
 
 /// Shows two files until the user has seen enough; `by` picks out the ranges that are steps. Returns the signal that ended
@@ -21,7 +21,7 @@ pub(crate) fn view_two(
     let [a, b] = paths;
     let mut sources = [FileSource::open(a)?, FileSource::open(b)?];
     for path in paths {
-        if recorder::is_held(path) == Some(true) {
+        if writer_lock::is_held(path) == Some(true) {
             bail!(
                 "{} is still being recorded: two recordings in one view must have ended",
                 path.display()

@@ -2,13 +2,13 @@
 
 mod description;
 mod live;
+mod missing_calls;
 mod nested;
-mod outlet;
+mod report_output;
 mod reporter;
-mod rest;
-mod silence;
 mod standstill;
 mod summary;
+mod surviving_processes;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ use ascend_trace_ring::Arena;
 
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::elf::{self, ProgramFile};
-use crate::launch::screen::ProgramTerminal;
+use crate::launch::program_terminal::ProgramTerminal;
 use crate::launch::signals::SignalRelay;
 use crate::launch::{
-    Environment, LaunchPlan, ProgramExit, StartedProgram, check, lookup, status_of,
+    Environment, LaunchPlan, ProgramExit, StartedProgram, find_program, preflight, status_of,
 };
 use crate::metrics::{self, Metrics, MetricsEndpoint};
 use crate::output::{detail, say, tell};
@@ -93,8 +93,8 @@ pub(crate) struct RecordResult {
 pub(crate) fn record(plan: &RecordOptions) -> Result<RecordResult, Failure> {
     let clock = TickClock::start();
     let name = plan.words.first().cloned().unwrap_or_default();
-    let program = lookup::find(&name, std::env::var_os("PATH").as_deref())?;
-    let kind = check::check(&program)?;
+    let program = find_program::find(&name, std::env::var_os("PATH").as_deref())?;
+    let kind = preflight::check(&program)?;
     // An address that cannot be had is said before anything is made.
     let endpoint = plan.metrics.as_ref().map(MetricsEndpoint::open).transpose();
     let endpoint = endpoint.or_status(TOOL_FAILED)?;
@@ -366,7 +366,7 @@ impl RunningProgram {
         };
         let status = status_of(exit.status);
         if let Some(session) = &self.wait_for {
-            rest::wait(session, &self.relay);
+            surviving_processes::wait(session, &self.relay);
         }
         let path = self.path.clone();
         // The status is the program's, for any result of the recording.

@@ -22,7 +22,7 @@ use ascend_trace_handover::{ClosedStreams, adopt, announce, hand_on_to, ignore, 
 use rustix::process::Pid;
 use signal_hook::consts::{SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU};
 
-use super::started::ProgramExit;
+use super::started_program::ProgramExit;
 use crate::error::TOOL_FAILED;
 use crate::log::LogBook;
 

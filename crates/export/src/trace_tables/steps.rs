@@ -7,7 +7,7 @@ use ascend_trace_recording::{Thread, ThreadId};
 
 use super::{TableColumn, TableWriter, write_table};
 use crate::ExportSource;
-use crate::facts::TraceFacts;
+use crate::trace_facts::TraceFacts;
 
 pub(super) fn columns<'s>() -> Vec<TableColumn<'s, &'s StepStats>> {
     vec![

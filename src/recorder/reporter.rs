@@ -19,12 +19,12 @@ use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_collector::gauge::{FailedCall, Gauge};
 use ascend_trace_recording::units::duration;
 
-use super::outlet::ReportOutput;
+use super::report_output::ReportOutput;
 use super::standstill::{DueReport, StandstillWatch};
-use crate::cli::trace;
+use crate::cli::open_trace;
 use crate::hang;
 use crate::output::say;
-use crate::viewing::step_back;
+use crate::view_source::step_back;
 
 /// Records of this age are in the file.
 const FLUSHED: Duration = Duration::from_millis(200);
@@ -215,8 +215,8 @@ impl ReporterState {
             Some(at) => is_asked && at.elapsed() < PATIENCE,
         };
         let now = Some(hang::now());
-        let mut recording = trace::open_held(file)?;
-        let begin = trace::begin(&recording);
+        let mut recording = open_trace::open_held(file)?;
+        let begin = open_trace::begin(&recording);
         let hangs = hang::fold(&recording, now);
         let report = hangs.of_recording(&mut recording, Step::default(), |_| goes_on());
         Ok(report

@@ -6,7 +6,7 @@ use ascend_trace_format::session::SESSION_VARIABLE;
 use ascend_trace_ring::NestedRecorder;
 
 use crate::quote::quoted_path;
-use crate::table::count;
+use crate::text_table::count;
 
 /// Traces that are named.
 const NAMED: usize = 3;

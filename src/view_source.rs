@@ -4,15 +4,15 @@ mod bookmarks;
 mod comparing;
 mod config;
 mod exporting;
+mod inbox;
 mod loader;
-mod mail;
-mod pace;
+mod pair;
+mod poll_pace;
 mod reader;
-pub(crate) mod recorder;
 #[cfg(test)]
 mod tests;
-mod two;
-mod whole;
+mod whole_check;
+pub(crate) mod writer_lock;
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -28,16 +28,16 @@ use ascend_trace_viewer::{
     RecordingState, SourceProgress, TraceSource, ViewOptions, ViewOutcome,
 };
 
-use crate::cli::trace::{Completeness, open_any};
-use crate::cli::unreadable;
+use crate::cli::open_error;
+use crate::cli::open_trace::{Completeness, open_any};
 use crate::log::LogBook;
 use crate::output::{manner, say, take_notice};
 use ascend_trace_collector::gauge::{self as collector, Gauge};
 use exporting::RunningExport;
 use loader::PartLoader;
-pub(crate) use pace::step_back;
-pub(crate) use two::view_two;
-use whole::WholeCheck;
+pub(crate) use pair::view_two;
+pub(crate) use poll_pace::step_back;
+use whole_check::WholeCheck;
 
 /// A lag that was measured earlier says nothing about now.
 const RECENT: Duration = Duration::from_secs(1);
@@ -83,7 +83,7 @@ impl FileSource {
     }
 
     fn start(path: &Path, log: Option<LogBook>, gauge: Option<Arc<Gauge>>) -> anyhow::Result<Self> {
-        recognise(path).map_err(|error| unreadable::explained(path, error))?;
+        recognise(path).map_err(|error| open_error::explained(path, error))?;
         Ok(Self {
             loader: PartLoader::start(path.to_owned(), gauge.is_some())?,
             log,
@@ -106,7 +106,7 @@ impl FileSource {
             };
         }
         let ended = self.loader.ended().is_some() || self.trace().end().is_some();
-        let growing = !ended && recorder::is_writing(&self.file);
+        let growing = !ended && writer_lock::is_writing(&self.file);
         if !ended && !growing {
             // The recorder may have ended it since it was read.
             if let Ok(recording) = open_any(&self.file) {
@@ -138,7 +138,7 @@ impl FileSource {
         match self.loader.ended() {
             Some(Some(status)) => RecordingState::Ended { status },
             Some(None) => RecordingState::Stopped,
-            None if self.gauge.is_none() && recorder::is_gone(&self.file) => {
+            None if self.gauge.is_none() && writer_lock::is_gone(&self.file) => {
                 RecordingState::Stopped
             }
             None => RecordingState::Running,
@@ -313,7 +313,7 @@ fn file_first(paths: &[&Path]) -> anyhow::Result<()> {
     for path in paths {
         let opened = ascend_trace_recording::Recording::open(path, |_, _| false);
         if let Err(error @ (OpenError::Empty | OpenError::Short(_))) = opened {
-            return Err(unreadable::explained(path, error));
+            return Err(open_error::explained(path, error));
         }
     }
     Ok(())

@@ -9,11 +9,11 @@ use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::{OpenError, Recording, Summary, TimeRange, Trace};
 use ascend_trace_viewer::{BackgroundQuery, DerivedData, JobNews, LoadedExtent, RecordingOverview};
 
+use super::inbox::{Inbox, LoadedPart};
 use super::loader::{LoadRequest, RequestSlot};
-use super::mail::{Inbox, LoadedPart};
-use super::pace::{IDLE_TICK, PollPace, TICK, UNTIL_ASKED, step_back};
-use super::recorder;
-use crate::symbols;
+use super::poll_pace::{IDLE_TICK, PollPace, TICK, UNTIL_ASKED, step_back};
+use super::writer_lock;
+use crate::stack_symbols;
 
 /// Calls and tasks that are read one by one; where there are more, sums are shown.
 const MOST: u64 = 150_000;
@@ -84,7 +84,7 @@ impl PartReader {
 
     /// Whether the recording has ended, or stopped short, as it seems.
     fn is_final(&self, recording: &Recording) -> bool {
-        recording.complete() || self.may_rest.as_deref().is_some_and(recorder::is_gone)
+        recording.complete() || self.may_rest.as_deref().is_some_and(writer_lock::is_gone)
     }
 
     fn open(&self, path: &Path) -> Result<Recording, OpenError> {
@@ -103,7 +103,7 @@ impl PartReader {
             }
             !self.wishes.now().stop
         })?;
-        recording.set_symbols_ahead(symbols::of_this_machine());
+        recording.set_symbols_ahead(stack_symbols::of_this_machine());
         recording.find_call_sites();
         Ok(recording)
     }

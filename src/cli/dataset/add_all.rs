@@ -8,7 +8,7 @@ use std::thread;
 
 use super::AddArgs;
 use super::add::{AddError, AddResult, AddTarget};
-use super::store::DatasetStore;
+use super::dataset_store::DatasetStore;
 use crate::error::{INCOMPLETE, TROUBLE};
 use crate::output::{say, tell};
 

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 
-use crate::table::TableRows;
+use crate::text_table::TableRows;
 
 /// A query.
 #[derive(Clone, Copy, Debug)]

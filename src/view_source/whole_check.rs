@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use ascend_trace_recording::Recording;
 
-use crate::cli::trace::{Completeness, settle};
+use crate::cli::open_trace::{Completeness, settle};
 
 /// A file that is read through on a separate thread.
 pub(super) struct WholeCheck {

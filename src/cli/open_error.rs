@@ -7,7 +7,7 @@ use anyhow::{Error, anyhow};
 
 use ascend_trace_recording::OpenError;
 
-use super::guess::EXTENSION;
+use super::meant_command::EXTENSION;
 
 /// The error with the file's name and what to do.
 pub(crate) fn explained(path: &Path, error: OpenError) -> Error {

@@ -29,7 +29,7 @@ use ascend_trace_analysis::Needs;
 use ascend_trace_analysis::align::{Collect, Recorded};
 use ascend_trace_analysis::checks::Findings;
 
-use crate::facts::TraceFacts;
+use crate::trace_facts::TraceFacts;
 use crate::{ExportError, ExportPass, ExportSink, ExportSource};
 
 pub(crate) use cell::{CellValue, TableCell};

@@ -11,8 +11,8 @@ use ascend_trace_analysis::{Fold, Needs, Step, Windows};
 use ascend_trace_recording::Recording;
 use ascend_trace_viewer::{ComparisonResult, TraceComparer};
 
-use super::pace::step_back;
-use crate::cli::by::StepChoice;
+use super::poll_pace::step_back;
+use crate::cli::step_choice::StepChoice;
 
 /// A comparison under way. It ends with the process if the user leaves before.
 pub(super) struct RunningComparison {

@@ -8,7 +8,7 @@ use ascend_trace_analysis as analysis;
 use ascend_trace_analysis::graphs::Outcome;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{Counter, LogState};
-use ascend_trace_recording::recording::Counts;
+use ascend_trace_recording::recording::FileCounts;
 use ascend_trace_recording::rows::{LogRow, SessionRow};
 use ascend_trace_recording::{
     OpenError, ProcessId, Recording, StreamId, ThreadId, TimeRange, Trace,
@@ -296,7 +296,7 @@ fn cost(trace: &Trace) -> Cost {
 /// Counts and graphs: of a trace in memory, or of a recording.
 pub(super) struct Facts {
     pub(super) span: Option<TimeRange>,
-    pub(super) counts: Counts,
+    pub(super) counts: FileCounts,
     pub(super) graphs: Graphs,
     /// What two sources of times say of the same tasks.
     compared: Vec<analysis::log::Comparison>,
@@ -328,7 +328,7 @@ impl Facts {
         let replays = graphs.all().iter().map(|graph| graph.replays.len() as u64);
         Self {
             span: trace.span(),
-            counts: Counts::of(trace),
+            counts: FileCounts::of(trace),
             graphs: Graphs::of(trace, &graphs, replays.sum()),
             compared: analysis::log::compare(trace),
         }
@@ -371,7 +371,7 @@ impl Document {
     }
 }
 
-fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
+fn processes(trace: &Trace, counts: &FileCounts) -> Vec<Process> {
     let numbered = (0..).map(ProcessId).zip(trace.processes());
     numbered
         .map(|(id, process)| {
@@ -429,7 +429,7 @@ fn devices(trace: &Trace) -> Vec<Device> {
         .collect()
 }
 
-fn streams(trace: &Trace, counts: &Counts) -> Vec<Stream> {
+fn streams(trace: &Trace, counts: &FileCounts) -> Vec<Stream> {
     let numbered = (0..).map(StreamId).zip(trace.streams());
     let rows = numbered.map(|(id, stream)| {
         let (tasks, timed) = counts.streams.get(&id).copied().unwrap_or_default();
@@ -473,7 +473,7 @@ impl Graphs {
     }
 }
 
-fn calls(trace: &Trace, counts: &Counts) -> Calls {
+fn calls(trace: &Trace, counts: &FileCounts) -> Calls {
     let called = trace.functions().iter().zip(&counts.functions);
     let called = called.filter(|(_, count)| **count > 0);
     Calls {
@@ -488,7 +488,7 @@ fn calls(trace: &Trace, counts: &Counts) -> Calls {
     }
 }
 
-fn tasks(counts: &Counts) -> Tasks {
+fn tasks(counts: &FileCounts) -> Tasks {
     let kinds = counts.kinds.iter();
     let untimed = counts.untimed.iter().map(|(reason, count)| {
         // Not read yet: the recording goes on, or was stopped short.

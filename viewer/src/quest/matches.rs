@@ -1,6 +1,6 @@
 //! The next match of a question in all of a recording.
 
-use ascend_trace_recording::recording::{Answer, Towards, WindowError};
+use ascend_trace_recording::recording::{SearchDirection, SearchResult, WindowError};
 use ascend_trace_recording::{FunctionId, Recording, TimeRange, Trace};
 
 use crate::search::{Match, Search, all_in};
@@ -41,25 +41,30 @@ impl MatchQuest {
             )?;
             course.next = next;
             match answer {
-                Answer::Found(found) => {
+                SearchResult::Found(found) => {
                     self.found = Some(found);
                     return Ok(true);
                 }
-                Answer::Stopped => return Ok(is_round),
-                Answer::Nothing if course.wrap() => {}
-                Answer::Nothing => return Ok(true),
+                SearchResult::Stopped => return Ok(is_round),
+                SearchResult::Nothing if course.wrap() => {}
+                SearchResult::Nothing => return Ok(true),
             }
         }
     }
 }
 
 /// The first match that begins in a range, or the last one towards earlier times.
-fn find(trace: &Trace, search: &Search, range: TimeRange, towards: Towards) -> Option<Found> {
+fn find(
+    trace: &Trace,
+    search: &Search,
+    range: TimeRange,
+    towards: SearchDirection,
+) -> Option<Found> {
     let all = all_in(trace, range).filter(|it| search.is_match(trace, *it));
     let key = |it: &Match| (it.begin(trace), *it);
     let found = match towards {
-        Towards::Later => all.min_by_key(key),
-        Towards::Earlier => all.max_by_key(key),
+        SearchDirection::Later => all.min_by_key(key),
+        SearchDirection::Earlier => all.max_by_key(key),
     };
     Found::of_match(trace, found?)
 }

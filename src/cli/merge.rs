@@ -11,7 +11,7 @@ use anyhow::{Context, Error};
 
 use ascend_trace_analysis::align::{Alignment, Recorded, align};
 use ascend_trace_recording::Warning;
-use ascend_trace_recording::file::{Lost, MergeError, MergeInput, merge};
+use ascend_trace_recording::file::{LostContent, MergeError, MergeInput, merge};
 
 use super::args::MergeArgs;
 use super::clocks;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<u8> {
         if condition.growing {
             let rest = Warning {
                 offset: 0,
-                lost: Lost::Rest,
+                lost: LostContent::Rest,
             };
             say(format!("{}: {rest}", input.path.display()));
         }

@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use ascend_trace_analysis::part::{Streams, part_of};
 use ascend_trace_analysis::{Fold, Step};
-use ascend_trace_recording::file::Lost;
+use ascend_trace_recording::file::LostContent;
 use ascend_trace_recording::{OpenError, Recording, TimeRange, Trace, Warning};
 use serde::Serialize;
 
@@ -77,7 +77,9 @@ impl Completeness {
             damage: damage.map(Warning::to_string).collect(),
             damaged_inside: inside.count(),
             ended: trace.end().is_some(),
-            growing: warnings.iter().any(|warning| warning.lost == Lost::Rest),
+            growing: warnings
+                .iter()
+                .any(|warning| warning.lost == LostContent::Rest),
             lost: LossCounts::of(trace),
         }
     }
@@ -210,12 +212,7 @@ pub(crate) fn begin(recording: &Recording) -> i64 {
 fn spooled(pipe: &Path) -> anyhow::Result<File> {
     let mut pipe = File::open(pipe)?;
     let folder = std::env::temp_dir();
-    let context = || {
-        format!(
-            "cannot keep what comes through the pipe in {}",
-            folder.display()
-        )
-    };
+    let context = || format!("cannot keep the data of the pipe in {}", folder.display());
     let mut file = unnamed(&folder).with_context(context)?;
     std::io::copy(&mut pipe, &mut file).with_context(context)?;
     Ok(file)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use ascend_trace_analysis::stalls::IDLE_FLOOR_NS;
 use ascend_trace_recording::CallId;
 use ascend_trace_testkit::oracle;
-use ascend_trace_testkit::scenario::{Cause, Expected, SOFT, Scenario};
+use ascend_trace_testkit::scenario::{ExpectedCause, ExpectedReason, SOFT, Scenario};
 use ascend_trace_testkit::whole::opened;
 
 use crate::support::compile::built;
@@ -177,26 +177,26 @@ impl<'t> Played<'t> {
 /// Compares one expectation with the trace. Returns whether the arranged cause occurred: the machine
 /// can have stopped the host at any place, which makes it late.
 #[track_caller]
-fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
+fn judge(played: &Played<'_>, ExpectedCause { call, cause }: ExpectedCause) -> bool {
     if played.is_blind(call) {
         return false;
     }
     let stall = played.stall(call);
     let found = stall.map_or("", |stall| stall.text("cause"));
     match cause {
-        Cause::EventWait { record, root } => judge_wait(played, call, record, root),
-        Cause::NoWait => {
+        ExpectedReason::EventWait { record, root } => judge_wait(played, call, record, root),
+        ExpectedReason::NoWait => {
             assert_ne!(found, "event-wait", "{stall:?}");
             true
         }
-        Cause::Callback => {
+        ExpectedReason::Callback => {
             // A function with an end before its begin takes no time.
             let (begin, end) = played.true_time(call);
             let is_long = end - begin > played.leeway([call; 3]);
             assert!(!is_long || found == "callback", "{stall:?}");
             is_long
         }
-        Cause::Drained => {
+        ExpectedReason::Drained => {
             assert_eq!(found, "drained", "{stall:?}");
             true
         }
@@ -211,7 +211,9 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
             assert!(own * 2 >= length * 3 / 4, "{stall:?}");
             false
         }
-        Cause::HostLate | Cause::HostBlocked { .. } | Cause::QueueFull { .. } => {
+        ExpectedReason::HostLate
+        | ExpectedReason::HostBlocked { .. }
+        | ExpectedReason::QueueFull { .. } => {
             let since = played.done_before(call);
             let submitted = played.calls[call].number("begin_ns");
             let held_up = played.held_up(since, call);
@@ -232,14 +234,14 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
                 false => kinds[first],
             };
             let arranged = match cause {
-                Cause::HostLate => "host-late",
-                Cause::HostBlocked { .. } => "host-blocked",
+                ExpectedReason::HostLate => "host-late",
+                ExpectedReason::HostBlocked { .. } => "host-blocked",
                 _ => "queue-full",
             };
             let is_of_host = found == "host-late" || kinds.contains(&found);
             let is_as_told = found == expected || close && is_of_host;
             assert!(is_as_told, "{expected}, {held_up:?} of {length}: {stall:?}");
-            if let (Cause::HostBlocked { call }, "host-blocked") = (cause, found) {
+            if let (ExpectedReason::HostBlocked { call }, "host-blocked") = (cause, found) {
                 let blamed = stall.and_then(|stall| stall.maybe("blamed_call"));
                 assert_eq!(blamed, Some(played.number(call)), "{stall:?}");
             }

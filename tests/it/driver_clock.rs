@@ -3,7 +3,7 @@
 
 use ascend_trace_format::api::AnchorSource;
 use ascend_trace_recording::Trace;
-use ascend_trace_recording::file::Contents;
+use ascend_trace_recording::file::FileContents;
 use ascend_trace_recording::rows::{AnchorRow, Row};
 use ascend_trace_testkit::whole::from_rows;
 use serde_json::Value;
@@ -28,14 +28,14 @@ fn record(soft: &str, tasks: usize) -> Recording {
         .traced()
 }
 
-fn contents(recording: &Recording) -> Contents {
+fn contents(recording: &Recording) -> FileContents {
     let file = std::fs::File::open(recording.trace()).unwrap();
     let (contents, warnings) = ascend_trace_recording::file::read(file).unwrap();
     assert_eq!(warnings, []);
     contents
 }
 
-fn driver_rows(contents: &Contents) -> Vec<AnchorRow> {
+fn driver_rows(contents: &FileContents) -> Vec<AnchorRow> {
     let rows = contents.rows.iter().filter_map(|row| match row {
         Row::Anchor(row) if row.source == AnchorSource::Driver as u8 => Some(*row),
         _ => None,

@@ -6,7 +6,7 @@ mod joins;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::record::{Counter, LogState};
-use ascend_trace_recording::file::Contents;
+use ascend_trace_recording::file::FileContents;
 use ascend_trace_recording::rows::{ActivityRow, LogRow, Row};
 
 use crate::support::accuracy::Accuracy;
@@ -28,14 +28,14 @@ fn phases(timing: &str, soft: &str) -> Recording {
     phases.soft(&soft).options(&["--timing", timing]).compared()
 }
 
-fn contents(recording: &Recording) -> Contents {
+fn contents(recording: &Recording) -> FileContents {
     let file = std::fs::File::open(recording.trace()).unwrap();
     let (contents, warnings) = ascend_trace_recording::file::read(file).unwrap();
     assert_eq!(warnings, []);
     contents
 }
 
-fn counter(contents: &Contents, what: Counter) -> u64 {
+fn counter(contents: &FileContents, what: Counter) -> u64 {
     let values = contents.rows.iter().filter_map(|row| match row {
         Row::Counter(row) if row.what == u16::from(what.code()) => Some(row.value),
         _ => None,
@@ -43,13 +43,13 @@ fn counter(contents: &Contents, what: Counter) -> u64 {
     values.max().unwrap_or(0)
 }
 
-fn logs(contents: &Contents) -> Vec<LogRow> {
+fn logs(contents: &FileContents) -> Vec<LogRow> {
     let rows = contents.rows.iter();
     rows.filter_map(|row| <&LogRow>::try_from(row).ok().copied())
         .collect()
 }
 
-fn activities(contents: &Contents) -> Vec<ActivityRow> {
+fn activities(contents: &FileContents) -> Vec<ActivityRow> {
     let rows = contents.rows.iter();
     rows.filter_map(|row| <&ActivityRow>::try_from(row).ok().copied())
         .collect()

@@ -6,14 +6,14 @@ pub(crate) mod jobs;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use ascend_trace_testkit::cluster::Job;
+use ascend_trace_testkit::cluster::ClusterJob;
 use serde_json::Value;
 
 use crate::support::{Outcome, run, tool};
 use jobs::Recorded;
 
 /// A job of two hosts.
-pub(crate) const SMALL: Job = Job {
+pub(crate) const SMALL: ClusterJob = ClusterJob {
     hosts: 2,
     ranks: 2,
     steps: 60,
@@ -139,7 +139,7 @@ fn communicators_of_one_size_are_told_apart() {
 /// The collectives of all ranks together, and who came last to them.
 #[test]
 fn waits_name_the_late_rank() {
-    let job = Job {
+    let job = ClusterJob {
         slow_rank: Some(3),
         ..SMALL
     };
@@ -182,7 +182,7 @@ fn of_two_recorded_programs_the_late_one_is_named() {
 
 #[test]
 fn refusals_say_what_to_do() {
-    let recorded = Recorded::new(Job { steps: 5, ..SMALL });
+    let recorded = Recorded::new(ClusterJob { steps: 5, ..SMALL });
     let merged = recorded.path("merged.atrace");
     let [first, second] = [0, 1].map(|it| recorded.files[it].clone());
     let refused = |files: &[PathBuf], what: &str| {
@@ -271,27 +271,27 @@ fn what_is_sound_of_damaged_and_unfinished_files_is_merged() {
 }
 
 /// The planted rank of a job comes out first. The full size takes a few minutes.
-fn culprits_come_out_first(size: Job) {
-    let job = |job: Job| {
+fn culprits_come_out_first(size: ClusterJob) {
+    let job = |job: ClusterJob| {
         let recorded = Recorded::new(job);
         let merged = recorded.path("merged.atrace");
         merge(&recorded.files, &merged, &[]).expect(0);
         (recorded, merged)
     };
     let last = size.all_ranks() - 1;
-    let (_kept, merged) = job(Job {
+    let (_kept, merged) = job(ClusterJob {
         slow_rank: Some(last),
         ..size
     });
     assert_eq!(jobs::rank_of_path(&merged, "computing"), last as u64);
-    let (_kept, merged) = job(Job {
+    let (_kept, merged) = job(ClusterJob {
         slow_link: Some(1),
         ..size
     });
     let rank = jobs::rank_of_path(&merged, "communication") as usize;
     assert_eq!(size.host(rank), 1);
     let slow = size.steps / 2;
-    let (_kept, merged) = job(Job {
+    let (_kept, merged) = job(ClusterJob {
         slow_step: Some(slow),
         ..size
     });
@@ -303,7 +303,7 @@ fn culprits_come_out_first(size: Job) {
 
 #[test]
 fn what_is_planted_in_a_cluster_comes_out_first() {
-    culprits_come_out_first(Job {
+    culprits_come_out_first(ClusterJob {
         hosts: 4,
         ranks: 2,
         steps: 80,
@@ -314,7 +314,7 @@ fn what_is_planted_in_a_cluster_comes_out_first() {
 #[test]
 #[ignore = "64 ranks on 8 hosts, 1,000 steps: minutes"]
 fn what_is_planted_in_a_large_cluster_comes_out_first() {
-    culprits_come_out_first(Job {
+    culprits_come_out_first(ClusterJob {
         hosts: 8,
         ranks: 8,
         steps: 1_000,

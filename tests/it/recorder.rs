@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use ascend_trace_recording::Trace;
-use ascend_trace_recording::file::{self, Lost};
+use ascend_trace_recording::file::{self, LostContent};
 use ascend_trace_testkit::whole::opened;
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 
@@ -163,7 +163,7 @@ fn a_program_outlives_the_tool() {
     assert_eq!(waiting.rest(), format!("made {}\n", 2 * CALLS));
     let (_, warnings) = opened(folder.path().join("t.atrace")).unwrap();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert_eq!(warnings[0].lost, Lost::End);
+    assert_eq!(warnings[0].lost, LostContent::End);
 }
 
 fn finish_killed(child: &mut Child) {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::StreamStats;
-use ascend_trace_recording::recording::Counts;
+use ascend_trace_recording::recording::FileCounts;
 use ascend_trace_recording::{Recording, StreamId, ThreadId, Trace};
 use ascend_trace_testkit::whole::opened;
 
@@ -41,7 +41,7 @@ fn worst(trace: &Trace) -> i64 {
 /// Results of `info`.
 #[track_caller]
 fn same_info(whole: &Trace, archive: &mut Recording, what: &str) {
-    assert_eq!(archive.counts(), Counts::of(whole), "{what}");
+    assert_eq!(archive.counts(), FileCounts::of(whole), "{what}");
     assert_eq!(archive.things().losses(), whole.losses(), "{what}");
     assert_eq!(archive.things().end(), whole.end(), "{what}");
     assert_eq!(archive.span().is_some(), whole.span().is_some(), "{what}");
@@ -178,7 +178,7 @@ fn damaged(bytes: &[u8], path: &Path, what: &str) {
         std::fs::write(path, &bytes).unwrap();
         let (whole, mut archive) = open(path);
         let what = format!("{what}, damaged at {place}");
-        let (found, expected) = (archive.counts(), Counts::of(&whole));
+        let (found, expected) = (archive.counts(), FileCounts::of(&whole));
         assert_eq!(found.functions, expected.functions, "{what}");
         assert_eq!(sizes(&found.threads), sizes(&expected.threads), "{what}");
         assert_eq!(

@@ -10,7 +10,7 @@ mod next_match;
 mod stalls;
 mod statistics;
 
-use ascend_trace_recording::recording::{Towards, WindowError};
+use ascend_trace_recording::recording::{SearchDirection, WindowError};
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 
 pub(crate) use blames::BlameQuery;
@@ -59,7 +59,7 @@ pub(crate) enum QueryKind {
 /// Where a quest is, and where it may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueryCourse {
-    pub(crate) towards: Towards,
+    pub(crate) towards: SearchDirection,
     /// The timestamp where it began.
     pub(crate) begun: i64,
     /// The timestamp where it continues.
@@ -73,8 +73,8 @@ impl QueryCourse {
     pub(crate) fn new(forward: bool, begun: i64, wraps: bool) -> Self {
         Self {
             towards: match forward {
-                true => Towards::Later,
-                false => Towards::Earlier,
+                true => SearchDirection::Later,
+                false => SearchDirection::Earlier,
             },
             begun,
             next: begun,
@@ -84,22 +84,22 @@ impl QueryCourse {
     }
 
     pub(crate) fn is_forward(&self) -> bool {
-        self.towards == Towards::Later
+        self.towards == SearchDirection::Later
     }
 
     /// Goes on behind a range that has been looked at.
     fn pass(&mut self, range: TimeRange) {
         self.next = match self.towards {
-            Towards::Later => range.end.saturating_add(1),
-            Towards::Earlier => range.begin.saturating_sub(1),
+            SearchDirection::Later => range.end.saturating_add(1),
+            SearchDirection::Earlier => range.begin.saturating_sub(1),
         };
     }
 
     /// Whether a range is the last one.
     fn is_last(&self, range: TimeRange) -> bool {
         match self.towards {
-            Towards::Later => range.end == i64::MAX,
-            Towards::Earlier => range.begin == i64::MIN,
+            SearchDirection::Later => range.end == i64::MAX,
+            SearchDirection::Earlier => range.begin == i64::MIN,
         }
     }
 
@@ -107,8 +107,8 @@ impl QueryCourse {
     fn is_round(&self, reached: i64) -> bool {
         self.wrapped
             && match self.towards {
-                Towards::Later => reached > self.begun,
-                Towards::Earlier => reached < self.begun,
+                SearchDirection::Later => reached > self.begun,
+                SearchDirection::Earlier => reached < self.begun,
             }
     }
 
@@ -119,8 +119,8 @@ impl QueryCourse {
         }
         self.wrapped = true;
         self.next = match self.towards {
-            Towards::Later => i64::MIN,
-            Towards::Earlier => i64::MAX,
+            SearchDirection::Later => i64::MIN,
+            SearchDirection::Earlier => i64::MAX,
         };
         true
     }
@@ -131,12 +131,12 @@ impl QueryCourse {
         let (begun, reached) = (inside(self.begun), inside(reached));
         let length = |from: i64, to: i64| to.saturating_sub(from).max(0) as f64;
         let (first, second, done) = match self.towards {
-            Towards::Later => (
+            SearchDirection::Later => (
                 length(begun, span.end),
                 length(span.begin, begun),
                 length(if self.wrapped { span.begin } else { begun }, reached),
             ),
-            Towards::Earlier => (
+            SearchDirection::Earlier => (
                 length(span.begin, begun),
                 length(begun, span.end),
                 length(reached, if self.wrapped { span.end } else { begun }),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ascend_trace_format::api::RetKind;
-use ascend_trace_recording::summary::{LaneSummary, Sums};
+use ascend_trace_recording::summary::{LaneSummary, SlotSums};
 use ascend_trace_recording::{Category, StreamId, Summary, ThreadId, TimeRange, Trace};
 
 use crate::item::TrackKey;
@@ -63,10 +63,10 @@ impl RecordingOverview {
     }
 
     /// Sums of a lane in a range, by the summary with the most detail.
-    pub(crate) fn sums(&self, key: TrackKey, range: TimeRange) -> Sums {
+    pub(crate) fn sums(&self, key: TrackKey, range: TimeRange) -> SlotSums {
         let near = self.near.range.covers(range).then(|| lane(&self.near, key));
         let known = near.unwrap_or_else(|| lane(&self.whole, key));
-        known.map_or_else(Sums::default, |lane| lane.sums(range.begin, range.end))
+        known.map_or_else(SlotSums::default, |lane| lane.sums(range.begin, range.end))
     }
 
     /// Lines of the host threads that have calls.
@@ -90,7 +90,7 @@ fn lane(summary: &Summary, key: TrackKey) -> Option<&LaneSummary> {
 }
 
 /// What fills most of the time in sums of a lane.
-pub(crate) fn main_category(key: TrackKey, sums: &Sums) -> Category {
+pub(crate) fn main_category(key: TrackKey, sums: &SlotSums) -> Category {
     let slot = sums.main_slot();
     match key {
         TrackKey::Thread(..) => Category::of_thread_slot(slot),
@@ -99,7 +99,7 @@ pub(crate) fn main_category(key: TrackKey, sums: &Sums) -> Category {
 }
 
 /// Time in sums of a lane that was spent working rather than waiting.
-pub(crate) fn working(key: TrackKey, sums: &Sums) -> u64 {
+pub(crate) fn working(key: TrackKey, sums: &SlotSums) -> u64 {
     let slots = sums.busy.iter().enumerate();
     let category = |slot| match key {
         TrackKey::Thread(..) => Category::of_thread_slot(slot),

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ascend_trace_format::api::{Role, TaskKind};
-use ascend_trace_recording::recording::Keep;
+use ascend_trace_recording::recording::KeptCalls;
 use ascend_trace_recording::{
     Call, CallId, EventId, Generation, StreamId, TaskId, TaskTime, ThreadId, Trace, is_capture_code,
 };
@@ -46,7 +46,7 @@ impl Keys {
     }
 
     /// The keys of the tasks to keep.
-    pub fn kept(&self, trace: &Trace, keep: &Keep) -> Self {
+    pub fn kept(&self, trace: &Trace, keep: &KeptCalls) -> Self {
         let tasks = trace.tasks().iter().zip(&self.tasks);
         let kept = tasks.filter(|(task, _)| keep.has(task.call));
         Self {
@@ -104,9 +104,9 @@ pub(crate) fn reach(trace: &Trace, keys: &Keys, known: i64) -> i64 {
 
 /// The calls of a trace, with their tasks, that are needed once everything before `since` has been
 /// dealt with.
-pub(crate) fn keep(window: &Window<'_>, carried: &Carried, since: i64) -> Keep {
+pub(crate) fn keep(window: &Window<'_>, carried: &Carried, since: i64) -> KeptCalls {
     let (trace, keys) = (window.trace, &*window.keys);
-    let mut keep = Keep::none(trace);
+    let mut keep = KeptCalls::none(trace);
     for (call, id) in trace.calls().iter().zip((0..).map(CallId)) {
         if call.begin >= since || is_lasting(trace, call) {
             keep.call(id);

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_says_so() {
+    fn an_incomplete_command_line_is_marked() {
         let mut commands = CommandLines::default();
         commands.take(&part(0, true, b"a\0bcd"), 1);
         assert_eq!(commands.of(1), "a\0bcd…");

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_calls_that_were_measured_stand_for_the_others() {
+    fn measured_calls_are_scaled_to_all_calls() {
         let (mut costs, clock) = costs();
         costs.count(0, 900);
         let row = costs.take(
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_heard_too_late_changes_nothing() {
+    fn a_late_report_changes_nothing() {
         let (mut costs, clock) = costs();
         let now = costs.take(&reported(70, [200, 4, 80, 0, 9]), (1, 1), 0, &clock);
         let late = costs.take(&reported(70, [100, 2, 40, 0, 5]), (1, 0), 0, &clock);

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_tells_no_codes() {
+    fn results_that_are_no_codes_describe_no_codes() {
         let is_wide = |it: &&Function| it.ret != RetKind::Error;
         let name = tables::FUNCTIONS.iter().find(is_wide).unwrap().name;
         let mut dictionary = Dictionary::default();

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_that_cannot_be_is_none() {
+    fn an_impossible_loss_does_not_count() {
         let clock = TickClock::monotonic();
         let mut roster = IdTables::new();
         let second = 1_000_000_000;

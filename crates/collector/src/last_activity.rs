@@ -129,7 +129,7 @@ mod tests {
         let names = || Some(("f".to_owned(), "c".to_owned()));
         assert_eq!(failed_late(&failed, 7, names), None);
         failed.end_ns = 2 * BLOCKED_NS;
-        let told = failed_late(&failed, 7, names).unwrap();
-        assert_eq!((told.tid, told.end_ns), (7, 2 * BLOCKED_NS));
+        let failed_call = failed_late(&failed, 7, names).unwrap();
+        assert_eq!((failed_call.tid, failed_call.end_ns), (7, 2 * BLOCKED_NS));
     }
 }

@@ -213,7 +213,7 @@ impl Collector {
     /// Notes an end once, and again when it turns out to have been earlier: a program that replaces another is met
     /// after that one was found gone.
     fn end_process(&mut self, process: u32, end_ns: i64) {
-        if self.ended.get(&process).is_none_or(|told| end_ns < *told) {
+        if self.ended.get(&process).is_none_or(|known| end_ns < *known) {
             self.ended.insert(process, end_ns);
             self.file
                 .push(&Row::ProcessEnd(ProcessEndRow { process, end_ns }));
@@ -301,23 +301,23 @@ impl Collector {
                     file.push(row);
                 }
                 Decoded::Other(record) => match &record {
-                    Record::Lookup(told) => coverage.look_up(told),
-                    Record::Library(told) => coverage.load(told),
-                    Record::Patch(told) => engine.patch(told),
-                    Record::EngineFailure(told) => engine.fail(told),
-                    Record::RangeBegin(told) => ranges
-                        .begin(told, origin, clock)
+                    Record::Lookup(record) => coverage.look_up(record),
+                    Record::Library(record) => coverage.load(record),
+                    Record::Patch(record) => engine.patch(record),
+                    Record::EngineFailure(record) => engine.fail(record),
+                    Record::RangeBegin(record) => ranges
+                        .begin(record, origin, clock)
                         .iter()
                         .for_each(|row| file.push(row)),
-                    Record::RangeEnd(told) => ranges
-                        .end(told, origin, clock)
+                    Record::RangeEnd(record) => ranges
+                        .end(record, origin, clock)
                         .for_each(|row| file.push(&row)),
-                    Record::Cost(told) => {
-                        let row = costs.take(told, writer, calls, clock);
+                    Record::Cost(record) => {
+                        let row = costs.take(record, writer, calls, clock);
                         row.iter().for_each(|row| file.push(&Row::Cost(*row)));
                     }
-                    Record::Activity(told) => hardware.entry(told, origin.process, clock),
-                    Record::Log(told) => file.push(&hardware.log(told, origin.process)),
+                    Record::Activity(record) => hardware.entry(record, origin.process, clock),
+                    Record::Log(record) => file.push(&hardware.log(record, origin.process)),
                     _ => unreadable += 1,
                 },
                 Decoded::Learnt => decoder

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_tells_of_an_end_even_if_nobody_has_waited_for_the_process() {
+    fn the_kernel_reports_the_end_of_a_process_without_a_wait() {
         let mut liveness = Liveness::default();
         let mut child = sleeper();
         let info = info(&liveness, child.id(), 1);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_was_replaced_is_gone() {
+    fn a_replaced_image_has_ended() {
         let mut liveness = Liveness::default();
         let mut shell = Command::new("sh");
         shell.args(["-c", "read line; exec sleep 100"]);

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_ends_where_its_id_does_in_whatever_order_threads_are_read() {
+    fn a_range_ends_with_its_id_in_any_order_of_threads() {
         let mut marks = Marks::default();
         let begin = call("mstxRangeStartA", 10, 7, &[1, 0], Some("step"));
         let end = call("mstxRangeEnd", 90, 0, &[7], None);

@@ -155,20 +155,20 @@ mod tests {
         }
     }
 
-    fn expand(pattern: &str, told: &'static [(&'static str, &'static str)]) -> String {
-        match NamePattern::expand(Path::new(pattern), &FixedContext(told)) {
+    fn expand(pattern: &str, variables: &'static [(&'static str, &'static str)]) -> String {
+        match NamePattern::expand(Path::new(pattern), &FixedContext(variables)) {
             Ok(name) => name.with_pid(42).display().to_string(),
             Err(error) => format!("{error:#}"),
         }
     }
 
     #[test]
-    fn each_pattern_stands_for_what_it_says() {
-        let told = &[("PMIX_RANK", "3"), ("RANK", "none"), ("JOB", "a/b")];
-        assert_eq!(expand("t-%r.atrace", told), "t-3.atrace");
-        assert_eq!(expand("%h-%p-%p", told), "node_7-42-42");
-        assert_eq!(expand("/x/%q{JOB}/%%p", told), "/x/a/b/%p");
-        assert_eq!(expand("plain", told), "plain");
+    fn each_pattern_expands_as_documented() {
+        let variables = &[("PMIX_RANK", "3"), ("RANK", "none"), ("JOB", "a/b")];
+        assert_eq!(expand("t-%r.atrace", variables), "t-3.atrace");
+        assert_eq!(expand("%h-%p-%p", variables), "node_7-42-42");
+        assert_eq!(expand("/x/%q{JOB}/%%p", variables), "/x/a/b/%p");
+        assert_eq!(expand("plain", variables), "plain");
     }
 
     #[test]

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_nobody_sees_any_more_has_ended() {
+    fn a_call_that_is_no_longer_seen_has_ended() {
         let mut calls = OpenCallList::default();
         look(&mut calls, 100 * MS, &[(1, 7), (2, 8)]);
         calls.take_news(100 * MS);

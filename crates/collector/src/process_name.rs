@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processes_of_an_interpreter_are_named_by_what_it_runs() {
+    fn processes_of_an_interpreter_are_named_by_the_script() {
         for (executable, words, expected) in [
             (
                 "python3.11",

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_inside_a_range_ends_with_it() {
+    fn open_ranges_inside_a_range_end_with_it() {
         let mut ranges = Ranges::default();
         begin(&mut ranges, 1, 10, "model");
         begin(&mut ranges, 2, 20, "layer");
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_was_none_is_left_out() {
+    fn a_void_range_is_left_out() {
         let mut ranges = Ranges::default();
         begin(&mut ranges, 1, 10, "step");
         begin(&mut ranges, 2, 20, "forward");
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn another_thread_ends_a_pause_whose_begin_may_be_read_later() {
+    fn another_thread_ends_a_pause_before_its_begin_is_read() {
         let other = RecordOrigin { thread: 9, ..AT };
         let clock = TickClock::monotonic();
         for early in [false, true] {

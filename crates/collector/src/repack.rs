@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_the_file_that_was_written_is_left_alone() {
+    fn a_file_that_was_replaced_meanwhile_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.atrace");
         let (own, written) = write(&path);

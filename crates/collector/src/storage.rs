@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use ascend_trace_recording::file::{Batch, ChunkWriter, Encoder};
+use ascend_trace_recording::file::{ChunkWriter, Encoder, RowBatch};
 use ascend_trace_recording::rows::{EndRow, LossRow, Row};
 
 use super::file::name;
@@ -94,7 +94,7 @@ pub struct StorageResult {
 }
 
 enum StorageMessage {
-    Rows(Batch),
+    Rows(RowBatch),
     End(EndRow),
 }
 
@@ -128,7 +128,7 @@ impl Storage {
         Ok(Self { queue, thread })
     }
 
-    pub(super) fn write(&self, batch: Batch) {
+    pub(super) fn write(&self, batch: RowBatch) {
         if !batch.is_empty() {
             // The thread lives as long as its queue.
             let _ = self.queue.send(StorageMessage::Rows(batch));
@@ -176,7 +176,7 @@ impl BatchWriter {
         self.stored
     }
 
-    fn rows(&mut self, batch: &Batch) {
+    fn rows(&mut self, batch: &RowBatch) {
         if !self.has_failed {
             let before = self.writer.output().sound;
             match self.writer.write(batch) {
@@ -214,7 +214,7 @@ impl BatchWriter {
         }
     }
 
-    fn last_rows(&self, end: &EndRow) -> Batch {
+    fn last_rows(&self, end: &EndRow) -> RowBatch {
         let mut last = Encoder::new();
         if self.has_failed {
             let mut lost = LossRow {
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
     use ascend_trace_recording::rows::{CallRow, SessionRow, TablesRow};
 
-    fn calls(count: u64) -> Batch {
+    fn calls(count: u64) -> RowBatch {
         let mut encoder = Encoder::new();
         for _ in 0..count {
             encoder.push(&Row::Call(CallRow::default()));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_stored_is_counted_and_said_in_the_file() {
+    fn lost_rows_are_counted_in_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.atrace");
         let mut store = store(&path);

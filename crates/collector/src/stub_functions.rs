@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_one_place_whatever_processes_call_it() {
+    fn a_name_has_one_number_in_all_processes() {
         let mut found = StubFunctions::default();
         let place = tables::FUNCTIONS.len() as u16;
         found.take(&function(0, Shape::Submitting, "aclnnOwn"), 1);

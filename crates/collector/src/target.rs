@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_replaced_stays_until_the_program_runs() {
+    fn a_file_to_replace_stays_until_the_program_runs() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("t.atrace");
         fs::write(&path, "old").unwrap();
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_is_being_recorded_is_replaced_by_nobody() {
+    fn a_trace_under_recording_is_not_replaced() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("t.atrace");
         let first = open(&path, false).unwrap();
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_has_come_meanwhile_is_left_alone() {
+    fn a_file_that_appeared_meanwhile_is_left_alone() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("t.atrace");
         fs::write(&path, "old").unwrap();

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_bound_yet_is_not_followed() {
+    fn an_unbound_entry_is_not_followed() {
         let lazy = |target| {
             let mut memory = FakeMemory::default().table(0x1000, 0x3000, target);
             let binding = vec![0x68, 1, 0, 0, 0, 0xe9, 0, 0xff, 0xff, 0xff];

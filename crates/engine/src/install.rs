@@ -174,9 +174,9 @@ mod tests {
             replacement: 1,
             ..PatchRequest::default()
         };
-        let nobody = || -> Box<dyn Patcher> { panic!("there is nothing to patch with") };
+        let no_patcher = || -> Box<dyn Patcher> { panic!("there is nothing to patch with") };
         // SAFETY: one patch, which is not used.
-        unsafe { install(&raw const host, &raw mut patch, 1, nobody) };
+        unsafe { install(&raw const host, &raw mut patch, 1, no_patcher) };
         assert_eq!(
             PatchOutcome::from_code(patch.outcome),
             Some(PatchOutcome::Untried)

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_with_code_of_their_own_are_patched() {
+    fn functions_with_separate_code_are_patched() {
         let (patched, refused) = plan(&[(0x1000, false), (0x2000, true)], &[]);
         assert_eq!(patched, [0, 1]);
         assert!(refused.is_empty());
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_patched_before_is_not_patched_again() {
+    fn a_patched_function_is_not_patched_again() {
         let (patched, refused) = plan(&[(0x1000, false), (0x2000, true)], &[0x1000, 0x2000]);
         assert!(patched.is_empty());
         assert_eq!(

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_running_thread_stands_in_the_way_and_a_waiting_one_only_where_it_is() {
+    fn a_running_thread_prevents_a_patch_and_a_waiting_one_only_at_its_address() {
         let running = in_child(|| {
             static STOP: AtomicBool = AtomicBool::new(false);
             let thread = std::thread::spawn(|| {

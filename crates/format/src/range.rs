@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn domains_of_the_tracers_own_are_told_from_addresses() {
+    fn domains_of_the_tracer_are_no_addresses() {
         for kind in RangeKind::ALL {
             assert_eq!(RangeKind::of_domain(kind.domain()), Some(*kind));
         }

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_ignored_is_and_what_was_not_is_not() {
+    fn ignored_signals_stay_ignored_and_others_do_not() {
         let plain = status_field("", "SigIgn:");
         assert_eq!(plain & (bit(libc::SIGPIPE) | bit(libc::SIGCHLD)), 0);
         let ignored = status_field("trap '' PIPE USR1;", "SigIgn:");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_cannot_start_is_not_given_to_a_shell() {
+    fn a_file_that_the_kernel_cannot_start_is_not_given_to_a_shell() {
         let path = std::env::temp_dir().join(format!("handover-{}", std::process::id()));
         let script = "printf 'exit 7' >\"$0\"; chmod 755 \"$0\"";
         let made = Command::new("sh").args(["-c", script]).arg(&path).status();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_tells_its_number_before_it_is_the_program() {
+    fn a_child_reports_its_number_before_it_is_the_program() {
         let (mut status_field, to) = io::pipe().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "echo $$"]);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_open_can_be_adopted() {
+    fn only_open_descriptors_can_be_adopted() {
         assert!(adopt(1).is_err());
         assert!(adopt(1_000_000).is_err());
         let open = std::fs::File::open("/dev/null").unwrap();

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pointee_keeps_what_is_const() {
+    fn a_pointee_keeps_its_const() {
         let pointee = CType::parse("const void **").unwrap().pointee().unwrap();
         assert_eq!(pointee.text(), "const void *");
         assert!(!pointee.is_read_only());

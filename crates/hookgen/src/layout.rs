@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_all_lie_at_the_start_make_a_union() {
+    fn members_with_offset_zero_make_a_union() {
         let layout = Struct::parse("u", "h", "size 8 align 8", "0: long a; 0: int b").unwrap();
         assert!(layout.is_union);
         let single = Struct::parse("s", "h", "size 4 align 4", "0: int a").unwrap();

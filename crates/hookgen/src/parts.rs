@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_anything() {
         let is = |name, text: &str| matches(name, &text.split('*').collect::<Vec<_>>());
         assert!(is("aclrtMalloc", "aclrtMalloc") && !is("aclrtMallocHost", "aclrtMalloc"));
         assert!(is("aclrtMallocHost", "aclrtMalloc*") && is("aclrtMalloc", "aclrtMalloc*"));

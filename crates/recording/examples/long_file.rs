@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::time::Instant;
 
-use ascend_trace_recording::file::{Batch, ChunkWriter, Encoder};
+use ascend_trace_recording::file::{ChunkWriter, Encoder, RowBatch};
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::workload::{self, Workload};
 
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = BufWriter::with_capacity(1 << 20, File::create(&path)?);
     let mut writer = ChunkWriter::create(out, &session, &tables)?;
     // A separate thread packs, as in a recorder.
-    let (sender, batches) = std::sync::mpsc::sync_channel::<Batch>(8);
+    let (sender, batches) = std::sync::mpsc::sync_channel::<RowBatch>(8);
     let packer = std::thread::spawn(move || -> std::io::Result<()> {
         batches.iter().try_for_each(|batch| writer.write(&batch))
     });

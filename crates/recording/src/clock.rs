@@ -2,7 +2,7 @@
 //!
 //! Input are *bounds*: the device clock read some value between two host times. Anchors are such
 //! bounds, and so is every task: its end is between the entry of the call that launched it and the time
-//! when it was seen complete. A [`Clock`] keeps, for one stretch of time after another, all straight
+//! when it was seen complete. A [`DeviceClockMap`] keeps, for one stretch of time after another, all straight
 //! lines that agree with every bound. A wide bound (busy stream, preempted thread) then removes
 //! nothing, and the spread of the lines is the error. The lines of one stretch are carried into the
 //! next, widened by the possible change of the rate.
@@ -26,12 +26,12 @@ use std::borrow::Cow;
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
-use breakpoint::{Knot, Slope, between, beyond, push_rising};
-use lines::Lines;
-pub(crate) use pairs::Pairs;
-pub(crate) use placement::{Launch, Reading, place};
-use rates::Rates;
-use stretch::{Stretch, elapsed};
+use breakpoint::{Breakpoint, EndSlope, between, beyond, push_rising};
+use lines::ClockLines;
+pub(crate) use pairs::PairDurations;
+pub(crate) use placement::{LaunchTimes, PairReading, place};
+use rates::RateRange;
+use stretch::{ClockStretch, elapsed};
 
 /// A rate that may be off by more than this is not known.
 const KNOWN_RATE: f64 = 20e-6;
@@ -41,7 +41,7 @@ const COARSE_TICK_NS: i64 = 1000;
 
 /// The device clock read `device` somewhere between the two host times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bound {
+pub(crate) struct ClockBound {
     pub(crate) device: DeviceNs,
     pub(crate) earliest: HostNs,
     pub(crate) latest: HostNs,
@@ -49,7 +49,7 @@ pub(crate) struct Bound {
 
 /// A device time on the host's clock, and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Mapped {
+pub(crate) struct MappedTime {
     pub(crate) host: HostNs,
     /// Nanoseconds.
     pub(crate) error: i64,
@@ -66,35 +66,35 @@ pub(crate) struct Mapped {
 
 /// Maps one device's clock, as one process read it, to the host's.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock {
-    events: Lines,
+pub(crate) struct DeviceClockMap {
+    events: ClockLines,
     /// Lines from the driver's readings, separate from those of events.
-    driver: Lines,
+    driver: ClockLines,
     driver_agrees: bool,
     /// The durations of event records.
-    pub(crate) pairs: Pairs,
-    knots: Vec<Knot>,
-    before: Slope,
-    after: Slope,
+    pub(crate) pairs: PairDurations,
+    knots: Vec<Breakpoint>,
+    before: EndSlope,
+    after: EndSlope,
 }
 
-impl Clock {
+impl DeviceClockMap {
     /// A clock without bounds. `slack` is the error of a single reading.
     pub(crate) fn new(slack: i64) -> Self {
         Self {
-            events: Lines::new(slack),
-            driver: Lines::new(slack),
+            events: ClockLines::new(slack),
+            driver: ClockLines::new(slack),
             driver_agrees: true,
-            pairs: Pairs::default(),
+            pairs: PairDurations::default(),
             knots: Vec::new(),
-            before: Slope::default(),
-            after: Slope::default(),
+            before: EndSlope::default(),
+            after: EndSlope::default(),
         }
     }
 
     /// Adds bounds from events and bounds from the driver, each in the order of their device times.
     /// They count once the mapping is drawn.
-    pub(crate) fn extend(&mut self, events: &[Bound], driver: &[Bound]) {
+    pub(crate) fn extend(&mut self, events: &[ClockBound], driver: &[ClockBound]) {
         self.events.extend(events);
         self.driver.extend(driver);
     }
@@ -150,7 +150,7 @@ impl Clock {
             };
             push_rising(
                 &mut self.knots,
-                Knot {
+                Breakpoint {
                     after_step: place > 0 && !stretch.heir,
                     ..from
                 },
@@ -160,12 +160,12 @@ impl Clock {
                 push_rising(&mut self.knots, to);
             }
         }
-        let slope = |stretch: Option<&Cow<'_, Stretch>>| stretch.map(|it| it.slope());
+        let slope = |stretch: Option<&Cow<'_, ClockStretch>>| stretch.map(|it| it.slope());
         self.before = slope(stretches.first()).unwrap_or_default();
         self.after = slope(stretches.last()).unwrap_or_default();
     }
 
-    fn rates(&self) -> Rates {
+    fn rates(&self) -> RateRange {
         let rates = self.events.rates();
         match self.driver_agrees {
             true => rates.and(self.driver.rates()),
@@ -179,13 +179,13 @@ impl Clock {
     }
 
     /// The host time of a device time; `None` as long as nothing is known.
-    pub(crate) fn map(&self, device: DeviceNs) -> Option<Mapped> {
+    pub(crate) fn map(&self, device: DeviceNs) -> Option<MappedTime> {
         self.map_near(device, &mut 0)
     }
 
     /// As [`Self::map`]; times that follow each other are near each other, so the place of the last one is looked at
     /// first.
-    pub(crate) fn map_near(&self, device: DeviceNs, near: &mut usize) -> Option<Mapped> {
+    pub(crate) fn map_near(&self, device: DeviceNs, near: &mut usize) -> Option<MappedTime> {
         let base = self.events.base?;
         let at = device.ns();
         let next = place_near(&self.knots, near, |knot| knot.device <= at);
@@ -199,7 +199,7 @@ impl Clock {
             (Some(left), Some(right)) => between(&left, right, at),
         };
         let offset = base.saturating_add(point.offset.round() as i64);
-        Some(Mapped {
+        Some(MappedTime {
             host: device.on_host(offset),
             error: point.error.ceil() as i64,
             latency: (point.below - self.events.slack).max(0.0) as i64,
@@ -228,7 +228,7 @@ impl Clock {
         }
         let ends = self.knots.first().zip(self.knots.last());
         let ends = ends.filter(|_| self.troubles().0 == 0);
-        let by_ends = ends.map(|(first, last)| Slope {
+        let by_ends = ends.map(|(first, last)| EndSlope {
             rate: change / span,
             error: (first.error + last.error) / span,
         });

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_has_the_sums_of_its_threads_at_every_moment() {
+    fn a_process_has_the_sums_of_its_threads_at_every_time() {
         let one = [cost(10, 5, 100), cost(30, 9, 150)];
         let other = [cost(20, 2, 7), cost(30, 4, 7)];
         let sums = merged(&[&one, &other]);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_go_back_in_time_are_left_out_and_the_last_of_a_moment_counts() {
+    fn rows_that_go_back_are_left_out_and_the_last_of_equal_times_counts() {
         let mut costs = Costs::default();
         let row = |at_ns, calls| CostRow {
             at_ns,

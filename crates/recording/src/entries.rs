@@ -11,27 +11,27 @@ use crate::rows::ActivityRow;
 use crate::trace::Trace;
 
 /// Number of a process in the file, and serial of a stream.
-type Lane = (u32, u32);
+type StreamKey = (u32, u32);
 
 /// An entry with its number in the recording.
 #[derive(Clone, Copy, Debug)]
-struct Numbered {
+struct NumberedEntry {
     number: u64,
     row: ActivityRow,
 }
 
 /// Entries that are in memory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Entries {
+pub(crate) struct LogEntries {
     /// Those of tasks, by sequence and begin.
-    lanes: BTreeMap<Lane, Vec<Numbered>>,
+    lanes: BTreeMap<StreamKey, Vec<NumberedEntry>>,
     /// Those of no task that is known.
-    loose: Vec<Numbered>,
+    loose: Vec<NumberedEntry>,
     next: u64,
     /// Streams with tasks of several parts.
-    divided: BTreeSet<Lane>,
+    divided: BTreeSet<StreamKey>,
     /// Where entries were dropped: the highest sequence of any earlier task.
-    past: BTreeMap<Lane, u32>,
+    past: BTreeMap<StreamKey, u32>,
 }
 
 /// Something that ran inside of a task: a kernel of its operator, or a node of the graph that it replays.
@@ -49,14 +49,14 @@ pub struct TaskPart<'t> {
     pub end: i64,
 }
 
-fn key(entry: &Numbered) -> (Option<u32>, i64, Option<u32>, u32) {
+fn key(entry: &NumberedEntry) -> (Option<u32>, i64, Option<u32>, u32) {
     let row = &entry.row;
     (row.sequence, row.begin_ns, row.node, row.part)
 }
 
-impl Entries {
+impl LogEntries {
     pub(crate) fn push(&mut self, row: ActivityRow) {
-        let entry = Numbered {
+        let entry = NumberedEntry {
             number: self.next,
             row,
         };
@@ -78,25 +78,25 @@ impl Entries {
     }
 
     /// Those of a task, by their begin.
-    fn of(&self, lane: Lane, sequence: u32) -> &[Numbered] {
+    fn of(&self, lane: StreamKey, sequence: u32) -> &[NumberedEntry] {
         let all = self.lanes.get(&lane).map_or(&[][..], Vec::as_slice);
         let begin = all.partition_point(|entry| entry.row.sequence < Some(sequence));
         let end = all.partition_point(|entry| entry.row.sequence <= Some(sequence));
         all.get(begin..end).unwrap_or_default()
     }
 
-    fn all(&self) -> impl Iterator<Item = &Numbered> {
+    fn all(&self) -> impl Iterator<Item = &NumberedEntry> {
         self.lanes.values().flatten().chain(&self.loose)
     }
 
     pub(crate) fn memory(&self) -> u64 {
         let lanes: usize = self.lanes.values().map(Vec::len).sum();
-        ((lanes + self.loose.len()) * 2 * size_of::<Numbered>()) as u64
+        ((lanes + self.loose.len()) * 2 * size_of::<NumberedEntry>()) as u64
     }
 
     /// Drops entries without a task among these, except those with a task that is still expected.
     /// `last` is the highest sequence of each stream.
-    fn retain(&mut self, last: &BTreeMap<Lane, u32>, has: impl Fn(Lane, u32) -> bool) {
+    fn retain(&mut self, last: &BTreeMap<StreamKey, u32>, has: impl Fn(StreamKey, u32) -> bool) {
         self.loose.clear();
         for (lane, last) in last {
             let past = self.past.entry(*lane).or_default();
@@ -114,7 +114,7 @@ impl Entries {
 }
 
 impl Trace {
-    fn lane_of(&self, stream: &Stream) -> Lane {
+    fn lane_of(&self, stream: &Stream) -> StreamKey {
         (self.process(stream.process).serial, stream.serial)
     }
 
@@ -132,7 +132,7 @@ impl Trace {
         span(self.entries_of(self.task(task)))
     }
 
-    fn entries_of(&self, task: &Task) -> &[Numbered] {
+    fn entries_of(&self, task: &Task) -> &[NumberedEntry] {
         let lane = self.lane_of(self.stream(task.stream));
         self.entries.of(lane, task.sequence)
     }
@@ -209,10 +209,10 @@ impl Trace {
     }
 
     /// Forgets entries of tasks that are not there any more.
-    pub(crate) fn retain_entries(&mut self, last: &BTreeMap<Lane, u32>) {
+    pub(crate) fn retain_entries(&mut self, last: &BTreeMap<StreamKey, u32>) {
         let mut entries = std::mem::take(&mut self.entries);
         let streams = self.streams.iter().zip(&self.stream_tasks);
-        let tasks: BTreeMap<Lane, &Vec<TaskId>> = streams
+        let tasks: BTreeMap<StreamKey, &Vec<TaskId>> = streams
             .map(|(stream, tasks)| (self.lane_of(stream), tasks))
             .collect();
         entries.retain(last, |lane, sequence| {
@@ -225,7 +225,7 @@ impl Trace {
     }
 
     /// The highest sequence among the tasks of each stream.
-    pub(crate) fn last_tasks(&self) -> BTreeMap<Lane, u32> {
+    pub(crate) fn last_tasks(&self) -> BTreeMap<StreamKey, u32> {
         let lanes = self.streams.iter().zip(&self.stream_tasks);
         let last = lanes.filter_map(|(stream, tasks)| {
             let last = tasks.iter().map(|id| self.task(*id).sequence).max()?;
@@ -236,7 +236,7 @@ impl Trace {
 }
 
 /// From the first begin to the last end of those that have times.
-fn span(entries: &[Numbered]) -> Option<TimeRange> {
+fn span(entries: &[NumberedEntry]) -> Option<TimeRange> {
     let timed = entries.iter().filter(|entry| entry.row.begin_ns != 0);
     let spans = timed.map(|entry| TimeRange::new(entry.row.begin_ns, entry.row.end_ns));
     spans.reduce(TimeRange::hull)
@@ -257,13 +257,13 @@ mod tests {
         }
     }
 
-    fn begins(entries: &[Numbered]) -> Vec<i64> {
+    fn begins(entries: &[NumberedEntry]) -> Vec<i64> {
         entries.iter().map(|entry| entry.row.begin_ns).collect()
     }
 
     #[test]
     fn entries_are_found_by_their_task_in_any_order_of_coming() {
-        let mut entries = Entries::default();
+        let mut entries = LogEntries::default();
         for (sequence, begin) in [(Some(1), 10), (Some(2), 30), (Some(1), 5), (None, 7)] {
             entries.push(entry(sequence, begin));
         }
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn entries_leave_with_their_tasks_and_wait_for_those_to_come() {
-        let mut entries = Entries::default();
+        let mut entries = LogEntries::default();
         for sequence in [Some(1), Some(2), None, Some(9)] {
             entries.push(entry(sequence, 10));
         }

@@ -26,18 +26,18 @@ mod writer;
 pub(crate) use self::chunk as kinds;
 pub(crate) use budget::Budget;
 pub use declare::ColumnText;
-pub(crate) use decode::{Item, Sink};
-pub use encoder::{Batch, Encoder};
+pub(crate) use decode::{FileItem, ItemSink};
+pub use encoder::{Encoder, RowBatch};
 /// The payload of a packed chunk, unpacked; `None` when it is not sound.
 pub fn unpack(payload: &[u8]) -> Option<Vec<u8>> {
     chunk::unpack(payload)
 }
 
-pub use error::{Lost, OpenError, Warning};
+pub use error::{LostContent, OpenError, Warning};
 pub use merge::{MergeError, MergeInput, merge};
 pub use part::recognise;
-pub(crate) use part::{Found, Parts};
+pub(crate) use part::{FileParts, FoundChunk};
 pub use repack::repack;
 pub(crate) use table::Table;
-pub use whole::{Contents, read};
+pub use whole::{FileContents, read};
 pub use writer::{ChunkWriter, Writer};

@@ -26,7 +26,7 @@ pub mod trace;
 pub mod units;
 
 pub use category::Category;
-pub use clock::hosts::{Aligned, Comparison, HostClock};
+pub use clock::hosts::{AlignedTime, ClockComparison, HostClock};
 pub use cost::{Cost, Costs};
 pub use direction::Direction;
 pub use entries::TaskPart;

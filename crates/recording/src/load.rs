@@ -13,7 +13,7 @@ use ascend_trace_format::api::{TaskKind, Untimed};
 use ascend_trace_format::record::Manner;
 
 use crate::TimeRange;
-use crate::clock::Clock;
+use crate::clock::DeviceClockMap;
 use crate::counters::{Counters, raise};
 use crate::entities::{
     Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
@@ -26,11 +26,11 @@ use crate::rows::{
 };
 use crate::stacks::{StackId, Symbols};
 use crate::trace::{Between, Trace};
-pub(crate) use forget::Numbering;
-use lanes::Lanes;
+pub(crate) use forget::LoadNumbering;
+use lanes::LaneOrder;
 pub(crate) use numbers::Numbers;
 pub(crate) use tables::function;
-use times::Times;
+use times::DeviceTimes;
 pub(crate) use times::{may_be_timed, may_come};
 
 /// Serial of the stream for tasks with a stream that the trace does not name.
@@ -47,8 +47,8 @@ pub(crate) struct TraceBuilder {
     threads: Numbers,
     /// By process; most processes of a file that was made to harm have nothing.
     serials: Vec<Option<Box<Serials>>>,
-    lanes: Lanes,
-    times: Times,
+    lanes: LaneOrder,
+    times: DeviceTimes,
     calls_span: Option<TimeRange>,
 }
 
@@ -85,7 +85,7 @@ impl TraceBuilder {
             Row::ProcessEnd(row) => {
                 let id = self.process(row.process);
                 let end = &mut self.trace.processes[id.index()].end_ns;
-                *end = Some(end.map_or(row.end_ns, |told| told.min(row.end_ns)));
+                *end = Some(end.map_or(row.end_ns, |known| known.min(row.end_ns)));
             }
             Row::Thread(row) => self.thread_row(row),
             Row::Context(row) => self.context_row(&row),
@@ -178,7 +178,7 @@ impl TraceBuilder {
     /// Maps device times by clocks that are known already.
     pub(crate) fn set_clocks(
         &mut self,
-        clocks: impl Iterator<Item = ((ProcessId, u32), Arc<Clock>)>,
+        clocks: impl Iterator<Item = ((ProcessId, u32), Arc<DeviceClockMap>)>,
         figures: Vec<DeviceClock>,
     ) {
         let clocks: Vec<_> = clocks.collect();

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn however_many_losses_there_are_none_is_forgotten() {
+    fn all_of_many_losses_are_kept() {
         let mut series = LossSeries::default();
         for index in 0..200_000_i64 {
             series.push(Loss {

@@ -7,12 +7,12 @@ use crate::entities::ProcessId;
 use crate::rows::NameRow;
 
 /// A name, and from when on it holds.
-type Named = (i64, Arc<str>);
+type NamedKey = (i64, Arc<str>);
 
 /// Names by process and key. A handle may be used again, so a name holds from some time on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    all: HashMap<(ProcessId, u64), Vec<Named>>,
+    all: HashMap<(ProcessId, u64), Vec<NamedKey>>,
     /// Each name once: programs name the same things again and again.
     texts: HashSet<Arc<str>>,
 }

@@ -26,7 +26,7 @@ const TENSOR: &str = "Tensor";
 
 /// The relation of a function to operands. The numbers are positions of arguments.
 #[derive(Clone, Copy, Debug)]
-enum Does {
+enum OperandEffect {
     None,
     /// Makes an operand. Its handle is the result, or this argument.
     Makes(Option<u8>),
@@ -41,23 +41,23 @@ enum Does {
 }
 
 /// A handle of a process.
-type Key = (ProcessId, u64);
+type HandleKey = (ProcessId, u64);
 
 /// What handles stood for, and from when on. They are used again.
 #[derive(Clone, Debug, Default)]
-struct History {
-    entries: FxHashMap<Key, Vec<(i64, Option<CallId>)>>,
+struct HandleHistory {
+    entries: FxHashMap<HandleKey, Vec<(i64, Option<CallId>)>>,
     /// Whose entries are not in order: those of another thread came later.
-    unsorted: FxHashSet<Key>,
+    unsorted: FxHashSet<HandleKey>,
 }
 
 /// The calls that made operands, and those that planned operators.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Operands {
     /// By function.
-    does: Vec<Does>,
-    made: History,
-    planned: History,
+    does: Vec<OperandEffect>,
+    made: HandleHistory,
+    planned: HandleHistory,
 }
 
 /// Something that an operator works on.
@@ -95,28 +95,28 @@ impl Operands {
     }
 }
 
-fn does(function: &Function) -> Does {
+fn does(function: &Function) -> OperandEffect {
     let operand = part_in(&function.parts, ArgPart::Operand);
     if function.is(Fact::MakesOperand) {
-        return Does::Makes(operand);
+        return OperandEffect::Makes(operand);
     }
     if let (true, Some(operand)) = (function.is(Fact::EndsOperand), operand) {
-        return Does::Ends(operand);
+        return OperandEffect::Ends(operand);
     }
     if function.args.is_empty() && function.name.ends_with(PLANNING) {
-        return Does::PlansUntyped;
+        return OperandEffect::PlansUntyped;
     }
     let executor = part_in(&function.parts, ArgPart::Executor);
     let is_answer = |at: u8| function.args.get(usize::from(at)).is_some_and(|it| it.out);
     match executor.map(|at| (at, is_answer(at))) {
-        Some((at, true)) => Does::Plans(at),
-        Some((at, false)) if function.stream.is_some() => Does::Runs(at),
-        _ => Does::None,
+        Some((at, true)) => OperandEffect::Plans(at),
+        Some((at, false)) if function.stream.is_some() => OperandEffect::Runs(at),
+        _ => OperandEffect::None,
     }
 }
 
-impl History {
-    fn note(&mut self, key: Key, since: i64, call: Option<CallId>) {
+impl HandleHistory {
+    fn note(&mut self, key: HandleKey, since: i64, call: Option<CallId>) {
         let entries = self.entries.entry(key).or_default();
         if entries.last().is_some_and(|(last, _)| *last > since) {
             self.unsorted.insert(key);
@@ -158,7 +158,7 @@ impl History {
             .filter_map(|entries| entries.last()?.1)
     }
 
-    fn find(&self, key: Key, at: i64) -> Option<CallId> {
+    fn find(&self, key: HandleKey, at: i64) -> Option<CallId> {
         let entries = self.entries.get(&key)?;
         let later = entries.partition_point(|(since, _)| *since <= at);
         entries.get(later.checked_sub(1)?)?.1
@@ -171,12 +171,14 @@ impl Trace {
         let call = *self.call(id);
         let part = self.operands.does.get(call.function.index());
         let (part, word) = match part {
-            None | Some(Does::None | Does::Runs(_)) => return,
-            Some(part @ Does::Makes(None)) => (*part, Some(call.ret.cast_unsigned())),
-            Some(part @ Does::PlansUntyped) => (*part, self.args(&call).last().copied()),
-            Some(part @ (Does::Makes(Some(at)) | Does::Ends(at) | Does::Plans(at))) => {
-                (*part, self.args(&call).get(usize::from(*at)).copied())
-            }
+            None | Some(OperandEffect::None | OperandEffect::Runs(_)) => return,
+            Some(part @ OperandEffect::Makes(None)) => (*part, Some(call.ret.cast_unsigned())),
+            Some(part @ OperandEffect::PlansUntyped) => (*part, self.args(&call).last().copied()),
+            Some(
+                part @ (OperandEffect::Makes(Some(at))
+                | OperandEffect::Ends(at)
+                | OperandEffect::Plans(at)),
+            ) => (*part, self.args(&call).get(usize::from(*at)).copied()),
         };
         let by_code = self.function(call.function).ret == RetKind::Error;
         let Some(handle) = word.filter(|word| *word != 0 && !(by_code && call.ret != 0)) else {
@@ -184,9 +186,9 @@ impl Trace {
         };
         let key = (process, handle);
         match part {
-            Does::Makes(_) => self.operands.made.note(key, call.end, Some(id)),
+            OperandEffect::Makes(_) => self.operands.made.note(key, call.end, Some(id)),
             // Another thread may get the handle again before this call returns.
-            Does::Ends(_) => self.operands.made.note(key, call.begin, None),
+            OperandEffect::Ends(_) => self.operands.made.note(key, call.begin, None),
             _ => self.operands.planned.note(key, call.end, Some(id)),
         }
     }
@@ -207,7 +209,8 @@ impl Trace {
             return Vec::new();
         };
         let process = self.thread(planned.thread).process;
-        if let Some(Does::PlansUntyped) = self.operands.does.get(planned.function.index()) {
+        if let Some(OperandEffect::PlansUntyped) = self.operands.does.get(planned.function.index())
+        {
             return self.operands_among(process, planned);
         }
         let function = self.function(planned.function);
@@ -273,14 +276,15 @@ impl Trace {
     /// The call that planned an operator: this one, or the one with the executor that it submits.
     fn planning_of<'t>(&'t self, call: &'t Call) -> Option<&'t Call> {
         match self.operands.does.get(call.function.index())? {
-            Does::Plans(_) | Does::PlansUntyped => Some(call),
+            OperandEffect::Plans(_) | OperandEffect::PlansUntyped => Some(call),
             _ => Some(self.call(self.planned(call)?)),
         }
     }
 
     /// The call that planned the operator which this one submits: another thread may have made it.
     pub fn planned(&self, call: &Call) -> Option<CallId> {
-        let Some(Does::Runs(position)) = self.operands.does.get(call.function.index()) else {
+        let Some(OperandEffect::Runs(position)) = self.operands.does.get(call.function.index())
+        else {
             return None;
         };
         let position = *position;

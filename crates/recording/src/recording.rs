@@ -26,30 +26,30 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::TimeRange;
-use crate::file::{Budget, Lost, OpenError, Parts, Warning};
+use crate::file::{Budget, FileParts, LostContent, OpenError, Warning};
 use crate::load::TraceBuilder;
 use crate::stacks::Symbols;
 use crate::trace::Trace;
 
-use clocks::Clocks;
+use clocks::DeviceClocks;
 use layout::Layout;
 
-pub use counts::Counts;
-pub use find::{Answer, Towards};
+pub use counts::FileCounts;
+pub use find::{SearchDirection, SearchResult};
 pub use graphs::GraphCalls;
 pub use lanes::Summary;
 pub use parts::LoadedPart;
-pub use replay::{Keep, Replay};
+pub use replay::{KeptCalls, Replay};
 pub use window::WindowError;
 
 /// A trace file, read where it is looked at.
 #[derive(Debug)]
 pub struct Recording {
-    parts: Parts,
+    parts: FileParts,
     layout: Layout,
     /// The things, the clocks and the counts; no calls.
     builder: TraceBuilder,
-    clocks: Clocks,
+    clocks: DeviceClocks,
     span: Option<TimeRange>,
     warnings: Vec<Warning>,
     /// Where the losses are known up to.
@@ -57,7 +57,7 @@ pub struct Recording {
     /// Whether a recorder still writes the file, as the caller knows.
     growing: bool,
     /// Times that were counted one by one, and how far the file was known then.
-    counted: Option<(u64, Counts)>,
+    counted: Option<(u64, FileCounts)>,
 }
 
 impl Recording {
@@ -68,23 +68,23 @@ impl Recording {
         path: impl AsRef<Path>,
         mut progress: impl FnMut(u64, u64) -> bool,
     ) -> Result<Self, OpenError> {
-        Self::from_parts(Parts::new(File::open(path)?)?, &mut progress)
+        Self::from_parts(FileParts::new(File::open(path)?)?, &mut progress)
     }
 
     /// As [`Recording::open`], for a file that is in memory.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, OpenError> {
-        Self::from_parts(Parts::new(bytes)?, &mut |_, _| true)
+        Self::from_parts(FileParts::new(bytes)?, &mut |_, _| true)
     }
 
     fn from_parts(
-        parts: Parts,
+        parts: FileParts,
         progress: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<Self, OpenError> {
         let mut recording = Self {
             parts,
             layout: Layout::new(),
             builder: TraceBuilder::default(),
-            clocks: Clocks::default(),
+            clocks: DeviceClocks::default(),
             span: None,
             warnings: Vec::new(),
             losses_until: 0,
@@ -233,7 +233,7 @@ impl Recording {
         let missing = match self.is_growing() {
             true => vec![Warning {
                 offset: self.position(),
-                lost: Lost::Rest,
+                lost: LostContent::Rest,
             }],
             false => self.layout.missing(self.parts.length().unwrap_or(0)),
         };

@@ -13,11 +13,11 @@ use ascend_trace_format::record::Verbatim;
 use ascend_trace_format::verbatim_records;
 
 use crate::file::budget::Budget;
-use crate::file::chunk::Kind;
+use crate::file::chunk::ChunkKind;
 use crate::file::declare::{ColumnText, row};
-use crate::file::decode::{self, Sink, Stop};
-use crate::file::encoder::{Batch, Pending};
-use crate::file::names::Given;
+use crate::file::decode::{self, ChunkStop, ItemSink};
+use crate::file::encoder::{PendingRows, RowBatch};
+use crate::file::names::GivenNames;
 use crate::file::table::Table;
 
 pub use call::{CallRow, Ending, GraphRef, TaskRow};
@@ -46,8 +46,8 @@ macro_rules! kinds {
         #[expect(non_snake_case, reason = "named as the rows are")]
         #[derive(Debug, Default)]
         pub(crate) struct Tables {
-            $($before: Pending<$before_row>,)*
-            $(pub(crate) $then: Pending<$then_row>,)*
+            $($before: PendingRows<$before_row>,)*
+            $(pub(crate) $then: PendingRows<$then_row>,)*
         }
 
         impl Tables {
@@ -60,12 +60,12 @@ macro_rules! kinds {
             }
 
             /// Seals the rows before the calls.
-            pub(crate) fn seal_things(&mut self, batch: &mut Batch) {
+            pub(crate) fn seal_things(&mut self, batch: &mut RowBatch) {
                 $(self.$before.seal(batch);)*
             }
 
             /// Seals the calls and the rows after them.
-            pub(crate) fn seal_rest(&mut self, batch: &mut Batch) {
+            pub(crate) fn seal_rest(&mut self, batch: &mut RowBatch) {
                 $(self.$then.seal(batch);)*
             }
         }
@@ -97,11 +97,11 @@ macro_rules! kinds {
 
         /// Hands out the rows of a chunk, as far as the budget allows; none of a kind that is not known.
         pub(crate) fn read(
-            kind: Kind,
+            kind: ChunkKind,
             payload: &[u8],
             budget: &mut Budget,
-            sink: &mut impl Sink,
-        ) -> Result<(), Stop> {
+            sink: &mut impl ItemSink,
+        ) -> Result<(), ChunkStop> {
             match kind {
                 $($row::KIND => decode::rows::<$row>(payload, budget, sink),)*
                 _ => Ok(()),
@@ -155,9 +155,9 @@ macro_rules! rows {
         /// The row of a record that is in the file as it comes.
         pub fn verbatim_row(process: u32, record: Verbatim) -> Row {
             match record {
-                $(Verbatim::$passed(told) => Row::$passed($passed_row {
+                $(Verbatim::$passed(record) => Row::$passed($passed_row {
                     process,
-                    $($field: told.$field,)+
+                    $($field: record.$field,)+
                 }),)*
             }
         }
@@ -203,7 +203,7 @@ verbatim_records! { rows {
 
         /// What the program called something that it passes by handle or number: a kernel, a model, a
         /// domain of marks. Only what is new takes memory.
-        Name NameRow = b"NAME", thing of 0 remembering Given {
+        Name NameRow = b"NAME", thing of 0 remembering GivenNames {
             /// process
             process: u32 as process,
             /// host time from which on the name holds

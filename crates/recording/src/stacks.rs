@@ -262,12 +262,14 @@ impl Stacks {
     fn find(&self, stack: StackId, pid: &impl Fn(u32) -> Option<u32>) -> Option<Arc<CallSite>> {
         let (process, frames) = self.stacks.get(&stack.get())?;
         let pid = pid(*process);
-        let words: Vec<Word> = frames.split(' ').filter_map(Word::parse).collect();
-        let has_python = words.iter().any(|it| matches!(it, Word::Python { .. }));
+        let words: Vec<FrameWord> = frames.split(' ').filter_map(FrameWord::parse).collect();
+        let has_python = words
+            .iter()
+            .any(|it| matches!(it, FrameWord::Python { .. }));
         let frames = words.iter().flat_map(|word| {
             let (is_recorded, frames) = match *word {
-                Word::Python { code, line } => (true, vec![self.python(*process, code, line)]),
-                Word::Native { object, address } => {
+                FrameWord::Python { code, line } => (true, vec![self.python(*process, code, line)]),
+                FrameWord::Native { object, address } => {
                     (false, self.frames(*process, pid, object, address))
                 }
             };
@@ -320,14 +322,14 @@ impl Stacks {
 
 /// A frame as the file has it.
 #[derive(Clone, Copy)]
-enum Word {
+enum FrameWord {
     /// The number of its object, and its address.
     Native { object: u32, address: u64 },
     /// The number of its code, and its line.
     Python { code: u32, line: u32 },
 }
 
-impl Word {
+impl FrameWord {
     fn parse(text: &str) -> Option<Self> {
         let (first, second) = text.split_once(':')?;
         Some(match first.strip_prefix('p') {
@@ -348,9 +350,9 @@ mod tests {
     use super::*;
 
     #[derive(Debug)]
-    struct Known;
+    struct KnownSymbols;
 
-    impl Symbols for Known {
+    impl Symbols for KnownSymbols {
         fn of_object(&self, object: &ObjectRow, address: u64) -> Vec<Frame> {
             let line = |line, name: &str| Frame {
                 function: Some(name.to_owned()),
@@ -401,7 +403,7 @@ mod tests {
     #[test]
     fn a_call_is_shown_by_the_innermost_frame_that_is_no_librarys() {
         let mut stacks = stacks("2:1234 1:1010 9:77");
-        stacks.set_symbols(Arc::new(Known), false);
+        stacks.set_symbols(Arc::new(KnownSymbols), false);
         let site = site(&stacks, 1);
         assert_eq!(site.text(), "model/train.cpp:7 (inner)");
         let lines = [
@@ -414,9 +416,9 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_read_files_is_told_what_was_found_ahead() {
+    fn symbols_found_ahead_need_no_files() {
         let mut stacks = stacks("1:1010");
-        stacks.set_symbols(Arc::new(Known), true);
+        stacks.set_symbols(Arc::new(KnownSymbols), true);
         let stack = StackId::new(5).unwrap();
         assert_eq!(stacks.site(stack, |_| None), None);
         stacks.find_ahead(|_| None);
@@ -426,7 +428,7 @@ mod tests {
     #[test]
     fn frames_of_python_come_before_others() {
         let mut stacks = stacks("1:1010 0:77");
-        stacks.set_symbols(Arc::new(Known), false);
+        stacks.set_symbols(Arc::new(KnownSymbols), false);
         assert_eq!(site(&stacks, 42).text(), "net.py (forward)");
     }
 
@@ -451,7 +453,7 @@ mod tests {
             "python",
         ];
         assert_eq!(without.lines(), lines);
-        stacks.set_symbols(Arc::new(Known), false);
+        stacks.set_symbols(Arc::new(KnownSymbols), false);
         let with = site(&stacks, 42);
         assert_eq!(with.text(), "model/net.py:42 (Net.forward)");
         assert!(!with.lines().contains(&"net.py (forward)".to_owned()));

@@ -11,7 +11,7 @@ const FIRST_WIDTH: i64 = 1024;
 
 /// A stretch of a lane and what fills it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct LaneEntry {
     pub begin: i64,
     pub end: i64,
     /// Slices in it.
@@ -21,7 +21,7 @@ pub struct Entry {
     pub busy: [u64; SLOTS],
 }
 
-impl Entry {
+impl LaneEntry {
     fn of(begin: i64, end: i64, slot: usize) -> Self {
         let mut entry = Self {
             begin,
@@ -58,7 +58,7 @@ impl Entry {
 /// neighbours are merged. Idle time takes no entries, so a burst after a pause keeps its detail.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneBuilder {
-    entries: Vec<Entry>,
+    entries: Vec<LaneEntry>,
     /// Slices that together span no more than this share an entry.
     width: i64,
     limit: usize,
@@ -97,11 +97,11 @@ impl LaneBuilder {
             *busy = busy.saturating_add((end - begin).unsigned_abs());
             return;
         }
-        self.push(Entry::of(begin, end, slot));
+        self.push(LaneEntry::of(begin, end, slot));
     }
 
     /// Takes an entry in that another builder made.
-    pub(crate) fn add_entry(&mut self, entry: &Entry) {
+    pub(crate) fn add_entry(&mut self, entry: &LaneEntry) {
         self.slices = self.slices.saturating_add(entry.count);
         match self.entries.last_mut() {
             Some(last) if entry.begin >= last.begin && last.would_span(entry) <= self.width => {
@@ -111,7 +111,7 @@ impl LaneBuilder {
         }
     }
 
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: LaneEntry) {
         self.entries.push(entry);
         if self.entries.len() > self.limit {
             self.shrink(self.limit / 2);
@@ -147,7 +147,7 @@ impl LaneBuilder {
     }
 
     /// The entries in order of time; none overlaps another.
-    pub(crate) fn finish(mut self) -> Vec<Entry> {
+    pub(crate) fn finish(mut self) -> Vec<LaneEntry> {
         self.entries.sort_by_key(|entry| entry.begin);
         self.entries.dedup_by(|next, entry| {
             let overlaps = next.begin < entry.end;
@@ -162,13 +162,13 @@ impl LaneBuilder {
 
 /// What fills a range of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
+pub struct SlotSums {
     pub count: u64,
     pub busy: [u64; SLOTS],
 }
 
-impl Sums {
-    fn add(&mut self, entry: &Entry, part: f64) {
+impl SlotSums {
+    fn add(&mut self, entry: &LaneEntry, part: f64) {
         let share = |value: u64| (value as f64 * part).round() as u64;
         self.count = self.count.saturating_add(share(entry.count).max(1));
         for (sum, more) in self.busy.iter_mut().zip(entry.busy) {
@@ -193,14 +193,14 @@ impl Sums {
 /// The summary of one lane, made for questions about ranges: each costs two binary searches.
 #[derive(Clone, Debug, Default)]
 pub struct LaneSummary {
-    entries: Vec<Entry>,
+    entries: Vec<LaneEntry>,
     /// Sums of all entries before the one at the same place.
-    before: Vec<Sums>,
+    before: Vec<SlotSums>,
 }
 
 impl LaneSummary {
-    pub(crate) fn new(entries: Vec<Entry>) -> Self {
-        let mut sums = Sums::default();
+    pub(crate) fn new(entries: Vec<LaneEntry>) -> Self {
+        let mut sums = SlotSums::default();
         let before = entries.iter().map(|entry| {
             let here = sums;
             sums.count = sums.count.saturating_add(entry.count);
@@ -213,16 +213,16 @@ impl LaneSummary {
         Self { entries, before }
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[LaneEntry] {
         &self.entries
     }
 
     /// The sums in `[begin, end)`. An entry that crosses an end counts with its part inside.
-    pub fn sums(&self, begin: i64, end: i64) -> Sums {
-        let ends_before = |entry: &Entry| entry.end <= begin && entry.begin < begin;
+    pub fn sums(&self, begin: i64, end: i64) -> SlotSums {
+        let ends_before = |entry: &LaneEntry| entry.end <= begin && entry.begin < begin;
         let first = self.entries.partition_point(ends_before);
         let last = self.entries.partition_point(|entry| entry.begin < end);
-        let mut sums = Sums::default();
+        let mut sums = SlotSums::default();
         if first >= last {
             return sums;
         }
@@ -247,7 +247,7 @@ impl LaneSummary {
 }
 
 /// The share of an entry in a range.
-fn inside(entry: &Entry, begin: i64, end: i64) -> f64 {
+fn inside(entry: &LaneEntry, begin: i64, end: i64) -> f64 {
     let length = entry.end.saturating_sub(entry.begin);
     if length <= 0 {
         return 1.0;
@@ -257,7 +257,7 @@ fn inside(entry: &Entry, begin: i64, end: i64) -> f64 {
 }
 
 /// The category that fills most of a lane's range.
-pub fn main_category(is_stream: bool, sums: &Sums) -> Category {
+pub fn main_category(is_stream: bool, sums: &SlotSums) -> Category {
     match is_stream {
         true => Category::of_stream_slot(sums.main_slot()),
         false => Category::of_thread_slot(sums.main_slot()),
@@ -303,7 +303,10 @@ mod tests {
         // The sums of a part are the part of the sums.
         let part = summary.sums(250_000, 500_000).all() as i64;
         assert!((part - 150_000).abs() < 3_000, "{part}");
-        assert_eq!(summary.sums(2_000_000, 900_000_000_000), Sums::default());
+        assert_eq!(
+            summary.sums(2_000_000, 900_000_000_000),
+            SlotSums::default()
+        );
     }
 
     #[test]
@@ -319,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_without_length_is_seen() {
+    fn a_slice_without_duration_is_seen() {
         let mut lane = LaneBuilder::new(8);
         lane.add(100, 100, 5);
         let summary = LaneSummary::new(lane.finish());

@@ -37,14 +37,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown() {
+    fn control_characters_of_a_terminal_are_shown() {
         assert_eq!(plain("a\x1b[31mb\nc\u{9b}"), "a\\u{1b}[31mb\\nc\\u{9b}");
         assert_eq!(plain("a\u{202e}b\u{2028}"), "a\\u{202e}b\\u{2028}");
         assert!(matches!(plain("MatMul 步骤 \\n µ"), Cow::Borrowed(_)));
     }
 
     #[test]
-    fn what_a_spreadsheet_would_compute_is_recognised() {
+    fn formulas_of_a_spreadsheet_are_recognised() {
         for text in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
             assert!(is_formula(text), "{text:?}");
         }

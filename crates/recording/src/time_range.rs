@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_split_own_what_the_whole_owned() {
+    fn the_parts_of_a_split_own_all_of_the_whole() {
         for range in ranges() {
             for time in -1..7 {
                 let (before, after) = range.split_at(time);

@@ -11,7 +11,7 @@ use ascend_trace_format::time::DeviceNs;
 use crate::TimeRange;
 use crate::cost::Costs;
 use crate::counters::Counters;
-use crate::load::Numbering;
+use crate::load::LoadNumbering;
 use crate::loss::{Loss, LossSeries};
 use crate::names::Names;
 use crate::operands::Operands;
@@ -52,7 +52,7 @@ pub struct Trace {
     pub(crate) stream_tasks: Vec<Vec<TaskId>>,
     pub(crate) clocks: Vec<DeviceClock>,
     /// Of devices with tasks that only have times of the hardware log.
-    pub(crate) log_clocks: BTreeMap<(ProcessId, u32), Arc<crate::clock::Clock>>,
+    pub(crate) log_clocks: BTreeMap<(ProcessId, u32), Arc<crate::clock::DeviceClockMap>>,
     /// By process and device, where events time the tasks.
     pub(crate) between: BTreeMap<(ProcessId, u32), Between>,
     pub(crate) losses: Losses,
@@ -63,12 +63,12 @@ pub struct Trace {
     pub(crate) stacks: Arc<Stacks>,
     pub(crate) operands: Operands,
     pub(crate) ranges: Vec<Range>,
-    pub(crate) entries: crate::entries::Entries,
+    pub(crate) entries: crate::entries::LogEntries,
     /// Rows of kinds that nothing else is made of.
     pub(crate) kept: Vec<Row>,
     pub(crate) costs: Costs,
     /// Set in a trace that forgets.
-    pub(crate) numbering: Option<Numbering>,
+    pub(crate) numbering: Option<LoadNumbering>,
     /// Set once the recording has ended properly.
     pub(crate) end: Option<(i64, i32)>,
     /// Something of the file could not be read.

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_exact() {
+    fn timestamps_are_exact() {
         assert_eq!(moment(234_567), "234.567 µs");
         assert_eq!(moment(1_234_567), "1.234567 ms");
         assert_eq!(moment(12_345_678), "12.345678 ms");
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_exactly_is_read_as_the_same() {
+    fn exact_durations_are_read_back() {
         for nanoseconds in [0, 1, 999, 50_000, 1_500_000, 2 * SECOND] {
             assert_eq!(
                 parse_duration(&exact_duration(nanoseconds)),

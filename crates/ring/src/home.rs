@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lives_and_what_is_not_ours_stays() {
+    fn living_and_foreign_session_files_stay() {
         let base = tempfile::tempdir().unwrap();
         let folder = folder(base.path());
         let path = |name: &str| folder.join(name);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_is_private_and_goes_with_the_last_session() {
+    fn the_folder_is_private_and_removed_with_the_last_session() {
         let base = tempfile::tempdir().unwrap();
         let (first, second) = (
             SessionFile::create(base.path()).unwrap(),

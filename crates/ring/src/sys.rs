@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_are_there_are_not_gone() {
+    fn living_threads_have_not_ended() {
         assert_eq!(process(), std::process::id());
         assert!(!is_gone(thread()));
         let other = std::thread::spawn(thread).join().unwrap();

@@ -75,7 +75,7 @@ fn only_channel(arena: &Arena) -> (usize, ChannelInfo) {
 }
 
 #[test]
-fn what_the_collector_asks_for_reaches_the_program() {
+fn requests_of_the_collector_reach_the_program() {
     let fixture = fixture(1 << 20);
     assert_eq!(attach(fixture.arena.path()).settings(), Some(SETTINGS));
 }
@@ -148,7 +148,7 @@ fn a_full_pool_drops_and_counts_and_recovers() {
 }
 
 #[test]
-fn what_is_dropped_is_counted_by_kind_until_the_channel_changes_hands() {
+fn lost_records_are_counted_by_kind_until_the_channel_changes_hands() {
     let mut fixture = fixture(4 << 20);
     let session = attach(fixture.arena.path());
     let producer = Producer::claim(session, 1, 1, 1).unwrap();
@@ -419,7 +419,7 @@ fn foreign_and_missing_files_are_refused() {
 }
 
 #[test]
-fn a_session_file_goes_with_its_owner_and_one_of_a_killed_owner_with_the_next() {
+fn a_session_file_is_removed_by_its_owner_or_after_a_kill_by_the_next_one() {
     let directory = tempfile::tempdir().unwrap();
     let create = || Arena::create(directory.path(), 1 << 20, SETTINGS).unwrap();
     let killed = fork(|| {

@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chip_brings_its_limits_and_what_is_asked_for_holds() {
+    fn a_chip_sets_its_limits_and_options_override_them() {
         let options = Options::parse("queue=7,chip=310p").unwrap();
         assert_eq!((options.queue, options.events), (7, 1023));
         assert_eq!(Options::parse("chip=310p").unwrap().queue, 1024);

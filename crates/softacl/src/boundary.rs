@@ -12,7 +12,7 @@ pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Co
     snapshot::pass(function);
     let _call = guard::enter(function);
     let _visit = virtual_time::enter(function, process::truth());
-    let told = mspti::enter();
+    let profiler_begin = mspti::enter();
     let outcome = process::injected_failure(function).map_or_else(
         || {
             catch_unwind(AssertUnwindSafe(body))
@@ -20,7 +20,7 @@ pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Co
         },
         |code| fault(code, "made to fail by the option `fail`"),
     );
-    if let Some(begin) = told {
+    if let Some(begin) = profiler_begin {
         mspti::leave(function, begin);
     }
     match outcome {

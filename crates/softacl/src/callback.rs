@@ -15,11 +15,11 @@ use crate::ffi::Callback;
 use crate::per_process::PerProcess;
 use crate::process;
 use crate::stream::{Stream, access};
-use report::{Mailbox, Report, Reports};
+use report::{Mailbox, Report, ReportThreads};
 
-static REPORTS: PerProcess<Reports> = PerProcess::new(Reports::default);
+static REPORTS: PerProcess<ReportThreads> = PerProcess::new(ReportThreads::default);
 /// The same for host functions.
-static HOST_REPORTS: PerProcess<Reports> = PerProcess::new(Reports::default);
+static HOST_REPORTS: PerProcess<ReportThreads> = PerProcess::new(ReportThreads::default);
 
 /// The two families are kept apart: a stream that ran host functions takes no callbacks.
 const MIXED: Outcome = fault(
@@ -79,7 +79,7 @@ fn submit(
 }
 
 /// Devices of the generation in strict mode do not let threads of the program run host functions.
-fn host_reports() -> Outcome<&'static Reports> {
+fn host_reports() -> Outcome<&'static ReportThreads> {
     if process::options().strict {
         return fault(
             RT_NOT_SUPPORTED,

@@ -10,15 +10,16 @@ use crate::code::{Fault, Outcome, RT_INTERNAL};
 use crate::device::Device;
 use crate::engine::host::HostThread;
 use crate::graph::state::Graph;
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::observers::{self, stream_state};
 use crate::per_process::PerProcess;
 use crate::stream::Stream;
 use crate::stream::failures::Failures;
-use crate::stream::line::{Owner, flag};
+use crate::stream::line::{StreamOwner, flag};
 use crate::sync::{Mutex, lock};
 
-static CONTEXTS: PerProcess<Registry<Context>> = PerProcess::new(|| Registry::new(Kind::Context));
+static CONTEXTS: PerProcess<Registry<Context>> =
+    PerProcess::new(|| Registry::new(HandleKind::Context));
 
 pub(crate) struct Context {
     pub(crate) handle: usize,
@@ -85,8 +86,8 @@ impl Context {
     }
 
     /// What its streams have of it.
-    pub(crate) fn owner(&self) -> Owner {
-        Owner {
+    pub(crate) fn owner(&self) -> StreamOwner {
+        StreamOwner {
             device: self.device,
             context: self.handle,
             failures: Arc::clone(&self.failures),

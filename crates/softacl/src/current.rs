@@ -16,16 +16,16 @@ use crate::process;
 static DEFAULT_DEVICE: PerProcess<AtomicI32> = PerProcess::new(|| AtomicI32::new(-1));
 
 /// A thread's context, and the process that it belongs to.
-type Remembered = (u64, ManuallyDrop<Weak<Context>>);
+type ThreadContext = (u64, ManuallyDrop<Weak<Context>>);
 
 thread_local! {
     /// Needs no destructor: at exit those of the main thread run before the program's exit handlers and
     /// destructors, which may still use the runtime. The value that an ended thread leaves does not
     /// keep the context alive.
-    static CONTEXT: RefCell<Option<Remembered>> = const { RefCell::new(None) };
+    static CONTEXT: RefCell<Option<ThreadContext>> = const { RefCell::new(None) };
 }
 
-const _: () = assert!(!std::mem::needs_drop::<Remembered>());
+const _: () = assert!(!std::mem::needs_drop::<ThreadContext>());
 
 /// Threads that set no device use this one from now on.
 pub(crate) fn set_default_device(device: i32) {

@@ -10,21 +10,21 @@ use std::sync::atomic::AtomicBool;
 
 use crate::code::{Outcome, check};
 use crate::device::{Device, Lease};
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::per_process::PerProcess;
 use crate::stream::failures::Failures;
 use crate::stream::line::Line;
 use crate::sync::{Mutex, lock};
-use captured::Uses;
-use kind::Class;
+use captured::EventUses;
+use kind::EventClass;
 use record::{EventName, Record};
 
-static EVENTS: PerProcess<Registry<Event>> = PerProcess::new(|| Registry::new(Kind::Event));
+static EVENTS: PerProcess<Registry<Event>> = PerProcess::new(|| Registry::new(HandleKind::Event));
 
 pub(crate) struct Event {
     pub(crate) handle: usize,
     pub(crate) flags: u32,
-    pub(crate) class: Class,
+    pub(crate) class: EventClass,
     device: &'static Device,
     /// Those of the context that it was made in.
     failures: Arc<Failures>,
@@ -33,7 +33,7 @@ pub(crate) struct Event {
     state: Mutex<EventState>,
     /// Is there a capture in the state?
     is_captured: AtomicBool,
-    uses: Uses,
+    uses: EventUses,
 }
 
 #[derive(Default)]
@@ -70,7 +70,7 @@ impl Event {
 
     fn host_may_use(&self) -> Outcome {
         check(
-            self.class != Class::DeviceUseOnly,
+            self.class != EventClass::DeviceUseOnly,
             "the event is for the device only",
         )
     }

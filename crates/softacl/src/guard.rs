@@ -30,7 +30,7 @@ thread_local! {
 
 /// Who made a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Caller {
+enum CallOrigin {
     Program,
     /// The tracer, in a thread of the program's.
     TracerInProgram,
@@ -70,11 +70,11 @@ pub(crate) fn enter(function: &str) -> Option<Call> {
     }
     let known = IS_TRACERS.try_with(Cell::get).ok().flatten();
     let is_tracers = known.unwrap_or_else(|| {
-        let alone = caller(function) == Caller::TracerAlone;
+        let alone = caller(function) == CallOrigin::TracerAlone;
         let _ = IS_TRACERS.try_with(|own| own.set(Some(alone)));
         alone
     });
-    if ENDED.load(Ordering::Acquire) && (is_tracers || caller(function) != Caller::Program) {
+    if ENDED.load(Ordering::Acquire) && (is_tracers || caller(function) != CallOrigin::Program) {
         give_up(&format!(
             "{function} was called by the tracer after the runtime's destructors: on a card it runs freed code"
         ));
@@ -116,7 +116,7 @@ fn end(catch: bool) {
 
 /// A call failed, or was refused: its error is the calling thread's from now on.
 pub(crate) fn left_an_error(function: &str, code: i32) {
-    if is_on() && caller(function) == Caller::TracerInProgram {
+    if is_on() && caller(function) == CallOrigin::TracerInProgram {
         give_up(&format!(
             "{function} was called by the tracer in a thread of the program's and left the error {code} there"
         ));
@@ -125,7 +125,7 @@ pub(crate) fn left_an_error(function: &str, code: i32) {
 
 /// Somebody takes an error away that the program has not seen.
 pub(crate) fn took_an_error(function: &str) {
-    if is_on() && caller(function) != Caller::Program {
+    if is_on() && caller(function) != CallOrigin::Program {
         give_up(&format!(
             "{function} was called by the tracer and took an error that is the program's"
         ));
@@ -133,7 +133,7 @@ pub(crate) fn took_an_error(function: &str) {
 }
 
 /// Facts about one return address.
-struct Frame {
+struct ReturnAddress {
     is_own: bool,
     is_tracers: bool,
     is_system: bool,
@@ -141,7 +141,7 @@ struct Frame {
     symbol: Option<String>,
 }
 
-fn frame(address: *mut c_void, own_base: usize) -> Option<Frame> {
+fn frame(address: *mut c_void, own_base: usize) -> Option<ReturnAddress> {
     // SAFETY: plain data that dladdr fills in.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: the address is only looked up.
@@ -156,7 +156,7 @@ fn frame(address: *mut c_void, own_base: usize) -> Option<Frame> {
         let text = unsafe { CStr::from_ptr(info.dli_sname) };
         text.to_string_lossy().into_owned()
     });
-    Some(Frame {
+    Some(ReturnAddress {
         is_own: info.dli_fbase as usize == own_base,
         is_tracers: TRACERS.iter().any(|part| name.contains(part)) && name.contains(".so"),
         is_system: ["libc.so", "libpthread", "ld-linux", "libc-"]
@@ -167,7 +167,7 @@ fn frame(address: *mut c_void, own_base: usize) -> Option<Frame> {
 }
 
 /// Whose call this is, from the inside out.
-fn caller(function: &str) -> Caller {
+fn caller(function: &str) -> CallOrigin {
     const MOST: usize = 64;
     let mut addresses = [std::ptr::null_mut::<c_void>(); MOST];
     // SAFETY: there is room for as many addresses as asked for.
@@ -183,7 +183,7 @@ fn caller(function: &str) -> Caller {
     let mut frames = frames
         .filter_map(|&address| frame(address, own_base))
         .skip_while(|frame| frame.is_own);
-    let mut outermost: Option<Frame> = None;
+    let mut outermost: Option<ReturnAddress> = None;
     let mut program_follows = false;
     for frame in &mut frames {
         if frame.is_tracers {
@@ -194,9 +194,9 @@ fn caller(function: &str) -> Caller {
         }
     }
     match outermost {
-        None => Caller::Program,
-        Some(wrapper) if wrapper.symbol.as_deref() == Some(function) => Caller::Program,
-        Some(_) if program_follows => Caller::TracerInProgram,
-        Some(_) => Caller::TracerAlone,
+        None => CallOrigin::Program,
+        Some(wrapper) if wrapper.symbol.as_deref() == Some(function) => CallOrigin::Program,
+        Some(_) if program_follows => CallOrigin::TracerInProgram,
+        Some(_) => CallOrigin::TracerAlone,
     }
 }

@@ -14,7 +14,7 @@ const GENERATION_BITS: u32 = 20;
 
 /// Type of a handle's object; part of its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum HandleKind {
     Context = 1,
     Stream = 2,
     Event = 3,
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 }
 
 pub(crate) struct Registry<T> {
-    kind: Kind,
+    kind: HandleKind,
     slots: RwLock<Slots<T>>,
 }
 
@@ -52,7 +52,7 @@ struct Entry<T> {
 }
 
 impl<T> Registry<T> {
-    pub(crate) const fn new(kind: Kind) -> Self {
+    pub(crate) const fn new(kind: HandleKind) -> Self {
         let slots = Slots {
             entries: Vec::new(),
             free: VecDeque::new(),
@@ -146,11 +146,11 @@ impl<T> Slots<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Registry};
+    use super::{HandleKind, Registry};
 
     #[test]
     fn a_removed_handle_stays_dead_when_its_slot_is_used_again() {
-        let registry = Registry::new(Kind::Event);
+        let registry = Registry::new(HandleKind::Event);
         let first = *registry.insert_with(|handle| handle).unwrap();
         registry.remove(first).unwrap();
         for _ in 0..200 {
@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn handles_of_another_kind_and_invented_values_are_unknown() {
-        let streams = Registry::new(Kind::Stream);
-        let events = Registry::new(Kind::Event);
+        let streams = Registry::new(HandleKind::Stream);
+        let events = Registry::new(HandleKind::Event);
         let stream = *streams.insert_with(|handle| handle).unwrap();
         events.insert_with(|handle| handle).unwrap();
         assert!(events.get(stream).is_none());

@@ -16,7 +16,7 @@ pub(crate) use communicator::{
     root_info,
 };
 pub(crate) use element::Element;
-pub(crate) use plan::{Message, Plan, segment};
+pub(crate) use plan::{CollectivePlan, Message, segment};
 
 use crate::code::Code;
 

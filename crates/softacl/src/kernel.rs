@@ -10,16 +10,17 @@ use crate::code::{
     Fault, Outcome, RT_FILE_OPEN, RT_KERNEL_LOOKUP, RT_NOT_SUPPORTED, RT_OUT_OF_MEMORY, check,
     fault,
 };
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::per_process::PerProcess;
 use crate::process;
 use crate::sync::{Mutex, lock};
 
 static ARGUMENTS: PerProcess<Registry<Mutex<Builder>>> =
-    PerProcess::new(|| Registry::new(Kind::Arguments));
+    PerProcess::new(|| Registry::new(HandleKind::Arguments));
 static FUNCTIONS: PerProcess<Registry<Function>> =
-    PerProcess::new(|| Registry::new(Kind::Function));
-static BINARIES: PerProcess<Registry<Binary>> = PerProcess::new(|| Registry::new(Kind::Binary));
+    PerProcess::new(|| Registry::new(HandleKind::Function));
+static BINARIES: PerProcess<Registry<Binary>> =
+    PerProcess::new(|| Registry::new(HandleKind::Binary));
 
 /// Block number, number of blocks, arguments.
 type Entry = extern "C" fn(u32, u32, *const u8);

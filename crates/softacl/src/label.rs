@@ -4,28 +4,29 @@ use std::sync::{Arc, Weak};
 
 use crate::code::{Fault, Outcome, RT_INTERNAL, RT_PARAM_INVALID, check, fault};
 use crate::graph::activity::Activity;
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::per_process::PerProcess;
 use crate::sync::{Mutex, lock};
 
-static LISTS: PerProcess<Registry<List>> = PerProcess::new(|| Registry::new(Kind::LabelList));
-static LABELS: PerProcess<Registry<Label>> = PerProcess::new(|| Registry::new(Kind::Label));
+static LISTS: PerProcess<Registry<LabelList>> =
+    PerProcess::new(|| Registry::new(HandleKind::LabelList));
+static LABELS: PerProcess<Registry<Label>> = PerProcess::new(|| Registry::new(HandleKind::Label));
 
 pub(crate) struct Label {
     handle: usize,
-    place: Mutex<Place>,
+    place: Mutex<LabelPlace>,
 }
 
 /// Where a label was set: the graph, the stream in it, and the place in that stream.
 #[derive(Default, Clone)]
-pub(crate) struct Place {
+pub(crate) struct LabelPlace {
     graph: Weak<Activity>,
     pub(crate) lane: usize,
     pub(crate) position: usize,
     is_set: bool,
 }
 
-pub(crate) struct List {
+pub(crate) struct LabelList {
     pub(crate) labels: Vec<Arc<Label>>,
 }
 
@@ -61,12 +62,12 @@ pub(crate) fn create_list(handles: &[usize]) -> Outcome<usize> {
     let mut own = 0;
     let made = LISTS.get().insert_with(|handle| {
         own = handle;
-        List { labels }
+        LabelList { labels }
     });
     made.map(|_| own).ok_or(NONE_LEFT)
 }
 
-pub(crate) fn list(handle: usize) -> Outcome<Arc<List>> {
+pub(crate) fn list(handle: usize) -> Outcome<Arc<LabelList>> {
     LISTS.get().named(
         handle,
         "the list of labels is NULL",
@@ -87,7 +88,7 @@ impl Label {
         if place.is_set && place.graph.strong_count() != 0 {
             return fault(RT_PARAM_INVALID, "the label was set before");
         }
-        *place = Place {
+        *place = LabelPlace {
             graph: Arc::downgrade(graph),
             lane,
             position,
@@ -97,7 +98,7 @@ impl Label {
     }
 
     /// Its place, if that is in this graph.
-    pub(crate) fn place_in(&self, graph: &Arc<Activity>) -> Option<Place> {
+    pub(crate) fn place_in(&self, graph: &Arc<Activity>) -> Option<LabelPlace> {
         let place = lock(&self.place).clone();
         let is_here = place.is_set && std::ptr::eq(place.graph.as_ptr(), Arc::as_ptr(graph));
         is_here.then_some(place)
@@ -105,15 +106,15 @@ impl Label {
 }
 
 /// Where to go: the label with the number that is in device memory when the turn comes.
-pub(crate) struct Switch {
+pub(crate) struct LabelSwitch {
     pub(crate) address: usize,
     pub(crate) labels: Vec<Arc<Label>>,
 }
 
-impl Switch {
+impl LabelSwitch {
     /// Where to go now; nowhere when the label is not in this graph. An index beyond the last label
     /// means the last one.
-    pub(crate) fn target(&self, graph: &Arc<Activity>) -> Option<Place> {
+    pub(crate) fn target(&self, graph: &Arc<Activity>) -> Option<LabelPlace> {
         // SAFETY: its maker checked that the bytes are inside memory of this library, which stays
         // mapped.
         let index = unsafe { (self.address as *const u32).read_unaligned() } as usize;

@@ -29,13 +29,13 @@ pub(crate) fn host() -> &'static HostMemory {
 
 /// Where an address lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MemoryKind {
     Device(u32),
     Pinned,
     Pageable,
 }
 
-impl Place {
+impl MemoryKind {
     pub(crate) const fn is_host(self) -> bool {
         !matches!(self, Self::Device(_))
     }
@@ -87,32 +87,32 @@ impl HostMemory {
     }
 }
 
-pub(crate) fn place_of(address: usize) -> Place {
+pub(crate) fn place_of(address: usize) -> MemoryKind {
     if let Some(device) = device::all()
         .iter()
         .find(|device| device.memory.contains(address))
     {
-        return Place::Device(device.id);
+        return MemoryKind::Device(device.id);
     }
     if let Some(device) = vmm::mappings().device_of(address) {
-        return Place::Device(device);
+        return MemoryKind::Device(device);
     }
     let host = host();
     if host.pinned.contains(address) || host.is_registered(address) {
-        Place::Pinned
+        MemoryKind::Pinned
     } else {
-        Place::Pageable
+        MemoryKind::Pageable
     }
 }
 
 /// Checks that a range which touches memory of this library is inside one live allocation.
-pub(crate) fn check_range(address: usize, len: usize, place: Place) -> Outcome {
+pub(crate) fn check_range(address: usize, len: usize, place: MemoryKind) -> Outcome {
     let known = match place {
-        Place::Device(id) => {
+        MemoryKind::Device(id) => {
             let memory = &device::all()[id as usize].memory;
             memory.block_of(address, len).is_some() || vmm::mappings().cover(address, len)
         }
-        Place::Pinned if host().pinned.contains(address) => {
+        MemoryKind::Pinned if host().pinned.contains(address) => {
             host().pinned.block_of(address, len).is_some()
         }
         _ => true,

@@ -18,7 +18,7 @@ use crate::device::Device;
 use crate::per_process::PerProcess;
 use crate::process;
 use crate::sync::{Condvar, Mutex, lock};
-use record::{Item, Kind};
+use record::{ActivityItem, ActivityKind};
 use softacl_options::MsptiMode;
 
 static MSPTI: PerProcess<Mspti> = PerProcess::new(Mspti::new);
@@ -93,20 +93,20 @@ impl Anchor {
 
 /// What ran.
 pub(crate) struct Activity<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ActivityKind,
     pub(crate) name: Option<&'a str>,
     /// It is an operator, which may have several kernels.
     pub(crate) has_parts: bool,
 }
 
 /// Where something ran.
-pub(crate) struct Place {
+pub(crate) struct ActivityPlace {
     pub(crate) device: &'static Device,
     pub(crate) stream_id: i32,
     pub(crate) correlation: u64,
 }
 
-impl Place {
+impl ActivityPlace {
     /// With the number of one of the kernels of an operator.
     fn of_kernel(&self, part: u64) -> Self {
         let options = process::options();
@@ -125,7 +125,7 @@ thread_local! {
     /// The number of the exported call under way in this thread, once it has one.
     static CALL: Cell<u64> = const { Cell::new(0) };
     /// The copy or fill that it has submitted last.
-    static MOVED: RefCell<Option<Item>> = const { RefCell::new(None) };
+    static MOVED: RefCell<Option<ActivityItem>> = const { RefCell::new(None) };
 }
 
 /// An exported call begins; returns the time, if a profiler needs it.
@@ -144,8 +144,8 @@ pub(crate) fn leave(function: &'static str, begin: u64) {
     let number = CALL.try_with(Cell::get).unwrap_or(0);
     let mspti = get();
     let end = mono();
-    if number != 0 && mspti.wants(Kind::Api) {
-        mspti.put(Item::api(mspti.name(function), number).called(begin, end));
+    if number != 0 && mspti.wants(ActivityKind::Api) {
+        mspti.put(ActivityItem::api(mspti.name(function), number).called(begin, end));
     }
     let moved = MOVED.try_with(RefCell::take).ok().flatten();
     if let Some(moved) = moved.filter(|moved| mspti.wants(moved.kind)) {
@@ -158,18 +158,18 @@ pub(crate) fn leave(function: &'static str, begin: u64) {
 pub(crate) fn submitted(
     device: &'static Device,
     stream_id: i32,
-    moved: impl FnOnce() -> Option<(Kind, u64)>,
+    moved: impl FnOnce() -> Option<(ActivityKind, u64)>,
 ) -> u64 {
     let correlation = correlation();
     if correlation != 0
         && let Some((kind, bytes)) = moved()
     {
-        let place = Place {
+        let place = ActivityPlace {
             device,
             stream_id,
             correlation,
         };
-        let item = Item::moving(kind, bytes, &place);
+        let item = ActivityItem::moving(kind, bytes, &place);
         let _ = MOVED.try_with(|moved| moved.replace(Some(item)));
     }
     correlation
@@ -217,7 +217,7 @@ impl Mspti {
         self.enabled.load(Ordering::Relaxed) != 0
     }
 
-    pub(crate) fn wants(&self, kind: Kind) -> bool {
+    pub(crate) fn wants(&self, kind: ActivityKind) -> bool {
         self.enabled.load(Ordering::Relaxed) & 1 << kind as u32 != 0
     }
 
@@ -237,10 +237,14 @@ impl Mspti {
         result::SUCCESS
     }
 
-    pub(crate) fn enable(&self, kind: Kind) -> i32 {
+    pub(crate) fn enable(&self, kind: ActivityKind) -> i32 {
         let options = process::options();
-        let is_copy = matches!(kind, Kind::Memcpy | Kind::Memset | Kind::Memory);
-        let needs_preload = kind == Kind::Hccl || is_copy && options.mspti == MsptiMode::Preload;
+        let is_copy = matches!(
+            kind,
+            ActivityKind::Memcpy | ActivityKind::Memset | ActivityKind::Memory
+        );
+        let needs_preload =
+            kind == ActivityKind::Hccl || is_copy && options.mspti == MsptiMode::Preload;
         if needs_preload && !is_preloaded() {
             return result::WITHOUT_PRELOAD;
         }
@@ -254,7 +258,7 @@ impl Mspti {
         result::SUCCESS
     }
 
-    pub(crate) fn disable(&self, kind: Kind) -> i32 {
+    pub(crate) fn disable(&self, kind: ActivityKind) -> i32 {
         self.enabled
             .fetch_and(!(1 << kind as u32), Ordering::AcqRel);
         result::SUCCESS
@@ -272,7 +276,7 @@ impl Mspti {
     }
 
     /// A device's time on msPTI's clock.
-    fn told_time(&self, device: &Device, host_ns: u64) -> u64 {
+    fn profiler_time(&self, device: &Device, host_ns: u64) -> u64 {
         let mut anchors = lock(&self.anchors);
         let place = device.id as usize;
         if anchors.len() <= place {
@@ -289,7 +293,7 @@ impl Mspti {
     pub(crate) fn ran(
         &self,
         activity: Option<Activity<'_>>,
-        place: Place,
+        place: ActivityPlace,
         (begin, end): (u64, u64),
     ) -> bool {
         if !self.is_active() {
@@ -309,15 +313,15 @@ impl Mspti {
                 (Some(name), 0) => self.name(name),
                 (Some(name), _) => self.name(&format!("{name}_{}", part + 1)),
             };
-            let times = [at(part), at(part + 1)].map(|ns| self.told_time(place.device, ns));
+            let times = [at(part), at(part + 1)].map(|ns| self.profiler_time(place.device, ns));
             let place = place.of_kernel(part);
-            self.put_device(Item::device(activity.kind, &place, name, times));
+            self.put_device(ActivityItem::device(activity.kind, &place, name, times));
         }
         true
     }
 
     /// Puts a record of a device down, with the defects that were asked for.
-    fn put_device(&self, mut item: Item) {
+    fn put_device(&self, mut item: ActivityItem) {
         let options = process::options();
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let is_nth = |step: u64| step != 0 && number.is_multiple_of(step);

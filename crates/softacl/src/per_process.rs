@@ -25,11 +25,11 @@ fn watch_forks() {
 
 /// One value, made at first use. It is never freed: threads may use it until the process ends.
 pub(crate) struct PerProcess<T> {
-    current: AtomicPtr<Made<T>>,
+    current: AtomicPtr<MadeValue<T>>,
     make: fn() -> T,
 }
 
-struct Made<T> {
+struct MadeValue<T> {
     generation: u64,
     value: T,
 }
@@ -51,7 +51,7 @@ impl<T: Send + Sync> PerProcess<T> {
         Self::valid(self.current.load(Ordering::Acquire))
     }
 
-    fn valid(made: *mut Made<T>) -> Option<&'static T> {
+    fn valid(made: *mut MadeValue<T>) -> Option<&'static T> {
         // SAFETY: values that are not null come from `Box::into_raw` in `create` and are never freed.
         let made = unsafe { made.as_ref() }?;
         (made.generation == generation()).then_some(&made.value)
@@ -64,7 +64,7 @@ impl<T: Send + Sync> PerProcess<T> {
         if let Some(value) = Self::valid(before) {
             return value;
         }
-        let made = Box::into_raw(Box::new(Made {
+        let made = Box::into_raw(Box::new(MadeValue {
             generation: generation(),
             value: (self.make)(),
         }));

@@ -17,7 +17,7 @@ pub(crate) struct Progress {
 
 /// How a wait for a stream ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Waited {
+pub(crate) enum WaitResult {
     Done,
     TimedOut,
     Aborted(i32),
@@ -70,13 +70,13 @@ impl Progress {
     }
 
     /// Whether the wait has ended that began after this number of interrupts.
-    pub(crate) fn outcome(&self, seq: u64, interrupts: u32) -> Option<Waited> {
+    pub(crate) fn outcome(&self, seq: u64, interrupts: u32) -> Option<WaitResult> {
         // In this order: who sees a completion by force also sees the interrupt before it.
         let done = self.completed() >= seq;
         if self.interrupts() != interrupts {
-            return Some(Waited::Aborted(self.abort_code.load(Ordering::SeqCst)));
+            return Some(WaitResult::Aborted(self.abort_code.load(Ordering::SeqCst)));
         }
-        done.then_some(Waited::Done)
+        done.then_some(WaitResult::Done)
     }
 
     /// Sleeps until the task is complete. `left` is how long it may last yet; `None` ends it.
@@ -85,7 +85,7 @@ impl Progress {
         seq: u64,
         interrupts: u32,
         left: impl Fn() -> Option<Duration>,
-    ) -> Waited {
+    ) -> WaitResult {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         let waited = self.sleep_at_gate(seq, interrupts, left);
@@ -98,14 +98,14 @@ impl Progress {
         seq: u64,
         interrupts: u32,
         left: impl Fn() -> Option<Duration>,
-    ) -> Waited {
+    ) -> WaitResult {
         let mut gate = lock(&self.gate);
         loop {
             if let Some(waited) = self.outcome(seq, interrupts) {
                 return waited;
             }
             let Some(left) = left() else {
-                return Waited::TimedOut;
+                return WaitResult::TimedOut;
             };
             gate = sleep(&self.moved, gate, left);
         }

@@ -18,14 +18,14 @@ pub(crate) struct Settings {
     /// Device pairs between which the program enabled access.
     pub(crate) peers: Mutex<Vec<(i32, i32)>>,
     pub(crate) saturation: Mutex<u32>,
-    pub(crate) params: Table,
-    pub(crate) device_limits: Table,
+    pub(crate) params: SettingTable,
+    pub(crate) device_limits: SettingTable,
     /// Core limits by device.
-    pub(crate) cores: Table,
+    pub(crate) cores: SettingTable,
     /// Core limits and other attributes by stream.
-    pub(crate) stream_cores: Table,
-    pub(crate) stream_attributes: Table,
-    pub(crate) pool_attributes: Table,
+    pub(crate) stream_cores: SettingTable,
+    pub(crate) stream_attributes: SettingTable,
+    pub(crate) pool_attributes: SettingTable,
     /// Options for compiling operators, by their number.
     pub(crate) compile_options: Mutex<HashMap<i32, String>>,
     /// How many intervals operators may take; 0 is no setting.
@@ -46,9 +46,9 @@ impl Settings {
 
 /// Values by an object and a number.
 #[derive(Default)]
-pub(crate) struct Table(Mutex<HashMap<(u64, u32), i64>>);
+pub(crate) struct SettingTable(Mutex<HashMap<(u64, u32), i64>>);
 
-impl Table {
+impl SettingTable {
     pub(crate) fn set(&self, scope: u64, number: u32, value: i64) -> Outcome {
         lock(&self.0).insert((scope, number), value);
         Ok(())

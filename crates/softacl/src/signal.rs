@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use crate::code::{Outcome, check};
 use crate::device::Lease;
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::per_process::PerProcess;
 use crate::sync::{Mutex, lock};
 
 static COUNTING_NOTIFIES: PerProcess<Registry<Signal>> =
-    PerProcess::new(|| Registry::new(Kind::CountingNotify));
-static NOTIFIES: PerProcess<Registry<Signal>> = PerProcess::new(|| Registry::new(Kind::Notify));
+    PerProcess::new(|| Registry::new(HandleKind::CountingNotify));
+static NOTIFIES: PerProcess<Registry<Signal>> =
+    PerProcess::new(|| Registry::new(HandleKind::Notify));
 
 pub(crate) fn counting_notifies() -> &'static Registry<Signal> {
     COUNTING_NOTIFIES.get()
@@ -42,7 +43,7 @@ struct SignalState {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum SignalChange {
     Set(u32),
     Add(u32),
     Or(u32),
@@ -50,7 +51,7 @@ pub(crate) enum Change {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Condition {
+pub(crate) enum SignalCondition {
     Less(u32),
     Equal(u32),
     Bigger(u32),
@@ -59,7 +60,7 @@ pub(crate) enum Condition {
     Bits(u32),
 }
 
-impl Condition {
+impl SignalCondition {
     pub(crate) const fn holds(self, value: u32) -> bool {
         match self {
             Self::Less(limit) => value < limit,
@@ -74,13 +75,13 @@ impl Condition {
 impl Signal {
     /// Applies a change at a device time; returns the streams that may go on now. Called by the
     /// engine only.
-    pub(crate) fn change(&self, change: Change, at_ns: u64) -> Vec<usize> {
+    pub(crate) fn change(&self, change: SignalChange, at_ns: u64) -> Vec<usize> {
         let mut state = lock(&self.state);
         state.value = match change {
-            Change::Set(value) => value,
-            Change::Add(value) => state.value.wrapping_add(value),
-            Change::Or(bits) => state.value | bits,
-            Change::And(bits) => state.value & bits,
+            SignalChange::Set(value) => value,
+            SignalChange::Add(value) => state.value.wrapping_add(value),
+            SignalChange::Or(bits) => state.value | bits,
+            SignalChange::And(bits) => state.value & bits,
         };
         state.changed_ns = at_ns;
         std::mem::take(&mut state.waiters)
@@ -88,7 +89,12 @@ impl Signal {
 
     /// When the condition holds, the time since when; resets the signal if requested. Otherwise the
     /// stream is woken at the next change. Called by the engine only.
-    pub(crate) fn pass(&self, condition: Condition, clears: bool, stream: usize) -> Option<u64> {
+    pub(crate) fn pass(
+        &self,
+        condition: SignalCondition,
+        clears: bool,
+        stream: usize,
+    ) -> Option<u64> {
         let mut state = lock(&self.state);
         if condition.holds(state.value) {
             if clears {
@@ -117,9 +123,9 @@ impl Signal {
 }
 
 /// A task that waits for a signal. Timeout 0 waits for ever.
-pub(crate) struct Pass {
+pub(crate) struct SignalWait {
     pub(crate) signal: Arc<Signal>,
-    pub(crate) condition: Condition,
+    pub(crate) condition: SignalCondition,
     pub(crate) clears: bool,
     pub(crate) timeout_ns: u64,
 }
@@ -147,14 +153,17 @@ pub(crate) fn destroy(registry: &Registry<Signal>, handle: usize) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::Condition;
+    use super::SignalCondition;
 
     #[test]
     fn conditions_compare_as_named() {
-        assert!(Condition::Less(3).holds(2) && !Condition::Less(3).holds(3));
-        assert!(Condition::Bigger(3).holds(4) && !Condition::Bigger(3).holds(3));
-        assert!(Condition::BiggerOrEqual(3).holds(3) && !Condition::BiggerOrEqual(3).holds(2));
-        assert!(Condition::Equal(3).holds(3) && !Condition::Equal(3).holds(4));
-        assert!(Condition::Bits(6).holds(14) && !Condition::Bits(6).holds(4));
+        assert!(SignalCondition::Less(3).holds(2) && !SignalCondition::Less(3).holds(3));
+        assert!(SignalCondition::Bigger(3).holds(4) && !SignalCondition::Bigger(3).holds(3));
+        assert!(
+            SignalCondition::BiggerOrEqual(3).holds(3)
+                && !SignalCondition::BiggerOrEqual(3).holds(2)
+        );
+        assert!(SignalCondition::Equal(3).holds(3) && !SignalCondition::Equal(3).holds(4));
+        assert!(SignalCondition::Bits(6).holds(14) && !SignalCondition::Bits(6).holds(4));
     }
 }

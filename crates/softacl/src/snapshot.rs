@@ -6,12 +6,12 @@ use crate::code::{Outcome, RT_SNAPSHOT_LOCK_FAILED, RT_SNAPSHOT_UNLOCK_FAILED, f
 use crate::per_process::PerProcess;
 use crate::sync::{Condvar, LONGEST_SLEEP, Mutex, lock};
 
-static STATE: PerProcess<State> = PerProcess::new(State::default);
+static STATE: PerProcess<ProcessLock> = PerProcess::new(ProcessLock::default);
 /// A process locked itself; it may have been the parent.
 static WAS_LOCKED: AtomicBool = AtomicBool::new(false);
 
 #[derive(Default)]
-struct State {
+struct ProcessLock {
     is_locked: Mutex<bool>,
     opened: Condvar,
 }

@@ -23,15 +23,16 @@ use crate::engine::host::HostThread;
 use crate::engine::lane::Lane;
 use crate::engine::task::Task;
 use crate::ffi::give_up;
-use crate::graph::route::{Route, Target};
-use crate::handles::{Kind, Registry};
+use crate::graph::route::{Route, RouteTarget};
+use crate::handles::{HandleKind, Registry};
 use crate::inlet::Inlet;
 use crate::per_process::PerProcess;
 use crate::sync::Mutex;
 use crate::{observers, process, settings};
-use line::{Line, Owner};
+use line::{Line, StreamOwner};
 
-static STREAMS: PerProcess<Registry<Stream>> = PerProcess::new(|| Registry::new(Kind::Stream));
+static STREAMS: PerProcess<Registry<Stream>> =
+    PerProcess::new(|| Registry::new(HandleKind::Stream));
 
 /// A line and the queue of its tasks.
 pub(crate) struct Stream {
@@ -65,7 +66,7 @@ pub(crate) fn find(handle: usize) -> Option<Arc<Stream>> {
 impl Stream {
     /// Creates a stream of a context, unless the device has no stream left.
     pub(crate) fn create(
-        owner: &Owner,
+        owner: &StreamOwner,
         flags: u32,
         priority: u32,
         is_default: bool,
@@ -74,21 +75,25 @@ impl Stream {
     }
 
     /// Creates a stream that the runtime keeps for itself. Observers hear of it.
-    pub(crate) fn create_internal(owner: &Owner) -> Outcome<Arc<Self>> {
+    pub(crate) fn create_internal(owner: &StreamOwner) -> Outcome<Arc<Self>> {
         let stream = Self::make(owner, 0, 0, false, false)?;
-        stream.route.divert(Target::Lane);
+        stream.route.divert(RouteTarget::Lane);
         Ok(stream)
     }
 
     /// Creates a stream that represents a lane of a graph and takes no tasks.
-    pub(crate) fn create_hidden(owner: &Owner, flags: u32, priority: u32) -> Outcome<Arc<Self>> {
+    pub(crate) fn create_hidden(
+        owner: &StreamOwner,
+        flags: u32,
+        priority: u32,
+    ) -> Outcome<Arc<Self>> {
         let stream = Self::make(owner, flags, priority, false, true)?;
-        stream.route.divert(Target::Lane);
+        stream.route.divert(RouteTarget::Lane);
         Ok(stream)
     }
 
     fn make(
-        owner: &Owner,
+        owner: &StreamOwner,
         flags: u32,
         priority: u32,
         is_default: bool,

@@ -11,8 +11,8 @@ use crate::{errors, process};
 const HCCL_NOT_SUPPORTED: Code = 5;
 
 /// Notes the refusal for the calling thread, and once on standard error for who asked for it.
-fn refuse(function: &str, code: Code, told: &AtomicBool) -> Code {
-    if process::options().verbose && !told.swap(true, Ordering::Relaxed) {
+fn refuse(function: &str, code: Code, was_reported: &AtomicBool) -> Code {
+    if process::options().verbose && !was_reported.swap(true, Ordering::Relaxed) {
         complain(&format!("{function} is not supported ({code})"));
     }
     errors::note(
@@ -38,8 +38,9 @@ macro_rules! stub {
 
 macro_rules! refused {
     ($name:ident, $code:ident) => {{
-        static TOLD: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
-        $crate::stubs::refuse(stringify!($name), $crate::stubs::$code, &TOLD)
+        static WAS_REPORTED: std::sync::atomic::AtomicBool =
+            std::sync::atomic::AtomicBool::new(false);
+        $crate::stubs::refuse(stringify!($name), $crate::stubs::$code, &WAS_REPORTED)
     }};
 }
 

@@ -23,11 +23,11 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 static CALL_NS: AtomicU64 = AtomicU64::new(0);
 static SUBMIT_NS: AtomicU64 = AtomicU64::new(0);
 
-static UNSEEN: PerProcess<Unseen> = PerProcess::new(Unseen::new);
+static UNSEEN: PerProcess<UnseenWork> = PerProcess::new(UnseenWork::new);
 
 /// How far the call is that a thread makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum CallStage {
     /// No call is running.
     Outside,
     /// It has done nothing that takes time or depends on the time.
@@ -40,7 +40,7 @@ enum Stage {
 
 thread_local! {
     static NOW: Cell<u64> = const { Cell::new(START_NS) };
-    static STAGE: Cell<Stage> = const { Cell::new(Stage::Outside) };
+    static STAGE: Cell<CallStage> = const { Cell::new(CallStage::Outside) };
     static CALLS: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn is_on() -> bool {
 
 /// The calling thread's clock. A thread that ends has none any more.
 pub(crate) fn now() -> u64 {
-    work(Stage::Working);
+    work(CallStage::Working);
     NOW.try_with(Cell::get).unwrap_or(START_NS)
 }
 
@@ -78,29 +78,29 @@ fn advance(by_ns: u64) {
 /// The call under way is about to submit a task.
 pub(crate) fn submits() {
     if is_on() {
-        work(Stage::Submitting);
+        work(CallStage::Submitting);
     }
 }
 
-fn stage() -> Stage {
-    STAGE.try_with(Cell::get).unwrap_or(Stage::Outside)
+fn stage() -> CallStage {
+    STAGE.try_with(Cell::get).unwrap_or(CallStage::Outside)
 }
 
-fn set_stage(stage: Stage) {
+fn set_stage(stage: CallStage) {
     let _ = STAGE.try_with(|own| own.set(stage));
 }
 
 /// The call under way comes to its work, unless it has before.
-fn work(next: Stage) {
-    if stage() == Stage::Begun {
+fn work(next: CallStage) {
+    if stage() == CallStage::Begun {
         set_stage(next);
         advance(cost(next) / 2);
     }
 }
 
-fn cost(stage: Stage) -> u64 {
+fn cost(stage: CallStage) -> u64 {
     let cost = match stage {
-        Stage::Submitting => &SUBMIT_NS,
+        CallStage::Submitting => &SUBMIT_NS,
         _ => &CALL_NS,
     };
     cost.load(Ordering::Relaxed)
@@ -108,23 +108,23 @@ fn cost(stage: Stage) -> u64 {
 
 /// A call, from its begin to its end. One half of its cost comes before its work, the other half after
 /// it.
-pub(crate) struct Visit {
+pub(crate) struct TimedCall {
     function: &'static str,
     begin_ns: u64,
     truth: Option<&'static Truth>,
     /// Of the call with the callback that makes this one.
-    outer: Stage,
+    outer: CallStage,
 }
 
 /// A call begins. Whether there is virtual time is known once the process has its options.
-pub(crate) fn enter(function: &'static str, truth: Option<&'static Truth>) -> Option<Visit> {
+pub(crate) fn enter(function: &'static str, truth: Option<&'static Truth>) -> Option<TimedCall> {
     if !is_on() {
         return None;
     }
     let begin_ns = now();
     let outer = stage();
-    set_stage(Stage::Begun);
-    Some(Visit {
+    set_stage(CallStage::Begun);
+    Some(TimedCall {
         function,
         begin_ns,
         truth,
@@ -132,9 +132,9 @@ pub(crate) fn enter(function: &'static str, truth: Option<&'static Truth>) -> Op
     })
 }
 
-impl Drop for Visit {
+impl Drop for TimedCall {
     fn drop(&mut self) {
-        work(Stage::Working);
+        work(CallStage::Working);
         let cost = cost(stage());
         advance(cost - cost / 2);
         set_stage(self.outer);
@@ -155,13 +155,13 @@ impl Drop for Visit {
 
 /// When tasks of a stream ended: those that its queue can hold, and as many before them.
 #[derive(Default)]
-pub(crate) struct Ends {
+pub(crate) struct TaskEnds {
     /// How many were forgotten.
     forgotten: u64,
     ends: std::collections::VecDeque<u64>,
 }
 
-impl Ends {
+impl TaskEnds {
     /// The next task of the stream has ended. Ends never go backwards.
     pub(crate) fn push(&mut self, end_ns: u64, keep: usize) {
         self.ends.push_back(end_ns);
@@ -185,7 +185,7 @@ impl Ends {
 }
 
 /// The engine's work in this process.
-pub(crate) fn unseen() -> &'static Unseen {
+pub(crate) fn unseen() -> &'static UnseenWork {
     UNSEEN.get()
 }
 
@@ -197,12 +197,12 @@ pub(crate) fn settle() {
 }
 
 /// Work of the engine that it has not looked at. Threads that query completion wait until none is left.
-pub(crate) struct Unseen {
+pub(crate) struct UnseenWork {
     given: AtomicU64,
     seen: AtomicU64,
 }
 
-impl Unseen {
+impl UnseenWork {
     const fn new() -> Self {
         Self {
             given: AtomicU64::new(0),
@@ -235,7 +235,7 @@ impl Unseen {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ends, advance, now, reach, set};
+    use super::{TaskEnds, advance, now, reach, set};
 
     #[test]
     fn a_clock_goes_on_and_never_back() {
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn ends_are_known_as_far_back_as_asked_for() {
-        let mut ends = Ends::default();
+        let mut ends = TaskEnds::default();
         for end in [10, 20, 20, 30] {
             ends.push(end, 3);
         }

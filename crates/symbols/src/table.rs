@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_lies_in_the_last_function_before_it() {
+    fn an_address_belongs_to_the_last_function_before_it() {
         let symbol = |begin, size, name: &str| Symbol {
             begin,
             size,

@@ -29,7 +29,7 @@ const PATTERN: &str = "t1: HcclCommInitRootInfo(2,0,7)[0..10] sync(s1)[50..90]
 
 /// A job.
 #[derive(Clone, Copy, Debug)]
-pub struct Job {
+pub struct ClusterJob {
     pub hosts: usize,
     /// On each host.
     pub ranks: usize,
@@ -43,7 +43,7 @@ pub struct Job {
     pub slow_step: Option<u32>,
 }
 
-impl Job {
+impl ClusterJob {
     pub fn all_ranks(&self) -> usize {
         self.hosts * self.ranks
     }
@@ -55,7 +55,7 @@ impl Job {
     /// The session row of a rank's recording.
     pub fn session(&self, rank: usize) -> SessionRow {
         let host = self.host(rank);
-        let clock = Clock::of(self, host);
+        let clock = HostClock::of(self, host);
         SessionRow {
             command: vec!["./train".to_owned(), rank.to_string()],
             host: format!("node{host}"),
@@ -71,25 +71,25 @@ impl Job {
 
     /// How far the clock of a rank's host is ahead of the true time, at a true time.
     pub fn ahead(&self, rank: usize, truth: i64) -> i64 {
-        Clock::of(self, self.host(rank)).reads(truth) - truth
+        HostClock::of(self, self.host(rank)).reads(truth) - truth
     }
 
     /// The reading of the clock of rank 0 at a reading of another rank's clock.
     pub fn on_reference(&self, rank: usize, reading: i64) -> i64 {
-        let truth = Clock::of(self, self.host(rank)).at(reading);
-        Clock::of(self, self.host(0)).reads(truth)
+        let truth = HostClock::of(self, self.host(rank)).at(reading);
+        HostClock::of(self, self.host(0)).reads(truth)
     }
 }
 
 /// The clock of a host.
 #[derive(Clone, Copy, Debug)]
-struct Clock {
+struct HostClock {
     offset: i64,
     rate: f64,
 }
 
-impl Clock {
-    fn of(job: &Job, host: usize) -> Self {
+impl HostClock {
+    fn of(job: &ClusterJob, host: usize) -> Self {
         let mut chance = Chance::new(job.seed * 1_000 + host as u64);
         Self {
             offset: 3_600 * SECOND + chance.below(20 * SECOND),
@@ -138,10 +138,12 @@ fn pattern() -> Timeline {
 }
 
 /// Runs a job and hands out the rows of each rank, in the order of its recording.
-pub fn run(job: &Job, mut sink: impl FnMut(usize, Row)) {
-    let pattern = Pattern::new();
+pub fn run(job: &ClusterJob, mut sink: impl FnMut(usize, Row)) {
+    let pattern = RowPattern::new();
     let mut chance = Chance::new(job.seed);
-    let mut ranks: Vec<Rank> = (0..job.all_ranks()).map(|it| Rank::new(job, it)).collect();
+    let mut ranks: Vec<RankState> = (0..job.all_ranks())
+        .map(|it| RankState::new(job, it))
+        .collect();
     for rank in &mut ranks {
         rank.begin(job, &pattern, &mut sink);
     }
@@ -176,7 +178,7 @@ pub fn run(job: &Job, mut sink: impl FnMut(usize, Row)) {
 }
 
 /// The rows that are used again.
-struct Pattern {
+struct RowPattern {
     rows: Vec<Row>,
     init: CallRow,
     kernel: CallRow,
@@ -187,7 +189,7 @@ struct Pattern {
     time: TaskTimeRow,
 }
 
-impl Pattern {
+impl RowPattern {
     fn new() -> Self {
         let Timeline { tables, rows, .. } = pattern();
         let functions: &[FunctionRow] = &tables.functions;
@@ -223,9 +225,9 @@ impl Pattern {
 }
 
 /// A rank on its way through the steps. Moments are true ones.
-struct Rank {
+struct RankState {
     number: usize,
-    clock: Clock,
+    clock: HostClock,
     now: i64,
     computed: i64,
     /// The ends of the first and the second collective.
@@ -234,11 +236,11 @@ struct Rank {
     sequence: u32,
 }
 
-impl Rank {
-    fn new(job: &Job, number: usize) -> Self {
+impl RankState {
+    fn new(job: &ClusterJob, number: usize) -> Self {
         Self {
             number,
-            clock: Clock::of(job, job.host(number)),
+            clock: HostClock::of(job, job.host(number)),
             now: SECOND,
             computed: 0,
             met: 0,
@@ -247,7 +249,7 @@ impl Rank {
         }
     }
 
-    fn begin(&self, job: &Job, pattern: &Pattern, sink: &mut impl FnMut(usize, Row)) {
+    fn begin(&self, job: &ClusterJob, pattern: &RowPattern, sink: &mut impl FnMut(usize, Row)) {
         for row in &pattern.rows {
             let row = match row {
                 Row::Process(row) => {
@@ -284,7 +286,7 @@ impl Rank {
         truth + 77 * SECOND
     }
 
-    fn compute(&mut self, job: &Job, step: u32, chance: &mut Chance) {
+    fn compute(&mut self, job: &ClusterJob, step: u32, chance: &mut Chance) {
         let slow_rank = if job.slow_rank == Some(self.number) {
             3
         } else {
@@ -300,7 +302,7 @@ impl Rank {
     }
 
     /// Ends the step at the end of its last collective, and writes its rows.
-    fn end_step(&mut self, pattern: &Pattern, end: i64, sink: &mut impl FnMut(usize, Row)) {
+    fn end_step(&mut self, pattern: &RowPattern, end: i64, sink: &mut impl FnMut(usize, Row)) {
         let begin = self.now;
         let seen = end + LATENCY;
         let small = CallRow {

@@ -10,7 +10,7 @@ use ascend_trace_recording::{Call, CallId, ProcessId, Trace};
 
 /// The creation of an event decides the meaning of a wait before its first record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Making {
+enum EventCreation {
     /// A wait without a record is refused; a reset changes nothing.
     Plain,
     /// A wait without a record, or after a reset, waits for the next record.
@@ -21,17 +21,17 @@ enum Making {
 
 #[derive(Clone, Debug)]
 struct EventState {
-    making: Making,
+    making: EventCreation,
     latest: Option<CallId>,
     /// Waits and their calls that the next record will release.
     expecting: Vec<CallId>,
 }
 
 /// The record that a wait, or a host's wait for an event, is bound to.
-pub type Bound = (CallId, Option<CallId>);
+pub type BoundRecord = (CallId, Option<CallId>);
 
 /// All successful waits for events of a trace, by the begin of their calls.
-pub fn waits(trace: &Trace) -> Vec<Bound> {
+pub fn waits(trace: &Trace) -> Vec<BoundRecord> {
     let mut calls: Vec<CallId> = (0..trace.calls().len() as u32).map(CallId).collect();
     calls.retain(|id| trace.call(*id).ret == 0);
     calls.sort_by_key(|id| (trace.call(*id).begin, id.0));
@@ -46,9 +46,9 @@ pub fn waits(trace: &Trace) -> Vec<Bound> {
         };
         let key = (trace.thread(call.thread).process, handle);
         match name {
-            "aclrtCreateEvent" => create(&mut events, key, Making::Plain),
-            "aclrtCreateEventWithFlag" => create(&mut events, key, Making::Resettable),
-            "aclrtCreateEventExWithFlag" => create(&mut events, key, Making::Recordable),
+            "aclrtCreateEvent" => create(&mut events, key, EventCreation::Plain),
+            "aclrtCreateEventWithFlag" => create(&mut events, key, EventCreation::Resettable),
+            "aclrtCreateEventExWithFlag" => create(&mut events, key, EventCreation::Recordable),
             "aclrtDestroyEvent" => drop(events.remove(&key)),
             _ => {}
         }
@@ -62,11 +62,11 @@ pub fn waits(trace: &Trace) -> Vec<Bound> {
                     bound.insert(wait, Some(id));
                 }
             }
-            "aclrtResetEvent" if event.making == Making::Resettable => event.latest = None,
+            "aclrtResetEvent" if event.making == EventCreation::Resettable => event.latest = None,
             "aclrtStreamWaitEvent"
             | "aclrtStreamWaitEventWithTimeout"
             | "aclrtStreamWaitEventWithFlag" => {
-                if event.latest.is_none() && event.making == Making::Resettable {
+                if event.latest.is_none() && event.making == EventCreation::Resettable {
                     event.expecting.push(id);
                 }
                 bound.insert(id, event.latest);
@@ -85,7 +85,7 @@ pub fn waits(trace: &Trace) -> Vec<Bound> {
 fn create(
     events: &mut HashMap<(ProcessId, u64), EventState>,
     key: (ProcessId, u64),
-    making: Making,
+    making: EventCreation,
 ) {
     let event = EventState {
         making,

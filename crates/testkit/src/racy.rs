@@ -8,6 +8,6 @@ mod order;
 mod program;
 
 pub use dice::Dice;
-pub use mistakes::{MISTAKES, Mistake};
-pub use order::{Conflict, changed_orders, conflicts};
-pub use program::{BLOCK, EVENTS, INPUT, INPUT_BYTES, OUTPUT, Op, STREAMS, correct, observed};
+pub use mistakes::{MISTAKES, RacyMistake};
+pub use order::{OpConflict, changed_orders, conflicts};
+pub use program::{BLOCK, EVENTS, INPUT, INPUT_BYTES, OUTPUT, RacyOp, STREAMS, correct, observed};

@@ -22,15 +22,15 @@ pub const SOFT: &str = "d2d_mbps=1,copy_ns=0,queue=64";
 
 /// The expected result for one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Expected {
+pub struct ExpectedCause {
     /// The call of the task that could not continue, counted from 0 over the whole program.
     pub call: usize,
-    pub cause: Cause,
+    pub cause: ExpectedReason,
 }
 
 /// Why the stream did nothing before the call's task, or in its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum ExpectedReason {
     /// It waited for the record that this call made, and in the end for the task of that one.
     EventWait {
         record: usize,
@@ -56,7 +56,7 @@ pub enum Cause {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scenario {
     pub script: String,
-    pub expected: Vec<Expected>,
+    pub expected: Vec<ExpectedCause>,
     /// Calls that the program makes.
     pub calls: usize,
     /// Situations that it was put together from.
@@ -66,7 +66,7 @@ pub struct Scenario {
 impl Scenario {
     /// A program of `cases` situations; the same seed always gives the same one.
     pub fn new(seed: u64, cases: usize) -> Self {
-        let mut maker = Maker {
+        let mut maker = ScenarioMaker {
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             scenario: Self::default(),
         };
@@ -77,12 +77,12 @@ impl Scenario {
     }
 }
 
-struct Maker {
+struct ScenarioMaker {
     random: u64,
     scenario: Scenario,
 }
 
-impl Maker {
+impl ScenarioMaker {
     /// One situation on separate streams and events.
     fn case(&mut self) {
         self.scenario.cases += 1;
@@ -123,8 +123,8 @@ impl Maker {
         self.copy(1, 20);
         self.line("o");
         self.call("y 1");
-        self.expect(gate, Cause::Callback);
-        self.expect(wait, Cause::EventWait { record, root: gate });
+        self.expect(gate, ExpectedReason::Callback);
+        self.expect(wait, ExpectedReason::EventWait { record, root: gate });
     }
 
     /// As `wait`, over two streams.
@@ -142,14 +142,14 @@ impl Maker {
         let root = gate;
         self.expect(
             middle,
-            Cause::EventWait {
+            ExpectedReason::EventWait {
                 record: first,
                 root,
             },
         );
         self.expect(
             last,
-            Cause::EventWait {
+            ExpectedReason::EventWait {
                 record: second,
                 root,
             },
@@ -170,14 +170,14 @@ impl Maker {
         let root = gate;
         self.expect(
             early,
-            Cause::EventWait {
+            ExpectedReason::EventWait {
                 record: first,
                 root,
             },
         );
         self.expect(
             late,
-            Cause::EventWait {
+            ExpectedReason::EventWait {
                 record: second,
                 root,
             },
@@ -192,7 +192,7 @@ impl Maker {
         self.call(sync);
         let wait = self.call("w 1 0");
         self.copy(1, 20);
-        self.expect(wait, Cause::NoWait);
+        self.expect(wait, ExpectedReason::NoWait);
     }
 
     /// The thread did other work before the next submission.
@@ -202,7 +202,7 @@ impl Maker {
         let sleep = 300 + self.below(300);
         self.line(&format!("p {sleep}"));
         let next = self.copy(0, 20);
-        self.expect(next, Cause::HostLate);
+        self.expect(next, ExpectedReason::HostLate);
     }
 
     /// The thread waited for another stream before the next submission.
@@ -211,7 +211,7 @@ impl Maker {
         self.copy(1, 2_000);
         let call = self.call("y 1");
         let next = self.copy(0, 20);
-        self.expect(next, Cause::HostBlocked { call });
+        self.expect(next, ExpectedReason::HostBlocked { call });
     }
 
     fn callback(&mut self) {
@@ -219,7 +219,7 @@ impl Maker {
         let time = 100 + self.below(200);
         let function = self.call(&format!("h 0 {time}"));
         self.copy(0, 20);
-        self.expect(function, Cause::Callback);
+        self.expect(function, ExpectedReason::Callback);
     }
 
     fn drained(&mut self) {
@@ -229,7 +229,7 @@ impl Maker {
         self.line(&format!("p {sleep}"));
         // After the situation come three syncs, then the streams are destroyed in turn.
         let end = self.scenario.calls + 3 + 2;
-        self.expect(end, Cause::Drained);
+        self.expect(end, ExpectedReason::Drained);
     }
 
     /// The thread was held up by a stream that had no room left.
@@ -239,7 +239,7 @@ impl Maker {
             self.copy(0, 150);
         }
         let next = self.copy(1, 20);
-        self.expect(next, Cause::QueueFull { stream: full });
+        self.expect(next, ExpectedReason::QueueFull { stream: full });
     }
 
     fn copy(&mut self, stream: usize, least: u64) -> usize {
@@ -247,8 +247,8 @@ impl Maker {
         self.call(&format!("c {stream} {bytes}"))
     }
 
-    fn expect(&mut self, call: usize, cause: Cause) {
-        self.scenario.expected.push(Expected { call, cause });
+    fn expect(&mut self, call: usize, cause: ExpectedReason) {
+        self.scenario.expected.push(ExpectedCause { call, cause });
     }
 
     /// Adds an operation that is a call, and returns its number.
@@ -287,18 +287,22 @@ mod tests {
         let is_call = |line: &&str| !line.starts_with(['p', 'o']);
         let lines: Vec<_> = scenario.script.lines().filter(is_call).collect();
         assert_eq!(lines.len(), scenario.calls);
-        for Expected { call, cause } in &scenario.expected {
+        for ExpectedCause { call, cause } in &scenario.expected {
             let first = &lines[*call][..1];
             let fits = match cause {
-                Cause::EventWait { record, root } => {
+                ExpectedReason::EventWait { record, root } => {
                     first == "w" && lines[*record].starts_with('r') && lines[*root].starts_with('g')
                 }
-                Cause::NoWait => first == "w",
-                Cause::HostLate => first == "c",
-                Cause::HostBlocked { call } => first == "c" && lines[*call].starts_with('y'),
-                Cause::QueueFull { stream } => first == "c" && lines[*stream].starts_with('s'),
-                Cause::Callback => first == "g" || first == "h",
-                Cause::Drained => first == "x",
+                ExpectedReason::NoWait => first == "w",
+                ExpectedReason::HostLate => first == "c",
+                ExpectedReason::HostBlocked { call } => {
+                    first == "c" && lines[*call].starts_with('y')
+                }
+                ExpectedReason::QueueFull { stream } => {
+                    first == "c" && lines[*stream].starts_with('s')
+                }
+                ExpectedReason::Callback => first == "g" || first == "h",
+                ExpectedReason::Drained => first == "x",
             };
             assert!(fits, "{call}: {} is {cause:?}", lines[*call]);
         }

@@ -31,7 +31,7 @@ pub struct TimelineError {
 impl Timeline {
     /// Reads the text of a timeline.
     pub fn parse(text: &str) -> Result<Self, TimelineError> {
-        let locate = |mistake: Mistake| mistake.locate(text);
+        let locate = |mistake: SyntaxError| mistake.locate(text);
         let lanes = parser::parse(text).map_err(locate)?;
         let plan = schedule::schedule(&lanes).map_err(locate)?;
         Ok(rows::rows(&lanes, &plan))
@@ -92,12 +92,12 @@ pub fn timeline(text: &str) -> Trace {
 
 /// A mistake at a byte offset of the text.
 #[derive(Debug)]
-struct Mistake {
+struct SyntaxError {
     offset: usize,
     message: String,
 }
 
-impl Mistake {
+impl SyntaxError {
     fn new(offset: usize, message: impl Into<String>) -> Self {
         Self {
             offset,

@@ -68,7 +68,7 @@ impl Default for Workload {
 
 /// Runs the workload and hands every row to `sink`, in the order of a live recording.
 pub fn run(workload: Workload, sink: impl FnMut(Row)) {
-    let mut run = Run {
+    let mut run = WorkloadRun {
         workload,
         random: workload.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
         sink,
@@ -143,12 +143,12 @@ struct ThreadState {
     sequences: [u32; STREAMS],
     busy_until: [i64; STREAMS],
     generations: [u32; EVENTS as usize],
-    graphs: special_tasks::Graphs,
+    graphs: special_tasks::CapturedGraph,
 }
 
 /// The objects that a call uses, in addition to its arguments.
 #[derive(Clone, Copy, Debug, Default)]
-struct Target {
+struct SyncTarget {
     /// 0 copies, 1 computes, 2 communicates.
     stream: Option<usize>,
     event: Option<u32>,
@@ -157,14 +157,14 @@ struct Target {
     graph: Option<GraphRef>,
 }
 
-struct Run<S> {
+struct WorkloadRun<S> {
     workload: Workload,
     random: u64,
     sink: S,
     threads: [ThreadState; THREADS as usize],
 }
 
-impl<S: FnMut(Row)> Run<S> {
+impl<S: FnMut(Row)> WorkloadRun<S> {
     fn things(&mut self) {
         (self.sink)(Row::Process(ProcessRow {
             process: 1,
@@ -229,10 +229,10 @@ impl<S: FnMut(Row)> Run<S> {
                 thread,
                 COPY,
                 &[to, bytes, from, bytes, kind, stream],
-                Target {
+                SyncTarget {
                     stream: Some(0),
                     task: Some((TaskKind::Memcpy, Some(time))),
-                    ..Target::default()
+                    ..SyncTarget::default()
                 },
             );
         };
@@ -242,22 +242,22 @@ impl<S: FnMut(Row)> Run<S> {
             thread,
             RECORD,
             &[handle, stream_handle(thread, 0)],
-            Target {
+            SyncTarget {
                 stream: Some(0),
                 event: Some(event),
                 task: Some((TaskKind::Record, Some(0))),
-                ..Target::default()
+                ..SyncTarget::default()
             },
         );
         self.call(
             thread,
             WAIT,
             &[stream_handle(thread, 1), handle],
-            Target {
+            SyncTarget {
                 stream: Some(1),
                 event: Some(event),
                 task: Some((TaskKind::Wait, Some(4_000))),
-                ..Target::default()
+                ..SyncTarget::default()
             },
         );
         for place in 0..self.workload.operators {
@@ -267,13 +267,13 @@ impl<S: FnMut(Row)> Run<S> {
         if step.is_multiple_of(16) {
             let bytes = 512 << self.below(12);
             let device = 0x12_4000_0000 + (self.below(4096) as u64) * 512;
-            self.call(thread, MALLOC, &[device, bytes, 0], Target::default());
+            self.call(thread, MALLOC, &[device, bytes, 0], SyncTarget::default());
         }
         if step % 4 == 3 {
             self.synchronize(thread);
         }
         if self.workload.everything {
-            self.beside(thread, step);
+            self.special_tasks(thread, step);
         }
         self.anchor(thread);
         self.threads[thread as usize].now += self.workload.rest_ns;
@@ -290,17 +290,17 @@ impl<S: FnMut(Row)> Run<S> {
         let executor = 0x5577_0000_0000 + (self.below(8) as u64) * 0x400;
         let size = u64::from(which) * 8192;
         let args = [tensor, tensor + 0x90, tensor + 0x120, size, executor];
-        self.call(thread, function, &args, Target::default());
+        self.call(thread, function, &args, SyncTarget::default());
         let time = 5_000 + self.below(40_000);
         let args = [0x12_8000_0000, size, executor, stream_handle(thread, 1)];
         self.call(
             thread,
             function + 1,
             &args,
-            Target {
+            SyncTarget {
                 stream: Some(1),
                 task: Some((TaskKind::Kernel, Some(time))),
-                ..Target::default()
+                ..SyncTarget::default()
             },
         );
     }
@@ -313,14 +313,14 @@ impl<S: FnMut(Row)> Run<S> {
             SYNC,
             wait,
             &[stream_handle(thread, 1)],
-            Target {
+            SyncTarget {
                 stream: Some(1),
-                ..Target::default()
+                ..SyncTarget::default()
             },
         );
     }
 
-    fn call(&mut self, thread: u32, function: u16, args: &[u64], target: Target) {
+    fn call(&mut self, thread: u32, function: u16, args: &[u64], target: SyncTarget) {
         let lasts = 350 + self.below(500);
         self.call_lasting(thread, function, lasts, args, target);
     }
@@ -331,7 +331,7 @@ impl<S: FnMut(Row)> Run<S> {
         function: u16,
         lasts: i64,
         args: &[u64],
-        target: Target,
+        target: SyncTarget,
     ) {
         let gap = 80 + self.below(400);
         let state = &mut self.threads[thread as usize];

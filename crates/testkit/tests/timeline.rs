@@ -211,7 +211,7 @@ fn nodes_and_replays_are_numbered_in_the_order_of_their_launches() {
 }
 
 #[test]
-fn what_is_made_and_ended_and_where_copies_go_is_written_out() {
+fn creations_ends_and_copy_directions_are_written_out() {
     let trace = timeline(
         "t1: create(s1)[0..1] create(E)[2..3] aclrtMalloc(64,4096)[4..5]
          s1: memcpy(64,4096,8192)[20..30] by t1[6..7]

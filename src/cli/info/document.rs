@@ -8,7 +8,7 @@ use ascend_trace_analysis as analysis;
 use ascend_trace_analysis::graphs::Outcome;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{Counter, LogState};
-use ascend_trace_recording::recording::Counts;
+use ascend_trace_recording::recording::FileCounts;
 use ascend_trace_recording::rows::{LogRow, SessionRow};
 use ascend_trace_recording::{
     OpenError, ProcessId, Recording, StreamId, ThreadId, TimeRange, Trace,
@@ -296,7 +296,7 @@ fn cost(trace: &Trace) -> TracerCost {
 /// Counts and graphs: of a trace in memory, or of a recording.
 pub(super) struct RecordingFacts {
     pub(super) span: Option<TimeRange>,
-    pub(super) counts: Counts,
+    pub(super) counts: FileCounts,
     pub(super) graphs: GraphCounts,
     /// What two sources of times say of the same tasks.
     compared: Vec<analysis::log::Comparison>,
@@ -328,7 +328,7 @@ impl RecordingFacts {
         let replays = graphs.all().iter().map(|graph| graph.replays.len() as u64);
         Self {
             span: trace.span(),
-            counts: Counts::of(trace),
+            counts: FileCounts::of(trace),
             graphs: GraphCounts::of(trace, &graphs, replays.sum()),
             compared: analysis::log::compare(trace),
         }
@@ -371,7 +371,7 @@ impl InfoDocument {
     }
 }
 
-fn processes(trace: &Trace, counts: &Counts) -> Vec<ProcessInfo> {
+fn processes(trace: &Trace, counts: &FileCounts) -> Vec<ProcessInfo> {
     let numbered = (0..).map(ProcessId).zip(trace.processes());
     numbered
         .map(|(id, process)| {
@@ -429,7 +429,7 @@ fn devices(trace: &Trace) -> Vec<DeviceInfo> {
         .collect()
 }
 
-fn streams(trace: &Trace, counts: &Counts) -> Vec<StreamInfo> {
+fn streams(trace: &Trace, counts: &FileCounts) -> Vec<StreamInfo> {
     let numbered = (0..).map(StreamId).zip(trace.streams());
     let rows = numbered.map(|(id, stream)| {
         let (tasks, timed) = counts.streams.get(&id).copied().unwrap_or_default();
@@ -473,7 +473,7 @@ impl GraphCounts {
     }
 }
 
-fn calls(trace: &Trace, counts: &Counts) -> CallCounts {
+fn calls(trace: &Trace, counts: &FileCounts) -> CallCounts {
     let called = trace.functions().iter().zip(&counts.functions);
     let called = called.filter(|(_, count)| **count > 0);
     CallCounts {
@@ -488,7 +488,7 @@ fn calls(trace: &Trace, counts: &Counts) -> CallCounts {
     }
 }
 
-fn tasks(counts: &Counts) -> TaskCounts {
+fn tasks(counts: &FileCounts) -> TaskCounts {
     let kinds = counts.kinds.iter();
     let untimed = counts.untimed.iter().map(|(reason, count)| {
         // Not read yet: the recording goes on, or was stopped short.

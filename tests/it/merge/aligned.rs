@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ascend_trace_testkit::cluster::Job;
+use ascend_trace_testkit::cluster::ClusterJob;
 
 use super::jobs::Recorded;
 use super::{SMALL, merge};
@@ -64,8 +64,8 @@ fn a_dataset_has_the_clocks_that_merge_finds() {
 
 #[test]
 fn runs_are_aligned_apart() {
-    let first = Recorded::new(Job { steps: 10, ..SMALL });
-    let second = Recorded::new(Job {
+    let first = Recorded::new(ClusterJob { steps: 10, ..SMALL });
+    let second = Recorded::new(ClusterJob {
         steps: 10,
         seed: 2,
         ..SMALL

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use ascend_trace_recording::file::Writer;
-use ascend_trace_testkit::cluster::{self, Job};
+use ascend_trace_testkit::cluster::{self, ClusterJob};
 use ascend_trace_testkit::workload::{self, Workload};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -18,11 +18,11 @@ use crate::support::{Run, program, run, tool};
 pub(crate) struct Recorded {
     pub(crate) folder: TempDir,
     pub(crate) files: Vec<PathBuf>,
-    job: Job,
+    job: ClusterJob,
 }
 
 impl Recorded {
-    pub(crate) fn new(job: Job) -> Self {
+    pub(crate) fn new(job: ClusterJob) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let tables = cluster::tables();
         let all = (0..job.all_ranks()).map(|rank| {

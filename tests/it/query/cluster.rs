@@ -1,6 +1,6 @@
 //! A generated cluster of 64 ranks on hosts with different clocks: the planted rank comes out first.
 
-use ascend_trace_testkit::cluster::Job;
+use ascend_trace_testkit::cluster::ClusterJob;
 use serde_json::Value;
 
 use super::rows;
@@ -11,8 +11,8 @@ const SLOW_RANK: usize = 37;
 const SLOW_HOST: usize = 5;
 
 /// Two hosts of two ranks, of which one is behind a slow link.
-pub(super) fn small() -> Job {
-    Job {
+pub(super) fn small() -> ClusterJob {
+    ClusterJob {
         hosts: 2,
         ranks: 2,
         slow_rank: None,
@@ -21,8 +21,8 @@ pub(super) fn small() -> Job {
     }
 }
 
-fn cluster(steps: u32) -> Job {
-    Job {
+fn cluster(steps: u32) -> ClusterJob {
+    ClusterJob {
         hosts: 16,
         ranks: 4,
         steps,
@@ -40,7 +40,7 @@ fn number(row: &Value, name: &str) -> i64 {
 }
 
 /// How far the clock of a host may be off, and how far it is, between the first and the last collective.
-fn assert_bars_contain_the_truth(recorded: &Recorded, job: &Job, clocks: &[Value]) {
+fn assert_bars_contain_the_truth(recorded: &Recorded, job: &ClusterJob, clocks: &[Value]) {
     assert_eq!(clocks.len(), job.hosts);
     for clock in clocks {
         let host: usize = clock["host"].as_str().unwrap()["node".len()..]
@@ -62,7 +62,7 @@ fn assert_bars_contain_the_truth(recorded: &Recorded, job: &Job, clocks: &[Value
     }
 }
 
-fn assert_planted_come_first(job: &Job) {
+fn assert_planted_come_first(job: &ClusterJob) {
     let recorded = Recorded::new(*job);
     let root = recorded.path("fleet");
     let mut command = tool();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::TimeRange;
-use ascend_trace_recording::file::{self, Contents, Writer};
+use ascend_trace_recording::file::{self, FileContents, Writer};
 use ascend_trace_recording::rows::{AnchorRow, CallRow, EndRow, Row, TaskTimeRow};
 use serde_json::Value;
 
@@ -124,7 +124,7 @@ impl Clocked {
 
     /// Records it, without the times of tasks.
     #[track_caller]
-    pub(crate) fn contents(&self) -> Contents {
+    pub(crate) fn contents(&self) -> FileContents {
         let folder = tempfile::tempdir().unwrap();
         let run = self.virtually(folder.path());
         let recording = run.options(&["--timing", "off"]).traced();
@@ -175,7 +175,7 @@ fn read(text: &str) -> Truth {
 
 /// The file with the times of another run of the same program.
 #[track_caller]
-pub(crate) fn retimed(contents: Contents, truth: &Truth) -> Vec<u8> {
+pub(crate) fn retimed(contents: FileContents, truth: &Truth) -> Vec<u8> {
     let range = truth.range();
     let mut times = Times::of(&contents, truth);
     let mut session = contents.session;
@@ -228,7 +228,7 @@ struct Times<'t> {
 }
 
 impl<'t> Times<'t> {
-    fn of(contents: &Contents, truth: &'t Truth) -> Self {
+    fn of(contents: &FileContents, truth: &'t Truth) -> Self {
         let mut threads = BTreeMap::new();
         let (mut streams, mut process) = (BTreeMap::new(), 0);
         let mut seen: Vec<(i64, u32)> = Vec::new();

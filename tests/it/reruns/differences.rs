@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ascend_trace_recording::file::Contents;
+use ascend_trace_recording::file::FileContents;
 use serde_json::Value;
 
 use crate::support::{run, tool};
@@ -23,7 +23,7 @@ fn noisy(round: &str, seed: u64) -> Clocked {
 /// A program that runs again and again, and is recorded once: its calls are the same in each run.
 struct Program {
     round: &'static str,
-    contents: Contents,
+    contents: FileContents,
 }
 
 impl Program {

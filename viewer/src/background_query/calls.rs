@@ -1,7 +1,7 @@
 //! Calls of a thread in a range of a recording, summed up by nesting.
 
 use ascend_trace_analysis::calls::CallTree;
-use ascend_trace_recording::recording::{Answer, Towards, WindowError};
+use ascend_trace_recording::recording::{SearchDirection, SearchResult, WindowError};
 use ascend_trace_recording::{Recording, ThreadId, TimeRange, Trace};
 
 use super::QueryCourse;
@@ -25,7 +25,7 @@ impl CallsQuery {
         let end = self.range.end;
         let answer = recording.find(
             next,
-            Towards::Later,
+            SearchDirection::Later,
             |_| true,
             |reached| {
                 next = reached;
@@ -38,7 +38,7 @@ impl CallsQuery {
             },
         )?;
         course.next = next;
-        let is_done = is_over || answer == Answer::Nothing;
+        let is_done = is_over || answer == SearchResult::Nothing;
         if is_done {
             self.tree.close();
         }

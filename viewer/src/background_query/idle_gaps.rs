@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ascend_trace_analysis::Cause;
-use ascend_trace_recording::recording::{Towards, WindowError};
+use ascend_trace_recording::recording::{SearchDirection, WindowError};
 use ascend_trace_recording::{Category, Recording, StreamId, Summary, TimeRange, Trace};
 
 use crate::display_names;
@@ -97,7 +97,7 @@ impl StreamEdges {
         &mut self,
         trace: &Trace,
         range: TimeRange,
-        towards: Towards,
+        towards: SearchDirection,
     ) -> Vec<StreamGap> {
         let mut gaps = Vec::new();
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
@@ -105,15 +105,15 @@ impl StreamEdges {
                 continue;
             };
             let (near, far) = match towards {
-                Towards::Later => (worked.begin, worked.end),
-                Towards::Earlier => (worked.end, worked.begin),
+                SearchDirection::Later => (worked.begin, worked.end),
+                SearchDirection::Earlier => (worked.end, worked.begin),
             };
             self.settled.remove(&stream);
             if let Some(edge) = self.edges.insert(stream, far) {
                 let TimeRange { begin, end } = TimeRange::between(edge, near);
                 let is_apart = match towards {
-                    Towards::Later => edge < near && edge < range.begin,
-                    Towards::Earlier => near < edge && edge > range.end,
+                    SearchDirection::Later => edge < near && edge < range.begin,
+                    SearchDirection::Earlier => near < edge && edge > range.end,
                 };
                 if is_apart && end.saturating_sub(begin) > SHORTEST {
                     gaps.push(StreamGap { stream, begin, end });

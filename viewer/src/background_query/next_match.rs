@@ -1,6 +1,6 @@
 //! The next match of a question in all of a recording.
 
-use ascend_trace_recording::recording::{Answer, Towards, WindowError};
+use ascend_trace_recording::recording::{SearchDirection, SearchResult, WindowError};
 use ascend_trace_recording::{FunctionId, Recording, TimeRange, Trace};
 
 use crate::search::{Search, SearchMatch, all_in};
@@ -41,13 +41,13 @@ impl MatchQuery {
             )?;
             course.next = next;
             match answer {
-                Answer::Found(found) => {
+                SearchResult::Found(found) => {
                     self.found = Some(found);
                     return Ok(true);
                 }
-                Answer::Stopped => return Ok(is_round),
-                Answer::Nothing if course.wrap() => {}
-                Answer::Nothing => return Ok(true),
+                SearchResult::Stopped => return Ok(is_round),
+                SearchResult::Nothing if course.wrap() => {}
+                SearchResult::Nothing => return Ok(true),
             }
         }
     }
@@ -58,13 +58,13 @@ fn find(
     trace: &Trace,
     search: &Search,
     range: TimeRange,
-    towards: Towards,
+    towards: SearchDirection,
 ) -> Option<FoundElsewhere> {
     let all = all_in(trace, range).filter(|it| search.is_match(trace, *it));
     let key = |it: &SearchMatch| (it.begin(trace), *it);
     let found = match towards {
-        Towards::Later => all.min_by_key(key),
-        Towards::Earlier => all.max_by_key(key),
+        SearchDirection::Later => all.min_by_key(key),
+        SearchDirection::Earlier => all.max_by_key(key),
     };
     FoundElsewhere::of_match(trace, found?)
 }

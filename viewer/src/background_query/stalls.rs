@@ -2,7 +2,7 @@
 //! shows in the last activity of the stream before and the first one after, and is read separately.
 
 use ascend_trace_analysis::{Blame, Cause, Dependencies, Lane, Nesting, Stall, Stalls};
-use ascend_trace_recording::recording::{Answer, Towards, WindowError};
+use ascend_trace_recording::recording::{SearchDirection, SearchResult, WindowError};
 use ascend_trace_recording::{Recording, Summary, TimeRange, Trace};
 
 use crate::arrangement::LaneArrangement;
@@ -63,7 +63,7 @@ pub(super) fn track(lane: Lane) -> TrackKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WantedStalls {
     /// The first one after this timestamp and lane, in this direction.
-    Next(i64, Option<Lane>, Towards),
+    Next(i64, Option<Lane>, SearchDirection),
     /// This number of the longest ones.
     Longest(usize, StallFilter),
 }
@@ -133,9 +133,9 @@ impl StallQuery {
             )?;
             course.next = next;
             let (gaps, range) = match answer {
-                Answer::Stopped => return Ok(false),
-                Answer::Nothing => return Ok(true),
-                Answer::Found(found) => found,
+                SearchResult::Stopped => return Ok(false),
+                SearchResult::Nothing => return Ok(true),
+                SearchResult::Found(found) => found,
             };
             for gap in gaps {
                 self.gap(recording, gap)?;
@@ -148,7 +148,8 @@ impl StallQuery {
             let is_found = is_next && !self.told.is_empty();
             // In the direction of earlier times, all later stalls are known to their ends.
             if is_found
-                && (now.towards == Towards::Earlier || !self.is_open(recording, course.next)?)
+                && (now.towards == SearchDirection::Earlier
+                    || !self.is_open(recording, course.next)?)
             {
                 return Ok(true);
             }
@@ -185,7 +186,12 @@ impl StallQuery {
 
     /// Takes the stalls of a part. Answers the idle stretches that go from there into the part before
     /// it.
-    fn part(&mut self, trace: &Trace, range: TimeRange, towards: Towards) -> Vec<StreamGap> {
+    fn part(
+        &mut self,
+        trace: &Trace,
+        range: TimeRange,
+        towards: SearchDirection,
+    ) -> Vec<StreamGap> {
         let dependencies = Dependencies::of(trace);
         let stalls = Stalls::of_part(trace, &dependencies, true);
         let known = StallContext {
@@ -287,8 +293,12 @@ impl StallQuery {
                 let (own, key) = ((begin, Some(lane)), (from, from_lane));
                 let first = self.told.first().map(FoundStall::key);
                 match towards {
-                    Towards::Later => own > key && first.is_none_or(|it| (begin, lane) < it),
-                    Towards::Earlier => own < key && first.is_none_or(|it| (begin, lane) > it),
+                    SearchDirection::Later => {
+                        own > key && first.is_none_or(|it| (begin, lane) < it)
+                    }
+                    SearchDirection::Earlier => {
+                        own < key && first.is_none_or(|it| (begin, lane) > it)
+                    }
                 }
             }
             WantedStalls::Longest(number, _) => {

@@ -1,7 +1,7 @@
 //! Sums over a range of a recording, and the slowest instance of an operation in it.
 
 use ascend_trace_analysis::Stats;
-use ascend_trace_recording::recording::{Answer, Towards, WindowError};
+use ascend_trace_recording::recording::{SearchDirection, SearchResult, WindowError};
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 
 use crate::item::Item;
@@ -50,7 +50,7 @@ impl SlowestQuery {
         let mut is_over = false;
         let answer = recording.find(
             next,
-            Towards::Later,
+            SearchDirection::Later,
             |_| true,
             |reached| {
                 next = reached;
@@ -63,7 +63,7 @@ impl SlowestQuery {
             },
         )?;
         course.next = next;
-        Ok(is_over || answer == Answer::Nothing)
+        Ok(is_over || answer == SearchResult::Nothing)
     }
 
     fn take(&mut self, trace: &Trace, part: TimeRange) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
-use ascend_trace_recording::file::{Batch, ChunkWriter, Encoder};
+use ascend_trace_recording::file::{ChunkWriter, Encoder, RowBatch};
 use ascend_trace_recording::rows::Row;
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
@@ -30,7 +30,7 @@ fn generate(path: &Path, rows: u64) {
     let (session, tables) = workload::leading();
     let out = BufWriter::new(File::create(path).expect("a temporary file"));
     let mut writer = ChunkWriter::create(out, &session, &tables).expect("it takes a header");
-    let (sender, batches) = sync_channel::<Batch>(8);
+    let (sender, batches) = sync_channel::<RowBatch>(8);
     let packer = std::thread::spawn(move || {
         for batch in batches {
             writer.write(&batch).expect("there is room for the file");

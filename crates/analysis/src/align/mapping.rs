@@ -1,6 +1,6 @@
 //! How the times of a host become those of the reference.
 
-use ascend_trace_recording::{Aligned, HostClock};
+use ascend_trace_recording::{AlignedTime, HostClock};
 
 /// Moments at which a mapping is looked at to say how exact it is.
 const LOOKS: i64 = 64;
@@ -37,9 +37,9 @@ pub enum Mapping {
 
 impl Mapping {
     /// A time on the reference, and its error bar.
-    pub fn map(&self, ns: i64) -> Aligned {
-        let begin = Aligned { ns, error_ns: 0 };
-        let shifted = |at: Aligned, by: i64| Aligned {
+    pub fn map(&self, ns: i64) -> AlignedTime {
+        let begin = AlignedTime { ns, error_ns: 0 };
+        let shifted = |at: AlignedTime, by: i64| AlignedTime {
             ns: at.ns.saturating_add(by),
             ..at
         };
@@ -48,7 +48,7 @@ impl Mapping {
             Self::Fits(fits, by) => {
                 let reached = fits.iter().fold(begin, |at, fit| {
                     let next = fit.map(at.ns);
-                    Aligned {
+                    AlignedTime {
                         error_ns: next.error_ns.saturating_add(at.error_ns),
                         ..next
                     }

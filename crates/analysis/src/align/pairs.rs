@@ -1,6 +1,6 @@
 //! What rounds say of the clocks of two hosts.
 
-use ascend_trace_recording::{Comparison, HostClock};
+use ascend_trace_recording::{ClockComparison, HostClock};
 
 use super::hosts::Member;
 use super::recorded::Round;
@@ -75,7 +75,7 @@ impl Pair {
 /// The comparisons of two clocks.
 #[derive(Debug, Default)]
 struct Found {
-    comparisons: Vec<Comparison>,
+    comparisons: Vec<ClockComparison>,
     rounds: u64,
     bounds: [bool; 2],
 }
@@ -96,7 +96,7 @@ impl Found {
         let reach = between.map_or(FAR_NS, |it| (it as f64 * FASTEST).ceil() as i64);
         if let Some((at, latest)) = latest {
             let other = earliest.map_or(latest, |(_, it)| it);
-            self.comparisons.push(Comparison {
+            self.comparisons.push(ClockComparison {
                 at,
                 earliest: other.saturating_sub(reach).min(latest),
                 latest,
@@ -104,7 +104,7 @@ impl Found {
         }
         if let Some((at, earliest)) = earliest {
             let other = latest.map_or(earliest, |(_, it)| it);
-            self.comparisons.push(Comparison {
+            self.comparisons.push(ClockComparison {
                 at,
                 earliest,
                 latest: other.saturating_add(reach).max(earliest),

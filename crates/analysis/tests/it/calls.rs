@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
 use ascend_trace_analysis::{Stats, Window};
-use ascend_trace_recording::recording::{Answer, Towards};
+use ascend_trace_recording::recording::{SearchDirection, SearchResult};
 use ascend_trace_recording::{Recording, ThreadId, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 
@@ -160,8 +160,8 @@ fn a_long_recording_is_summed_up_part_by_part() {
                 tree.add(trace, thread, window, own);
                 None::<()>
             };
-            let answer = recording.find(i64::MIN, Towards::Later, |_| true, |_| true, take);
-            assert_eq!(answer.expect("it is in memory"), Answer::Nothing);
+            let answer = recording.find(i64::MIN, SearchDirection::Later, |_| true, |_| true, take);
+            assert_eq!(answer.expect("it is in memory"), SearchResult::Nothing);
             tree.close();
             assert!(parts > 2, "{parts}");
             let expected = CallTree::of(&whole, thread, window);

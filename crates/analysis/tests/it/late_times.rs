@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ascend_trace_analysis::{Fold, Needs, Stats, Step, Window};
 use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 use ascend_trace_recording::file::{ChunkWriter, Encoder};
-use ascend_trace_recording::recording::Counts;
+use ascend_trace_recording::recording::FileCounts;
 use ascend_trace_recording::rows::{
     AnchorRow, CallRow, EndRow, ProcessRow, Row, StreamRow, TaskRow, TaskTimeRow, ThreadRow,
 };
@@ -277,7 +277,7 @@ struct Told {
 }
 
 impl Told {
-    fn of(counts: &Counts) -> Self {
+    fn of(counts: &FileCounts) -> Self {
         Self {
             tasks: counts.tasks,
             timed: counts.timed,
@@ -324,9 +324,9 @@ fn check(bytes: Vec<u8>, dice: &mut Dice, what: &str) -> Option<(Told, Trace)> {
     let mut recording = Recording::from_bytes(bytes).ok()?;
     recording.close().expect("it reads back");
     let whole = recording.whole().expect("it reads back");
-    let expected = Told::of(&Counts::of(&whole));
+    let expected = Told::of(&FileCounts::of(&whole));
     assert_eq!(Told::of(&recording.counts()), expected, "counts: {what}");
-    let by_stream = Counts::of(&whole).streams;
+    let by_stream = FileCounts::of(&whole).streams;
     let mut counted = recording.counts().streams;
     counted.retain(|_, (tasks, _)| *tasks > 0);
     assert_eq!(counted, by_stream, "counts by stream: {what}");

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ascend_trace_analysis::checks::{Finding, Findings, Severity};
 use ascend_trace_analysis::{Fold, Step, Window};
 use ascend_trace_recording::Recording;
-use ascend_trace_testkit::racy::{Conflict, Dice, MISTAKES, Mistake, Op, conflicts, correct};
+use ascend_trace_testkit::racy::{
+    Dice, MISTAKES, OpConflict, RacyMistake, RacyOp, conflicts, correct,
+};
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::{Timeline, timeline};
 
@@ -25,12 +27,12 @@ fn errors(text: &str) -> Vec<Finding> {
 }
 
 /// Whether a finding is one of the conflicts, by the calls that it names.
-fn is_named(finding: &Finding, conflicts: &[Conflict], ops: &[Op]) -> bool {
+fn is_named(finding: &Finding, conflicts: &[OpConflict], ops: &[RacyOp]) -> bool {
     let number = finding.what.split("(call ").nth(1);
     let number = number.and_then(|it| it.split(')').next()?.parse::<usize>().ok());
     let Some(before) = number else { return false };
-    let check = |op: Op| match op {
-        Op::Free(_) => "freed-in-use",
+    let check = |op: RacyOp| match op {
+        RacyOp::Free(_) => "freed-in-use",
         _ => "data-race",
     };
     let after = finding.site.call as usize;
@@ -68,7 +70,7 @@ fn check_correct(seeds: std::ops::Range<u64>) {
 }
 
 /// A program with a mistake. The seed determines its kind.
-fn spoiled(seed: u64) -> Option<(Vec<Op>, Mistake)> {
+fn spoiled(seed: u64) -> Option<(Vec<RacyOp>, RacyMistake)> {
     let mut dice = Dice(seed);
     let ops = correct(&mut dice, OPERATIONS);
     let mistake = MISTAKES[seed as usize % MISTAKES.len()];

@@ -44,7 +44,7 @@ pub(super) fn find(
     stretch: &ReplayStretch,
     axis: LogClockOffset,
     lanes: &BTreeMap<DeviceStream, LogLane>,
-    whose: &dyn Fn(DeviceStream, &LogLane) -> LaneOwnership,
+    ownership: &dyn Fn(DeviceStream, &LogLane) -> LaneOwnership,
     rivals: &[RivalGraph<'_>],
     do_numbers_grow: bool,
 ) -> Option<Vec<GraphBranch>> {
@@ -52,7 +52,7 @@ pub(super) fn find(
     let own = lanes.iter().filter(|(place, _)| place.0 == graph.device);
     let mut found = Vec::new();
     for (place, lane) in own.filter(|(_, lane)| !lane.is_empty()) {
-        match whose(*place, lane) {
+        match ownership(*place, lane) {
             LaneOwnership::Others => continue,
             LaneOwnership::Unclear => return None,
             LaneOwnership::NoOwner => {}
@@ -223,9 +223,9 @@ impl OwnerlessLane<'_> {
         let mut kinds = self.numbers().into_values();
         let parts: Vec<&[LogEntry]> = groups(self.certain()).collect();
         let number = |part: &[LogEntry]| part.first().map(|entry| entry.activity.correlation);
-        let begun_anew = parts.iter().zip(parts.iter().skip(1));
-        let begun_anew = begun_anew.filter(|(one, next)| number(next) <= number(one));
-        kinds.all(|kind| nodes.any(|node| *node == kind)) && begun_anew.count() < times
+        let restarted = parts.iter().zip(parts.iter().skip(1));
+        let restarted = restarted.filter(|(one, next)| number(next) <= number(one));
+        kinds.all(|kind| nodes.any(|node| *node == kind)) && restarted.count() < times
     }
 
     /// Whether what certainly ran is of these kinds.
@@ -345,11 +345,11 @@ mod tests {
             lanes.insert((0, 22), lane([90, 91], 1));
         }
         let axis = LogClockOffset::near(WALL);
-        let whose = |place: DeviceStream, _: &LogLane| match place.1 {
+        let ownership = |place: DeviceStream, _: &LogLane| match place.1 {
             22 => LaneOwnership::Unclear,
             _ => LaneOwnership::NoOwner,
         };
-        let branches = find(&graph, &stretch, axis, &lanes, &whose, &[], grow)?;
+        let branches = find(&graph, &stretch, axis, &lanes, &ownership, &[], grow)?;
         let numbers =
             |branch: &GraphBranch| branch.nodes.iter().map(|(number, _)| *number).collect();
         let numbered = branches.iter().map(|it| (it.place.1, numbers(it)));
@@ -380,9 +380,9 @@ mod tests {
             ((0, 22), lane([90, 91], 3)),
         ]);
         let axis = LogClockOffset::near(WALL);
-        let whose = |_: DeviceStream, _: &LogLane| LaneOwnership::NoOwner;
+        let ownership = |_: DeviceStream, _: &LogLane| LaneOwnership::NoOwner;
         let stretch = graph.stretches(true).last().unwrap();
-        assert!(find(&graph, &stretch, axis, &lanes, &whose, &[], true).is_none());
+        assert!(find(&graph, &stretch, axis, &lanes, &ownership, &[], true).is_none());
         // Another graph has been replayed meanwhile, of such nodes.
         let mut rival = LoggedGraph::default();
         let node = LoggedNode {
@@ -403,7 +403,7 @@ mod tests {
                 &stretch,
                 axis,
                 &lanes,
-                &whose,
+                &ownership,
                 &[RivalGraph {
                     graph: &rival,
                     replays: 1

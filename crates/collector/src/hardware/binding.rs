@@ -98,7 +98,7 @@ impl LoggedProcess {
             return false;
         };
         let life = graph.life();
-        let whose = |place: DeviceStream, lane: &LogLane| match self.taken.get(&place) {
+        let ownership = |place: DeviceStream, lane: &LogLane| match self.taken.get(&place) {
             _ if lane.is_taken(life) => LaneOwnership::Others,
             // It may have been given nothing yet, and what there is be of before.
             Some(serial) if !lane.knows(OwnerKey::Stream(*serial)) => LaneOwnership::Unclear,
@@ -126,7 +126,7 @@ impl LoggedProcess {
             stretch,
             axis,
             lanes,
-            &whose,
+            &ownership,
             &rivals,
             do_numbers_grow,
         );

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_is_whole_when_the_next_one_has_come() {
+    fn a_batch_is_whole_when_the_next_one_arrives() {
         let mut progress = BatchProgress::default();
         let note = |progress: &mut BatchProgress, batch, begin| {
             progress.note(HostNs::new(batch), DeviceNs::new(begin));

@@ -445,7 +445,7 @@ fn with_losses(seed: u64) -> LogDefects {
 }
 
 #[test]
-fn kernels_with_numbers_of_their_own_are_taken_for_no_nodes_that_they_are_not() {
+fn kernels_with_separate_numbers_are_not_taken_for_nodes() {
     play(1..3_000, with_own_numbers);
 }
 

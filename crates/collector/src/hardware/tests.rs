@@ -225,7 +225,7 @@ fn a_log_without_defects_is_joined_whole() {
 }
 
 #[test]
-fn what_is_lost_makes_stretches_unknown_and_nothing_wrong() {
+fn losses_make_stretches_unknown_and_nothing_wrong() {
     let (mut joined, mut given_up) = (0, 0);
     for seed in 1..4_000 {
         let defects = LogDefects {

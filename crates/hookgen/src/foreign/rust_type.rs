@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_and_what_is_const_come_out_as_they_went_in() {
+    fn pointers_and_const_come_out_as_they_went_in() {
         assert_eq!(c("*mut ::std::os::raw::c_void"), "void *");
         assert_eq!(c("*const aclTensor"), "const aclTensor *");
         assert_eq!(c("*mut *const aclTensor"), "const aclTensor * *");

@@ -161,7 +161,7 @@ fn a_function_with_other_arguments_is_taken_as_it_is_installed() {
 }
 
 #[test]
-fn what_is_odd_is_told_and_nothing_fails() {
+fn odd_declarations_are_listed_and_nothing_fails() {
     if !has_libclang() {
         return;
     }

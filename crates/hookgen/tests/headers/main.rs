@@ -18,7 +18,7 @@ fn include_folder() -> PathBuf {
 }
 
 #[test]
-fn the_committed_headers_are_what_the_generator_emits() {
+fn the_committed_headers_equal_those_of_the_generator() {
     let model = ApiModel::embedded().unwrap();
     let plan = HeaderPlan::embedded().unwrap();
     for (path, text) in emit_headers(&model, &plan).unwrap() {

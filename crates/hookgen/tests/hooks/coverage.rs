@@ -235,7 +235,7 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
 }
 
 #[test]
-fn tasks_say_what_they_are_by_the_argument_that_names_them() {
+fn tasks_have_the_kind_of_the_argument_that_names_them() {
     let table = HookTable::embedded().unwrap();
     for (name, label) in [
         ("aclrtLaunchKernelWithConfig", Some("funcHandle")),

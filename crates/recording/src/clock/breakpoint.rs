@@ -4,7 +4,7 @@ use super::stretch::{MAX_RATE_CHANGE, RATE_CHANGE, bend, elapsed};
 
 /// A point of the mapping: between two of them it is straight.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Knot {
+pub(super) struct Breakpoint {
     pub(super) device: i64,
     /// Host minus device time, less the clock's base.
     pub(super) offset: f64,
@@ -25,13 +25,13 @@ pub(super) struct Knot {
 
 /// Rate at an end of the mapping and how fast the error grows beyond it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Slope {
+pub(super) struct EndSlope {
     pub(super) rate: f64,
     pub(super) error: f64,
 }
 
 /// Appends a knot, and takes back those before it that would make host time run backwards.
-pub(super) fn push_rising(knots: &mut Vec<Knot>, knot: Knot) {
+pub(super) fn push_rising(knots: &mut Vec<Breakpoint>, knot: Breakpoint) {
     while let Some(last) = knots.last() {
         let step = elapsed(last.device, knot.device);
         if step > 0.0 && step + knot.offset - last.offset > 0.0 {
@@ -42,12 +42,12 @@ pub(super) fn push_rising(knots: &mut Vec<Knot>, knot: Knot) {
     knots.push(knot);
 }
 
-pub(super) fn between(left: &Knot, right: &Knot, device: i64) -> Knot {
+pub(super) fn between(left: &Breakpoint, right: &Breakpoint, device: i64) -> Breakpoint {
     if right.after_step {
         // When between the two it stepped is not known.
         let apart = (right.offset - left.offset).abs();
         let error = left.error.max(right.error) + apart;
-        return Knot {
+        return Breakpoint {
             device,
             error,
             below: error,
@@ -60,7 +60,7 @@ pub(super) fn between(left: &Knot, right: &Knot, device: i64) -> Knot {
     let sag = (RATE_CHANGE / 2.0 * passed * (whole - passed))
         .min(MAX_RATE_CHANGE * share * (whole - passed));
     let mix = |left: f64, right: f64| left + share * (right - left);
-    Knot {
+    Breakpoint {
         device,
         offset: mix(left.offset, right.offset),
         error: mix(left.error, right.error) + sag,
@@ -73,10 +73,10 @@ pub(super) fn between(left: &Knot, right: &Knot, device: i64) -> Knot {
     }
 }
 
-pub(super) fn beyond(knot: &Knot, slope: Slope, device: i64) -> Knot {
+pub(super) fn beyond(knot: &Breakpoint, slope: EndSlope, device: i64) -> Breakpoint {
     let t = elapsed(knot.device, device);
     let more = slope.error * t.abs() + bend(t);
-    Knot {
+    Breakpoint {
         device,
         offset: knot.offset + slope.rate * t,
         error: knot.error + more,

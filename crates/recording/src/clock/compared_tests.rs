@@ -2,7 +2,7 @@
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
-use super::{Bound, Clock, Launch, Reading, place};
+use super::{ClockBound, DeviceClockMap, LaunchTimes, PairReading, place};
 
 /// From a submission to an idle stream to its execution.
 const LATENCY: i64 = 3_000;
@@ -22,13 +22,13 @@ fn numbers(seed: u64) -> impl FnMut(i64) -> i64 {
 }
 
 /// A clock that drifts, and how often it was compared well, badly, or hardly at all, second by second.
-struct Compared {
+struct ComparedClock {
     drift: i64,
-    events: Vec<Bound>,
-    driver: Vec<Bound>,
+    events: Vec<ClockBound>,
+    driver: Vec<ClockBound>,
 }
 
-impl Compared {
+impl ComparedClock {
     fn host(&self, device: i64) -> i64 {
         device + device * self.drift / 1_000_000
     }
@@ -46,7 +46,7 @@ impl Compared {
             for part in 0..count {
                 let device = second * SECOND + part * SECOND / count + below(1_000_000);
                 let (host, lost) = (compared.host(device), least + below(usual));
-                compared.events.push(Bound {
+                compared.events.push(ClockBound {
                     device: DeviceNs::new(device),
                     earliest: HostNs::new(host - LATENCY - lost),
                     latest: HostNs::new(host + 200 + below(usual)),
@@ -55,7 +55,7 @@ impl Compared {
             for part in (0..count / 10).filter(|_| seed.is_multiple_of(2)) {
                 let device = second * SECOND + part * SECOND / 10;
                 let host = compared.host(device);
-                compared.driver.push(Bound {
+                compared.driver.push(ClockBound {
                     device: DeviceNs::new(device),
                     earliest: HostNs::new(host - 100 - below(2_000)),
                     latest: HostNs::new(host + 100 + below(2_000)),
@@ -72,8 +72,8 @@ impl Compared {
 #[test]
 fn no_latency_is_learnt_too_short() {
     for seed in 1..=5_000 {
-        let compared = Compared::random(seed);
-        let mut clock = Clock::new(TICK);
+        let compared = ComparedClock::random(seed);
+        let mut clock = DeviceClockMap::new(TICK);
         clock.extend(&compared.events, &compared.driver);
         clock.draw();
         for looks_back in [false, true] {
@@ -96,15 +96,15 @@ fn no_latency_is_learnt_too_short() {
 }
 
 /// A task that was submitted to an idle stream, with an event before it and one after it.
-struct Idle {
-    reading: Reading,
-    launch: Launch,
+struct IdleTask {
+    reading: PairReading,
+    launch: LaunchTimes,
     begin: i64,
     end: i64,
 }
 
-impl Idle {
-    fn random(compared: &Compared, below: &mut impl FnMut(i64) -> i64) -> Self {
+impl IdleTask {
+    fn random(compared: &ComparedClock, below: &mut impl FnMut(i64) -> i64) -> Self {
         let submitted = SECOND / 10 + below(3 * SECOND);
         let most = if below(3) == 0 { 100_000 } else { 2_000 };
         let before = submitted - 100 - below(most);
@@ -117,7 +117,7 @@ impl Idle {
             DeviceNs::new(i64::try_from(device).unwrap())
         };
         Self {
-            reading: Reading {
+            reading: PairReading {
                 begin: device(before + LATENCY),
                 end: device(end.max(closed + LATENCY)),
                 is_moment: false,
@@ -127,7 +127,7 @@ impl Idle {
                 turns_open: 0,
                 is_of_events: true,
             },
-            launch: Launch {
+            launch: LaunchTimes {
                 begin: HostNs::new(submitted - below(300)),
                 end: HostNs::new(returned),
                 closed: Some(HostNs::new(closed)),
@@ -143,15 +143,15 @@ impl Idle {
 #[test]
 fn tasks_on_idle_streams_are_within_their_bars() {
     for seed in 1..=5_000 {
-        let compared = Compared::random(seed);
+        let compared = ComparedClock::random(seed);
         for driver in [&[], &compared.driver[..]] {
-            let mut clock = Clock::new(TICK);
+            let mut clock = DeviceClockMap::new(TICK);
             clock.extend(&compared.events, driver);
             clock.draw();
             clock.look_back();
             let mut below = numbers(seed + 7_000);
             for _ in 0..40 {
-                let task = Idle::random(&compared, &mut below);
+                let task = IdleTask::random(&compared, &mut below);
                 let time = place(&clock, &mut 0, task.reading, task.launch).unwrap();
                 let off = [time.begin - task.begin, time.end - task.end];
                 let apart = (off[0] - off[1]).abs();

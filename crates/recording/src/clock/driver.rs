@@ -7,9 +7,9 @@
 
 use std::borrow::Cow;
 
-use super::breakpoint::{Knot, push_rising};
-use super::lines::Lines;
-use super::stretch::{Stretch, elapsed};
+use super::breakpoint::{Breakpoint, push_rising};
+use super::lines::ClockLines;
+use super::stretch::{ClockStretch, elapsed};
 
 /// Times of events are on a clock that differs from the device's by up to this: its first time was a
 /// whole microsecond, and the place of the event within it is not known.
@@ -18,11 +18,11 @@ const PHASE_NS: f64 = 500.0;
 /// The knots narrowed by the driver's bounds; `None` where these contradict them: then the driver
 /// reported another clock. `base` is missing in the offsets of the knots.
 pub(super) fn narrowed(
-    knots: &[Knot],
+    knots: &[Breakpoint],
     base: i64,
-    driver: &Lines,
+    driver: &ClockLines,
     limits: (f64, f64),
-) -> Option<Vec<Knot>> {
+) -> Option<Vec<Breakpoint>> {
     let apart = driver.base?.saturating_sub(base) as f64;
     let stretches = driver.stretches.iter();
     let stretches: Vec<_> = stretches.map(|it| it.limited(limits)).collect();
@@ -40,7 +40,7 @@ pub(super) fn narrowed(
 
 /// Smallest and largest offset that the driver allows at a device time; `None` where its readings say that the
 /// clock has stepped.
-fn range(stretches: &[Cow<'_, Stretch>], device: i64) -> Option<(f64, f64)> {
+fn range(stretches: &[Cow<'_, ClockStretch>], device: i64) -> Option<(f64, f64)> {
     let next = stretches.partition_point(|stretch| stretch.pivot <= device);
     let before = next.checked_sub(1).and_then(|place| stretches.get(place));
     let after = stretches.get(next);
@@ -57,13 +57,13 @@ fn range(stretches: &[Cow<'_, Stretch>], device: i64) -> Option<(f64, f64)> {
 }
 
 /// A knot in the middle of what events and these two allow.
-fn within(knot: &Knot, low: f64, high: f64) -> Option<Knot> {
+fn within(knot: &Breakpoint, low: f64, high: f64) -> Option<Breakpoint> {
     let (low, high) = (knot.low.max(low), knot.high.min(high));
     if low > high {
         return None;
     }
     let offset = (low + high) / 2.0;
-    Some(Knot {
+    Some(Breakpoint {
         offset,
         error: (high - low) / 2.0,
         below: knot.below + offset - knot.offset,
@@ -72,8 +72,8 @@ fn within(knot: &Knot, low: f64, high: f64) -> Option<Knot> {
 }
 
 /// The mapping's rate differs from that of the events' lines: the difference is added to the error.
-fn open_rates(before: &[Knot], knots: &mut [Knot]) {
-    let shift = |knot: &Knot| {
+fn open_rates(before: &[Breakpoint], knots: &mut [Breakpoint]) {
+    let shift = |knot: &Breakpoint| {
         let place = before.partition_point(|it| it.device < knot.device);
         before.get(place).map_or(0.0, |it| knot.offset - it.offset)
     };

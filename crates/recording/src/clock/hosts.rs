@@ -5,14 +5,14 @@
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
-use super::{Bound, Clock};
+use super::{ClockBound, DeviceClockMap};
 
 /// Times are whole nanoseconds.
 const SLACK_NS: i64 = 1;
 
 /// When the own clock read `at`, the other one read something between these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Comparison {
+pub struct ClockComparison {
     pub at: i64,
     pub earliest: i64,
     pub latest: i64,
@@ -20,26 +20,26 @@ pub struct Comparison {
 
 /// A time of one clock on another, and its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Aligned {
+pub struct AlignedTime {
     pub ns: i64,
     pub error_ns: i64,
 }
 
 /// Maps the clock of one host to that of another: all lines that agree with every comparison.
 #[derive(Clone, Debug)]
-pub struct HostClock(Clock);
+pub struct HostClock(DeviceClockMap);
 
 impl HostClock {
     /// The mapping that comparisons allow; `None` without any.
-    pub fn fit(mut comparisons: Vec<Comparison>) -> Option<Self> {
+    pub fn fit(mut comparisons: Vec<ClockComparison>) -> Option<Self> {
         comparisons.sort_unstable();
-        let bounds = comparisons.iter().map(|it| Bound {
+        let bounds = comparisons.iter().map(|it| ClockBound {
             device: DeviceNs::new(it.at),
             earliest: HostNs::new(it.earliest),
             latest: HostNs::new(it.latest),
         });
-        let bounds: Vec<Bound> = bounds.collect();
-        let mut clock = Clock::new(SLACK_NS);
+        let bounds: Vec<ClockBound> = bounds.collect();
+        let mut clock = DeviceClockMap::new(SLACK_NS);
         clock.extend(&bounds, &[]);
         clock.look_back();
         let first = bounds.first()?;
@@ -48,15 +48,15 @@ impl HostClock {
     }
 
     /// A time on the other clock.
-    pub fn map(&self, ns: i64) -> Aligned {
+    pub fn map(&self, ns: i64) -> AlignedTime {
         // A fit covers all times, some with a large error.
         let mapped = self.0.map(DeviceNs::new(ns));
         mapped.map_or(
-            Aligned {
+            AlignedTime {
                 ns,
                 error_ns: i64::MAX,
             },
-            |it| Aligned {
+            |it| AlignedTime {
                 ns: it.host.ns(),
                 error_ns: it.error,
             },

@@ -1,8 +1,8 @@
 //! All lines that agree with every bound on a clock, one stretch of time after another.
 
-use super::Bound;
-use super::rates::Rates;
-use super::stretch::{Stretch, elapsed};
+use super::ClockBound;
+use super::rates::RateRange;
+use super::stretch::{ClockStretch, elapsed};
 
 /// A stretch ends after this long, so that a rate that changes is followed.
 const STRETCH_NS: f64 = 1e9;
@@ -13,18 +13,18 @@ const STEP_PROOF: usize = 3;
 
 /// Lines from bounds of one kind.
 #[derive(Clone, Debug)]
-pub(super) struct Lines {
+pub(super) struct ClockLines {
     /// A first guess of host minus device time: keeps everything else small.
     pub(super) base: Option<i64>,
     pub(super) slack: f64,
-    pub(super) stretches: Vec<Stretch>,
+    pub(super) stretches: Vec<ClockStretch>,
     /// The latest bounds, as long as they agree with nothing.
-    suspects: Vec<Bound>,
+    suspects: Vec<ClockBound>,
     /// Bounds that turned out to be mistakes.
     mistakes: u64,
 }
 
-impl Lines {
+impl ClockLines {
     /// Without bounds. `slack` is the error of a single reading.
     pub(super) fn new(slack: i64) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl Lines {
     }
 
     /// Takes bounds in, in the order of their device times.
-    pub(super) fn extend(&mut self, bounds: &[Bound]) {
+    pub(super) fn extend(&mut self, bounds: &[ClockBound]) {
         for bound in bounds {
             if bound.earliest <= bound.latest {
                 self.add(bound);
@@ -45,10 +45,10 @@ impl Lines {
         }
     }
 
-    fn add(&mut self, bound: &Bound) {
+    fn add(&mut self, bound: &ClockBound) {
         let (device, band) = (bound.device.ns(), self.band(bound));
         let Some(last) = self.stretches.last_mut() else {
-            self.stretches.push(Stretch::fresh(device, band));
+            self.stretches.push(ClockStretch::fresh(device, band));
             return;
         };
         let t = elapsed(last.pivot, device);
@@ -72,7 +72,7 @@ impl Lines {
     }
 
     /// Host minus device time less the base, as a bound allows.
-    fn band(&mut self, bound: &Bound) -> (f64, f64) {
+    fn band(&mut self, bound: &ClockBound) -> (f64, f64) {
         let earliest = bound.earliest.offset_from(bound.device);
         let latest = bound.latest.offset_from(bound.device);
         let base = *self.base.get_or_insert(earliest / 2 + latest / 2);
@@ -84,7 +84,7 @@ impl Lines {
 
     /// Notes a bound that disagrees with the known lines; after enough of them that agree with each
     /// other, a stretch begins that is independent of the one before it.
-    fn suspect(&mut self, bound: &Bound) {
+    fn suspect(&mut self, bound: &ClockBound) {
         self.suspects.push(*bound);
         if self.suspects.len() < STEP_PROOF {
             return;
@@ -100,9 +100,9 @@ impl Lines {
     }
 
     /// What bounds in the order of their device times know, if they agree.
-    fn stretch_of(&mut self, bounds: &[Bound]) -> Option<Stretch> {
+    fn stretch_of(&mut self, bounds: &[ClockBound]) -> Option<ClockStretch> {
         let (first, others) = bounds.split_first()?;
-        let mut stretch = Stretch::fresh(first.device.ns(), self.band(first));
+        let mut stretch = ClockStretch::fresh(first.device.ns(), self.band(first));
         for bound in others {
             let device = bound.device.ns();
             let t = elapsed(first.device.ns(), device);
@@ -134,7 +134,7 @@ impl Lines {
         }
     }
 
-    pub(super) fn rates(&self) -> Rates {
-        Rates::of(self.stretches.iter().map(|it| it.region.rates()))
+    pub(super) fn rates(&self) -> RateRange {
+        RateRange::of(self.stretches.iter().map(|it| it.region.rates()))
     }
 }

@@ -8,7 +8,7 @@ use ascend_trace_format::record::figure::{Figure, unpacked};
 
 use crate::counters::Counters;
 
-use super::placement::Reading;
+use super::placement::PairReading;
 
 /// No device is known that takes longer from one task to the next.
 const MOST_SWITCH_NS: i64 = 3_000;
@@ -18,28 +18,28 @@ const MOST_TURNS_NS: i64 = 6_000;
 const LEAST_NS: i64 = 150;
 
 /// A duration and the largest distance from it.
-type Spread = (i64, i64);
+type DurationSpread = (i64, i64);
 
 /// Durations of a device, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pairs {
-    record: Option<Spread>,
+pub(crate) struct PairDurations {
+    record: Option<DurationSpread>,
     /// By how much a pair makes a task longer, less the time from one task to the next.
-    beyond_switch: Option<Spread>,
+    beyond_switch: Option<DurationSpread>,
     /// The shortest time between the events of a task: a pair adds no more.
     shortest: Option<i64>,
 }
 
 /// The time between two events that does not belong to the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Added {
+struct TimeOutsideTask {
     /// In addition to the record: half of it is before the task, and half of it behind.
     turns: i64,
     /// How far durations may be off.
     open: i64,
 }
 
-impl Pairs {
+impl PairDurations {
     /// The durations that a process has learnt of a device.
     pub(crate) fn of(counters: &Counters, process: u32, device: u32) -> Self {
         let figure = |figure: Figure| {
@@ -55,11 +55,11 @@ impl Pairs {
     }
 
     /// A reading with the durations as they are known in the end. When it was read, fewer samples were known.
-    pub(super) fn known(self, reading: Reading) -> Reading {
+    pub(super) fn known(self, reading: PairReading) -> PairReading {
         let Some((record, record_open)) = self.record.filter(|_| reading.is_of_events) else {
             return reading;
         };
-        let reading = Reading {
+        let reading = PairReading {
             record,
             record_open: reading.record_open.max(record_open),
             ..reading
@@ -68,18 +68,18 @@ impl Pairs {
             return reading;
         }
         let added = self.added(record, record_open);
-        Reading {
+        PairReading {
             turn: added.turns / 2,
             turns_open: added.open,
             ..reading
         }
     }
 
-    fn added(self, record: i64, record_open: i64) -> Added {
+    fn added(self, record: i64, record_open: i64) -> TimeOutsideTask {
         let shortest = self.shortest.unwrap_or(i64::MAX).max(record);
         let Some((beyond, open)) = self.beyond_switch else {
             let most = shortest.min(record.saturating_add(MOST_TURNS_NS));
-            return Added {
+            return TimeOutsideTask {
                 turns: 0,
                 open: most.saturating_sub(record),
             };
@@ -95,7 +95,7 @@ impl Pairs {
             }
         };
         let middle = least.midpoint(most);
-        Added {
+        TimeOutsideTask {
             turns: middle.saturating_sub(record),
             open: (most.saturating_sub(least) / 2).saturating_add(open),
         }
@@ -124,8 +124,8 @@ impl Pairs {
 mod tests {
     use super::*;
 
-    fn pairs(record: i64, beyond: Option<i64>, shortest: i64) -> Pairs {
-        Pairs {
+    fn pairs(record: i64, beyond: Option<i64>, shortest: i64) -> PairDurations {
+        PairDurations {
             record: Some((record, 0)),
             beyond_switch: beyond.map(|beyond| (beyond, 0)),
             shortest: Some(shortest),
@@ -134,7 +134,7 @@ mod tests {
 
     /// Durations with these are off by no more than the bar says, however the time is divided.
     #[test]
-    fn whatever_is_possible_is_in_the_bar() {
+    fn all_possible_times_are_in_the_bar() {
         for (record, turn, switch) in [
             (1_300, 2_000, 1_800),
             (1_280, 1_395, 1_800),

@@ -11,14 +11,14 @@ use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::trace::TaskTime;
 
-use super::Clock;
+use super::DeviceClockMap;
 
 /// A longer one is not used: the clock is known so badly then that nothing was learnt.
 const LONGEST_LATENCY_NS: i64 = 10_000_000;
 
 /// The events around a task. Durations are nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub(crate) struct PairReading {
     pub(crate) begin: DeviceNs,
     pub(crate) end: DeviceNs,
     /// The task takes no time and has only the event after it.
@@ -34,7 +34,7 @@ pub(crate) struct Reading {
     pub(crate) is_of_events: bool,
 }
 
-impl Reading {
+impl PairReading {
     /// How much of the duration of records is unknown, at either end: a record task is a record itself.
     fn open(self) -> i64 {
         match self.is_moment {
@@ -70,7 +70,7 @@ impl Reading {
 
 /// The host's facts about the submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Launch {
+pub(crate) struct LaunchTimes {
     /// The call that submitted the task.
     pub(crate) begin: HostNs,
     pub(crate) end: HostNs,
@@ -81,10 +81,10 @@ pub(crate) struct Launch {
 /// A task's time on the host's clock; `None` while nothing is known about the device's. `near` is kept from one task of the
 /// device to the next.
 pub(crate) fn place(
-    clock: &Clock,
+    clock: &DeviceClockMap,
     near: &mut usize,
-    reading: Reading,
-    launch: Launch,
+    reading: PairReading,
+    launch: LaunchTimes,
 ) -> Option<TaskTime> {
     let reading = clock.pairs.known(reading);
     let with_record = clock.map_near(reading.end, near)?;
@@ -202,7 +202,7 @@ fn narrow(open: i64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Bound;
+    use super::super::ClockBound;
     use super::*;
 
     const OFFSET: i64 = 1_000_000;
@@ -211,10 +211,10 @@ mod tests {
 
     /// A clock that was compared with submissions to an idle stream, which were seen complete
     /// after a microsecond.
-    fn clock() -> Clock {
-        let mut clock = Clock::new(0);
-        let bounds: Vec<Bound> = (0..100)
-            .map(|i| Bound {
+    fn clock() -> DeviceClockMap {
+        let mut clock = DeviceClockMap::new(0);
+        let bounds: Vec<ClockBound> = (0..100)
+            .map(|i| ClockBound {
                 device: DeviceNs::new(i * 10_000_000 + OFFSET),
                 earliest: HostNs::new(i * 10_000_000 - LATENCY),
                 latest: HostNs::new(i * 10_000_000 + 1_000),
@@ -227,7 +227,7 @@ mod tests {
 
     /// A task's begin and end by host time, and the submission of it and of the event after it.
     fn placed(events: (i64, i64), call: (i64, i64), closed: i64) -> TaskTime {
-        let reading = Reading {
+        let reading = PairReading {
             begin: DeviceNs::new(events.0 + OFFSET),
             end: DeviceNs::new(events.1 + OFFSET),
             is_moment: false,
@@ -237,7 +237,7 @@ mod tests {
             turns_open: 0,
             is_of_events: true,
         };
-        let launch = Launch {
+        let launch = LaunchTimes {
             begin: HostNs::new(call.0),
             end: HostNs::new(call.1),
             closed: Some(HostNs::new(closed)),
@@ -248,7 +248,7 @@ mod tests {
     const AT: i64 = 500_000_000;
 
     #[test]
-    fn on_a_busy_stream_the_events_tell_everything() {
+    fn on_a_busy_stream_the_events_decide() {
         let time = placed((AT, AT + 20_000), (AT - 90_000, AT - 89_000), AT - 88_000);
         assert_eq!(time.end - time.begin, 20_000);
         assert_eq!(time.local_error, 0);
@@ -274,9 +274,9 @@ mod tests {
     #[test]
     fn a_latency_that_was_learnt_too_long_is_covered_by_the_bar() {
         for lost in [400, 2_000] {
-            let mut clock = Clock::new(0);
-            let bounds: Vec<Bound> = (0..100)
-                .map(|i| Bound {
+            let mut clock = DeviceClockMap::new(0);
+            let bounds: Vec<ClockBound> = (0..100)
+                .map(|i| ClockBound {
                     device: DeviceNs::new(i * 10_000_000 + OFFSET),
                     earliest: HostNs::new(i * 10_000_000 - LATENCY - lost),
                     latest: HostNs::new(i * 10_000_000 + 1_000_000),
@@ -284,7 +284,7 @@ mod tests {
                 .collect();
             clock.extend(&bounds, &[]);
             clock.look_back();
-            let reading = Reading {
+            let reading = PairReading {
                 begin: DeviceNs::new(AT - lost + OFFSET),
                 end: DeviceNs::new(AT + 20_000 + OFFSET),
                 is_moment: false,
@@ -294,7 +294,7 @@ mod tests {
                 turns_open: 0,
                 is_of_events: true,
             };
-            let launch = Launch {
+            let launch = LaunchTimes {
                 begin: HostNs::new(AT - LATENCY - 100),
                 end: HostNs::new(AT - LATENCY + 50),
                 closed: Some(HostNs::new(AT - LATENCY + 500)),
@@ -310,9 +310,9 @@ mod tests {
     fn a_rate_that_is_hardly_known_leaves_lengths_open() {
         let length = 400_000;
         let placed = |bounds: i64| {
-            let mut clock = Clock::new(0);
-            let bounds: Vec<Bound> = (0..bounds)
-                .map(|i| Bound {
+            let mut clock = DeviceClockMap::new(0);
+            let bounds: Vec<ClockBound> = (0..bounds)
+                .map(|i| ClockBound {
                     device: DeviceNs::new(i * 10_000_000 + OFFSET),
                     earliest: HostNs::new(i * 10_000_000 - LATENCY),
                     latest: HostNs::new(i * 10_000_000 + 1_000),
@@ -320,7 +320,7 @@ mod tests {
                 .collect();
             clock.extend(&bounds, &[]);
             clock.look_back();
-            let reading = Reading {
+            let reading = PairReading {
                 begin: DeviceNs::new(OFFSET),
                 end: DeviceNs::new(OFFSET + length),
                 is_moment: false,
@@ -330,7 +330,7 @@ mod tests {
                 turns_open: 0,
                 is_of_events: true,
             };
-            let launch = Launch {
+            let launch = LaunchTimes {
                 begin: HostNs::new(-90_000),
                 end: HostNs::new(-89_000),
                 closed: Some(HostNs::new(-88_000)),
@@ -343,8 +343,8 @@ mod tests {
     }
 
     #[test]
-    fn what_the_event_after_a_task_takes_is_taken_off_and_what_is_open_of_it_kept() {
-        let reading = Reading {
+    fn the_time_of_the_event_after_a_task_is_subtracted_and_its_error_kept() {
+        let reading = PairReading {
             begin: DeviceNs::new(AT + OFFSET),
             end: DeviceNs::new(AT + 21_500 + OFFSET),
             is_moment: false,
@@ -354,7 +354,7 @@ mod tests {
             turns_open: 0,
             is_of_events: true,
         };
-        let launch = Launch {
+        let launch = LaunchTimes {
             begin: HostNs::new(AT - 90_000),
             end: HostNs::new(AT - 89_000),
             closed: Some(HostNs::new(AT - 88_000)),
@@ -362,7 +362,7 @@ mod tests {
         let time = place(&clock(), &mut 0, reading, launch).unwrap();
         assert_eq!(time.end - time.begin, 20_000);
         assert_eq!(time.local_error, 300);
-        let moment = Reading {
+        let moment = PairReading {
             begin: DeviceNs::new(AT + 21_500 + OFFSET),
             is_moment: true,
             ..reading
@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn an_end_event_that_came_late_and_took_long_leaves_the_end_open() {
         let late = 1_000_000;
-        let reading = Reading {
+        let reading = PairReading {
             begin: DeviceNs::new(AT - 300 + OFFSET),
             end: DeviceNs::new(AT + late + OFFSET),
             is_moment: false,
@@ -401,7 +401,7 @@ mod tests {
             turns_open: 0,
             is_of_events: true,
         };
-        let launch = Launch {
+        let launch = LaunchTimes {
             begin: HostNs::new(AT - 3_400),
             end: HostNs::new(AT - 2_900),
             closed: Some(HostNs::new(AT + late - LATENCY - 600)),

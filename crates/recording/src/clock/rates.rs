@@ -13,12 +13,12 @@ pub(super) const MAX_RATE: f64 = 1_010e-6;
 
 /// The rates that the comparisons of a clock allow.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rates {
+pub(super) struct RateRange {
     slowest: f64,
     fastest: f64,
 }
 
-impl Rates {
+impl RateRange {
     /// From the allowed rates of each of its stretches.
     pub(super) fn of(stretches: impl Iterator<Item = (f64, f64)>) -> Self {
         let all = Self {
@@ -65,12 +65,12 @@ impl Rates {
 mod tests {
     use super::*;
 
-    fn rates(slowest_ppm: f64, fastest_ppm: f64) -> Rates {
-        Rates::of([(slowest_ppm * 1e-6, fastest_ppm * 1e-6)].into_iter())
+    fn rates(slowest_ppm: f64, fastest_ppm: f64) -> RateRange {
+        RateRange::of([(slowest_ppm * 1e-6, fastest_ppm * 1e-6)].into_iter())
     }
 
     #[track_caller]
-    fn check(rates: Rates, slowest_ppm: f64, fastest_ppm: f64) {
+    fn check(rates: RateRange, slowest_ppm: f64, fastest_ppm: f64) {
         let (slow, fast) = rates.limits();
         let off = (slow * 1e6 - slowest_ppm).abs() + (fast * 1e6 - fastest_ppm).abs();
         assert!(off < 1e-6, "{slow} {fast}");
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_usual_is_assumed_as_long_as_nothing_speaks_against_it() {
-        check(Rates::of(std::iter::empty()), -200.0, 200.0);
+        check(RateRange::of(std::iter::empty()), -200.0, 200.0);
         check(rates(-900.0, 700.0), -200.0, 200.0);
         assert!(!rates(-900.0, 201.0).is_unusual());
     }
@@ -103,6 +103,6 @@ mod tests {
     fn a_rate_is_unusual_when_any_stretch_proves_it() {
         assert!(rates(201.0, 900.0).is_unusual() && rates(-900.0, -201.0).is_unusual());
         let stretches = [(-1e-3, 1e-3), (2.1e-4, 5e-4), (-1e-3, 1e-3)];
-        assert!(Rates::of(stretches.into_iter()).is_unusual());
+        assert!(RateRange::of(stretches.into_iter()).is_unusual());
     }
 }

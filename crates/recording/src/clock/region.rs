@@ -10,12 +10,12 @@ const FEW_CORNERS: usize = 32;
 
 /// One line: `offset` nanoseconds at the region's pivot and its change per nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct ClockLine {
     pub(super) offset: f64,
     pub(super) rate: f64,
 }
 
-impl Line {
+impl ClockLine {
     /// The line's value `t` nanoseconds after the pivot.
     pub(super) fn at(self, t: f64) -> f64 {
         self.offset + self.rate * t
@@ -24,14 +24,14 @@ impl Line {
 
 /// A convex set of lines, given by its corners in order.
 #[derive(Clone, Debug)]
-pub(super) struct Region {
-    corners: Vec<Line>,
+pub(super) struct LineRegion {
+    corners: Vec<ClockLine>,
 }
 
-impl Region {
+impl LineRegion {
     /// Every line with an offset and a rate between these.
     pub(super) fn rectangle(offset: (f64, f64), rate: (f64, f64)) -> Self {
-        let corner = |offset, rate| Line { offset, rate };
+        let corner = |offset, rate| ClockLine { offset, rate };
         Self {
             corners: vec![
                 corner(offset.0, rate.0),
@@ -61,7 +61,7 @@ impl Region {
     pub(super) fn carried(&self, t: f64, offset: f64, rate: f64) -> Self {
         let shifts = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
         let corners = self.corners.iter().flat_map(|line| {
-            shifts.map(|(by_offset, by_rate)| Line {
+            shifts.map(|(by_offset, by_rate)| ClockLine {
                 offset: line.at(t) + by_offset * offset,
                 rate: line.rate + by_rate * rate,
             })
@@ -120,7 +120,7 @@ impl Region {
     }
 
     /// The part of the region where `inside` is not negative; `inside` is linear.
-    fn cut(&self, inside: impl Fn(Line) -> f64) -> Option<Self> {
+    fn cut(&self, inside: impl Fn(ClockLine) -> f64) -> Option<Self> {
         let mut corners = Vec::with_capacity(self.corners.len() + 1);
         let mut previous = *self.corners.last()?;
         let mut previous_inside = inside(previous);
@@ -128,7 +128,7 @@ impl Region {
             let corner_inside = inside(corner);
             if (corner_inside < 0.0) != (previous_inside < 0.0) {
                 let share = previous_inside / (previous_inside - corner_inside);
-                corners.push(Line {
+                corners.push(ClockLine {
                     offset: previous.offset + share * (corner.offset - previous.offset),
                     rate: previous.rate + share * (corner.rate - previous.rate),
                 });
@@ -153,10 +153,10 @@ impl Region {
     }
 
     /// The line with the smallest value at `t`.
-    pub(super) fn lowest(&self, t: f64) -> Line {
+    pub(super) fn lowest(&self, t: f64) -> ClockLine {
         let lines = self.corners.iter().copied();
         let lowest = lines.min_by(|a, b| a.at(t).total_cmp(&b.at(t)));
-        lowest.unwrap_or(Line {
+        lowest.unwrap_or(ClockLine {
             offset: 0.0,
             rate: 0.0,
         })
@@ -191,7 +191,7 @@ impl Region {
 
 /// Where the sides before and after the side `b`-`c` meet when they are made longer, and the area
 /// that this adds. `None` when they do not meet on that side.
-fn meeting(a: Line, b: Line, c: Line, d: Line) -> Option<(Line, f64)> {
+fn meeting(a: ClockLine, b: ClockLine, c: ClockLine, d: ClockLine) -> Option<(ClockLine, f64)> {
     let towards = between(a, b);
     let back = between(d, c);
     let side = between(b, c);
@@ -200,26 +200,26 @@ fn meeting(a: Line, b: Line, c: Line, d: Line) -> Option<(Line, f64)> {
     if !(along >= 0.0 && across >= 0.0 && along.is_finite() && across.is_finite()) {
         return None;
     }
-    let meet = Line {
+    let meet = ClockLine {
         offset: b.offset + along * towards.offset,
         rate: b.rate + along * towards.rate,
     };
     Some((meet, turn(b, meet, c)))
 }
 
-fn between(from: Line, to: Line) -> Line {
-    Line {
+fn between(from: ClockLine, to: ClockLine) -> ClockLine {
+    ClockLine {
         offset: to.offset - from.offset,
         rate: to.rate - from.rate,
     }
 }
 
-fn cross(a: Line, b: Line) -> f64 {
+fn cross(a: ClockLine, b: ClockLine) -> f64 {
     a.offset * b.rate - a.rate * b.offset
 }
 
 /// The corners of the smallest convex region that holds these lines.
-fn hull(mut lines: Vec<Line>) -> Vec<Line> {
+fn hull(mut lines: Vec<ClockLine>) -> Vec<ClockLine> {
     lines.sort_by(|a, b| {
         a.offset
             .total_cmp(&b.offset)
@@ -234,8 +234,8 @@ fn hull(mut lines: Vec<Line>) -> Vec<Line> {
 }
 
 /// The chain that turns left all the way along sorted lines.
-fn half_hull(lines: impl Iterator<Item = Line>) -> Vec<Line> {
-    let mut chain: Vec<Line> = Vec::new();
+fn half_hull(lines: impl Iterator<Item = ClockLine>) -> Vec<ClockLine> {
+    let mut chain: Vec<ClockLine> = Vec::new();
     for line in lines {
         while let [.., a, b] = chain[..] {
             if turn(a, b, line) > 0.0 {
@@ -249,7 +249,7 @@ fn half_hull(lines: impl Iterator<Item = Line>) -> Vec<Line> {
 }
 
 /// Positive when the way from `a` over `b` to `c` turns left, as it does around every region.
-fn turn(a: Line, b: Line, c: Line) -> f64 {
+fn turn(a: ClockLine, b: ClockLine, c: ClockLine) -> f64 {
     cross(between(a, b), between(a, c))
 }
 
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn two_bands_leave_the_lines_through_both() {
-        let mut region = Region::rectangle((-10.0, 10.0), (-1.0, 1.0));
+        let mut region = LineRegion::rectangle((-10.0, 10.0), (-1.0, 1.0));
         assert!(region.clip(100.0, (40.0, 60.0)));
         let (low, high) = region.rates();
         assert!((low - 0.3).abs() < 1e-9 && (high - 0.7).abs() < 1e-9);
@@ -275,14 +275,14 @@ mod tests {
 
     #[test]
     fn a_band_out_of_reach_changes_nothing() {
-        let mut region = Region::rectangle((0.0, 1.0), (0.0, 0.1));
+        let mut region = LineRegion::rectangle((0.0, 1.0), (0.0, 0.1));
         assert!(!region.clip(10.0, (5.0, 6.0)));
         assert_eq!(region.range(10.0), (0.0, 2.0));
     }
 
     #[test]
     fn a_region_is_carried_to_a_later_pivot_and_grows() {
-        let mut region = Region::rectangle((-10.0, 10.0), (-1.0, 1.0));
+        let mut region = LineRegion::rectangle((-10.0, 10.0), (-1.0, 1.0));
         assert!(region.clip(100.0, (40.0, 60.0)));
         let carried = region.carried(100.0, 2.0, 0.5);
         let (low, high) = carried.range(0.0);
@@ -296,19 +296,19 @@ mod tests {
 
     #[test]
     fn regions_meet_in_what_both_allow() {
-        let mut region = Region::rectangle((0.0, 10.0), (0.0, 1.0));
-        region.meet(&Region::rectangle((4.0, 20.0), (-1.0, 0.5)));
+        let mut region = LineRegion::rectangle((0.0, 10.0), (0.0, 1.0));
+        region.meet(&LineRegion::rectangle((4.0, 20.0), (-1.0, 0.5)));
         assert_eq!(
             (region.range(0.0), region.rates()),
             ((4.0, 10.0), (0.0, 0.5))
         );
-        region.meet(&Region::rectangle((50.0, 60.0), (0.0, 1.0)));
+        region.meet(&LineRegion::rectangle((50.0, 60.0), (0.0, 1.0)));
         assert_eq!(region.range(0.0), (4.0, 10.0));
     }
 
     #[test]
     fn a_region_is_cut_at_a_rate() {
-        let mut region = Region::rectangle((0.0, 10.0), (-1.0, 1.0));
+        let mut region = LineRegion::rectangle((0.0, 10.0), (-1.0, 1.0));
         assert_eq!(region.at_rate(1.0), (0.0, 10.0));
         region.clip(10.0, (0.0, 10.0));
         let lowest = region.lowest(5.0);
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_limited() {
-        let mut region = Region::rectangle((0.0, 1.0), (-3.0, 0.5));
+        let mut region = LineRegion::rectangle((0.0, 1.0), (-3.0, 0.5));
         region.limit_rate((-1.0, 1.0));
         assert_eq!(region.rates(), (-1.0, 0.5));
         assert_eq!(region.range(0.0), (0.0, 1.0));
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_wide_band_takes_nothing_away() {
-        let region = Region::rectangle((0.0, 1.0), (0.0, 0.1));
+        let region = LineRegion::rectangle((0.0, 1.0), (0.0, 0.1));
         assert!(region.lies_within(10.0, (-1.0, 3.0)));
         assert!(!region.lies_within(10.0, (-1.0, 1.5)));
     }
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn too_many_corners_become_fewer_and_nothing_is_lost() {
         // A circle of cuts around the middle.
-        let cuts = |region: &mut Region| {
+        let cuts = |region: &mut LineRegion| {
             for i in -100..=100 {
                 let t = f64::from(i);
                 let reach = (1.0 + t * t).sqrt();
@@ -343,11 +343,11 @@ mod tests {
                 assert!(region.corners.len() <= MAX_CORNERS);
             }
         };
-        let mut region = Region::rectangle((-2.0, 2.0), (-2.0, 2.0));
+        let mut region = LineRegion::rectangle((-2.0, 2.0), (-2.0, 2.0));
         cuts(&mut region);
         for i in 0..360 {
             let (rate, offset) = (f64::from(i).to_radians() * 1.0).sin_cos();
-            let inside = Line {
+            let inside = ClockLine {
                 offset: offset * 0.999,
                 rate: rate * 0.999,
             };

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::breakpoint::{Knot, Slope, between, push_rising};
+use super::breakpoint::{Breakpoint, EndSlope, between, push_rising};
 use super::rates::MAX_RATE;
-use super::region::{Line, Region};
+use super::region::{ClockLine, LineRegion};
 
 /// The mapping bends this often within a stretch, where most is known about its middle.
 const PARTS: i64 = 8;
@@ -15,21 +15,21 @@ pub(super) const MAX_RATE_CHANGE: f64 = 5e-6;
 
 /// The lines of one stretch of device time, measured from `pivot`.
 #[derive(Clone, Debug)]
-pub(super) struct Stretch {
+pub(super) struct ClockStretch {
     pub(super) pivot: i64,
     pub(super) end: i64,
-    pub(super) region: Region,
+    pub(super) region: LineRegion,
     /// It builds on the lines of the stretch before it, so that the mapping continues smoothly.
     pub(super) heir: bool,
 }
 
-impl Stretch {
+impl ClockStretch {
     /// A stretch of which one bound is known.
     pub(super) fn fresh(pivot: i64, band: (f64, f64)) -> Self {
         Self {
             pivot,
             end: pivot,
-            region: Region::rectangle(band, (-MAX_RATE, MAX_RATE)),
+            region: LineRegion::rectangle(band, (-MAX_RATE, MAX_RATE)),
             heir: false,
         }
     }
@@ -47,23 +47,23 @@ impl Stretch {
     /// The line that the mapping follows. Its rate is that of the lowest one at the middle: from
     /// below, the bounds are tight, since a quick submission always takes the same time. When
     /// something was seen complete varies much more.
-    fn line(&self) -> Line {
+    fn line(&self) -> ClockLine {
         let middle = elapsed(self.pivot, self.end) / 2.0;
         let rate = self.region.lowest(middle).rate;
         let (low, high) = self.region.at_rate(rate);
-        Line {
+        ClockLine {
             offset: (low + high) / 2.0,
             rate,
         }
     }
 
     /// The mapping at a device time, if its line has this `offset` there.
-    fn knot(&self, device: i64, offset: f64) -> Knot {
+    fn knot(&self, device: i64, offset: f64) -> Breakpoint {
         let t = elapsed(self.pivot, device);
         let (low, high) = self.region.range(t);
         let (least, most) = self.region.at_rate(self.line().rate);
         let below = (most - least) / 2.0;
-        Knot {
+        Breakpoint {
             device,
             offset,
             error: (high - offset).max(offset - low) + bend(t),
@@ -76,11 +76,11 @@ impl Stretch {
         }
     }
 
-    pub(super) fn first_knot(&self) -> Knot {
+    pub(super) fn first_knot(&self) -> Breakpoint {
         self.knot(self.pivot, self.line().offset)
     }
 
-    pub(super) fn last_knot(&self) -> Knot {
+    pub(super) fn last_knot(&self) -> Breakpoint {
         let line = self.line();
         self.knot(self.end, line.at(elapsed(self.pivot, self.end)))
     }
@@ -94,13 +94,13 @@ impl Stretch {
 
     /// Knots on the line between two others. It is not bent there, so that lengths are right, but
     /// more is known about the middle of a stretch than about its ends.
-    pub(super) fn bends(&self, from: &Knot, to: &Knot, knots: &mut Vec<Knot>) {
+    pub(super) fn bends(&self, from: &Breakpoint, to: &Breakpoint, knots: &mut Vec<Breakpoint>) {
         let length = self.end.saturating_sub(self.pivot);
         for part in (1..PARTS).filter(|_| length >= PARTS) {
             let device = self.pivot.saturating_add(length / PARTS * part);
             let on_line = between(from, to, device);
             let known = self.knot(device, on_line.offset);
-            let bent = Knot {
+            let bent = Breakpoint {
                 below: on_line.below,
                 // The next stretch may have had quicker submissions: the part of them above the
                 // possible lines here is not known here.
@@ -125,7 +125,7 @@ impl Stretch {
     }
 
     /// What this stretch knows about lines measured from another pivot.
-    pub(super) fn carried(&self, pivot: i64) -> Region {
+    pub(super) fn carried(&self, pivot: i64) -> LineRegion {
         let t = elapsed(self.pivot, pivot);
         let change = (RATE_CHANGE * t.abs()).min(MAX_RATE_CHANGE);
         let mut region = self.region.carried(t, bend(t), change);
@@ -145,10 +145,10 @@ impl Stretch {
         Cow::Owned(limited)
     }
 
-    pub(super) fn slope(&self) -> Slope {
+    pub(super) fn slope(&self) -> EndSlope {
         let (slow, fast) = self.region.rates();
         let rate = self.line().rate;
-        Slope {
+        EndSlope {
             rate,
             error: (fast - rate).max(rate - slow),
         }

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_file_earns_can_be_spent_once() {
+    fn the_budget_of_a_file_is_spent_once() {
         let mut budget = Budget::new(10, 2).of(5);
         assert!(budget.spend(15));
         assert!(!budget.spend(6));

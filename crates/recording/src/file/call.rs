@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::rows::{CallRow, Ending, GraphRef, TaskRow};
 
-use super::chunk::Kind;
+use super::chunk::ChunkKind;
 use super::column::{Columns, Cursors};
 use super::declare::ColumnText;
 use super::table::Table;
@@ -95,7 +95,7 @@ const MAX_ARGS: usize = u8::MAX as usize;
 /// Predictions for the next call from earlier ones.
 #[derive(Debug)]
 pub(crate) struct CallMemory {
-    brief: Brief,
+    brief: IndexMemory,
     generations: [u32; SLOTS],
     args: Vec<[u64; ARG_SLOTS]>,
     words: Vec<u64>,
@@ -108,7 +108,7 @@ pub(crate) struct CallMemory {
 
 /// The part of it that the index needs.
 #[derive(Debug)]
-pub(super) struct Brief {
+pub(super) struct IndexMemory {
     ends: [i64; THREAD_SLOTS],
     sequences: [u32; SLOTS],
     graphs: GraphColumn,
@@ -146,7 +146,7 @@ struct GraphColumn {
 impl Default for CallMemory {
     fn default() -> Self {
         Self {
-            brief: Brief::default(),
+            brief: IndexMemory::default(),
             generations: [0; SLOTS],
             args: vec![[0; ARG_SLOTS]; FUNCTION_SLOTS],
             words: vec![0; 1 << WORD_BITS],
@@ -158,7 +158,7 @@ impl Default for CallMemory {
     }
 }
 
-impl Default for Brief {
+impl Default for IndexMemory {
     fn default() -> Self {
         Self {
             ends: [0; THREAD_SLOTS],
@@ -168,7 +168,7 @@ impl Default for Brief {
     }
 }
 
-impl Brief {
+impl IndexMemory {
     fn end(&mut self, thread: u32) -> &mut i64 {
         &mut self.ends[thread as usize % THREAD_SLOTS]
     }
@@ -189,7 +189,7 @@ impl CallMemory {
 }
 
 impl Table for CallRow {
-    const KIND: Kind = *b"CALL";
+    const KIND: ChunkKind = *b"CALL";
     const COLUMNS: &'static [ColumnText] = column::ALL;
     const LEAST: usize = column::STACKS;
     const IS_THING: bool = false;
@@ -265,7 +265,7 @@ impl CallRow {
     pub(super) fn refill_brief(
         &mut self,
         cursors: &mut Cursors<'_>,
-        memory: &mut Brief,
+        memory: &mut IndexMemory,
     ) -> Option<()> {
         self.thread = cursors.take_as(column::THREAD)?;
         let end = memory.end(self.thread);
@@ -301,7 +301,7 @@ fn take_task(
     kind: u64,
     stream: Option<u32>,
     cursors: &mut Cursors<'_>,
-    memory: &mut Brief,
+    memory: &mut IndexMemory,
 ) -> Option<TaskRow> {
     let last = memory.sequence(stream);
     *last = stepped(*last, cursors.take_signed(column::SEQUENCE)?)?;

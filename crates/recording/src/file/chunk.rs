@@ -20,29 +20,29 @@ pub(super) const MAX_PAYLOAD: usize = 1 << 24;
 pub(super) const MAX_ROWS: u32 = 1 << 17;
 
 /// Kind of a chunk's content; readers skip kinds they do not know.
-pub(crate) type Kind = [u8; 4];
+pub(crate) type ChunkKind = [u8; 4];
 
 /// The kinds of chunks that hold no tables; those of tables are declared with their rows.
-pub(crate) const SESSION: Kind = *b"SESS";
-pub(crate) const TABLES: Kind = *b"TABL";
+pub(crate) const SESSION: ChunkKind = *b"SESS";
+pub(crate) const TABLES: ChunkKind = *b"TABL";
 /// Calls that have been under way for long: a table of calls.
-pub(crate) const OPEN: Kind = *b"OPEN";
+pub(crate) const OPEN: ChunkKind = *b"OPEN";
 /// A group's lanes, summed up finely.
-pub(crate) const SUMMARY: Kind = *b"SUMM";
+pub(crate) const SUMMARY: ChunkKind = *b"SUMM";
 /// Places and sums of a group of chunks.
-pub(crate) const INDEX: Kind = *b"INDX";
+pub(crate) const INDEX: ChunkKind = *b"INDX";
 /// Where the indexes of the whole file are.
-pub(crate) const ROOT: Kind = *b"ROOT";
+pub(crate) const ROOT: ChunkKind = *b"ROOT";
 
 /// A chunk's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) kind: Kind,
+pub(super) struct ChunkHeader {
+    pub(super) kind: ChunkKind,
     pub(super) length: usize,
     pub(super) checksum: u32,
 }
 
-impl Header {
+impl ChunkHeader {
     /// Reads a header at the start of `bytes`; `None` without a valid one.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let header = bytes.first_chunk::<CHUNK_HEADER>()?;
@@ -60,7 +60,7 @@ impl Header {
 }
 
 /// Appends a chunk to `out`.
-pub(super) fn append(out: &mut Vec<u8>, kind: Kind, payload: &[u8]) {
+pub(super) fn append(out: &mut Vec<u8>, kind: ChunkKind, payload: &[u8]) {
     let start = out.len();
     out.extend_from_slice(&MARK);
     out.extend_from_slice(&kind);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_packed_with_statistics_of_their_own() {
+    fn parts_are_packed_with_separate_statistics() {
         let mut state = 1u64;
         let mut below = |limit: u64| {
             state = state

@@ -38,13 +38,13 @@ macro_rules! row {
         const _: () = {
             use $crate::file::declare::{ColumnText, row};
             use $crate::file::column::{Columns, Cursors};
-            use $crate::file::table::{Remember, Table, Value};
+            use $crate::file::table::{RowObserver, Table, ColumnValue};
 
             #[expect(non_camel_case_types, reason = "a column has its field's name")]
-            enum At { $($field),+ }
+            enum ColumnAt { $($field),+ }
 
             impl Table for $row {
-                const KIND: $crate::file::chunk::Kind = *$kind;
+                const KIND: $crate::file::chunk::ChunkKind = *$kind;
                 const COLUMNS: &'static [ColumnText] = &[$(ColumnText {
                     kind: row!(@kind $type $(, $how)?),
                     what: concat!($($doc),*),
@@ -55,11 +55,11 @@ macro_rules! row {
                 type Memory = row!(@memory $($remember)?);
 
                 fn put(&self, columns: &mut Columns, _: &mut Self::Memory) {
-                    $(row!(@put columns, At::$field as usize, self, $field $(, $how $(($base))?)?);)+
+                    $(row!(@put columns, ColumnAt::$field as usize, self, $field $(, $how $(($base))?)?);)+
                 }
 
                 fn take(cursors: &mut Cursors<'_>, memory: &mut Self::Memory) -> Option<Self> {
-                    $(let $field = row!(@take cursors, At::$field as usize, $type $(, $how $(($base))?)?)?;)+
+                    $(let $field = row!(@take cursors, ColumnAt::$field as usize, $type $(, $how $(($base))?)?)?;)+
                     let row = Self { $($field),+ };
                     memory.note(&row, cursors);
                     Some(row)
@@ -75,7 +75,7 @@ macro_rules! row {
     (@memory) => { () };
     (@memory $memory:ty) => { $memory };
     (@kind $type:ty, since) => { "signed" };
-    (@kind $type:ty $(, process)? $(, later)?) => { <$type as Value>::KIND };
+    (@kind $type:ty $(, process)? $(, later)?) => { <$type as ColumnValue>::KIND };
     (@put $columns:ident, $at:expr, $row:ident, $field:ident, since($base:ident)) => {
         $columns.put_signed($at, $row.$field.wrapping_sub($row.$base))
     };
@@ -88,11 +88,11 @@ macro_rules! row {
     (@take $cursors:ident, $at:expr, $type:ty, process) => { $cursors.take_process($at) };
     (@take $cursors:ident, $at:expr, $type:ty, later) => {
         match $cursors.has($at) {
-            true => <$type as Value>::take($cursors, $at),
+            true => <$type as ColumnValue>::take($cursors, $at),
             false => Some(<$type>::default()),
         }
     };
-    (@take $cursors:ident, $at:expr, $type:ty) => { <$type as Value>::take($cursors, $at) };
+    (@take $cursors:ident, $at:expr, $type:ty) => { <$type as ColumnValue>::take($cursors, $at) };
 }
 
 /// Declares the columns of a row that is put into them by hand: their numbers by name, and their text.
@@ -103,9 +103,9 @@ macro_rules! columns {
             clippy::upper_case_acronyms,
             reason = "named as the constants are"
         )]
-        enum At { $($column),+ }
+        enum ColumnAt { $($column),+ }
 
-        $($(#[doc = $doc])* pub(in crate::file) const $column: usize = At::$column as usize;)+
+        $($(#[doc = $doc])* pub(in crate::file) const $column: usize = ColumnAt::$column as usize;)+
 
         pub(in crate::file) const ALL: &[$crate::file::declare::ColumnText] = &[
             $($crate::file::declare::ColumnText { kind: $kind, what: concat!($($doc),*) }),+

@@ -4,15 +4,15 @@ use crate::TimeRange;
 use crate::rows::{CallRow, EndRow, Ending, RangeRow, Row, SessionRow, TablesRow};
 
 use super::budget::Budget;
-use super::chunk::{self, Kind};
+use super::chunk::{self, ChunkKind};
 use super::column::Cursors;
-use super::error::{Lost, OpenError, Warning};
-use super::scan::{Piece, Scanner, kind_name};
+use super::error::{LostContent, OpenError, Warning};
+use super::scan::{ScannedPiece, Scanner, kind_name};
 use super::table::{Table, cursors};
 
 /// Content of a file, in the order of the file.
 #[derive(Debug)]
-pub(crate) enum Item {
+pub(crate) enum FileItem {
     Session(SessionRow),
     Tables(TablesRow),
     Row(Row),
@@ -21,18 +21,18 @@ pub(crate) enum Item {
 }
 
 /// Receiver of a file's content.
-pub(crate) trait Sink {
-    fn take(&mut self, item: Item);
+pub(crate) trait ItemSink {
+    fn take(&mut self, item: FileItem);
 
     /// Most rows are calls, so that they need not be moved: a receiver leaves the room for their
     /// arguments.
     fn call(&mut self, row: &mut CallRow) {
-        self.take(Item::Row(Row::Call(std::mem::take(row))));
+        self.take(FileItem::Row(Row::Call(std::mem::take(row))));
     }
 }
 
-impl<F: FnMut(Item)> Sink for F {
-    fn take(&mut self, item: Item) {
+impl<F: FnMut(FileItem)> ItemSink for F {
+    fn take(&mut self, item: FileItem) {
         self(item);
     }
 }
@@ -61,13 +61,13 @@ impl Decoder {
     }
 
     /// Adds the next bytes of the file and passes on the chunks that they complete.
-    pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<(), OpenError> {
+    pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut impl ItemSink) -> Result<(), OpenError> {
         self.scanner.feed(bytes);
         self.budget.earn(bytes.len() as u64);
         while let Some(piece) = self.scanner.next()? {
             match piece {
-                Piece::Damage(warning) => self.warnings.push(warning),
-                Piece::Chunk {
+                ScannedPiece::Damage(warning) => self.warnings.push(warning),
+                ScannedPiece::Chunk {
                     offset,
                     kind,
                     payload,
@@ -95,7 +95,7 @@ impl Decoder {
         if !self.scanner.header_seen() {
             return Err(match tail {
                 Some(Warning {
-                    lost: Lost::Tail(bytes),
+                    lost: LostContent::Tail(bytes),
                     ..
                 }) => OpenError::Short(bytes),
                 _ => OpenError::Empty,
@@ -103,9 +103,9 @@ impl Decoder {
         }
         let offset = self.offset();
         let missing = [
-            (self.has_session, Lost::Session),
-            (self.has_tables, Lost::Tables),
-            (self.ended, Lost::End),
+            (self.has_session, LostContent::Session),
+            (self.has_tables, LostContent::Tables),
+            (self.ended, LostContent::End),
         ];
         let missing = missing.into_iter().filter(|(there, _)| !there);
         let missing = missing.map(|(_, lost)| Warning { offset, lost });
@@ -121,20 +121,20 @@ impl Decoder {
 
 /// Why the rest of a chunk was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum ChunkStop {
     /// It makes no sense after this number of rows.
     Senseless(u64),
     /// It would take memory out of proportion after this number of rows.
     Excessive(u64),
 }
 
-impl Stop {
+impl ChunkStop {
     /// What to say of a chunk of this kind that begins at `offset`.
-    pub(super) fn at(self, offset: u64, kind: Kind) -> Warning {
+    pub(super) fn at(self, offset: u64, kind: ChunkKind) -> Warning {
         let kind = kind_name(kind);
         let lost = match self {
-            Self::Senseless(read) => Lost::Rows { kind, read },
-            Self::Excessive(read) => Lost::Excess { kind, read },
+            Self::Senseless(read) => LostContent::Rows { kind, read },
+            Self::Excessive(read) => LostContent::Excess { kind, read },
         };
         Warning { offset, lost }
     }
@@ -143,23 +143,23 @@ impl Stop {
 /// Passes on the content of a chunk, as far as the budget allows; chunks of unknown kinds have no
 /// content for this reader.
 pub(super) fn decode(
-    kind: Kind,
+    kind: ChunkKind,
     payload: &[u8],
     budget: &mut Budget,
-    sink: &mut impl Sink,
-) -> Result<(), Stop> {
+    sink: &mut impl ItemSink,
+) -> Result<(), ChunkStop> {
     match kind {
         chunk::SESSION => {
-            sink.take(Item::Session(json(payload, budget)?));
+            sink.take(FileItem::Session(json(payload, budget)?));
             Ok(())
         }
         chunk::TABLES => {
-            let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
-            sink.take(Item::Tables(json(&plain, budget)?));
+            let plain = chunk::unpack(payload).ok_or(ChunkStop::Senseless(0))?;
+            sink.take(FileItem::Tables(json(&plain, budget)?));
             Ok(())
         }
         chunk::OPEN => {
-            sink.take(Item::Open(open_calls(payload, budget)?));
+            sink.take(FileItem::Open(open_calls(payload, budget)?));
             Ok(())
         }
         CallRow::KIND => calls(payload, budget, sink),
@@ -168,10 +168,10 @@ pub(super) fn decode(
 }
 
 /// Running calls, which have no task and no result, regardless of the file.
-fn open_calls(payload: &[u8], budget: &mut Budget) -> Result<Vec<CallRow>, Stop> {
+fn open_calls(payload: &[u8], budget: &mut Budget) -> Result<Vec<CallRow>, ChunkStop> {
     let mut open = Vec::new();
     calls(payload, budget, &mut |item| {
-        if let Item::Row(Row::Call(row)) = item {
+        if let FileItem::Row(Row::Call(row)) = item {
             open.push(CallRow {
                 ret: 0,
                 task: None,
@@ -183,29 +183,35 @@ fn open_calls(payload: &[u8], budget: &mut Budget) -> Result<Vec<CallRow>, Stop>
     Ok(open)
 }
 
-fn json<'p, T: serde::Deserialize<'p>>(plain: &'p [u8], budget: &mut Budget) -> Result<T, Stop> {
-    let memory = super::json::memory(plain).ok_or(Stop::Senseless(0))?;
+fn json<'p, T: serde::Deserialize<'p>>(
+    plain: &'p [u8],
+    budget: &mut Budget,
+) -> Result<T, ChunkStop> {
+    let memory = super::json::memory(plain).ok_or(ChunkStop::Senseless(0))?;
     if !budget.spend(memory) {
-        return Err(Stop::Excessive(0));
+        return Err(ChunkStop::Excessive(0));
     }
-    serde_json::from_slice(plain).map_err(|_| Stop::Senseless(0))
+    serde_json::from_slice(plain).map_err(|_| ChunkStop::Senseless(0))
 }
 
 /// Passes on the begin and end of each range in a chunk of them, as [`decode`] would pass on the
 /// ranges: many times as fast.
-pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut(TimeRange)) -> Result<(), Stop> {
-    let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
+pub(super) fn range_reaches(
+    payload: &[u8],
+    sink: &mut impl FnMut(TimeRange),
+) -> Result<(), ChunkStop> {
+    let plain = chunk::unpack(payload).ok_or(ChunkStop::Senseless(0))?;
     let mut cursors = table::<RangeRow>(&plain)?;
     for read in 0..cursors.rows() {
-        sink(RangeRow::take_reach(&mut cursors).ok_or(Stop::Senseless(read.into()))?);
+        sink(RangeRow::take_reach(&mut cursors).ok_or(ChunkStop::Senseless(read.into()))?);
     }
     Ok(())
 }
 
-fn table<T: Table>(plain: &[u8]) -> Result<Cursors<'_>, Stop> {
-    let cursors = cursors::<T>(plain).ok_or(Stop::Senseless(0))?;
+fn table<T: Table>(plain: &[u8]) -> Result<Cursors<'_>, ChunkStop> {
+    let cursors = cursors::<T>(plain).ok_or(ChunkStop::Senseless(0))?;
     match cursors.rows() > chunk::MAX_ROWS {
-        true => Err(Stop::Excessive(0)),
+        true => Err(ChunkStop::Excessive(0)),
         false => Ok(cursors),
     }
 }
@@ -214,32 +220,32 @@ fn table<T: Table>(plain: &[u8]) -> Result<Cursors<'_>, Stop> {
 pub(crate) fn rows<T: Table>(
     payload: &[u8],
     budget: &mut Budget,
-    sink: &mut impl Sink,
-) -> Result<(), Stop> {
-    let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
+    sink: &mut impl ItemSink,
+) -> Result<(), ChunkStop> {
+    let plain = chunk::unpack(payload).ok_or(ChunkStop::Senseless(0))?;
     let mut cursors = table::<T>(&plain)?;
     let mut memory = T::Memory::default();
     for read in 0..cursors.rows() {
-        let row = T::take(&mut cursors, &mut memory).ok_or(Stop::Senseless(read.into()))?;
+        let row = T::take(&mut cursors, &mut memory).ok_or(ChunkStop::Senseless(read.into()))?;
         if !budget.spend(T::MEMORY + cursors.noted()) {
-            return Err(Stop::Excessive(read.into()));
+            return Err(ChunkStop::Excessive(read.into()));
         }
-        sink.take(Item::Row(row.into()));
+        sink.take(FileItem::Row(row.into()));
     }
     Ok(())
 }
 
 /// As [`rows`], of calls: each is read into the place of the one before.
-fn calls(payload: &[u8], budget: &mut Budget, sink: &mut impl Sink) -> Result<(), Stop> {
-    let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
+fn calls(payload: &[u8], budget: &mut Budget, sink: &mut impl ItemSink) -> Result<(), ChunkStop> {
+    let plain = chunk::unpack(payload).ok_or(ChunkStop::Senseless(0))?;
     let mut cursors = table::<CallRow>(&plain)?;
     let mut memory = <CallRow as Table>::Memory::default();
     let mut row = CallRow::default();
     for read in 0..cursors.rows() {
         row.refill(&mut cursors, &mut memory)
-            .ok_or(Stop::Senseless(read.into()))?;
+            .ok_or(ChunkStop::Senseless(read.into()))?;
         if !budget.spend(CallRow::MEMORY + cursors.noted()) {
-            return Err(Stop::Excessive(read.into()));
+            return Err(ChunkStop::Excessive(read.into()));
         }
         sink.call(&mut row);
     }

@@ -4,7 +4,7 @@
 use crate::counters::{Counters, raise};
 use crate::rows::{CallRow, CounterRow, LossRow, Row, Tables, TablesRow, TaskTimeRow};
 
-use super::chunk::{self, Kind};
+use super::chunk::{self, ChunkKind};
 use super::column::{Columns, Payload};
 use super::table::Table;
 
@@ -33,8 +33,8 @@ pub struct Encoder {
 
 /// Rows that are ready to be packed and written.
 #[derive(Debug, Default)]
-pub struct Batch {
-    pub(super) chunks: Vec<Sealed>,
+pub struct RowBatch {
+    pub(super) chunks: Vec<SealedChunk>,
     calls: u64,
     others: u64,
     lost: LossRow,
@@ -42,12 +42,12 @@ pub struct Batch {
 
 /// The payload of a chunk before packing.
 #[derive(Debug)]
-pub(super) struct Sealed {
-    pub(super) kind: Kind,
+pub(super) struct SealedChunk {
+    pub(super) kind: ChunkKind,
     pub(super) payload: Payload,
 }
 
-impl Batch {
+impl RowBatch {
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
@@ -106,12 +106,12 @@ impl Encoder {
 
     /// Seals all rows that were taken. Things come first, so that a file that is cut later does not
     /// hold calls on things it does not name.
-    pub fn seal(&mut self) -> Batch {
+    pub fn seal(&mut self) -> RowBatch {
         let calls = self.rows.Call.rows();
-        let mut batch = Batch {
+        let mut batch = RowBatch {
             calls: calls.into(),
             lost: std::mem::take(&mut self.lost),
-            ..Batch::default()
+            ..RowBatch::default()
         };
         for tables in self.tables.drain(..) {
             seal_tables(&tables, &mut batch);
@@ -127,15 +127,15 @@ impl Encoder {
         batch
     }
 
-    fn seal_open(&mut self, batch: &mut Batch) {
+    fn seal_open(&mut self, batch: &mut RowBatch) {
         let Some(open) = self.open.take() else {
             return;
         };
-        let mut table = Pending::default();
+        let mut table = PendingRows::default();
         for row in &open {
             table.push(row);
         }
-        batch.chunks.push(Sealed {
+        batch.chunks.push(SealedChunk {
             kind: chunk::OPEN,
             payload: table.columns.take_parts(),
         });
@@ -160,10 +160,10 @@ impl Encoder {
     }
 }
 
-fn seal_tables(tables: &TablesRow, batch: &mut Batch) {
+fn seal_tables(tables: &TablesRow, batch: &mut RowBatch) {
     // Names and numbers in maps with plain keys: there is nothing in it that could fail.
     if let Ok(bytes) = serde_json::to_vec(tables) {
-        batch.chunks.push(Sealed {
+        batch.chunks.push(SealedChunk {
             kind: chunk::TABLES,
             payload: Payload {
                 bytes,
@@ -175,12 +175,12 @@ fn seal_tables(tables: &TablesRow, batch: &mut Batch) {
 
 /// Rows of one kind that are not sealed yet.
 #[derive(Debug)]
-pub(crate) struct Pending<T: Table> {
+pub(crate) struct PendingRows<T: Table> {
     columns: Columns,
     memory: T::Memory,
 }
 
-impl<T: Table> Default for Pending<T> {
+impl<T: Table> Default for PendingRows<T> {
     fn default() -> Self {
         Self {
             columns: Columns::new(T::COLUMNS.len()),
@@ -189,7 +189,7 @@ impl<T: Table> Default for Pending<T> {
     }
 }
 
-impl<T: Table> Pending<T> {
+impl<T: Table> PendingRows<T> {
     fn rows(&self) -> u32 {
         self.columns.rows()
     }
@@ -204,13 +204,13 @@ impl<T: Table> Pending<T> {
         rows.is_multiple_of(64) && (self.columns.bytes() >= SEAL_BYTES || rows >= SEAL_ROWS)
     }
 
-    pub(crate) fn seal(&mut self, batch: &mut Batch) {
+    pub(crate) fn seal(&mut self, batch: &mut RowBatch) {
         let rows = self.columns.rows();
         if rows == 0 {
             return;
         }
         batch.others += u64::from(rows);
-        batch.chunks.push(Sealed {
+        batch.chunks.push(SealedChunk {
             kind: T::KIND,
             payload: self.columns.take_parts(),
         });

@@ -40,12 +40,12 @@ pub enum OpenError {
 pub struct Warning {
     /// Where in the file.
     pub offset: u64,
-    pub lost: Lost,
+    pub lost: LostContent,
 }
 
 /// Subject of a [`Warning`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub enum LostContent {
     /// This number of bytes differs from the written ones.
     Bytes(u64),
     /// A chunk of this kind, with this number of bytes, fails its checksum.
@@ -71,14 +71,18 @@ pub enum Lost {
 impl Warning {
     /// Whether something cannot be read that a whole file has. A recording that goes on lacks nothing.
     pub fn is_damage(&self) -> bool {
-        self.lost != Lost::Rest
+        self.lost != LostContent::Rest
     }
 
     /// Whether it is about parts that a recorder may still write.
     pub fn is_of_end(&self) -> bool {
         matches!(
             self.lost,
-            Lost::Session | Lost::Tables | Lost::Tail(_) | Lost::End | Lost::Rest
+            LostContent::Session
+                | LostContent::Tables
+                | LostContent::Tail(_)
+                | LostContent::End
+                | LostContent::Rest
         )
     }
 }
@@ -87,43 +91,45 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offset = self.offset;
         match &self.lost {
-            Lost::Bytes(bytes) => {
+            LostContent::Bytes(bytes) => {
                 write!(
                     f,
                     "{bytes} bytes at offset {offset} are damaged and were skipped"
                 )
             }
-            Lost::Chunk { kind, bytes } => write!(
+            LostContent::Chunk { kind, bytes } => write!(
                 f,
                 "{bytes} bytes of kind {kind} at offset {offset} are damaged and were skipped"
             ),
-            Lost::Rows { kind, read } => write!(
+            LostContent::Rows { kind, read } => write!(
                 f,
                 "the chunk of kind {kind} at offset {offset} makes no sense after {read} rows"
             ),
-            Lost::Excess { kind, read } => write!(
+            LostContent::Excess { kind, read } => write!(
                 f,
                 "the chunk of kind {kind} at offset {offset} holds more than such a file can: it was \
                  left out after {read} rows"
             ),
-            Lost::Session => write!(
+            LostContent::Session => write!(
                 f,
                 "how the trace was recorded is missing before offset {offset}"
             ),
-            Lost::Tables => write!(
+            LostContent::Tables => write!(
                 f,
                 "the names of the functions are missing before offset {offset}"
             ),
-            Lost::Tail(bytes) => write!(
+            LostContent::Tail(bytes) => write!(
                 f,
                 "the file breaks off: its last {bytes} bytes, from offset {offset}, were left out"
             ),
-            Lost::End => write!(
+            LostContent::End => write!(
                 f,
                 "the recording has no end after offset {offset}: the file was cut, its recorder was killed, or the disk \
                  was full"
             ),
-            Lost::Rest => f.write_str("the recording goes on: this is what the file has so far"),
+            LostContent::Rest => {
+                f.write_str("the recording goes on: this is what the file has so far")
+            }
         }
     }
 }

@@ -19,9 +19,9 @@ mod totals;
 
 pub(crate) use builder::Indexer;
 pub(crate) use codec::{decode, read_lanes};
-pub(crate) use group::{Fine, Group, LaneKey, Segment};
-pub(crate) use links::Link;
-pub(crate) use pending::Place;
-pub(crate) use run_spans::Ran;
+pub(crate) use group::{ChunkGroup, FineLanes, LaneKey, Segment};
+pub(crate) use links::TimesLink;
+pub(crate) use pending::FileSpan;
+pub(crate) use run_spans::RunSpan;
 pub(super) use sink::IndexSink;
 pub(crate) use totals::{CODES, DeviceTotals, Totals};

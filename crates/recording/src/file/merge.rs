@@ -17,10 +17,10 @@ use crate::rows::{EndRow, Row, SessionRow, TablesRow};
 
 use super::error::{OpenError, Warning};
 use super::writer::Writer;
-use coverage::Coverages;
-use functions::Functions;
-use renumber::Numbers;
-use source::Source;
+use coverage::MergedCoverage;
+use functions::MergedFunctions;
+use renumber::FreeNumbers;
+use source::MergeSource;
 
 /// A recording to merge.
 pub struct MergeInput<'a> {
@@ -44,11 +44,11 @@ pub enum MergeError {
 }
 
 /// What every source writes to.
-struct Shared<W: Write> {
+struct MergeTarget<W: Write> {
     writer: Writer<W>,
-    numbers: Numbers,
-    functions: Functions,
-    coverages: Coverages,
+    numbers: FreeNumbers,
+    functions: MergedFunctions,
+    coverages: MergedCoverage,
     end: EndRow,
 }
 
@@ -63,18 +63,18 @@ pub fn merge<W: Write>(
     output: W,
 ) -> Result<(W, Vec<Vec<Warning>>), MergeError> {
     let known = inputs.iter().flat_map(|it| it.processes.values());
-    let mut shared = Shared {
+    let mut shared = MergeTarget {
         writer: Writer::create(output, session, &TablesRow::default())
             .map_err(MergeError::Output)?,
-        numbers: Numbers::after(known.copied().max().unwrap_or(0)),
-        functions: Functions::default(),
-        coverages: Coverages::default(),
+        numbers: FreeNumbers::after(known.copied().max().unwrap_or(0)),
+        functions: MergedFunctions::default(),
+        coverages: MergedCoverage::default(),
         end: EndRow {
             end_ns: i64::MIN,
             exit_status: 0,
         },
     };
-    let mut sources: Vec<Source<'_>> = inputs.into_iter().map(Source::new).collect();
+    let mut sources: Vec<MergeSource<'_>> = inputs.into_iter().map(MergeSource::new).collect();
     while let Some(next) = least_far(&sources) {
         sources[next].advance(next, &mut shared)?;
     }
@@ -87,13 +87,13 @@ pub fn merge<W: Write>(
 }
 
 /// The source with the least progress of those that have more.
-fn least_far(sources: &[Source<'_>]) -> Option<usize> {
+fn least_far(sources: &[MergeSource<'_>]) -> Option<usize> {
     let open = sources.iter().enumerate().filter(|(_, it)| !it.is_done());
     open.min_by_key(|(_, it)| it.reached())
         .map(|(number, _)| number)
 }
 
-impl<W: Write> Shared<W> {
+impl<W: Write> MergeTarget<W> {
     fn push(&mut self, row: Row) -> Result<(), MergeError> {
         self.writer.push(row).map_err(MergeError::Output)
     }

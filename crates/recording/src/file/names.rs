@@ -6,16 +6,16 @@ use crate::TimeRange;
 use crate::rows::{NameRow, RangeRow};
 
 use super::column::Cursors;
-use super::table::Remember;
+use super::table::RowObserver;
 
 /// Memory of a name, in addition to its text.
 const NAMED: usize = 256;
 
 /// By process and key: named objects, and their names.
 #[derive(Debug, Default)]
-pub(crate) struct Given(HashMap<(u32, u64), String>);
+pub(crate) struct GivenNames(HashMap<(u32, u64), String>);
 
-impl Remember<NameRow> for Given {
+impl RowObserver<NameRow> for GivenNames {
     fn note(&mut self, row: &NameRow, cursors: &mut Cursors<'_>) {
         let known = self.0.entry((row.process, row.key)).or_default();
         if *known == row.name {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_of_ranges_are_taken_as_the_rows_are() {
+    fn times_of_ranges_follow_the_order_of_rows() {
         let range = |at: i64, length: i64, name: &str| RangeRow {
             process: 1,
             thread: 3,

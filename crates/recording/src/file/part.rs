@@ -10,10 +10,10 @@ use crate::TimeRange;
 use crate::rows::EndRow;
 
 use super::budget::Budget;
-use super::chunk::{self, CHUNK_HEADER, FILE_HEADER, Header, Kind};
-use super::decode::{self, Sink, Stop};
-use super::error::{Lost, OpenError, Warning};
-use super::scan::{Piece, Scanner, kind_name};
+use super::chunk::{self, CHUNK_HEADER, ChunkHeader, ChunkKind, FILE_HEADER};
+use super::decode::{self, ChunkStop, ItemSink};
+use super::error::{LostContent, OpenError, Warning};
+use super::scan::{ScannedPiece, Scanner, kind_name};
 use super::table::{self, Table};
 
 const READ_BYTES: u64 = 1 << 18;
@@ -21,13 +21,13 @@ const READ_BYTES: u64 = 1 << 18;
 const LAST_BYTES: u64 = 256;
 
 /// Where the bytes of a trace are.
-pub(crate) trait Store: fmt::Debug + Send {
+pub(crate) trait ByteSource: fmt::Debug + Send {
     fn length(&self) -> io::Result<u64>;
     /// As many bytes as there are from `offset` on, at most as many as there is room for.
     fn read(&self, room: &mut [u8], offset: u64) -> io::Result<usize>;
 }
 
-impl Store for File {
+impl ByteSource for File {
     fn length(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
     }
@@ -37,7 +37,7 @@ impl Store for File {
     }
 }
 
-impl Store for Vec<u8> {
+impl ByteSource for Vec<u8> {
     fn length(&self) -> io::Result<u64> {
         Ok(self.len() as u64)
     }
@@ -56,7 +56,7 @@ impl Store for Vec<u8> {
 /// # Errors
 /// When it is something else, or cannot be read.
 pub fn recognise(path: impl AsRef<Path>) -> Result<bool, OpenError> {
-    match Parts::new(File::open(path)?) {
+    match FileParts::new(File::open(path)?) {
         Ok(_) => Ok(true),
         Err(OpenError::Empty | OpenError::Short(_)) => Ok(false),
         Err(error) => Err(error),
@@ -65,25 +65,25 @@ pub fn recognise(path: impl AsRef<Path>) -> Result<bool, OpenError> {
 
 /// A trace file that is read here and there.
 #[derive(Debug)]
-pub(crate) struct Parts {
-    store: Box<dyn Store>,
+pub(crate) struct FileParts {
+    store: Box<dyn ByteSource>,
 }
 
 /// A chunk with a valid header.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
-    pub(crate) kind: Kind,
+pub(crate) struct FoundChunk {
+    pub(crate) kind: ChunkKind,
     pub(crate) offset: u64,
     /// Header and payload.
     pub(crate) length: u64,
 }
 
-impl Found {
+impl FoundChunk {
     pub(crate) fn end(&self) -> u64 {
         self.offset.saturating_add(self.length)
     }
 
-    pub(crate) fn is(&self, kind: Kind) -> bool {
+    pub(crate) fn is(&self, kind: ChunkKind) -> bool {
         self.kind == kind
     }
 
@@ -91,7 +91,7 @@ impl Found {
     pub(crate) fn damaged(&self) -> Warning {
         Warning {
             offset: self.offset,
-            lost: Lost::Chunk {
+            lost: LostContent::Chunk {
                 kind: kind_name(self.kind),
                 bytes: self.length,
             },
@@ -104,9 +104,9 @@ impl Found {
     }
 }
 
-impl Parts {
+impl FileParts {
     /// Checks that the file begins like a trace.
-    pub(crate) fn new(store: impl Store + 'static) -> Result<Self, OpenError> {
+    pub(crate) fn new(store: impl ByteSource + 'static) -> Result<Self, OpenError> {
         let parts = Self {
             store: Box::new(store),
         };
@@ -147,11 +147,11 @@ impl Parts {
     }
 
     /// The chunk that begins here; `None` without one, or without all of it.
-    pub(crate) fn chunk(&self, offset: u64, file_length: u64) -> io::Result<Option<Found>> {
+    pub(crate) fn chunk(&self, offset: u64, file_length: u64) -> io::Result<Option<FoundChunk>> {
         let header = self.bytes(offset, CHUNK_HEADER as u64)?;
-        Ok(Header::read(&header).and_then(|header| {
+        Ok(ChunkHeader::read(&header).and_then(|header| {
             let length = (CHUNK_HEADER + header.length) as u64;
-            let found = Found {
+            let found = FoundChunk {
                 kind: header.kind,
                 offset,
                 length,
@@ -163,7 +163,7 @@ impl Parts {
     /// Whether the header of a chunk is here, be the chunk whole or not.
     pub(crate) fn has_header(&self, offset: u64) -> io::Result<bool> {
         let header = self.bytes(offset, CHUNK_HEADER as u64)?;
-        Ok(header.len() < CHUNK_HEADER || Header::read(&header).is_some())
+        Ok(header.len() < CHUNK_HEADER || ChunkHeader::read(&header).is_some())
     }
 
     /// The next sound header from `offset` on, or the place from which on it may still come.
@@ -172,7 +172,9 @@ impl Parts {
             let bytes = self.bytes(offset, READ_BYTES.min(end.saturating_sub(offset)))?;
             let marks = bytes.iter().enumerate();
             let mut marks = marks.filter(|(_, byte)| **byte == chunk::MARK[0]);
-            if let Some((place, _)) = marks.find(|(at, _)| Header::read(&bytes[*at..]).is_some()) {
+            if let Some((place, _)) =
+                marks.find(|(at, _)| ChunkHeader::read(&bytes[*at..]).is_some())
+            {
                 return Ok((offset + place as u64, true));
             }
             let passed = bytes.len().saturating_sub(CHUNK_HEADER - 1) as u64;
@@ -184,12 +186,12 @@ impl Parts {
     }
 
     /// The payload of a chunk, packed or not; `None` when it differs from the written one.
-    pub(crate) fn payload(&self, found: &Found) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn payload(&self, found: &FoundChunk) -> io::Result<Option<Vec<u8>>> {
         if found.length > (CHUNK_HEADER + chunk::MAX_PAYLOAD) as u64 {
             return Ok(None);
         }
         let bytes = self.bytes(found.offset, found.length)?;
-        let payload = Header::read(&bytes).and_then(|header| {
+        let payload = ChunkHeader::read(&bytes).and_then(|header| {
             let payload = bytes.get(CHUNK_HEADER..CHUNK_HEADER + header.length)?;
             let sound = header.kind == found.kind && crc32fast::hash(payload) == header.checksum;
             sound.then(|| payload.to_vec())
@@ -197,13 +199,17 @@ impl Parts {
         Ok(payload)
     }
 
-    /// As [`Parts::payload`], unpacked.
-    pub(crate) fn unpacked(&self, found: &Found) -> io::Result<Option<Vec<u8>>> {
+    /// As [`FileParts::payload`], unpacked.
+    pub(crate) fn unpacked(&self, found: &FoundChunk) -> io::Result<Option<Vec<u8>>> {
         Ok(self.payload(found)?.and_then(|it| chunk::unpack(&it)))
     }
 
     /// The unpacked payload of a chunk of this kind that begins here.
-    pub(crate) fn chunk_of(&self, kind: Kind, offset: u64) -> io::Result<Option<(Found, Vec<u8>)>> {
+    pub(crate) fn chunk_of(
+        &self,
+        kind: ChunkKind,
+        offset: u64,
+    ) -> io::Result<Option<(FoundChunk, Vec<u8>)>> {
         let found = self.chunk(offset, u64::MAX)?.filter(|found| found.is(kind));
         let Some(found) = found else {
             return Ok(None);
@@ -214,19 +220,19 @@ impl Parts {
     /// Passes on the content of a chunk; a warning names the unreadable part.
     pub(crate) fn items(
         &self,
-        found: &Found,
+        found: &FoundChunk,
         budget: &mut Budget,
-        sink: &mut impl Sink,
+        sink: &mut impl ItemSink,
     ) -> io::Result<Option<Warning>> {
         self.look_into(found, |payload| {
             decode::decode(found.kind, payload, budget, sink)
         })
     }
 
-    /// Passes on the begin and end of the ranges in a chunk of them; else as [`Parts::items`].
+    /// Passes on the begin and end of the ranges in a chunk of them; else as [`FileParts::items`].
     pub(crate) fn range_reaches(
         &self,
-        found: &Found,
+        found: &FoundChunk,
         sink: &mut impl FnMut(TimeRange),
     ) -> io::Result<Option<Warning>> {
         self.look_into(found, |payload| decode::range_reaches(payload, sink))
@@ -234,8 +240,8 @@ impl Parts {
 
     fn look_into(
         &self,
-        found: &Found,
-        look: impl FnOnce(&[u8]) -> Result<(), Stop>,
+        found: &FoundChunk,
+        look: impl FnOnce(&[u8]) -> Result<(), ChunkStop>,
     ) -> io::Result<Option<Warning>> {
         let Some(payload) = self.payload(found)? else {
             return Ok(Some(found.damaged()));
@@ -248,9 +254,9 @@ impl Parts {
     pub(crate) fn range(
         &self,
         (begin, end): (u64, u64),
-        wanted: impl Fn(Kind) -> bool,
+        wanted: impl Fn(ChunkKind) -> bool,
         budget: &mut Budget,
-        sink: &mut impl Sink,
+        sink: &mut impl ItemSink,
     ) -> io::Result<Vec<Warning>> {
         let mut warnings = Vec::new();
         let mut scanner = Scanner::within(begin);
@@ -265,8 +271,8 @@ impl Parts {
             // The header of the file is behind us, so this cannot fail.
             while let Ok(Some(piece)) = scanner.next() {
                 match piece {
-                    Piece::Damage(warning) => warnings.push(warning),
-                    Piece::Chunk {
+                    ScannedPiece::Damage(warning) => warnings.push(warning),
+                    ScannedPiece::Chunk {
                         offset,
                         kind,
                         payload,
@@ -275,7 +281,7 @@ impl Parts {
                             warnings.push(stop.at(offset, kind));
                         }
                     }
-                    Piece::Chunk { .. } => {}
+                    ScannedPiece::Chunk { .. } => {}
                 }
             }
         }
@@ -283,19 +289,19 @@ impl Parts {
     }
 
     /// The end of the recording and the indexes that the file lists before it.
-    pub(crate) fn root(&self) -> io::Result<Option<(Found, Vec<u64>)>> {
+    pub(crate) fn root(&self) -> io::Result<Option<(FoundChunk, Vec<u64>)>> {
         let length = self.length()?;
         let begin = length.saturating_sub(LAST_BYTES);
         let last = self.bytes(begin, LAST_BYTES)?;
         for place in 0..last.len().saturating_sub(CHUNK_HEADER) {
             let offset = begin + place as u64;
-            let is_end = |header: &Header| {
+            let is_end = |header: &ChunkHeader| {
                 header.kind == EndRow::KIND && place + CHUNK_HEADER + header.length == last.len()
             };
-            let Some(header) = Header::read(&last[place..]).filter(is_end) else {
+            let Some(header) = ChunkHeader::read(&last[place..]).filter(is_end) else {
                 continue;
             };
-            let end = Found {
+            let end = FoundChunk {
                 kind: header.kind,
                 offset,
                 length: (CHUNK_HEADER + header.length) as u64,

@@ -7,7 +7,7 @@ use crate::rows::{Row, SessionRow};
 
 use super::budget::Budget;
 use super::chunk::Packer;
-use super::decode::Item;
+use super::decode::FileItem;
 use super::error::OpenError;
 use super::whole;
 use super::writer::Writer;
@@ -47,16 +47,16 @@ struct Repacker<W: Write> {
 }
 
 impl<W: Write> Repacker<W> {
-    fn take(&mut self, item: Item) {
+    fn take(&mut self, item: FileItem) {
         if self.written.is_ok() {
             self.written = self.write(item);
         }
     }
 
-    fn write(&mut self, item: Item) -> io::Result<()> {
+    fn write(&mut self, item: FileItem) -> io::Result<()> {
         match (&mut self.state, item) {
-            (RepackState::Begin(_, known), Item::Session(session)) => **known = session,
-            (RepackState::Begin(..), Item::Tables(tables)) => {
+            (RepackState::Begin(_, known), FileItem::Session(session)) => **known = session,
+            (RepackState::Begin(..), FileItem::Tables(tables)) => {
                 let begin = std::mem::replace(&mut self.state, RepackState::Failed);
                 if let RepackState::Begin(output, session) = begin {
                     let writer = Writer::create(output, &session, &tables)?;
@@ -64,8 +64,8 @@ impl<W: Write> Repacker<W> {
                     self.state = RepackState::Rows(Box::new(writer));
                 }
             }
-            (RepackState::Rows(writer), Item::Tables(tables)) => writer.push_tables(tables),
-            (RepackState::Rows(writer), Item::Row(row)) => {
+            (RepackState::Rows(writer), FileItem::Tables(tables)) => writer.push_tables(tables),
+            (RepackState::Rows(writer), FileItem::Row(row)) => {
                 self.ended |= matches!(row, Row::End(_));
                 writer.push(&row)?;
             }

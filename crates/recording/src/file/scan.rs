@@ -2,8 +2,8 @@
 
 use ascend_trace_format::version::{FILE_MAGIC, FILE_VERSION};
 
-use super::chunk::{self, CHUNK_HEADER, FILE_HEADER, Header, Kind};
-use super::error::{Lost, OpenError, Warning};
+use super::chunk::{self, CHUNK_HEADER, ChunkHeader, ChunkKind, FILE_HEADER};
+use super::error::{LostContent, OpenError, Warning};
 
 /// Takes bytes in as they come and gives chunks out.
 #[derive(Debug, Default)]
@@ -20,10 +20,10 @@ pub(super) struct Scanner {
 
 /// Result of the scanner's next step.
 #[derive(Debug)]
-pub(super) enum Piece<'a> {
+pub(super) enum ScannedPiece<'a> {
     Chunk {
         offset: u64,
-        kind: Kind,
+        kind: ChunkKind,
         payload: &'a [u8],
     },
     Damage(Warning),
@@ -47,7 +47,7 @@ impl Scanner {
     }
 
     /// The next chunk or damage; `None` until more bytes come.
-    pub(super) fn next(&mut self) -> Result<Option<Piece<'_>>, OpenError> {
+    pub(super) fn next(&mut self) -> Result<Option<ScannedPiece<'_>>, OpenError> {
         if !self.header_seen && !self.file_header()? {
             return Ok(None);
         }
@@ -55,11 +55,11 @@ impl Scanner {
         if rest.len() < CHUNK_HEADER {
             return Ok(None);
         }
-        let Some(header) = Header::read(rest) else {
-            return Ok(self.skip_to_header().map(Piece::Damage));
+        let Some(header) = ChunkHeader::read(rest) else {
+            return Ok(self.skip_to_header().map(ScannedPiece::Damage));
         };
         if self.skipped > 0 {
-            return Ok(Some(Piece::Damage(self.skipped_bytes())));
+            return Ok(Some(ScannedPiece::Damage(self.skipped_bytes())));
         }
         let Some(payload) = rest.get(CHUNK_HEADER..CHUNK_HEADER + header.length) else {
             return Ok(None);
@@ -69,15 +69,15 @@ impl Scanner {
         let begin = self.used + CHUNK_HEADER;
         self.used = begin + header.length;
         if !sound {
-            return Ok(Some(Piece::Damage(Warning {
+            return Ok(Some(ScannedPiece::Damage(Warning {
                 offset,
-                lost: Lost::Chunk {
+                lost: LostContent::Chunk {
                     kind: kind_name(header.kind),
                     bytes: (CHUNK_HEADER + header.length) as u64,
                 },
             })));
         }
-        Ok(Some(Piece::Chunk {
+        Ok(Some(ScannedPiece::Chunk {
             offset,
             kind: header.kind,
             payload: &self.buffer[begin..self.used],
@@ -121,7 +121,7 @@ impl Scanner {
             .filter(|(_, byte)| **byte == chunk::MARK[0]);
         let found = candidates
             .map(|(place, _)| place)
-            .find(|place| Header::read(&rest[*place..]).is_some());
+            .find(|place| ChunkHeader::read(&rest[*place..]).is_some());
         // Without one, the last bytes may still be the first of a header.
         let passed = found.unwrap_or(rest.len() - (CHUNK_HEADER - 1));
         self.used += passed;
@@ -133,7 +133,7 @@ impl Scanner {
         let bytes = std::mem::take(&mut self.skipped);
         Warning {
             offset: self.offset() - bytes,
-            lost: Lost::Bytes(bytes),
+            lost: LostContent::Bytes(bytes),
         }
     }
 
@@ -152,12 +152,12 @@ impl Scanner {
         let left = self.skipped + (self.buffer.len() - self.used) as u64;
         (left > 0).then(|| Warning {
             offset: self.offset() - self.skipped,
-            lost: Lost::Tail(left),
+            lost: LostContent::Tail(left),
         })
     }
 }
 
 /// A chunk kind for people.
-pub(super) fn kind_name(kind: Kind) -> String {
+pub(super) fn kind_name(kind: ChunkKind) -> String {
     String::from_utf8_lossy(&kind).trim_end().to_owned()
 }

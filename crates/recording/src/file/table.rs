@@ -2,13 +2,13 @@
 
 use crate::rows::Row;
 
-use super::chunk::Kind;
+use super::chunk::ChunkKind;
 use super::column::{Columns, Cursors};
 use super::declare::ColumnText;
 
 /// A row type that is stored in columns.
 pub(crate) trait Table: Into<Row> {
-    const KIND: Kind;
+    const KIND: ChunkKind;
     const COLUMNS: &'static [ColumnText];
     /// Columns that the first writers had: later ones may be missing.
     const LEAST: usize = Self::COLUMNS.len();
@@ -25,22 +25,22 @@ pub(crate) trait Table: Into<Row> {
 }
 
 /// Whether chunks of this kind hold rows.
-pub(super) fn is_table(kind: Kind) -> bool {
+pub(super) fn is_table(kind: ChunkKind) -> bool {
     crate::rows::TABLES.iter().any(|table| table.kind == kind)
 }
 
 /// State about the rows of a chunk while it is read.
-pub(crate) trait Remember<R>: Default {
+pub(crate) trait RowObserver<R>: Default {
     /// A row has been read. Its memory may depend on earlier ones.
     fn note(&mut self, row: &R, cursors: &mut Cursors<'_>);
 }
 
-impl<R> Remember<R> for () {
+impl<R> RowObserver<R> for () {
     fn note(&mut self, _: &R, _: &mut Cursors<'_>) {}
 }
 
 /// A value that has a column.
-pub(crate) trait Value: Sized {
+pub(crate) trait ColumnValue: Sized {
     /// What docs/FORMAT.md calls it.
     const KIND: &'static str;
 
@@ -50,7 +50,7 @@ pub(crate) trait Value: Sized {
 
 macro_rules! values {
     ($($kind:literal $($type:ty)+, $put:ident as $as:ident, $take:ident;)+) => {
-        $($(impl Value for $type {
+        $($(impl ColumnValue for $type {
             const KIND: &'static str = $kind;
 
             #[inline]
@@ -79,7 +79,7 @@ values! {
     "signed" i32 i64, put_signed as signed, take_signed;
 }
 
-impl Value for bool {
+impl ColumnValue for bool {
     const KIND: &'static str = "number";
 
     fn put(&self, columns: &mut Columns, at: usize) {
@@ -91,7 +91,7 @@ impl Value for bool {
     }
 }
 
-impl Value for Option<u32> {
+impl ColumnValue for Option<u32> {
     const KIND: &'static str = "optional";
 
     fn put(&self, columns: &mut Columns, at: usize) {
@@ -103,7 +103,7 @@ impl Value for Option<u32> {
     }
 }
 
-impl Value for Option<i32> {
+impl ColumnValue for Option<i32> {
     const KIND: &'static str = "optional";
 
     fn put(&self, columns: &mut Columns, at: usize) {
@@ -115,7 +115,7 @@ impl Value for Option<i32> {
     }
 }
 
-impl Value for String {
+impl ColumnValue for String {
     const KIND: &'static str = "text";
 
     fn put(&self, columns: &mut Columns, at: usize) {

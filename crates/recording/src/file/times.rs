@@ -2,7 +2,7 @@
 
 use crate::rows::{AnchorRow, TaskTimeRow};
 
-use super::chunk::Kind;
+use super::chunk::ChunkKind;
 use super::column::{Columns, Cursors};
 use super::declare::ColumnText;
 use super::table::Table;
@@ -92,7 +92,7 @@ impl Default for TaskTimeMemory {
 }
 
 impl Table for TaskTimeRow {
-    const KIND: Kind = *b"TIME";
+    const KIND: ChunkKind = *b"TIME";
     const COLUMNS: &'static [ColumnText] = task::ALL;
     const IS_THING: bool = false;
     const MEMORY: u64 = 160;
@@ -200,7 +200,7 @@ impl Default for AnchorMemory {
 }
 
 impl Table for AnchorRow {
-    const KIND: Kind = *b"ANCH";
+    const KIND: ChunkKind = *b"ANCH";
     const COLUMNS: &'static [ColumnText] = anchor::ALL;
     const IS_THING: bool = false;
     const MEMORY: u64 = 192;

@@ -5,14 +5,14 @@ use std::io::{self, Read};
 use crate::rows::{CallRow, Row, SessionRow, TablesRow};
 
 use super::budget::Budget;
-use super::decode::{Decoder, Item, Sink};
+use super::decode::{Decoder, FileItem, ItemSink};
 use super::error::{OpenError, Warning};
 
 const READ_BYTES: usize = 1 << 18;
 
 /// Everything a trace file holds, as it is stored.
 #[derive(Clone, Debug, Default)]
-pub struct Contents {
+pub struct FileContents {
     pub session: SessionRow,
     pub tables: TablesRow,
     pub rows: Vec<Row>,
@@ -21,13 +21,13 @@ pub struct Contents {
 }
 
 /// Reads a whole file into rows. Damaged parts are left out and reported.
-pub fn read(input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
-    let mut contents = Contents::default();
+pub fn read(input: impl Read) -> Result<(FileContents, Vec<Warning>), OpenError> {
+    let mut contents = FileContents::default();
     let warnings = read_items(input, Budget::whole(), &mut |item| match item {
-        Item::Session(session) => contents.session = session,
-        Item::Tables(tables) => contents.tables.extend(tables),
-        Item::Row(row) => contents.rows.push(row),
-        Item::Open(open) => contents.open = open,
+        FileItem::Session(session) => contents.session = session,
+        FileItem::Tables(tables) => contents.tables.extend(tables),
+        FileItem::Row(row) => contents.rows.push(row),
+        FileItem::Open(open) => contents.open = open,
     })?;
     if let Some(Row::End(_)) = contents.rows.last() {
         contents.open.clear();
@@ -39,7 +39,7 @@ pub fn read(input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
 pub(super) fn read_items(
     mut input: impl Read,
     budget: Budget,
-    sink: &mut impl Sink,
+    sink: &mut impl ItemSink,
 ) -> Result<Vec<Warning>, OpenError> {
     let mut decoder = Decoder::new(budget);
     let mut room = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn pump(
     input: &mut impl Read,
     decoder: &mut Decoder,
     (room, size): (&mut Vec<u8>, usize),
-    sink: &mut impl Sink,
+    sink: &mut impl ItemSink,
 ) -> Result<usize, OpenError> {
     if room.len() < size {
         room.resize(size, 0);

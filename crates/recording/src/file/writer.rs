@@ -9,7 +9,7 @@ use crate::rows::{CallRow, EndRow, Row, SessionRow, TablesRow};
 
 use super::chunk::{self, Packer};
 use super::column::Payload;
-use super::encoder::{Batch, Encoder};
+use super::encoder::{Encoder, RowBatch};
 use super::index::IndexSink;
 use super::table::Table;
 
@@ -49,7 +49,7 @@ impl<W: Write> ChunkWriter<W> {
     }
 
     /// Writes a batch with one call of `write_all`, and hands it to the output's own output.
-    pub fn write(&mut self, batch: &Batch) -> io::Result<()> {
+    pub fn write(&mut self, batch: &RowBatch) -> io::Result<()> {
         self.bytes.clear();
         for sealed in &batch.chunks {
             let Payload { bytes, cuts } = &sealed.payload;

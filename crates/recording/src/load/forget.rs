@@ -9,14 +9,14 @@ const GONE: u32 = u32::MAX;
 
 /// The numbers that calls and tasks have in the recording.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Numbering {
+pub(crate) struct LoadNumbering {
     calls: Vec<u32>,
     tasks: Vec<u32>,
     next_call: u32,
     next_task: u32,
 }
 
-impl Numbering {
+impl LoadNumbering {
     pub(crate) fn call(&self, id: CallId) -> u32 {
         self.calls.get(id.index()).copied().unwrap_or(id.0)
     }
@@ -37,9 +37,9 @@ impl Numbering {
 }
 
 /// Old ids and new ones.
-struct Moves(Vec<u32>);
+struct IdMoves(Vec<u32>);
 
-impl Moves {
+impl IdMoves {
     /// Things are kept in their order.
     fn of(keep: impl Iterator<Item = bool>) -> Self {
         let mut next = 0;
@@ -67,7 +67,7 @@ impl Moves {
 impl TraceBuilder {
     /// From now on calls and tasks have numbers apart from their ids, so that some can be forgotten.
     pub(crate) fn set_forgetful(&mut self) {
-        self.trace.numbering = Some(Numbering::default());
+        self.trace.numbering = Some(LoadNumbering::default());
     }
 
     /// Forgets the calls outside `keep`, and their tasks. Ids change, numbers do not. Applied rows must
@@ -75,9 +75,9 @@ impl TraceBuilder {
     pub(crate) fn retain(&mut self, keep: &[bool]) {
         let trace = &mut self.trace;
         let last = trace.last_tasks();
-        let calls = Moves::of(keep.iter().copied());
+        let calls = IdMoves::of(keep.iter().copied());
         let of_call = |id: CallId| calls.of_id(id.0).map(CallId);
-        let tasks = Moves::of(trace.tasks.iter().map(|task| of_call(task.call).is_some()));
+        let tasks = IdMoves::of(trace.tasks.iter().map(|task| of_call(task.call).is_some()));
         let of_task = |id: TaskId| tasks.of_id(id.0).map(TaskId);
 
         trace.operands.renumber(of_call);

@@ -6,12 +6,12 @@ use crate::trace::{CallId, TaskId, Trace};
 
 /// How much of each lane is in order already.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lanes {
+pub(super) struct LaneOrder {
     calls: Vec<usize>,
     tasks: Vec<usize>,
 }
 
-impl Lanes {
+impl LaneOrder {
     /// Sorts the calls and tasks that arrived since the last time.
     pub(super) fn settle(&mut self, trace: &mut Trace) {
         let calls = &trace.calls;

@@ -7,28 +7,28 @@ use ascend_trace_format::api::{TaskKind, Untimed};
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::TimeRange;
-use crate::clock::{self, Clock, Launch, Reading};
+use crate::clock::{self, DeviceClockMap, LaunchTimes, PairReading};
 use crate::rows::TaskTimeRow;
 use crate::trace::{ProcessId, StreamId, Task, TaskId, TaskTime, Trace};
 
 /// One device as seen by one process.
 #[derive(Clone, Debug)]
-struct Device {
-    clock: Arc<Clock>,
+struct TimedDevice {
+    clock: Arc<DeviceClockMap>,
     /// Where in the clock the last time was mapped.
     near: usize,
 }
 
 /// Device times that have arrived, and the clocks that map them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Times {
+pub(super) struct DeviceTimes {
     /// By stream: times without a matched task.
     waiting: Vec<Vec<TaskTimeRow>>,
-    devices: BTreeMap<(ProcessId, u32), Device>,
+    devices: BTreeMap<(ProcessId, u32), TimedDevice>,
     span: Option<TimeRange>,
 }
 
-impl Times {
+impl DeviceTimes {
     pub(super) fn push_time(&mut self, stream: StreamId, row: TaskTimeRow) {
         let place = stream.index();
         if self.waiting.len() <= place {
@@ -72,9 +72,9 @@ impl Times {
     /// Maps times by these clocks from now on.
     pub(super) fn set_clocks(
         &mut self,
-        clocks: impl Iterator<Item = ((ProcessId, u32), Arc<Clock>)>,
+        clocks: impl Iterator<Item = ((ProcessId, u32), Arc<DeviceClockMap>)>,
     ) {
-        let devices = clocks.map(|(key, clock)| (key, Device { clock, near: 0 }));
+        let devices = clocks.map(|(key, clock)| (key, TimedDevice { clock, near: 0 }));
         self.devices = devices.collect();
     }
 
@@ -114,12 +114,12 @@ impl Times {
         let call = trace.call(task.call);
         let known = Some(i64::from(row.submitting_ns)).filter(|passed| *passed > 0);
         let begin = HostNs::new(call.begin);
-        let launch = Launch {
+        let launch = LaunchTimes {
             begin,
             end: HostNs::new(call.end),
             closed: known.map(|passed| begin.plus(passed)),
         };
-        let reading = Reading {
+        let reading = PairReading {
             begin: DeviceNs::new(row.begin_device_ns),
             end: DeviceNs::new(row.end_device_ns.max(row.begin_device_ns)),
             is_moment: task.kind == TaskKind::Record,

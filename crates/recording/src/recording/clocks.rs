@@ -5,26 +5,26 @@ use std::sync::Arc;
 
 use ascend_trace_format::time::DeviceNs;
 
-use crate::clock::{self, Bound, Clock, Pairs};
-use crate::file::index::{DeviceTotals, Group, Totals};
+use crate::clock::{self, ClockBound, DeviceClockMap, PairDurations};
+use crate::file::index::{ChunkGroup, DeviceTotals, Totals};
 use crate::load::TraceBuilder;
 use crate::trace::{DeviceClock, ProcessId};
 
 use super::layout::Layout;
 
 /// A clock by the ids of a trace.
-pub(super) type Known = ((ProcessId, u32), Arc<Clock>);
+pub(super) type KnownClocks = ((ProcessId, u32), Arc<DeviceClockMap>);
 
 /// By process and device, as the file numbers them.
 #[derive(Debug, Default)]
-pub(super) struct Clocks {
-    clocks: BTreeMap<(u32, u32), Arc<Clock>>,
+pub(super) struct DeviceClocks {
+    clocks: BTreeMap<(u32, u32), Arc<DeviceClockMap>>,
     /// Complete groups that have been taken in.
     groups: usize,
     final_fit: bool,
 }
 
-impl Clocks {
+impl DeviceClocks {
     /// Takes in what new groups know.
     pub(super) fn extend(&mut self, layout: &Layout) {
         if self.final_fit {
@@ -43,7 +43,7 @@ impl Clocks {
         self.final_fit = layout.ended();
         for ((process, device), clock) in &mut self.clocks {
             let clock = Arc::make_mut(clock);
-            clock.pairs = Pairs::of(&totals.counters, *process, *device);
+            clock.pairs = PairDurations::of(&totals.counters, *process, *device);
             match self.final_fit {
                 true => clock.look_back(),
                 false => clock.draw(),
@@ -51,24 +51,26 @@ impl Clocks {
         }
     }
 
-    fn take(&mut self, group: &Group, totals: &Totals) {
+    fn take(&mut self, group: &ChunkGroup, totals: &Totals) {
         let keys: BTreeSet<_> = group
             .bounds
             .keys()
             .chain(group.driver_bounds.keys())
             .collect();
         for key in keys {
-            let told =
-                |bounds: &BTreeMap<_, Vec<Bound>>| bounds.get(key).cloned().unwrap_or_default();
+            let bounds_of = |bounds: &BTreeMap<_, Vec<ClockBound>>| {
+                bounds.get(key).cloned().unwrap_or_default()
+            };
             let clock = self.clocks.entry(*key).or_insert_with(|| {
                 let coarse = totals.devices.get(key).is_some_and(is_coarse);
-                Arc::new(Clock::new(clock::tick(coarse)))
+                Arc::new(DeviceClockMap::new(clock::tick(coarse)))
             });
-            Arc::make_mut(clock).extend(&told(&group.bounds), &told(&group.driver_bounds));
+            Arc::make_mut(clock)
+                .extend(&bounds_of(&group.bounds), &bounds_of(&group.driver_bounds));
         }
     }
 
-    pub(super) fn get(&self, process: u32, device: u32) -> Option<&Arc<Clock>> {
+    pub(super) fn get(&self, process: u32, device: u32) -> Option<&Arc<DeviceClockMap>> {
         self.clocks.get(&(process, device))
     }
 
@@ -83,7 +85,7 @@ impl Clocks {
         &self,
         whole: &Totals,
         builder: &mut TraceBuilder,
-    ) -> (Vec<Known>, Vec<DeviceClock>) {
+    ) -> (Vec<KnownClocks>, Vec<DeviceClock>) {
         let clocks = self.clocks.iter().map(|((process, device), clock)| {
             let key = (builder.process_of(*process), *device);
             (key, Arc::clone(clock))

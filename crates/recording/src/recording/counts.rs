@@ -14,7 +14,7 @@ use super::Recording;
 
 /// Counts over a whole file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct FileCounts {
     pub calls: u64,
     /// Calls that a library of the runtime made inside another call.
     pub nested: u64,
@@ -46,7 +46,7 @@ pub(super) fn name_lanes(totals: &Totals, builder: &mut TraceBuilder) {
     }
 }
 
-impl Counts {
+impl FileCounts {
     /// Counts over a trace.
     pub fn of(trace: &Trace) -> Self {
         let mut counts = Self {
@@ -83,7 +83,7 @@ const STEP: u64 = 1 << 15;
 
 impl Recording {
     /// Counts over the whole file.
-    pub fn counts(&mut self) -> Counts {
+    pub fn counts(&mut self) -> FileCounts {
         let totals = self.layout.totals();
         let mut counts = self.counts_of(&totals);
         if totals.uncertain > 0
@@ -97,12 +97,12 @@ impl Recording {
     }
 
     /// Counts the times of tasks one by one, where the index is not certain. This reads the file.
-    fn count_times(&mut self) -> Result<Counts, OpenError> {
+    fn count_times(&mut self) -> Result<FileCounts, OpenError> {
         let position = self.position();
         if let Some((_, counts)) = self.counted.as_ref().filter(|it| it.0 == position) {
             return Ok(counts.clone());
         }
-        let mut counts = Counts::default();
+        let mut counts = FileCounts::default();
         let mut replay = self.replay();
         while replay.advance(STEP)? {
             let trace = replay.trace();
@@ -114,7 +114,7 @@ impl Recording {
         Ok(counts)
     }
 
-    fn counts_of(&mut self, totals: &Totals) -> Counts {
+    fn counts_of(&mut self, totals: &Totals) -> FileCounts {
         let functions = self.builder.trace().functions().iter();
         let errors = functions
             .zip(&totals.functions)
@@ -124,7 +124,7 @@ impl Recording {
         let mut functions: Vec<u64> = totals.functions.iter().map(|(calls, _)| *calls).collect();
         // Those at the end of the table may never have been called.
         functions.resize(self.things().functions().len().max(functions.len()), 0);
-        let mut counts = Counts {
+        let mut counts = FileCounts {
             calls: totals.calls,
             nested: totals.nested,
             errors,
@@ -133,7 +133,7 @@ impl Recording {
             timed: totals.timed,
             events: self.things().events().len() as u64 + self.layout.left().rows(EventRow::KIND),
             ranges: self.things().ranges().len() as u64 + self.layout.left().rows(RangeRow::KIND),
-            ..Counts::default()
+            ..FileCounts::default()
         };
         for (thread, calls) in &totals.threads {
             *counts

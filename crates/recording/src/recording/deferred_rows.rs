@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::TimeRange;
-use crate::file::chunk::Kind;
-use crate::file::{Budget, Found, Item, OpenError, Parts, Table, Warning};
+use crate::file::chunk::ChunkKind;
+use crate::file::{Budget, FileItem, FileParts, FoundChunk, OpenError, Table, Warning};
 use crate::load::TraceBuilder;
 use crate::rows::{CostRow, EventRow, RangeRow, Row};
 
 /// A chunk that was left in the file.
 #[derive(Clone, Copy, Debug)]
-struct Left {
-    found: Found,
+struct DeferredChunk {
+    found: FoundChunk,
     rows: u64,
     /// Lowest and highest serial of its events, or begin and end of its ranges.
     reach: TimeRange,
@@ -19,27 +19,27 @@ struct Left {
 
 /// Chunks that were left in the file, with the data that finds a window's part of them.
 #[derive(Debug, Default)]
-pub(super) struct LeftThings {
-    chunks: Vec<Left>,
+pub(super) struct DeferredRows {
+    chunks: Vec<DeferredChunk>,
 }
 
-impl LeftThings {
-    pub(super) fn may_hold(kind: Kind) -> bool {
+impl DeferredRows {
+    pub(super) fn may_hold(kind: ChunkKind) -> bool {
         matches!(kind, EventRow::KIND | RangeRow::KIND | CostRow::KIND)
     }
 
     /// Notes a chunk. Of costs, which are sums, the last of each thread are taken.
     pub(super) fn push(
         &mut self,
-        found: Found,
-        parts: &Parts,
+        found: FoundChunk,
+        parts: &FileParts,
         builder: &mut TraceBuilder,
         budget: &mut Budget,
     ) -> Result<Option<Warning>, OpenError> {
         if found.is(CostRow::KIND) {
             return last_costs(&found, parts, builder, budget);
         }
-        let mut left = Left {
+        let mut left = DeferredChunk {
             found,
             rows: 0,
             reach: TimeRange::NOTHING,
@@ -53,7 +53,7 @@ impl LeftThings {
         } else {
             let mut passing = Budget::unlimited();
             parts.items(&found, &mut passing, &mut |item| {
-                if let Item::Row(row) = item {
+                if let FileItem::Row(row) = item {
                     extend(reach(&row));
                 }
             })?
@@ -63,13 +63,13 @@ impl LeftThings {
     }
 
     /// The chunks that begin in a part of the file.
-    pub(super) fn within(&self, (begin, end): (u64, u64)) -> impl Iterator<Item = &Found> {
+    pub(super) fn within(&self, (begin, end): (u64, u64)) -> impl Iterator<Item = &FoundChunk> {
         let chunks = self.chunks.iter().map(|left| &left.found);
         chunks.filter(move |found| (begin..end).contains(&found.offset))
     }
 
     /// Rows of a kind.
-    pub(super) fn rows(&self, kind: Kind) -> u64 {
+    pub(super) fn rows(&self, kind: ChunkKind) -> u64 {
         let chunks = self.chunks.iter().filter(|left| left.found.is(kind));
         chunks.map(|left| left.rows).sum()
     }
@@ -93,7 +93,7 @@ impl LeftThings {
     /// now have mentioned.
     pub(super) fn take(
         &self,
-        parts: &Parts,
+        parts: &FileParts,
         builder: &mut TraceBuilder,
         range: TimeRange,
         budget: &mut Budget,
@@ -118,13 +118,13 @@ impl LeftThings {
                 continue;
             }
             warnings.extend(parts.items(&left.found, budget, &mut |item| match item {
-                Item::Row(Row::Event(row)) if !builder.mentions(row.process, row.serial) => {}
-                Item::Row(row) => {
+                FileItem::Row(Row::Event(row)) if !builder.mentions(row.process, row.serial) => {}
+                FileItem::Row(row) => {
                     if is_event || reach(&row).overlaps(range) {
                         builder.apply(row);
                     }
                 }
-                Item::Session(_) | Item::Tables(_) | Item::Open(_) => {}
+                FileItem::Session(_) | FileItem::Tables(_) | FileItem::Open(_) => {}
             })?);
         }
         Ok(warnings)
@@ -132,14 +132,14 @@ impl LeftThings {
 }
 
 fn last_costs(
-    found: &Found,
-    parts: &Parts,
+    found: &FoundChunk,
+    parts: &FileParts,
     builder: &mut TraceBuilder,
     budget: &mut Budget,
 ) -> Result<Option<Warning>, OpenError> {
     let mut last = BTreeMap::new();
     let warning = parts.items(found, budget, &mut |item| {
-        if let Item::Row(Row::Cost(row)) = item {
+        if let FileItem::Row(Row::Cost(row)) = item {
             last.insert(row.thread, row);
         }
     })?;

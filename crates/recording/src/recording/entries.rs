@@ -3,46 +3,46 @@
 
 use std::collections::BTreeMap;
 
-use crate::file::chunk::Kind;
-use crate::file::{Budget, Found, Item, OpenError, Parts, Table, Warning};
+use crate::file::chunk::ChunkKind;
+use crate::file::{Budget, FileItem, FileParts, FoundChunk, OpenError, Table, Warning};
 use crate::load::TraceBuilder;
 use crate::rows::{ActivityRow, Row};
 use crate::trace::Trace;
 
 /// Number of a process, and serial of a stream.
-type Lane = (u32, u32);
+type StreamKey = (u32, u32);
 
 /// Streams of a chunk that are listed separately.
 const MOST_LANES: usize = 256;
 
 /// A chunk of entries, and the first and last tasks of each stream that it has entries of.
 #[derive(Clone, Debug)]
-struct Chunk {
-    found: Found,
+struct EntryChunk {
+    found: FoundChunk,
     rows: u64,
     /// Empty where they are too many.
-    reach: BTreeMap<Lane, (u32, u32)>,
+    reach: BTreeMap<StreamKey, (u32, u32)>,
     is_full: bool,
 }
 
 /// Where the entries are.
 #[derive(Debug, Default)]
-pub(super) struct LeftEntries {
-    chunks: Vec<Chunk>,
+pub(super) struct DeferredEntries {
+    chunks: Vec<EntryChunk>,
 }
 
-impl LeftEntries {
-    pub(super) fn may_hold(kind: Kind) -> bool {
+impl DeferredEntries {
+    pub(super) fn may_hold(kind: ChunkKind) -> bool {
         kind == ActivityRow::KIND
     }
 
     /// Notes a chunk.
     pub(super) fn push(
         &mut self,
-        found: Found,
-        parts: &Parts,
+        found: FoundChunk,
+        parts: &FileParts,
     ) -> Result<Option<Warning>, OpenError> {
-        let mut chunk = Chunk {
+        let mut chunk = EntryChunk {
             found,
             rows: 0,
             reach: BTreeMap::new(),
@@ -50,7 +50,7 @@ impl LeftEntries {
         };
         let mut passing = Budget::unlimited();
         let warning = parts.items(&found, &mut passing, &mut |item| {
-            if let Item::Row(Row::Activity(row)) = item {
+            if let FileItem::Row(Row::Activity(row)) = item {
                 chunk.note(&row);
             }
         })?;
@@ -61,7 +61,7 @@ impl LeftEntries {
     /// Takes the entries of the tasks that a window has.
     pub(super) fn take(
         &self,
-        parts: &Parts,
+        parts: &FileParts,
         builder: &mut TraceBuilder,
         length: u64,
     ) -> Result<Vec<Warning>, OpenError> {
@@ -93,7 +93,7 @@ impl LeftEntries {
         &self,
         next: usize,
         before: u64,
-        (parts, length): (&Parts, u64),
+        (parts, length): (&FileParts, u64),
         builder: &mut TraceBuilder,
         warnings: &mut Vec<Warning>,
     ) -> Result<usize, OpenError> {
@@ -102,7 +102,7 @@ impl LeftEntries {
             return Ok(next);
         }
         let last = builder.trace().last_tasks();
-        let is_due = |chunk: &Chunk| chunk.found.offset < before || chunk.has_before(&last);
+        let is_due = |chunk: &EntryChunk| chunk.found.offset < before || chunk.has_before(&last);
         let due = left.iter().rposition(is_due).map_or(0, |place| place + 1);
         for chunk in left.iter().take(due) {
             let mut take = |row| builder.apply(Row::Activity(row));
@@ -112,7 +112,7 @@ impl LeftEntries {
     }
 }
 
-impl Chunk {
+impl EntryChunk {
     fn note(&mut self, row: &ActivityRow) {
         self.rows += 1;
         let (Some(stream), Some(sequence)) = (row.stream, row.sequence) else {
@@ -128,9 +128,9 @@ impl Chunk {
     }
 
     /// Whether it may hold entries of tasks that lie between these.
-    fn has_any(&self, tasks: &BTreeMap<Lane, (u32, u32)>) -> bool {
+    fn has_any(&self, tasks: &BTreeMap<StreamKey, (u32, u32)>) -> bool {
         let mut reach = self.reach.iter();
-        let overlaps = |(lane, reach): (&Lane, &(u32, u32))| {
+        let overlaps = |(lane, reach): (&StreamKey, &(u32, u32))| {
             let tasks = tasks.get(lane);
             tasks.is_some_and(|tasks| tasks.0 <= reach.1 && tasks.1 >= reach.0)
         };
@@ -138,20 +138,20 @@ impl Chunk {
     }
 
     /// Whether it may hold entries of tasks up to these.
-    fn has_before(&self, last: &BTreeMap<Lane, u32>) -> bool {
+    fn has_before(&self, last: &BTreeMap<StreamKey, u32>) -> bool {
         let mut reach = self.reach.iter();
         reach.any(|(lane, reach)| last.get(lane).is_some_and(|last| reach.0 <= *last))
     }
 
     fn read(
         &self,
-        parts: &Parts,
+        parts: &FileParts,
         length: u64,
         take: &mut impl FnMut(ActivityRow),
     ) -> Result<Option<Warning>, OpenError> {
         let mut budget = Budget::window(length, self.rows);
         let warning = parts.items(&self.found, &mut budget, &mut |item| {
-            if let Item::Row(Row::Activity(row)) = item {
+            if let FileItem::Row(Row::Activity(row)) = item {
                 take(row);
             }
         })?;
@@ -160,8 +160,8 @@ impl Chunk {
 }
 
 /// The first and last task of each stream.
-fn tasks(trace: &Trace) -> BTreeMap<Lane, (u32, u32)> {
-    let mut lanes: BTreeMap<Lane, (u32, u32)> = BTreeMap::new();
+fn tasks(trace: &Trace) -> BTreeMap<StreamKey, (u32, u32)> {
+    let mut lanes: BTreeMap<StreamKey, (u32, u32)> = BTreeMap::new();
     for task in trace.tasks() {
         let stream = trace.stream(task.stream);
         let lane = (trace.process(stream.process).serial, stream.serial);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::TimeRange;
-use crate::file::index::Group;
+use crate::file::index::ChunkGroup;
 use crate::trace::{FunctionId, Trace};
 
 use super::window::overlap;
@@ -15,14 +15,14 @@ const ROWS: u64 = 100_000;
 
 /// Which way a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Towards {
+pub enum SearchDirection {
     Later,
     Earlier,
 }
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer<T> {
+pub enum SearchResult<T> {
     Found(T),
     /// There is nothing as far as the recording goes.
     Nothing,
@@ -30,7 +30,7 @@ pub enum Answer<T> {
     Stopped,
 }
 
-impl<T> Answer<T> {
+impl<T> SearchResult<T> {
     pub fn found(self) -> Option<T> {
         match self {
             Self::Found(found) => Some(found),
@@ -58,11 +58,11 @@ impl Recording {
     pub fn find<T>(
         &mut self,
         from: i64,
-        towards: Towards,
+        towards: SearchDirection,
         may_match: impl Fn(FunctionId) -> bool,
         keep_on: impl FnMut(i64) -> bool,
         look: impl FnMut(&Trace, TimeRange) -> Option<T>,
-    ) -> Result<Answer<T>, WindowError> {
+    ) -> Result<SearchResult<T>, WindowError> {
         self.find_named(from, towards, may_match, None, keep_on, look)
     }
 
@@ -75,19 +75,19 @@ impl Recording {
     pub fn find_named<T>(
         &mut self,
         from: i64,
-        towards: Towards,
+        towards: SearchDirection,
         may_match: impl Fn(FunctionId) -> bool,
         named: Option<&BTreeSet<i64>>,
         mut keep_on: impl FnMut(i64) -> bool,
         mut look: impl FnMut(&Trace, TimeRange) -> Option<T>,
-    ) -> Result<Answer<T>, WindowError> {
+    ) -> Result<SearchResult<T>, WindowError> {
         for range in self.steps(from, towards) {
             let reached = match towards {
-                Towards::Later => range.begin,
-                Towards::Earlier => range.end,
+                SearchDirection::Later => range.begin,
+                SearchDirection::Earlier => range.end,
             };
             if !keep_on(reached) {
-                return Ok(Answer::Stopped);
+                return Ok(SearchResult::Stopped);
             }
             let may_hold = self.may_hold(range, &may_match) || self.may_name(range, named);
             if !may_hold {
@@ -96,26 +96,26 @@ impl Recording {
             // The caller wants this range at any cost.
             let trace = self.window(range, u64::MAX)?;
             if let Some(found) = look(&trace, range) {
-                return Ok(Answer::Found(found));
+                return Ok(SearchResult::Found(found));
             }
         }
-        Ok(Answer::Nothing)
+        Ok(SearchResult::Nothing)
     }
 
     /// The ranges that a search goes through, in its order.
-    fn steps(&self, from: i64, towards: Towards) -> Vec<TimeRange> {
+    fn steps(&self, from: i64, towards: SearchDirection) -> Vec<TimeRange> {
         let cuts = self.cuts(ROWS);
         let inner = cuts.get(1..cuts.len().max(1) - 1).unwrap_or_default();
         let begins = std::iter::once(i64::MIN).chain(inner.iter().copied());
         let ends = inner.iter().map(|cut| cut - 1).chain([i64::MAX]);
         let ahead = match towards {
-            Towards::Later => TimeRange::new(from, i64::MAX),
-            Towards::Earlier => TimeRange::new(i64::MIN, from),
+            SearchDirection::Later => TimeRange::new(from, i64::MAX),
+            SearchDirection::Earlier => TimeRange::new(i64::MIN, from),
         };
         let all = begins.zip(ends).map(TimeRange::from);
         let left = all.filter(|range| range.overlaps(ahead));
         let mut steps: Vec<TimeRange> = left.map(|range| range.intersection(ahead)).collect();
-        if towards == Towards::Earlier {
+        if towards == SearchDirection::Earlier {
             steps.reverse();
         }
         steps
@@ -132,14 +132,15 @@ impl Recording {
     /// Whether anything in a range, or what launched it, can be a call of such a function.
     fn may_hold(&self, range: TimeRange, may_match: &impl Fn(FunctionId) -> bool) -> bool {
         let groups = self.layout.groups();
-        let near: Vec<&Group> = groups.filter(|it| overlap(it.span(), range)).collect();
+        let near: Vec<&ChunkGroup> = groups.filter(|it| overlap(it.span(), range)).collect();
         let Some(last) = near.last() else {
             return false;
         };
         let (mut from, mut until) = (near[0].begin, last.begin);
         for link in self.layout.links() {
-            let is_near =
-                |group: &&Group| group.begin <= link.times.until && link.times.from < group.end;
+            let is_near = |group: &&ChunkGroup| {
+                group.begin <= link.times.until && link.times.from < group.end
+            };
             if near.iter().any(is_near) {
                 from = from.min(link.launches.from);
                 until = until.max(link.launches.until);

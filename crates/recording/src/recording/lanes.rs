@@ -6,10 +6,10 @@ use std::sync::Arc;
 use ascend_trace_format::time::DeviceNs;
 
 use crate::TimeRange;
-use crate::clock::Clock;
-use crate::file::index::{self, Fine, Group, LaneKey};
-use crate::file::{OpenError, Parts, kinds};
-use crate::summary::{Entry, LaneBuilder, LaneSummary};
+use crate::clock::DeviceClockMap;
+use crate::file::index::{self, ChunkGroup, FineLanes, LaneKey};
+use crate::file::{FileParts, OpenError, kinds};
+use crate::summary::{LaneBuilder, LaneEntry, LaneSummary};
 use crate::trace::{StreamId, ThreadId};
 
 use super::Recording;
@@ -60,13 +60,13 @@ impl Recording {
         entries: usize,
     ) -> Result<Summary, OpenError> {
         let range = range.into();
-        let groups: Vec<&Group> = self
+        let groups: Vec<&ChunkGroup> = self
             .layout
             .groups()
             .filter(|group| overlap(group.span(), range))
             .collect();
         let is_fine = groups.len() <= MOST_FINE;
-        let mut lanes = Gathered::new(entries);
+        let mut lanes = GatheredLanes::new(entries);
         for group in groups {
             match fine(&self.parts, group).filter(|_| is_fine) {
                 Some(payload) => lanes.take(&payload),
@@ -76,7 +76,7 @@ impl Recording {
         Ok(self.finish(range, lanes))
     }
 
-    fn finish(&mut self, range: TimeRange, lanes: Gathered) -> Summary {
+    fn finish(&mut self, range: TimeRange, lanes: GatheredLanes) -> Summary {
         let mut summary = Summary {
             range,
             ..Summary::default()
@@ -108,7 +108,7 @@ impl Recording {
         let TimeRange { mut begin, mut end } = calls?;
         for group in self.layout.groups().rev().take(3) {
             let mut ends = BTreeMap::new();
-            index::read_lanes(&group.coarse, &mut |key, entry: &Entry| {
+            index::read_lanes(&group.coarse, &mut |key, entry: &LaneEntry| {
                 let last = ends.entry(key).or_insert(entry.end);
                 *last = entry.end.max(*last);
             });
@@ -133,12 +133,12 @@ impl Recording {
 }
 
 /// The payload of a group's fine lanes.
-fn fine(parts: &Parts, group: &Group) -> Option<Vec<u8>> {
+fn fine(parts: &FileParts, group: &ChunkGroup) -> Option<Vec<u8>> {
     match &group.fine {
-        Fine::None => None,
-        Fine::Held(packed) => kinds::unpack(packed),
+        FineLanes::None => None,
+        FineLanes::Held(packed) => kinds::unpack(packed),
         // When they cannot be read, the coarse ones still serve.
-        Fine::InFile(offset) => {
+        FineLanes::InFile(offset) => {
             let found = parts.chunk_of(kinds::SUMMARY, *offset).ok()??;
             Some(found.1)
         }
@@ -146,13 +146,13 @@ fn fine(parts: &Parts, group: &Group) -> Option<Vec<u8>> {
 }
 
 /// Lanes from several groups, in a bounded number of entries.
-struct Gathered {
+struct GatheredLanes {
     lanes: BTreeMap<LaneKey, LaneBuilder>,
     limit: usize,
     entries: usize,
 }
 
-impl Gathered {
+impl GatheredLanes {
     fn new(limit: usize) -> Self {
         Self {
             lanes: BTreeMap::new(),
@@ -165,7 +165,7 @@ impl Gathered {
         let (lanes, limit) = (&mut self.lanes, self.limit);
         let mut entries = 0;
         // Lanes that make no sense from some point on are shown as far as they do.
-        index::read_lanes(payload, &mut |key, entry: &Entry| {
+        index::read_lanes(payload, &mut |key, entry: &LaneEntry| {
             entries += 1;
             let lane = lanes.entry(key).or_insert_with(|| LaneBuilder::new(limit));
             lane.add_entry(entry);
@@ -181,14 +181,14 @@ impl Gathered {
 }
 
 /// Entries of device times on the host's clock.
-fn on_host(entries: Vec<Entry>, clock: &Arc<Clock>) -> Vec<Entry> {
+fn on_host(entries: Vec<LaneEntry>, clock: &Arc<DeviceClockMap>) -> Vec<LaneEntry> {
     let mut last = i64::MIN;
     let host = |device: i64| Some(clock.map(DeviceNs::new(device))?.host.ns());
     let mapped = entries.into_iter().filter_map(|entry| {
         let begin = host(entry.begin)?.max(last);
         let end = host(entry.end)?.max(begin);
         last = end;
-        Some(Entry {
+        Some(LaneEntry {
             begin,
             end,
             ..entry

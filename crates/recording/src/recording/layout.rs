@@ -2,32 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use crate::file::chunk::Kind;
-use crate::file::index::{self, Group, Indexer, Link, Ran, Segment, Totals};
-use crate::file::{Budget, Found, Item, Lost, OpenError, Parts, Table, Warning, kinds};
+use crate::file::chunk::ChunkKind;
+use crate::file::index::{self, ChunkGroup, Indexer, RunSpan, Segment, TimesLink, Totals};
+use crate::file::{
+    Budget, FileItem, FileParts, FoundChunk, LostContent, OpenError, Table, Warning, kinds,
+};
 use crate::load::TraceBuilder;
 use crate::rows::{CallRow, EndRow, Row};
 
-use super::deferred_rows::LeftThings;
-use super::entries::LeftEntries;
+use super::deferred_rows::DeferredRows;
+use super::entries::DeferredEntries;
 use super::open::OpenCalls;
 
 /// Bytes of a file's header, before the first chunk.
 pub(super) const HEADER: u64 = 16;
 /// Number of rows of events, of ranges and of tracer overhead that are known from the start.
-/// [`LeftThings`] are those beyond.
+/// [`DeferredRows`] are those beyond.
 const MOST_THINGS: usize = 1 << 17;
 
 #[derive(Debug)]
 pub(super) struct Layout {
-    groups: Vec<Group>,
+    groups: Vec<ChunkGroup>,
     /// Counts over all of these.
     sums: Totals,
     /// The part after the last complete group.
-    tail: Option<Group>,
+    tail: Option<ChunkGroup>,
     indexer: Indexer,
     /// Chunks that no index covers and that have not been read yet.
-    loose: Vec<Found>,
+    loose: Vec<FoundChunk>,
     /// All before has been looked at.
     position: u64,
     /// This number of bytes just before `position` belongs to no chunk.
@@ -37,10 +39,10 @@ pub(super) struct Layout {
     ended: bool,
     open: OpenCalls,
     /// By kind: rows that have been taken.
-    taken: BTreeMap<Kind, usize>,
+    taken: BTreeMap<ChunkKind, usize>,
     most_things: usize,
-    left: LeftThings,
-    entries: LeftEntries,
+    left: DeferredRows,
+    entries: DeferredEntries,
     budget: Budget,
 }
 
@@ -60,8 +62,8 @@ impl Layout {
             open: OpenCalls::default(),
             taken: BTreeMap::new(),
             most_things: MOST_THINGS,
-            left: LeftThings::default(),
-            entries: LeftEntries::default(),
+            left: DeferredRows::default(),
+            entries: DeferredEntries::default(),
             budget: Budget::things(0),
         }
     }
@@ -75,13 +77,13 @@ impl Layout {
     }
 
     /// All groups in the order of the file, and the calls that were open when it ended.
-    pub(super) fn groups(&self) -> impl DoubleEndedIterator<Item = &Group> + Clone {
+    pub(super) fn groups(&self) -> impl DoubleEndedIterator<Item = &ChunkGroup> + Clone {
         let groups = self.groups.iter().chain(&self.tail);
         groups.chain(self.open.group())
     }
 
     /// The kind of the chunks that hold the calls of a segment.
-    pub(super) fn calls_of(&self, segment: &Segment) -> Kind {
+    pub(super) fn calls_of(&self, segment: &Segment) -> ChunkKind {
         match self.open.is_at(segment) {
             true => kinds::OPEN,
             false => CallRow::KIND,
@@ -91,7 +93,7 @@ impl Layout {
     /// Takes the file as final: the calls that were under way are calls like any other.
     pub(super) fn close(
         &mut self,
-        parts: &Parts,
+        parts: &FileParts,
         builder: &mut TraceBuilder,
     ) -> Result<(), OpenError> {
         let indexer = self.indexer.aside(self.position);
@@ -99,31 +101,31 @@ impl Layout {
     }
 
     /// The chunks of events and ranges that are read with the windows that need them.
-    pub(super) fn left(&self) -> &LeftThings {
+    pub(super) fn left(&self) -> &DeferredRows {
         &self.left
     }
 
     /// The chunks of entries of the hardware's log.
-    pub(super) fn entries(&self) -> &LeftEntries {
+    pub(super) fn entries(&self) -> &DeferredEntries {
         &self.entries
     }
 
     /// Which times are of tasks that were launched where.
-    pub(super) fn links(&self) -> impl Iterator<Item = Link> {
+    pub(super) fn links(&self) -> impl Iterator<Item = TimesLink> {
         self.groups().flat_map(|group| &group.links).copied()
     }
 
     /// When the tasks ran that have their times in a segment.
-    pub(super) fn ran(&self) -> impl Iterator<Item = &Ran> {
+    pub(super) fn ran(&self) -> impl Iterator<Item = &RunSpan> {
         self.groups().flat_map(|group| &group.ran)
     }
 
     pub(super) fn rows(&self) -> u64 {
-        self.groups().map(Group::rows).sum()
+        self.groups().map(ChunkGroup::rows).sum()
     }
 
     /// The complete groups, and the one that is not.
-    pub(super) fn parts(&self) -> (&[Group], Option<&Group>) {
+    pub(super) fn parts(&self) -> (&[ChunkGroup], Option<&ChunkGroup>) {
         (&self.groups, self.tail.as_ref())
     }
 
@@ -134,14 +136,14 @@ impl Layout {
         totals
     }
 
-    fn push(&mut self, group: Group) {
+    fn push(&mut self, group: ChunkGroup) {
         self.sums.add(&group.totals);
         self.groups.push(group);
     }
 
     /// As [`Layout::push`], for a group that was made of chunks. Its data other than places is left out
     /// where it is out of proportion to the file.
-    fn push_made(&mut self, mut group: Group, reader: &mut Reader<'_>) {
+    fn push_made(&mut self, mut group: ChunkGroup, reader: &mut ChunkReader<'_>) {
         if !self.budget.spend(group.memory()) {
             reader.warnings.push(excess(group.begin));
             group.strip();
@@ -154,12 +156,12 @@ impl Layout {
         let left = length.saturating_sub(offset) + self.skipped;
         let tail = (left > 0).then(|| Warning {
             offset: offset - self.skipped,
-            lost: Lost::Tail(left),
+            lost: LostContent::Tail(left),
         });
         let missing = [
-            (self.has_session, Lost::Session),
-            (self.has_tables, Lost::Tables),
-            (self.ended, Lost::End),
+            (self.has_session, LostContent::Session),
+            (self.has_tables, LostContent::Tables),
+            (self.ended, LostContent::End),
         ];
         let missing = missing.into_iter().filter(|(there, _)| !there);
         tail.into_iter()
@@ -170,14 +172,14 @@ impl Layout {
     /// Reads the new part of the file. Returns whether it had one.
     pub(super) fn advance(
         &mut self,
-        parts: &Parts,
+        parts: &FileParts,
         builder: &mut TraceBuilder,
         warnings: &mut Vec<Warning>,
         progress: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<bool, OpenError> {
         let length = parts.length()?;
         self.budget = self.budget.of(length);
-        let mut reader = Reader {
+        let mut reader = ChunkReader {
             parts,
             builder,
             warnings,
@@ -207,7 +209,7 @@ impl Layout {
     }
 
     /// Takes the leading chunks.
-    fn head(&mut self, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+    fn head(&mut self, reader: &mut ChunkReader<'_>) -> Result<(), OpenError> {
         while let Some(found) = reader.parts.chunk(self.position, reader.length)? {
             if !found.is(kinds::SESSION) && !found.is(kinds::TABLES) {
                 break;
@@ -219,26 +221,30 @@ impl Layout {
         Ok(())
     }
 
-    fn leading(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+    fn leading(
+        &mut self,
+        found: &FoundChunk,
+        reader: &mut ChunkReader<'_>,
+    ) -> Result<(), OpenError> {
         self.has_session |= found.is(kinds::SESSION);
         self.has_tables |= found.is(kinds::TABLES);
         let indexer = &mut self.indexer;
         let warning = reader
             .parts
             .items(found, &mut self.budget, &mut |item| match item {
-                Item::Session(session) => reader.builder.set_session(session),
-                Item::Tables(tables) => {
+                FileItem::Session(session) => reader.builder.set_session(session),
+                FileItem::Tables(tables) => {
                     indexer.set_tables(&tables);
                     reader.builder.set_tables(tables);
                 }
-                Item::Row(_) | Item::Open(_) => {}
+                FileItem::Row(_) | FileItem::Open(_) => {}
             })?;
         reader.warnings.extend(warning);
         Ok(())
     }
 
     /// Takes the indexes that an ended file lists, if they make sense together.
-    fn jump(&mut self, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+    fn jump(&mut self, reader: &mut ChunkReader<'_>) -> Result<(), OpenError> {
         let Some((end, indexes)) = reader.parts.root()? else {
             return Ok(());
         };
@@ -265,8 +271,8 @@ impl Layout {
         &mut self,
         offset: u64,
         begin: u64,
-        reader: &Reader<'_>,
-    ) -> Result<Option<(Found, Group)>, OpenError> {
+        reader: &ChunkReader<'_>,
+    ) -> Result<Option<(FoundChunk, ChunkGroup)>, OpenError> {
         if offset < begin || !reader.parts.has_header(begin)? {
             return Ok(None);
         }
@@ -281,15 +287,15 @@ impl Layout {
     /// The group of an index, if none of its rows has been counted already.
     fn index_ahead(
         &mut self,
-        found: &Found,
-        reader: &Reader<'_>,
-    ) -> Result<Option<Group>, OpenError> {
+        found: &FoundChunk,
+        reader: &ChunkReader<'_>,
+    ) -> Result<Option<ChunkGroup>, OpenError> {
         let Some(payload) = reader.parts.unpacked(found)? else {
             return Ok(None);
         };
         let group = index::decode(&payload, found.offset);
         let begin = self.indexer.begin();
-        let fits = |group: &Group| {
+        let fits = |group: &ChunkGroup| {
             group.begin == begin || (group.begin > begin && self.indexer.end() <= group.begin)
         };
         let group = group.filter(fits);
@@ -300,7 +306,11 @@ impl Layout {
     }
 
     /// Chunks before an indexed group, with a lost index, make a group.
-    fn before(&mut self, group: &Group, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+    fn before(
+        &mut self,
+        group: &ChunkGroup,
+        reader: &mut ChunkReader<'_>,
+    ) -> Result<(), OpenError> {
         self.loose.retain(|found| found.offset < group.begin);
         if group.begin == self.indexer.begin() || self.loose.is_empty() {
             return Ok(());
@@ -313,7 +323,7 @@ impl Layout {
     }
 
     /// Goes from chunk to chunk by their headers.
-    fn walk(&mut self, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+    fn walk(&mut self, reader: &mut ChunkReader<'_>) -> Result<(), OpenError> {
         while self.position < reader.length {
             match reader.parts.chunk(self.position, reader.length)? {
                 Some(found) => {
@@ -338,17 +348,17 @@ impl Layout {
         Ok(())
     }
 
-    fn tell_skipped(&mut self, reader: &mut Reader<'_>) {
+    fn tell_skipped(&mut self, reader: &mut ChunkReader<'_>) {
         let bytes = std::mem::take(&mut self.skipped);
         if bytes > 0 {
             reader.warnings.push(Warning {
                 offset: self.position - bytes,
-                lost: Lost::Bytes(bytes),
+                lost: LostContent::Bytes(bytes),
             });
         }
     }
 
-    fn chunk(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+    fn chunk(&mut self, found: &FoundChunk, reader: &mut ChunkReader<'_>) -> Result<(), OpenError> {
         match found.kind {
             kinds::SESSION | kinds::TABLES => self.leading(found, reader)?,
             kinds::INDEX => {
@@ -373,11 +383,15 @@ impl Layout {
     }
 
     /// Takes the group of an index.
-    fn take_group(&mut self, mut group: Group, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+    fn take_group(
+        &mut self,
+        mut group: ChunkGroup,
+        reader: &mut ChunkReader<'_>,
+    ) -> Result<(), OpenError> {
         self.indexer
             .set_waiting(&std::mem::take(&mut group.waiting));
         for thing in &group.things {
-            let found = Found {
+            let found = FoundChunk {
                 kind: thing.kind,
                 offset: thing.offset,
                 length: thing.length,
@@ -389,18 +403,18 @@ impl Layout {
     }
 
     /// Takes a chunk of things that the whole trace needs.
-    fn thing(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+    fn thing(&mut self, found: &FoundChunk, reader: &mut ChunkReader<'_>) -> Result<(), OpenError> {
         if found.is(kinds::TABLES) {
             return self.leading(found, reader);
         }
-        if LeftEntries::may_hold(found.kind) {
+        if DeferredEntries::may_hold(found.kind) {
             reader
                 .warnings
                 .extend(self.entries.push(*found, reader.parts)?);
             return Ok(());
         }
         let taken = self.taken.entry(found.kind).or_default();
-        if LeftThings::may_hold(found.kind) && *taken >= self.most_things {
+        if DeferredRows::may_hold(found.kind) && *taken >= self.most_things {
             let warning = self
                 .left
                 .push(*found, reader.parts, reader.builder, &mut self.budget)?;
@@ -419,7 +433,7 @@ impl Layout {
     /// Reads the chunks that no index covers.
     fn read_loose(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut ChunkReader<'_>,
         progress: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<(), OpenError> {
         for found in std::mem::take(&mut self.loose) {
@@ -458,29 +472,29 @@ fn excess(offset: u64) -> Warning {
     let kind = String::from_utf8_lossy(&kinds::INDEX).into_owned();
     Warning {
         offset,
-        lost: Lost::Excess { kind, read: 0 },
+        lost: LostContent::Excess { kind, read: 0 },
     }
 }
 
 /// Where chunks are read from and where their rows go.
-pub(super) struct Reader<'a> {
-    pub(super) parts: &'a Parts,
+pub(super) struct ChunkReader<'a> {
+    pub(super) parts: &'a FileParts,
     pub(super) builder: &'a mut TraceBuilder,
     pub(super) warnings: &'a mut Vec<Warning>,
     length: u64,
 }
 
-impl Reader<'_> {
+impl ChunkReader<'_> {
     /// Takes the rows of a chunk, and shows them.
     fn rows(
         &mut self,
-        found: &Found,
+        found: &FoundChunk,
         budget: &mut Budget,
         shown: &mut impl FnMut(&Row),
     ) -> Result<Option<Warning>, OpenError> {
         let builder = &mut *self.builder;
         Ok(self.parts.items(found, budget, &mut |item| {
-            if let Item::Row(row) = item {
+            if let FileItem::Row(row) = item {
                 shown(&row);
                 builder.apply(row);
             }

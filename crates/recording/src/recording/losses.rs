@@ -1,8 +1,8 @@
 //! When records were lost, by the place of the loss in the file.
 
 use crate::TimeRange;
-use crate::file::index::{Group, Segment};
-use crate::file::{Budget, Item, OpenError, Table};
+use crate::file::index::{ChunkGroup, Segment};
+use crate::file::{Budget, FileItem, OpenError, Table};
 use crate::rows::{LossRow, Row};
 
 use super::Recording;
@@ -27,7 +27,7 @@ impl Recording {
                 if chunk.is(LossRow::KIND) {
                     let at = known_by(group, chunk.offset);
                     self.parts.items(&chunk, &mut budget, &mut |item| {
-                        if let Item::Row(Row::Loss(row)) = item {
+                        if let FileItem::Row(Row::Loss(row)) = item {
                             found.push((row, at));
                         }
                     })?;
@@ -45,7 +45,7 @@ impl Recording {
 }
 
 /// About the time at which a place in the file was written: calls are written as they end.
-fn known_by(group: &Group, offset: u64) -> i64 {
+fn known_by(group: &ChunkGroup, offset: u64) -> i64 {
     let spans = group.segments.iter();
     let spans = spans.filter_map(|it| Some((it, it.call_span?)));
     let before = spans.clone().filter(|(it, _)| it.offset <= offset);

@@ -4,30 +4,30 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::record::Counter;
 
-use crate::file::index::{Group, Indexer, Segment};
-use crate::file::{Budget, Found, Item, OpenError, Parts, Table};
+use crate::file::index::{ChunkGroup, Indexer, Segment};
+use crate::file::{Budget, FileItem, FileParts, FoundChunk, OpenError, Table};
 use crate::load::TraceBuilder;
 use crate::rows::{CallRow, Row};
 
-use super::layout::Reader;
+use super::layout::ChunkReader;
 
 /// The last chunk with running calls.
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
-    found: Option<Found>,
+    found: Option<FoundChunk>,
     /// It has not been read yet.
     is_new: bool,
     /// They have become ordinary calls: the recording has ended.
-    group: Option<Group>,
+    group: Option<ChunkGroup>,
 }
 
 impl OpenCalls {
-    pub(super) fn found(&mut self, found: &Found) {
+    pub(super) fn found(&mut self, found: &FoundChunk) {
         self.found = Some(*found);
         self.is_new = true;
     }
 
-    pub(super) fn group(&self) -> Option<&Group> {
+    pub(super) fn group(&self) -> Option<&ChunkGroup> {
         self.group.as_ref()
     }
 
@@ -40,7 +40,7 @@ impl OpenCalls {
     /// Tells which calls are under way, if that is new.
     pub(super) fn tell(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut ChunkReader<'_>,
         ended: bool,
         budget: &mut Budget,
     ) -> Result<(), OpenError> {
@@ -63,7 +63,7 @@ impl OpenCalls {
     /// Makes a group of the calls that are under way. `indexer` knows the functions.
     pub(super) fn close(
         &mut self,
-        parts: &Parts,
+        parts: &FileParts,
         builder: &mut TraceBuilder,
         mut indexer: Indexer,
         budget: &mut Budget,
@@ -96,10 +96,10 @@ impl OpenCalls {
 }
 
 /// The calls that something read from a segment holds.
-pub(super) fn calls(item: Item) -> impl Iterator<Item = CallRow> {
+pub(super) fn calls(item: FileItem) -> impl Iterator<Item = CallRow> {
     let (one, several) = match item {
-        Item::Row(Row::Call(row)) => (Some(row), Vec::new()),
-        Item::Open(rows) => (None, rows),
+        FileItem::Row(Row::Call(row)) => (Some(row), Vec::new()),
+        FileItem::Open(rows) => (None, rows),
         _ => (None, Vec::new()),
     };
     one.into_iter().chain(several)

@@ -2,14 +2,14 @@
 //! need every row once and only the part of the past that the present depends on.
 
 use crate::file::index::Segment;
-use crate::file::{Budget, Item, OpenError, Sink, Table};
+use crate::file::{Budget, FileItem, ItemSink, OpenError, Table};
 use crate::load::TraceBuilder;
 use crate::rows::{CallRow, RangeRow, Row, TaskTimeRow};
 use crate::trace::{CallId, Trace};
 
 use super::Recording;
 use super::open::calls;
-use super::times_ahead::{self, Launched, TimesAhead};
+use super::times_ahead::{self, LaunchedTask, TimesAhead};
 
 /// A file on its way through memory.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ impl Replay<'_> {
         let chunks = left.within((0, u64::MAX));
         for found in chunks.filter(|found| found.is(RangeRow::KIND)) {
             let mut take = |item| {
-                if let Item::Row(row) = item {
+                if let FileItem::Row(row) = item {
                     builder.apply(row);
                 }
             };
@@ -166,7 +166,7 @@ impl Replay<'_> {
         let builder = &mut self.builder;
         let first = builder.trace().tasks().len();
         let mut budget = Budget::segment(recording.parts.length()?, segment.rows());
-        let mut take = Taking {
+        let mut take = SegmentSink {
             builder,
             rows: 0,
             times: Vec::new(),
@@ -188,7 +188,7 @@ impl Replay<'_> {
                 .parts
                 .range(bytes, wanted, &mut budget, &mut take)?,
         );
-        let Taking { rows, times, .. } = take;
+        let SegmentSink { rows, times, .. } = take;
         if has_times {
             self.times.hold(number, times, number);
         }
@@ -206,7 +206,7 @@ impl Replay<'_> {
         if needed.is_empty() {
             return Ok(());
         }
-        let tasks = Launched::since(self.builder.trace(), first);
+        let tasks = LaunchedTask::since(self.builder.trace(), first);
         for segment in needed {
             if !self.times.has(segment) {
                 self.read_times_of(segment, number)?;
@@ -261,16 +261,16 @@ impl Replay<'_> {
 }
 
 /// Takes the rows of a segment in.
-struct Taking<'b> {
+struct SegmentSink<'b> {
     builder: &'b mut TraceBuilder,
     rows: u64,
     times: Vec<TaskTimeRow>,
 }
 
-impl Sink for Taking<'_> {
-    fn take(&mut self, item: Item) {
+impl ItemSink for SegmentSink<'_> {
+    fn take(&mut self, item: FileItem) {
         match item {
-            Item::Row(row) => {
+            FileItem::Row(row) => {
                 self.rows += 1;
                 match row {
                     Row::TaskTime(row) => self.times.push(row),
@@ -289,9 +289,9 @@ impl Sink for Taking<'_> {
 
 /// The calls of a trace to keep.
 #[derive(Clone, Debug)]
-pub struct Keep(Vec<bool>);
+pub struct KeptCalls(Vec<bool>);
 
-impl Keep {
+impl KeptCalls {
     /// Nothing of a trace.
     pub fn none(trace: &Trace) -> Self {
         Self(vec![false; trace.calls().len()])

@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::file::index::{Link, Place, Segment};
-use crate::file::{Budget, Item, OpenError, Parts, Sink, Table, Warning};
+use crate::file::index::{FileSpan, Segment, TimesLink};
+use crate::file::{Budget, FileItem, FileParts, ItemSink, OpenError, Table, Warning};
 use crate::load::{TraceBuilder, may_be_timed};
 use crate::rows::{CallRow, Row, TaskTimeRow};
 use crate::trace::{TaskId, Trace};
@@ -18,12 +18,12 @@ const MOST_ROWS: usize = 24 * 1024 * 1024 / size_of::<TaskTimeRow>();
 
 /// Times of these segments are needed with calls of those.
 #[derive(Clone, Copy, Debug)]
-struct Need {
+struct TimesNeed {
     launches: (u32, u32),
     times: (u32, u32),
 }
 
-impl Need {
+impl TimesNeed {
     fn and(&self, other: &Self) -> Self {
         let both = |one: (u32, u32), other: (u32, u32)| (one.0.min(other.0), one.1.max(other.1));
         Self {
@@ -50,7 +50,7 @@ impl Segments {
     }
 
     /// Those that a part of the file has, as numbers from the first to the last.
-    pub(super) fn within(&self, place: Place) -> Option<(u32, u32)> {
+    pub(super) fn within(&self, place: FileSpan) -> Option<(u32, u32)> {
         let until = self.sorted.partition_point(|it| it.0 <= place.until);
         let from = match place.from == place.until {
             // The calls that are under way can begin together with another segment.
@@ -67,7 +67,7 @@ impl Segments {
 
 /// The times of a segment.
 #[derive(Debug)]
-struct Held {
+struct HeldTimes {
     /// By process, stream and sequence.
     rows: Vec<TaskTimeRow>,
     /// When it was used last.
@@ -78,26 +78,26 @@ struct Held {
 #[derive(Debug)]
 pub(super) struct TimesAhead {
     /// By the first of the launches.
-    needs: Vec<Need>,
+    needs: Vec<TimesNeed>,
     /// That many of them have been reached.
     reached: usize,
     /// Those of them that later segments may launch tasks of.
-    active: Vec<Need>,
+    active: Vec<TimesNeed>,
     /// By segment with times: the last one with launches of them.
     last_use: HashMap<u32, u32>,
     /// The same of needs that name several segments with times, all together.
-    wide: Option<Need>,
+    wide: Option<TimesNeed>,
     /// By segment.
-    held: BTreeMap<u32, Held>,
+    held: BTreeMap<u32, HeldTimes>,
     rows: usize,
 }
 
 impl TimesAhead {
-    pub(super) fn new(segments: &[Segment], links: impl Iterator<Item = Link>) -> Self {
+    pub(super) fn new(segments: &[Segment], links: impl Iterator<Item = TimesLink>) -> Self {
         let found = Segments::new(segments);
-        let mut needs: Vec<Need> = links
+        let mut needs: Vec<TimesNeed> = links
             .filter_map(|link| {
-                Some(Need {
+                Some(TimesNeed {
                     launches: found.within(link.launches)?,
                     times: found.within(link.times)?,
                 })
@@ -105,7 +105,7 @@ impl TimesAhead {
             .collect();
         needs.sort_unstable_by_key(|need| (need.launches, need.times));
         let mut last_use = HashMap::new();
-        let mut wide: Option<Need> = None;
+        let mut wide: Option<TimesNeed> = None;
         for need in &needs {
             let (first, last) = need.times;
             if first == last {
@@ -167,7 +167,7 @@ impl TimesAhead {
             rows.sort_by_key(key);
         }
         self.rows += rows.len();
-        self.held.insert(segment, Held { rows, used: now });
+        self.held.insert(segment, HeldTimes { rows, used: now });
         while self.rows > MOST_ROWS && self.held.len() > 1 {
             let others = self.held.iter().filter(|(number, _)| **number != segment);
             let oldest = others.min_by_key(|(_, held)| held.used);
@@ -182,7 +182,7 @@ impl TimesAhead {
     pub(super) fn time(
         &mut self,
         segment: u32,
-        tasks: &[Launched],
+        tasks: &[LaunchedTask],
         builder: &mut TraceBuilder,
         now: u32,
     ) {
@@ -191,7 +191,7 @@ impl TimesAhead {
         };
         held.used = now;
         let mut rows = &held.rows[..];
-        for Launched { key, id } in tasks {
+        for LaunchedTask { key, id } in tasks {
             rows = from_key(rows, *key);
             match rows.first() {
                 None => break,
@@ -239,12 +239,12 @@ fn from_key(rows: &[TaskTimeRow], wanted: (u32, u32, u32)) -> &[TaskTimeRow] {
 
 /// A task that may have a time, and its names in the file: process, stream, sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Launched {
+pub(super) struct LaunchedTask {
     key: (u32, u32, u32),
     id: TaskId,
 }
 
-impl Launched {
+impl LaunchedTask {
     /// The tasks from a place on that may have a time.
     pub(super) fn since(trace: &Trace, first: usize) -> Vec<Self> {
         let tasks = trace.tasks().get(first..).unwrap_or_default();
@@ -269,9 +269,9 @@ impl Launched {
 #[derive(Debug, Default)]
 pub(super) struct TimeRows(pub(super) Vec<TaskTimeRow>);
 
-impl Sink for TimeRows {
-    fn take(&mut self, item: Item) {
-        if let Item::Row(Row::TaskTime(row)) = item {
+impl ItemSink for TimeRows {
+    fn take(&mut self, item: FileItem) {
+        if let FileItem::Row(Row::TaskTime(row)) = item {
             self.0.push(row);
         }
     }
@@ -281,7 +281,7 @@ impl Sink for TimeRows {
 
 /// Reads the times of a segment.
 pub(super) fn read(
-    parts: &Parts,
+    parts: &FileParts,
     segment: &Segment,
     length: u64,
 ) -> Result<(Vec<TaskTimeRow>, Vec<Warning>), OpenError> {
@@ -308,8 +308,8 @@ mod tests {
         (0..SEGMENTS).map(segment).collect()
     }
 
-    fn place(first: u32, last: u32) -> Place {
-        Place {
+    fn place(first: u32, last: u32) -> FileSpan {
+        FileSpan {
             from: 100 + u64::from(first) * 10,
             until: 100 + u64::from(last) * 10,
         }
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn times_are_needed_with_their_launches_and_not_after_them() {
-        let link = |times, launches| Link { times, launches };
+        let link = |times, launches| TimesLink { times, launches };
         let links = [
             link(place(9, 9), place(1, 2)),
             link(place(0, 0), place(1, 1)),
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn the_memory_of_late_times_has_a_limit() {
-        let links = (0..SEGMENTS).map(|number| Link {
+        let links = (0..SEGMENTS).map(|number| TimesLink {
             times: place(number, number),
             launches: place(0, SEGMENTS - 1),
         });

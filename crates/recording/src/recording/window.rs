@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use ascend_trace_format::time::DeviceNs;
 
 use crate::TimeRange;
-use crate::file::index::{Link, Place, Ran, Segment};
+use crate::file::index::{FileSpan, RunSpan, Segment, TimesLink};
 use crate::file::{Budget, OpenError};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, TraceBuilder};
@@ -13,7 +13,7 @@ use crate::rows::{CallRow, Row, TaskTimeRow};
 use crate::trace::{ProcessId, Trace};
 
 use super::Recording;
-use super::clocks::Clocks;
+use super::clocks::DeviceClocks;
 use super::open::calls;
 use super::times_ahead::{self, Segments};
 
@@ -127,7 +127,7 @@ impl Recording {
             .collect();
         let index = (self.layout.links(), self.layout.ran());
         let chosen = choose(&segments, index, &self.clocks, range, !graphs.is_empty());
-        let mut numbers = Numbering::new(&segments);
+        let mut numbers = CallCounter::new(&segments);
         let needed = chosen.iter().filter(|(_, what)| what.times || what.calls);
         let cost: u64 = needed.map(|(segment, _)| segment.rows()).sum();
         if cost > most.saturating_mul(READ_PER_KEPT) {
@@ -148,7 +148,7 @@ impl Recording {
                     (range.end < span.end).then_some(range.end),
                 )
             }),
-            captures: Captures::new(graphs, self.builder.trace()),
+            captures: GraphCaptures::new(graphs, self.builder.trace()),
         };
         let length = self.parts.length()?;
         let limit = Budget::most_held(length);
@@ -195,7 +195,7 @@ impl Recording {
 
 /// The needed kinds of rows of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Needed {
+struct NeededRows {
     times: bool,
     calls: bool,
     /// Only for how graphs were made.
@@ -203,7 +203,7 @@ struct Needed {
 }
 
 /// Whether tasks ran in a range, as far as that is known. How far a task can be moved is not known here.
-fn has_run(ran: &Ran, clocks: &Clocks, range: TimeRange) -> Option<bool> {
+fn has_run(ran: &RunSpan, clocks: &DeviceClocks, range: TimeRange) -> Option<bool> {
     let (process, device) = ran.clock?;
     let clock = clocks.get(process, device)?;
     let begin = clock.map(DeviceNs::new(ran.begin))?.host;
@@ -219,14 +219,14 @@ fn has_run(ran: &Ran, clocks: &Clocks, range: TimeRange) -> Option<bool> {
 fn have_run<'r>(
     segments: &[Segment],
     found: &Segments,
-    ran: impl Iterator<Item = &'r Ran>,
-    clocks: &Clocks,
+    ran: impl Iterator<Item = &'r RunSpan>,
+    clocks: &DeviceClocks,
     range: TimeRange,
 ) -> Vec<bool> {
     let may = |segment: &Segment| overlap(segment.task_span, range);
     let mut have: Vec<Option<bool>> = vec![None; segments.len()];
     for ran in ran {
-        if let Some((number, _)) = found.within(Place::at(ran.segment))
+        if let Some((number, _)) = found.within(FileSpan::at(ran.segment))
             && let Some(segment) = segments.get(number as usize)
         {
             // Without a clock, no task has a time.
@@ -244,21 +244,24 @@ fn have_run<'r>(
 /// and the counterparts of both. With `graphs` also the last ones before it in which graphs were made.
 fn choose<'r>(
     segments: &[Segment],
-    (links, ran): (impl Iterator<Item = Link>, impl Iterator<Item = &'r Ran>),
-    clocks: &Clocks,
+    (links, ran): (
+        impl Iterator<Item = TimesLink>,
+        impl Iterator<Item = &'r RunSpan>,
+    ),
+    clocks: &DeviceClocks,
     range: TimeRange,
     graphs: bool,
-) -> Vec<(Segment, Needed)> {
+) -> Vec<(Segment, NeededRows)> {
     let found = Segments::new(segments);
     let have_run = have_run(segments, &found, ran, clocks, range);
     let has_calls = |segment: &Segment| overlap(segment.call_span, range);
     let within = segments.iter().zip(&have_run);
-    let within = within.map(|(segment, has_run)| Needed {
+    let within = within.map(|(segment, has_run)| NeededRows {
         times: *has_run,
         calls: has_calls(segment),
         graphs: false,
     });
-    let mut needed: Vec<Needed> = within.collect();
+    let mut needed: Vec<NeededRows> = within.collect();
     for link in links {
         let parts = (found.within(link.times), found.within(link.launches));
         let (Some(times), Some(launches)) = parts else {
@@ -277,14 +280,15 @@ fn choose<'r>(
     if graphs {
         let end = needed.iter().rposition(|it| it.times || it.calls);
         let before = segments.iter().zip(&mut needed).take(end.unwrap_or(0));
-        let makes =
-            |(segment, needed): &(&Segment, &mut Needed)| !needed.calls && segment.graph_calls > 0;
+        let makes = |(segment, needed): &(&Segment, &mut NeededRows)| {
+            !needed.calls && segment.graph_calls > 0
+        };
         let last = before.filter(makes).collect::<Vec<_>>().into_iter().rev();
         last.take(MOST_CAPTURES)
             .for_each(|(_, needed)| needed.graphs = true);
     }
     let all = segments.iter().copied().zip(needed);
-    all.filter(|(_, needed)| *needed != Needed::default())
+    all.filter(|(_, needed)| *needed != NeededRows::default())
         .collect()
 }
 
@@ -302,17 +306,17 @@ struct Window {
     most: u64,
     /// The recording begins before the range, and ends after it.
     beyond: (bool, Option<i64>),
-    captures: Captures,
+    captures: GraphCaptures,
 }
 
 /// Which calls outside of the range are kept because they made graphs that are replayed in it.
-struct Captures {
+struct GraphCaptures {
     /// By process and serial.
     graphs: BTreeSet<(u32, u32)>,
     functions: GraphFunctions,
 }
 
-impl Captures {
+impl GraphCaptures {
     fn new(graphs: BTreeSet<(u32, u32)>, things: &Trace) -> Self {
         let functions = match graphs.is_empty() {
             true => GraphFunctions::default(),
@@ -336,12 +340,12 @@ impl Captures {
 }
 
 /// Counts the calls of the file up to each of some segments, which are asked for in order.
-struct Numbering<'s> {
+struct CallCounter<'s> {
     segments: std::slice::Iter<'s, Segment>,
     calls: u32,
 }
 
-impl<'s> Numbering<'s> {
+impl<'s> CallCounter<'s> {
     fn new(segments: &'s [Segment]) -> Self {
         Self {
             segments: segments.iter(),
@@ -372,7 +376,7 @@ impl Window {
         (keys + times) as u64 + self.builder.rows_memory()
     }
 
-    fn time(&mut self, row: TaskTimeRow, clocks: &Clocks) {
+    fn time(&mut self, row: TaskTimeRow, clocks: &DeviceClocks) {
         let process = self.builder.process_of(row.process);
         let stream = self.builder.stream_of(row.process, row.stream, 0);
         let device = self.builder.trace().stream(stream).device;

@@ -84,7 +84,7 @@ pub struct FunctionRow {
     pub bytes: Option<u8>,
     /// Position of the argument that says what the task is: a string, or what a [`NameRow`](super::NameRow) names.
     pub label: Option<u8>,
-    /// Positions of further arguments by what they are: `ascend_trace_format::api::Part` by name.
+    /// Positions of further arguments by what they are: `ascend_trace_format::api::ArgPart` by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parts: BTreeMap<String, u8>,
     /// `ascend_trace_format::api::Fact`s by name.

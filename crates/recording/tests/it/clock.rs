@@ -317,7 +317,7 @@ fn durations_and_distances_on_a_device_are_exact_to_two_ticks() {
 }
 
 #[test]
-fn a_clock_that_tells_whole_microseconds_is_noticed() {
+fn a_clock_of_whole_microseconds_is_noticed() {
     let clock = DeviceClock {
         tick: 1_000,
         ..DeviceClock::steady(77, 20.0)
@@ -430,7 +430,7 @@ fn comparisons_that_contradict_all_others_are_left_out_and_counted() {
 
 /// The same device time then has two host times, by such a mapping: bars must be as wide as that.
 #[test]
-fn a_device_that_starts_anew_has_bars_that_say_so() {
+fn a_device_that_restarts_has_wide_error_bars() {
     let mut recording = KnownRecording::new(DeviceClock::steady(1_000 * SECOND, 10.0), 8);
     a_second(&mut recording, SECOND);
     // Its clock counts from the start of its processor.
@@ -468,7 +468,7 @@ fn a_drift_that_nothing_supports_is_not_known() {
 
 /// Two comparisons a millisecond apart leave a rate of 2,000 ppm open, which no clock has.
 #[test]
-fn comparisons_that_tell_nothing_of_the_rate_leave_no_more_open_than_clocks_do() {
+fn comparisons_without_a_rate_leave_the_limits_of_clocks() {
     let mut recording = KnownRecording::new(DeviceClock::steady(SECOND, 30.0), 5);
     recording.anchor(SECOND, 1_000);
     recording.anchor(SECOND + 1_000_000, 1_000);

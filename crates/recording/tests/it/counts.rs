@@ -1,9 +1,9 @@
-//! Counts of a recording equal those of the whole trace, from any source.
+//! FileCounts of a recording equal those of the whole trace, from any source.
 
 use std::collections::BTreeMap;
 
 use ascend_trace_recording::file::{ChunkWriter, Encoder, Writer};
-use ascend_trace_recording::recording::Counts;
+use ascend_trace_recording::recording::FileCounts;
 use ascend_trace_recording::rows::{
     CallRow, CounterRow, EndRow, EventRow, NameRow, ProcessRow, RangeRow, Row, ThreadRow,
 };
@@ -53,7 +53,7 @@ fn replays(trace: &Trace) -> BTreeMap<(ProcessId, u32), u64> {
 fn counts_and_graphs_are_those_of_the_whole_trace() {
     let timeline = Timeline::parse(TIMELINE).unwrap();
     let whole = timeline.trace();
-    let expected = Counts::of(&whole);
+    let expected = FileCounts::of(&whole);
     assert!(expected.nested > 0 && expected.errors > 0 && expected.untimed.len() > 1);
     for every in [1, 3, 1000] {
         let mut recording = indexed(&timeline, every);
@@ -62,16 +62,16 @@ fn counts_and_graphs_are_those_of_the_whole_trace() {
         assert_eq!(graphs.replays, replays(&whole));
         assert_eq!(graphs.replays.values().sum::<u64>(), 3);
         // The others: two captures with their ends, and two nodes.
-        let told = graphs.trace.calls().iter();
+        let reported = graphs.trace.calls().iter();
         assert_eq!(
-            told.map(|call| call.begin).collect::<Vec<_>>(),
+            reported.map(|call| call.begin).collect::<Vec<_>>(),
             [0, 2, 4, 14, 60, 62]
         );
     }
 }
 
 #[test]
-fn graphs_of_an_index_that_does_not_tell_of_them_are_read() {
+fn graphs_are_read_where_the_index_has_none() {
     let timeline = Timeline::parse(TIMELINE).unwrap();
     let mut writer = Writer::create(Vec::new(), &timeline.session, &timeline.tables).unwrap();
     for row in &timeline.rows {
@@ -91,7 +91,7 @@ fn graphs_of_an_index_that_does_not_tell_of_them_are_read() {
 fn a_long_file_counts_as_its_whole_trace_does() {
     let files = files();
     let mut recording = Recording::from_bytes(files.bytes.clone()).unwrap();
-    assert_eq!(recording.counts(), Counts::of(&files.whole));
+    assert_eq!(recording.counts(), FileCounts::of(&files.whole));
     assert!(recording.graph_calls().unwrap().trace.calls().is_empty());
 }
 
@@ -200,7 +200,7 @@ fn windows_know_their_events_and_ranges_however_many_there_are() {
 }
 
 /// A file of one group per batch, and how its counter stands: from the whole file and from its index.
-fn told(batches: &[&[u64]]) -> (u64, u64) {
+fn reported(batches: &[&[u64]]) -> (u64, u64) {
     let (session, tables) = workload::leading();
     let writer = ChunkWriter::create(Vec::new(), &session, &tables).unwrap();
     let mut writer = writer.with_index_every(1);
@@ -235,8 +235,8 @@ const INJECTED: u16 = 1;
 
 /// Several threads of a process report its counters, and their channels are read one after the other.
 #[test]
-fn what_a_thread_told_earlier_and_was_heard_later_does_not_set_a_counter_back() {
-    assert_eq!(told(&[&[5], &[9]]), (9, 9));
-    assert_eq!(told(&[&[7741, 6801]]), (7741, 7741));
-    assert_eq!(told(&[&[6000], &[7741], &[6801]]), (7741, 7741));
+fn a_late_report_of_a_thread_does_not_set_a_counter_back() {
+    assert_eq!(reported(&[&[5], &[9]]), (9, 9));
+    assert_eq!(reported(&[&[7741, 6801]]), (7741, 7741));
+    assert_eq!(reported(&[&[6000], &[7741], &[6801]]), (7741, 7741));
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ascend_trace_recording::file::{self, Lost, OpenError};
+use ascend_trace_recording::file::{self, LostContent, OpenError};
 use ascend_trace_recording::rows::*;
 use ascend_trace_recording::{Recording, Trace};
 use ascend_trace_testkit::bytes::{self, Column, TraceBytes};
@@ -79,7 +79,7 @@ fn a_file_cut_at_any_byte_keeps_every_whole_chunk() {
         let ends = chunks.iter().map(|(at, _)| *at).chain([bytes.len()]);
         let last = ends.filter(|end| *end <= cut).max().unwrap();
         let tail = warnings.iter().find_map(|warning| match warning.lost {
-            Lost::Tail(bytes) => Some((warning.offset as usize, bytes as usize)),
+            LostContent::Tail(bytes) => Some((warning.offset as usize, bytes as usize)),
             _ => None,
         });
         assert_eq!(
@@ -87,7 +87,11 @@ fn a_file_cut_at_any_byte_keeps_every_whole_chunk() {
             (last < cut).then_some((last, cut - last)),
             "cut at {cut}"
         );
-        assert!(warnings.iter().any(|warning| warning.lost == Lost::End));
+        assert!(
+            warnings
+                .iter()
+                .any(|warning| warning.lost == LostContent::End)
+        );
         for (of, part) in in_order(&contents.rows) {
             assert!(whole[&of].starts_with(&part), "cut at {cut}");
         }
@@ -141,14 +145,14 @@ fn a_flipped_bit_costs_the_chunk_it_hits_and_no_other() {
         let hit = chunks.iter().rposition(|(at, _)| *at <= place).unwrap();
         let (at, kind) = chunks[hit];
         let (contents, warnings) = read(&damaged);
-        let told = warnings.iter().any(|warning| {
+        let has_warned = warnings.iter().any(|warning| {
             warning.offset == at as u64
                 && matches!(
                     warning.lost,
-                    Lost::Bytes(_) | Lost::Chunk { .. } | Lost::Tail(_)
+                    LostContent::Bytes(_) | LostContent::Chunk { .. } | LostContent::Tail(_)
                 )
         });
-        assert!(told, "{place} in {kind:?} at {at}: {warnings:?}");
+        assert!(has_warned, "{place} in {kind:?} at {at}: {warnings:?}");
         let mut without = bytes[..at].to_vec();
         without.extend(
             chunks
@@ -182,7 +186,7 @@ fn rubbish_between_chunks_is_passed_over() {
     let skipped: Vec<_> = warnings
         .iter()
         .filter_map(|warning| match warning.lost {
-            Lost::Bytes(bytes) => Some(bytes),
+            LostContent::Bytes(bytes) => Some(bytes),
             _ => None,
         })
         .collect();
@@ -190,7 +194,7 @@ fn rubbish_between_chunks_is_passed_over() {
 }
 
 #[test]
-fn a_zeroed_tail_is_told_of() {
+fn a_zeroed_tail_is_a_warning() {
     let (mut bytes, rows) = small_file();
     let sound = bytes.len();
     bytes.extend([0; 5000]);
@@ -199,12 +203,12 @@ fn a_zeroed_tail_is_told_of() {
     assert_eq!(warnings.len(), 1);
     assert_eq!(
         (warnings[0].offset, &warnings[0].lost),
-        (sound as u64, &Lost::Tail(5000))
+        (sound as u64, &LostContent::Tail(5000))
     );
 }
 
 #[test]
-fn missing_leading_chunks_are_told_of_and_calls_still_read() {
+fn without_its_header_rows_a_file_has_a_warning_and_its_calls() {
     let rows = program(1);
     let (session, tables) = workload::leading();
     let bytes = write(&session, &tables, &rows);
@@ -213,7 +217,7 @@ fn missing_leading_chunks_are_told_of_and_calls_still_read() {
     without.extend(&bytes[third..]);
     let (_, warnings) = read(&without);
     let lost: Vec<_> = warnings.iter().map(|warning| &warning.lost).collect();
-    assert_eq!(lost, [&Lost::Session, &Lost::Tables]);
+    assert_eq!(lost, [&LostContent::Session, &LostContent::Tables]);
     let trace = load(&without).unwrap();
     assert_eq!(trace.function(trace.calls()[0].function).name, "function 0");
 }
@@ -239,9 +243,9 @@ fn lies_about_sizes_are_refused() {
             let file = TraceBytes::new(1).chunk(b"SESS", b"{}").chunk(kind, &lie);
             let (contents, warnings) = read(&file.into_bytes());
             assert_eq!(contents.rows, []);
-            let told = |lost: &Lost| matches!(lost, Lost::Rows { read: 0, .. });
+            let has_warned = |lost: &LostContent| matches!(lost, LostContent::Rows { read: 0, .. });
             assert!(
-                warnings.iter().any(|warning| told(&warning.lost)),
+                warnings.iter().any(|warning| has_warned(&warning.lost)),
                 "{kind:?} {lie:?}"
             );
         }
@@ -259,7 +263,7 @@ fn rows_before_the_one_that_makes_no_sense_are_kept() {
     let (contents, warnings) = read(&file.into_bytes());
     assert_eq!(contents.rows.len(), 1);
     let kind = "CNTR".to_owned();
-    assert_eq!(warnings[0].lost, Lost::Rows { kind, read: 1 });
+    assert_eq!(warnings[0].lost, LostContent::Rows { kind, read: 1 });
 }
 
 proptest! {

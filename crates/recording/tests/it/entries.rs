@@ -56,11 +56,11 @@ fn file(steps: u32, late: usize, index: u64) -> Vec<u8> {
 }
 
 /// Parts by an identity of their task that holds in any window: its stream and sequence.
-type Told = BTreeMap<(u32, u32), Vec<(i64, i64)>>;
+type PartsByTask = BTreeMap<(u32, u32), Vec<(i64, i64)>>;
 
-fn told(trace: &Trace) -> Told {
+fn parts_by_task(trace: &Trace) -> PartsByTask {
     let tasks = (0..trace.tasks().len() as u32).map(TaskId);
-    let told = tasks.filter_map(|id| {
+    let parts_by_task = tasks.filter_map(|id| {
         let task = trace.task(id);
         let time = task.time?;
         let parts = trace.parts(id);
@@ -70,7 +70,7 @@ fn told(trace: &Trace) -> Told {
             .map(|part| (part.begin - time.begin, part.end - part.begin));
         Some(((task.stream.0, task.sequence), spans.collect()))
     });
-    told.collect()
+    parts_by_task.collect()
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn windows_have_the_entries_of_their_tasks_and_no_others() {
             assert_eq!(warnings, []);
             from_rows(contents.session, contents.tables, contents.rows)
         };
-        let expected = told(&whole);
+        let expected = parts_by_task(&whole);
         assert!(expected.values().all(|parts| parts.len() == 2));
         let mut recording = Recording::from_bytes(bytes).unwrap();
         assert_eq!(recording.things().entries(0).len(), 0, "none are kept");
@@ -93,7 +93,7 @@ fn windows_have_the_entries_of_their_tasks_and_no_others() {
             let window = recording
                 .window((at(part), at(part + 1)), u64::MAX)
                 .unwrap();
-            let own = told(&window);
+            let own = parts_by_task(&window);
             assert!(own.len() < expected.len());
             for (key, parts) in &own {
                 assert_eq!(parts.len(), expected[key].len());

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use ascend_trace_recording::recording::{Answer, Towards};
+use ascend_trace_recording::recording::{SearchDirection, SearchResult};
 use ascend_trace_recording::{FunctionId, Recording, TimeRange, Trace};
 
 use crate::windows::{chunks, files, open};
@@ -19,7 +19,7 @@ fn begins(trace: &Trace, wanted: FunctionId, range: TimeRange) -> Vec<i64> {
     begins
 }
 
-fn next(recording: &mut Recording, name: &str, from: i64, towards: Towards) -> Option<i64> {
+fn next(recording: &mut Recording, name: &str, from: i64, towards: SearchDirection) -> Option<i64> {
     let wanted = function(recording.things(), name);
     let answer = recording.find(
         from,
@@ -29,8 +29,8 @@ fn next(recording: &mut Recording, name: &str, from: i64, towards: Towards) -> O
         |trace, range| {
             let found = begins(trace, wanted, range);
             match towards {
-                Towards::Later => found.first().copied(),
-                Towards::Earlier => found.last().copied(),
+                SearchDirection::Later => found.first().copied(),
+                SearchDirection::Earlier => found.last().copied(),
             }
         },
     );
@@ -49,13 +49,23 @@ fn the_next_and_the_last_call_are_those_of_the_whole_trace() {
         let later = all.iter().find(|it| **it >= from).copied();
         let earlier = all.iter().rfind(|it| **it <= from).copied();
         let mut found = |towards| next(&mut recording, "aclrtMalloc", from, towards);
-        assert_eq!(found(Towards::Later), later);
-        assert_eq!(found(Towards::Earlier), earlier);
+        assert_eq!(found(SearchDirection::Later), later);
+        assert_eq!(found(SearchDirection::Earlier), earlier);
     }
     // From each match on to the one after it, and back.
     for two in all.windows(2).step_by(197) {
-        let later = next(&mut recording, "aclrtMalloc", two[0] + 1, Towards::Later);
-        let earlier = next(&mut recording, "aclrtMalloc", two[1] - 1, Towards::Earlier);
+        let later = next(
+            &mut recording,
+            "aclrtMalloc",
+            two[0] + 1,
+            SearchDirection::Later,
+        );
+        let earlier = next(
+            &mut recording,
+            "aclrtMalloc",
+            two[1] - 1,
+            SearchDirection::Earlier,
+        );
         assert_eq!((later, earlier), (Some(two[1]), Some(two[0])));
     }
 }
@@ -64,10 +74,10 @@ fn the_next_and_the_last_call_are_those_of_the_whole_trace() {
 fn every_task_begins_in_the_range_of_exactly_one_part() {
     let files = files();
     let mut recording = open(&files.path);
-    for towards in [Towards::Later, Towards::Earlier] {
+    for towards in [SearchDirection::Later, SearchDirection::Earlier] {
         let from = match towards {
-            Towards::Later => i64::MIN,
-            Towards::Earlier => i64::MAX,
+            SearchDirection::Later => i64::MIN,
+            SearchDirection::Earlier => i64::MAX,
         };
         let mut seen = HashSet::new();
         let mut ranges = Vec::new();
@@ -87,7 +97,7 @@ fn every_task_begins_in_the_range_of_exactly_one_part() {
                 None::<()>
             },
         );
-        assert_eq!(answer.unwrap(), Answer::Nothing);
+        assert_eq!(answer.unwrap(), SearchResult::Nothing);
         assert_eq!(seen.len(), files.whole.tasks().len());
         ranges.sort_unstable();
         assert!(ranges.len() > 5);
@@ -100,13 +110,13 @@ fn every_task_begins_in_the_range_of_exactly_one_part() {
 }
 
 #[test]
-fn a_search_stops_when_it_is_told_to() {
+fn a_search_stops_on_request() {
     let mut recording = open(&files().path);
     let mut reached = Vec::new();
     let mut looked = 0;
     let answer = recording.find(
         i64::MIN,
-        Towards::Later,
+        SearchDirection::Later,
         |_| true,
         |moment| {
             reached.push(moment);
@@ -117,13 +127,13 @@ fn a_search_stops_when_it_is_told_to() {
             None::<()>
         },
     );
-    assert_eq!(answer.unwrap(), Answer::Stopped);
+    assert_eq!(answer.unwrap(), SearchResult::Stopped);
     assert_eq!((looked, reached.len()), (3, 4));
     assert!(reached.is_sorted());
 }
 
 #[test]
-fn what_no_call_can_match_is_not_read() {
+fn parts_without_a_match_are_not_read() {
     let mut bytes = files().bytes.clone();
     for (_, end, kind) in chunks(&files().bytes) {
         if kind == *b"CALL" {
@@ -132,10 +142,10 @@ fn what_no_call_can_match_is_not_read() {
     }
     let mut recording = Recording::from_bytes(bytes).unwrap();
     let look = |_: &Trace, _| None::<()>;
-    let none = recording.find(i64::MIN, Towards::Later, |_| false, |_| true, look);
-    assert_eq!(none.unwrap(), Answer::Nothing);
+    let none = recording.find(i64::MIN, SearchDirection::Later, |_| false, |_| true, look);
+    assert_eq!(none.unwrap(), SearchResult::Nothing);
     assert_eq!(recording.warnings(), []);
-    let any = recording.find(i64::MIN, Towards::Later, |_| true, |_| true, look);
-    assert_eq!(any.unwrap(), Answer::Nothing);
+    let any = recording.find(i64::MIN, SearchDirection::Later, |_| true, |_| true, look);
+    assert_eq!(any.unwrap(), SearchResult::Nothing);
     assert!(!recording.warnings().is_empty());
 }

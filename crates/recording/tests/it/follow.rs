@@ -20,7 +20,7 @@ fn open(path: &Path) -> Recording {
 }
 
 #[test]
-fn a_growing_file_gives_what_the_finished_one_gives() {
+fn a_growing_file_gives_the_results_of_the_finished_one() {
     let bytes = file(400);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("growing.atrace");

@@ -1,6 +1,6 @@
 //! The reader understands files that were written by hand from `docs/FORMAT.md`.
 
-use ascend_trace_recording::file::{self, Contents, Lost, OpenError, Warning};
+use ascend_trace_recording::file::{self, FileContents, LostContent, OpenError, Warning};
 use ascend_trace_recording::rows::*;
 use ascend_trace_testkit::bytes::{Column, TraceBytes};
 
@@ -24,7 +24,7 @@ fn numbers(values: &[u64]) -> Column {
     Column::numbers(values)
 }
 
-fn read(bytes: Vec<u8>) -> (Contents, Vec<Warning>) {
+fn read(bytes: Vec<u8>) -> (FileContents, Vec<Warning>) {
     file::read(bytes.as_slice()).unwrap()
 }
 
@@ -35,7 +35,7 @@ fn rows(kind: &[u8; 4], count: u32, columns: &[Column]) -> Vec<Row> {
     let (contents, warnings) = read(file.into_bytes());
     let unexpected: Vec<_> = warnings
         .iter()
-        .filter(|warning| warning.lost != Lost::End)
+        .filter(|warning| warning.lost != LostContent::End)
         .collect();
     assert!(unexpected.is_empty(), "{unexpected:?}");
     contents.rows
@@ -59,7 +59,7 @@ fn leading_chunks() {
             .iter()
             .map(|warning| &warning.lost)
             .collect::<Vec<_>>(),
-        [&Lost::End]
+        [&LostContent::End]
     );
 }
 

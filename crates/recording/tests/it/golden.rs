@@ -338,7 +338,7 @@ fn further_tables() -> TablesRow {
 }
 
 /// A call of that function, and the tool's counters and overhead.
-fn told_later() -> Vec<Row> {
+fn appended_rows() -> Vec<Row> {
     vec![
         Row::Call(CallRow {
             thread: 4,
@@ -378,7 +378,7 @@ fn check(version: u32) {
     let mut expected = things();
     expected.extend(happenings());
     expected.extend(named());
-    expected.extend(told_later());
+    expected.extend(appended_rows());
     expected.push(Row::End(end()));
     assert_eq!(by_kind(&contents.rows), by_kind(&expected));
 
@@ -399,7 +399,7 @@ fn check(version: u32) {
 }
 
 #[test]
-fn a_file_of_version_1_reads_as_what_was_written() {
+fn a_file_of_version_1_reads_as_written() {
     check(1);
     let bytes = fs::read(path(1)).unwrap();
     let kinds: Vec<_> = chunks(&bytes).into_iter().map(|chunk| chunk.2).collect();
@@ -419,7 +419,7 @@ fn make_the_golden_file() {
         writer.flush().unwrap();
     }
     writer.push_tables(further_tables());
-    let rows = told_later();
+    let rows = appended_rows();
     rows.iter().for_each(|row| writer.push(row).unwrap());
     let bytes = writer.finish(end()).unwrap();
     let mut file = File::create_new(path(FILE_VERSION)).unwrap();

@@ -181,7 +181,7 @@ fn an_untimed_task_says_why_and_a_task_without_news_is_lost_at_the_end() {
 }
 
 #[test]
-fn a_task_without_a_stream_has_a_lane_all_the_same() {
+fn a_task_without_a_stream_still_has_a_lane() {
     let row = Row::Call(CallRow {
         task: Some(TaskRow {
             sequence: 0,

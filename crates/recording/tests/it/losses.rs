@@ -58,7 +58,7 @@ fn is_ordered(trace: &Trace) -> bool {
 }
 
 #[test]
-fn losses_are_told_by_thread_and_time_whole_or_by_index() {
+fn losses_have_a_thread_and_a_time_whole_or_by_index() {
     let bytes = bytes();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("losses.atrace");

@@ -152,7 +152,7 @@ fn write_late(path: &Path, by_stream: bool) {
 }
 
 #[test]
-fn a_recording_whose_times_all_come_at_its_end_takes_no_more_memory() {
+fn a_recording_with_all_times_at_its_end_takes_no_more_memory() {
     let folder = tempfile::tempdir().unwrap();
     for by_stream in [false, true] {
         let path = folder.path().join(format!("late{THROUGH}"));

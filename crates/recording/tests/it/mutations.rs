@@ -296,11 +296,11 @@ fn the_file_that_is_damaged_has_every_kind_of_chunk() {
         .map(|(_, _, kind)| String::from_utf8_lossy(kind).into_owned())
         .collect();
     let document = include_str!("../../../../docs/FORMAT.md");
-    let told = document.lines().filter_map(|line| {
+    let documented = document.lines().filter_map(|line| {
         let kind = line.strip_prefix("### `")?.split('`').next()?;
         (kind.len() == 4).then(|| kind.to_owned())
     });
-    assert_eq!(kinds, told.collect());
+    assert_eq!(kinds, documented.collect());
 }
 
 #[test]

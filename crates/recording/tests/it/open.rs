@@ -73,7 +73,7 @@ fn returned(call: &CallRow) -> Row {
 }
 
 #[test]
-fn a_call_is_told_of_while_it_lasts_and_is_like_any_other_when_it_has_returned() {
+fn a_call_is_open_while_it_lasts_and_like_any_other_after_its_return() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("open.atrace");
     let mut recorder = Recorder::create(&path);
@@ -229,7 +229,7 @@ fn long_files_with_an_index_are_no_exception() {
 }
 
 #[test]
-fn files_that_were_written_anew_have_nothing_of_it() {
+fn repacked_files_have_no_leftover() {
     let (session, tables) = workload::leading();
     let mut encoder = Encoder::new();
     let mut writer = ChunkWriter::create(Vec::new(), &session, &tables).unwrap();

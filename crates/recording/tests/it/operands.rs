@@ -125,7 +125,7 @@ fn shapes(trace: &Trace, at: i64) -> Option<String> {
 }
 
 #[test]
-fn a_handle_stands_for_the_tensor_it_stood_for_when_the_operator_was_planned() {
+fn a_handle_means_the_tensor_at_the_time_of_planning() {
     let trace = load([
         create(0, 0xa, 0, "[4, 2]"),
         create(10, 0xb, 1, "[8]"),
@@ -160,7 +160,7 @@ fn rows_of_threads_that_come_late_change_nothing() {
 }
 
 #[test]
-fn what_is_not_known_is_not_told() {
+fn an_unknown_operand_has_no_name() {
     let trace = load([
         create(0, 0, 0, "[7]"),
         create(10, 0xa, 0, "[1]"),

@@ -71,7 +71,7 @@ fn a_file_that_is_damaged_or_has_no_end_is_left_alone() {
 }
 
 #[test]
-fn an_output_that_fails_is_told_of() {
+fn an_output_that_fails_is_an_error() {
     let mut room = [0; 1000];
     assert!(repack(in_small_chunks().as_slice(), &mut room[..]).is_err());
 }

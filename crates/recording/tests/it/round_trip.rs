@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ascend_trace_recording::file::{self, Contents, Warning, Writer};
+use ascend_trace_recording::file::{self, FileContents, Warning, Writer};
 use ascend_trace_recording::rows::*;
 use ascend_trace_testkit::workload::{self, Workload};
 use proptest::collection::vec;
@@ -33,7 +33,7 @@ pub(crate) fn program(steps: u32) -> Vec<Row> {
     rows
 }
 
-pub(crate) fn read(bytes: &[u8]) -> (Contents, Vec<Warning>) {
+pub(crate) fn read(bytes: &[u8]) -> (FileContents, Vec<Warning>) {
     file::read(bytes).unwrap()
 }
 

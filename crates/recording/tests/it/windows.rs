@@ -95,9 +95,9 @@ fn without(bytes: &[u8], unwanted: &[&[u8; 4]]) -> Vec<u8> {
 
 /// Properties of a call that do not depend on its trace: its function and arguments, and the time of
 /// its task with its error.
-type Told = ((i64, i64, u32, u32), Vec<u64>, Option<(i64, i64, i64)>);
+type CallProperties = ((i64, i64, u32, u32), Vec<u64>, Option<(i64, i64, i64)>);
 
-fn told(trace: &Trace, call: &Call) -> Told {
+fn properties(trace: &Trace, call: &Call) -> CallProperties {
     let time = call.task.and_then(|task| trace.task(task).time);
     (
         (call.begin, call.end, call.thread.0, call.function.0),
@@ -107,13 +107,13 @@ fn told(trace: &Trace, call: &Call) -> Told {
 }
 
 /// Whether a call, or the task that it launched, has a part in a range.
-fn belongs(told: &Told, range: (i64, i64)) -> bool {
+fn belongs(properties: &CallProperties, range: (i64, i64)) -> bool {
     let overlaps = |begin, end| begin <= range.1 && end >= range.0;
-    let ((begin, end, ..), _, time) = told;
+    let ((begin, end, ..), _, time) = properties;
     overlaps(*begin, *end) || time.is_some_and(|(begin, end, _)| overlaps(begin, end))
 }
 
-fn sorted(mut all: Vec<Told>) -> Vec<Told> {
+fn sorted(mut all: Vec<CallProperties>) -> Vec<CallProperties> {
     all.sort();
     all
 }
@@ -124,12 +124,15 @@ fn sorted(mut all: Vec<Told>) -> Vec<Told> {
 fn same_in(range: (i64, i64), window: &Trace, whole: &Trace) {
     let inner = (range.0 + 20_000, range.1 - 20_000);
     let of = |trace: &Trace| {
-        let all = trace.calls().iter().map(|call| told(trace, call));
-        sorted(all.filter(|told| belongs(told, inner)).collect())
+        let all = trace.calls().iter().map(|call| properties(trace, call));
+        sorted(
+            all.filter(|properties| belongs(properties, inner))
+                .collect(),
+        )
     };
     // At the very edges a task may be in by one mapping and out by the other.
-    let window_calls: Vec<Told> = {
-        let all = window.calls().iter().map(|call| told(window, call));
+    let window_calls: Vec<CallProperties> = {
+        let all = window.calls().iter().map(|call| properties(window, call));
         sorted(all.collect())
     };
     let whole = of(whole);
@@ -152,9 +155,9 @@ fn same_in(range: (i64, i64), window: &Trace, whole: &Trace) {
 }
 
 /// Busy time and slices by lane.
-type Sums = BTreeMap<(u32, u32), (u64, u64)>;
+type LaneSums = BTreeMap<(u32, u32), (u64, u64)>;
 
-fn summed(summary: &Summary, range: (i64, i64)) -> (Sums, Sums) {
+fn summed(summary: &Summary, range: (i64, i64)) -> (LaneSums, LaneSums) {
     let streams = summary.streams().map(|(id, lane)| {
         let sums = lane.sums(range.0, range.1);
         ((id.0, 0), (sums.count, sums.all()))
@@ -167,7 +170,7 @@ fn summed(summary: &Summary, range: (i64, i64)) -> (Sums, Sums) {
 }
 
 #[test]
-fn the_index_tells_what_the_rows_tell() {
+fn the_index_has_the_sums_of_the_rows() {
     let files = files();
     let mut recording = open(&files.path);
     let whole = &files.whole;
@@ -217,7 +220,7 @@ fn the_index_tells_what_the_rows_tell() {
 }
 
 #[test]
-fn a_window_holds_what_has_a_part_in_its_range() {
+fn a_window_holds_all_calls_and_tasks_with_a_part_in_its_range() {
     let files = files();
     let mut recording = open(&files.path);
     let TimeRange { begin, end } = recording.span().unwrap();
@@ -271,7 +274,7 @@ fn summaries_lose_no_slice_at_any_resolution() {
 }
 
 #[test]
-fn a_part_of_a_summary_tells_that_part() {
+fn a_part_of_a_summary_has_the_sums_of_that_part() {
     let files = files();
     let mut recording = open(&files.path);
     let TimeRange { begin, end } = recording.span().unwrap();
@@ -339,7 +342,7 @@ fn tells_the_same(bytes: &[u8], name: &str) {
 }
 
 #[test]
-fn opening_reads_no_calls_and_damage_is_told_of_where_it_is_looked_at() {
+fn opening_reads_no_calls_and_damage_is_a_warning_of_the_window() {
     let files = files();
     let mut bytes = files.bytes.clone();
     for (_, end, kind) in chunks(&files.bytes) {
@@ -369,13 +372,13 @@ fn opening_reads_no_calls_and_damage_is_told_of_where_it_is_looked_at() {
 }
 
 #[test]
-fn a_file_without_an_index_tells_the_same() {
+fn a_file_without_an_index_has_the_same_results() {
     let bare = without(&files().bytes, &[b"SUMM", b"INDX", b"ROOT"]);
     tells_the_same(&bare, "bare.atrace");
 }
 
 #[test]
-fn a_file_that_lost_an_index_or_its_list_tells_the_same() {
+fn a_file_that_lost_an_index_or_its_list_has_the_same_results() {
     let bytes = &files().bytes;
     let rootless = without(bytes, &[b"ROOT"]);
     tells_the_same(&rootless, "rootless.atrace");

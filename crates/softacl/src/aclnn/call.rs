@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::data_type::{DataType, Value};
-use super::elementwise::{self, Map};
-use super::executor::{Argument, Cost, Executor, Role, Step, WORKSPACE_ALIGN};
+use super::data_type::{DataType, ScalarValue};
+use super::elementwise::{self, ElementMap};
+use super::executor::{Argument, ArgumentRole, Cost, Executor, OperatorStep, WORKSPACE_ALIGN};
 use super::object;
-use super::operand::{Base, Frame, Operand};
+use super::operand::{ExecutionFrame, Operand, OperandBase};
 use super::status::{refuse, require};
 use super::view::{View, broadcast_shape};
 use crate::code::Outcome;
@@ -15,28 +15,28 @@ use crate::code::Outcome;
 pub(crate) struct Call {
     arguments: Vec<Argument>,
     workspace: u64,
-    steps: Vec<Step>,
+    steps: Vec<OperatorStep>,
 }
 
 impl Call {
     pub(crate) fn input(&mut self, tensor: usize) -> Outcome<Operand> {
-        self.argument(tensor, Role::Input)
+        self.argument(tensor, ArgumentRole::Input)
     }
 
     pub(crate) fn output(&mut self, tensor: usize) -> Outcome<Operand> {
-        self.written(tensor, Role::Output)
+        self.written(tensor, ArgumentRole::Output)
     }
 
     /// A tensor that is read and written.
     pub(crate) fn in_place(&mut self, tensor: usize) -> Outcome<Operand> {
-        self.written(tensor, Role::InPlace)
+        self.written(tensor, ArgumentRole::InPlace)
     }
 
-    pub(crate) fn scalar(&self, scalar: usize) -> Outcome<Value> {
+    pub(crate) fn scalar(&self, scalar: usize) -> Outcome<ScalarValue> {
         object::scalar(scalar)
     }
 
-    fn written(&mut self, tensor: usize, role: Role) -> Outcome<Operand> {
+    fn written(&mut self, tensor: usize, role: ArgumentRole) -> Outcome<Operand> {
         let operand = self.argument(tensor, role)?;
         require(
             !operand.view.overlaps_itself(),
@@ -45,10 +45,10 @@ impl Call {
         Ok(operand)
     }
 
-    fn argument(&mut self, handle: usize, role: Role) -> Outcome<Operand> {
+    fn argument(&mut self, handle: usize, role: ArgumentRole) -> Outcome<Operand> {
         let tensor = object::tensor(handle)?;
         let operand = Operand {
-            base: Base::Tensor(self.arguments.len()),
+            base: OperandBase::Tensor(self.arguments.len()),
             view: tensor.layout().view()?,
         };
         self.arguments.push(Argument {
@@ -64,7 +64,7 @@ impl Call {
         let view = View::contiguous(kind, self.workspace as usize, shape);
         self.workspace += view.bytes().next_multiple_of(WORKSPACE_ALIGN);
         Operand {
-            base: Base::Workspace,
+            base: OperandBase::Workspace,
             view,
         }
     }
@@ -82,7 +82,7 @@ impl Call {
         if parts.is_empty() {
             return;
         }
-        let add = |sum: Cost, step: &Step| Cost {
+        let add = |sum: Cost, step: &OperatorStep| Cost {
             bytes: sum.bytes.saturating_add(step.cost.bytes),
             operations: sum.operations.saturating_add(step.cost.operations),
         };
@@ -97,8 +97,12 @@ impl Call {
     }
 
     /// Adds a task.
-    pub(crate) fn step(&mut self, cost: Cost, effect: impl Fn(&Frame) + Send + Sync + 'static) {
-        self.steps.push(Step {
+    pub(crate) fn step(
+        &mut self,
+        cost: Cost,
+        effect: impl Fn(&ExecutionFrame) + Send + Sync + 'static,
+    ) {
+        self.steps.push(OperatorStep {
             cost,
             effect: Arc::new(effect),
         });
@@ -108,7 +112,7 @@ impl Call {
     /// place, in the type `kind`. The inputs broadcast to the shape of `out`, exactly.
     pub(crate) fn map<const N: usize>(
         &mut self,
-        map: impl Map<N>,
+        map: impl ElementMap<N>,
         kind: DataType,
         inputs: [&Operand; N],
         out: &Operand,
@@ -131,7 +135,7 @@ impl Call {
     /// As `map`, but the inputs need not determine the shape, and fractions may become integers.
     pub(crate) fn convert<const N: usize>(
         &mut self,
-        map: impl Map<N>,
+        map: impl ElementMap<N>,
         kind: DataType,
         inputs: [&Operand; N],
         out: &Operand,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::arrays;
 use super::call::Call;
-use super::data_type::{DataType, Value};
+use super::data_type::{DataType, ScalarValue};
 use super::dense::{count, load, store};
 use super::executor::Cost;
 use super::formula::{self, Formula};
@@ -18,19 +18,19 @@ use crate::code::Outcome;
 
 /// A number that the host gave, in both kinds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given {
+pub(crate) struct HostNumber {
     pub(crate) float: f64,
     pub(crate) integer: i64,
     /// It has a fraction, or could have one.
     pub(crate) is_float: bool,
 }
 
-impl From<Value> for Given {
-    fn from(value: Value) -> Self {
+impl From<ScalarValue> for HostNumber {
+    fn from(value: ScalarValue) -> Self {
         Self {
             float: f64::of(value),
             integer: i64::of(value),
-            is_float: matches!(value, Value::Float(_)),
+            is_float: matches!(value, ScalarValue::Float(_)),
         }
     }
 }
@@ -100,16 +100,16 @@ impl Call {
     }
 
     /// A scalar as the type of the computation has it: that of the tensors, in 32 bits if that is a smaller one.
-    pub(crate) fn given(&self, scalar: usize, with: &[&Operand]) -> Outcome<Given> {
+    pub(crate) fn given(&self, scalar: usize, with: &[&Operand]) -> Outcome<HostNumber> {
         let value = self.scalar(scalar)?;
         let kind = common(with).promote_with(value);
-        let is_float = Given::from(value).is_float;
-        let given = Given::from(kind.wide().round_value(value));
-        Ok(Given { is_float, ..given })
+        let is_float = HostNumber::from(value).is_float;
+        let given = HostNumber::from(kind.wide().round_value(value));
+        Ok(HostNumber { is_float, ..given })
     }
 
     /// As `given`, of a scalar that may be missing.
-    pub(crate) fn maybe(&self, scalar: usize, with: &[&Operand]) -> Outcome<Option<Given>> {
+    pub(crate) fn maybe(&self, scalar: usize, with: &[&Operand]) -> Outcome<Option<HostNumber>> {
         match scalar {
             0 => Ok(None),
             scalar => self.given(scalar, with).map(Some),
@@ -117,12 +117,12 @@ impl Call {
     }
 
     /// As `given`, rounded to the tensors' own type: what elements are compared with.
-    pub(crate) fn compared(&self, scalar: usize, with: &[&Operand]) -> Outcome<Given> {
+    pub(crate) fn compared(&self, scalar: usize, with: &[&Operand]) -> Outcome<HostNumber> {
         let value = self.scalar(scalar)?;
-        let is_float = Given::from(value).is_float;
+        let is_float = HostNumber::from(value).is_float;
         let kind = common(with).promote_with(value);
-        let given = Given::from(kind.round_value(value));
-        Ok(Given { is_float, ..given })
+        let given = HostNumber::from(kind.round_value(value));
+        Ok(HostNumber { is_float, ..given })
     }
 
     /// Adds the task that computes each element of `out` of those at the same place; inputs broadcast.

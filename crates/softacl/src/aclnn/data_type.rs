@@ -20,7 +20,7 @@ pub(crate) enum DataType {
 
 /// A number given by the host, in the widest type of its kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum ScalarValue {
     Float(f64),
     Integer(i64),
 }
@@ -105,10 +105,10 @@ impl DataType {
 
     /// The type that a tensor and a scalar are converted to: the tensor's, unless a fraction would
     /// be lost.
-    pub(crate) const fn promote_with(self, scalar: Value) -> Self {
+    pub(crate) const fn promote_with(self, scalar: ScalarValue) -> Self {
         match scalar {
-            Value::Float(_) if !self.is_float() => Self::F32,
-            Value::Integer(_) if matches!(self, Self::Bool) => Self::I64,
+            ScalarValue::Float(_) if !self.is_float() => Self::F32,
+            ScalarValue::Integer(_) if matches!(self, Self::Bool) => Self::I64,
             _ => self,
         }
     }
@@ -160,18 +160,22 @@ impl DataType {
     }
 
     /// The scalar as this type has it.
-    pub(crate) fn round_value(self, value: Value) -> Value {
+    pub(crate) fn round_value(self, value: ScalarValue) -> ScalarValue {
         match (self, value) {
-            (Self::I32, value) => Value::Integer(i64::from(i32::of(value))),
-            (Self::I64, value) => Value::Integer(i64::of(value)),
-            (Self::Bool, Value::Float(value)) => Value::Integer((value != 0.0).into()),
+            (Self::I32, value) => ScalarValue::Integer(i64::from(i32::of(value))),
+            (Self::I64, value) => ScalarValue::Integer(i64::of(value)),
+            (Self::Bool, ScalarValue::Float(value)) => ScalarValue::Integer((value != 0.0).into()),
             (Self::Bool | Self::U8 | Self::I8 | Self::I16, value) => {
-                Value::Integer(self.wrapped(i64::of(value)))
+                ScalarValue::Integer(self.wrapped(i64::of(value)))
             }
-            (Self::F32, value) => Value::Float(f64::from(f32::of(value))),
-            (Self::F64, value) => Value::Float(f64::of(value)),
-            (_, Value::Float(value)) => Value::Float(f64::from(self.half(value.narrow()))),
-            (_, Value::Integer(value)) => Value::Float(f64::from(self.half(value.narrow()))),
+            (Self::F32, value) => ScalarValue::Float(f64::from(f32::of(value))),
+            (Self::F64, value) => ScalarValue::Float(f64::of(value)),
+            (_, ScalarValue::Float(value)) => {
+                ScalarValue::Float(f64::from(self.half(value.narrow())))
+            }
+            (_, ScalarValue::Integer(value)) => {
+                ScalarValue::Float(f64::from(self.half(value.narrow())))
+            }
         }
     }
 }
@@ -185,7 +189,7 @@ fn each<C: Copy>(values: &mut [C], convert: impl Fn(C) -> C) {
 #[cfg(test)]
 mod tests {
     use super::DataType::{self, Bf16, Bool, F16, F32, F64, I8, I16, I32, I64, U8};
-    use super::Value::{Float, Integer};
+    use super::ScalarValue::{Float, Integer};
 
     const ALL: [DataType; 6] = [F32, F16, F64, Bf16, I32, I64];
 

@@ -2,20 +2,20 @@
 
 use super::data_type::DataType;
 use super::number::{Number, read, write};
-use super::view::{Run, View, runs};
+use super::view::{ElementRun, View, runs};
 
 /// Elements are converted and computed in portions of this many.
 const PORTION: usize = 256;
 
 /// What happens to elements that were converted to the type of the computation.
-pub(crate) trait Map<const N: usize>: Send + Sync + 'static {
+pub(crate) trait ElementMap<const N: usize>: Send + Sync + 'static {
     fn map<C: Number>(&self, inputs: [&[C]; N], out: &mut [C]);
 }
 
 /// Computes all elements of `out`; the inputs have its shape. All is as if every input had been read
 /// before anything was written.
 pub(crate) fn run<const N: usize>(
-    map: &impl Map<N>,
+    map: &impl ElementMap<N>,
     kind: DataType,
     inputs: [View; N],
     out: &View,
@@ -31,7 +31,7 @@ pub(crate) fn run<const N: usize>(
 
 /// Computes a portion of elements. Not a type parameter of the loops around it, so that these exist
 /// only once.
-pub(super) type Step<'a, C, const N: usize> = dyn Fn([&[C]; N], &mut [C]) + 'a;
+pub(super) type OperatorStep<'a, C, const N: usize> = dyn Fn([&[C]; N], &mut [C]) + 'a;
 
 /// Copies the inputs that writing to `out` would change before they were read.
 pub(crate) fn undisturbed<const N: usize>(
@@ -51,14 +51,14 @@ pub(crate) fn undisturbed<const N: usize>(
 }
 
 pub(super) fn run_in<C: Number, const N: usize>(
-    map: &Step<'_, C, N>,
+    map: &OperatorStep<'_, C, N>,
     kind: DataType,
     inputs: &[View; N],
     out: &View,
 ) {
     let mut buffers = [[C::default(); PORTION]; N];
     let mut results = [C::default(); PORTION];
-    let mut portion = |sources: &[Run], to: Run, first: usize, count: usize| {
+    let mut portion = |sources: &[ElementRun], to: ElementRun, first: usize, count: usize| {
         for ((buffer, source), input) in buffers.iter_mut().zip(sources).zip(inputs) {
             let buffer = &mut buffer[..count];
             read(input.kind, source.at(first), source.stride, buffer);

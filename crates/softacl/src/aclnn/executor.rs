@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::call::Call;
-use super::object::{self, Object, Sort};
-use super::operand::{Frame, Operand};
+use super::object::{self, Object, ObjectKind};
+use super::operand::{ExecutionFrame, Operand};
 use super::status::{INNER_NULL_POINTER, RUNTIME, null, refuse, require};
 use super::tensor::Tensor;
 use crate::code::{Code, Fault, Outcome, fault};
 use crate::engine::task::Operator;
 use crate::ffi::{Out, complain};
 use crate::memory::transfer::transfer_ns;
-use crate::memory::{Place, check_range, place_of};
+use crate::memory::{MemoryKind, check_range, place_of};
 use crate::stream::{access, launch};
 use crate::{boundary, errors, process};
 
@@ -24,30 +24,30 @@ pub(crate) struct Executor {
     is_repeatable: AtomicBool,
     pub(super) arguments: Vec<Argument>,
     pub(super) workspace: u64,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<OperatorStep>,
 }
 
 /// A tensor of an operator. Its layout is that of the first phase, its address that of the second.
 pub(super) struct Argument {
     pub(super) tensor: Arc<Tensor>,
     pub(super) operand: Operand,
-    pub(super) role: Role,
+    pub(super) role: ArgumentRole,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ArgumentRole {
     Input,
     Output,
     InPlace,
 }
 
 /// One task of an operator.
-pub(super) struct Step {
+pub(super) struct OperatorStep {
     pub(super) cost: Cost,
     pub(super) effect: Arc<Effect>,
 }
 
-type Effect = dyn Fn(&Frame) + Send + Sync;
+type Effect = dyn Fn(&ExecutionFrame) + Send + Sync;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cost {
@@ -156,7 +156,7 @@ fn taken(operator: &'static str, handle: usize) -> Outcome<Arc<Executor>> {
         return refuse("the executor belongs to another operator");
     }
     if !executor.is_repeatable.load(Ordering::Acquire) {
-        object::destroy(handle, Sort::Executor)?;
+        object::destroy(handle, ObjectKind::Executor)?;
     }
     Ok(executor)
 }
@@ -173,7 +173,7 @@ impl Executor {
         operator: &'static str,
         arguments: Vec<Argument>,
         workspace: u64,
-        steps: Vec<Step>,
+        steps: Vec<OperatorStep>,
     ) -> Self {
         Self {
             operator,
@@ -198,7 +198,7 @@ impl Executor {
     }
 
     /// Where everything lies now.
-    fn frame(&self, workspace: usize) -> Outcome<Frame> {
+    fn frame(&self, workspace: usize) -> Outcome<ExecutionFrame> {
         let mut tensors = Vec::with_capacity(self.arguments.len());
         for argument in &self.arguments {
             let data = argument.tensor.data();
@@ -213,7 +213,7 @@ impl Executor {
             }
             tensors.push(data);
         }
-        Ok(Frame {
+        Ok(ExecutionFrame {
             tensors,
             workspace,
             #[cfg(feature = "operators")]
@@ -221,7 +221,7 @@ impl Executor {
         })
     }
 
-    fn submit(&self, frame: &Arc<Frame>, stream: usize) -> Outcome {
+    fn submit(&self, frame: &Arc<ExecutionFrame>, stream: usize) -> Outcome {
         if self.steps.is_empty() {
             // Empty tensors need no work, but a wrong stream is still an error.
             return access::of_context(stream).map(drop);
@@ -238,7 +238,7 @@ impl Executor {
     }
 
     /// How many of its tensors have one of the roles.
-    fn count(&self, roles: &[Role]) -> usize {
+    fn count(&self, roles: &[ArgumentRole]) -> usize {
         let mut all = self.arguments.iter().map(|argument| argument.role);
         let wanted = all.by_ref().filter(|role| roles.contains(role));
         wanted.count()
@@ -249,7 +249,7 @@ impl Executor {
 fn on_device(address: usize, size: usize) -> Outcome {
     let place = place_of(address);
     require(
-        place != Place::Pageable,
+        place != MemoryKind::Pageable,
         "the device cannot reach a tensor or the workspace",
     )?;
     match check_range(address, size, place) {
@@ -273,7 +273,7 @@ pub(super) fn destroy(handle: usize) -> Outcome {
     if handle == 0 {
         return NULL;
     }
-    object::destroy(handle, Sort::Executor)
+    object::destroy(handle, ObjectKind::Executor)
 }
 
 /// Points a tensor of a repeatable executor to other memory. `roles` says among which of its tensors
@@ -281,7 +281,7 @@ pub(super) fn destroy(handle: usize) -> Outcome {
 pub(super) fn set_address(
     handle: usize,
     index: usize,
-    roles: &[Role],
+    roles: &[ArgumentRole],
     tensor: usize,
     address: usize,
 ) -> Outcome {

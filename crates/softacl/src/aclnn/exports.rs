@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::executor::{self, Role};
-use super::object::{self, Object, Sort};
+use super::executor::{self, ArgumentRole};
+use super::object::{self, Object, ObjectKind};
 use super::status::{null, refuse};
 use super::tensor::{self, Layout, Tensor};
 use crate::code::{Outcome, RT_OUT_OF_MEMORY, fault};
@@ -89,19 +89,19 @@ acl! {
         Ok(())
     }
 
-    fn aclDestroyTensor(tensor: usize) { object::destroy(tensor, Sort::Tensor) }
+    fn aclDestroyTensor(tensor: usize) { object::destroy(tensor, ObjectKind::Tensor) }
 
-    fn aclDestroyScalar(scalar: usize) { object::destroy(scalar, Sort::Scalar) }
+    fn aclDestroyScalar(scalar: usize) { object::destroy(scalar, ObjectKind::Scalar) }
 
-    fn aclDestroyIntArray(array: usize) { object::destroy(array, Sort::Integers) }
+    fn aclDestroyIntArray(array: usize) { object::destroy(array, ObjectKind::Integers) }
 
-    fn aclDestroyFloatArray(array: usize) { object::destroy(array, Sort::Floats) }
+    fn aclDestroyFloatArray(array: usize) { object::destroy(array, ObjectKind::Floats) }
 
-    fn aclDestroyBoolArray(array: usize) { object::destroy(array, Sort::Bools) }
+    fn aclDestroyBoolArray(array: usize) { object::destroy(array, ObjectKind::Bools) }
 
-    fn aclDestroyTensorList(list: usize) { object::destroy(list, Sort::Tensors) }
+    fn aclDestroyTensorList(list: usize) { object::destroy(list, ObjectKind::Tensors) }
 
-    fn aclDestroyScalarList(list: usize) { object::destroy(list, Sort::Scalars) }
+    fn aclDestroyScalarList(list: usize) { object::destroy(list, ObjectKind::Scalars) }
 
     fn aclGetViewShape(tensor: usize, shape: Out<usize>, rank: Out<u64>) {
         numbers(tensor, &shape, &rank, |layout| &layout.shape)
@@ -116,19 +116,19 @@ acl! {
     }
 
     fn aclGetViewOffset(tensor: usize, offset: Out<i64>) {
-        told(&offset, || Ok(object::tensor(tensor)?.layout().offset))
+        put_result(&offset, || Ok(object::tensor(tensor)?.layout().offset))
     }
 
     fn aclGetFormat(tensor: usize, format: Out<i32>) {
-        told(&format, || Ok(object::tensor(tensor)?.layout().format))
+        put_result(&format, || Ok(object::tensor(tensor)?.layout().format))
     }
 
     fn aclGetDataType(tensor: usize, data_type: Out<i32>) {
-        told(&data_type, || Ok(object::tensor(tensor)?.layout().data_type))
+        put_result(&data_type, || Ok(object::tensor(tensor)?.layout().data_type))
     }
 
     fn aclGetRawTensorAddr(tensor: usize, address: Out<usize>) {
-        told(&address, || Ok(object::tensor(tensor)?.data()))
+        put_result(&address, || Ok(object::tensor(tensor)?.data()))
     }
 
     fn aclSetRawTensorAddr(tensor: usize, address: usize) {
@@ -137,23 +137,23 @@ acl! {
     }
 
     fn aclGetIntArraySize(array: usize, size: Out<u64>) {
-        told(&size, || object::length(array, Sort::Integers))
+        put_result(&size, || object::length(array, ObjectKind::Integers))
     }
 
     fn aclGetFloatArraySize(array: usize, size: Out<u64>) {
-        told(&size, || object::length(array, Sort::Floats))
+        put_result(&size, || object::length(array, ObjectKind::Floats))
     }
 
     fn aclGetBoolArraySize(array: usize, size: Out<u64>) {
-        told(&size, || object::length(array, Sort::Bools))
+        put_result(&size, || object::length(array, ObjectKind::Bools))
     }
 
     fn aclGetTensorListSize(list: usize, size: Out<u64>) {
-        told(&size, || object::length(list, Sort::Tensors))
+        put_result(&size, || object::length(list, ObjectKind::Tensors))
     }
 
     fn aclGetScalarListSize(list: usize, size: Out<u64>) {
-        told(&size, || object::length(list, Sort::Scalars))
+        put_result(&size, || object::length(list, ObjectKind::Scalars))
     }
 
     fn aclSetAclOpExecutorRepeatable(made: usize) { executor::set_repeatable(made) }
@@ -187,9 +187,13 @@ acl! {
     }
 }
 
-const ANY: &[Role] = &[Role::Input, Role::Output, Role::InPlace];
-const READ: &[Role] = &[Role::Input, Role::InPlace];
-const WRITTEN: &[Role] = &[Role::Output, Role::InPlace];
+const ANY: &[ArgumentRole] = &[
+    ArgumentRole::Input,
+    ArgumentRole::Output,
+    ArgumentRole::InPlace,
+];
+const READ: &[ArgumentRole] = &[ArgumentRole::Input, ArgumentRole::InPlace];
+const WRITTEN: &[ArgumentRole] = &[ArgumentRole::Output, ArgumentRole::InPlace];
 
 /// Shape, strides and storage; without strides the elements lie without gaps.
 fn layout(
@@ -229,11 +233,11 @@ fn items<T: Copy>(values: &In<T>, size: u64) -> Outcome<Vec<T>> {
 }
 
 /// Stores a result; nothing is computed without a place for it.
-fn told<T>(to: &Out<T>, answer: impl FnOnce() -> Outcome<T>) -> Outcome {
+fn put_result<T>(to: &Out<T>, result: impl FnOnce() -> Outcome<T>) -> Outcome {
     if to.is_null() {
         return null("an output pointer is NULL");
     }
-    to.put(answer()?)
+    to.put(result()?)
 }
 
 /// Hands out an array that the program frees.

@@ -7,14 +7,14 @@ use super::number::Number;
 use super::view::View;
 
 /// What happens to a portion of elements.
-pub(crate) type Portion<C, const N: usize> = dyn Fn([&[C]; N], &mut [C]) + Send + Sync;
+pub(crate) type PortionFn<C, const N: usize> = dyn Fn([&[C]; N], &mut [C]) + Send + Sync;
 
 /// A function of `N` elements.
 #[derive(Clone)]
 pub(crate) struct Formula<const N: usize> {
-    pub(super) float: Arc<Portion<f64, N>>,
+    pub(super) float: Arc<PortionFn<f64, N>>,
     /// Where all elements are integers; `None` when the result is a fraction then, too.
-    pub(super) integer: Option<Arc<Portion<i64, N>>>,
+    pub(super) integer: Option<Arc<PortionFn<i64, N>>>,
 }
 
 /// A result that has fractions, for any type of the elements.
@@ -61,7 +61,7 @@ impl<const N: usize> Formula<N> {
 
 fn portion<C: Copy, const N: usize>(
     compute: impl Fn([C; N]) -> C + Send + Sync + 'static,
-) -> Arc<Portion<C, N>> {
+) -> Arc<PortionFn<C, N>> {
     Arc::new(move |inputs: [&[C]; N], out: &mut [C]| {
         // All are as long as the output: so the loop needs no other bounds.
         let inputs = inputs.map(|input| &input[..out.len()]);
@@ -74,7 +74,7 @@ fn portion<C: Copy, const N: usize>(
 /// Computes all elements of `out`; the inputs have its shape. All is as if every input had been read before
 /// anything was written.
 pub(crate) fn run<C: Number, const N: usize>(
-    portion: &Portion<C, N>,
+    portion: &PortionFn<C, N>,
     inputs: [View; N],
     out: &View,
 ) {

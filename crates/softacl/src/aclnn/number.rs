@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::data_type::{DataType, Value};
+use super::data_type::{DataType, ScalarValue};
 
 /// A type that operators compute in.
 pub(crate) trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
@@ -20,10 +20,10 @@ pub(crate) trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
     /// The value in 32 bits such that one more rounding, to a 16-bit type, is exact.
     fn narrow(self) -> f32;
 
-    fn of(value: Value) -> Self {
+    fn of(value: ScalarValue) -> Self {
         match value {
-            Value::Float(value) => Self::from_f64(value),
-            Value::Integer(value) => Self::from_i64(value),
+            ScalarValue::Float(value) => Self::from_f64(value),
+            ScalarValue::Integer(value) => Self::from_i64(value),
         }
     }
 }

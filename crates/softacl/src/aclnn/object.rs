@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use super::data_type::Value;
+use super::data_type::ScalarValue;
 use super::executor::Executor;
 use super::status::{null, refuse, require};
 use super::tensor::Tensor;
 use crate::code::{Fault, Outcome, RT_OUT_OF_MEMORY};
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::per_process::PerProcess;
 
-static OPERANDS: PerProcess<Registry<Object>> = PerProcess::new(|| Registry::new(Kind::Operand));
+static OPERANDS: PerProcess<Registry<Object>> =
+    PerProcess::new(|| Registry::new(HandleKind::Operand));
 
 pub(crate) enum Object {
     Tensor(Arc<Tensor>),
-    Scalar(Value),
+    Scalar(ScalarValue),
     Integers(Vec<i64>),
     Floats(Vec<f32>),
     Bools(Vec<u8>),
@@ -25,7 +26,7 @@ pub(crate) enum Object {
 
 /// A kind of object, for objects without further data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum ObjectKind {
     Tensor,
     Scalar,
     Integers,
@@ -37,16 +38,16 @@ pub(crate) enum Sort {
 }
 
 impl Object {
-    const fn sort(&self) -> Sort {
+    const fn sort(&self) -> ObjectKind {
         match self {
-            Self::Tensor(_) => Sort::Tensor,
-            Self::Scalar(_) => Sort::Scalar,
-            Self::Integers(_) => Sort::Integers,
-            Self::Floats(_) => Sort::Floats,
-            Self::Bools(_) => Sort::Bools,
-            Self::Tensors(_) => Sort::Tensors,
-            Self::Scalars(_) => Sort::Scalars,
-            Self::Executor(_) => Sort::Executor,
+            Self::Tensor(_) => ObjectKind::Tensor,
+            Self::Scalar(_) => ObjectKind::Scalar,
+            Self::Integers(_) => ObjectKind::Integers,
+            Self::Floats(_) => ObjectKind::Floats,
+            Self::Bools(_) => ObjectKind::Bools,
+            Self::Tensors(_) => ObjectKind::Tensors,
+            Self::Scalars(_) => ObjectKind::Scalars,
+            Self::Executor(_) => ObjectKind::Executor,
         }
     }
 
@@ -75,7 +76,7 @@ pub(crate) fn insert(object: Object) -> Outcome<usize> {
     inserted.map(|_| made).ok_or(FULL)
 }
 
-pub(crate) fn get(handle: usize, sort: Sort) -> Outcome<Arc<Object>> {
+pub(crate) fn get(handle: usize, sort: ObjectKind) -> Outcome<Arc<Object>> {
     if handle == 0 {
         return null("a pointer is NULL");
     }
@@ -86,21 +87,21 @@ pub(crate) fn get(handle: usize, sort: Sort) -> Outcome<Arc<Object>> {
 }
 
 pub(crate) fn tensor(handle: usize) -> Outcome<Arc<Tensor>> {
-    match &*get(handle, Sort::Tensor)? {
+    match &*get(handle, ObjectKind::Tensor)? {
         Object::Tensor(tensor) => Ok(Arc::clone(tensor)),
         _ => refuse("this is no tensor"),
     }
 }
 
-pub(crate) fn scalar(handle: usize) -> Outcome<Value> {
-    match &*get(handle, Sort::Scalar)? {
+pub(crate) fn scalar(handle: usize) -> Outcome<ScalarValue> {
+    match &*get(handle, ObjectKind::Scalar)? {
         Object::Scalar(value) => Ok(*value),
         _ => refuse("this is no scalar"),
     }
 }
 
 pub(crate) fn executor(handle: usize) -> Outcome<Arc<Executor>> {
-    match &*get(handle, Sort::Executor)? {
+    match &*get(handle, ObjectKind::Executor)? {
         Object::Executor(executor) => Ok(Arc::clone(executor)),
         _ => refuse("this is no executor"),
     }
@@ -108,19 +109,19 @@ pub(crate) fn executor(handle: usize) -> Outcome<Arc<Executor>> {
 
 /// The tensor at a place of a list.
 pub(crate) fn member(list: usize, index: usize) -> Outcome<Arc<Tensor>> {
-    let list = get(list, Sort::Tensors)?;
+    let list = get(list, ObjectKind::Tensors)?;
     match &*list {
         Object::Tensors(tensors) if index < tensors.len() => tensor(tensors[index]),
         _ => refuse("the list is shorter"),
     }
 }
 
-pub(crate) fn length(handle: usize, sort: Sort) -> Outcome<u64> {
+pub(crate) fn length(handle: usize, sort: ObjectKind) -> Outcome<u64> {
     Ok(get(handle, sort)?.length() as u64)
 }
 
 /// Ends the life of an object, and with a list that of its members; NULL is fine.
-pub(crate) fn destroy(handle: usize, sort: Sort) -> Outcome {
+pub(crate) fn destroy(handle: usize, sort: ObjectKind) -> Outcome {
     if handle == 0 {
         return Ok(());
     }
@@ -128,8 +129,8 @@ pub(crate) fn destroy(handle: usize, sort: Sort) -> Outcome {
     let removed = OPERANDS.get().remove(handle).is_some();
     require(removed, "it was destroyed before")?;
     let (members, sort) = match &*object {
-        Object::Tensors(items) => (items.as_slice(), Sort::Tensor),
-        Object::Scalars(items) => (items.as_slice(), Sort::Scalar),
+        Object::Tensors(items) => (items.as_slice(), ObjectKind::Tensor),
+        Object::Scalars(items) => (items.as_slice(), ObjectKind::Scalar),
         _ => return Ok(()),
     };
     for member in members {

@@ -5,12 +5,12 @@ use super::view::View;
 /// Elements of a tensor or of the workspace; the view's address counts from where that begins.
 #[derive(Debug, Clone)]
 pub(crate) struct Operand {
-    pub(super) base: Base,
+    pub(super) base: OperandBase,
     pub(crate) view: View,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Base {
+pub(super) enum OperandBase {
     Tensor(usize),
     Workspace,
 }
@@ -39,7 +39,7 @@ impl Operand {
 
 /// Where the tensors and the workspace of one execution lie.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub(crate) struct ExecutionFrame {
     pub(super) tensors: Vec<usize>,
     pub(super) workspace: usize,
     /// Keeps a workspace that is not the program's.
@@ -47,11 +47,11 @@ pub(crate) struct Frame {
     pub(super) room: Vec<u64>,
 }
 
-impl Frame {
+impl ExecutionFrame {
     pub(crate) fn view(&self, operand: &Operand) -> View {
         let base = match operand.base {
-            Base::Tensor(index) => self.tensors[index],
-            Base::Workspace => self.workspace,
+            OperandBase::Tensor(index) => self.tensors[index],
+            OperandBase::Workspace => self.workspace,
         };
         let mut view = operand.view.clone();
         view.address += base;

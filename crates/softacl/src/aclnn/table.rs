@@ -30,11 +30,11 @@ mod sorting;
 mod sync_norms;
 
 /// A tensor that may be missing; arrays and lists.
-type Maybe = usize;
-type Integers = usize;
-type Bools = usize;
-type List = usize;
+type OptionalTensor = usize;
+type IntegerArray = usize;
+type BoolArray = usize;
+type TensorList = usize;
 /// An output that may be missing.
-type Wanted = usize;
+type OptionalOutput = usize;
 /// A text.
 type Text = crate::ffi::Text;

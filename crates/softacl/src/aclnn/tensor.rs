@@ -1,6 +1,6 @@
 //! A program's description of a tensor.
 
-use super::data_type::{DataType, Value};
+use super::data_type::{DataType, ScalarValue};
 use super::status::{refuse, require};
 use super::view::View;
 use crate::code::Outcome;
@@ -110,7 +110,7 @@ impl Layout {
 }
 
 /// Reads a scalar of a value of `aclDataType`.
-pub(crate) fn scalar(address: usize, data_type: i32) -> Outcome<Value> {
+pub(crate) fn scalar(address: usize, data_type: i32) -> Outcome<ScalarValue> {
     /// Reads a plain number.
     fn at<T: Copy>(address: usize) -> T {
         // SAFETY: not null, and the program passes a value of the type that it names.
@@ -120,19 +120,19 @@ pub(crate) fn scalar(address: usize, data_type: i32) -> Outcome<Value> {
         return super::status::null("the value is NULL");
     }
     Ok(match data_type {
-        0 => Value::Float(at::<f32>(address).into()),
-        1 => Value::Float(at::<half::f16>(address).to_f64()),
-        11 => Value::Float(at(address)),
-        27 => Value::Float(at::<half::bf16>(address).to_f64()),
-        2 => Value::Integer(at::<i8>(address).into()),
-        3 => Value::Integer(at::<i32>(address).into()),
-        4 => Value::Integer(at::<u8>(address).into()),
-        6 => Value::Integer(at::<i16>(address).into()),
-        7 => Value::Integer(at::<u16>(address).into()),
-        8 => Value::Integer(at::<u32>(address).into()),
-        9 => Value::Integer(at(address)),
-        10 => Value::Integer(at::<u64>(address) as i64),
-        12 => Value::Integer((at::<u8>(address) != 0).into()),
+        0 => ScalarValue::Float(at::<f32>(address).into()),
+        1 => ScalarValue::Float(at::<half::f16>(address).to_f64()),
+        11 => ScalarValue::Float(at(address)),
+        27 => ScalarValue::Float(at::<half::bf16>(address).to_f64()),
+        2 => ScalarValue::Integer(at::<i8>(address).into()),
+        3 => ScalarValue::Integer(at::<i32>(address).into()),
+        4 => ScalarValue::Integer(at::<u8>(address).into()),
+        6 => ScalarValue::Integer(at::<i16>(address).into()),
+        7 => ScalarValue::Integer(at::<u16>(address).into()),
+        8 => ScalarValue::Integer(at::<u32>(address).into()),
+        9 => ScalarValue::Integer(at(address)),
+        10 => ScalarValue::Integer(at::<u64>(address) as i64),
+        12 => ScalarValue::Integer((at::<u8>(address) != 0).into()),
         _ => return refuse("there are no scalars of this data type"),
     })
 }

@@ -8,10 +8,10 @@ mod softmax;
 use std::sync::Arc;
 
 use super::call::Call;
-use super::data_type::{DataType, Value};
+use super::data_type::{DataType, ScalarValue};
 use super::number::{read, write};
 use super::object::{self, Object};
-use super::operand::Frame;
+use super::operand::ExecutionFrame;
 use super::tensor::{Layout, Tensor};
 use crate::code::{Code, Outcome};
 
@@ -109,16 +109,16 @@ impl Sample {
     }
 }
 
-fn scalar(value: Value) -> usize {
+fn scalar(value: ScalarValue) -> usize {
     object::insert(Object::Scalar(value)).unwrap()
 }
 
 fn integer(value: i64) -> usize {
-    scalar(Value::Integer(value))
+    scalar(ScalarValue::Integer(value))
 }
 
 fn float(value: f64) -> usize {
-    scalar(Value::Float(value))
+    scalar(ScalarValue::Float(value))
 }
 
 /// Runs both phases on the spot; returns the workspace that was asked for, and how many tasks.
@@ -127,7 +127,7 @@ fn compute(describe: impl FnOnce(&mut Call) -> Outcome) -> Result<(u64, usize), 
     describe(&mut call).map_err(|failed| failed.code)?;
     let executor = call.executor("test");
     let room = vec![0_u64; executor.workspace as usize / 8 + 8];
-    let frame = Frame {
+    let frame = ExecutionFrame {
         tensors: executor
             .arguments
             .iter()

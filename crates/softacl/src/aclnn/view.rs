@@ -134,12 +134,12 @@ impl View {
 
 /// Elements in a row.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct ElementRun {
     pub(crate) address: usize,
     pub(crate) stride: usize,
 }
 
-impl Run {
+impl ElementRun {
     pub(crate) const fn at(self, index: usize) -> usize {
         self.address + index * self.stride
     }
@@ -147,7 +147,7 @@ impl Run {
 
 /// Goes through views of one shape together, in rows that are as long as their layouts allow: how
 /// many elements, and the row of each view.
-pub(crate) fn runs(shape: &[usize], views: &[&View], mut visit: impl FnMut(usize, &[Run])) {
+pub(crate) fn runs(shape: &[usize], views: &[&View], mut visit: impl FnMut(usize, &[ElementRun])) {
     if shape.contains(&0) {
         return;
     }
@@ -155,11 +155,11 @@ pub(crate) fn runs(shape: &[usize], views: &[&View], mut visit: impl FnMut(usize
     let (length, outer) = dimensions
         .split_first()
         .map_or((1, &[][..]), |(inner, outer)| (inner.length, outer));
-    let row = |(index, view): (usize, &&View)| Run {
+    let row = |(index, view): (usize, &&View)| ElementRun {
         address: view.address,
         stride: dimensions.first().map_or(0, |inner| inner.strides[index]),
     };
-    let mut rows: Vec<Run> = views.iter().enumerate().map(row).collect();
+    let mut rows: Vec<ElementRun> = views.iter().enumerate().map(row).collect();
     let mut counters = vec![0; outer.len()];
     loop {
         visit(length, &rows);
@@ -200,7 +200,7 @@ impl Dimension {
 }
 
 /// To the next rows; false after the last ones.
-fn advance(outer: &[Dimension], counters: &mut [usize], rows: &mut [Run]) -> bool {
+fn advance(outer: &[Dimension], counters: &mut [usize], rows: &mut [ElementRun]) -> bool {
     for (dimension, counter) in outer.iter().zip(counters) {
         *counter += 1;
         let has_more = *counter < dimension.length;
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn views_that_share_memory_are_told_apart() {
+    fn views_that_share_memory_are_recognised() {
         let row = view(&[4], &[1]);
         assert!(!row.overlaps_itself());
         assert!(view(&[4], &[0]).overlaps_itself());

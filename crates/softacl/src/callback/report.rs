@@ -15,7 +15,7 @@ use crate::virtual_time;
 
 /// Which thread serves which stream.
 #[derive(Default)]
-pub(crate) struct Reports {
+pub(crate) struct ReportThreads {
     state: Mutex<Subscriptions>,
 }
 
@@ -29,13 +29,13 @@ struct Subscriptions {
 /// What waits for one subscribed thread.
 pub(super) struct Mailbox {
     device: u32,
-    due: Mutex<VecDeque<Due>>,
+    due: Mutex<VecDeque<DueReport>>,
     arrived: Condvar,
     closed: AtomicBool,
 }
 
 /// A callback that may run, and where its task is.
-struct Due {
+struct DueReport {
     report: Arc<Report>,
     begin_ns: u64,
     /// Tells the stream that it has returned.
@@ -57,7 +57,7 @@ impl Report {
         if self.mailbox.closed.load(Ordering::Acquire) {
             return false;
         }
-        waiting.push_back(Due {
+        waiting.push_back(DueReport {
             report: Arc::clone(self),
             begin_ns,
             done,
@@ -68,7 +68,7 @@ impl Report {
     }
 }
 
-impl Due {
+impl DueReport {
     fn finish(self) {
         if self.report.blocks {
             (self.done)();
@@ -76,7 +76,7 @@ impl Due {
     }
 }
 
-impl Reports {
+impl ReportThreads {
     pub(super) fn subscribe(&self, thread: u64, stream: &Line) -> Outcome {
         let mut state = lock(&self.state);
         if state.by_stream.contains_key(&stream.handle) {
@@ -173,7 +173,7 @@ impl Reports {
 }
 
 impl Mailbox {
-    fn take(&self, limit: Option<Duration>) -> VecDeque<Due> {
+    fn take(&self, limit: Option<Duration>) -> VecDeque<DueReport> {
         let deadline = limit.map(|limit| Instant::now() + limit);
         let mut due = lock(&self.due);
         while due.is_empty() {

@@ -8,28 +8,28 @@ use crate::device::{self, Device};
 use crate::per_process::PerProcess;
 use crate::sync::{Mutex, lock};
 
-static HELD: PerProcess<Vec<Held>> = PerProcess::new(Held::of_all);
+static DEVICE_CONTEXTS: PerProcess<Vec<DeviceContexts>> = PerProcess::new(DeviceContexts::of_all);
 
 /// Those of a device.
-pub(crate) fn of(device: &Device) -> &'static Held {
-    &HELD.get()[device.id as usize]
+pub(crate) fn of(device: &Device) -> &'static DeviceContexts {
+    &DEVICE_CONTEXTS.get()[device.id as usize]
 }
 
 /// The contexts of one device, and how often it was set.
-pub(crate) struct Held {
+pub(crate) struct DeviceContexts {
     device: &'static Device,
-    state: Mutex<State>,
+    state: Mutex<DeviceContextState>,
 }
 
 #[derive(Default)]
-struct State {
+struct DeviceContextState {
     references: u64,
     primary: Option<Arc<Context>>,
     /// Explicit contexts, by handle.
     contexts: Vec<Arc<Context>>,
 }
 
-impl Held {
+impl DeviceContexts {
     fn of_all() -> Vec<Self> {
         let all = device::all().iter();
         all.map(|device| Self {

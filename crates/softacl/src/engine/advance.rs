@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::lane::{Lane, Run, Stage, Step};
+use super::lane::{Lane, NextStep, ReplayRun, TaskStage};
 use super::player::{Player, now};
 use super::task::{Task, Work};
 use crate::clock::mono;
@@ -39,7 +39,7 @@ impl Player {
                 continue;
             }
             let begin = match lane.stage {
-                Stage::Fresh => {
+                TaskStage::Fresh => {
                     let Some(earliest) = self.permitted(stream, task) else {
                         break;
                     };
@@ -47,49 +47,49 @@ impl Player {
                     let reached = lane.previous_end + self.transition(stream, lane, task).ns();
                     earliest.max(reached.max(task.submitted_ns + latency))
                 }
-                Stage::Ending { begin, .. } | Stage::Parked { begin } => begin,
+                TaskStage::Ending { begin, .. } | TaskStage::Parked { begin } => begin,
             };
             let token = Token {
                 seq: task.seq,
                 node: None,
             };
             let step = match (&task.work, lane.stage) {
-                (_, Stage::Ending { begin, end }) => Step::Ends { begin, end },
+                (_, TaskStage::Ending { begin, end }) => NextStep::Ends { begin, end },
                 (Work::Graph(replay), _) => {
                     let order = || self.lane_order(stream, task.seq, replay);
                     let run = lane
                         .run
-                        .get_or_insert_with(|| Run::new(replay, begin, order()));
+                        .get_or_insert_with(|| ReplayRun::new(replay, begin, order()));
                     self.replay(replay, run, task.seq, stream, begin)
                 }
-                (work, Stage::Fresh) => self.start(work, token, stream, begin, present),
-                (work, Stage::Parked { .. }) => {
+                (work, TaskStage::Fresh) => self.start(work, token, stream, begin, present),
+                (work, TaskStage::Parked { .. }) => {
                     self.look_again(work, token, stream, begin, present)
                 }
             };
             match step {
-                Step::Ends { begin, end } => {
+                NextStep::Ends { begin, end } => {
                     if end > present {
                         present = now();
                     }
                     if end > present {
-                        lane.stage = Stage::Ending { begin, end };
+                        lane.stage = TaskStage::Ending { begin, end };
                         self.set_alarm(end, stream);
                         break;
                     }
                     self.finish(stream, lane, begin, end);
                 }
-                Step::At(time) => {
+                NextStep::At(time) => {
                     self.set_alarm(time, stream);
                     break;
                 }
-                Step::Parked { begin } => {
-                    lane.stage = Stage::Parked { begin };
+                NextStep::Parked { begin } => {
+                    lane.stage = TaskStage::Parked { begin };
                     self.gives_way(stream);
                     break;
                 }
-                Step::ParkedUntil { begin, until } => {
-                    lane.stage = Stage::Parked { begin };
+                NextStep::ParkedUntil { begin, until } => {
+                    lane.stage = TaskStage::Parked { begin };
                     // A replay goes on by itself at that time.
                     if lane.run.is_none() {
                         self.gives_way(stream);
@@ -132,7 +132,7 @@ impl Player {
             return;
         };
         let transition = self.transition(stream, lane, &task);
-        lane.stage = Stage::Fresh;
+        lane.stage = TaskStage::Fresh;
         lane.run = None;
         lane.previous_end = end;
         lane.after_record = Some(matches!(task.work, Work::Record(_)));
@@ -140,7 +140,7 @@ impl Player {
             adversary.ended(stream, end);
         }
         self.log(stream, &task, (begin, end), transition);
-        let place = mspti::Place {
+        let place = mspti::ActivityPlace {
             device: stream.device,
             stream_id: stream.id,
             correlation: task.correlation,
@@ -201,7 +201,7 @@ impl Player {
         stream.forget_host_work();
         self.gives_way(stream);
         lane.run = None;
-        lane.stage = Stage::Fresh;
+        lane.stage = TaskStage::Fresh;
         lane.previous_end = lane.previous_end.max(now);
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 
 use super::inbox;
 
-use super::lane::Stage;
+use super::lane::TaskStage;
 use super::player::Player;
 use super::starved::Seed;
 use super::task::{Task, Work};
@@ -37,17 +37,17 @@ pub(super) struct Adversary {
 }
 
 /// The first task of a stream.
-struct Head {
+struct StreamHead {
     stream: Arc<Stream>,
     seq: u64,
     submitted_ns: u64,
-    state: State,
+    state: HeadState,
     /// Somebody waits for it.
     is_needed: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum HeadState {
     /// It could run.
     Held,
     /// It waits for a task: the handle of its stream and its number.
@@ -94,13 +94,13 @@ impl Adversary {
         self.seed
     }
 
-    fn run(&mut self, head: &Head) -> Arc<Stream> {
+    fn run(&mut self, head: &StreamHead) -> Arc<Stream> {
         self.running = Some((head.stream.handle, head.seq));
         Arc::clone(&head.stream)
     }
 
     /// A starved task runs, and not before a thread waited for it.
-    fn run_starved(&mut self, head: &Head, asked_ns: u64) -> Arc<Stream> {
+    fn run_starved(&mut self, head: &StreamHead, asked_ns: u64) -> Arc<Stream> {
         let now = if virtual_time::is_on() {
             asked_ns
         } else {
@@ -126,26 +126,26 @@ impl Player {
         if adversary.running.is_some() {
             return None;
         }
-        let mut heads: Vec<Head> = self.playing.values().filter_map(head).collect();
+        let mut heads: Vec<StreamHead> = self.playing.values().filter_map(head).collect();
         if !inbox::get().is_empty(Ordering::SeqCst) {
             // A thread may wait already, and earlier submissions have to be known first.
             return None;
         }
-        let is_prompt = |head: &&Head| {
-            head.state == State::Held && !adversary.seed.starves(&head.stream, head.seq)
+        let is_prompt = |head: &&StreamHead| {
+            head.state == HeadState::Held && !adversary.seed.starves(&head.stream, head.seq)
         };
-        let place = |head: &&Head| (head.submitted_ns, head.stream.device.id, head.stream.id);
+        let place = |head: &&StreamHead| (head.submitted_ns, head.stream.device.id, head.stream.id);
         if let Some(head) = heads.iter().filter(is_prompt).min_by_key(place) {
             return Some(adversary.run(head));
         }
         let asked_ns = mark_needed(&mut heads);
         let seed = adversary.seed;
-        let first = |among: &dyn Fn(&Head) -> bool| {
-            let held = heads.iter().filter(|head| head.state == State::Held);
+        let first = |among: &dyn Fn(&StreamHead) -> bool| {
+            let held = heads.iter().filter(|head| head.state == HeadState::Held);
             let among = held.filter(|head| among(head));
             among.min_by_key(|head| seed.rank(&head.stream))
         };
-        let needs_any = |head: &Head| head.is_needed && head.state == State::WaitsForAny;
+        let needs_any = |head: &StreamHead| head.is_needed && head.state == HeadState::WaitsForAny;
         let any = heads.iter().any(needs_any);
         if let Some(head) = first(&|head| head.is_needed).or_else(|| first(&|_| any)) {
             return Some(adversary.run_starved(head, asked_ns));
@@ -168,15 +168,15 @@ fn patience_ns() -> u64 {
 }
 
 /// The first task of the stream. In the lane of a stream that plays there is one.
-fn head(stream: &Arc<Stream>) -> Option<Head> {
+fn head(stream: &Arc<Stream>) -> Option<StreamHead> {
     let lane = lock(&stream.lane);
     let task = lane.tasks.front()?;
     let (state, has_timeout) = match lane.stage {
-        Stage::Fresh => (State::Held, false),
-        Stage::Ending { .. } => (State::Elsewhere, false),
-        Stage::Parked { .. } => awaited(&task.work),
+        TaskStage::Fresh => (HeadState::Held, false),
+        TaskStage::Ending { .. } => (HeadState::Elsewhere, false),
+        TaskStage::Parked { .. } => awaited(&task.work),
     };
-    Some(Head {
+    Some(StreamHead {
         seq: task.seq,
         submitted_ns: task.submitted_ns,
         state,
@@ -187,23 +187,23 @@ fn head(stream: &Arc<Stream>) -> Option<Head> {
 }
 
 /// The target of a task's wait, and whether it has a timeout.
-fn awaited(work: &Work) -> (State, bool) {
+fn awaited(work: &Work) -> (HeadState, bool) {
     match work {
         Work::Wait { record, timeout_ns } => {
             let task = record.task();
-            let state = task.map_or(State::WaitsForAny, |(stream, seq)| {
-                State::Waits(stream, seq)
+            let state = task.map_or(HeadState::WaitsForAny, |(stream, seq)| {
+                HeadState::Waits(stream, seq)
             });
             (state, *timeout_ns != 0)
         }
-        Work::Pass(pass) => (State::WaitsForAny, pass.timeout_ns != 0),
-        Work::HostFunction(_) | Work::Report(_) => (State::Elsewhere, false),
-        _ => (State::WaitsForAny, false),
+        Work::Pass(pass) => (HeadState::WaitsForAny, pass.timeout_ns != 0),
+        Work::HostFunction(_) | Work::Report(_) => (HeadState::Elsewhere, false),
+        _ => (HeadState::WaitsForAny, false),
     }
 }
 
 /// Marks the targets that waiting threads need. Returns when a thread last began to wait.
-fn mark_needed(heads: &mut [Head]) -> u64 {
+fn mark_needed(heads: &mut [StreamHead]) -> u64 {
     let places: HashMap<usize, usize> = heads
         .iter()
         .enumerate()
@@ -215,7 +215,7 @@ fn mark_needed(heads: &mut [Head]) -> u64 {
     let asked = left.iter().map(|place| heads[*place].stream.demanded_at());
     let asked_ns = asked.max().unwrap_or(0);
     while let Some(place) = left.pop() {
-        let State::Waits(stream, seq) = heads[place].state else {
+        let HeadState::Waits(stream, seq) = heads[place].state else {
             continue;
         };
         let Some(&place) = places.get(&stream) else {

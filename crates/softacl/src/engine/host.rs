@@ -12,12 +12,12 @@ use crate::virtual_time;
 /// Started at first use, ended with its context.
 #[derive(Default)]
 pub(crate) struct HostThread {
-    queue: Mutex<Queue>,
+    queue: Mutex<CallbackQueue>,
     changed: Condvar,
 }
 
 /// A host function at the head of its stream.
-pub(crate) struct Due {
+pub(crate) struct DueCallback {
     pub(crate) callback: Callback,
     pub(crate) begin_ns: u64,
     /// Tells the stream that it has returned.
@@ -25,14 +25,14 @@ pub(crate) struct Due {
 }
 
 #[derive(Default)]
-struct Queue {
-    calls: VecDeque<Due>,
+struct CallbackQueue {
+    calls: VecDeque<DueCallback>,
     running: bool,
     closed: bool,
 }
 
 impl HostThread {
-    pub(crate) fn call(self: &Arc<Self>, due: Due) {
+    pub(crate) fn call(self: &Arc<Self>, due: DueCallback) {
         let mut queue = lock(&self.queue);
         queue.calls.push_back(due);
         drop(queue);
@@ -70,7 +70,7 @@ impl HostThread {
         }
     }
 
-    fn next(&self) -> Option<Due> {
+    fn next(&self) -> Option<DueCallback> {
         let mut queue = lock(&self.queue);
         loop {
             if let Some(call) = queue.calls.pop_front() {

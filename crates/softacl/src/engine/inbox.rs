@@ -11,15 +11,15 @@ use crate::stream::Stream;
 use crate::sync::{Mutex, lock};
 use crate::{threads, virtual_time};
 
-static ENGINE: PerProcess<Engine> = PerProcess::new(Engine::new);
+static ENGINE: PerProcess<EngineInbox> = PerProcess::new(EngineInbox::new);
 
-pub(crate) fn get() -> &'static Engine {
+pub(crate) fn get() -> &'static EngineInbox {
     ENGINE.get()
 }
 
 /// The engine as the other threads see it.
-pub(crate) struct Engine {
-    due: Mutex<Due>,
+pub(crate) struct EngineInbox {
+    due: Mutex<DueStreams>,
     /// How many are due, readable without the lock.
     waiting: AtomicUsize,
     thread: OnceLock<Thread>,
@@ -27,12 +27,12 @@ pub(crate) struct Engine {
     starting: Mutex<()>,
 }
 
-struct Due {
+struct DueStreams {
     streams: Vec<Arc<Stream>>,
     woken: Vec<usize>,
 }
 
-impl Due {
+impl DueStreams {
     const fn new() -> Self {
         Self {
             streams: Vec::new(),
@@ -45,10 +45,10 @@ impl Due {
     }
 }
 
-impl Engine {
+impl EngineInbox {
     const fn new() -> Self {
         Self {
-            due: Mutex::new(Due::new()),
+            due: Mutex::new(DueStreams::new()),
             waiting: AtomicUsize::new(0),
             thread: OnceLock::new(),
             starting: Mutex::new(()),
@@ -65,7 +65,7 @@ impl Engine {
         self.tell(|due| due.woken.extend(streams));
     }
 
-    fn tell(&self, add: impl FnOnce(&mut Due)) {
+    fn tell(&self, add: impl FnOnce(&mut DueStreams)) {
         let mut due = lock(&self.due);
         add(&mut due);
         self.waiting.store(due.count(), Ordering::SeqCst);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::task::{Task, Work};
 use crate::event::record::Record;
 use crate::graph::body::Replay;
-use crate::label::Place;
+use crate::label::LabelPlace;
 
 /// Only the engine thread locks it.
 #[derive(Default)]
@@ -15,14 +15,14 @@ pub(crate) struct Lane {
     pub(super) previous_end: u64,
     /// Whether the task before the first one was an event record; `None` without such a task.
     pub(super) after_record: Option<bool>,
-    pub(super) stage: Stage,
+    pub(super) stage: TaskStage,
     /// The progress of the first task when it is a replay.
-    pub(super) run: Option<Run>,
+    pub(super) run: Option<ReplayRun>,
 }
 
 /// Where the first task of a lane stands.
 #[derive(Default, Clone, Copy)]
-pub(super) enum Stage {
+pub(super) enum TaskStage {
     #[default]
     Fresh,
     /// Its effect is done; it completes at `end`.
@@ -32,7 +32,7 @@ pub(super) enum Stage {
 }
 
 /// What to do with the first task next.
-pub(super) enum Step {
+pub(super) enum NextStep {
     Ends {
         begin: u64,
         end: u64,
@@ -51,8 +51,8 @@ pub(super) enum Step {
 }
 
 /// Progress of a replay.
-pub(crate) struct Run {
-    pub(super) lanes: Vec<Cursor>,
+pub(crate) struct ReplayRun {
+    pub(super) lanes: Vec<LaneCursor>,
     /// When each node ended.
     pub(super) ends: Vec<Option<u64>>,
     /// One node runs at a time, of the first lane in this order that can go on.
@@ -61,22 +61,22 @@ pub(crate) struct Run {
 }
 
 #[derive(Default)]
-pub(super) struct Cursor {
+pub(super) struct LaneCursor {
     pub(super) next: usize,
     pub(super) previous_end: u64,
-    pub(super) stage: Stage,
+    pub(super) stage: TaskStage,
     /// The work of the current node, or its wait: fixed at its turn.
     pub(super) work: Option<Arc<Work>>,
     pub(super) awaited: Option<Arc<Record>>,
 }
 
-impl Run {
+impl ReplayRun {
     pub(super) fn new(replay: &Replay, begin: u64, order: Option<Box<[usize]>>) -> Self {
         let lanes = replay.body.lanes.iter().zip(&replay.body.heads);
-        let cursor = |(nodes, &starts): (&Vec<usize>, &bool)| Cursor {
+        let cursor = |(nodes, &starts): (&Vec<usize>, &bool)| LaneCursor {
             next: if starts { 0 } else { nodes.len() },
             previous_end: begin,
-            ..Cursor::default()
+            ..LaneCursor::default()
         };
         Self {
             lanes: lanes.map(cursor).collect(),
@@ -115,17 +115,17 @@ impl Run {
     }
 
     /// Goes on somewhere else: in the same lane, or in another one, which ends this one.
-    pub(super) fn jump(&mut self, replay: &Replay, from: usize, to: Option<Place>, end: u64) {
+    pub(super) fn jump(&mut self, replay: &Replay, from: usize, to: Option<LabelPlace>, end: u64) {
         let Some(to) = to else {
             return;
         };
         if to.lane != from {
             self.lanes[from].next = replay.body.lanes[from].len();
         }
-        self.lanes[to.lane] = Cursor {
+        self.lanes[to.lane] = LaneCursor {
             next: to.position,
             previous_end: end,
-            ..Cursor::default()
+            ..LaneCursor::default()
         };
     }
 

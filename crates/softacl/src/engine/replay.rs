@@ -6,25 +6,25 @@
 
 use std::sync::Arc;
 
-use super::lane::{Cursor, Run, Stage, Step};
+use super::lane::{LaneCursor, NextStep, ReplayRun, TaskStage};
 use super::player::{Player, now};
 use super::steps::settle;
 use super::task::Work;
-use crate::graph::body::{Action, Node, Replay};
+use crate::graph::body::{Node, NodeAction, Replay};
 use crate::stream::Stream;
 use crate::stream::line::Token;
 use crate::truth::{Entry, Transition};
 use crate::{mspti, process};
 
 /// Report of a lane.
-enum Progress {
+enum LaneProgress {
     Moved,
     /// Nothing to do before this time, unless something that it waits for happens.
     Until(u64),
 }
 
 /// Where a node is played.
-struct Spot<'a> {
+struct NodeSpot<'a> {
     replay: &'a Replay,
     stream: &'a Arc<Stream>,
     seq: u64,
@@ -33,7 +33,7 @@ struct Spot<'a> {
     now: u64,
 }
 
-impl Spot<'_> {
+impl NodeSpot<'_> {
     fn node(&self) -> &Node {
         &self.replay.body.nodes[self.index]
     }
@@ -45,8 +45,8 @@ impl Spot<'_> {
         }
     }
 
-    const fn instant(&self) -> Step {
-        Step::Ends {
+    const fn instant(&self) -> NextStep {
+        NextStep::Ends {
             begin: self.begin,
             end: self.begin,
         }
@@ -58,11 +58,11 @@ impl Player {
     pub(super) fn replay(
         &mut self,
         replay: &Replay,
-        run: &mut Run,
+        run: &mut ReplayRun,
         seq: u64,
         stream: &Arc<Stream>,
         begin: u64,
-    ) -> Step {
+    ) -> NextStep {
         let mut until = u64::MAX;
         let mut moved = true;
         while moved {
@@ -72,8 +72,8 @@ impl Player {
                 let lane = run.lane(place);
                 loop {
                     match self.play_next(replay, run, lane, seq, stream) {
-                        Some(Progress::Moved) => moved = true,
-                        Some(Progress::Until(time)) => {
+                        Some(LaneProgress::Moved) => moved = true,
+                        Some(LaneProgress::Until(time)) => {
                             until = until.min(time);
                             break;
                         }
@@ -87,11 +87,11 @@ impl Player {
         }
         if run.is_over(replay) {
             let end = run.end().max(begin);
-            return Step::Ends { begin, end };
+            return NextStep::Ends { begin, end };
         }
         match until {
-            u64::MAX => Step::Parked { begin },
-            _ => Step::ParkedUntil { begin, until },
+            u64::MAX => NextStep::Parked { begin },
+            _ => NextStep::ParkedUntil { begin, until },
         }
     }
 
@@ -99,19 +99,19 @@ impl Player {
     fn play_next(
         &mut self,
         replay: &Replay,
-        run: &mut Run,
+        run: &mut ReplayRun,
         lane: usize,
         seq: u64,
         stream: &Arc<Stream>,
-    ) -> Option<Progress> {
+    ) -> Option<LaneProgress> {
         let fresh_begin = run.next_begin(lane);
         let cursor = &mut run.lanes[lane];
         let index = *replay.body.lanes[lane].get(cursor.next)?;
         let begin = match cursor.stage {
-            Stage::Fresh => fresh_begin,
-            Stage::Ending { begin, .. } | Stage::Parked { begin } => begin,
+            TaskStage::Fresh => fresh_begin,
+            TaskStage::Ending { begin, .. } | TaskStage::Parked { begin } => begin,
         };
-        let spot = Spot {
+        let spot = NodeSpot {
             replay,
             stream,
             seq,
@@ -120,39 +120,39 @@ impl Player {
             now: now(),
         };
         let step = match cursor.stage {
-            Stage::Ending { begin, end } => Step::Ends { begin, end },
-            stage => self.play(&spot, cursor, &run.ends, matches!(stage, Stage::Fresh)),
+            TaskStage::Ending { begin, end } => NextStep::Ends { begin, end },
+            stage => self.play(&spot, cursor, &run.ends, matches!(stage, TaskStage::Fresh)),
         };
         match step {
-            Step::Ends { begin, end } if end > spot.now && end > now() => {
-                cursor.stage = Stage::Ending { begin, end };
-                Some(Progress::Until(end))
+            NextStep::Ends { begin, end } if end > spot.now && end > now() => {
+                cursor.stage = TaskStage::Ending { begin, end };
+                Some(LaneProgress::Until(end))
             }
-            Step::Ends { begin, end } => {
+            NextStep::Ends { begin, end } => {
                 let work = cursor.work.take();
                 if let Some(work) = &work {
                     self.tell_node(&spot, work, (begin, end));
                 }
                 self.pass(&spot, work, end);
-                *cursor = Cursor {
+                *cursor = LaneCursor {
                     next: cursor.next + 1,
                     previous_end: end,
-                    ..Cursor::default()
+                    ..LaneCursor::default()
                 };
                 run.node_ended(index, end);
-                if let Action::Switch(switch) = &replay.body.nodes[index].action {
+                if let NodeAction::Switch(switch) = &replay.body.nodes[index].action {
                     run.jump(replay, lane, switch.target(&replay.activity), end);
                 }
-                Some(Progress::Moved)
+                Some(LaneProgress::Moved)
             }
-            Step::At(time) => Some(Progress::Until(time)),
-            Step::Parked { begin } => {
-                cursor.stage = Stage::Parked { begin };
-                Some(Progress::Until(u64::MAX))
+            NextStep::At(time) => Some(LaneProgress::Until(time)),
+            NextStep::Parked { begin } => {
+                cursor.stage = TaskStage::Parked { begin };
+                Some(LaneProgress::Until(u64::MAX))
             }
-            Step::ParkedUntil { begin, until } => {
-                cursor.stage = Stage::Parked { begin };
-                Some(Progress::Until(until))
+            NextStep::ParkedUntil { begin, until } => {
+                cursor.stage = TaskStage::Parked { begin };
+                Some(LaneProgress::Until(until))
             }
         }
     }
@@ -160,16 +160,16 @@ impl Player {
     /// Begins a node, or looks at it again.
     fn play(
         &mut self,
-        spot: &Spot<'_>,
-        cursor: &mut Cursor,
+        spot: &NodeSpot<'_>,
+        cursor: &mut LaneCursor,
         ends: &[Option<u64>],
         is_fresh: bool,
-    ) -> Step {
-        let Spot {
+    ) -> NextStep {
+        let NodeSpot {
             stream, begin, now, ..
         } = *spot;
         match &spot.node().action {
-            Action::Task(_) if is_fresh => {
+            NodeAction::Task(_) if is_fresh => {
                 let Some(work) = spot.node().work().filter(|_| !spot.node().is_disabled()) else {
                     return spot.instant();
                 };
@@ -177,21 +177,21 @@ impl Player {
                 cursor.work = Some(work);
                 step
             }
-            Action::Task(_) => match &cursor.work {
+            NodeAction::Task(_) => match &cursor.work {
                 Some(work) => self.look_again(work, spot.token(), stream, begin, now),
                 None => spot.instant(),
             },
-            Action::Record { .. } | Action::Reset { .. } | Action::ExternalRecord(_) => {
-                spot.instant()
-            }
-            Action::Label => spot.instant(),
+            NodeAction::Record { .. }
+            | NodeAction::Reset { .. }
+            | NodeAction::ExternalRecord(_) => spot.instant(),
+            NodeAction::Label => spot.instant(),
             // A jump backwards must take time, or a loop would not let the engine go.
-            Action::Switch(_) => Step::Ends {
+            NodeAction::Switch(_) => NextStep::Ends {
                 begin,
                 end: begin + process::options().launch_ns.max(1),
             },
-            Action::Wait { record, .. } => settle(ends[*record], 0, stream, begin, now),
-            Action::ExternalWait(_) => match spot.replay.records.get(&spot.index) {
+            NodeAction::Wait { record, .. } => settle(ends[*record], 0, stream, begin, now),
+            NodeAction::ExternalWait(_) => match spot.replay.records.get(&spot.index) {
                 Some(record) => {
                     record.notify(stream.handle);
                     settle(record.end_ns(), 0, stream, begin, now)
@@ -199,11 +199,13 @@ impl Player {
                 None => spot.instant(),
             },
             // The device changes a flag at the device's time.
-            Action::FlagRecord(_) | Action::FlagReset(_) | Action::FlagWait(_) if begin > now => {
-                Step::At(begin)
+            NodeAction::FlagRecord(_) | NodeAction::FlagReset(_) | NodeAction::FlagWait(_)
+                if begin > now =>
+            {
+                NextStep::At(begin)
             }
-            Action::FlagRecord(_) | Action::FlagReset(_) => spot.instant(),
-            Action::FlagWait(event) => {
+            NodeAction::FlagRecord(_) | NodeAction::FlagReset(_) => spot.instant(),
+            NodeAction::FlagWait(event) => {
                 let record = cursor.awaited.get_or_insert_with(|| event.flag_to_await());
                 record.notify(stream.handle);
                 settle(record.end_ns(), 0, stream, begin, now)
@@ -212,16 +214,16 @@ impl Player {
     }
 
     /// Tells msPTI of a node that ran, and then the truth log as well.
-    fn tell_node(&self, spot: &Spot<'_>, work: &Work, (begin, end): (u64, u64)) {
+    fn tell_node(&self, spot: &NodeSpot<'_>, work: &Work, (begin, end): (u64, u64)) {
         let node = spot.node();
-        let place = mspti::Place {
+        let place = mspti::ActivityPlace {
             device: spot.stream.device,
             stream_id: spot.replay.body.streams[node.lane],
             correlation: node.correlation,
         };
         let stream_id = place.stream_id;
-        let is_told = mspti::get().ran(work.activity(), place, (begin, end));
-        if let Some(truth) = process::truth().as_ref().filter(|_| is_told) {
+        let is_reported = mspti::get().ran(work.activity(), place, (begin, end));
+        if let Some(truth) = process::truth().as_ref().filter(|_| is_reported) {
             truth.add(&Entry {
                 device: spot.stream.device.id,
                 stream_id,
@@ -237,20 +239,20 @@ impl Player {
     }
 
     /// Publishes the effects of a node's end.
-    fn pass(&mut self, spot: &Spot<'_>, work: Option<Arc<Work>>, end: u64) {
+    fn pass(&mut self, spot: &NodeSpot<'_>, work: Option<Arc<Work>>, end: u64) {
         if let Some(work) = work {
             self.publish(&work, end);
         }
         match &spot.node().action {
-            Action::ExternalRecord(_) => {
+            NodeAction::ExternalRecord(_) => {
                 if let Some(record) = spot.replay.records.get(&spot.index) {
                     self.wake(&record.complete(end));
                 }
             }
-            Action::FlagRecord(event) => {
+            NodeAction::FlagRecord(event) => {
                 self.wake(&event.raise_flag(&spot.stream.line, spot.seq, end));
             }
-            Action::FlagReset(event) => event.lower_flag(),
+            NodeAction::FlagReset(event) => event.lower_flag(),
             _ => {}
         }
     }
@@ -258,7 +260,10 @@ impl Player {
     /// A dropped replay: its records count as reached, so that no wait lasts for ever.
     pub(super) fn abandon(&mut self, replay: &Replay, now: u64) {
         for (index, record) in &replay.records {
-            let is_own = matches!(replay.body.nodes[*index].action, Action::ExternalRecord(_));
+            let is_own = matches!(
+                replay.body.nodes[*index].action,
+                NodeAction::ExternalRecord(_)
+            );
             if is_own && record.end_ns().is_none() {
                 record.drop_time();
                 self.wake(&record.complete(now));

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::host::Due;
+use super::host::DueCallback;
 use super::inbox;
-use super::lane::{Lane, Step};
+use super::lane::{Lane, NextStep};
 use super::player::{Player, seen};
 use super::starved::place;
 use super::task::{Task, Work};
 use super::trouble;
 use crate::code::{RT_VECTOR_CORE, RT_WAIT_TIMEOUT};
 use crate::ffi::Callback;
-use crate::hccl::collective::Look;
+use crate::hccl::collective::NextLook;
 use crate::memory::{self, value};
 use crate::scatter::scatter;
 use crate::stream::Stream;
@@ -28,8 +28,8 @@ impl Player {
         stream: &Arc<Stream>,
         begin: u64,
         now: u64,
-    ) -> Step {
-        let lasting = |duration_ns: u64| Step::Ends {
+    ) -> NextStep {
+        let lasting = |duration_ns: u64| NextStep::Ends {
             begin,
             end: begin + self.noisy(duration_ns, stream, token),
         };
@@ -59,7 +59,7 @@ impl Player {
                 }
                 lasting(operator.duration_ns)
             }
-            Work::Record(_) => Step::Ends {
+            Work::Record(_) => NextStep::Ends {
                 begin,
                 end: begin + self.record_duration_ns(stream, token.seq),
             },
@@ -68,7 +68,7 @@ impl Player {
             | Work::Free { .. }
             | Work::Patch(_)
             | Work::Graph(_)
-            | Work::Marker => Step::Ends { begin, end: begin },
+            | Work::Marker => NextStep::Ends { begin, end: begin },
             Work::Wait { record, .. } => {
                 record.notify(stream.handle);
                 self.look_again(work, token, stream, begin, now)
@@ -80,30 +80,30 @@ impl Player {
             | Work::Collective(_)
                 if begin > now =>
             {
-                Step::At(begin)
+                NextStep::At(begin)
             }
             Work::Pass(_) | Work::Collective(_) => self.look_again(work, token, stream, begin, now),
             Work::WaitValue(wait) if wait.is_over() => {
                 let written = self.values.get(&wait.address).copied();
-                Step::Ends {
+                NextStep::Ends {
                     begin,
                     end: begin.max(written.unwrap_or(0)),
                 }
             }
             Work::WaitValue(_) => {
                 self.poll(stream);
-                Step::Parked { begin }
+                NextStep::Parked { begin }
             }
             Work::HostFunction(callback) => {
                 call_host(stream, *callback, token, begin);
-                Step::Parked { begin }
+                NextStep::Parked { begin }
             }
             Work::Report(report) => {
                 let blocks = report.deliver(begin, returned(stream, token));
                 if blocks {
-                    Step::Parked { begin }
+                    NextStep::Parked { begin }
                 } else {
-                    Step::Ends { begin, end: begin }
+                    NextStep::Ends { begin, end: begin }
                 }
             }
         }
@@ -117,7 +117,7 @@ impl Player {
         stream: &Arc<Stream>,
         begin: u64,
         now: u64,
-    ) -> Step {
+    ) -> NextStep {
         match work {
             Work::Wait { record, timeout_ns } => {
                 settle(record.end_ns(), *timeout_ns, stream, begin, now)
@@ -133,35 +133,35 @@ impl Player {
                     .copied()
                     .filter(|&at| at > begin);
                 // Not written by a task: only the time when it was seen is known.
-                Step::Ends {
+                NextStep::Ends {
                     begin,
                     end: written.unwrap_or_else(|| seen(begin)),
                 }
             }
             Work::WaitValue(_) => {
                 self.poll(stream);
-                Step::Parked { begin }
+                NextStep::Parked { begin }
             }
             Work::Collective(collective) => match collective.look(begin) {
-                Look::Ends(end) => Step::Ends { begin, end },
-                Look::Again => {
+                NextLook::Ends(end) => NextStep::Ends { begin, end },
+                NextLook::Again => {
                     self.poll(stream);
-                    Step::Parked { begin }
+                    NextStep::Parked { begin }
                 }
-                Look::Failed(code) => {
+                NextLook::Failed(code) => {
                     stream.fail(code);
-                    Step::Ends {
+                    NextStep::Ends {
                         begin,
                         end: seen(begin),
                     }
                 }
             },
             _ => match stream.host_work_end(token) {
-                Some(end) => Step::Ends {
+                Some(end) => NextStep::Ends {
                     begin,
                     end: begin.max(end),
                 },
-                None => Step::Parked { begin },
+                None => NextStep::Parked { begin },
             },
         }
     }
@@ -247,7 +247,7 @@ fn tail(usual_ns: u64, roll: u64) -> u64 {
 
 /// Has the context's helper thread run a host function.
 fn call_host(stream: &Arc<Stream>, callback: Callback, token: Token, begin_ns: u64) {
-    stream.host_thread.call(Due {
+    stream.host_thread.call(DueCallback {
         callback,
         begin_ns,
         done: returned(stream, token),
@@ -270,26 +270,26 @@ pub(super) fn settle(
     stream: &Arc<Stream>,
     begin: u64,
     now: u64,
-) -> Step {
+) -> NextStep {
     let deadline = if timeout_ns == 0 {
         u64::MAX
     } else {
         begin.saturating_add(timeout_ns)
     };
     match reached {
-        Some(at) if at <= deadline => Step::Ends {
+        Some(at) if at <= deadline => NextStep::Ends {
             begin,
             end: begin.max(at),
         },
         // In virtual time, the target says whether it came too late.
-        None if timeout_ns == 0 || virtual_time::is_on() => Step::Parked { begin },
-        None if now < deadline => Step::ParkedUntil {
+        None if timeout_ns == 0 || virtual_time::is_on() => NextStep::Parked { begin },
+        None if now < deadline => NextStep::ParkedUntil {
             begin,
             until: deadline,
         },
         _ => {
             stream.fail(RT_WAIT_TIMEOUT);
-            Step::Ends {
+            NextStep::Ends {
                 begin,
                 end: deadline,
             }

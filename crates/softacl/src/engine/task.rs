@@ -5,15 +5,15 @@ use std::sync::Arc;
 use crate::callback::report::Report;
 use crate::event::record::Record;
 use crate::ffi::Callback;
-use crate::graph::body::{Patch, Replay};
+use crate::graph::body::{NodePatch, Replay};
 use crate::hccl::collective::Collective;
 use crate::kernel::Launch;
 use crate::memory::reduce::Reduce;
 use crate::memory::transfer::{Fill, Transfer};
 use crate::memory::value::ValueWait;
 use crate::mspti::Activity;
-use crate::mspti::record::Kind;
-use crate::signal::{Change, Pass, Signal};
+use crate::mspti::record::ActivityKind;
+use crate::signal::{Signal, SignalChange, SignalWait};
 
 /// One entry of a stream's queue.
 pub(crate) struct Task {
@@ -59,9 +59,9 @@ pub(crate) enum Work {
     },
     Change {
         signal: Arc<Signal>,
-        change: Change,
+        change: SignalChange,
     },
-    Pass(Box<Pass>),
+    Pass(Box<SignalWait>),
     WriteValue {
         address: usize,
         value: u64,
@@ -76,7 +76,7 @@ pub(crate) enum Work {
         address: usize,
     },
     /// The new tasks of a task group.
-    Patch(Box<[Patch]>),
+    Patch(Box<[NodePatch]>),
     Graph(Box<Replay>),
     /// Takes part in the stream's order and does nothing by itself.
     Marker,
@@ -138,8 +138,8 @@ impl Work {
     /// Its kind in the hardware log; waits and records leave no entry in it, nor do copies and fills.
     pub(crate) fn activity(&self) -> Option<Activity<'_>> {
         let kind = match self {
-            Self::Kernel(_) | Self::Operator(_) => Kind::Kernel,
-            Self::Collective(_) => Kind::Communication,
+            Self::Kernel(_) | Self::Operator(_) => ActivityKind::Kernel,
+            Self::Collective(_) => ActivityKind::Communication,
             _ => return None,
         };
         Some(Activity {
@@ -150,15 +150,15 @@ impl Work {
     }
 
     /// Kind and bytes for the entry of the call that submitted it.
-    pub(crate) fn moved(&self) -> Option<(Kind, u64)> {
+    pub(crate) fn moved(&self) -> Option<(ActivityKind, u64)> {
         match self {
             Self::Transfer { transfers, .. } => {
                 let sizes = transfers.iter();
                 let bytes = sizes.map(|it| (it.width * it.rows) as u64).sum();
-                Some((Kind::Memcpy, bytes))
+                Some((ActivityKind::Memcpy, bytes))
             }
-            Self::Reduce(_) => Some((Kind::Memcpy, 0)),
-            Self::Fill { .. } => Some((Kind::Memset, 0)),
+            Self::Reduce(_) => Some((ActivityKind::Memcpy, 0)),
+            Self::Fill { .. } => Some((ActivityKind::Memset, 0)),
             _ => None,
         }
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::captured::Uses;
-use super::kind::{Class, flag};
+use super::captured::EventUses;
+use super::kind::{EventClass, flag};
 use super::record::Record;
 use super::{EVENTS, Event, EventState, of};
 use crate::code::{
@@ -15,9 +15,9 @@ use crate::code::{
 use crate::context::{Context, device_contexts};
 use crate::device::Lease;
 use crate::engine::task::Work;
-use crate::graph::events::{self, Taken};
-use crate::progress::Waited;
-use crate::stream::submit::Room;
+use crate::graph::events::{self, EventRouting};
+use crate::progress::WaitResult;
+use crate::stream::submit::QueueRoom;
 use crate::stream::{Stream, access};
 use crate::sync::{Mutex, MutexGuard, lock};
 use crate::{current, process, virtual_time};
@@ -32,10 +32,10 @@ const UNSUPPORTED: Fault = Fault {
     why: "events of this kind do not permit this call",
 };
 
-fn make(class: Class, flags: u32) -> Outcome<usize> {
+fn make(class: EventClass, flags: u32) -> Outcome<usize> {
     let context: Arc<Context> = current::context()?;
     let device = context.device;
-    let holds = matches!(class, Class::HeldSync | Class::External);
+    let holds = matches!(class, EventClass::HeldSync | EventClass::External);
     let held_id = if holds {
         Some(device.event_lease().ok_or(NO_ID)?)
     } else {
@@ -50,28 +50,28 @@ fn make(class: Class, flags: u32) -> Outcome<usize> {
         held_id,
         state: Mutex::default(),
         is_captured: AtomicBool::new(false),
-        uses: Uses::default(),
+        uses: EventUses::default(),
     });
     event.map(|event| event.handle).ok_or(NO_ID)
 }
 
 pub(crate) fn create() -> Outcome<usize> {
-    make(Class::Default, flag::DEFAULT)
+    make(EventClass::Default, flag::DEFAULT)
 }
 
 pub(crate) fn create_with_flag(flags: u32) -> Outcome<usize> {
     let class = match flags {
-        flag::DEVICE_USE_ONLY => Class::DeviceUseOnly,
-        flag::EXTERNAL => Class::External,
+        flag::DEVICE_USE_ONLY => EventClass::DeviceUseOnly,
+        flag::EXTERNAL => EventClass::External,
         _ => {
             check(
                 flags != 0 && flags & !flag::MIX == 0,
                 "these event flags do not go together",
             )?;
             match flags {
-                _ if flags & flag::SYNC != 0 => Class::HeldSync,
-                _ if flags & flag::DEVICE_SYNC != 0 => Class::Default,
-                _ => Class::HeldPlain,
+                _ if flags & flag::SYNC != 0 => EventClass::HeldSync,
+                _ if flags & flag::DEVICE_SYNC != 0 => EventClass::Default,
+                _ => EventClass::HeldPlain,
             }
         }
     };
@@ -80,14 +80,21 @@ pub(crate) fn create_with_flag(flags: u32) -> Outcome<usize> {
 
 pub(crate) fn create_ex_with_flag(flags: u32) -> Outcome<usize> {
     if flags == flag::IPC {
-        return make(Class::Ipc, flags);
+        return make(EventClass::Ipc, flags);
     }
     check(
         flags != 0 && flags & !flag::MIX == 0,
         "these event flags do not go together",
     )?;
     let syncs = flags & (flag::SYNC | flag::DEVICE_SYNC) != 0;
-    make(if syncs { Class::ExSync } else { Class::ExPlain }, flags)
+    make(
+        if syncs {
+            EventClass::ExSync
+        } else {
+            EventClass::ExPlain
+        },
+        flags,
+    )
 }
 
 impl Record {
@@ -104,9 +111,9 @@ impl Record {
         };
         stream.seen_by_wait();
         match waited {
-            Waited::Done => Ok(()),
-            Waited::TimedOut => fault(RT_EVENT_SYNC_TIMEOUT, "the event is not complete yet"),
-            Waited::Aborted(code) => fault(code, "the event's stream was aborted"),
+            WaitResult::Done => Ok(()),
+            WaitResult::TimedOut => fault(RT_EVENT_SYNC_TIMEOUT, "the event is not complete yet"),
+            WaitResult::Aborted(code) => fault(code, "the event's stream was aborted"),
         }
     }
 }
@@ -116,7 +123,7 @@ impl Event {
     fn with_room<'a>(
         &'a self,
         stream: &'a Arc<Stream>,
-    ) -> Outcome<(MutexGuard<'a, EventState>, Room<'a>)> {
+    ) -> Outcome<(MutexGuard<'a, EventState>, QueueRoom<'a>)> {
         loop {
             let state = lock(&self.state);
             if let Some(room) = stream.room()? {
@@ -131,7 +138,7 @@ impl Event {
         self.host_may_use()?;
         let stream = access::of_context(stream)?;
         self.uses.record_plainly(self.class)?;
-        if events::record(self, &stream)? == Taken::Yes {
+        if events::record(self, &stream)? == EventRouting::Yes {
             return Ok(());
         }
         let id = self.id_for_record()?;
@@ -182,18 +189,18 @@ impl Event {
     pub(crate) fn wait_in(self: &Arc<Self>, stream: usize, timeout_s: u64) -> Outcome {
         self.host_may_use()?;
         let stream = access::of_context(stream)?;
-        if matches!(self.class, Class::HeldPlain | Class::ExPlain) {
+        if matches!(self.class, EventClass::HeldPlain | EventClass::ExPlain) {
             return Err(UNSUPPORTED);
         }
         self.uses.wait_plainly(self.class)?;
-        if events::wait(self, &stream)? == Taken::Yes {
+        if events::wait(self, &stream)? == EventRouting::Yes {
             return Ok(());
         }
         let (mut state, room) = self.with_room(&stream)?;
         let record = match &state.latest {
             Some(record) => Arc::clone(record),
             None if !self.class.is_old() => return Ok(()),
-            None if self.class == Class::Default => {
+            None if self.class == EventClass::Default => {
                 return fault(RT_PARAM_INVALID, "the event was never recorded");
             }
             None => Arc::clone(
@@ -223,15 +230,15 @@ impl Event {
         let stream = access::of_context(stream)?;
         match self.class {
             // For the last one it is not defined, and samples do it.
-            Class::HeldSync | Class::External | Class::Default => {}
+            EventClass::HeldSync | EventClass::External | EventClass::Default => {}
             _ => return Err(UNSUPPORTED),
         }
-        if events::reset(self, &stream)? == Taken::Yes {
+        if events::reset(self, &stream)? == EventRouting::Yes {
             return Ok(());
         }
         let (mut state, room) = self.with_room(&stream)?;
         room.fill(|_| Work::Marker);
-        if self.class != Class::Default {
+        if self.class != EventClass::Default {
             state.latest = None;
         }
         Ok(())
@@ -241,7 +248,7 @@ impl Event {
     pub(crate) fn is_complete(&self) -> Outcome<bool> {
         self.host_may_use()?;
         self.refuse_while_captured()?;
-        if self.class == Class::External {
+        if self.class == EventClass::External {
             return Err(UNSUPPORTED);
         }
         self.failures.check()?;
@@ -280,7 +287,7 @@ impl Event {
         self.host_may_use()?;
         self.refuse_while_captured()?;
         match self.class {
-            Class::Default | Class::HeldSync | Class::HeldPlain => Ok(()),
+            EventClass::Default | EventClass::HeldSync | EventClass::HeldPlain => Ok(()),
             _ => Err(UNSUPPORTED),
         }
     }
@@ -324,11 +331,11 @@ impl Event {
 
     pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
         // An event for the device only has nothing that the host could wait for.
-        if self.class == Class::DeviceUseOnly {
+        if self.class == EventClass::DeviceUseOnly {
             return Ok(());
         }
         self.refuse_while_captured()?;
-        if self.class == Class::External {
+        if self.class == EventClass::External {
             return Err(UNSUPPORTED);
         }
         self.latest().map_or(Ok(()), |record| record.wait(limit))
@@ -339,7 +346,7 @@ impl Event {
     pub(crate) fn device_time_ns(&self) -> Outcome<i64> {
         self.host_may_use()?;
         self.refuse_while_captured()?;
-        if matches!(self.class, Class::External | Class::Ipc) {
+        if matches!(self.class, EventClass::External | EventClass::Ipc) {
             return Err(UNSUPPORTED);
         }
         let Some(record) = self.latest() else {
@@ -364,13 +371,13 @@ impl Event {
     pub(crate) fn id(&self) -> Outcome<u32> {
         if matches!(
             self.class,
-            Class::Ipc | Class::External | Class::DeviceUseOnly
+            EventClass::Ipc | EventClass::External | EventClass::DeviceUseOnly
         ) {
             return Err(UNSUPPORTED);
         }
         // An event that takes an id with each record gives it back when the record was reached.
         let pending = self.latest().filter(|record| record.end_ns().is_none());
-        let recorded = if self.class == Class::ExSync {
+        let recorded = if self.class == EventClass::ExSync {
             pending.and_then(|record| record.id.get().cloned())
         } else {
             self.latest().and_then(|record| record.id.get().cloned())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::Event;
-use super::kind::Class;
+use super::kind::EventClass;
 use super::record::Record;
 use crate::code::{Outcome, RT_EVENT_CAPTURED, check, fault};
 use crate::stream::line::Line;
@@ -13,7 +13,7 @@ use crate::sync::lock;
 /// How an event is recorded and waited for: inside of graphs and streams, or across their borders.
 /// Once used in one way, it keeps to it.
 #[derive(Default)]
-pub(super) struct Uses {
+pub(super) struct EventUses {
     record: AtomicU8,
     wait: AtomicU8,
 }
@@ -32,9 +32,9 @@ fn use_as(used: &AtomicU8, way: u8) -> Outcome {
     )
 }
 
-impl Uses {
-    pub(super) fn record_plainly(&self, class: Class) -> Outcome {
-        if class == Class::ExSync {
+impl EventUses {
+    pub(super) fn record_plainly(&self, class: EventClass) -> Outcome {
+        if class == EventClass::ExSync {
             use_as(&self.record, PLAIN)?;
         }
         Ok(())
@@ -48,8 +48,8 @@ impl Uses {
         use_as(&self.wait, EXTERNAL)
     }
 
-    pub(super) fn wait_plainly(&self, class: Class) -> Outcome {
-        if class == Class::ExSync {
+    pub(super) fn wait_plainly(&self, class: EventClass) -> Outcome {
+        if class == EventClass::ExSync {
             use_as(&self.wait, PLAIN)?;
         }
         Ok(())

@@ -15,7 +15,7 @@ pub(crate) mod flag {
 
 /// The rows of the permission table in docs/SOFTACL.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum EventClass {
     /// `aclrtCreateEvent`.
     Default,
     /// `aclrtCreateEventWithFlag` with SYNC: holds a hardware id until it is destroyed.
@@ -31,7 +31,7 @@ pub(crate) enum Class {
     External,
 }
 
-impl Class {
+impl EventClass {
     /// Events of the older kind are "not ready" until they are recorded for the first time.
     pub(super) const fn is_old(self) -> bool {
         matches!(

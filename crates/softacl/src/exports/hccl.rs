@@ -10,16 +10,16 @@ use crate::engine::task::Work;
 use crate::ffi::{In, Out};
 use crate::hccl::collective::Collective;
 use crate::hccl::{
-    self, Communicator, Element, Message, PARA, PTR, Plan, ROOT_INFO_BYTES, RootInfo, found,
-    segment,
+    self, CollectivePlan, Communicator, Element, Message, PARA, PTR, ROOT_INFO_BYTES, RootInfo,
+    found, segment,
 };
-use crate::memory::{Place, check_range, place_of};
+use crate::memory::{MemoryKind, check_range, place_of};
 use crate::stream::access;
 
 /// The fields of `HcclCommConfig` that are read.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(crate) struct Config {
+pub(crate) struct CommConfig {
     size: usize,
     mark: u32,
     version: u32,
@@ -36,11 +36,11 @@ const CONFIG_CAPABILITIES: u32 = 9;
 const NAME_BYTES: usize = 128;
 
 /// The name that a configuration gives; none without one.
-fn name_of(config: &In<Config>) -> Outcome<Option<String>> {
+fn name_of(config: &In<CommConfig>) -> Outcome<Option<String>> {
     let Some(config) = config.optional() else {
         return Ok(None);
     };
-    if config.mark != CONFIG_MARK || config.size < size_of::<Config>() {
+    if config.mark != CONFIG_MARK || config.size < size_of::<CommConfig>() {
         return fault(PARA, "the configuration was not initialised");
     }
     let bytes: Vec<u8> = config
@@ -69,7 +69,7 @@ fn checked(address: usize, bytes: u64) -> Outcome {
         return fault(PTR, "a buffer is NULL");
     }
     let place = place_of(address);
-    if place == Place::Pageable || check_range(address, bytes as usize, place).is_err() {
+    if place == MemoryKind::Pageable || check_range(address, bytes as usize, place).is_err() {
         return fault(PARA, "a buffer does not lie in memory of the device");
     }
     Ok(())
@@ -98,7 +98,7 @@ fn submit(
     name: &'static str,
     communicator: &Arc<Communicator>,
     stream: usize,
-    plan: Plan,
+    plan: CollectivePlan,
 ) -> Outcome {
     let stream = access::of_context(stream)?;
     if stream.route.is_capturing() {
@@ -111,11 +111,11 @@ fn submit(
 
 thread_local! {
     /// How deep groups are nested, and the messages of the outermost one.
-    static GROUP: RefCell<(u32, Vec<Grouped>)> = const { RefCell::new((0, Vec::new())) };
+    static GROUP: RefCell<(u32, Vec<GroupedMessage>)> = const { RefCell::new((0, Vec::new())) };
 }
 
 /// A message that waits for the end of its group.
-struct Grouped {
+struct GroupedMessage {
     communicator: Arc<Communicator>,
     stream: usize,
     message: Message,
@@ -156,7 +156,7 @@ fn message(
     };
     let is_grouped = GROUP.with_borrow_mut(|(depth, grouped)| {
         if *depth > 0 {
-            grouped.push(Grouped {
+            grouped.push(GroupedMessage {
                 communicator: Arc::clone(&communicator),
                 stream,
                 message,
@@ -171,11 +171,12 @@ fn message(
 }
 
 /// Submits the collected calls of a group, a task per communicator and stream.
-fn end_group(mut grouped: Vec<Grouped>) -> Outcome {
+fn end_group(mut grouped: Vec<GroupedMessage>) -> Outcome {
     while let Some(first) = grouped.first() {
         let (communicator, stream) = (Arc::clone(&first.communicator), first.stream);
-        let belongs =
-            |it: &Grouped| Arc::ptr_eq(&it.communicator, &communicator) && it.stream == stream;
+        let belongs = |it: &GroupedMessage| {
+            Arc::ptr_eq(&it.communicator, &communicator) && it.stream == stream
+        };
         let (own, others): (Vec<_>, Vec<_>) = grouped.into_iter().partition(belongs);
         grouped = others;
         let messages = own.into_iter().map(|it| it.message).collect();
@@ -187,7 +188,7 @@ fn end_group(mut grouped: Vec<Grouped>) -> Outcome {
 /// `HcclSendRecvItem`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(crate) struct Item {
+pub(crate) struct SendRecvItem {
     kind: i32,
     buffer: usize,
     count: u64,
@@ -221,7 +222,7 @@ acl! {
         put(&made, || hccl::by_root_info(info, ranks, rank, None))
     }
 
-    fn HcclCommInitRootInfoConfig(ranks: u32, info: In<RootInfo>, rank: u32, config: In<Config>, made: Out<usize>) {
+    fn HcclCommInitRootInfoConfig(ranks: u32, info: In<RootInfo>, rank: u32, config: In<CommConfig>, made: Out<usize>) {
         let info = info.get().or_else(|_| fault(PTR, "the root info is NULL"))?;
         let name = name_of(&config)?;
         put(&made, || hccl::by_root_info(info, ranks, rank, name))
@@ -242,7 +243,7 @@ acl! {
         ranks: In<u32>,
         id: u64,
         rank: u32,
-        config: In<Config>,
+        config: In<CommConfig>,
         made: Out<usize>,
     ) {
         let parent = parent.get().or_else(|_| fault(PTR, "the communicator is NULL"))?;
@@ -295,7 +296,7 @@ acl! {
         let (communicator, bytes) = (found(communicator)?, bytes_of(count, element)?);
         checked(send, bytes)?;
         checked(receive, bytes)?;
-        let plan = Plan::new(&[1, count, element as u64, reduction as u64]).show(send, bytes, 0);
+        let plan = CollectivePlan::new(&[1, count, element as u64, reduction as u64]).show(send, bytes, 0);
         let plan = plan.combine([element, reduction], receive, bytes, 0)?;
         submit("HcclAllReduce", &communicator, stream, plan.taking(2 * share(bytes, communicator.ranks)))
     }
@@ -304,7 +305,7 @@ acl! {
         let (communicator, bytes) = (found(communicator)?, bytes_of(count, element)?);
         let root = known(&communicator, root)?;
         checked(send, bytes)?;
-        let mut plan = Plan::new(&[2, count, element as u64, reduction as u64, root as u64]).show(send, bytes, 0);
+        let mut plan = CollectivePlan::new(&[2, count, element as u64, reduction as u64, root as u64]).show(send, bytes, 0);
         if root == communicator.rank {
             checked(receive, bytes)?;
             plan = plan.combine([element, reduction], receive, bytes, 0)?;
@@ -316,7 +317,7 @@ acl! {
         let (communicator, bytes) = (found(communicator)?, bytes_of(count, element)?);
         let root = known(&communicator, root)?;
         checked(buffer, bytes)?;
-        let plan = Plan::new(&[3, bytes, root as u64]);
+        let plan = CollectivePlan::new(&[3, bytes, root as u64]);
         let plan = match root == communicator.rank {
             true => plan.show(buffer, bytes, 0),
             false => plan.copy(root, buffer, bytes, 0),
@@ -328,7 +329,7 @@ acl! {
         let (communicator, bytes) = (found(communicator)?, bytes_of(count, element)?);
         let (root, ranks) = (known(&communicator, root)?, communicator.ranks as u64);
         checked(receive, bytes)?;
-        let mut plan = Plan::new(&[4, bytes, root as u64]);
+        let mut plan = CollectivePlan::new(&[4, bytes, root as u64]);
         if root == communicator.rank {
             checked(send, bytes * ranks)?;
             plan = plan.show(send, bytes * ranks, 0);
@@ -341,7 +342,7 @@ acl! {
         let (communicator, bytes) = (found(communicator)?, bytes_of(count, element)?);
         checked(send, bytes)?;
         checked(receive, bytes * communicator.ranks as u64)?;
-        let mut plan = Plan::new(&[5, bytes]).show(send, bytes, 0);
+        let mut plan = CollectivePlan::new(&[5, bytes]).show(send, bytes, 0);
         for rank in 0..communicator.ranks {
             plan = plan.copy(rank, receive + rank * bytes as usize, bytes, 0);
         }
@@ -352,7 +353,7 @@ acl! {
         let (communicator, bytes) = (found(communicator)?, bytes_of(count, element)?);
         let (counts, places) = (numbers(&counts, communicator.ranks)?, numbers(&places, communicator.ranks)?);
         checked(send, bytes)?;
-        let mut plan = Plan::new(&[6]).show(send, bytes, 0);
+        let mut plan = CollectivePlan::new(&[6]).show(send, bytes, 0);
         let mut all = 0;
         for rank in 0..communicator.ranks {
             let (bytes, place) = (bytes_of(counts[rank], element)?, bytes_of(places[rank], element)?);
@@ -368,7 +369,7 @@ acl! {
         let all = bytes * communicator.ranks as u64;
         checked(send, all)?;
         checked(receive, bytes)?;
-        let plan = Plan::new(&[7, count, element as u64, reduction as u64]).show(send, all, 0);
+        let plan = CollectivePlan::new(&[7, count, element as u64, reduction as u64]).show(send, all, 0);
         let plan = plan.combine([element, reduction], receive, bytes, bytes * communicator.rank as u64)?;
         submit("HcclReduceScatter", &communicator, stream, plan.taking(all - bytes))
     }
@@ -377,7 +378,7 @@ acl! {
         let (communicator, bytes) = (found(communicator)?, bytes_of(count, element)?);
         let (counts, places) = (numbers(&counts, communicator.ranks)?, numbers(&places, communicator.ranks)?);
         checked(receive, bytes)?;
-        let mut plan = Plan::new(&[8, element as u64, reduction as u64]);
+        let mut plan = CollectivePlan::new(&[8, element as u64, reduction as u64]);
         let mut all = 0;
         for rank in 0..communicator.ranks {
             let (bytes, place) = (bytes_of(counts[rank], element)?, bytes_of(places[rank], element)?);
@@ -398,7 +399,7 @@ acl! {
         }
         checked(send, bytes * ranks as u64)?;
         checked(receive, bytes * ranks as u64)?;
-        let mut plan = Plan::new(&[9, bytes]).show(send, bytes * ranks as u64, 0);
+        let mut plan = CollectivePlan::new(&[9, bytes]).show(send, bytes * ranks as u64, 0);
         for rank in 0..ranks {
             plan = plan.copy(rank, receive + rank * bytes as usize, bytes, bytes * communicator.rank as u64);
         }
@@ -408,8 +409,8 @@ acl! {
     fn HcclAlltoAllV(send: usize, counts: In<u64>, places: In<u64>, element: i32, receive: usize, receive_counts: In<u64>, receive_places: In<u64>, receive_element: i32, communicator: usize, stream: usize) {
         let communicator = found(communicator)?;
         let ranks = communicator.ranks;
-        let sent = Strewn::of(send, &counts, &places, element, ranks)?;
-        let received = Strewn::of(receive, &receive_counts, &receive_places, receive_element, ranks)?;
+        let sent = BufferParts::of(send, &counts, &places, element, ranks)?;
+        let received = BufferParts::of(receive, &receive_counts, &receive_places, receive_element, ranks)?;
         submit("HcclAlltoAllV", &communicator, stream, strewn(&communicator, &sent, &received))
     }
 
@@ -419,13 +420,13 @@ acl! {
         let matrix = numbers(&matrix, ranks * ranks)?;
         let row: Vec<u64> = (0..ranks).map(|rank| matrix[own * ranks + rank]).collect();
         let column: Vec<u64> = (0..ranks).map(|rank| matrix[rank * ranks + own]).collect();
-        let sent = Strewn::new(send, &row, &sums(&row), element)?;
-        let received = Strewn::new(receive, &column, &sums(&column), receive_element)?;
+        let sent = BufferParts::new(send, &row, &sums(&row), element)?;
+        let received = BufferParts::new(receive, &column, &sums(&column), receive_element)?;
         submit("HcclAlltoAllVC", &communicator, stream, strewn(&communicator, &sent, &received))
     }
 
     fn HcclBarrier(communicator: usize, stream: usize) {
-        submit("HcclBarrier", &found(communicator)?, stream, Plan::new(&[10]))
+        submit("HcclBarrier", &found(communicator)?, stream, CollectivePlan::new(&[10]))
     }
 
     fn HcclSend(buffer: usize, count: u64, element: i32, peer: u32, communicator: usize, stream: usize) {
@@ -436,7 +437,7 @@ acl! {
         message("HcclRecv", communicator, stream, peer, false, [buffer as u64, bytes_of(count, element)?])
     }
 
-    fn HcclBatchSendRecv(items: In<Item>, count: u32, communicator: usize, stream: usize) {
+    fn HcclBatchSendRecv(items: In<SendRecvItem>, count: u32, communicator: usize, stream: usize) {
         let communicator = found(communicator)?;
         let items = items.array(count as usize).or_else(|_| fault(PTR, "the items are NULL"))?;
         let messages = items.iter().map(|item| {
@@ -455,9 +456,9 @@ acl! {
 }
 
 /// Parts of a buffer, one for each rank: address and bytes.
-struct Strewn(Vec<(usize, u64)>);
+struct BufferParts(Vec<(usize, u64)>);
 
-impl Strewn {
+impl BufferParts {
     fn of(
         buffer: usize,
         counts: &In<u64>,
@@ -493,9 +494,13 @@ fn sums(counts: &[u64]) -> Vec<u64> {
     counts.iter().scan(0, before).collect()
 }
 
-fn strewn(communicator: &Communicator, sent: &Strewn, received: &Strewn) -> Plan {
+fn strewn(
+    communicator: &Communicator,
+    sent: &BufferParts,
+    received: &BufferParts,
+) -> CollectivePlan {
     let ranks = communicator.ranks;
-    let mut plan = Plan::new(&[11]);
+    let mut plan = CollectivePlan::new(&[11]);
     for (rank, (address, bytes)) in sent.0.iter().enumerate() {
         plan = plan.show(*address, *bytes, segment(ranks, rank));
     }

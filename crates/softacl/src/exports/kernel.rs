@@ -124,7 +124,7 @@ fn on_device(args: usize, size: usize) -> Outcome<Arguments> {
     }
     let place = place_of(args);
     check(
-        place != crate::memory::Place::Pageable,
+        place != crate::memory::MemoryKind::Pageable,
         "the device cannot reach the arguments",
     )?;
     check_range(args, size, place)?;

@@ -5,7 +5,7 @@ use crate::code::{
     RT_ALREADY_REGISTERED, RT_NOT_REGISTERED, RT_PARAM_INVALID, check, fault, require,
 };
 use crate::ffi::Out;
-use crate::memory::{self, Place, allocate};
+use crate::memory::{self, MemoryKind, allocate};
 use crate::{current, device};
 
 const HOST: u32 = 0;
@@ -81,7 +81,7 @@ acl! {
         require(host != 0, "the pointer is NULL")?;
         device.check()?;
         require(flag == 0, "the flag is reserved")?;
-        check(memory::place_of(host) == Place::Pinned, "the device cannot reach this memory")?;
+        check(memory::place_of(host) == MemoryKind::Pinned, "the device cannot reach this memory")?;
         device.put(host)
     }
 
@@ -98,10 +98,10 @@ acl! {
         require(address != 0, "the pointer is NULL")?;
         attributes.check()?;
         let (device, place) = match memory::place_of(address) {
-            Place::Device(device) if memory::is_managed(address) => (device, MANAGED),
-            Place::Device(device) => (device, DEVICE),
-            Place::Pinned => (0, HOST),
-            Place::Pageable => (0, UNREGISTERED),
+            MemoryKind::Device(device) if memory::is_managed(address) => (device, MANAGED),
+            MemoryKind::Device(device) => (device, DEVICE),
+            MemoryKind::Pinned => (0, HOST),
+            MemoryKind::Pageable => (0, UNREGISTERED),
         };
         attributes.put(PointerAttributes { device, place, page_size: 4096, reserved: [0; 4] })
     }

@@ -2,7 +2,7 @@
 
 use crate::ffi::Out;
 use crate::mspti;
-use crate::mspti::record::Kind;
+use crate::mspti::record::ActivityKind;
 use crate::mspti::{Callbacks, Complete, Mspti, Request, result};
 
 /// The profiler's handle.
@@ -12,8 +12,8 @@ fn mspti() -> &'static Mspti {
     mspti::get()
 }
 
-fn of_kind(code: i32, act: impl FnOnce(Kind) -> i32) -> i32 {
-    Kind::from_code(code).map_or(result::INVALID_PARAMETER, act)
+fn of_kind(code: i32, act: impl FnOnce(ActivityKind) -> i32) -> i32 {
+    ActivityKind::from_code(code).map_or(result::INVALID_PARAMETER, act)
 }
 
 // SAFETY: the names are msPTI's; nothing else in this library defines them. So for all below.
@@ -82,7 +82,7 @@ pub(crate) extern "C" fn msptiActivityDisable(kind: i32) -> i32 {
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn msptiActivityIsEnabled(kind: i32) -> bool {
-    Kind::from_code(kind).is_some_and(|kind| mspti().wants(kind))
+    ActivityKind::from_code(kind).is_some_and(|kind| mspti().wants(kind))
 }
 
 // SAFETY: see above.
@@ -108,7 +108,12 @@ pub(crate) extern "C" fn msptiActivityGetNextRecord(
     if buffer == 0 || record.is_null() {
         return result::INVALID_PARAMETER;
     }
-    let kind_at = |place: usize| Out::<i32>::at(place).get().ok().and_then(Kind::from_code);
+    let kind_at = |place: usize| {
+        Out::<i32>::at(place)
+            .get()
+            .ok()
+            .and_then(ActivityKind::from_code)
+    };
     let next = match record.get() {
         Ok(0) => buffer,
         Ok(last) => match kind_at(last) {

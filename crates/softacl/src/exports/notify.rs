@@ -5,7 +5,7 @@ use crate::code::{INVALID_PARAM, RT_NOT_SUPPORTED, RT_PARAM_INVALID, fault};
 use crate::ffi::{In, Out};
 use crate::memory::submit;
 use crate::process;
-use crate::signal::{self, Change, Condition};
+use crate::signal::{self, SignalChange, SignalCondition};
 use crate::stream::access;
 
 #[repr(C)]
@@ -39,12 +39,12 @@ acl! {
     }
 
     fn aclrtRecordNotify(notify: usize, stream: usize) {
-        signal::of(signal::notifies(), notify)?.submit_change(Change::Set(1), stream)
+        signal::of(signal::notifies(), notify)?.submit_change(SignalChange::Set(1), stream)
     }
 
     fn aclrtWaitAndResetNotify(notify: usize, stream: usize, timeout_s: u32) {
         let notify = signal::of(signal::notifies(), notify)?;
-        notify.submit_wait(Condition::Equal(1), true, timeout_s, stream)
+        notify.submit_wait(SignalCondition::Equal(1), true, timeout_s, stream)
     }
 
     fn aclrtNotifyBatchReset(notifies: In<usize>, count: usize) {
@@ -77,10 +77,10 @@ acl! {
     fn aclrtCntNotifyRecord(notify: usize, stream: usize, info: In<RecordInfo>) {
         let RecordInfo { mode, value } = info.get()?;
         let change = match mode {
-            0 => Change::Set(value),
-            1 => Change::Add(value),
-            2 => Change::Or(value),
-            4 => Change::And(value),
+            0 => SignalChange::Set(value),
+            1 => SignalChange::Add(value),
+            2 => SignalChange::Or(value),
+            4 => SignalChange::And(value),
             _ => return fault(RT_PARAM_INVALID, "this record mode does not exist"),
         };
         signal::of(signal::counting_notifies(), notify)?.submit_change(change, stream)
@@ -88,17 +88,17 @@ acl! {
 
     fn aclrtCntNotifyReset(notify: usize, stream: usize) {
         signal::of(signal::counting_notifies(), notify)?
-            .submit_change(Change::Set(0), stream)
+            .submit_change(SignalChange::Set(0), stream)
     }
 
     fn aclrtCntNotifyWaitWithTimeout(notify: usize, stream: usize, info: In<WaitInfo>) {
         let WaitInfo { mode, value, timeout_s, clears, .. } = info.get()?;
         let condition = match mode {
-            0 => Condition::Less(value),
-            1 => Condition::Equal(value),
-            2 => Condition::Bigger(value),
-            3 => Condition::BiggerOrEqual(value),
-            4 => Condition::Bits(value),
+            0 => SignalCondition::Less(value),
+            1 => SignalCondition::Equal(value),
+            2 => SignalCondition::Bigger(value),
+            3 => SignalCondition::BiggerOrEqual(value),
+            4 => SignalCondition::Bits(value),
             _ => return fault(RT_PARAM_INVALID, "this wait mode does not exist"),
         };
         signal::of(signal::counting_notifies(), notify)?

@@ -5,12 +5,12 @@ use crate::code::{
     Fault, INVALID_PARAM, RT_INVALID_HANDLE, RT_OUT_OF_MEMORY, check, fault, require,
 };
 use crate::ffi::{In, Out};
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::memory::{allocate, vmm};
 use crate::per_process::PerProcess;
 use crate::{current, settings};
 
-static POOLS: PerProcess<Registry<usize>> = PerProcess::new(|| Registry::new(Kind::Pool));
+static POOLS: PerProcess<Registry<usize>> = PerProcess::new(|| Registry::new(HandleKind::Pool));
 
 /// `aclrtPhysicalMemProp`.
 #[repr(C)]

@@ -9,14 +9,14 @@ use crate::code::{Fault, Outcome, RT_INTERNAL};
 use crate::engine::task::Work;
 use crate::event::Event;
 use crate::event::record::{EventName, Record};
-use crate::handles::{Kind, Registry};
-use crate::label::Switch;
+use crate::handles::{HandleKind, Registry};
+use crate::label::LabelSwitch;
 use crate::mspti;
 use crate::per_process::PerProcess;
 use crate::sync::{Mutex, lock};
 
 static GRAPH_TASKS: PerProcess<Registry<Arc<Node>>> =
-    PerProcess::new(|| Registry::new(Kind::GraphTask));
+    PerProcess::new(|| Registry::new(HandleKind::GraphTask));
 
 /// The node that the program knows by a handle.
 pub(super) fn node(handle: usize) -> Outcome<Arc<Node>> {
@@ -44,9 +44,9 @@ pub(crate) struct Node {
     pub(super) number: u32,
     /// The call that submitted it, as msPTI numbers calls.
     pub(crate) correlation: u64,
-    pub(crate) action: Action,
+    pub(crate) action: NodeAction,
     /// Requested changes that are not applied yet.
-    pub(super) wanted: Mutex<Wanted>,
+    pub(super) wanted: Mutex<NodeChange>,
     is_disabled: AtomicBool,
     /// The group that it can be updated with.
     pub(super) group: OnceLock<usize>,
@@ -55,12 +55,12 @@ pub(crate) struct Node {
 
 /// A requested change of a node.
 #[derive(Default)]
-pub(super) struct Wanted {
+pub(super) struct NodeChange {
     pub(super) work: Option<Arc<Work>>,
     pub(super) disable: bool,
 }
 
-pub(crate) enum Action {
+pub(crate) enum NodeAction {
     /// A task; an update may replace it between two executions.
     Task(Mutex<Arc<Work>>),
     /// A record inside of the graph.
@@ -88,10 +88,10 @@ pub(crate) enum Action {
     /// A place to jump to.
     Label,
     /// Goes on at a label.
-    Switch(Switch),
+    Switch(LabelSwitch),
 }
 
-impl Action {
+impl NodeAction {
     pub(super) fn task(work: Work) -> Self {
         Self::Task(Mutex::new(Arc::new(work)))
     }
@@ -117,7 +117,7 @@ impl Action {
 }
 
 impl Node {
-    pub(super) fn new((lane, seq): (usize, u32), number: u32, action: Action) -> Self {
+    pub(super) fn new((lane, seq): (usize, u32), number: u32, action: NodeAction) -> Self {
         Self {
             lane,
             number,
@@ -134,13 +134,13 @@ impl Node {
     /// The present work of a task.
     pub(crate) fn work(&self) -> Option<Arc<Work>> {
         match &self.action {
-            Action::Task(work) => Some(Arc::clone(&lock(work))),
+            NodeAction::Task(work) => Some(Arc::clone(&lock(work))),
             _ => None,
         }
     }
 
     pub(crate) fn replace(&self, with: Arc<Work>) {
-        if let Action::Task(work) = &self.action {
+        if let NodeAction::Task(work) = &self.action {
             *lock(work) = with;
         }
     }
@@ -179,7 +179,7 @@ impl Node {
 }
 
 /// The new work of one node.
-pub(crate) struct Patch {
+pub(crate) struct NodePatch {
     pub(crate) node: Arc<Node>,
     pub(crate) work: Arc<Work>,
 }

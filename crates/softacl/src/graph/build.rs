@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::body::Action;
+use super::body::NodeAction;
 use super::lifetime;
-use super::route::{Seat, Target};
-use super::state::{Graph, Lane, Phase};
+use super::route::{GraphPosition, RouteTarget};
+use super::state::{Graph, GraphLane, GraphPhase};
 use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_MODEL, check, fault};
 use crate::current;
 use crate::engine::task::Work;
@@ -22,7 +22,7 @@ const COMPLETE: Outcome = fault(RT_PARAM_INVALID, "the graph is complete or was 
 
 pub(crate) fn begin(flags: u32) -> Outcome<usize> {
     check(flags == 0, "the flags are reserved")?;
-    current::with(|context| Ok(Graph::begin(context, Phase::Building)?.handle))
+    current::with(|context| Ok(Graph::begin(context, GraphPhase::Building)?.handle))
 }
 
 fn known(stream: usize) -> Outcome<Arc<Stream>> {
@@ -42,20 +42,20 @@ pub(crate) fn bind(graph: usize, stream: usize, flags: u32) -> Outcome {
         "only streams that keep their tasks can be bound",
     )?;
     let mut state = lock(&graph.state);
-    if state.phase != Phase::Building {
+    if state.phase != GraphPhase::Building {
         return COMPLETE;
     }
-    let seat = Seat {
+    let seat = GraphPosition {
         graph: Arc::clone(&graph),
         lane: state.lanes.len(),
     };
-    if !stream.route.divert(Target::Build(seat)) {
+    if !stream.route.divert(RouteTarget::Build(seat)) {
         return fault(
             RT_STREAM_MODEL,
             "the stream is bound to a graph or capturing",
         );
     }
-    let lane = Lane::new(Arc::clone(&stream), stream, flags == HEAD);
+    let lane = GraphLane::new(Arc::clone(&stream), stream, flags == HEAD);
     state.lanes.push(lane);
     Ok(())
 }
@@ -74,17 +74,17 @@ pub(crate) fn end_task(graph: usize, stream: usize) -> Outcome {
     let stream = known(stream)?;
     let lane = lane_of(&graph, &stream)?;
     let mut state = lock(&graph.state);
-    if state.phase != Phase::Building {
+    if state.phase != GraphPhase::Building {
         return COMPLETE;
     }
-    state.push(lane, Action::task(Work::Marker));
+    state.push(lane, NodeAction::task(Work::Marker));
     Ok(())
 }
 
 pub(crate) fn end(graph: usize) -> Outcome {
     let graph = lifetime::of_context(graph)?;
     let mut state = lock(&graph.state);
-    if state.phase != Phase::Building {
+    if state.phase != GraphPhase::Building {
         return COMPLETE;
     }
     check(

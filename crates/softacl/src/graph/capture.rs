@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::body::Action;
+use super::body::NodeAction;
 use super::modes::{RELAXED, this_thread};
-use super::route::{Seat, Target};
-use super::state::{self, Capture, Graph, GraphState, Lane, ORIGIN, Phase};
+use super::route::{GraphPosition, RouteTarget};
+use super::state::{self, Capture, Graph, GraphLane, GraphPhase, GraphState, ORIGIN};
 use crate::code::{
     INVALID_PARAM, Outcome, RT_CAPTURE_INVALIDATED, RT_CAPTURE_UNMATCHED, RT_CAPTURE_WRONG_THREAD,
     RT_INTERNAL, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_CAPTURED, RT_STREAM_MODEL,
@@ -23,19 +23,19 @@ impl Graph {
         self: &Arc<Self>,
         state: &mut GraphState,
         stream: &Arc<Stream>,
-    ) -> Outcome<Seat> {
+    ) -> Outcome<GraphPosition> {
         let hidden = current::with(|context| {
             Stream::create_hidden(&context.owner(), flag::PERSISTENT, stream.priority())
         })?;
-        let seat = Seat {
+        let seat = GraphPosition {
             graph: Arc::clone(self),
             lane: state.lanes.len(),
         };
-        if !stream.route.divert(Target::Capture(seat.clone())) {
+        if !stream.route.divert(RouteTarget::Capture(seat.clone())) {
             hidden.retire();
             return fault(RT_STREAM_CAPTURED, "the stream takes part in a capture");
         }
-        let lane = Lane::new(Arc::clone(stream), hidden, true);
+        let lane = GraphLane::new(Arc::clone(stream), hidden, true);
         state.lanes.push(lane);
         Ok(seat)
     }
@@ -57,7 +57,7 @@ impl Graph {
         for lane in state.lanes.iter().skip(1) {
             let last = lane.nodes.last().copied();
             let Some(last) =
-                last.filter(|&node| matches!(state.nodes[node].action, Action::Record { .. }))
+                last.filter(|&node| matches!(state.nodes[node].action, NodeAction::Record { .. }))
             else {
                 return UNJOINED;
             };
@@ -104,13 +104,13 @@ pub(crate) fn begin(stream: usize, mode: u32) -> Outcome {
     let stream = capturable(stream)?;
     match stream.route.target() {
         None => {}
-        Some(Target::Update(_)) => {
+        Some(RouteTarget::Update(_)) => {
             return fault(RT_TASK_GROUP_STATUS, "the stream updates a task group");
         }
         Some(_) => return fault(RT_STREAM_CAPTURED, "the stream is capturing already"),
     }
     current::with(|context| {
-        let graph = Graph::begin(context, Phase::Capturing)?;
+        let graph = Graph::begin(context, GraphPhase::Capturing)?;
         let mut state = lock(&graph.state);
         let seated = graph.enlist(&mut state, &stream);
         if let Err(failed) = seated {
@@ -178,7 +178,7 @@ fn judge(state: &GraphState) -> Outcome {
             "another thread began this capture and has to end it",
         );
     }
-    if state.phase == Phase::Invalidated || capture.is_spoilt {
+    if state.phase == GraphPhase::Invalidated || capture.is_spoilt {
         return fault(RT_CAPTURE_INVALIDATED, "the capture was invalidated");
     }
     Graph::check_join(state)
@@ -193,7 +193,7 @@ pub(crate) fn info(stream: usize) -> Outcome<(u32, usize)> {
     let Some(seat) = stream.route.capture() else {
         return Ok((NONE, 0));
     };
-    let is_active = lock(&seat.graph.state).phase == Phase::Capturing;
+    let is_active = lock(&seat.graph.state).phase == GraphPhase::Capturing;
     let status = if is_active { ACTIVE } else { INVALIDATED };
     Ok((status, seat.graph.handle))
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::body::{Action, Node};
+use super::body::{Node, NodeAction};
 use super::lifetime;
 use super::state::{Graph, GraphState};
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, fault};
@@ -18,7 +18,7 @@ use crate::process;
 use crate::sync::lock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub(crate) enum DebugDetail {
     Summary,
     Verbose,
 }
@@ -26,14 +26,14 @@ pub(crate) enum Detail {
 /// The kind of a node.
 pub(super) fn kind(node: &Node) -> &'static str {
     match &node.action {
-        Action::Record { .. } => "EVENT_RECORD",
-        Action::Wait { .. } => "EVENT_WAIT",
-        Action::Reset { .. } | Action::FlagReset(_) => "EVENT_RESET",
-        Action::ExternalRecord(_) | Action::FlagRecord(_) => "EXTERNAL_RECORD",
-        Action::ExternalWait(_) | Action::FlagWait(_) => "EXTERNAL_WAIT",
-        Action::Label => "LABEL_SET",
-        Action::Switch(_) => "LABEL_SWITCH_BY_INDEX",
-        Action::Task(work) => task_kind(&lock(work)),
+        NodeAction::Record { .. } => "EVENT_RECORD",
+        NodeAction::Wait { .. } => "EVENT_WAIT",
+        NodeAction::Reset { .. } | NodeAction::FlagReset(_) => "EVENT_RESET",
+        NodeAction::ExternalRecord(_) | NodeAction::FlagRecord(_) => "EXTERNAL_RECORD",
+        NodeAction::ExternalWait(_) | NodeAction::FlagWait(_) => "EXTERNAL_WAIT",
+        NodeAction::Label => "LABEL_SET",
+        NodeAction::Switch(_) => "LABEL_SWITCH_BY_INDEX",
+        NodeAction::Task(work) => task_kind(&lock(work)),
     }
 }
 
@@ -73,7 +73,7 @@ fn escaped(text: &str) -> String {
 
 /// Which of the graph's records each node is about: the number that pairs a record with its waits.
 fn pairs(state: &GraphState) -> HashMap<usize, usize> {
-    let is_record = |node: &Arc<Node>| matches!(node.action, Action::Record { .. });
+    let is_record = |node: &Arc<Node>| matches!(node.action, NodeAction::Record { .. });
     let records = state.nodes.iter().enumerate();
     let records = records.filter(|(_, node)| is_record(node));
     records
@@ -87,7 +87,7 @@ fn describe(
     state: &GraphState,
     pairs: &HashMap<usize, usize>,
     place: (usize, usize),
-    detail: Detail,
+    detail: DebugDetail,
 ) -> String {
     let (index, position) = place;
     let node: &Arc<Node> = &state.nodes[index];
@@ -95,8 +95,8 @@ fn describe(
     let work = node.work();
     let mut name = escaped(work.as_deref().and_then(Work::name).unwrap_or(kind));
     let record = match &node.action {
-        Action::Record { .. } => Some(index),
-        Action::Wait { record, .. } | Action::Reset { record, .. } => Some(*record),
+        NodeAction::Record { .. } => Some(index),
+        NodeAction::Wait { record, .. } | NodeAction::Reset { record, .. } => Some(*record),
         _ => None,
     };
     // Writing to a String cannot fail.
@@ -116,7 +116,7 @@ fn describe(
     if node.is_disabled() {
         text.push_str(",\"Disabled\":true");
     }
-    if detail == Detail::Verbose {
+    if detail == DebugDetail::Verbose {
         if let Some(event) = node.action.event() {
             let (handle, flags) = (event.handle, event.flags);
             let _ = write!(text, ",\"Event\":{handle},\"Event Flags\":{flags}");
@@ -130,7 +130,7 @@ fn describe(
 }
 
 impl Graph {
-    fn json(&self, detail: Detail) -> String {
+    fn json(&self, detail: DebugDetail) -> String {
         let state = lock(&self.state);
         let pairs = pairs(&state);
         let nodes = state
@@ -153,8 +153,8 @@ pub(crate) fn write(graph: usize, path: Option<String>, flags: u32) -> Outcome {
         return fault(INVALID_PARAM, "the path is NULL");
     };
     let detail = match flags {
-        0 => Detail::Summary,
-        _ => Detail::Verbose,
+        0 => DebugDetail::Summary,
+        _ => DebugDetail::Verbose,
     };
     match std::fs::write(path, graph.json(detail)) {
         Ok(()) => Ok(()),
@@ -166,7 +166,7 @@ pub(crate) fn write(graph: usize, path: Option<String>, flags: u32) -> Outcome {
 pub(crate) fn print(graph: usize) -> Outcome {
     let graph = lifetime::of_context(graph)?;
     if process::options().verbose {
-        complain(&graph.json(Detail::Verbose));
+        complain(&graph.json(DebugDetail::Verbose));
     }
     Ok(())
 }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::body::Action;
+use super::body::NodeAction;
 use super::capture::can_be_captured;
-use super::route::{Seat, Target};
-use super::state::{self, Graph, GraphState, Phase};
+use super::route::{GraphPosition, RouteTarget};
+use super::state::{self, Graph, GraphPhase, GraphState};
 use crate::code::{
     Fault, Outcome, RT_CAPTURE_CONFLICT, RT_CAPTURE_DEPENDENCY, RT_CAPTURE_IMPLICIT,
     RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_NOT_SUPPORTED, RT_PARAM_INVALID,
     RT_STREAM_NOT_CAPTURED, RT_TASK_TYPE, check, fault,
 };
 use crate::event::Event;
-use crate::event::kind::{Class, flag};
+use crate::event::kind::{EventClass, flag};
 use crate::stream::Stream;
 use crate::sync::lock;
 
@@ -31,7 +31,7 @@ const INVALID: Fault = Fault {
 
 /// What became of an event call: whether the graph took it or the stream has to do it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum EventRouting {
     Yes,
     No,
 }
@@ -39,7 +39,7 @@ pub(crate) enum Taken {
 /// Can a record of the event be a node that other streams wait for? Only events of `aclrtCreateEventExWithFlag` can:
 /// what samples of 2025 did with those of `aclrtCreateEvent` is refused.
 fn is_capturable(event: &Event) -> bool {
-    event.class == Class::ExSync
+    event.class == EventClass::ExSync
 }
 
 /// The graph that is being captured and has the event's latest record, and the node of that.
@@ -48,66 +48,66 @@ fn captured(event: &Event) -> Option<(Arc<Graph>, usize)> {
     Some((state::find(graph)?, node))
 }
 
-pub(crate) fn record(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
+pub(crate) fn record(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<EventRouting> {
     match stream.route.target() {
-        None => Ok(Taken::No),
-        Some(Target::Capture(seat)) => {
+        None => Ok(EventRouting::No),
+        Some(RouteTarget::Capture(seat)) => {
             match event.class {
-                Class::External => seat.push(Action::FlagRecord(Arc::clone(event)))?,
-                Class::ExPlain => {}
+                EventClass::External => seat.push(NodeAction::FlagRecord(Arc::clone(event)))?,
+                EventClass::ExPlain => {}
                 _ if !is_capturable(event) => WRONG_KIND?,
                 _ => seat.record(event)?,
             }
-            Ok(Taken::Yes)
+            Ok(EventRouting::Yes)
         }
-        Some(Target::Build(seat)) => seat.build(event, Action::FlagRecord),
+        Some(RouteTarget::Build(seat)) => seat.build(event, NodeAction::FlagRecord),
         Some(other) => refuse(&other),
     }
 }
 
-pub(crate) fn wait(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
+pub(crate) fn wait(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<EventRouting> {
     let target = stream.route.target();
     if let Some((graph, record)) = captured(event) {
         wait_for_captured(event, stream, target, &graph, record)?;
-        return Ok(Taken::Yes);
+        return Ok(EventRouting::Yes);
     }
     match target {
-        None => Ok(Taken::No),
-        Some(Target::Capture(seat)) => {
+        None => Ok(EventRouting::No),
+        Some(RouteTarget::Capture(seat)) => {
             match event.class {
-                Class::External => seat.push(Action::FlagWait(Arc::clone(event)))?,
+                EventClass::External => seat.push(NodeAction::FlagWait(Arc::clone(event)))?,
                 _ if !is_capturable(event) => WRONG_KIND?,
                 _ if event.was_recorded() => {
                     return fault(RT_CAPTURE_DEPENDENCY, "the event was recorded outside");
                 }
                 _ => {}
             }
-            Ok(Taken::Yes)
+            Ok(EventRouting::Yes)
         }
-        Some(Target::Build(seat)) => seat.build(event, Action::FlagWait),
+        Some(RouteTarget::Build(seat)) => seat.build(event, NodeAction::FlagWait),
         Some(other) => refuse(&other),
     }
 }
 
-pub(crate) fn reset(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
+pub(crate) fn reset(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<EventRouting> {
     match stream.route.target() {
-        None => Ok(Taken::No),
-        Some(Target::Capture(seat)) => {
-            if event.class != Class::External {
+        None => Ok(EventRouting::No),
+        Some(RouteTarget::Capture(seat)) => {
+            if event.class != EventClass::External {
                 WRONG_KIND?;
             }
-            seat.push(Action::FlagReset(Arc::clone(event)))?;
-            Ok(Taken::Yes)
+            seat.push(NodeAction::FlagReset(Arc::clone(event)))?;
+            Ok(EventRouting::Yes)
         }
-        Some(Target::Build(seat)) => seat.build(event, Action::FlagReset),
+        Some(RouteTarget::Build(seat)) => seat.build(event, NodeAction::FlagReset),
         Some(other) => refuse(&other),
     }
 }
 
 /// An update replaces kernels only, and the streams of graphs are not the program's.
-fn refuse(target: &Target) -> Outcome<Taken> {
+fn refuse(target: &RouteTarget) -> Outcome<EventRouting> {
     match target {
-        Target::Update(update) => {
+        RouteTarget::Update(update) => {
             update.spoil();
             fault(RT_TASK_TYPE, "an event has no place in a task update")
         }
@@ -122,7 +122,7 @@ fn refuse(target: &Target) -> Outcome<Taken> {
 fn wait_for_captured(
     event: &Arc<Event>,
     stream: &Arc<Stream>,
-    target: Option<Target>,
+    target: Option<RouteTarget>,
     graph: &Arc<Graph>,
     record: usize,
 ) -> Outcome {
@@ -133,22 +133,22 @@ fn wait_for_captured(
         return IMPLICIT;
     }
     let seat = match target {
-        Some(Target::Capture(seat)) => {
+        Some(RouteTarget::Capture(seat)) => {
             seat.same_graph(graph)?;
             Some(seat)
         }
-        Some(Target::Build(_)) => return WRONG_KIND,
+        Some(RouteTarget::Build(_)) => return WRONG_KIND,
         Some(other) => return refuse(&other).map(drop),
         None => None,
     };
     let mut state = lock(&graph.state);
     let seat = match (seat, state.phase) {
-        (Some(seat), Phase::Capturing) => seat,
+        (Some(seat), GraphPhase::Capturing) => seat,
         (Some(_), _) => return Err(INVALID),
-        (None, Phase::Capturing) => match graph.enlist(&mut state, stream) {
+        (None, GraphPhase::Capturing) => match graph.enlist(&mut state, stream) {
             Ok(seat) => seat,
             Err(failed) => {
-                state.phase = Phase::Invalidated;
+                state.phase = GraphPhase::Invalidated;
                 return Err(failed);
             }
         },
@@ -156,7 +156,7 @@ fn wait_for_captured(
     };
     let from = state.nodes[record].lane;
     let event = event.name();
-    state.push(seat.lane, Action::Wait { event, record });
+    state.push(seat.lane, NodeAction::Wait { event, record });
     if let Some(capture) = &mut state.capture {
         capture.note_wait(record, from, seat.lane);
     }
@@ -167,7 +167,7 @@ fn wait_for_captured(
 /// nothing but order streams, and once per graph.
 pub(crate) fn check_external(event: &Event, stream: &Stream) -> Outcome {
     check(
-        event.class == Class::ExSync && event.flags == flag::SYNC,
+        event.class == EventClass::ExSync && event.flags == flag::SYNC,
         "external records and waits need an event with SYNC only",
     )?;
     check(
@@ -176,7 +176,7 @@ pub(crate) fn check_external(event: &Event, stream: &Stream) -> Outcome {
     )
 }
 
-fn external(event: &Arc<Event>, stream: &Stream, action: Action) -> Outcome {
+fn external(event: &Arc<Event>, stream: &Stream, action: NodeAction) -> Outcome {
     let Some(seat) = stream.route.capture() else {
         return fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing");
     };
@@ -190,7 +190,7 @@ fn external(event: &Arc<Event>, stream: &Stream, action: Action) -> Outcome {
         })
     };
     let mut state = lock(&seat.graph.state);
-    if state.phase != Phase::Capturing {
+    if state.phase != GraphPhase::Capturing {
         return Err(INVALID);
     }
     check(
@@ -202,17 +202,17 @@ fn external(event: &Arc<Event>, stream: &Stream, action: Action) -> Outcome {
 }
 
 pub(crate) fn record_external(event: &Arc<Event>, stream: &Stream) -> Outcome {
-    external(event, stream, Action::ExternalRecord(Arc::clone(event)))
+    external(event, stream, NodeAction::ExternalRecord(Arc::clone(event)))
 }
 
 pub(crate) fn wait_external(event: &Arc<Event>, stream: &Stream) -> Outcome {
-    external(event, stream, Action::ExternalWait(Arc::clone(event)))
+    external(event, stream, NodeAction::ExternalWait(Arc::clone(event)))
 }
 
-impl Seat {
-    fn push(&self, action: Action) -> Outcome {
+impl GraphPosition {
+    fn push(&self, action: NodeAction) -> Outcome {
         let mut state = lock(&self.graph.state);
-        if state.phase == Phase::Invalidated {
+        if state.phase == GraphPhase::Invalidated {
             return Err(INVALID);
         }
         state.push(self.lane, action);
@@ -232,11 +232,11 @@ impl Seat {
     /// The event belongs to this capture from now on, even if another capture has a record of it.
     fn record(&self, event: &Arc<Event>) -> Outcome {
         let mut state = lock(&self.graph.state);
-        if state.phase != Phase::Capturing {
+        if state.phase != GraphPhase::Capturing {
             return Err(INVALID);
         }
         let name = event.name();
-        let index = state.push(self.lane, Action::Record { event: name });
+        let index = state.push(self.lane, NodeAction::Record { event: name });
         if let Some(capture) = &mut state.capture {
             capture.events.push(Arc::downgrade(event));
         }
@@ -248,16 +248,16 @@ impl Seat {
     fn build(
         &self,
         event: &Arc<Event>,
-        action: impl FnOnce(Arc<Event>) -> Action,
-    ) -> Outcome<Taken> {
-        if !matches!(event.class, Class::HeldSync | Class::External) {
+        action: impl FnOnce(Arc<Event>) -> NodeAction,
+    ) -> Outcome<EventRouting> {
+        if !matches!(event.class, EventClass::HeldSync | EventClass::External) {
             WRONG_KIND?;
         }
         let mut state = lock(&self.graph.state);
-        if state.phase != Phase::Building {
+        if state.phase != GraphPhase::Building {
             return fault(RT_PARAM_INVALID, "the graph is complete");
         }
         state.push(self.lane, action(Arc::clone(event)));
-        Ok(Taken::Yes)
+        Ok(EventRouting::Yes)
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::body::{Action, Body, Replay};
+use super::body::{Body, NodeAction, Replay};
 use super::lifetime;
-use super::state::{self, Graph, Phase};
+use super::state::{self, Graph, GraphPhase};
 use crate::clock;
 use crate::code::{
     Outcome, RT_MODEL_CAPTURED, RT_MODEL_EXECUTE, RT_PARAM_INVALID, RT_STREAM_CAPTURED,
@@ -15,7 +15,7 @@ use crate::current;
 use crate::engine::inbox;
 use crate::engine::task::Work;
 use crate::event::record::Record;
-use crate::progress::Waited;
+use crate::progress::WaitResult;
 use crate::stream::line::flag;
 use crate::stream::{Stream, access};
 use crate::sync::lock;
@@ -25,7 +25,7 @@ impl Graph {
         let state = lock(&self.state);
         match (&state.body, state.phase) {
             (Some(body), _) => Ok(Arc::clone(body)),
-            (None, Phase::Building) => fault(RT_MODEL_EXECUTE, "the graph is not complete"),
+            (None, GraphPhase::Building) => fault(RT_MODEL_EXECUTE, "the graph is not complete"),
             (None, _) => fault(RT_MODEL_CAPTURED, "the graph is still being captured"),
         }
     }
@@ -63,7 +63,7 @@ fn replay(graph: usize, stream: &Arc<Stream>) -> Outcome<u64> {
 /// The waits that come from outside, before a record of the same replay could take their place.
 fn bind_waits(replay: &mut Replay) {
     for (index, node) in replay.body.nodes.iter().enumerate() {
-        if let Action::ExternalWait(event) = &node.action
+        if let NodeAction::ExternalWait(event) = &node.action
             && let Some(record) = event.latest()
         {
             replay.records.insert(index, record);
@@ -75,7 +75,7 @@ fn bind_waits(replay: &mut Replay) {
 fn bind_records(replay: &mut Replay) -> Vec<Arc<Record>> {
     let mut records = Vec::new();
     for (index, node) in replay.body.nodes.iter().enumerate() {
-        if let Action::ExternalRecord(event) = &node.action {
+        if let NodeAction::ExternalRecord(event) = &node.action {
             let record = event.expect_record();
             replay.records.insert(index, Arc::clone(&record));
             records.push(record);
@@ -100,9 +100,9 @@ pub(crate) fn execute(graph: usize, timeout_ms: i32) -> Outcome {
     let stream = access::of_context(0)?;
     let seq = replay(graph, &stream)?;
     match stream.wait_for(seq, limit) {
-        Waited::Done => stream.take_error(),
-        Waited::TimedOut => fault(RT_STREAM_SYNC_TIMEOUT, "the graph is not done yet"),
-        Waited::Aborted(code) => fault(code, "the stream was aborted"),
+        WaitResult::Done => stream.take_error(),
+        WaitResult::TimedOut => fault(RT_STREAM_SYNC_TIMEOUT, "the graph is not done yet"),
+        WaitResult::Aborted(code) => fault(code, "the stream was aborted"),
     }
 }
 

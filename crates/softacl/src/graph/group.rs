@@ -3,29 +3,29 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::body::Patch;
-use super::route::{Seat, Target};
-use super::state::Phase;
-use super::update::{Group, Update};
+use super::body::NodePatch;
+use super::route::{GraphPosition, RouteTarget};
+use super::state::GraphPhase;
+use super::update::{GroupUpdate, TaskGroup};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_INVALID_HANDLE,
     RT_STREAM_CAPTURED, RT_STREAM_MODEL, RT_STREAM_NOT_CAPTURED, RT_TASK_GROUP_STATUS, fault,
 };
 use crate::engine::task::Work;
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::per_process::PerProcess;
 use crate::stream::{Stream, access};
 use crate::sync::{Mutex, lock};
 
-static TASK_GROUPS: PerProcess<Registry<Group>> =
-    PerProcess::new(|| Registry::new(Kind::TaskGroup));
+static TASK_GROUPS: PerProcess<Registry<TaskGroup>> =
+    PerProcess::new(|| Registry::new(HandleKind::TaskGroup));
 
 /// A group's handle is dead from here on.
 pub(super) fn forget(handle: usize) {
     TASK_GROUPS.get().remove(handle);
 }
 
-fn capturing(stream: usize) -> Outcome<(Arc<Stream>, Seat)> {
+fn capturing(stream: usize) -> Outcome<(Arc<Stream>, GraphPosition)> {
     if stream == 0 {
         return fault(INVALID_PARAM, "the stream is NULL");
     }
@@ -56,14 +56,14 @@ pub(crate) fn end_group(stream: usize) -> Outcome<usize> {
     if let Some(failed) = state.capture.as_ref().and_then(|known| known.group_fault) {
         return Err(failed);
     }
-    if state.phase != Phase::Capturing {
+    if state.phase != GraphPhase::Capturing {
         return fault(RT_CAPTURE_INVALIDATED, "the capture was invalidated");
     }
     const NONE_LEFT: Fault = Fault {
         code: RT_INTERNAL,
         why: "no task group is left",
     };
-    let made = TASK_GROUPS.get().insert_with(|handle| Group {
+    let made = TASK_GROUPS.get().insert_with(|handle| TaskGroup {
         handle,
         nodes,
         is_updated: AtomicBool::new(false),
@@ -83,10 +83,10 @@ fn updatable(stream: usize) -> Outcome<Arc<Stream>> {
     }
     let known = access::of_any_context(stream)?;
     match known.route.target() {
-        Some(Target::Capture(_)) => {
+        Some(RouteTarget::Capture(_)) => {
             return fault(RT_STREAM_CAPTURED, "the stream is capturing");
         }
-        Some(Target::Build(_) | Target::Lane) => {
+        Some(RouteTarget::Build(_) | RouteTarget::Lane) => {
             return fault(RT_STREAM_MODEL, "the stream belongs to a graph");
         }
         _ => {}
@@ -114,12 +114,12 @@ pub(crate) fn begin_update(stream: usize, group: usize) -> Outcome {
     if stream.route.target().is_some() || group.is_updated.swap(true, Ordering::AcqRel) {
         return BUSY;
     }
-    let update = Arc::new(Update {
+    let update = Arc::new(GroupUpdate {
         group: Arc::clone(&group),
         works: Mutex::default(),
         is_spoilt: AtomicBool::new(false),
     });
-    if stream.route.divert(Target::Update(update)) {
+    if stream.route.divert(RouteTarget::Update(update)) {
         return Ok(());
     }
     group.is_updated.store(false, Ordering::Release);
@@ -129,7 +129,7 @@ pub(crate) fn begin_update(stream: usize, group: usize) -> Outcome {
 /// Ends an update: the new tasks take the place of the old ones when the stream comes to it.
 pub(crate) fn end_update(stream: usize) -> Outcome {
     let stream = updatable(stream)?;
-    let Some(Target::Update(update)) = stream.route.target() else {
+    let Some(RouteTarget::Update(update)) = stream.route.target() else {
         return fault(RT_TASK_GROUP_STATUS, "the stream updates no task group");
     };
     stream.route.close();
@@ -143,7 +143,9 @@ pub(crate) fn end_update(stream: usize) -> Outcome {
         );
     }
     let nodes = update.group.nodes.iter().cloned();
-    let patches = nodes.zip(works).map(|(node, work)| Patch { node, work });
+    let patches = nodes
+        .zip(works)
+        .map(|(node, work)| NodePatch { node, work });
     let patches = patches.collect();
     stream.submit(|_| Work::Patch(patches)).map(drop)
 }

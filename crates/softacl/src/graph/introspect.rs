@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::body::{self, Action, Node};
+use super::body::{self, Node, NodeAction};
 use super::lifetime;
-use super::state::{Graph, Phase};
+use super::state::{Graph, GraphPhase};
 use crate::code::{
     Outcome, RT_MODEL_EXECUTE, RT_MODEL_RUNNING, RT_MODEL_UPDATE, RT_NOT_SUPPORTED,
     RT_PARAM_INVALID, check, fault,
@@ -56,11 +56,11 @@ pub(super) fn task(handle: usize) -> Outcome<Arc<Node>> {
 /// `aclmdlRITaskType`.
 pub(super) fn kind(node: &Node) -> u32 {
     match &node.action {
-        Action::Record { .. } | Action::ExternalRecord(_) | Action::FlagRecord(_) => 2,
-        Action::Wait { .. } | Action::ExternalWait(_) | Action::FlagWait(_) => 3,
-        Action::Reset { .. } | Action::FlagReset(_) => 4,
-        Action::Label | Action::Switch(_) => 0,
-        Action::Task(work) => match &**lock(work) {
+        NodeAction::Record { .. } | NodeAction::ExternalRecord(_) | NodeAction::FlagRecord(_) => 2,
+        NodeAction::Wait { .. } | NodeAction::ExternalWait(_) | NodeAction::FlagWait(_) => 3,
+        NodeAction::Reset { .. } | NodeAction::FlagReset(_) => 4,
+        NodeAction::Label | NodeAction::Switch(_) => 0,
+        NodeAction::Task(work) => match &**lock(work) {
             Work::Kernel(_) | Work::Operator(_) => 1,
             Work::WriteValue { .. } => 5,
             Work::WaitValue(_) => 6,
@@ -111,7 +111,7 @@ pub(crate) fn update(graph: usize) -> Outcome {
         return fault(RT_NOT_SUPPORTED, "the driver cannot update graphs");
     }
     let state = lock(&graph.state);
-    if state.phase != Phase::Ready {
+    if state.phase != GraphPhase::Ready {
         return fault(RT_MODEL_EXECUTE, "the graph is not complete");
     }
     if graph.is_running() {

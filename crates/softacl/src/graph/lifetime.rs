@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::group;
-use super::state::{Graph, GraphState, Phase, of};
+use super::state::{Graph, GraphPhase, GraphState, of};
 use crate::code::{
     Fault, Outcome, RT_INTERNAL, RT_MODEL_CAPTURED, RT_MODEL_CONTEXT, RT_MODEL_RUNNING, fault,
 };
@@ -15,7 +15,7 @@ use crate::sync::lock;
 use crate::{current, process, virtual_time};
 
 impl Graph {
-    pub(super) fn begin(context: &Context, phase: Phase) -> Outcome<Arc<Self>> {
+    pub(super) fn begin(context: &Context, phase: GraphPhase) -> Outcome<Arc<Self>> {
         let graph = Self::create(context.handle, phase).ok_or(Fault {
             code: RT_INTERNAL,
             why: "no graph is left",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::body::Action;
+use super::body::NodeAction;
 use super::introspect::{kind, refuse_while_running, task};
 use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
 use crate::engine::task::Work;
@@ -87,7 +87,7 @@ pub(crate) fn set_params(handle: usize, params: &In<TaskParams>) -> Outcome {
         wanted.kind == kind(&node),
         "the parameters are those of another kind of task",
     )?;
-    let Action::Task(_) = node.action else {
+    let NodeAction::Task(_) = node.action else {
         return fault(RT_NOT_SUPPORTED, "events of a graph cannot be changed");
     };
     let words = wanted.of_kind;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::body::Action;
-use super::state::{Graph, Phase};
-use super::update::Update;
+use super::body::NodeAction;
+use super::state::{Graph, GraphPhase};
+use super::update::GroupUpdate;
 use crate::code::{Outcome, RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_STREAM_MODEL, fault};
 use crate::engine::task::Work;
 use crate::sync::{Mutex, lock};
@@ -14,27 +14,27 @@ use crate::sync::{Mutex, lock};
 #[derive(Default)]
 pub(crate) struct Route {
     is_diverted: AtomicBool,
-    target: Mutex<Option<Target>>,
+    target: Mutex<Option<RouteTarget>>,
 }
 
 #[derive(Clone)]
-pub(crate) enum Target {
-    Capture(Seat),
-    Build(Seat),
-    Update(Arc<Update>),
+pub(crate) enum RouteTarget {
+    Capture(GraphPosition),
+    Build(GraphPosition),
+    Update(Arc<GroupUpdate>),
     /// The stream only represents a lane of a graph.
     Lane,
 }
 
 /// A place in a graph: tasks become nodes of this lane.
 #[derive(Clone)]
-pub(crate) struct Seat {
+pub(crate) struct GraphPosition {
     pub(crate) graph: Arc<Graph>,
     pub(crate) lane: usize,
 }
 
 impl Route {
-    pub(crate) fn target(&self) -> Option<Target> {
+    pub(crate) fn target(&self) -> Option<RouteTarget> {
         if !self.is_diverted.load(Ordering::Acquire) {
             return None;
         }
@@ -42,7 +42,7 @@ impl Route {
     }
 
     /// Diverts the stream; false when it is diverted already.
-    pub(crate) fn divert(&self, to: Target) -> bool {
+    pub(crate) fn divert(&self, to: RouteTarget) -> bool {
         let mut target = lock(&self.target);
         if target.is_some() {
             return false;
@@ -59,9 +59,9 @@ impl Route {
     }
 
     /// The seat of a stream that captures.
-    pub(crate) fn capture(&self) -> Option<Seat> {
+    pub(crate) fn capture(&self) -> Option<GraphPosition> {
         match self.target() {
-            Some(Target::Capture(seat)) => Some(seat),
+            Some(RouteTarget::Capture(seat)) => Some(seat),
             _ => None,
         }
     }
@@ -71,15 +71,15 @@ impl Route {
     }
 
     /// The seat of a stream that is bound to a graph.
-    pub(crate) fn bound(&self) -> Option<Seat> {
+    pub(crate) fn bound(&self) -> Option<GraphPosition> {
         match self.target() {
-            Some(Target::Build(seat)) => Some(seat),
+            Some(RouteTarget::Build(seat)) => Some(seat),
             _ => None,
         }
     }
 }
 
-impl Target {
+impl RouteTarget {
     /// Takes a task in place of the stream.
     pub(crate) fn take(&self, work: Work) -> Outcome {
         match self {
@@ -90,18 +90,18 @@ impl Target {
     }
 }
 
-impl Seat {
+impl GraphPosition {
     fn add(&self, work: Work) -> Outcome {
         let mut state = lock(&self.graph.state);
         match state.phase {
-            Phase::Capturing | Phase::Building => {}
-            Phase::Invalidated => {
+            GraphPhase::Capturing | GraphPhase::Building => {}
+            GraphPhase::Invalidated => {
                 return fault(RT_CAPTURE_INVALIDATED, "the capture was invalidated");
             }
-            Phase::Ready => return fault(RT_INTERNAL, "the graph is complete"),
+            GraphPhase::Ready => return fault(RT_INTERNAL, "the graph is complete"),
         }
         state.admit(self.lane, &work)?;
-        let index = state.push(self.lane, Action::task(work));
+        let index = state.push(self.lane, NodeAction::task(work));
         state.join(self.lane, index);
         Ok(())
     }

@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::activity::Activity;
-use super::body::{Action, Body, Node};
+use super::body::{Body, Node, NodeAction};
 use super::update::{WRONG_TYPE, is_kernel};
 use crate::code::{Fault, Outcome, check};
 use crate::engine::task::Work;
 use crate::event::Event;
 use crate::ffi::Callback;
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::per_process::PerProcess;
 use crate::stream::{Stream, last_task};
 use crate::sync::{Mutex, lock};
 
-static GRAPHS: PerProcess<Registry<Graph>> = PerProcess::new(|| Registry::new(Kind::Graph));
+static GRAPHS: PerProcess<Registry<Graph>> = PerProcess::new(|| Registry::new(HandleKind::Graph));
 
 /// The graph, unless its handle is dead.
 pub(super) fn find(handle: usize) -> Option<Arc<Graph>> {
@@ -44,8 +44,8 @@ pub(crate) struct Graph {
 }
 
 pub(crate) struct GraphState {
-    pub(super) phase: Phase,
-    pub(super) lanes: Vec<Lane>,
+    pub(super) phase: GraphPhase,
+    pub(super) lanes: Vec<GraphLane>,
     /// In the order of submission, so that dependencies of a node come before it.
     pub(super) nodes: Vec<Arc<Node>>,
     pub(super) capture: Option<Capture>,
@@ -55,7 +55,7 @@ pub(crate) struct GraphState {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum GraphPhase {
     Capturing,
     Invalidated,
     Building,
@@ -63,7 +63,7 @@ pub(crate) enum Phase {
 }
 
 /// The tasks of one stream.
-pub(crate) struct Lane {
+pub(crate) struct GraphLane {
     /// The stream with the tasks that it takes, while it takes them.
     pub(super) source: Option<Arc<Stream>>,
     /// The stream that represents the lane: a hidden one, or the one that was bound.
@@ -75,7 +75,7 @@ pub(crate) struct Lane {
     pub(super) group: Option<Vec<Arc<Node>>>,
 }
 
-impl Lane {
+impl GraphLane {
     pub(super) const fn new(source: Arc<Stream>, stream: Arc<Stream>, is_head: bool) -> Self {
         Self {
             source: Some(source),
@@ -89,11 +89,11 @@ impl Lane {
 
 impl GraphState {
     /// The lanes as the runtime lists them: that of the stream that came last is the first.
-    pub(super) fn listed(&self) -> impl Iterator<Item = &Lane> {
+    pub(super) fn listed(&self) -> impl Iterator<Item = &GraphLane> {
         self.lanes.iter().rev()
     }
 
-    pub(super) fn push(&mut self, lane: usize, action: Action) -> usize {
+    pub(super) fn push(&mut self, lane: usize, action: NodeAction) -> usize {
         let index = self.nodes.len();
         let seq = self.lanes[lane].nodes.len() as u32;
         self.nodes
@@ -107,9 +107,9 @@ impl GraphState {
     /// do nothing, and programs that look into the graph find them.
     pub(super) fn reset_events(&mut self) {
         let records = self.nodes.iter().enumerate();
-        let resets: Vec<Action> = records
+        let resets: Vec<NodeAction> = records
             .filter_map(|(record, node)| match &node.action {
-                Action::Record { event } => Some(Action::Reset {
+                NodeAction::Record { event } => Some(NodeAction::Reset {
                     event: *event,
                     record,
                 }),
@@ -132,7 +132,7 @@ impl GraphState {
             heads: lanes.clone().map(|lane| lane.is_head).collect(),
             streams: lanes.map(|lane| lane.stream.id).collect(),
         }));
-        self.phase = Phase::Ready;
+        self.phase = GraphPhase::Ready;
     }
 
     /// Refuses what cannot be in the lane's open group; the group is then useless.
@@ -142,7 +142,7 @@ impl GraphState {
         }
         if let Some(capture) = &mut self.capture {
             capture.group_fault = Some(WRONG_TYPE);
-            self.phase = Phase::Invalidated;
+            self.phase = GraphPhase::Invalidated;
         }
         Err(WRONG_TYPE)
     }
@@ -163,7 +163,7 @@ pub(super) struct Capture {
     /// The events that have a captured record.
     pub(super) events: Vec<Weak<Event>>,
     /// Who waits for a record: by node.
-    pub(super) waited: HashMap<usize, Waited>,
+    pub(super) waited: HashMap<usize, EndWaits>,
     /// It touched another capture. Only its end reports that.
     pub(super) is_spoilt: bool,
     /// A refused task of a group; the end of the group reports it.
@@ -171,7 +171,7 @@ pub(super) struct Capture {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Waited {
+pub(super) struct EndWaits {
     pub(super) anywhere: bool,
     /// By the origin, which is not the recording stream itself.
     pub(super) at_origin: bool,
@@ -187,7 +187,7 @@ impl Capture {
 
 impl Graph {
     /// Makes a graph of a context.
-    pub(super) fn create(context: usize, phase: Phase) -> Option<Arc<Self>> {
+    pub(super) fn create(context: usize, phase: GraphPhase) -> Option<Arc<Self>> {
         static NEXT_ID: AtomicU32 = AtomicU32::new(0);
         GRAPHS.get().insert_with(|handle| Self {
             handle,

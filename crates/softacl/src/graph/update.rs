@@ -9,15 +9,15 @@ use crate::engine::task::Work;
 use crate::sync::{Mutex, lock};
 
 /// A complete task group.
-pub(crate) struct Group {
+pub(crate) struct TaskGroup {
     pub(super) handle: usize,
     pub(super) nodes: Vec<Arc<Node>>,
     pub(super) is_updated: AtomicBool,
 }
 
 /// The brackets of an update, while they are open.
-pub(crate) struct Update {
-    pub(super) group: Arc<Group>,
+pub(crate) struct GroupUpdate {
+    pub(super) group: Arc<TaskGroup>,
     pub(super) works: Mutex<Vec<Arc<Work>>>,
     pub(super) is_spoilt: AtomicBool,
 }
@@ -31,7 +31,7 @@ pub(super) const WRONG_TYPE: Fault = Fault {
     why: "a task group holds kernels only",
 };
 
-impl Update {
+impl GroupUpdate {
     pub(super) fn add(&self, work: Work) -> Outcome {
         if !is_kernel(&work) {
             self.spoil();

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use super::communicator::Communicator;
 use super::element::combine;
-use super::plan::{Get, Message, Parts, Plan};
-use super::region::{Pair, Side, Window};
+use super::plan::{CollectivePlan, DataGet, DataParts, Message};
+use super::region::{DataWindow, MessageSide, RankPair};
 use super::{PARA, REMOTE, TIMEOUT};
 use crate::clock::mono;
 use crate::code::{Code, Outcome, SUCCESS};
@@ -27,13 +27,13 @@ pub(crate) struct Collective {
     /// In the truth log.
     pub(crate) name: &'static str,
     communicator: Arc<Communicator>,
-    what: What,
+    what: CollectiveWork,
     state: Mutex<CollectiveState>,
 }
 
-enum What {
+enum CollectiveWork {
     /// All ranks; the number among the communicator's collectives.
-    All { plan: Plan, number: u64 },
+    All { plan: CollectivePlan, number: u64 },
     /// Messages with single ranks, all under way at once; the number of each among its pair's.
     Messages(Vec<(Message, u64)>),
 }
@@ -48,7 +48,7 @@ struct CollectiveState {
 }
 
 /// The engine's next action.
-pub(crate) enum Look {
+pub(crate) enum NextLook {
     Ends(u64),
     Again,
     Failed(Code),
@@ -56,9 +56,13 @@ pub(crate) enum Look {
 
 impl Collective {
     /// Takes its turn among the communicator's collectives, in the order of calls.
-    pub(crate) fn all(name: &'static str, communicator: Arc<Communicator>, plan: Plan) -> Self {
+    pub(crate) fn all(
+        name: &'static str,
+        communicator: Arc<Communicator>,
+        plan: CollectivePlan,
+    ) -> Self {
         let number = communicator.asked.fetch_add(1, Ordering::AcqRel);
-        Self::new(name, communicator, What::All { plan, number })
+        Self::new(name, communicator, CollectiveWork::All { plan, number })
     }
 
     pub(crate) fn messages(
@@ -72,12 +76,12 @@ impl Collective {
             turn.asked += 1;
             (message, turn.asked - 1)
         });
-        let what = What::Messages(numbered.collect());
+        let what = CollectiveWork::Messages(numbered.collect());
         drop(turns);
         Self::new(name, communicator, what)
     }
 
-    fn new(name: &'static str, communicator: Arc<Communicator>, what: What) -> Self {
+    fn new(name: &'static str, communicator: Arc<Communicator>, what: CollectiveWork) -> Self {
         Self {
             name,
             communicator,
@@ -87,27 +91,31 @@ impl Collective {
     }
 
     /// Goes as far as it can. `begin` is when its turn in the stream came, which has passed.
-    pub(crate) fn look(&self, begin: u64) -> Look {
+    pub(crate) fn look(&self, begin: u64) -> NextLook {
         if self.communicator.error.load(Ordering::Acquire) != SUCCESS {
             return self.fail(self.communicator.async_error());
         }
         let mut state = lock(&self.state);
         let outcome = match &self.what {
-            What::All { plan, number } => self.look_at_all(&mut state, plan, *number, begin),
-            What::Messages(messages) => self.look_at_messages(&mut state, messages, begin),
+            CollectiveWork::All { plan, number } => {
+                self.look_at_all(&mut state, plan, *number, begin)
+            }
+            CollectiveWork::Messages(messages) => {
+                self.look_at_messages(&mut state, messages, begin)
+            }
         };
         match outcome {
-            Ok(Some(end)) => Look::Ends(end),
+            Ok(Some(end)) => NextLook::Ends(end),
             Ok(None) => self.wait(&mut state, begin),
             Err(failed) => self.fail(failed.code),
         }
     }
 
     /// Something is missing: is it still to come?
-    fn wait(&self, state: &mut CollectiveState, begin: u64) -> Look {
+    fn wait(&self, state: &mut CollectiveState, begin: u64) -> NextLook {
         let now = mono();
         if now < state.next_check {
-            return Look::Again;
+            return NextLook::Again;
         }
         // Peers may leave for good once they have done their part, so they are asked about only after a while.
         let is_first = state.next_check == 0;
@@ -118,15 +126,17 @@ impl Collective {
         if !is_first && self.misses_a_lost_peer(state) {
             return self.fail(REMOTE);
         }
-        Look::Again
+        NextLook::Again
     }
 
     /// Whether a missing peer has died.
     fn misses_a_lost_peer(&self, state: &CollectiveState) -> bool {
         let communicator = &self.communicator;
         let is_missed = |lost: &usize| match &self.what {
-            What::All { number, .. } => communicator.region.arrived(*lost, *number).is_none(),
-            What::Messages(messages) => {
+            CollectiveWork::All { number, .. } => {
+                communicator.region.arrived(*lost, *number).is_none()
+            }
+            CollectiveWork::Messages(messages) => {
                 let mut left = messages.iter().zip(&state.over).filter(|(_, over)| !**over);
                 left.any(|((message, _), _)| message.peer == *lost)
             }
@@ -134,9 +144,9 @@ impl Collective {
         communicator.lost_peers().any(|lost| is_missed(&lost))
     }
 
-    fn fail(&self, code: Code) -> Look {
+    fn fail(&self, code: Code) -> NextLook {
         self.communicator.error.store(code, Ordering::Release);
-        Look::Failed(match code {
+        NextLook::Failed(match code {
             TIMEOUT => TASK_TIMEOUT,
             _ => SUSPECT_REMOTE,
         })
@@ -145,7 +155,7 @@ impl Collective {
     fn look_at_all(
         &self,
         state: &mut CollectiveState,
-        plan: &Plan,
+        plan: &CollectivePlan,
         number: u64,
         begin: u64,
     ) -> Outcome<Option<u64>> {
@@ -154,7 +164,7 @@ impl Collective {
             return Ok(None);
         }
         if !state.has_arrived {
-            let window = Window::Rank(communicator.rank, number);
+            let window = DataWindow::Rank(communicator.rank, number);
             for part in &plan.shows {
                 self.write(window, part)?;
             }
@@ -181,7 +191,7 @@ impl Collective {
             // All ranks have joined here, so the earlier data have no readers.
             communicator
                 .region
-                .clear(Window::Rank(communicator.rank, number + 1));
+                .clear(DataWindow::Rank(communicator.rank, number + 1));
         }
         communicator.over.store(number + 1, Ordering::Release);
         Ok(Some(last + duration_ns(plan.traffic)))
@@ -221,12 +231,12 @@ impl Collective {
             return Ok(None);
         }
         let (own, other) = match message.is_sent {
-            true => (Side::Sender, Side::Receiver),
-            false => (Side::Receiver, Side::Sender),
+            true => (MessageSide::Sender, MessageSide::Receiver),
+            false => (MessageSide::Receiver, MessageSide::Sender),
         };
         if region.arrived_at_pair(pair, own, number).is_none() {
             if message.is_sent {
-                self.write(Window::Pair(pair), &message.part())?;
+                self.write(DataWindow::Pair(pair), &message.part())?;
             }
             region.arrive_at_pair(pair, own, number, begin, message.bytes);
         }
@@ -237,7 +247,7 @@ impl Collective {
             return crate::code::fault(PARA, "a message is not as long as its receiver thinks");
         }
         if !message.is_sent {
-            self.read(Window::Pair(pair), &message.part())?;
+            self.read(DataWindow::Pair(pair), &message.part())?;
             region.take(pair, number);
         }
         let own_begin = region
@@ -249,10 +259,10 @@ impl Collective {
         Ok(Some(own_begin.max(there) + duration_ns(bytes)))
     }
 
-    fn get(&self, get: &Get, number: u64) -> Outcome {
+    fn get(&self, get: &DataGet, number: u64) -> Outcome {
         match get {
-            Get::Copy { from, to } => self.read(Window::Rank(*from, number), to),
-            Get::Combine {
+            DataGet::Copy { from, to } => self.read(DataWindow::Rank(*from, number), to),
+            DataGet::Combine {
                 to,
                 element,
                 reduction,
@@ -260,7 +270,7 @@ impl Collective {
                 let sources = (0..self.communicator.ranks).map(|rank| {
                     let mut bytes = vec![0; to.bytes as usize];
                     self.communicator.region.read(
-                        Window::Rank(rank, number),
+                        DataWindow::Rank(rank, number),
                         to.offset,
                         &mut bytes,
                     )?;
@@ -273,13 +283,13 @@ impl Collective {
         }
     }
 
-    fn write(&self, window: Window, part: &Parts) -> Outcome {
+    fn write(&self, window: DataWindow, part: &DataParts) -> Outcome {
         self.communicator
             .region
             .write(window, part.offset, memory(part))
     }
 
-    fn read(&self, window: Window, part: &Parts) -> Outcome {
+    fn read(&self, window: DataWindow, part: &DataParts) -> Outcome {
         self.communicator
             .region
             .read(window, part.offset, memory(part))
@@ -287,7 +297,7 @@ impl Collective {
 }
 
 /// The program's bytes.
-fn memory(part: &Parts) -> &'static mut [u8] {
+fn memory(part: &DataParts) -> &'static mut [u8] {
     if part.bytes == 0 {
         return &mut [];
     }
@@ -297,8 +307,8 @@ fn memory(part: &Parts) -> &'static mut [u8] {
 }
 
 impl Message {
-    const fn part(&self) -> Parts {
-        Parts {
+    const fn part(&self) -> DataParts {
+        DataParts {
             address: self.address,
             bytes: self.bytes,
             offset: 0,
@@ -306,13 +316,13 @@ impl Message {
     }
 }
 
-fn pair(communicator: &Communicator, message: &Message) -> Pair {
+fn pair(communicator: &Communicator, message: &Message) -> RankPair {
     match message.is_sent {
-        true => Pair {
+        true => RankPair {
             from: communicator.rank,
             to: message.peer,
         },
-        false => Pair {
+        false => RankPair {
             from: message.peer,
             to: communicator.rank,
         },

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::region::{MOST, Member, Pair, Place, Region, is_alive};
+use super::region::{MOST, RankIdentity, RankPair, Region, RegionPlace, is_alive};
 use super::{NOT_SUPPORTED, PARA, REMOTE, TIMEOUT, seconds};
 use crate::clock::mono;
 use crate::code::{Code, Outcome, SUCCESS, fault};
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::per_process::PerProcess;
 use crate::sync::{Mutex, lock};
 
 static COMMUNICATORS: PerProcess<Registry<Communicator>> =
-    PerProcess::new(|| Registry::new(Kind::Communicator));
+    PerProcess::new(|| Registry::new(HandleKind::Communicator));
 
 pub(crate) struct Communicator {
     pub(crate) rank: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Communicator {
     pub(super) asked: AtomicU64,
     pub(super) over: AtomicU64,
     /// The same for messages, by pair.
-    pub(super) messages: Mutex<HashMap<Pair, Turns>>,
+    pub(super) messages: Mutex<HashMap<RankPair, MessageTurns>>,
     pub(super) error: AtomicI32,
     /// How long a collective waits for the others.
     pub(super) patience_ns: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Communicator {
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Turns {
+pub(super) struct MessageTurns {
     pub(super) asked: u64,
     pub(super) over: u64,
 }
@@ -62,7 +62,7 @@ static HANDED_OUT: Mutex<Vec<Region>> = Mutex::new(Vec::new());
 
 pub(crate) fn root_info() -> Outcome<RootInfo> {
     let region = Region::create()?;
-    let Place {
+    let RegionPlace {
         pid,
         began,
         descriptor,
@@ -86,7 +86,7 @@ pub(crate) fn by_root_info(
     if info.mark != MARK {
         return fault(PARA, "this is no root info");
     }
-    let place = Place {
+    let place = RegionPlace {
         pid: info.pid,
         began: info.began,
         descriptor: info.descriptor,
@@ -133,7 +133,7 @@ fn await_all(region: &Region, ranks: usize) -> Outcome {
 }
 
 /// Whether a process has ended. One without a known begin is just joining.
-pub(super) fn has_died(member: &Member) -> bool {
+pub(super) fn has_died(member: &RankIdentity) -> bool {
     member.pid != 0 && member.began != 0 && !is_alive(member.pid, member.began)
 }
 
@@ -266,7 +266,7 @@ impl Communicator {
         mixed(key, *times) | 1
     }
 
-    fn await_subgroup(&self, key: u64) -> Outcome<Place> {
+    fn await_subgroup(&self, key: u64) -> Outcome<RegionPlace> {
         let deadline = mono() + seconds("HCCL_CONNECT_TIMEOUT", CONNECT_SECONDS) * 1_000_000_000;
         loop {
             if let Some(place) = self.region.subgroup(key) {

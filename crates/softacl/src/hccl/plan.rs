@@ -5,7 +5,7 @@ use super::region::WINDOW;
 
 /// Bytes of the program's.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Parts {
+pub(crate) struct DataParts {
     pub(crate) address: usize,
     pub(crate) bytes: u64,
     /// Their place in the window.
@@ -14,12 +14,12 @@ pub(crate) struct Parts {
 
 /// Data for the program's memory.
 #[derive(Debug, Clone)]
-pub(crate) enum Get {
+pub(crate) enum DataGet {
     /// The data of one rank there.
-    Copy { from: usize, to: Parts },
+    Copy { from: usize, to: DataParts },
     /// What all ranks show there, made one.
     Combine {
-        to: Parts,
+        to: DataParts,
         element: Element,
         reduction: Reduction,
     },
@@ -36,9 +36,9 @@ pub(crate) struct Message {
 
 /// A collective from the view of one rank.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
-    pub(crate) shows: Vec<Parts>,
-    pub(crate) gets: Vec<Get>,
+pub(crate) struct CollectivePlan {
+    pub(crate) shows: Vec<DataParts>,
+    pub(crate) gets: Vec<DataGet>,
     /// Bytes that go over the busiest link.
     pub(crate) traffic: u64,
     /// The same for all ranks that ask for the same.
@@ -50,7 +50,7 @@ pub(crate) const fn segment(ranks: usize, rank: usize) -> u64 {
     WINDOW / ranks as u64 / 64 * 64 * rank as u64
 }
 
-impl Plan {
+impl CollectivePlan {
     /// A plan that only ranks with the same numbers take part in.
     pub(crate) fn new(numbers: &[u64]) -> Self {
         let mixed = |print: u64, number: &u64| {
@@ -65,7 +65,7 @@ impl Plan {
     }
 
     pub(crate) fn show(mut self, address: usize, bytes: u64, offset: u64) -> Self {
-        self.shows.push(Parts {
+        self.shows.push(DataParts {
             address,
             bytes,
             offset,
@@ -74,12 +74,12 @@ impl Plan {
     }
 
     pub(crate) fn copy(mut self, from: usize, address: usize, bytes: u64, offset: u64) -> Self {
-        let to = Parts {
+        let to = DataParts {
             address,
             bytes,
             offset,
         };
-        self.gets.push(Get::Copy { from, to });
+        self.gets.push(DataGet::Copy { from, to });
         self
     }
 
@@ -92,12 +92,12 @@ impl Plan {
     ) -> crate::code::Outcome<Self> {
         let (element, reduction) = (Element::of(element)?, Reduction::of(reduction)?);
         element.may_be_reduced()?;
-        let to = Parts {
+        let to = DataParts {
             address,
             bytes,
             offset,
         };
-        self.gets.push(Get::Combine {
+        self.gets.push(DataGet::Combine {
             to,
             element,
             reduction,

@@ -37,7 +37,7 @@ const JOINED: usize = 1;
 
 /// Who a rank is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Member {
+pub(super) struct RankIdentity {
     pub(super) pid: u64,
     /// When its process began, so that a number that is used again is not taken for it.
     pub(super) began: u64,
@@ -46,7 +46,7 @@ pub(super) struct Member {
 
 /// Where a region can be found: a descriptor of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RegionPlace {
     pub(super) pid: u64,
     pub(super) began: u64,
     pub(super) descriptor: u64,
@@ -92,7 +92,7 @@ impl Region {
     }
 
     /// Opens what another process, or this one, has made.
-    pub(super) fn open(place: Place) -> Outcome<Self> {
+    pub(super) fn open(place: RegionPlace) -> Outcome<Self> {
         if !is_alive(place.pid, place.began) {
             return fault(super::REMOTE, "the process that made the root info is gone");
         }
@@ -122,9 +122,9 @@ impl Region {
         }
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> RegionPlace {
         let pid = u64::from(std::process::id());
-        Place {
+        RegionPlace {
             pid,
             began: began(pid),
             descriptor: self.file.as_raw_fd() as u64,
@@ -178,9 +178,9 @@ impl Region {
         self.set(MEMBERS + rank * MEMBER + 2, 1);
     }
 
-    pub(super) fn member(&self, rank: usize) -> Member {
+    pub(super) fn member(&self, rank: usize) -> RankIdentity {
         let at = MEMBERS + rank * MEMBER;
-        Member {
+        RankIdentity {
             pid: self.get(at),
             began: self.get(at + 1),
             has_left: self.get(at + 2) != 0,
@@ -205,8 +205,8 @@ impl Region {
     /// The same for one side of a message between two ranks.
     pub(super) fn arrive_at_pair(
         &self,
-        pair: Pair,
-        side: Side,
+        pair: RankPair,
+        side: MessageSide,
         number: u64,
         begin: u64,
         bytes: u64,
@@ -219,8 +219,8 @@ impl Region {
 
     pub(super) fn arrived_at_pair(
         &self,
-        pair: Pair,
-        side: Side,
+        pair: RankPair,
+        side: MessageSide,
         number: u64,
     ) -> Option<(u64, u64)> {
         let at = pair.index(side, number);
@@ -228,16 +228,16 @@ impl Region {
     }
 
     /// How many messages of a pair were taken.
-    pub(super) fn taken(&self, pair: Pair) -> u64 {
+    pub(super) fn taken(&self, pair: RankPair) -> u64 {
         self.get(pair.base() + 12)
     }
 
-    pub(super) fn take(&self, pair: Pair, number: u64) {
+    pub(super) fn take(&self, pair: RankPair, number: u64) {
         self.set(pair.base() + 12, number + 1);
     }
 
     /// Says where the region of a group of some of the ranks is.
-    pub(super) fn tell_subgroup(&self, key: u64, place: Place) -> Outcome {
+    pub(super) fn tell_subgroup(&self, key: u64, place: RegionPlace) -> Outcome {
         for index in 0..MOST_SUBGROUPS {
             let at = SUBGROUPS + index * SUBGROUP;
             let free =
@@ -256,12 +256,12 @@ impl Region {
         )
     }
 
-    pub(super) fn subgroup(&self, key: u64) -> Option<Place> {
+    pub(super) fn subgroup(&self, key: u64) -> Option<RegionPlace> {
         (0..MOST_SUBGROUPS)
             .map(|index| SUBGROUPS + index * SUBGROUP)
             .find_map(|at| {
                 let pid = self.get(at + 1);
-                (self.get(at) == key).then(|| Place {
+                (self.get(at) == key).then(|| RegionPlace {
                     pid,
                     began: began(pid),
                     descriptor: self.get(at + 2),
@@ -269,20 +269,20 @@ impl Region {
             })
     }
 
-    pub(super) fn write(&self, window: Window, offset: u64, bytes: &[u8]) -> Outcome {
+    pub(super) fn write(&self, window: DataWindow, offset: u64, bytes: &[u8]) -> Outcome {
         self.file
             .write_all_at(bytes, window.begin() + offset)
             .map_err(|_| NO_REGION)
     }
 
-    pub(super) fn read(&self, window: Window, offset: u64, bytes: &mut [u8]) -> Outcome {
+    pub(super) fn read(&self, window: DataWindow, offset: u64, bytes: &mut [u8]) -> Outcome {
         self.file
             .read_exact_at(bytes, window.begin() + offset)
             .map_err(|_| NO_REGION)
     }
 
     /// Gives back the memory of a window.
-    pub(super) fn clear(&self, window: Window) {
+    pub(super) fn clear(&self, window: DataWindow) {
         let flags = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         // SAFETY: the file belongs to this library, and the window has no readers. Failure leaves the
         // memory unchanged.
@@ -303,26 +303,26 @@ const fn arrival(rank: usize, number: u64) -> usize {
 
 /// Who sends to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Pair {
+pub(super) struct RankPair {
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum MessageSide {
     Sender,
     Receiver,
 }
 
-impl Pair {
+impl RankPair {
     const fn base(self) -> usize {
         PAIRS + (self.from * MOST + self.to) * PAIR
     }
 
-    const fn index(self, side: Side, number: u64) -> usize {
+    const fn index(self, side: MessageSide, number: u64) -> usize {
         let side = match side {
-            Side::Sender => 0,
-            Side::Receiver => 2,
+            MessageSide::Sender => 0,
+            MessageSide::Receiver => 2,
         };
         self.base() + (side + (number % 2) as usize) * 3
     }
@@ -330,13 +330,13 @@ impl Pair {
 
 /// Room for data.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Window {
+pub(super) enum DataWindow {
     /// Of a rank, for collectives of one parity.
     Rank(usize, u64),
-    Pair(Pair),
+    Pair(RankPair),
 }
 
-impl Window {
+impl DataWindow {
     const fn begin(self) -> u64 {
         let index = match self {
             Self::Rank(rank, number) => rank as u64 * 2 + number % 2,
@@ -348,9 +348,9 @@ impl Window {
 
 /// When a process began, in the kernel's ticks; 0 without one.
 pub(super) fn began(pid: u64) -> u64 {
-    let told = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let stat_line = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name in parentheses may hold anything.
-    let fields = told.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let fields = stat_line.rsplit_once(')').map_or("", |(_, fields)| fields);
     let mut fields = fields.split_whitespace();
     let state = fields.next();
     match state {
@@ -369,7 +369,7 @@ pub(super) fn is_alive(pid: u64, when: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pair, Region, Side, Window, began, is_alive};
+    use super::{DataWindow, MessageSide, RankPair, Region, began, is_alive};
 
     #[test]
     fn two_mappings_show_the_same() {
@@ -389,16 +389,19 @@ mod tests {
             ),
             (None, None, None)
         );
-        let pair = Pair { from: 1, to: 0 };
-        other.arrive_at_pair(pair, Side::Sender, 0, 3, 4);
-        assert_eq!(one.arrived_at_pair(pair, Side::Sender, 0), Some((3, 4)));
-        assert_eq!(one.arrived_at_pair(pair, Side::Receiver, 0), None);
-        one.write(Window::Rank(0, 1), 10, b"data").unwrap();
+        let pair = RankPair { from: 1, to: 0 };
+        other.arrive_at_pair(pair, MessageSide::Sender, 0, 3, 4);
+        assert_eq!(
+            one.arrived_at_pair(pair, MessageSide::Sender, 0),
+            Some((3, 4))
+        );
+        assert_eq!(one.arrived_at_pair(pair, MessageSide::Receiver, 0), None);
+        one.write(DataWindow::Rank(0, 1), 10, b"data").unwrap();
         let mut read = [0; 4];
-        other.read(Window::Rank(0, 3), 10, &mut read).unwrap();
+        other.read(DataWindow::Rank(0, 3), 10, &mut read).unwrap();
         assert_eq!(&read, b"data");
-        one.clear(Window::Rank(0, 1));
-        other.read(Window::Rank(0, 1), 10, &mut read).unwrap();
+        one.clear(DataWindow::Rank(0, 1));
+        other.read(DataWindow::Rank(0, 1), 10, &mut read).unwrap();
         assert_eq!(read, [0; 4]);
     }
 

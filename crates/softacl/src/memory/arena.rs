@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_arena_overwrites_what_is_freed_and_hands_it_out_again() {
+    fn a_hostile_arena_overwrites_freed_memory_and_hands_it_out_again() {
         let arena = Arena::new(64 << 20).hostile(true);
         let blocks: Vec<usize> = (0..4).map(|_| arena.allocate(1000, 0).unwrap()).collect();
         for place in [0, 2, 1] {

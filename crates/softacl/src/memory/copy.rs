@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::transfer::{Fill, Transfer};
-use super::{Place, host_uses_memory, place_of};
+use super::{MemoryKind, host_uses_memory, place_of};
 use crate::clock::{self, wait_until};
 use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, fault};
 use crate::engine::task::Work;
@@ -18,7 +18,7 @@ pub(crate) fn copy_now(transfer: Option<Transfer>) -> Outcome {
         return Ok(());
     };
     let ends = (place_of(transfer.dst), place_of(transfer.src));
-    if ends == (Place::Pageable, Place::Pageable) {
+    if ends == (MemoryKind::Pageable, MemoryKind::Pageable) {
         // No device has a part in it.
         transfer.checked()?;
         transfer.run();
@@ -76,7 +76,7 @@ pub(crate) fn fill_now(fill: Option<Fill>) -> Outcome {
         return Ok(());
     };
     current::context()?;
-    if process::options().strict && fill.place() == Place::Pageable {
+    if process::options().strict && fill.place() == MemoryKind::Pageable {
         return NOT_OURS;
     }
     modes::permit_unsafe()?;
@@ -94,7 +94,7 @@ pub(crate) fn fill_async(fill: Option<Fill>, stream: usize) -> Outcome {
     };
     let stream = access::of_context(stream)?;
     let duration_ns = fill.duration_ns(process::options());
-    if fill.place() == Place::Pageable {
+    if fill.place() == MemoryKind::Pageable {
         return NOT_OURS;
     }
     stream.submit(|_| Work::fill(fill, duration_ns)).map(drop)

@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, check, fault};
 use crate::engine::task::Operator;
 use crate::memory::transfer::transfer_ns;
-use crate::memory::{Place, check_range, place_of};
+use crate::memory::{MemoryKind, check_range, place_of};
 use crate::process;
 use crate::stream::launch;
 
@@ -143,9 +143,9 @@ impl Param {
 }
 
 /// Numbers that look random, one after the other.
-struct Source(u64);
+struct RandomBits(u64);
 
-impl Source {
+impl RandomBits {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         crate::scatter::scatter(self.0)
@@ -193,13 +193,13 @@ pub(crate) fn submit(info: &TaskInfo, stream: usize) -> Outcome {
     for (address, len) in [(info.result, bytes), (info.counter, 16)] {
         let place = place_of(address);
         check(
-            place != Place::Pageable,
+            place != MemoryKind::Pageable,
             "the memory was not allocated through acl",
         )?;
         check_range(address, len, place)?;
     }
     let options = process::options();
-    let work = Work {
+    let work = RandomWork {
         info: *info,
         element,
         distribution,
@@ -213,19 +213,19 @@ pub(crate) fn submit(info: &TaskInfo, stream: usize) -> Outcome {
     launch::operator(stream, operator)
 }
 
-struct Work {
+struct RandomWork {
     info: TaskInfo,
     element: Element,
     distribution: Distribution,
     count: usize,
 }
 
-impl Work {
+impl RandomWork {
     fn run(&self) {
         let counter = self.info.counter as *mut u64;
         // SAFETY: `submit` checked that 16 bytes are inside memory of this library, which stays mapped.
         let before = unsafe { counter.read_unaligned() };
-        let mut source = Source(self.info.seed.whole() ^ before.rotate_left(32));
+        let mut source = RandomBits(self.info.seed.whole() ^ before.rotate_left(32));
         let [first, second] = [0, 1].map(|at| self.element.decode(self.info.params[at].bytes()));
         if self.distribution == Distribution::Dropout {
             self.drop_out(first, &mut source);
@@ -241,7 +241,7 @@ impl Work {
         unsafe { counter.write_unaligned(before.wrapping_add(self.count as u64)) };
     }
 
-    fn draw(&self, first: f64, second: f64, source: &mut Source) -> f64 {
+    fn draw(&self, first: f64, second: f64, source: &mut RandomBits) -> f64 {
         match self.distribution {
             Distribution::Normal => first + second * source.normal(),
             Distribution::TruncatedNormal => loop {
@@ -254,7 +254,7 @@ impl Work {
         }
     }
 
-    fn drop_out(&self, ratio: f64, source: &mut Source) {
+    fn drop_out(&self, ratio: f64, source: &mut RandomBits) {
         for byte in 0..self.count.div_ceil(8) {
             let bits = (self.count - byte * 8).min(8);
             let mask = (0..bits).fold(0_u8, |mask, bit| {

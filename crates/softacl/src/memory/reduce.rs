@@ -2,7 +2,7 @@
 
 use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, check, fault};
 use crate::memory::transfer::transfer_ns;
-use crate::memory::{Place, check_range, place_of};
+use crate::memory::{MemoryKind, check_range, place_of};
 use crate::process;
 
 #[derive(Debug, Clone, Copy)]
@@ -10,27 +10,27 @@ pub(crate) struct Reduce {
     dst: usize,
     src: usize,
     bytes: usize,
-    how: How,
-    element: Element,
+    how: ReduceOp,
+    element: ReduceElement,
     pub(crate) duration_ns: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
+enum ReduceOp {
     Sum,
     Max,
     Min,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Element {
+enum ReduceElement {
     F32,
     I8,
     I16,
     I32,
 }
 
-impl Element {
+impl ReduceElement {
     const fn size(self) -> usize {
         match self {
             Self::I8 => 1,
@@ -58,9 +58,9 @@ macro_rules! by_operation {
             ..
         } = *$reduce;
         match how {
-            How::Sum => combine::<$type>(dst, src, bytes, $sum),
-            How::Max => combine::<$type>(dst, src, bytes, |a, b| if b > a { b } else { a }),
-            How::Min => combine::<$type>(dst, src, bytes, |a, b| if b < a { b } else { a }),
+            ReduceOp::Sum => combine::<$type>(dst, src, bytes, $sum),
+            ReduceOp::Max => combine::<$type>(dst, src, bytes, |a, b| if b > a { b } else { a }),
+            ReduceOp::Min => combine::<$type>(dst, src, bytes, |a, b| if b < a { b } else { a }),
         }
     }};
 }
@@ -68,10 +68,10 @@ macro_rules! by_operation {
 impl Reduce {
     pub(crate) fn run(&self) {
         match self.element {
-            Element::F32 => by_operation!(f32, self, |a, b| a + b),
-            Element::I8 => by_operation!(i8, self, i8::wrapping_add),
-            Element::I16 => by_operation!(i16, self, i16::wrapping_add),
-            Element::I32 => by_operation!(i32, self, i32::wrapping_add),
+            ReduceElement::F32 => by_operation!(f32, self, |a, b| a + b),
+            ReduceElement::I8 => by_operation!(i8, self, i8::wrapping_add),
+            ReduceElement::I16 => by_operation!(i16, self, i16::wrapping_add),
+            ReduceElement::I32 => by_operation!(i32, self, i32::wrapping_add),
         }
     }
 }
@@ -88,16 +88,16 @@ pub(crate) fn checked(
         return fault(INVALID_PARAM, "source or destination is NULL");
     }
     let how = match kind {
-        10 => How::Sum,
-        11 => How::Max,
-        12 => How::Min,
+        10 => ReduceOp::Sum,
+        11 => ReduceOp::Max,
+        12 => ReduceOp::Min,
         _ => return fault(RT_NOT_SUPPORTED, "this kind of reduction is not there"),
     };
     let element = match data_type {
-        0 => Element::F32,
-        2 => Element::I8,
-        3 => Element::I32,
-        6 => Element::I16,
+        0 => ReduceElement::F32,
+        2 => ReduceElement::I8,
+        3 => ReduceElement::I32,
+        6 => ReduceElement::I16,
         _ => return fault(RT_NOT_SUPPORTED, "this data type cannot be reduced"),
     };
     let bytes = bytes as usize;
@@ -108,7 +108,7 @@ pub(crate) fn checked(
     for address in [dst, src] {
         let place = place_of(address);
         check(
-            place != Place::Pageable,
+            place != MemoryKind::Pageable,
             "the memory was not allocated through acl",
         )?;
         check_range(address, bytes, place)?;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Place, check_range, place_of};
+use super::{MemoryKind, check_range, place_of};
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, check, fault, require};
 use softacl_options::Options;
 
@@ -21,8 +21,8 @@ pub(crate) struct Transfer {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Checked {
     pub(crate) transfer: Transfer,
-    from: Place,
-    to: Place,
+    from: MemoryKind,
+    to: MemoryKind,
 }
 
 impl Transfer {
@@ -145,7 +145,7 @@ pub(crate) const KINDS_2D_ASYNC: [u32; 4] = [1, 2, 3, 4];
 
 impl Checked {
     pub(crate) fn touches_pageable(&self) -> bool {
-        self.from == Place::Pageable || self.to == Place::Pageable
+        self.from == MemoryKind::Pageable || self.to == MemoryKind::Pageable
     }
 
     /// From the host to a device or back, as batches require.
@@ -222,7 +222,7 @@ impl Fill {
         let Some(len) = count.checked_mul(4).filter(|&len| len <= room) else {
             return fault(INVALID_PARAM, "the length exceeds the destination");
         };
-        let is_ours = place_of(dst) != Place::Pageable;
+        let is_ours = place_of(dst) != MemoryKind::Pageable;
         require(is_ours, "the memory was not allocated through acl")?;
         let unit = 4;
         Self {
@@ -239,7 +239,7 @@ impl Fill {
         Ok(Some(self))
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> MemoryKind {
         place_of(self.dst)
     }
 

@@ -9,11 +9,11 @@ use crate::memory::{check_range, place_of};
 pub(crate) struct ValueWait {
     pub(crate) address: usize,
     pub(crate) value: u64,
-    how: How,
+    how: ValueCondition,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
+enum ValueCondition {
     GreaterOrEqual,
     Equal,
     And,
@@ -21,7 +21,12 @@ enum How {
 }
 
 /// By the number of the flag.
-const HOW: [How; 4] = [How::GreaterOrEqual, How::Equal, How::And, How::Nor];
+const HOW: [ValueCondition; 4] = [
+    ValueCondition::GreaterOrEqual,
+    ValueCondition::Equal,
+    ValueCondition::And,
+    ValueCondition::Nor,
+];
 
 impl ValueWait {
     /// Checks the arguments of a wait.
@@ -45,10 +50,10 @@ impl ValueWait {
         let now = load(self.address);
         match self.how {
             // A signed difference, so that counters may wrap.
-            How::GreaterOrEqual => now.wrapping_sub(self.value) as i64 >= 0,
-            How::Equal => now == self.value,
-            How::And => now & self.value != 0,
-            How::Nor => !(now | self.value) != 0,
+            ValueCondition::GreaterOrEqual => now.wrapping_sub(self.value) as i64 >= 0,
+            ValueCondition::Equal => now == self.value,
+            ValueCondition::And => now & self.value != 0,
+            ValueCondition::Nor => !(now | self.value) != 0,
         }
     }
 }

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::code::{Fault, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check, fault};
 use crate::device::{self, Device};
-use crate::handles::{Kind, Registry};
+use crate::handles::{HandleKind, Registry};
 use crate::per_process::PerProcess;
 use crate::sync::{Mutex, lock};
 
 static MAPPINGS: PerProcess<Mappings> = PerProcess::new(Mappings::default);
-static PHYSICAL: PerProcess<Registry<Physical>> = PerProcess::new(|| Registry::new(Kind::Physical));
+static PHYSICAL: PerProcess<Registry<Physical>> =
+    PerProcess::new(|| Registry::new(HandleKind::Physical));
 
 pub(crate) fn mappings() -> &'static Mappings {
     MAPPINGS.get()

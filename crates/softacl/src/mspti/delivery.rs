@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::record::Item;
+use super::record::ActivityItem;
 use super::{Callbacks, Mspti, result};
 use crate::clock::mono;
 use crate::process;
@@ -20,7 +20,7 @@ const FLUSH: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 pub(crate) struct Delivery {
-    items: VecDeque<Item>,
+    items: VecDeque<ActivityItem>,
     callbacks: Option<Callbacks>,
     period: Option<Duration>,
     runs: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Delivery {
 }
 
 impl Mspti {
-    pub(super) fn put(&self, item: Item) {
+    pub(super) fn put(&self, item: ActivityItem) {
         let mut delivery = lock(&self.delivery);
         if delivery.callbacks.is_none() {
             return;
@@ -104,11 +104,11 @@ impl Mspti {
 }
 
 /// Records that are old enough to be delivered, in the requested order.
-fn due(items: &mut VecDeque<Item>) -> Vec<Item> {
+fn due(items: &mut VecDeque<ActivityItem>) -> Vec<ActivityItem> {
     let options = process::options();
     let since = mono().saturating_sub(options.mspti_late_ms * 1_000_000);
     let count = items.iter().take_while(|item| item.made <= since).count();
-    let mut due: Vec<Item> = items.drain(..count).collect();
+    let mut due: Vec<ActivityItem> = items.drain(..count).collect();
     if options.mspti_shuffle {
         due.sort_by_key(|item| std::cmp::Reverse(item.place));
     }
@@ -116,7 +116,7 @@ fn due(items: &mut VecDeque<Item>) -> Vec<Item> {
 }
 
 /// Packs records into as many buffers as they need. What finds no buffer is lost.
-fn hand_over(items: Vec<Item>, callbacks: Callbacks) {
+fn hand_over(items: Vec<ActivityItem>, callbacks: Callbacks) {
     let mut items = items.into_iter().peekable();
     while items.peek().is_some() {
         let (mut buffer, mut size, mut most) = (std::ptr::null_mut::<u8>(), 0_usize, 0_usize);

@@ -1,12 +1,12 @@
 //! Records in a profiler's buffers: fields follow each other without gaps, and each record begins at a
 //! multiple of 8 bytes.
 
-use super::Place;
+use super::ActivityPlace;
 use crate::clock::mono;
 
 /// `msptiActivityKind`, the supported part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ActivityKind {
     Marker = 1,
     Kernel = 2,
     Api = 3,
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     RuntimeApi = 12,
 }
 
-impl Kind {
+impl ActivityKind {
     const ALL: [Self; 12] = [
         Self::Marker,
         Self::Kernel,
@@ -56,8 +56,8 @@ impl Kind {
 
 /// One record before it is put into a buffer.
 #[derive(Debug, Clone)]
-pub(crate) struct Item {
-    pub(crate) kind: Kind,
+pub(crate) struct ActivityItem {
+    pub(crate) kind: ActivityKind,
     pub(crate) times: [u64; 2],
     /// Device and stream, or process and thread.
     pub(crate) place: [u32; 2],
@@ -68,8 +68,13 @@ pub(crate) struct Item {
     pub(super) made: u64,
 }
 
-impl Item {
-    pub(super) fn device(kind: Kind, place: &Place, name: usize, times: [u64; 2]) -> Self {
+impl ActivityItem {
+    pub(super) fn device(
+        kind: ActivityKind,
+        place: &ActivityPlace,
+        name: usize,
+        times: [u64; 2],
+    ) -> Self {
         Self {
             kind,
             times,
@@ -82,7 +87,7 @@ impl Item {
     }
 
     /// A call that copies or fills, when it has submitted that. The time of the run is not reported.
-    pub(super) fn moving(kind: Kind, bytes: u64, place: &Place) -> Self {
+    pub(super) fn moving(kind: ActivityKind, bytes: u64, place: &ActivityPlace) -> Self {
         Self {
             bytes,
             ..Self::device(kind, place, 0, [0, 0])
@@ -104,7 +109,7 @@ impl Item {
         // SAFETY: always succeeds, and takes nothing.
         let thread = unsafe { libc::syscall(libc::SYS_gettid) } as u32;
         Self {
-            kind: Kind::Api,
+            kind: ActivityKind::Api,
             times: [0, 0],
             place: [std::process::id(), thread],
             correlation,
@@ -119,7 +124,7 @@ impl Item {
         let mut out = Bytes(Vec::with_capacity(self.kind.size()));
         out.four(self.kind as u32);
         match self.kind {
-            Kind::Memcpy => {
+            ActivityKind::Memcpy => {
                 // The direction is not reported: 5 is "as the addresses say".
                 out.four(5);
                 out.eight(self.bytes);
@@ -127,14 +132,14 @@ impl Item {
                 out.eight(self.correlation);
                 out.eight(1);
             }
-            Kind::Memset => {
+            ActivityKind::Memset => {
                 out.four(0);
                 out.eight(self.bytes);
                 self.times_then_place(&mut out);
                 out.eight(self.correlation);
                 out.eight(1);
             }
-            Kind::Communication => {
+            ActivityKind::Communication => {
                 // Of what type the elements are is not known here.
                 out.four(0xffff);
                 out.eight(0);
@@ -148,7 +153,7 @@ impl Item {
             _ => {
                 self.times_then_place(&mut out);
                 out.eight(self.correlation);
-                if self.kind == Kind::Kernel {
+                if self.kind == ActivityKind::Kernel {
                     // The type of the cores that ran it.
                     out.eight(c"KERNEL_MIX_AIC".as_ptr() as u64);
                 }

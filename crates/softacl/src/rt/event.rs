@@ -5,13 +5,13 @@ use crate::code::{RT_NOT_COMPLETE_EVENT, RT_NOT_SUPPORTED, check, fault};
 use crate::event::calls as events;
 use crate::ffi::{In, Out};
 use crate::memory::submit;
-use crate::signal::{self, Change, Condition};
+use crate::signal::{self, SignalChange, SignalCondition};
 use crate::stream::access;
 use crate::{device, event};
 
 /// `rtIpcEventHandle_t`, as it is passed.
 #[repr(C)]
-pub(crate) struct Shared([u8; 64]);
+pub(crate) struct SharedEvent([u8; 64]);
 
 /// `rtWriteValueInfo_t`.
 #[repr(C)]
@@ -86,7 +86,7 @@ rt! {
         status.put(u32::from(event::of(handle)?.is_complete()?))
     }
 
-    fn rtIpcOpenEventHandle(_handle: Shared, _event: Out<usize>) {
+    fn rtIpcOpenEventHandle(_handle: SharedEvent, _event: Out<usize>) {
         fault(RT_NOT_SUPPORTED, "not supported by the software runtime")
     }
 
@@ -115,17 +115,17 @@ rt! {
     fn rtNotifyDestroy(handle: usize) { signal::destroy(signal::notifies(), handle) }
 
     fn rtNotifyRecord(handle: usize, stream: usize) {
-        signal::of(signal::notifies(), handle)?.submit_change(Change::Set(1), stream)
+        signal::of(signal::notifies(), handle)?.submit_change(SignalChange::Set(1), stream)
     }
 
     fn rtNotifyWait(handle: usize, stream: usize) {
         let notify = signal::of(signal::notifies(), handle)?;
-        notify.submit_wait(Condition::Equal(1), true, 0, stream)
+        notify.submit_wait(SignalCondition::Equal(1), true, 0, stream)
     }
 
     fn rtNotifyWaitWithTimeOut(handle: usize, stream: usize, timeout_s: u32) {
         let notify = signal::of(signal::notifies(), handle)?;
-        notify.submit_wait(Condition::Equal(1), true, timeout_s, stream)
+        notify.submit_wait(SignalCondition::Equal(1), true, timeout_s, stream)
     }
 
     fn rtNotifyReset(handle: usize) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Change, Condition, Pass, Signal, make};
+use super::{Signal, SignalChange, SignalCondition, SignalWait, make};
 use crate::code::{Fault, Outcome, RT_NO_NOTIFY, RT_PARAM_INVALID, fault};
 use crate::current;
 use crate::device::Lease;
@@ -24,7 +24,7 @@ pub(crate) fn create(registry: &Registry<Signal>, flags: u64) -> Outcome<usize> 
 }
 
 impl Signal {
-    pub(crate) fn submit_change(self: &Arc<Self>, change: Change, stream: usize) -> Outcome {
+    pub(crate) fn submit_change(self: &Arc<Self>, change: SignalChange, stream: usize) -> Outcome {
         self.host_may_use()?;
         let signal = Arc::clone(self);
         let stream = access::of_context(stream)?;
@@ -33,7 +33,7 @@ impl Signal {
 
     pub(crate) fn submit_wait(
         self: &Arc<Self>,
-        condition: Condition,
+        condition: SignalCondition,
         clears: bool,
         timeout_s: u32,
         stream: usize,
@@ -42,7 +42,7 @@ impl Signal {
         let signal = Arc::clone(self);
         let stream = access::of_context(stream)?;
         let timeout_ns = u64::from(timeout_s) * 1_000_000_000;
-        let pass = Pass {
+        let pass = SignalWait {
             signal,
             condition,
             clears,

@@ -9,7 +9,7 @@ use super::line::{Line, flag};
 use super::waiting::Drop;
 use crate::code::{Code, Outcome, RT_STREAM_SYNC_TIMEOUT, fault};
 use crate::engine::inbox;
-use crate::progress::Waited;
+use crate::progress::WaitResult;
 
 impl Line {
     /// Waits for all earlier submissions and reports failures on the device meanwhile.
@@ -25,9 +25,11 @@ impl Line {
         self.seen_by_wait();
         self.failures.hand_over("a synchronisation");
         match waited {
-            Waited::Done => {}
-            Waited::TimedOut => return fault(RT_STREAM_SYNC_TIMEOUT, "the stream is not done yet"),
-            Waited::Aborted(code) => return fault(code, "the stream was aborted"),
+            WaitResult::Done => {}
+            WaitResult::TimedOut => {
+                return fault(RT_STREAM_SYNC_TIMEOUT, "the stream is not done yet");
+            }
+            WaitResult::Aborted(code) => return fault(code, "the stream was aborted"),
         }
         self.take_error()
     }
@@ -41,7 +43,7 @@ impl Stream {
         }
         let seq = self.request_drop(Drop::Everything);
         // The wait is short and must not be taken for an interrupted one.
-        while matches!(self.wait_for(seq, None), Waited::Aborted(_)) {}
+        while matches!(self.wait_for(seq, None), WaitResult::Aborted(_)) {}
     }
 
     /// Drops the task that is running.

@@ -13,7 +13,7 @@ use crate::engine::host::HostThread;
 use crate::process;
 use crate::progress::Progress;
 use crate::sync::{Mutex, lock};
-use crate::virtual_time::{self, Ends};
+use crate::virtual_time::{self, TaskEnds};
 
 pub(crate) mod flag {
     /// What default streams have.
@@ -28,7 +28,7 @@ pub(crate) mod flag {
 }
 
 /// What streams have of the context that they are made in.
-pub(crate) struct Owner {
+pub(crate) struct StreamOwner {
     pub(crate) device: &'static Device,
     /// Handle of the context.
     pub(crate) context: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Line {
     pub(super) progress: Progress,
     pub(super) submitted: AtomicU64,
     /// In virtual time. A leaf among the locks.
-    pub(super) ends: Mutex<Ends>,
+    pub(super) ends: Mutex<TaskEnds>,
     pub(super) recycled: Recycled,
     pub(super) demand: Demand,
     pub(super) drop_request: AtomicU8,
@@ -65,7 +65,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    pub(super) fn new(handle: usize, id: i32, flags: u32, owner: &Owner) -> Self {
+    pub(super) fn new(handle: usize, id: i32, flags: u32, owner: &StreamOwner) -> Self {
         Self {
             handle,
             id,

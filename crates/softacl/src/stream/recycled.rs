@@ -30,9 +30,9 @@ pub(crate) struct Recycled {
 }
 
 /// A query that looks at a stream without keeping it alive.
-pub(crate) struct Look<'a>(&'a Line);
+pub(crate) struct StreamLook<'a>(&'a Line);
 
-impl Drop for Look<'_> {
+impl Drop for StreamLook<'_> {
     fn drop(&mut self) {
         self.0.recycled.queries.fetch_sub(1, Ordering::AcqRel);
     }
@@ -114,9 +114,9 @@ impl Line {
     }
 
     /// Enters the runtime with nothing but a pointer to the stream.
-    pub(crate) fn look(&self) -> Look<'_> {
+    pub(crate) fn look(&self) -> StreamLook<'_> {
         self.recycled.queries.fetch_add(1, Ordering::AcqRel);
-        let look = Look(self);
+        let look = StreamLook(self);
         let lasts = process::options().query_ns;
         if lasts != 0 {
             spin_until(clock::now() + lasts);

@@ -8,7 +8,7 @@ use crate::code::{Outcome, RT_INVALID_HANDLE, SUCCESS, fault};
 use crate::engine::task::{Task, Work};
 use crate::engine::{inbox, player};
 use crate::inlet::Queue;
-use crate::progress::Waited;
+use crate::progress::WaitResult;
 use crate::sync::MutexGuard;
 use crate::{clock, mspti, process, virtual_time};
 
@@ -29,7 +29,7 @@ impl Stream {
 
     /// A place in the queue, or `None` when it is full. Who holds another lock has to give it up
     /// before it waits: the queue may depend on a callback that wants the same lock.
-    pub(crate) fn room(self: &Arc<Self>) -> Outcome<Option<Room<'_>>> {
+    pub(crate) fn room(self: &Arc<Self>) -> Outcome<Option<QueueRoom<'_>>> {
         virtual_time::submits();
         inbox::get().begin(player::run)?;
         let queue = self.inlet.lock();
@@ -42,7 +42,7 @@ impl Stream {
         }
         let depth = u64::from(process::options().queue);
         let is_full = queue.pushed - self.completed() >= depth;
-        Ok((!is_full).then_some(Room {
+        Ok((!is_full).then_some(QueueRoom {
             stream: self,
             queue,
         }))
@@ -53,7 +53,7 @@ impl Stream {
         let room_at = (self.inlet.lock().pushed + 1).saturating_sub(depth);
         let before = virtual_time::now();
         match self.wait_for(room_at, None) {
-            Waited::Aborted(code) => fault(code, "the stream was aborted"),
+            WaitResult::Aborted(code) => fault(code, "the stream was aborted"),
             // The engine was late, and the thread's clock was not: there was room.
             _ if virtual_time::is_on() && virtual_time::now() == before => Ok(()),
             _ => {
@@ -70,12 +70,12 @@ impl Stream {
 }
 
 /// A reserved free place in a stream's queue.
-pub(crate) struct Room<'a> {
+pub(crate) struct QueueRoom<'a> {
     stream: &'a Arc<Stream>,
     queue: MutexGuard<'a, Queue<Task>>,
 }
 
-impl Room<'_> {
+impl QueueRoom<'_> {
     /// Takes the place with what `make` builds from the task's number.
     pub(crate) fn fill(self, make: impl FnOnce(u64) -> Work) -> u64 {
         let Self { stream, mut queue } = self;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::line::Line;
 use crate::clock::mono;
-use crate::progress::Waited;
+use crate::progress::WaitResult;
 use crate::sync::lock;
 use crate::virtual_time;
 
@@ -22,7 +22,7 @@ pub(crate) enum Drop {
 
 impl Line {
     /// Waits until the task is complete.
-    pub(crate) fn wait_for(&self, seq: u64, limit: Option<Duration>) -> Waited {
+    pub(crate) fn wait_for(&self, seq: u64, limit: Option<Duration>) -> WaitResult {
         self.demand(seq);
         if virtual_time::is_on() {
             return self.wait_virtually(seq, limit);
@@ -46,7 +46,7 @@ impl Line {
 
     /// Waits until the engine has played the task, and sets the thread's clock to its end. With a limit, what
     /// cannot be played now never comes.
-    fn wait_virtually(&self, seq: u64, limit: Option<Duration>) -> Waited {
+    fn wait_virtually(&self, seq: u64, limit: Option<Duration>) -> WaitResult {
         let interrupts = self.progress.interrupts();
         let hour = Duration::from_secs(3600);
         let waited = match limit {
@@ -54,22 +54,22 @@ impl Line {
             Some(_) => {
                 virtual_time::settle();
                 let outcome = self.progress.outcome(seq, interrupts);
-                outcome.unwrap_or(Waited::TimedOut)
+                outcome.unwrap_or(WaitResult::TimedOut)
             }
         };
         let last = limit.map_or(u64::MAX, |it| {
             virtual_time::now().saturating_add(it.as_nanos() as u64)
         });
         match waited {
-            Waited::Done => {
+            WaitResult::Done => {
                 let end = lock(&self.ends).of(seq);
                 virtual_time::reach(end.min(last));
                 if end > last {
-                    return Waited::TimedOut;
+                    return WaitResult::TimedOut;
                 }
             }
-            Waited::TimedOut => virtual_time::reach(last),
-            Waited::Aborted(_) => {}
+            WaitResult::TimedOut => virtual_time::reach(last),
+            WaitResult::Aborted(_) => {}
         }
         waited
     }

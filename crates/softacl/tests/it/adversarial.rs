@@ -16,7 +16,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::support::{compile, library_dir, programs_dir, run_input, scratch};
-use testkit::racy::{Dice, MISTAKES, Mistake, Op, observed};
+use testkit::racy::{Dice, MISTAKES, RacyMistake, RacyOp, observed};
 use values::{can_go_wrong, right, text};
 
 const LIMIT: Duration = Duration::from_secs(900);
@@ -27,11 +27,11 @@ const SEEDS: u64 = 8;
 const PATIENT: &str = "order_patience_ms=3600000";
 
 /// What each program computes, as the driver prints it.
-fn computed(name: &str, programs: &[Vec<Op>], options: &str) -> Vec<u64> {
+fn computed(name: &str, programs: &[Vec<RacyOp>], options: &str) -> Vec<u64> {
     computed_with(name, programs, &[("SOFTACL", options)])
 }
 
-fn computed_with(name: &str, programs: &[Vec<Op>], env: &[(&str, &str)]) -> Vec<u64> {
+fn computed_with(name: &str, programs: &[Vec<RacyOp>], env: &[(&str, &str)]) -> Vec<u64> {
     let driver = compile(&programs_dir().join("tools/racy.c"));
     let input = scratch("adversarial").join(name);
     let texts: String = programs.iter().map(|ops| text(ops)).collect();
@@ -50,7 +50,7 @@ fn computed_with(name: &str, programs: &[Vec<Op>], env: &[(&str, &str)]) -> Vec<
 }
 
 /// The same, with the lines of the truth log.
-fn logged(programs: &[Vec<Op>], options: &str) -> Vec<String> {
+fn logged(programs: &[Vec<RacyOp>], options: &str) -> Vec<String> {
     let log = scratch("adversarial").join(format!("truth-{}", std::process::id()));
     let _ = std::fs::remove_file(&log);
     computed_with(
@@ -71,7 +71,7 @@ fn adversarial(seed: u64) -> String {
 }
 
 /// A program with one mistake, by which it can get a wrong value.
-fn spoiled(seed: u64, mistake: Mistake) -> Option<Vec<Op>> {
+fn spoiled(seed: u64, mistake: RacyMistake) -> Option<Vec<RacyOp>> {
     let mut dice = Dice(seed);
     let ops = observed(&mut dice, OPERATIONS);
     let changed = mistake.inject(&ops, &mut dice)?;
@@ -79,7 +79,7 @@ fn spoiled(seed: u64, mistake: Mistake) -> Option<Vec<Op>> {
 }
 
 /// `count` programs with each kind of mistake.
-fn all_spoiled(first: u64, count: usize) -> Vec<(Mistake, Vec<Op>)> {
+fn all_spoiled(first: u64, count: usize) -> Vec<(RacyMistake, Vec<RacyOp>)> {
     let of = |mistake| {
         let found = (first..).filter_map(move |seed| spoiled(seed, mistake));
         found.take(count).map(move |ops| (mistake, ops))
@@ -88,7 +88,7 @@ fn all_spoiled(first: u64, count: usize) -> Vec<(Mistake, Vec<Op>)> {
 }
 
 fn check_correct(name: &str, seeds: std::ops::Range<u64>, orders: std::ops::Range<u64>) {
-    let programs: Vec<Vec<Op>> = seeds
+    let programs: Vec<Vec<RacyOp>> = seeds
         .map(|seed| observed(&mut Dice(seed), OPERATIONS))
         .collect();
     let right: Vec<u64> = programs.iter().map(|ops| right(ops)).collect();
@@ -107,7 +107,7 @@ fn check_correct(name: &str, seeds: std::ops::Range<u64>, orders: std::ops::Rang
 
 #[expect(clippy::print_stdout, reason = "the figures by kind of mistake")]
 fn check_spoiled(name: &str, first: u64, count: usize, more: &str) {
-    let (mistakes, programs): (Vec<Mistake>, Vec<Vec<Op>>) =
+    let (mistakes, programs): (Vec<RacyMistake>, Vec<Vec<RacyOp>>) =
         all_spoiled(first, count).into_iter().unzip();
     let right: Vec<u64> = programs.iter().map(|ops| right(ops)).collect();
     let wrong = |options: &str| -> Vec<bool> {
@@ -127,7 +127,7 @@ fn check_spoiled(name: &str, first: u64, count: usize, more: &str) {
             .zip(seen)
             .for_each(|(it, seen)| *it |= seen);
     }
-    let count = |of: &[bool], is_counted: &dyn Fn(Mistake) -> bool| {
+    let count = |of: &[bool], is_counted: &dyn Fn(RacyMistake) -> bool| {
         let counted = of.iter().zip(&mistakes);
         counted
             .filter(|(wrong, kind)| **wrong && is_counted(**kind))
@@ -169,7 +169,7 @@ fn programs_with_a_mistake_get_a_wrong_value_in_virtual_time() {
 /// A wrong value that was seen once can be seen again.
 #[test]
 fn a_seed_repeats_an_order() {
-    let programs: Vec<Vec<Op>> = all_spoiled(300_000, 5)
+    let programs: Vec<Vec<RacyOp>> = all_spoiled(300_000, 5)
         .into_iter()
         .map(|(_, ops)| ops)
         .collect();
@@ -183,7 +183,7 @@ fn a_seed_repeats_an_order() {
 /// One task at a time: in the order in which they ended, none began before the one before it ended.
 #[test]
 fn the_truth_log_has_the_order_in_which_tasks_ran() {
-    let programs: Vec<Vec<Op>> = (0..10)
+    let programs: Vec<Vec<RacyOp>> = (0..10)
         .map(|seed| observed(&mut Dice(seed), OPERATIONS))
         .collect();
     let number = |line: &str, name: &str| -> u64 {

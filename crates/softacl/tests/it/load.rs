@@ -22,7 +22,7 @@ fn tool(name: &str, argument: &str) {
 }
 
 #[test]
-fn threads_on_64_streams_compute_what_one_after_the_other_would() {
+fn threads_on_64_streams_compute_the_sequential_result() {
     tool("stress.c", "10");
 }
 
@@ -33,13 +33,13 @@ fn threads_on_64_streams_compute_the_same_for_a_minute() {
 }
 
 #[test]
-fn random_graphs_compute_what_one_task_after_the_other_would() {
+fn random_graphs_compute_the_sequential_result() {
     tool("graphs.c", "1000");
 }
 
 #[test]
 #[ignore = "a soak"]
-fn a_hundred_thousand_random_graphs_compute_what_one_task_after_the_other_would() {
+fn a_hundred_thousand_random_graphs_compute_the_sequential_result() {
     tool("graphs.c", "100000");
 }
 
@@ -55,7 +55,7 @@ fn a_hundred_thousand_destroyed_objects_leave_nothing_behind() {
 }
 
 #[test]
-fn verbose_tells_once_what_is_missing() {
+fn verbose_reports_a_missing_function_once() {
     let program = compile(&programs_dir().join("i_errors/missing_features_say_so.c"));
     let env = [("SOFTACL", "verbose")];
     let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(300));
@@ -68,7 +68,7 @@ fn verbose_tells_once_what_is_missing() {
 }
 
 #[test]
-fn verbose_tells_what_is_wrong_with_an_executor() {
+fn verbose_reports_the_fault_of_an_executor() {
     let program = compile(&programs_dir().join("o_aclnn/an_executor_is_used_once.c"));
     let env = [("SOFTACL", "verbose")];
     let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(300));

@@ -34,7 +34,7 @@ fn run(what: &str, options: &str) -> Output {
 }
 
 #[test]
-fn whoever_meddles_is_caught_and_who_does_not_is_left_alone() {
+fn a_preloaded_library_that_meddles_is_caught_and_others_are_left_alone() {
     let fine = run("nothing", "catch");
     assert!(fine.status.success(), "{fine:?}");
     assert_eq!(String::from_utf8_lossy(&fine.stderr), "");

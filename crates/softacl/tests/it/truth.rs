@@ -268,7 +268,7 @@ fn a_replay_is_one_line_with_the_time_of_its_longest_lane() {
 }
 
 #[test]
-fn a_killed_process_leaves_what_was_complete_a_while_ago() {
+fn a_killed_process_leaves_its_earlier_lines() {
     let log = fresh("killed");
     let mut child = Command::new(compile(&programs_dir().join("tools/timeline.c")))
         .arg("hold")

@@ -36,7 +36,7 @@ use inlet::Inlet;
 use loom::sync::Arc;
 use loom::thread;
 use primitives::{Mutex, lock};
-use progress::{Progress, Waited};
+use progress::{Progress, WaitResult};
 
 #[test]
 fn a_pushed_task_is_taken_or_the_engine_is_called() {
@@ -85,7 +85,7 @@ fn a_sleeper_is_woken_by_the_task_it_waits_for() {
         progress.complete(1);
         progress.complete(2);
         progress.wake();
-        assert_eq!(sleeper.join().unwrap(), Waited::Done);
+        assert_eq!(sleeper.join().unwrap(), WaitResult::Done);
         assert_eq!(progress.completed(), 2);
     });
 }
@@ -102,6 +102,6 @@ fn an_interrupted_sleeper_gets_the_code_though_its_task_is_completed_by_force() 
         progress.interrupt(7);
         progress.complete(1);
         progress.wake();
-        assert_eq!(sleeper.join().unwrap(), Waited::Aborted(7));
+        assert_eq!(sleeper.join().unwrap(), WaitResult::Aborted(7));
     });
 }

@@ -10,7 +10,7 @@ pub(super) type Cell = usize;
 
 /// The work of one task, on cells of the host (`h`) and of the device (`d`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
+pub(super) enum CellWork {
     Up {
         d: usize,
         h: usize,
@@ -35,7 +35,7 @@ pub(super) enum Work {
     },
 }
 
-impl Work {
+impl CellWork {
     pub(super) fn random(dice: &mut Dice) -> Self {
         let (one, other) = (dice.roll(CELLS), dice.roll(CELLS));
         match dice.roll(5) {
@@ -91,9 +91,9 @@ impl Work {
 
 /// The memory after all operations that were added.
 #[derive(Clone, Debug)]
-pub(super) struct Memory([u32; 2 * CELLS]);
+pub(super) struct CellMemory([u32; 2 * CELLS]);
 
-impl Memory {
+impl CellMemory {
     /// As a case begins.
     pub(super) fn new() -> Self {
         let mut cells = [0; 2 * CELLS];
@@ -103,14 +103,14 @@ impl Memory {
         Self(cells)
     }
 
-    pub(super) fn run(&mut self, work: Work) {
+    pub(super) fn run(&mut self, work: CellWork) {
         let cells = &mut self.0;
         match work {
-            Work::Up { d, h } => cells[CELLS + d] = cells[h],
-            Work::Down { h, d } => cells[h] = cells[CELLS + d],
-            Work::Copy { to, from } => cells[CELLS + to] = cells[CELLS + from],
-            Work::Set { d, byte } => cells[CELLS + d] = u32::from_ne_bytes([byte; 4]),
-            Work::Mix { to, from, add } => {
+            CellWork::Up { d, h } => cells[CELLS + d] = cells[h],
+            CellWork::Down { h, d } => cells[h] = cells[CELLS + d],
+            CellWork::Copy { to, from } => cells[CELLS + to] = cells[CELLS + from],
+            CellWork::Set { d, byte } => cells[CELLS + d] = u32::from_ne_bytes([byte; 4]),
+            CellWork::Mix { to, from, add } => {
                 cells[to] = cells[to]
                     .wrapping_mul(31)
                     .wrapping_add(cells[from])

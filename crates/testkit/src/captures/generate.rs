@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::cells::{Memory, Work};
-use super::order::{Order, Touched};
+use super::cells::{CellMemory, CellWork};
+use super::order::{TaskOrder, TouchedCells};
 use super::{Dice, ExpectedGraph, STREAMS, Script};
 
 const UNJOINED: i32 = 107_025;
@@ -23,14 +23,14 @@ const KEPT: usize = 4;
 
 /// A script of `cases` cases; each begins afresh.
 pub fn script(seed: u64, cases: usize) -> Script {
-    let mut writer = Writer {
+    let mut writer = ScriptWriter {
         dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1),
         script: Script {
             text: String::new(),
             output: String::new(),
             graphs: Vec::new(),
         },
-        case: Case::new(),
+        case: CaptureCase::new(),
     };
     for _ in 0..cases {
         writer.case();
@@ -40,42 +40,42 @@ pub fn script(seed: u64, cases: usize) -> Script {
 
 /// A capture under way.
 #[derive(Debug)]
-struct Capture {
+struct OpenCapture {
     /// Position among all graphs of the script.
     graph: usize,
     mode: usize,
     /// The origin first.
     streams: Vec<usize>,
-    order: Order,
-    works: Vec<Work>,
+    order: TaskOrder,
+    works: Vec<CellWork>,
     /// The last event that was recorded in it.
     event: Option<usize>,
 }
 
 /// A graph that can be replayed.
 #[derive(Debug)]
-struct Graph {
+struct ReplayableGraph {
     graph: usize,
     slot: usize,
-    works: Vec<Work>,
+    works: Vec<CellWork>,
 }
 
 #[derive(Debug)]
-struct Case {
-    memory: Memory,
-    order: Order,
-    captures: Vec<Capture>,
-    graphs: Vec<Graph>,
+struct CaptureCase {
+    memory: CellMemory,
+    order: TaskOrder,
+    captures: Vec<OpenCapture>,
+    graphs: Vec<ReplayableGraph>,
     slots: usize,
     events: usize,
     codes: Vec<i32>,
 }
 
-impl Case {
+impl CaptureCase {
     fn new() -> Self {
         Self {
-            memory: Memory::new(),
-            order: Order::new(),
+            memory: CellMemory::new(),
+            order: TaskOrder::new(),
             captures: Vec::new(),
             graphs: Vec::new(),
             slots: 0,
@@ -96,15 +96,15 @@ impl Case {
     }
 }
 
-struct Writer {
+struct ScriptWriter {
     dice: Dice,
     script: Script,
-    case: Case,
+    case: CaptureCase,
 }
 
-impl Writer {
+impl ScriptWriter {
     fn case(&mut self) {
-        self.case = Case::new();
+        self.case = CaptureCase::new();
         self.line("c", None);
         for _ in 0..8 + self.dice.roll(30) {
             self.step();
@@ -164,11 +164,11 @@ impl Writer {
         let origin = self.dice.pick(&free);
         let mode = self.dice.roll(MODES);
         self.line(&format!("b {origin} {mode}"), Some(0));
-        self.case.captures.push(Capture {
+        self.case.captures.push(OpenCapture {
             graph: self.script.graphs.len(),
             mode,
             streams: vec![origin],
-            order: Order::new(),
+            order: TaskOrder::new(),
             works: Vec::new(),
             event: None,
         });
@@ -187,15 +187,15 @@ impl Writer {
             self.case.order.sync(stream);
             return;
         }
-        let work = Work::random(&mut self.dice);
-        if self.order_outside(stream, &Touched::by([&work])) {
+        let work = CellWork::random(&mut self.dice);
+        if self.order_outside(stream, &TouchedCells::by([&work])) {
             self.line(&work.line(stream), Some(0));
             self.case.memory.run(work);
         }
     }
 
     /// Lets `stream` wait for what its next task conflicts with. False when that cannot be.
-    fn order_outside(&mut self, stream: usize, touched: &Touched) -> bool {
+    fn order_outside(&mut self, stream: usize, touched: &TouchedCells) -> bool {
         let others = self.case.order.conflicts(stream, touched);
         if others.iter().any(|other| self.case.is_captured(*other)) {
             return false;
@@ -215,13 +215,13 @@ impl Writer {
         self.case.events - 1
     }
 
-    fn replay(&mut self, graph: &Graph) {
+    fn replay(&mut self, graph: &ReplayableGraph) {
         let free = self.case.free_streams();
         if free.is_empty() {
             return;
         }
         let stream = self.dice.pick(&free);
-        if !self.order_outside(stream, &Touched::by(&graph.works)) {
+        if !self.order_outside(stream, &TouchedCells::by(&graph.works)) {
             return;
         }
         self.line(&format!("x {} {stream}", graph.slot), Some(0));
@@ -242,18 +242,18 @@ impl Writer {
             self.case.captures[place].streams.push(other);
             return;
         }
-        let work = Work::random(&mut self.dice);
-        let touched = Touched::by([&work]);
+        let work = CellWork::random(&mut self.dice);
+        let touched = TouchedCells::by([&work]);
         for other in self.case.captures[place].order.conflicts(stream, &touched) {
             self.link(place, other, stream);
         }
         self.add(place, stream, work);
     }
 
-    fn add(&mut self, place: usize, stream: usize, work: Work) {
+    fn add(&mut self, place: usize, stream: usize, work: CellWork) {
         self.line(&work.line(stream), Some(0));
         let capture = &mut self.case.captures[place];
-        capture.order.submit(stream, &Touched::by([&work]));
+        capture.order.submit(stream, &TouchedCells::by([&work]));
         capture.works.push(work);
         self.script.graphs[capture.graph]
             .nodes
@@ -281,7 +281,7 @@ impl Writer {
             .then(|| away.pop())
             .flatten();
         if let Some(stream) = forgotten {
-            let work = Work::random(&mut self.dice);
+            let work = CellWork::random(&mut self.dice);
             self.add(place, stream, work);
         }
         let late = away.last().copied();
@@ -296,7 +296,7 @@ impl Writer {
             self.link(place, stream, to);
         }
         if let (true, None, Some(stream)) = (fails, forgotten, late) {
-            let work = Work::random(&mut self.dice);
+            let work = CellWork::random(&mut self.dice);
             self.add(place, stream, work);
         }
         let capture = self.case.captures.remove(place);
@@ -306,7 +306,7 @@ impl Writer {
         self.line(&format!("e {origin} {slot}"), Some(code));
         self.script.graphs[capture.graph].code = code;
         if !fails {
-            self.case.graphs.push(Graph {
+            self.case.graphs.push(ReplayableGraph {
                 graph: capture.graph,
                 slot,
                 works: capture.works,
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_hold_what_they_are_for() {
+    fn scripts_hold_all_kinds_of_operations() {
         let script = script(1, 200);
         assert_eq!(script.output.lines().count(), 200);
         let failed = script.graphs.iter().filter(|graph| graph.code != 0);

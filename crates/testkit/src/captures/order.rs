@@ -1,33 +1,33 @@
 //! The order of operations: vector clocks over streams.
 
 use super::STREAMS;
-use super::cells::{CELLS, Cell, Work};
+use super::cells::{CELLS, Cell, CellWork};
 
-type Clock = [u32; STREAMS];
+type StreamClock = [u32; STREAMS];
 
 /// An access: the stream and its tick.
-type Access = (usize, u32);
+type CellAccess = (usize, u32);
 
 /// The order among tasks that run in the same place: on the device, or inside one graph.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
-    clocks: [Clock; STREAMS],
+pub(super) struct TaskOrder {
+    clocks: [StreamClock; STREAMS],
     /// Operations that the host has waited for.
-    host: Clock,
-    writes: [Option<Access>; 2 * CELLS],
+    host: StreamClock,
+    writes: [Option<CellAccess>; 2 * CELLS],
     /// Since the last write.
-    reads: Vec<Vec<Access>>,
+    reads: Vec<Vec<CellAccess>>,
 }
 
 /// The cells that a task, or a whole graph, reads and writes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Touched {
+pub(super) struct TouchedCells {
     pub(super) reads: Vec<Cell>,
     pub(super) writes: Vec<Cell>,
 }
 
-impl Touched {
-    pub(super) fn by<'w>(works: impl IntoIterator<Item = &'w Work>) -> Self {
+impl TouchedCells {
+    pub(super) fn by<'w>(works: impl IntoIterator<Item = &'w CellWork>) -> Self {
         let mut touched = Self::default();
         for work in works {
             let (reads, write) = work.touches();
@@ -38,7 +38,7 @@ impl Touched {
     }
 }
 
-impl Order {
+impl TaskOrder {
     pub(super) fn new() -> Self {
         Self {
             clocks: [[0; STREAMS]; STREAMS],
@@ -49,8 +49,8 @@ impl Order {
     }
 
     /// The streams that `stream` must wait for before it may do this.
-    pub(super) fn conflicts(&self, stream: usize, touched: &Touched) -> Vec<usize> {
-        let mut before: Vec<Access> = Vec::new();
+    pub(super) fn conflicts(&self, stream: usize, touched: &TouchedCells) -> Vec<usize> {
+        let mut before: Vec<CellAccess> = Vec::new();
         for &cell in touched.reads.iter().chain(&touched.writes) {
             before.extend(self.writes[cell]);
         }
@@ -68,14 +68,14 @@ impl Order {
         others
     }
 
-    fn clock(&self, stream: usize) -> Clock {
+    fn clock(&self, stream: usize) -> StreamClock {
         let mut clock = self.clocks[stream];
         join(&mut clock, &self.host);
         clock
     }
 
     /// `stream` does it now.
-    pub(super) fn submit(&mut self, stream: usize, touched: &Touched) {
+    pub(super) fn submit(&mut self, stream: usize, touched: &TouchedCells) {
         self.clocks[stream] = self.clock(stream);
         self.clocks[stream][stream] += 1;
         let access = (stream, self.clocks[stream][stream]);
@@ -101,7 +101,7 @@ impl Order {
     }
 }
 
-fn join(clock: &mut Clock, other: &Clock) {
+fn join(clock: &mut StreamClock, other: &StreamClock) {
     for (own, other) in clock.iter_mut().zip(other) {
         *own = (*own).max(*other);
     }

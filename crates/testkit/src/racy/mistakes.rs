@@ -1,11 +1,11 @@
 //! Mistakes in programs: an order that a program needs is missing.
 
 use super::Dice;
-use super::order::{State, conflicts};
-use super::program::{BLOCK, EVENTS, INPUT, Op, STREAMS, random_part};
+use super::order::{KnownOrder, conflicts};
+use super::program::{BLOCK, EVENTS, INPUT, RacyOp, STREAMS, random_part};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mistake {
+pub enum RacyMistake {
     /// A stream does not wait for another one.
     DroppedWait,
     /// An event is recorded before the operation that should precede it.
@@ -20,18 +20,18 @@ pub enum Mistake {
     ReusedBuffer,
 }
 
-pub const MISTAKES: [Mistake; 6] = [
-    Mistake::DroppedWait,
-    Mistake::MovedRecord,
-    Mistake::EarlyFree,
-    Mistake::MissingJoin,
-    Mistake::NarrowedSync,
-    Mistake::ReusedBuffer,
+pub const MISTAKES: [RacyMistake; 6] = [
+    RacyMistake::DroppedWait,
+    RacyMistake::MovedRecord,
+    RacyMistake::EarlyFree,
+    RacyMistake::MissingJoin,
+    RacyMistake::NarrowedSync,
+    RacyMistake::ReusedBuffer,
 ];
 
-impl Mistake {
+impl RacyMistake {
     /// The program with one such mistake, after which operations conflict.
-    pub fn inject(self, ops: &[Op], dice: &mut Dice) -> Option<Vec<Op>> {
+    pub fn inject(self, ops: &[RacyOp], dice: &mut Dice) -> Option<Vec<RacyOp>> {
         for _ in 0..200 {
             let place = dice.roll(ops.len() as u64) as usize;
             let changed = self.at(place, ops, dice);
@@ -43,30 +43,33 @@ impl Mistake {
         None
     }
 
-    fn at(self, place: usize, ops: &[Op], dice: &mut Dice) -> Option<Vec<Op>> {
+    fn at(self, place: usize, ops: &[RacyOp], dice: &mut Dice) -> Option<Vec<RacyOp>> {
         let op = ops[place];
         match (self, op) {
-            (Self::DroppedWait, Op::Wait(..)) => Some(without(place, ops)),
+            (Self::DroppedWait, RacyOp::Wait(..)) => Some(without(place, ops)),
             (
                 Self::MissingJoin,
-                Op::SyncStream(_) | Op::SyncEvent(..) | Op::QueryEvent(..) | Op::SyncDevice,
+                RacyOp::SyncStream(_)
+                | RacyOp::SyncEvent(..)
+                | RacyOp::QueryEvent(..)
+                | RacyOp::SyncDevice,
             ) => Some(without(place, ops)),
-            (Self::MovedRecord, Op::Record(_, event)) => {
+            (Self::MovedRecord, RacyOp::Record(_, event)) => {
                 let earlier = place.checked_sub(1 + dice.roll(6) as usize)?;
                 let between = &ops[earlier..place];
                 // Whatever names the event means the same recording as before.
                 let is_free = between.iter().all(|it| it.event() != Some(event));
                 is_free.then(|| moved(place, earlier, ops))
             }
-            (Self::EarlyFree, Op::Free(_)) => {
+            (Self::EarlyFree, RacyOp::Free(_)) => {
                 let earlier = place.checked_sub(1 + dice.roll(6) as usize)?;
                 Some(moved(place, earlier, ops))
             }
-            (Self::NarrowedSync, Op::SyncDevice | Op::SyncStream(_)) => {
-                let other = Op::SyncStream(dice.roll(STREAMS as u64) as usize);
+            (Self::NarrowedSync, RacyOp::SyncDevice | RacyOp::SyncStream(_)) => {
+                let other = RacyOp::SyncStream(dice.roll(STREAMS as u64) as usize);
                 Some(replaced(place, other, ops))
             }
-            (Self::ReusedBuffer, Op::Copy(..) | Op::Fill(..)) => {
+            (Self::ReusedBuffer, RacyOp::Copy(..) | RacyOp::Fill(..)) => {
                 let to = random_part(&live_at(place, ops), dice);
                 Some(replaced(place, op.to(to), ops))
             }
@@ -75,7 +78,7 @@ impl Mistake {
     }
 }
 
-impl Op {
+impl RacyOp {
     fn event(self) -> Option<usize> {
         match self {
             Self::Record(_, event)
@@ -96,57 +99,57 @@ impl Op {
     }
 }
 
-fn without(place: usize, ops: &[Op]) -> Vec<Op> {
+fn without(place: usize, ops: &[RacyOp]) -> Vec<RacyOp> {
     let mut changed = ops.to_vec();
     changed.remove(place);
     changed
 }
 
-fn moved(place: usize, to: usize, ops: &[Op]) -> Vec<Op> {
+fn moved(place: usize, to: usize, ops: &[RacyOp]) -> Vec<RacyOp> {
     let mut changed = without(place, ops);
     changed.insert(to, ops[place]);
     changed
 }
 
-fn replaced(place: usize, by: Op, ops: &[Op]) -> Vec<Op> {
+fn replaced(place: usize, by: RacyOp, ops: &[RacyOp]) -> Vec<RacyOp> {
     let mut changed = ops.to_vec();
     changed[place] = by;
     changed
 }
 
 /// The blocks that there are before an operation.
-fn live_at(place: usize, ops: &[Op]) -> Vec<u64> {
-    let mut state = State::default();
+fn live_at(place: usize, ops: &[RacyOp]) -> Vec<u64> {
+    let mut state = KnownOrder::default();
     ops[..place].iter().for_each(|op| state.push(*op));
     state.live
 }
 
 /// Whether the program uses memory only while it is allocated, and waits only for recorded events.
-fn is_possible(ops: &[Op]) -> bool {
+fn is_possible(ops: &[RacyOp]) -> bool {
     let mut recorded = [0; EVENTS];
     let mut live: Vec<u64> = Vec::new();
     ops.iter().all(|op| match *op {
-        Op::Record(_, event) => {
+        RacyOp::Record(_, event) => {
             recorded[event] += 1;
             true
         }
-        Op::Wait(_, event, number)
-        | Op::SyncEvent(event, number)
-        | Op::QueryEvent(event, number) => number <= recorded[event],
-        Op::Malloc(block) => {
+        RacyOp::Wait(_, event, number)
+        | RacyOp::SyncEvent(event, number)
+        | RacyOp::QueryEvent(event, number) => number <= recorded[event],
+        RacyOp::Malloc(block) => {
             let is_new = !live.contains(&block);
             live.push(block);
             is_new
         }
-        Op::Free(block) => {
+        RacyOp::Free(block) => {
             let was = live.contains(&block);
             live.retain(|it| *it != block);
             was
         }
-        Op::Copy(_, to, from, _) | Op::Blocking(to, from, _) => {
+        RacyOp::Copy(_, to, from, _) | RacyOp::Blocking(to, from, _) => {
             is_live(&live, to) && is_live(&live, from)
         }
-        Op::Fill(_, to, _) => is_live(&live, to),
+        RacyOp::Fill(_, to, _) => is_live(&live, to),
         _ => true,
     })
 }

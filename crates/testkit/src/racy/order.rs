@@ -1,9 +1,9 @@
 //! The order of a program's operations, by sets of operations instead of clocks.
 
-use super::program::{BLOCK, EVENTS, Op, STREAMS};
+use super::program::{BLOCK, EVENTS, RacyOp, STREAMS};
 
 /// The blocks of memory in which two operations disturb each other.
-fn shared(one: Op, other: Op) -> Vec<u64> {
+fn shared(one: RacyOp, other: RacyOp) -> Vec<u64> {
     let mut blocks = Vec::new();
     for (begin, bytes, writes) in one.uses() {
         for (start, count, wrote) in other.uses() {
@@ -18,9 +18,9 @@ fn shared(one: Op, other: Op) -> Vec<u64> {
 
 /// A set of operations by their place in the program.
 #[derive(Clone, Debug, Default)]
-struct Set(Vec<u64>);
+struct OpSet(Vec<u64>);
 
-impl Set {
+impl OpSet {
     fn add(&mut self, place: usize) {
         if self.0.len() <= place / 64 {
             self.0.resize(place / 64 + 1, 0);
@@ -45,23 +45,23 @@ impl Set {
 
 /// The known order, up to some operation of a program.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
-    pub(super) ops: Vec<Op>,
-    streams: [Set; STREAMS],
-    host: Set,
+pub(super) struct KnownOrder {
+    pub(super) ops: Vec<RacyOp>,
+    streams: [OpSet; STREAMS],
+    host: OpSet,
     /// By event, recording by recording.
-    records: [Vec<Set>; EVENTS],
+    records: [Vec<OpSet>; EVENTS],
     pub(super) live: Vec<u64>,
     /// Number of recordings, which a dropped one does not change.
     pub(super) recorded: [u32; EVENTS],
 }
 
 /// Operations by their places, of which nothing puts the two in order.
-pub type Conflict = (usize, usize);
+pub type OpConflict = (usize, usize);
 
-impl State {
+impl KnownOrder {
     /// Operations that conflict with `op` and are not ordered before it.
-    pub(super) fn conflicts(&self, op: Op) -> Vec<usize> {
+    pub(super) fn conflicts(&self, op: RacyOp) -> Vec<usize> {
         let before = |place: usize| {
             let of_stream = op.stream().map(|stream| &self.streams[stream]);
             self.host.has(place) || of_stream.is_some_and(|set| set.has(place))
@@ -78,47 +78,47 @@ impl State {
 
     /// Whether a block was given back since an operation.
     fn is_renewed(&self, place: usize, block: u64) -> bool {
-        self.ops[place..].contains(&Op::Free(block))
+        self.ops[place..].contains(&RacyOp::Free(block))
     }
 
-    pub(super) fn push(&mut self, op: Op) {
+    pub(super) fn push(&mut self, op: RacyOp) {
         let place = self.ops.len();
         self.ops.push(op);
         match op {
-            Op::Copy(stream, ..) | Op::Fill(stream, ..) => {
+            RacyOp::Copy(stream, ..) | RacyOp::Fill(stream, ..) => {
                 let host = self.host.clone();
                 self.streams[stream].join(&host);
                 self.streams[stream].add(place);
             }
-            Op::Record(stream, event) => {
+            RacyOp::Record(stream, event) => {
                 let set = self.streams[stream].clone();
                 self.records[event].push(set);
                 self.recorded[event] += 1;
             }
-            Op::Wait(stream, event, number) => {
+            RacyOp::Wait(stream, event, number) => {
                 let set = self.records[event][number as usize - 1].clone();
                 self.streams[stream].join(&set);
             }
-            Op::SyncStream(stream) => self.host.join(&self.streams[stream].clone()),
-            Op::SyncEvent(event, number) | Op::QueryEvent(event, number) => {
+            RacyOp::SyncStream(stream) => self.host.join(&self.streams[stream].clone()),
+            RacyOp::SyncEvent(event, number) | RacyOp::QueryEvent(event, number) => {
                 self.host
                     .join(&self.records[event][number as usize - 1].clone());
             }
-            Op::SyncDevice => {
+            RacyOp::SyncDevice => {
                 for set in self.streams.clone() {
                     self.host.join(&set);
                 }
             }
-            Op::Malloc(block) => self.live.push(block),
-            Op::Free(block) => self.live.retain(|it| *it != block),
-            Op::Blocking(..) => {}
+            RacyOp::Malloc(block) => self.live.push(block),
+            RacyOp::Free(block) => self.live.retain(|it| *it != block),
+            RacyOp::Blocking(..) => {}
         }
     }
 }
 
 /// All conflicts of a program.
-pub fn conflicts(ops: &[Op]) -> Vec<Conflict> {
-    let mut state = State::default();
+pub fn conflicts(ops: &[RacyOp]) -> Vec<OpConflict> {
+    let mut state = KnownOrder::default();
     let mut all = Vec::new();
     for (place, op) in ops.iter().enumerate() {
         all.extend(
@@ -134,7 +134,7 @@ pub fn conflicts(ops: &[Op]) -> Vec<Conflict> {
 
 /// Orders that the program allows, in which operations that conflict have changed places: the later one comes as
 /// early as it can, or the earlier one as late as it can, and all else is as written.
-pub fn changed_orders(ops: &[Op]) -> Vec<Vec<usize>> {
+pub fn changed_orders(ops: &[RacyOp]) -> Vec<Vec<usize>> {
     let before = predecessors(ops);
     let mut orders = Vec::new();
     for (early, late) in conflicts(ops) {
@@ -157,9 +157,9 @@ fn with_first(count: usize, late: usize, is_first: impl Fn(usize) -> bool) -> Ve
 }
 
 /// The predecessors of each operation in any order. The host runs one operation after another.
-fn predecessors(ops: &[Op]) -> Vec<Set> {
-    let mut state = State::default();
-    let mut by_host = Set::default();
+fn predecessors(ops: &[RacyOp]) -> Vec<OpSet> {
+    let mut state = KnownOrder::default();
+    let mut by_host = OpSet::default();
     let mut all = Vec::new();
     for (place, op) in ops.iter().enumerate() {
         let of_stream = op.stream().map(|stream| &state.streams[stream]);

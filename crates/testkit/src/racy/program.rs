@@ -1,7 +1,7 @@
 //! Random programs, as a list of operations.
 
 use super::Dice;
-use super::order::State;
+use super::order::KnownOrder;
 
 pub const STREAMS: usize = 4;
 pub const EVENTS: usize = 4;
@@ -17,7 +17,7 @@ pub const INPUT_BYTES: u64 = 16 * PART;
 pub const OUTPUT: u64 = 1 << 21;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum RacyOp {
     /// Stream; destination, source, bytes.
     Copy(usize, u64, u64, u64),
     /// Stream; destination, bytes.
@@ -37,7 +37,7 @@ pub enum Op {
     Free(u64),
 }
 
-impl Op {
+impl RacyOp {
     /// Its reads and writes, as begin and bytes.
     pub(super) fn uses(self) -> Vec<(u64, u64, bool)> {
         match self {
@@ -59,9 +59,9 @@ impl Op {
 }
 
 /// A program without a mistake.
-pub fn correct(dice: &mut Dice, operations: usize) -> Vec<Op> {
-    let mut state = State::default();
-    (0..BLOCKS / 2).for_each(|block| state.push(Op::Malloc(BLOCK * (1 + block))));
+pub fn correct(dice: &mut Dice, operations: usize) -> Vec<RacyOp> {
+    let mut state = KnownOrder::default();
+    (0..BLOCKS / 2).for_each(|block| state.push(RacyOp::Malloc(BLOCK * (1 + block))));
     for _ in 0..operations {
         let op = random(&state, dice);
         push(&mut state, dice, op);
@@ -71,16 +71,16 @@ pub fn correct(dice: &mut Dice, operations: usize) -> Vec<Op> {
 
 /// A program without a mistake of which all values are seen: memory is written before it is read, and the host reads
 /// each block before its end and at the end of the program.
-pub fn observed(dice: &mut Dice, operations: usize) -> Vec<Op> {
-    let mut state = State::default();
+pub fn observed(dice: &mut Dice, operations: usize) -> Vec<RacyOp> {
+    let mut state = KnownOrder::default();
     for block in 0..BLOCKS / 2 {
         push_new(&mut state, dice, BLOCK * (1 + block));
     }
     for _ in 0..operations {
         match random(&state, dice) {
-            Op::Malloc(block) => push_new(&mut state, dice, block),
+            RacyOp::Malloc(block) => push_new(&mut state, dice, block),
             op => {
-                if let Op::Free(block) = op {
+                if let RacyOp::Free(block) = op {
                     push_read(&mut state, dice, block);
                 }
                 push(&mut state, dice, op);
@@ -94,7 +94,7 @@ pub fn observed(dice: &mut Dice, operations: usize) -> Vec<Op> {
 }
 
 /// Adds an operation, after its preconditions.
-fn push(state: &mut State, dice: &mut Dice, op: Op) {
+fn push(state: &mut KnownOrder, dice: &mut Dice, op: RacyOp) {
     for place in state.conflicts(op) {
         order(state, dice, place, op);
     }
@@ -102,19 +102,19 @@ fn push(state: &mut State, dice: &mut Dice, op: Op) {
     state.push(op);
 }
 
-fn push_new(state: &mut State, dice: &mut Dice, block: u64) {
-    state.push(Op::Malloc(block));
+fn push_new(state: &mut KnownOrder, dice: &mut Dice, block: u64) {
+    state.push(RacyOp::Malloc(block));
     let from = INPUT + PART * dice.roll(13) as u64;
-    push(state, dice, Op::Blocking(block, from, BLOCK));
+    push(state, dice, RacyOp::Blocking(block, from, BLOCK));
 }
 
-fn push_read(state: &mut State, dice: &mut Dice, block: u64) {
+fn push_read(state: &mut KnownOrder, dice: &mut Dice, block: u64) {
     let to = OUTPUT + BLOCK * state.ops.len() as u64;
-    push(state, dice, Op::Blocking(to, block, BLOCK));
+    push(state, dice, RacyOp::Blocking(to, block, BLOCK));
 }
 
 /// The next operation, of memory that there is.
-fn random(state: &State, dice: &mut Dice) -> Op {
+fn random(state: &KnownOrder, dice: &mut Dice) -> RacyOp {
     let stream = dice.roll(STREAMS as u64) as usize;
     let (to, from, bytes) = (
         random_part(&state.live, dice),
@@ -125,13 +125,13 @@ fn random(state: &State, dice: &mut Dice) -> Op {
         .map(|it| it * BLOCK)
         .find(|it| !state.live.contains(it));
     match dice.roll(15) {
-        0 => Op::Blocking(to, from, bytes),
-        1 => Op::Blocking(OUTPUT + BLOCK * state.ops.len() as u64, from, bytes),
-        2..=4 => Op::Fill(stream, to, bytes),
-        5 if state.live.len() > 2 => Op::Free(to / BLOCK * BLOCK),
-        6 => dead.map_or(Op::Fill(stream, to, bytes), Op::Malloc),
-        7 => Op::Record(stream, dice.roll(EVENTS as u64) as usize),
-        _ => Op::Copy(stream, to, from, bytes),
+        0 => RacyOp::Blocking(to, from, bytes),
+        1 => RacyOp::Blocking(OUTPUT + BLOCK * state.ops.len() as u64, from, bytes),
+        2..=4 => RacyOp::Fill(stream, to, bytes),
+        5 if state.live.len() > 2 => RacyOp::Free(to / BLOCK * BLOCK),
+        6 => dead.map_or(RacyOp::Fill(stream, to, bytes), RacyOp::Malloc),
+        7 => RacyOp::Record(stream, dice.roll(EVENTS as u64) as usize),
+        _ => RacyOp::Copy(stream, to, from, bytes),
     }
 }
 
@@ -141,7 +141,7 @@ pub(super) fn random_part(live: &[u64], dice: &mut Dice) -> u64 {
     block + PART * dice.roll(4) as u64
 }
 
-fn random_source(state: &State, dice: &mut Dice) -> u64 {
+fn random_source(state: &KnownOrder, dice: &mut Dice) -> u64 {
     if dice.roll(3) == 0 {
         INPUT + PART * dice.roll(16) as u64
     } else {
@@ -150,7 +150,7 @@ fn random_source(state: &State, dice: &mut Dice) -> u64 {
 }
 
 /// Puts an earlier operation before one that follows.
-fn order(state: &mut State, dice: &mut Dice, place: usize, op: Op) {
+fn order(state: &mut KnownOrder, dice: &mut Dice, place: usize, op: RacyOp) {
     if !state.conflicts(op).contains(&place) {
         return;
     }
@@ -159,29 +159,29 @@ fn order(state: &mut State, dice: &mut Dice, place: usize, op: Op) {
     };
     let event = dice.roll(EVENTS as u64) as usize;
     match (op.stream(), dice.roll(8)) {
-        (_, 0) => state.push(Op::SyncDevice),
-        (_, 1) => state.push(Op::SyncStream(from)),
+        (_, 0) => state.push(RacyOp::SyncDevice),
+        (_, 1) => state.push(RacyOp::SyncStream(from)),
         (None, choice) => {
-            state.push(Op::Record(from, event));
+            state.push(RacyOp::Record(from, event));
             let number = state.recorded[event];
             state.push(match choice % 2 {
-                0 => Op::SyncEvent(event, number),
-                _ => Op::QueryEvent(event, number),
+                0 => RacyOp::SyncEvent(event, number),
+                _ => RacyOp::QueryEvent(event, number),
             });
         }
         (Some(to), choice) => {
-            state.push(Op::Record(from, event));
+            state.push(RacyOp::Record(from, event));
             let number = state.recorded[event];
             // By way of another stream.
             let between = dice.roll(STREAMS as u64) as usize;
             let by_another = choice == 2 && between != from && between != to;
             if by_another {
-                state.push(Op::Wait(between, event, number));
+                state.push(RacyOp::Wait(between, event, number));
                 let next = (event + 1) % EVENTS;
-                state.push(Op::Record(between, next));
-                state.push(Op::Wait(to, next, state.recorded[next]));
+                state.push(RacyOp::Record(between, next));
+                state.push(RacyOp::Wait(to, next, state.recorded[next]));
             } else {
-                state.push(Op::Wait(to, event, number));
+                state.push(RacyOp::Wait(to, event, number));
             }
         }
     }

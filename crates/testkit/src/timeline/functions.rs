@@ -6,12 +6,12 @@ use ascend_trace_recording::rows::{ArgRow, FunctionRow, TablesRow};
 
 /// Collects the functions a timeline uses.
 #[derive(Default)]
-pub(super) struct Functions {
+pub(super) struct UsedFunctions {
     rows: Vec<FunctionRow>,
     numbers: HashMap<String, u16>,
 }
 
-impl Functions {
+impl UsedFunctions {
     /// The number of the function `name`; if it is not one of those below, it is made by `other`.
     pub(super) fn number(&mut self, name: &str, other: fn(&str) -> FunctionRow) -> u16 {
         if let Some(number) = self.numbers.get(name) {

@@ -2,13 +2,15 @@
 
 use ascend_trace_format::api::{TaskKind, Untimed};
 
-use super::Mistake;
-use super::syntax::{By, CallItem, CallWhat, EventRef, Lane, TaskItem, TaskWhat, When};
+use super::SyntaxError;
+use super::syntax::{
+    CallItem, CallWhat, EventRef, LaneText, Submitter, TaskItem, TaskWhat, TimeSpec,
+};
 
 const DEFAULT_PROCESS: u32 = 1;
 const DEFAULT_THREAD: u32 = 1;
 
-pub(super) fn parse(text: &str) -> Result<Vec<Lane>, Mistake> {
+pub(super) fn parse(text: &str) -> Result<Vec<LaneText>, SyntaxError> {
     let mut parser = Parser { text, next: 0 };
     let mut lanes = Vec::new();
     loop {
@@ -28,7 +30,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn lane(&mut self) -> Result<Lane, Mistake> {
+    fn lane(&mut self) -> Result<LaneText, SyntaxError> {
         let offset = self.offset();
         let name = self.name("a lane such as s1 or t1")?;
         let (process, name) = match numbered(name, 'p') {
@@ -39,11 +41,11 @@ impl<'a> Parser<'a> {
             self.expect(':')?;
             let calls = self.items(Self::call)?;
             let thread = (process, number);
-            return Ok(Lane::Thread { thread, calls });
+            return Ok(LaneText::Thread { thread, calls });
         }
         let Some(number) = numbered(name, 's') else {
             let message = format!("a lane is s1, t1 or p1.s1, not {name}");
-            return Err(Mistake::new(offset, message));
+            return Err(SyntaxError::new(offset, message));
         };
         let device = if self.take('@') {
             Some(self.small()?)
@@ -56,7 +58,7 @@ impl<'a> Parser<'a> {
             DEFAULT_THREAD
         };
         self.expect(':')?;
-        Ok(Lane::Stream {
+        Ok(LaneText::Stream {
             stream: (process, number),
             device,
             by,
@@ -65,7 +67,10 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn items<T>(&mut self, item: fn(&mut Self) -> Result<T, Mistake>) -> Result<Vec<T>, Mistake> {
+    fn items<T>(
+        &mut self,
+        item: fn(&mut Self) -> Result<T, SyntaxError>,
+    ) -> Result<Vec<T>, SyntaxError> {
         let mut items = Vec::new();
         while !self.rest().is_empty() && !self.at_separator() {
             items.push(item(self)?);
@@ -73,7 +78,7 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    fn task(&mut self) -> Result<TaskItem, Mistake> {
+    fn task(&mut self) -> Result<TaskItem, SyntaxError> {
         let offset = self.offset();
         let name = self.name("a task")?;
         let (what, needs_time) = match (name, TaskKind::from_name(name)) {
@@ -86,7 +91,7 @@ impl<'a> Parser<'a> {
             }
             (_, Some(TaskKind::Kernel | TaskKind::Record | TaskKind::Wait)) => {
                 let message = format!("{name} is no item; write a name, rec(E) or wait(E)");
-                return Err(Mistake::new(offset, message));
+                return Err(SyntaxError::new(offset, message));
             }
             ("reset", _) => (TaskWhat::Reset(self.recorded()?), false),
             (_, Some(kind)) => (TaskWhat::Work(kind, self.numbers()?), true),
@@ -95,7 +100,7 @@ impl<'a> Parser<'a> {
         let time = if needs_time || self.at('[') {
             self.when()?
         } else {
-            When::Derived
+            TimeSpec::Derived
         };
         let by = if self.take_word("by") {
             Some(self.by()?)
@@ -112,7 +117,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn recorded(&mut self) -> Result<String, Mistake> {
+    fn recorded(&mut self) -> Result<String, SyntaxError> {
         self.expect('(')?;
         let name = self.name("an event")?.to_owned();
         if self.at('#') {
@@ -122,13 +127,13 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
-    fn by(&mut self) -> Result<By, Mistake> {
+    fn by(&mut self) -> Result<Submitter, SyntaxError> {
         let thread = self.thread()?;
         let (begin, end) = self.span()?;
-        Ok(By { thread, begin, end })
+        Ok(Submitter { thread, begin, end })
     }
 
-    fn call(&mut self) -> Result<CallItem, Mistake> {
+    fn call(&mut self) -> Result<CallItem, SyntaxError> {
         let offset = self.offset();
         let what = match self.name("a call")? {
             "sync" => {
@@ -160,22 +165,22 @@ impl<'a> Parser<'a> {
     }
 
     /// The stream in parentheses.
-    fn stream(&mut self) -> Result<u32, Mistake> {
+    fn stream(&mut self) -> Result<u32, SyntaxError> {
         self.expect('(')?;
         let stream = self.stream_name()?;
         self.expect(')')?;
         Ok(stream)
     }
 
-    fn stream_name(&mut self) -> Result<u32, Mistake> {
+    fn stream_name(&mut self) -> Result<u32, SyntaxError> {
         let offset = self.offset();
         let name = self.name("a stream such as s1")?;
         numbered(name, 's')
-            .ok_or_else(|| Mistake::new(offset, format!("a stream is s1 or s2, not {name}")))
+            .ok_or_else(|| SyntaxError::new(offset, format!("a stream is s1 or s2, not {name}")))
     }
 
     /// The stream and the thread in parentheses.
-    fn subscription(&mut self, what: fn(u32, u32) -> CallWhat) -> Result<CallWhat, Mistake> {
+    fn subscription(&mut self, what: fn(u32, u32) -> CallWhat) -> Result<CallWhat, SyntaxError> {
         self.expect('(')?;
         let stream = self.stream_name()?;
         self.expect(',')?;
@@ -185,7 +190,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The graph that a task or call belongs to.
-    fn graph(&mut self) -> Result<Option<u32>, Mistake> {
+    fn graph(&mut self) -> Result<Option<u32>, SyntaxError> {
         if !self.take_word("of") {
             return Ok(None);
         }
@@ -193,7 +198,7 @@ impl<'a> Parser<'a> {
         let name = self.name("a graph such as g1")?;
         numbered(name, 'g')
             .map(Some)
-            .ok_or_else(|| Mistake::new(offset, format!("a graph is g1 or g2, not {name}")))
+            .ok_or_else(|| SyntaxError::new(offset, format!("a graph is g1 or g2, not {name}")))
     }
 
     /// The created or ended object: the stream or the event in parentheses.
@@ -201,7 +206,7 @@ impl<'a> Parser<'a> {
         &mut self,
         stream: fn(u32) -> CallWhat,
         event: fn(EventRef) -> CallWhat,
-    ) -> Result<CallWhat, Mistake> {
+    ) -> Result<CallWhat, SyntaxError> {
         self.expect('(')?;
         let named = self.event()?;
         self.expect(')')?;
@@ -211,7 +216,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn sync_target(&mut self) -> Result<CallWhat, Mistake> {
+    fn sync_target(&mut self) -> Result<CallWhat, SyntaxError> {
         if self.take(')') {
             return Ok(CallWhat::SyncDevice);
         }
@@ -223,7 +228,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn query_target(&mut self) -> Result<CallWhat, Mistake> {
+    fn query_target(&mut self) -> Result<CallWhat, SyntaxError> {
         let event = self.event()?;
         self.expect(')')?;
         Ok(match numbered(&event.name, 's') {
@@ -232,7 +237,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn event(&mut self) -> Result<EventRef, Mistake> {
+    fn event(&mut self) -> Result<EventRef, SyntaxError> {
         let offset = self.offset();
         let name = self.name("an event")?.to_owned();
         let generation = if self.take('#') {
@@ -247,30 +252,30 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn when(&mut self) -> Result<When, Mistake> {
+    fn when(&mut self) -> Result<TimeSpec, SyntaxError> {
         let start = self.next;
         self.expect('[')?;
         if self.take('?') {
             self.expect(']')?;
-            return Ok(When::Untimed(Untimed::Timed));
+            return Ok(TimeSpec::Untimed(Untimed::Timed));
         }
         if self.rest().starts_with(|c: char| c.is_ascii_alphabetic()) {
             let offset = self.offset();
             let word = self.word(|c| c.is_ascii_alphanumeric() || c == '-');
             self.expect(']')?;
             return Untimed::from_name(word)
-                .map(When::Untimed)
-                .ok_or_else(|| Mistake::new(offset, format!("no reason is called {word}")));
+                .map(TimeSpec::Untimed)
+                .ok_or_else(|| SyntaxError::new(offset, format!("no reason is called {word}")));
         }
         let at = self.number()?;
         if self.take(']') {
-            return Ok(When::Given(at, at));
+            return Ok(TimeSpec::Given(at, at));
         }
         self.next = start;
-        self.span().map(|(begin, end)| When::Given(begin, end))
+        self.span().map(|(begin, end)| TimeSpec::Given(begin, end))
     }
 
-    fn span(&mut self) -> Result<(i64, i64), Mistake> {
+    fn span(&mut self) -> Result<(i64, i64), SyntaxError> {
         self.expect('[')?;
         let offset = self.offset();
         let begin = self.number()?;
@@ -279,13 +284,13 @@ impl<'a> Parser<'a> {
         let end = self.number()?;
         self.expect(']')?;
         if end < begin {
-            return Err(Mistake::new(offset, "the end comes before the begin"));
+            return Err(SyntaxError::new(offset, "the end comes before the begin"));
         }
         Ok((begin, end))
     }
 
     /// Numbers in parentheses, if there are any.
-    fn numbers(&mut self) -> Result<Vec<u64>, Mistake> {
+    fn numbers(&mut self) -> Result<Vec<u64>, SyntaxError> {
         let mut numbers = Vec::new();
         if !self.take('(') {
             return Ok(numbers);
@@ -293,7 +298,7 @@ impl<'a> Parser<'a> {
         loop {
             let offset = self.offset();
             let number = u64::try_from(self.number()?);
-            numbers.push(number.map_err(|_| Mistake::new(offset, "a negative size"))?);
+            numbers.push(number.map_err(|_| SyntaxError::new(offset, "a negative size"))?);
             if !self.take(',') {
                 break;
             }
@@ -302,34 +307,34 @@ impl<'a> Parser<'a> {
         Ok(numbers)
     }
 
-    fn result(&mut self) -> Result<i64, Mistake> {
+    fn result(&mut self) -> Result<i64, SyntaxError> {
         if self.take('=') { self.number() } else { Ok(0) }
     }
 
-    fn thread(&mut self) -> Result<u32, Mistake> {
+    fn thread(&mut self) -> Result<u32, SyntaxError> {
         let offset = self.offset();
         let name = self.name("a thread such as t1")?;
         numbered(name, 't')
-            .ok_or_else(|| Mistake::new(offset, format!("a thread is t1 or t2, not {name}")))
+            .ok_or_else(|| SyntaxError::new(offset, format!("a thread is t1 or t2, not {name}")))
     }
 
-    fn small(&mut self) -> Result<u32, Mistake> {
+    fn small(&mut self) -> Result<u32, SyntaxError> {
         let offset = self.offset();
         let number = u32::try_from(self.number()?);
-        number.map_err(|_| Mistake::new(offset, "out of range"))
+        number.map_err(|_| SyntaxError::new(offset, "out of range"))
     }
 
     /// A number with an optional sign and unit, in nanoseconds.
-    fn number(&mut self) -> Result<i64, Mistake> {
+    fn number(&mut self) -> Result<i64, SyntaxError> {
         let offset = self.offset();
         let negative = self.take('-');
         let digits = self.word(|c| c.is_ascii_digit());
         let unit = self
             .unit()
-            .ok_or_else(|| Mistake::new(offset, "units are ns, us, ms, s"))?;
+            .ok_or_else(|| SyntaxError::new(offset, "units are ns, us, ms, s"))?;
         let number: Option<i64> = digits.parse().ok();
         let number = number.and_then(|number| number.checked_mul(unit));
-        let number = number.ok_or_else(|| Mistake::new(offset, "expected a number"))?;
+        let number = number.ok_or_else(|| SyntaxError::new(offset, "expected a number"))?;
         Ok(if negative { -number } else { number })
     }
 
@@ -347,7 +352,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn name(&mut self, expected: &str) -> Result<&'a str, Mistake> {
+    fn name(&mut self, expected: &str) -> Result<&'a str, SyntaxError> {
         let name = self.word(|c| c.is_alphanumeric() || c == '_');
         if name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             return Ok(name);
@@ -404,7 +409,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn expect(&mut self, wanted: char) -> Result<(), Mistake> {
+    fn expect(&mut self, wanted: char) -> Result<(), SyntaxError> {
         if self.take(wanted) {
             return Ok(());
         }
@@ -419,13 +424,13 @@ impl<'a> Parser<'a> {
     }
 
     /// A mistake at the next character, which the message quotes.
-    fn mistake(&mut self, message: &str) -> Mistake {
+    fn mistake(&mut self, message: &str) -> SyntaxError {
         let found = match self.rest().chars().next() {
             None => "the end".to_owned(),
             Some('\n') => "the end of the line".to_owned(),
             Some(other) => format!("'{other}'"),
         };
-        Mistake::new(self.next, format!("{message}, found {found}"))
+        SyntaxError::new(self.next, format!("{message}, found {found}"))
     }
 }
 

@@ -9,19 +9,19 @@ use ascend_trace_recording::rows::{
 };
 
 use super::Timeline;
-use super::functions::{self, Functions};
-use super::schedule::{Origin, Plan, PlannedCall};
-use super::syntax::{CallItem, CallWhat, Key, Lane, TaskWhat, When};
+use super::functions::{self, UsedFunctions};
+use super::schedule::{CallOrigin, PlannedCall, TimelinePlan};
+use super::syntax::{CallItem, CallWhat, LaneKey, LaneText, TaskWhat, TimeSpec};
 
 const FLAGS_DEFAULT_EVENT: u32 = 0xe;
 
-pub(super) fn rows(lanes: &[Lane], plan: &Plan<'_>) -> Timeline {
-    let mut writer = Writer {
+pub(super) fn rows(lanes: &[LaneText], plan: &TimelinePlan<'_>) -> Timeline {
+    let mut writer = RowWriter {
         plan,
         devices: plan.streams.iter().copied().collect(),
         threads: number(plan.calls.iter().map(|call| call.thread)),
         events: number(event_keys(plan)),
-        functions: Functions::default(),
+        functions: UsedFunctions::default(),
         graphs: HashMap::new(),
         rows: Vec::new(),
     };
@@ -35,23 +35,25 @@ pub(super) fn rows(lanes: &[Lane], plan: &Plan<'_>) -> Timeline {
     }
 }
 
-struct Writer<'a> {
-    plan: &'a Plan<'a>,
-    devices: HashMap<Key, u32>,
-    threads: BTreeMap<Key, u32>,
+struct RowWriter<'a> {
+    plan: &'a TimelinePlan<'a>,
+    devices: HashMap<LaneKey, u32>,
+    threads: BTreeMap<LaneKey, u32>,
     events: BTreeMap<(u32, &'a str), u32>,
-    functions: Functions,
+    functions: UsedFunctions,
     /// Numbers of nodes and replays, by graph.
-    graphs: HashMap<Key, [u32; 2]>,
+    graphs: HashMap<LaneKey, [u32; 2]>,
     rows: Vec<Row>,
 }
 
-impl Writer<'_> {
-    fn things(&mut self, lanes: &[Lane]) {
+impl RowWriter<'_> {
+    fn things(&mut self, lanes: &[LaneText]) {
         let processes: BTreeSet<u32> = lanes
             .iter()
             .map(|lane| match lane {
-                Lane::Stream { stream: key, .. } | Lane::Thread { thread: key, .. } => key.0,
+                LaneText::Stream { stream: key, .. } | LaneText::Thread { thread: key, .. } => {
+                    key.0
+                }
             })
             .collect();
         let begin_ns = self
@@ -127,8 +129,10 @@ impl Writer<'_> {
         calls.sort_by_key(|call| (call.end, std::cmp::Reverse(call.depth)));
         for call in calls {
             let row = match call.origin {
-                Origin::Task(place) => self.launch_call(call, place),
-                Origin::Call(item, generation) => self.written_call(call, &item.what, generation),
+                CallOrigin::Task(place) => self.launch_call(call, place),
+                CallOrigin::Call(item, generation) => {
+                    self.written_call(call, &item.what, generation)
+                }
             };
             self.rows.push(Row::Call(row));
         }
@@ -147,8 +151,8 @@ impl Writer<'_> {
             TaskWhat::Reset(_) => ("aclrtResetEvent", Some(TaskKind::Other), NONE),
         };
         let untimed = match task.item.time {
-            When::Untimed(reason) => reason,
-            When::Given(..) | When::Derived => Untimed::Timed,
+            TimeSpec::Untimed(reason) => reason,
+            TimeSpec::Given(..) | TimeSpec::Derived => Untimed::Timed,
         };
         let event = task
             .event
@@ -184,7 +188,7 @@ impl Writer<'_> {
     }
 
     /// The next node, or with `what` 1 replay, of a graph.
-    fn count(&mut self, graph: Key, what: usize) -> GraphRef {
+    fn count(&mut self, graph: LaneKey, what: usize) -> GraphRef {
         let counts = self.graphs.entry(graph).or_default();
         counts[what] += 1;
         GraphRef {
@@ -229,7 +233,7 @@ impl Writer<'_> {
         };
         let event = event.map(|event| self.event(process, &event.name, generation));
         let row = self.call_row(call, name, stream, event, numbers, functions::plain);
-        let Origin::Call(CallItem { graph, ret, .. }, _) = call.origin else {
+        let CallOrigin::Call(CallItem { graph, ret, .. }, _) = call.origin else {
             return row;
         };
         let graph = graph.map(|serial| match (name, ret) {
@@ -250,7 +254,7 @@ impl Writer<'_> {
         &mut self,
         call: &PlannedCall<'_>,
         name: &str,
-        stream: Option<Key>,
+        stream: Option<LaneKey>,
         event: Option<(u32, u32)>,
         numbers: &[u64],
         other: fn(&str) -> FunctionRow,
@@ -274,8 +278,8 @@ impl Writer<'_> {
             begin_ns: call.begin,
             end_ns: call.end,
             ret: match call.origin {
-                Origin::Call(item, _) => item.ret,
-                Origin::Task(_) => 0,
+                CallOrigin::Call(item, _) => item.ret,
+                CallOrigin::Task(_) => 0,
             },
             depth: call.depth,
             device: u8::try_from(device).ok(),
@@ -334,7 +338,7 @@ impl Writer<'_> {
                 record_open_ns: 0,
             }));
         }
-        let unread = When::Untimed(Untimed::Timed);
+        let unread = TimeSpec::Untimed(Untimed::Timed);
         if self.plan.tasks.iter().all(|task| task.item.time != unread) {
             self.rows.push(Row::End(EndRow {
                 end_ns: last,
@@ -357,20 +361,20 @@ fn work_function(kind: TaskKind) -> &'static str {
     }
 }
 
-fn event_keys<'a>(plan: &Plan<'a>) -> impl Iterator<Item = (u32, &'a str)> {
+fn event_keys<'a>(plan: &TimelinePlan<'a>) -> impl Iterator<Item = (u32, &'a str)> {
     let tasks = plan
         .tasks
         .iter()
         .filter_map(|task| Some((task.stream.0, task.event?.0)));
     let calls = plan.calls.iter().filter_map(|call| match call.origin {
-        Origin::Call(item, _) => match &item.what {
+        CallOrigin::Call(item, _) => match &item.what {
             CallWhat::SyncEvent(event)
             | CallWhat::QueryEvent(event)
             | CallWhat::CreateEvent(event)
             | CallWhat::DestroyEvent(event) => Some((call.thread.0, event.name.as_str())),
             _ => None,
         },
-        Origin::Task(_) => None,
+        CallOrigin::Task(_) => None,
     });
     tasks.chain(calls)
 }

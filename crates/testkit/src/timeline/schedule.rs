@@ -6,22 +6,24 @@ use std::collections::HashMap;
 
 use ascend_trace_format::api::Untimed;
 
-use super::Mistake;
-use super::syntax::{CallItem, CallWhat, EventRef, Key, Lane, TaskItem, TaskWhat, When};
+use super::SyntaxError;
+use super::syntax::{
+    CallItem, CallWhat, EventRef, LaneKey, LaneText, TaskItem, TaskWhat, TimeSpec,
+};
 use order::submission_order;
 
 /// Everything that happens, with nothing left open.
 #[derive(Debug, Default)]
-pub(super) struct Plan<'a> {
+pub(super) struct TimelinePlan<'a> {
     /// In the order of the text.
-    pub(super) streams: Vec<(Key, u32)>,
+    pub(super) streams: Vec<(LaneKey, u32)>,
     pub(super) tasks: Vec<PlannedTask<'a>>,
     pub(super) calls: Vec<PlannedCall<'a>>,
 }
 
 #[derive(Debug)]
 pub(super) struct PlannedTask<'a> {
-    pub(super) stream: Key,
+    pub(super) stream: LaneKey,
     pub(super) sequence: u32,
     pub(super) item: &'a TaskItem,
     /// The event recorded or waited for, and its generation.
@@ -37,25 +39,25 @@ pub(super) struct PlannedTask<'a> {
 
 #[derive(Debug)]
 pub(super) struct PlannedCall<'a> {
-    pub(super) thread: Key,
+    pub(super) thread: LaneKey,
     pub(super) begin: i64,
     pub(super) end: i64,
     pub(super) depth: u8,
-    pub(super) origin: Origin<'a>,
+    pub(super) origin: CallOrigin<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Origin<'a> {
+pub(super) enum CallOrigin<'a> {
     /// The launch call of a task, by its position in the plan.
     Task(usize),
     /// A call that is written out, and the generation of the event it names.
     Call(&'a CallItem, u32),
 }
 
-pub(super) fn schedule(lanes: &[Lane]) -> Result<Plan<'_>, Mistake> {
-    let mut plan = Plan {
+pub(super) fn schedule(lanes: &[LaneText]) -> Result<TimelinePlan<'_>, SyntaxError> {
+    let mut plan = TimelinePlan {
         streams: streams(lanes)?,
-        ..Plan::default()
+        ..TimelinePlan::default()
     };
     let events = list(lanes, &mut plan)?;
     bind(&mut plan, &events)?;
@@ -69,10 +71,10 @@ pub(super) fn schedule(lanes: &[Lane]) -> Result<Plan<'_>, Mistake> {
 }
 
 /// The streams with their devices.
-fn streams(lanes: &[Lane]) -> Result<Vec<(Key, u32)>, Mistake> {
-    let mut all: Vec<(Key, Option<u32>)> = Vec::new();
+fn streams(lanes: &[LaneText]) -> Result<Vec<(LaneKey, u32)>, SyntaxError> {
+    let mut all: Vec<(LaneKey, Option<u32>)> = Vec::new();
     for lane in lanes {
-        let Lane::Stream {
+        let LaneText::Stream {
             stream,
             device,
             offset,
@@ -86,7 +88,7 @@ fn streams(lanes: &[Lane]) -> Result<Vec<(Key, u32)>, Mistake> {
             Some((_, known)) => match (*known, device) {
                 (Some(known), Some(device)) if known != *device => {
                     let message = format!("s{} is on device {known} already", stream.1);
-                    return Err(Mistake::new(*offset, message));
+                    return Err(SyntaxError::new(*offset, message));
                 }
                 (None, Some(device)) => *known = Some(*device),
                 _ => {}
@@ -103,13 +105,16 @@ fn streams(lanes: &[Lane]) -> Result<Vec<(Key, u32)>, Mistake> {
 type Records<'a> = HashMap<(u32, &'a str), Vec<usize>>;
 
 /// Lists tasks and written calls and gives references to events their generations.
-fn list<'a>(lanes: &'a [Lane], plan: &mut Plan<'a>) -> Result<Records<'a>, Mistake> {
+fn list<'a>(
+    lanes: &'a [LaneText],
+    plan: &mut TimelinePlan<'a>,
+) -> Result<Records<'a>, SyntaxError> {
     let mut records = Records::new();
-    let mut last: HashMap<Key, usize> = HashMap::new();
-    let mut sequences: HashMap<Key, u32> = HashMap::new();
+    let mut last: HashMap<LaneKey, usize> = HashMap::new();
+    let mut sequences: HashMap<LaneKey, u32> = HashMap::new();
     for lane in lanes {
         match lane {
-            Lane::Stream {
+            LaneText::Stream {
                 stream, by, tasks, ..
             } => {
                 for item in tasks {
@@ -119,7 +124,7 @@ fn list<'a>(lanes: &'a [Lane], plan: &mut Plan<'a>) -> Result<Records<'a>, Mista
                     let next = sequences.entry(*stream).or_default();
                     let sequence = *next;
                     // What only became a node has the number of the next task that runs.
-                    *next += u32::from(item.time != When::Untimed(Untimed::Captured));
+                    *next += u32::from(item.time != TimeSpec::Untimed(Untimed::Captured));
                     plan.tasks.push(PlannedTask {
                         stream: *stream,
                         sequence,
@@ -132,7 +137,7 @@ fn list<'a>(lanes: &'a [Lane], plan: &mut Plan<'a>) -> Result<Records<'a>, Mista
                     });
                 }
             }
-            Lane::Thread { thread, calls } => {
+            LaneText::Thread { thread, calls } => {
                 for item in calls {
                     let generation = match &item.what {
                         CallWhat::SyncEvent(event) | CallWhat::QueryEvent(event) => {
@@ -145,7 +150,7 @@ fn list<'a>(lanes: &'a [Lane], plan: &mut Plan<'a>) -> Result<Records<'a>, Mista
                         begin: item.begin,
                         end: item.end,
                         depth: 0,
-                        origin: Origin::Call(item, generation),
+                        origin: CallOrigin::Call(item, generation),
                     });
                 }
             }
@@ -159,7 +164,7 @@ fn event_of<'a>(
     process: u32,
     place: usize,
     records: &mut Records<'a>,
-) -> Result<Option<(&'a str, u32)>, Mistake> {
+) -> Result<Option<(&'a str, u32)>, SyntaxError> {
     Ok(match what {
         TaskWhat::Record(name) => {
             let all = records.entry((process, name)).or_default();
@@ -176,7 +181,7 @@ fn event_of<'a>(
 }
 
 /// The generation that a reference means at its place in the text.
-fn generation(event: &EventRef, process: u32, records: &Records<'_>) -> Result<u32, Mistake> {
+fn generation(event: &EventRef, process: u32, records: &Records<'_>) -> Result<u32, SyntaxError> {
     let so_far = records.get(&(process, &event.name)).map_or(0, Vec::len);
     match event.generation {
         Some(number) => Ok(number),
@@ -185,13 +190,13 @@ fn generation(event: &EventRef, process: u32, records: &Records<'_>) -> Result<u
             let name = &event.name;
             let message =
                 format!("no rec({name}) before this; write {name}#1, or {name}#0 for unrecorded");
-            Err(Mistake::new(event.offset, message))
+            Err(SyntaxError::new(event.offset, message))
         }
     }
 }
 
 /// Ties each wait to the record it waits for and checks that every generation exists.
-fn bind(plan: &mut Plan<'_>, records: &Records<'_>) -> Result<(), Mistake> {
+fn bind(plan: &mut TimelinePlan<'_>, records: &Records<'_>) -> Result<(), SyntaxError> {
     let find = |process: u32, name: &str, number: u32, offset: usize| {
         let Some(before) = number.checked_sub(1) else {
             return Ok(None);
@@ -201,7 +206,7 @@ fn bind(plan: &mut Plan<'_>, records: &Records<'_>) -> Result<(), Mistake> {
             Some(place) => Ok(Some(*place)),
             None => {
                 let message = format!("{name} is recorded {} times only", all.len());
-                Err(Mistake::new(offset, message))
+                Err(SyntaxError::new(offset, message))
             }
         }
     };
@@ -211,7 +216,7 @@ fn bind(plan: &mut Plan<'_>, records: &Records<'_>) -> Result<(), Mistake> {
         }
     }
     for call in &plan.calls {
-        if let Origin::Call(item, number) = call.origin
+        if let CallOrigin::Call(item, number) = call.origin
             && let CallWhat::SyncEvent(event) | CallWhat::QueryEvent(event) = &item.what
         {
             find(call.thread.0, &event.name, number, event.offset)?;
@@ -221,7 +226,7 @@ fn bind(plan: &mut Plan<'_>, records: &Records<'_>) -> Result<(), Mistake> {
 }
 
 /// Gives a task its time once those before it have theirs.
-fn settle_time(tasks: &mut [PlannedTask<'_>], place: usize) -> Result<(), Mistake> {
+fn settle_time(tasks: &mut [PlannedTask<'_>], place: usize) -> Result<(), SyntaxError> {
     let [before, record] = tasks[place].after;
     let before = before.map(|place| tasks[place].cursor);
     let start = before.unwrap_or(0);
@@ -229,46 +234,46 @@ fn settle_time(tasks: &mut [PlannedTask<'_>], place: usize) -> Result<(), Mistak
     let recorded = record.and_then(|place| tasks[place].time);
     let task = &mut tasks[place];
     task.time = match task.item.time {
-        When::Given(begin, end) => {
+        TimeSpec::Given(begin, end) => {
             if before.is_some_and(|before| begin < before) {
                 let message = "the task begins before the one before it on the stream ends";
-                return Err(Mistake::new(task.item.offset, message));
+                return Err(SyntaxError::new(task.item.offset, message));
             }
             Some((begin, end))
         }
-        When::Derived => {
+        TimeSpec::Derived => {
             let end = recorded.map_or(launched, |(_, end)| end.max(launched));
             Some((launched, end))
         }
-        When::Untimed(_) => None,
+        TimeSpec::Untimed(_) => None,
     };
     task.cursor = task.time.map_or(launched, |(_, end)| end);
     Ok(())
 }
 
 /// Gives every task its launch call: those that are not written out as late as can be.
-fn launch(plan: &mut Plan<'_>) -> Result<(), Mistake> {
+fn launch(plan: &mut TimelinePlan<'_>) -> Result<(), SyntaxError> {
     for (place, task) in plan.tasks.iter().enumerate() {
         let Some(by) = task.item.by else { continue };
         if by.begin > latest_launch(task) {
             let message = "the task begins before its launch call does";
-            return Err(Mistake::new(task.item.offset, message));
+            return Err(SyntaxError::new(task.item.offset, message));
         }
         plan.calls.push(PlannedCall {
             thread: (task.stream.0, by.thread),
             begin: by.begin,
             end: by.end,
             depth: 0,
-            origin: Origin::Task(place),
+            origin: CallOrigin::Task(place),
         });
     }
-    let written: Vec<(Key, i64, i64)> = plan
+    let written: Vec<(LaneKey, i64, i64)> = plan
         .calls
         .iter()
         .map(|call| (call.thread, call.begin, call.end))
         .collect();
     let mut deadlines: Vec<i64> = plan.tasks.iter().map(latest_launch).collect();
-    let mut next_call: HashMap<Key, i64> = HashMap::new();
+    let mut next_call: HashMap<LaneKey, i64> = HashMap::new();
     let order = submission_order(&plan.tasks, |place, task| (latest_launch(task), place))?;
     for place in order.into_iter().rev() {
         let task = &plan.tasks[place];
@@ -284,7 +289,7 @@ fn launch(plan: &mut Plan<'_>) -> Result<(), Mistake> {
                     begin: end - 1,
                     end,
                     depth: 0,
-                    origin: Origin::Task(place),
+                    origin: CallOrigin::Task(place),
                 });
                 end - 1
             }
@@ -301,7 +306,7 @@ fn latest_launch(task: &PlannedTask<'_>) -> i64 {
 }
 
 /// The latest time, not after `end`, at which a call of 1 ns can end outside all written calls.
-fn free_end(written: &[(Key, i64, i64)], thread: Key, mut end: i64) -> i64 {
+fn free_end(written: &[(LaneKey, i64, i64)], thread: LaneKey, mut end: i64) -> i64 {
     let in_the_way = |end: i64| {
         let mut calls = written.iter().filter(|(key, _, _)| *key == thread);
         calls
@@ -315,10 +320,10 @@ fn free_end(written: &[(Key, i64, i64)], thread: Key, mut end: i64) -> i64 {
 }
 
 /// Finds out which calls were made inside others.
-fn nest(plan: &mut Plan<'_>) -> Result<(), Mistake> {
+fn nest(plan: &mut TimelinePlan<'_>) -> Result<(), SyntaxError> {
     plan.calls
         .sort_by_key(|call| (call.thread, call.begin, std::cmp::Reverse(call.end)));
-    let mut open: Vec<(Key, i64)> = Vec::new();
+    let mut open: Vec<(LaneKey, i64)> = Vec::new();
     for call in &mut plan.calls {
         while open
             .last()
@@ -328,11 +333,11 @@ fn nest(plan: &mut Plan<'_>) -> Result<(), Mistake> {
         }
         if open.last().is_some_and(|(_, end)| *end < call.end) {
             let offset = match call.origin {
-                Origin::Task(place) => plan.tasks[place].item.offset,
-                Origin::Call(item, _) => item.offset,
+                CallOrigin::Task(place) => plan.tasks[place].item.offset,
+                CallOrigin::Call(item, _) => item.offset,
             };
             let message = "the call ends after the one it was made in";
-            return Err(Mistake::new(offset, message));
+            return Err(SyntaxError::new(offset, message));
         }
         call.depth = open.len().min(usize::from(u8::MAX)) as u8;
         open.push((call.thread, call.end));

@@ -3,12 +3,12 @@
 use ascend_trace_format::api::{TaskKind, Untimed};
 
 /// Names a lane: its process and its number there.
-pub(super) type Key = (u32, u32);
+pub(super) type LaneKey = (u32, u32);
 
 #[derive(Debug)]
-pub(super) enum Lane {
+pub(super) enum LaneText {
     Stream {
-        stream: Key,
+        stream: LaneKey,
         device: Option<u32>,
         /// The default thread of submissions.
         by: u32,
@@ -16,7 +16,7 @@ pub(super) enum Lane {
         tasks: Vec<TaskItem>,
     },
     Thread {
-        thread: Key,
+        thread: LaneKey,
         calls: Vec<CallItem>,
     },
 }
@@ -25,8 +25,8 @@ pub(super) enum Lane {
 pub(super) struct TaskItem {
     pub(super) offset: usize,
     pub(super) what: TaskWhat,
-    pub(super) time: When,
-    pub(super) by: Option<By>,
+    pub(super) time: TimeSpec,
+    pub(super) by: Option<Submitter>,
     /// Serial of the graph that it is a node or a replay of.
     pub(super) graph: Option<u32>,
     pub(super) ret: i64,
@@ -44,7 +44,7 @@ pub(super) enum TaskWhat {
 
 /// When a task ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum TimeSpec {
     Given(i64, i64),
     /// As the tasks around it say.
     Derived,
@@ -54,7 +54,7 @@ pub(super) enum When {
 
 /// The launch call of a task, where it is written out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct By {
+pub(super) struct Submitter {
     pub(super) thread: u32,
     pub(super) begin: i64,
     pub(super) end: i64,

@@ -3,7 +3,7 @@
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::rows::{CostRow, FunctionRow, GraphRef, LossRow, RangeRow, Row};
 
-use super::{FIRST_OPERATOR, OPERATORS, Run, THREADS, Target, stream_handle};
+use super::{FIRST_OPERATOR, OPERATORS, SyncTarget, THREADS, WorkloadRun, stream_handle};
 use crate::timeline::functions::known;
 
 const NAMES: [&str; 6] = [
@@ -29,7 +29,7 @@ const NODES: u32 = 6;
 
 /// The graph that a thread has captured last.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Graphs {
+pub(super) struct CapturedGraph {
     serial: u32,
     replays: u32,
 }
@@ -39,12 +39,12 @@ pub(super) fn functions() -> impl Iterator<Item = FunctionRow> {
     NAMES.into_iter().filter_map(known)
 }
 
-impl<S: FnMut(Row)> Run<S> {
-    pub(super) fn beside(&mut self, thread: u32, step: u32) {
+impl<S: FnMut(Row)> WorkloadRun<S> {
+    pub(super) fn special_tasks(&mut self, thread: u32, step: u32) {
         let begin_ns = self.threads[thread as usize].now;
         if step == 0 {
             let args = [8, u64::from(thread), communicator(thread)];
-            self.call(thread, INIT_COMM, &args, Target::default());
+            self.call(thread, INIT_COMM, &args, SyncTarget::default());
         }
         if step.is_multiple_of(RECAPTURED) {
             self.capture(thread, step);
@@ -72,17 +72,17 @@ impl<S: FnMut(Row)> Run<S> {
 
     fn capture(&mut self, thread: u32, step: u32) {
         let serial = THREADS * (step / RECAPTURED) + thread + 1;
-        self.threads[thread as usize].graphs = Graphs { serial, replays: 0 };
+        self.threads[thread as usize].graphs = CapturedGraph { serial, replays: 0 };
         let stream = stream_handle(thread, COMPUTES);
-        let target = |index| Target {
+        let target = |index| SyncTarget {
             stream: Some(COMPUTES),
             graph: Some(GraphRef { serial, index }),
-            ..Target::default()
+            ..SyncTarget::default()
         };
         self.call(thread, CAPTURE_BEGIN, &[stream, 1], target(0));
         for index in 1..=NODES {
             let function = FIRST_OPERATOR + 2 * (index as u16 % OPERATORS.len() as u16) + 1;
-            let node = Target {
+            let node = SyncTarget {
                 task: Some((TaskKind::Kernel, None)),
                 ..target(index)
             };
@@ -95,17 +95,17 @@ impl<S: FnMut(Row)> Run<S> {
     fn replay(&mut self, thread: u32) {
         let graphs = &mut self.threads[thread as usize].graphs;
         graphs.replays += 1;
-        let Graphs { serial, replays } = *graphs;
+        let CapturedGraph { serial, replays } = *graphs;
         let runs = 40_000 + self.below(20_000);
         let args = [graph_handle(serial), stream_handle(thread, COMPUTES)];
-        let target = Target {
+        let target = SyncTarget {
             stream: Some(COMPUTES),
             task: Some((TaskKind::Graph, Some(runs))),
             graph: Some(GraphRef {
                 serial,
                 index: replays,
             }),
-            ..Target::default()
+            ..SyncTarget::default()
         };
         self.call(thread, REPLAY, &args, target);
     }
@@ -114,10 +114,10 @@ impl<S: FnMut(Row)> Run<S> {
         let runs = 30_000 + self.below(30_000);
         let stream = stream_handle(thread, COMMUNICATES);
         let args = [communicator(thread), 262_144, 4, 0, stream];
-        let target = Target {
+        let target = SyncTarget {
             stream: Some(COMMUNICATES),
             task: Some((TaskKind::Kernel, Some(runs))),
-            ..Target::default()
+            ..SyncTarget::default()
         };
         self.call(thread, BROADCAST, &args, target);
     }
@@ -125,10 +125,10 @@ impl<S: FnMut(Row)> Run<S> {
     fn call_back(&mut self, thread: u32) {
         let runs = 2_000 + self.below(3_000);
         let stream = stream_handle(thread, COMMUNICATES);
-        let target = Target {
+        let target = SyncTarget {
             stream: Some(COMMUNICATES),
             task: Some((TaskKind::HostFunc, Some(runs))),
-            ..Target::default()
+            ..SyncTarget::default()
         };
         let args = [stream, 0x5588_0000_1000, 0x7f00_2000_0000];
         self.call(thread, HOST_FUNCTION, &args, target);

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_may_name_any() {
+    fn an_unknown_operand_may_name_any_register() {
         // Scalable vectors: add z16.b, z0.b, z1.b.
         assert!(may_name(0x0421_0010, &[16, 17]));
     }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
-use crate::clock::Bound;
+use crate::clock::ClockBound;
 
 /// Of the bounds within a slot of device time, the two tightest are kept. Slots have this duration at
 /// first, and twice as much whenever they are many: a short recording keeps all bounds, and a long one
 /// keeps few.
-const FIRST_SLOT: Slot = Slot { bits: 10 };
+const FIRST_SLOT: SlotWidth = SlotWidth { bits: 10 };
 /// They stay this long, unless there are even more of them.
-const LONG_SLOT: Slot = Slot { bits: 23 };
+const LONG_SLOT: SlotWidth = SlotWidth { bits: 23 };
 /// Number of slots that counts as many, and the same for slots that are long already.
 const MANY_SLOTS: usize = 128;
 const MANY_LONG_SLOTS: usize = 8192;
@@ -22,11 +22,11 @@ const MOST_OPEN: f64 = 20e-6;
 
 /// Duration of slots: this number of bits of a device time is inside one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Slot {
+struct SlotWidth {
     bits: u32,
 }
 
-impl Slot {
+impl SlotWidth {
     /// The number of a time's slot.
     fn of(self, device: DeviceNs) -> i64 {
         device.ns() >> self.bits
@@ -55,17 +55,17 @@ impl Slot {
 
 /// The tightest bounds of a slot: the best lower and the best upper one.
 #[derive(Clone, Copy, Debug)]
-struct Best {
-    low: Bound,
+struct SlotBounds {
+    low: ClockBound,
     /// Host minus device time, less what drift makes of it within the slot.
     low_offset: f64,
-    high: Bound,
+    high: ClockBound,
     high_offset: f64,
 }
 
-impl Best {
+impl SlotBounds {
     /// Of a lower and an upper bound in the same slot.
-    fn of(low: Bound, high: Bound, slot: Slot, rate: f64) -> Self {
+    fn of(low: ClockBound, high: ClockBound, slot: SlotWidth, rate: f64) -> Self {
         let offset = |host: HostNs, device: DeviceNs| {
             host.offset_from(device) as f64 - rate * slot.passed(device) as f64
         };
@@ -90,10 +90,10 @@ impl Best {
 /// Bounds on one device's clock.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceBounds {
-    slot: Slot,
-    slots: BTreeMap<i64, Best>,
+    slot: SlotWidth,
+    slots: BTreeMap<i64, SlotBounds>,
     /// The slot that the last bound went to: the next one mostly does too.
-    current: Option<(i64, Best)>,
+    current: Option<(i64, SlotBounds)>,
     /// The first anchor: device time, offset, and its error. A later one with it gives the drift.
     first: Option<(DeviceNs, f64, f64)>,
     /// Nanoseconds by which host minus device time changes per nanosecond.
@@ -113,7 +113,7 @@ impl Default for DeviceBounds {
 }
 
 impl DeviceBounds {
-    pub(super) fn add_anchor(&mut self, bound: &Bound) {
+    pub(super) fn add_anchor(&mut self, bound: &ClockBound) {
         let middle = HostNs::new(bound.earliest.ns() / 2 + bound.latest.ns() / 2);
         let offset = middle.offset_from(bound.device);
         let half = bound.latest.since(bound.earliest).max(0) as f64 / 2.0;
@@ -130,7 +130,7 @@ impl DeviceBounds {
         self.add(bound);
     }
 
-    pub(super) fn add(&mut self, bound: &Bound) {
+    pub(super) fn add(&mut self, bound: &ClockBound) {
         if bound.earliest > bound.latest {
             return;
         }
@@ -139,7 +139,7 @@ impl DeviceBounds {
             // Slots may be longer after that.
             self.put_away();
         }
-        let best = Best::of(*bound, *bound, self.slot, self.rate);
+        let best = SlotBounds::of(*bound, *bound, self.slot, self.rate);
         match &mut self.current {
             Some((_, known)) => known.take(&best),
             None => self.current = Some((self.slot.of(bound.device), best)),
@@ -163,9 +163,9 @@ impl DeviceBounds {
     /// Makes slots twice as long, also for later bounds.
     fn lengthen(&mut self) {
         let slot = self.slot.twice();
-        let mut slots: BTreeMap<i64, Best> = BTreeMap::new();
+        let mut slots: BTreeMap<i64, SlotBounds> = BTreeMap::new();
         for (place, best) in std::mem::take(&mut self.slots) {
-            let best = Best::of(best.low, best.high, slot, self.rate);
+            let best = SlotBounds::of(best.low, best.high, slot, self.rate);
             let known = slots.entry(place >> 1).or_insert(best);
             known.take(&best);
         }
@@ -173,10 +173,10 @@ impl DeviceBounds {
     }
 
     /// The bounds that are worth keeping, in the order of their device times. The known drift stays.
-    pub(super) fn take(&mut self) -> Vec<Bound> {
+    pub(super) fn take(&mut self) -> Vec<ClockBound> {
         self.put_away();
         let slots = std::mem::take(&mut self.slots);
-        let mut bounds: Vec<Bound> = slots
+        let mut bounds: Vec<ClockBound> = slots
             .into_values()
             .flat_map(|best| [best.low, best.high])
             .collect();
@@ -190,10 +190,10 @@ impl DeviceBounds {
 const MOST_CLOCKS: usize = 4096;
 
 /// Bounds by process and device.
-pub(super) type Bounds = BTreeMap<(u32, u32), DeviceBounds>;
+pub(super) type BoundsByDevice = BTreeMap<(u32, u32), DeviceBounds>;
 
 /// The bounds of a clock; `None` where there are too many clocks.
-pub(super) fn bounds_of(clocks: &mut Bounds, key: (u32, u32)) -> Option<&mut DeviceBounds> {
+pub(super) fn bounds_of(clocks: &mut BoundsByDevice, key: (u32, u32)) -> Option<&mut DeviceBounds> {
     if clocks.len() >= MOST_CLOCKS && !clocks.contains_key(&key) {
         return None;
     }
@@ -201,7 +201,7 @@ pub(super) fn bounds_of(clocks: &mut Bounds, key: (u32, u32)) -> Option<&mut Dev
 }
 
 /// The bounds worth keeping of each clock that has some.
-pub(super) fn known(clocks: &Bounds) -> BTreeMap<(u32, u32), Vec<Bound>> {
+pub(super) fn known(clocks: &BoundsByDevice) -> BTreeMap<(u32, u32), Vec<ClockBound>> {
     let taken = clocks
         .iter()
         .map(|(key, clock)| (*key, clock.clone().take()));
@@ -212,8 +212,8 @@ pub(super) fn known(clocks: &Bounds) -> BTreeMap<(u32, u32), Vec<Bound>> {
 mod tests {
     use super::*;
 
-    fn bound(device: i64, before: i64, after: i64) -> Bound {
-        Bound {
+    fn bound(device: i64, before: i64, after: i64) -> ClockBound {
+        ClockBound {
             device: DeviceNs::new(device),
             earliest: HostNs::new(device - before),
             latest: HostNs::new(device + after),
@@ -237,14 +237,14 @@ mod tests {
 
     #[test]
     fn few_bounds_all_stay_and_of_many_the_tightest() {
-        let all = |count: i64, every: i64| -> Vec<Bound> {
+        let all = |count: i64, every: i64| -> Vec<ClockBound> {
             // One in fifty is tight.
             let width = |i: i64| if i % 50 == 7 { 10 } else { 5_000 };
             (0..count)
                 .map(|i| bound(i * every, width(i), width(i)))
                 .collect()
         };
-        let kept = |all: &[Bound]| {
+        let kept = |all: &[ClockBound]| {
             let mut bounds = DeviceBounds::default();
             all.iter().for_each(|it| bounds.add(it));
             bounds.take()
@@ -254,7 +254,7 @@ mod tests {
         let many = all(10_000, 50_000);
         let kept = kept(&many);
         assert!(kept.len() <= 2 * MANY_SLOTS + 2, "{}", kept.len());
-        let is_tight = |it: &Bound| it.latest.since(it.earliest) == 20;
+        let is_tight = |it: &ClockBound| it.latest.since(it.earliest) == 20;
         // Slots of 4 ms have 84 bounds, so each but the last has a tight one.
         let wide = kept.iter().filter(|it| !is_tight(it)).count();
         assert!(wide <= 2, "{wide} of {}", kept.len());
@@ -278,7 +278,7 @@ mod tests {
         let mut bounds = DeviceBounds::default();
         for i in 0..100_000_i64 {
             let device = i.wrapping_mul(0x1234_5678_9abc_def1);
-            bounds.add(&Bound {
+            bounds.add(&ClockBound {
                 device: DeviceNs::new(device),
                 earliest: HostNs::new(0),
                 latest: HostNs::new(5),

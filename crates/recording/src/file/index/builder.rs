@@ -6,9 +6,9 @@ use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::TimeRange;
 use crate::category::Category;
-use crate::clock::Bound;
-use crate::file::call::Brief;
-use crate::file::chunk::{self, Kind};
+use crate::clock::ClockBound;
+use crate::file::call::IndexMemory;
+use crate::file::chunk::{self, ChunkKind};
 use crate::file::table::{Table, cursors, each};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, Numbers, function, may_come};
@@ -18,13 +18,13 @@ use crate::rows::{
 };
 use crate::summary::{DEEPEST, LaneBuilder};
 
-use super::bounds::{Bounds, DeviceBounds, bounds_of, known};
+use super::bounds::{BoundsByDevice, DeviceBounds, bounds_of, known};
 use super::codec;
-use super::group::{Fine, Group, LaneKey, Segment, Thing, shrunk};
-use super::links::{Link, Links};
-use super::pending::{Found, Item, Place, Word};
-use super::run_spans::{AllRan, Ran};
-use super::streams::{StreamState, Streams, Waiting};
+use super::group::{ChunkGroup, EntityChunk, FineLanes, LaneKey, Segment, shrunk};
+use super::links::{Links, TimesLink};
+use super::pending::{FileSpan, PendingItem, PendingMatch, PendingWord};
+use super::run_spans::{RunSpan, RunSpans};
+use super::streams::{StreamState, Streams, WaitingTasks};
 use super::totals::{MOST, Totals, code};
 
 /// A segment is complete when it has this number of rows, or bytes.
@@ -70,18 +70,18 @@ pub(crate) struct Indexer {
     touched_threads: Vec<usize>,
     streams: Streams,
     /// By process and device.
-    clocks: Bounds,
+    clocks: BoundsByDevice,
     /// The same for the driver's readings.
-    drivers: Bounds,
+    drivers: BoundsByDevice,
     first_process: Option<u32>,
     begin: u64,
     end: u64,
     segment: Segment,
     segments: Vec<Segment>,
-    things: Vec<Thing>,
+    things: Vec<EntityChunk>,
     totals: Totals,
     links: Links,
-    ran: AllRan,
+    ran: RunSpans,
     rows: u64,
 }
 
@@ -95,8 +95,8 @@ impl Indexer {
             thread_states: Vec::new(),
             touched_threads: Vec::new(),
             streams: Streams::new(LANE_ENTRIES),
-            clocks: Bounds::new(),
-            drivers: Bounds::new(),
+            clocks: BoundsByDevice::new(),
+            drivers: BoundsByDevice::new(),
             first_process: None,
             begin,
             end: begin,
@@ -105,7 +105,7 @@ impl Indexer {
             things: Vec::new(),
             totals: Totals::default(),
             links: Links::default(),
-            ran: AllRan::default(),
+            ran: RunSpans::default(),
             rows: 0,
         }
     }
@@ -129,12 +129,12 @@ impl Indexer {
     }
 
     /// What waits after the last group.
-    pub(super) fn waiting(&self) -> Vec<Waiting> {
+    pub(super) fn waiting(&self) -> Vec<WaitingTasks> {
         self.streams.waiting()
     }
 
     /// Goes on after a group; this waits at its end.
-    pub(crate) fn set_waiting(&mut self, waiting: &[Waiting]) {
+    pub(crate) fn set_waiting(&mut self, waiting: &[WaitingTasks]) {
         self.streams.set_most(self.most_lanes());
         self.streams.set_waiting(waiting);
     }
@@ -164,7 +164,13 @@ impl Indexer {
 
     /// Takes in the next chunk: where its header begins, how long it is with it, and its payload
     /// after unpacking. Tells whether it holds things.
-    pub(crate) fn chunk(&mut self, kind: Kind, offset: u64, length: u64, payload: &[u8]) -> bool {
+    pub(crate) fn chunk(
+        &mut self,
+        kind: ChunkKind,
+        offset: u64,
+        length: u64,
+        payload: &[u8],
+    ) -> bool {
         // Segments follow each other without gaps, so they have chunks that nothing is counted of.
         if self.segment.rows() >= SEGMENT_ROWS || self.segment.length >= SEGMENT_BYTES {
             self.close_segment();
@@ -194,7 +200,7 @@ impl Indexer {
         }
         let is_kept = codec::is_thing(kind);
         if is_kept {
-            self.things.push(Thing {
+            self.things.push(EntityChunk {
                 kind,
                 offset,
                 length,
@@ -248,7 +254,7 @@ impl Indexer {
         let Some(mut cursors) = cursors::<CallRow>(payload) else {
             return;
         };
-        let (mut call, mut memory) = (CallRow::default(), Brief::default());
+        let (mut call, mut memory) = (CallRow::default(), IndexMemory::default());
         for _ in 0..cursors.rows() {
             if call.refill_brief(&mut cursors, &mut memory).is_none() {
                 return;
@@ -325,13 +331,13 @@ impl Indexer {
         }
         let here = self.segment.offset;
         let slot = Category::of_task(kind).slot() as u8;
-        let word = Word::new(slot, task.untimed);
-        let launch = Item::new(task.sequence, word, call.begin_ns, here);
+        let word = PendingWord::new(slot, task.untimed);
+        let launch = PendingItem::new(task.sequence, word, call.begin_ns, here);
         // The time of another thread's task may be in the file before.
         if let Some(time) = self.streams.launch((process, serial), launch) {
-            self.links.add(Link {
+            self.links.add(TimesLink {
                 times: time.place(),
-                launches: Place::at(here),
+                launches: FileSpan::at(here),
             });
             self.count_time((process, serial), &time, (task.untimed, time.said()));
         }
@@ -341,7 +347,7 @@ impl Indexer {
     fn count_time(
         &mut self,
         (process, serial): (u32, u32),
-        counterpart: &Found,
+        counterpart: &PendingMatch,
         (said, untimed): (u8, u8),
     ) {
         if !counterpart.is_certain() {
@@ -374,11 +380,11 @@ impl Indexer {
         let is_timed = row.untimed == Untimed::Timed as u8;
         let key = (row.process, row.stream);
         let here = self.segment.offset;
-        let time = Item::new(row.sequence, Word::new(0, row.untimed), 0, here);
+        let time = PendingItem::new(row.sequence, PendingWord::new(0, row.untimed), 0, here);
         let launch = self.streams.time(key, time);
         if let Some(launch) = launch {
-            self.links.add(Link {
-                times: Place::at(here),
+            self.links.add(TimesLink {
+                times: FileSpan::at(here),
                 launches: launch.place(),
             });
             self.count_time(key, &launch, (launch.said(), row.untimed));
@@ -389,7 +395,7 @@ impl Indexer {
         if is_timed {
             let slot = launch.and_then(|launch| launch.slot()).unwrap_or(7);
             stream.lane.add(first, end, usize::from(slot));
-            self.ran.add(Ran {
+            self.ran.add(RunSpan {
                 segment: here,
                 clock: stream.device.map(|device| (row.process, device)),
                 begin: first,
@@ -410,20 +416,20 @@ impl Indexer {
             let from = &mut self.segment.launched_from;
             *from = launch.place().from.min(*from);
         }
-        if let Some(Found::Exactly(launch)) = launch {
+        if let Some(PendingMatch::Exactly(launch)) = launch {
             let key = (row.process, stream.device.unwrap_or(0));
             if let Some(latest) = seen.filter(|_| is_timed).map(HostNs::new)
                 && let Some(clock) = self.clock(key)
             {
                 if row.arming_ns > 0 {
-                    clock.add(&Bound {
+                    clock.add(&ClockBound {
                         device: DeviceNs::new(row.begin_device_ns),
                         earliest: HostNs::new(launch.begin).minus(row.arming_ns.into()),
                         latest,
                     });
                 }
                 // When the event was reached, rather than when the task ended: the latency is that of events.
-                clock.add(&Bound {
+                clock.add(&ClockBound {
                     device: DeviceNs::new(row.end_device_ns),
                     earliest: HostNs::new(launch.begin),
                     latest,
@@ -441,13 +447,13 @@ impl Indexer {
         let totals = &mut self.totals;
         if totals.devices.len() < MOST {
             let by_events = totals.devices.entry(key).or_default();
-            let told = match source {
+            let device = match source {
                 AnchorSource::Event => Some(by_events),
                 AnchorSource::Driver => Some(totals.drivers.entry(key).or_default()),
                 AnchorSource::Log => None,
             };
-            if let Some(told) = told {
-                told.anchor(half, row.device_ns % 1000 == 0);
+            if let Some(device) = device {
+                device.anchor(half, row.device_ns % 1000 == 0);
             }
         }
         let clock = match source {
@@ -455,7 +461,7 @@ impl Indexer {
             AnchorSource::Driver => bounds_of(&mut self.drivers, key),
         };
         if let Some(clock) = clock {
-            clock.add_anchor(&Bound {
+            clock.add_anchor(&ClockBound {
                 device: DeviceNs::new(row.device_ns),
                 earliest: HostNs::new(row.before_ns),
                 latest: HostNs::new(row.after_ns),
@@ -507,15 +513,15 @@ impl Indexer {
     }
 
     /// The group until now, without ending it, and its lanes summed up finely.
-    pub(crate) fn peek(&mut self) -> (Group, Vec<u8>) {
+    pub(crate) fn peek(&mut self) -> (ChunkGroup, Vec<u8>) {
         let lanes = self.summed_up();
-        let mut group = Group {
+        let mut group = ChunkGroup {
             begin: self.begin,
             end: self.end,
             segments: self.segments.clone(),
             things: self.things.clone(),
             coarse: codec::lanes(&shrunk(lanes.clone(), COARSE, COARSE_ENTRIES)).into(),
-            fine: Fine::None,
+            fine: FineLanes::None,
             bounds: Default::default(),
             driver_bounds: Default::default(),
             totals: self.totals.clone(),
@@ -557,7 +563,7 @@ impl Indexer {
     }
 
     /// Ends the group; the next one begins at `next`.
-    pub(crate) fn take(&mut self, next: u64) -> (Group, Vec<u8>) {
+    pub(crate) fn take(&mut self, next: u64) -> (ChunkGroup, Vec<u8>) {
         self.close_segment();
         let taken = self.peek();
         for place in self.touched_threads.drain(..) {

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::TimeRange;
-use crate::clock::Bound;
-use crate::file::chunk::{self, CHUNK_HEADER, Kind, Packer};
+use crate::clock::ClockBound;
+use crate::file::chunk::{self, CHUNK_HEADER, ChunkKind, Packer};
 use crate::file::column::{Columns, Cursors};
 use crate::rows;
-use crate::summary::{DEEPEST, Entry};
+use crate::summary::{DEEPEST, LaneEntry};
 
-use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing};
+use super::group::{ChunkGroup, EntityChunk, FineLanes, LaneKey, Lanes, Segment};
 use super::totals::{DeviceTotals, MOST, StreamTotals, Totals};
 
 /// More segments, things, bounds or entries than this are in no index that a writer made.
@@ -25,7 +25,7 @@ const MOST_BOUNDS: u32 = 1 << 20;
 const MOST_ENTRIES: u32 = 1 << 20;
 
 /// Whether the index says where the chunks of this kind are. An older reader passes over newer kinds.
-pub(super) fn is_thing(kind: Kind) -> bool {
+pub(super) fn is_thing(kind: ChunkKind) -> bool {
     let mut things = rows::TABLES.iter().filter(|table| table.is_thing);
     kind == chunk::TABLES || things.any(|table| table.kind == kind)
 }
@@ -33,7 +33,7 @@ pub(super) fn is_thing(kind: Kind) -> bool {
 /// The two chunks that follow a group in the file, when they begin at `offset`: its lanes summed up
 /// finely, and its index. Answers also where the index is.
 pub(in crate::file) fn block(
-    group: &Group,
+    group: &ChunkGroup,
     fine: &[u8],
     offset: u64,
     packer: &mut Packer,
@@ -48,7 +48,12 @@ pub(in crate::file) fn block(
 }
 
 /// A payload that is too large is left out: the reader makes its own index then.
-fn append(out: &mut Vec<u8>, kind: Kind, payload: &[u8], packer: &mut Packer) -> io::Result<bool> {
+fn append(
+    out: &mut Vec<u8>,
+    kind: ChunkKind,
+    payload: &[u8],
+    packer: &mut Packer,
+) -> io::Result<bool> {
     if payload.len() <= chunk::MAX_PAYLOAD {
         let packed = packer.pack(payload)?;
         if packed.len() <= chunk::MAX_PAYLOAD {
@@ -96,7 +101,7 @@ fn put_lanes(out: &mut Vec<u8>, lanes: &Lanes) {
     section(out, &mut columns);
 }
 
-fn put_entry(columns: &mut Columns, entry: &Entry, last: i64) {
+fn put_entry(columns: &mut Columns, entry: &LaneEntry, last: i64) {
     let length = entry.end.wrapping_sub(entry.begin);
     columns.put_signed(0, entry.begin.wrapping_sub(last));
     columns.put(1, length.cast_unsigned());
@@ -116,14 +121,14 @@ fn put_entry(columns: &mut Columns, entry: &Entry, last: i64) {
     }
 }
 
-fn take_entry(cursors: &mut Cursors<'_>, last: i64) -> Option<Entry> {
+fn take_entry(cursors: &mut Cursors<'_>, last: i64) -> Option<LaneEntry> {
     let begin = last.wrapping_add(cursors.take_signed(0)?);
     let length = cursors.take(1)?.cast_signed();
-    let mut entry = Entry {
+    let mut entry = LaneEntry {
         begin,
         end: begin.checked_add(length).filter(|end| *end >= begin)?,
         count: cursors.take(2)?,
-        ..Entry::default()
+        ..LaneEntry::default()
     };
     let mask: u8 = cursors.take_as(3)?;
     let mut left = length;
@@ -158,7 +163,7 @@ impl<'a> Sections<'a> {
 }
 
 /// Hands out the entries of all lanes; `None` when they make no sense.
-pub(crate) fn read_lanes(payload: &[u8], sink: &mut impl FnMut(LaneKey, &Entry)) -> Option<()> {
+pub(crate) fn read_lanes(payload: &[u8], sink: &mut impl FnMut(LaneKey, &LaneEntry)) -> Option<()> {
     let mut sections = Sections(payload);
     let mut keys = sections.next(4)?;
     let mut entries = sections.next(5)?;
@@ -191,7 +196,7 @@ pub(crate) fn read_lanes(payload: &[u8], sink: &mut impl FnMut(LaneKey, &Entry))
     Some(())
 }
 
-fn encode(group: &Group, index: u64, summary: u64) -> Vec<u8> {
+fn encode(group: &ChunkGroup, index: u64, summary: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let mut head = Columns::new(2);
     head.row();
@@ -216,7 +221,7 @@ fn encode(group: &Group, index: u64, summary: u64) -> Vec<u8> {
 
 /// The group of an index at `offset` of the file. `None` for older indexes, which do not
 /// say where the times of tasks are.
-pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
+pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<ChunkGroup> {
     let mut sections = Sections(payload);
     let mut head = sections.next(2)?;
     let begin = offset.checked_sub(head.take(0)?)?;
@@ -239,15 +244,15 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
         && things
             .iter()
             .all(|it| within(it.offset, it.offset.saturating_add(it.length)));
-    sound.then_some(Group {
+    sound.then_some(ChunkGroup {
         begin,
         end,
         segments,
         things,
         coarse,
         fine: match summary {
-            0 => Fine::None,
-            _ => Fine::InFile(end),
+            0 => FineLanes::None,
+            _ => FineLanes::InFile(end),
         },
         bounds,
         driver_bounds,
@@ -317,7 +322,7 @@ fn take_segments(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Segment>> {
     Some(segments)
 }
 
-fn put_things(out: &mut Vec<u8>, group: &Group) {
+fn put_things(out: &mut Vec<u8>, group: &ChunkGroup) {
     let mut columns = Columns::new(3);
     let mut last = group.begin;
     for thing in &group.things {
@@ -330,7 +335,7 @@ fn put_things(out: &mut Vec<u8>, group: &Group) {
     section(out, &mut columns);
 }
 
-fn take_things(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Thing>> {
+fn take_things(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<EntityChunk>> {
     let mut last = begin;
     let mut things = Vec::new();
     if cursors.rows() > MOST_THINGS {
@@ -344,7 +349,7 @@ fn take_things(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Thing>> {
         let fits =
             length >= CHUNK_HEADER as u64 && length <= (CHUNK_HEADER + chunk::MAX_PAYLOAD) as u64;
         if fits && is_thing(kind) {
-            things.push(Thing {
+            things.push(EntityChunk {
                 kind,
                 offset,
                 length,
@@ -354,7 +359,7 @@ fn take_things(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Thing>> {
     Some(things)
 }
 
-fn put_bounds(out: &mut Vec<u8>, bounds: &BTreeMap<(u32, u32), Vec<Bound>>) {
+fn put_bounds(out: &mut Vec<u8>, bounds: &BTreeMap<(u32, u32), Vec<ClockBound>>) {
     let mut keys = Columns::new(3);
     let mut columns = Columns::new(3);
     for ((process, device), bounds) in bounds {
@@ -377,7 +382,7 @@ fn put_bounds(out: &mut Vec<u8>, bounds: &BTreeMap<(u32, u32), Vec<Bound>>) {
     section(out, &mut columns);
 }
 
-fn take_bounds(sections: &mut Sections<'_>) -> Option<BTreeMap<(u32, u32), Vec<Bound>>> {
+fn take_bounds(sections: &mut Sections<'_>) -> Option<BTreeMap<(u32, u32), Vec<ClockBound>>> {
     let mut keys = sections.next(3)?;
     let mut cursors = sections.next(3)?;
     let mut left = cursors.rows();
@@ -395,7 +400,7 @@ fn take_bounds(sections: &mut Sections<'_>) -> Option<BTreeMap<(u32, u32), Vec<B
             offset = offset.wrapping_add(cursors.take_signed(1)?);
             let earliest = last.wrapping_add(offset);
             let latest = earliest.wrapping_add(cursors.take_signed(2)?);
-            bounds.push(Bound {
+            bounds.push(ClockBound {
                 device: DeviceNs::new(last),
                 earliest: HostNs::new(earliest),
                 latest: HostNs::new(latest),
@@ -453,10 +458,10 @@ fn put_totals(out: &mut Vec<u8>, totals: &Totals) {
     );
 }
 
-fn put_devices(out: &mut Vec<u8>, told: &BTreeMap<(u32, u32), DeviceTotals>) {
+fn put_devices(out: &mut Vec<u8>, by_device: &BTreeMap<(u32, u32), DeviceTotals>) {
     put_rows(
         out,
-        told.iter().map(|((process, number), device)| {
+        by_device.iter().map(|((process, number), device)| {
             [
                 (*process).into(),
                 (*number).into(),
@@ -467,7 +472,7 @@ fn put_devices(out: &mut Vec<u8>, told: &BTreeMap<(u32, u32), DeviceTotals>) {
             ]
         }),
     );
-    let widths = told.values().flat_map(|device| &device.widths);
+    let widths = by_device.values().flat_map(|device| &device.widths);
     put_rows(out, widths.map(|(step, count)| [(*step).into(), *count]));
 }
 
@@ -556,14 +561,14 @@ fn few(cursors: Cursors<'_>) -> Option<Cursors<'_>> {
 
 fn take_devices(
     sections: &mut Sections<'_>,
-    told: &mut BTreeMap<(u32, u32), DeviceTotals>,
+    by_device: &mut BTreeMap<(u32, u32), DeviceTotals>,
 ) -> Option<()> {
     let mut devices = few(sections.next(6)?)?;
     let mut widths = sections.next(2)?;
     let mut left = widths.rows();
     for _ in 0..devices.rows() {
         let key = (devices.take_as(0)?, devices.take_as(1)?);
-        let device = told.entry(key).or_default();
+        let device = by_device.entry(key).or_default();
         device.anchors = devices.take(2)?;
         device.coarse = devices.take(3)?;
         device.max_width = i64::try_from(devices.take(4)?).ok()?;

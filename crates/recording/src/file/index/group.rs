@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::TimeRange;
-use crate::clock::Bound;
-use crate::file::chunk::Kind;
-use crate::summary::{Entry, LaneBuilder};
+use crate::clock::ClockBound;
+use crate::file::chunk::ChunkKind;
+use crate::summary::{LaneBuilder, LaneEntry};
 
-use super::links::Link;
-use super::run_spans::Ran;
-use super::streams::Waiting;
+use super::links::TimesLink;
+use super::run_spans::RunSpan;
+use super::streams::WaitingTasks;
 use super::totals::Totals;
 
 /// A line of the timeline: tasks of a stream, or calls of a thread at one depth of nesting. Named
@@ -22,7 +22,7 @@ pub(crate) enum LaneKey {
 }
 
 /// Lanes summed up. Times of streams are device times.
-pub(crate) type Lanes = BTreeMap<LaneKey, Vec<Entry>>;
+pub(crate) type Lanes = BTreeMap<LaneKey, Vec<LaneEntry>>;
 
 /// Some chunks that lie together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,8 +54,8 @@ impl Segment {
 
 /// A chunk of things that every part of the file needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Thing {
-    pub(crate) kind: Kind,
+pub(crate) struct EntityChunk {
+    pub(crate) kind: ChunkKind,
     pub(crate) offset: u64,
     /// Header and payload.
     pub(crate) length: u64,
@@ -63,7 +63,7 @@ pub(crate) struct Thing {
 
 /// Where a group's lanes are, summed up finely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Fine {
+pub(crate) enum FineLanes {
     #[default]
     None,
     /// A chunk of the file begins here.
@@ -73,32 +73,32 @@ pub(crate) enum Fine {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Group {
+pub(crate) struct ChunkGroup {
     /// Begin of the covered bytes of the file.
     pub(crate) begin: u64,
     pub(crate) end: u64,
     pub(crate) segments: Vec<Segment>,
-    pub(crate) things: Vec<Thing>,
+    pub(crate) things: Vec<EntityChunk>,
     /// Its lanes, summed up coarsely, as they are stored.
     pub(crate) coarse: Arc<[u8]>,
-    pub(crate) fine: Fine,
+    pub(crate) fine: FineLanes,
     /// Bounds on the clock of a device, as a process sees it, by device time.
-    pub(crate) bounds: BTreeMap<(u32, u32), Vec<Bound>>,
+    pub(crate) bounds: BTreeMap<(u32, u32), Vec<ClockBound>>,
     /// The same for the driver's readings.
-    pub(crate) driver_bounds: BTreeMap<(u32, u32), Vec<Bound>>,
+    pub(crate) driver_bounds: BTreeMap<(u32, u32), Vec<ClockBound>>,
     pub(crate) totals: Totals,
     /// Where times of this group are, or launches, and where their counterparts are: here or before.
-    pub(crate) links: Vec<Link>,
+    pub(crate) links: Vec<TimesLink>,
     /// When tasks ran that have their times here.
-    pub(crate) ran: Vec<Ran>,
+    pub(crate) ran: Vec<RunSpan>,
     /// Launches and times that wait for each other after this group.
-    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) waiting: Vec<WaitingTasks>,
 }
 
-impl Group {
+impl ChunkGroup {
     /// Keeps the fine lanes that no chunk of the file holds.
     pub(crate) fn hold(&mut self, fine: &[u8]) {
-        self.fine = Fine::Held(lz4_flex::compress_prepend_size(fine).into());
+        self.fine = FineLanes::Held(lz4_flex::compress_prepend_size(fine).into());
     }
 
     /// About the number of bytes in memory, with derived data.
@@ -108,8 +108,8 @@ impl Group {
         /// An entry of another table of counts, here and over all groups.
         const COUNT: usize = 100;
         let held = match &self.fine {
-            Fine::Held(bytes) => bytes.len(),
-            Fine::None | Fine::InFile(_) => 0,
+            FineLanes::Held(bytes) => bytes.len(),
+            FineLanes::None | FineLanes::InFile(_) => 0,
         };
         let totals = &self.totals;
         let devices = || totals.devices.values().chain(totals.drivers.values());
@@ -119,15 +119,15 @@ impl Group {
         let bytes = [
             self.coarse.len() + held,
             self.segments.len() * size_of::<Segment>(),
-            self.things.len() * size_of::<Thing>(),
+            self.things.len() * size_of::<EntityChunk>(),
             // Each device's are kept as stretches of its clock, too.
-            bounds * 2 * size_of::<Bound>() + clocks().count() * COUNT,
+            bounds * 2 * size_of::<ClockBound>() + clocks().count() * COUNT,
             (totals.threads.len() + totals.streams.len()) * LANE,
             (totals.counters.len() + devices().count() + widths + totals.replays.len()) * COUNT,
             totals.functions.len() * 2 * size_of::<(u64, u64)>(),
-            self.links.len() * 2 * size_of::<Link>(),
-            self.ran.len() * 2 * size_of::<Ran>(),
-            self.waiting.len() * 2 * size_of::<Waiting>(),
+            self.links.len() * 2 * size_of::<TimesLink>(),
+            self.ran.len() * 2 * size_of::<RunSpan>(),
+            self.waiting.len() * 2 * size_of::<WaitingTasks>(),
             size_of::<Self>(),
         ];
         bytes.into_iter().sum::<usize>() as u64
@@ -136,7 +136,7 @@ impl Group {
     /// Keeps only the places: for a file with more of everything else than its length allows.
     pub(crate) fn strip(&mut self) {
         self.coarse = Arc::default();
-        self.fine = Fine::None;
+        self.fine = FineLanes::None;
         self.bounds.clear();
         self.driver_bounds.clear();
         let totals = &mut self.totals;

@@ -1,15 +1,15 @@
 //! Which times are of tasks that were launched where.
 
-use super::pending::Place;
+use super::pending::FileSpan;
 
 /// In this part of the file are times of tasks that were launched in that part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Link {
-    pub(crate) times: Place,
-    pub(crate) launches: Place,
+pub(crate) struct TimesLink {
+    pub(crate) times: FileSpan,
+    pub(crate) launches: FileSpan,
 }
 
-impl Link {
+impl TimesLink {
     fn and(&self, other: &Self) -> Self {
         Self {
             times: self.times.and(other.times),
@@ -24,13 +24,13 @@ const MOST: usize = 1 << 14;
 /// The links of a group, while it grows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Links {
-    all: Vec<Link>,
+    all: Vec<TimesLink>,
     /// That many of them are in order.
     sorted: usize,
 }
 
 impl Links {
-    pub(super) fn add(&mut self, link: Link) {
+    pub(super) fn add(&mut self, link: TimesLink) {
         // As a rule it is one of the last: the times of a chunk are together by stream.
         if self.all.iter().rev().take(8).any(|known| *known == link) {
             return;
@@ -51,7 +51,7 @@ impl Links {
     }
 
     /// All of them, in order.
-    pub(super) fn known(&self) -> Vec<Link> {
+    pub(super) fn known(&self) -> Vec<TimesLink> {
         let mut sorted = self.clone();
         sorted.sort();
         sorted.all
@@ -64,7 +64,7 @@ impl Links {
 }
 
 /// Neighbours become one that names all that both name, and maybe more.
-fn halved(links: &[Link]) -> Vec<Link> {
+fn halved(links: &[TimesLink]) -> Vec<TimesLink> {
     let pairs = links.chunks(2);
     pairs
         .map(|pair| match pair {
@@ -81,10 +81,10 @@ mod tests {
     #[test]
     fn many_links_become_fewer_that_still_name_all() {
         let mut links = Links::default();
-        let all: Vec<Link> = (0..100_000_u64)
-            .map(|number| Link {
-                times: Place::at(number / 1_000),
-                launches: Place::at(number.wrapping_mul(0x9e37_79b9) % 1_000_000),
+        let all: Vec<TimesLink> = (0..100_000_u64)
+            .map(|number| TimesLink {
+                times: FileSpan::at(number / 1_000),
+                launches: FileSpan::at(number.wrapping_mul(0x9e37_79b9) % 1_000_000),
             })
             .collect();
         for link in all.iter().flat_map(|link| [link, link]) {
@@ -92,8 +92,9 @@ mod tests {
         }
         let known = links.known();
         assert!(known.len() <= 3 * MOST, "{}", known.len());
-        let holds =
-            |place: Place, other: Place| place.from <= other.from && other.until <= place.until;
+        let holds = |place: FileSpan, other: FileSpan| {
+            place.from <= other.from && other.until <= place.until
+        };
         for link in all.iter().step_by(997) {
             assert!(
                 known

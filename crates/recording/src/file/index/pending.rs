@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 
 /// A part of the file: from the begin of its first segment to that of its last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct FileSpan {
     pub(crate) from: u64,
     pub(crate) until: u64,
 }
 
-impl Place {
+impl FileSpan {
     /// One segment.
     pub(crate) fn at(segment: u64) -> Self {
         Self {
@@ -33,9 +33,9 @@ impl Place {
 
 /// A launch or a time that waits for the other.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Item {
+pub(super) struct PendingItem {
     pub(super) sequence: u32,
-    word: Word,
+    word: PendingWord,
     is_taken: bool,
     /// Of a launch: the begin of its call.
     pub(super) begin: i64,
@@ -43,8 +43,8 @@ pub(super) struct Item {
     pub(super) segment: u64,
 }
 
-impl Item {
-    pub(super) fn new(sequence: u32, word: Word, begin: i64, segment: u64) -> Self {
+impl PendingItem {
+    pub(super) fn new(sequence: u32, word: PendingWord, begin: i64, segment: u64) -> Self {
         Self {
             sequence,
             word,
@@ -57,9 +57,9 @@ impl Item {
 
 /// The class of a task that waits, where it is known, and the reason that was given for having no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Word(u8);
+pub(super) struct PendingWord(u8);
 
-impl Word {
+impl PendingWord {
     const SLOT_BITS: u32 = 3;
 
     /// Reasons beyond this are one.
@@ -80,22 +80,22 @@ impl Word {
 
 /// Some that wait, with sequences in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct PendingRun {
     pub(crate) first: u32,
     pub(crate) last: u32,
-    pub(crate) place: Place,
+    pub(crate) place: FileSpan,
     /// No launch of them began before this.
     pub(crate) begin: i64,
     /// Of all of them, the reason that was given for having no time.
     pub(crate) said: u8,
 }
 
-impl Run {
-    fn of(item: &Item) -> Self {
+impl PendingRun {
+    fn of(item: &PendingItem) -> Self {
         Self {
             first: item.sequence,
             last: item.sequence,
-            place: Place::at(item.segment),
+            place: FileSpan::at(item.segment),
             begin: item.begin,
             said: item.word.said(),
         }
@@ -120,18 +120,18 @@ impl Run {
 
 /// One that waited.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Found {
-    Exactly(Item),
+pub(super) enum PendingMatch {
+    Exactly(PendingItem),
     /// It is one of these, and waits no more.
-    Among(Run),
+    Among(PendingRun),
     /// It may be one of these, or has not come.
-    Maybe(Run),
+    Maybe(PendingRun),
 }
 
-impl Found {
-    pub(super) fn place(&self) -> Place {
+impl PendingMatch {
+    pub(super) fn place(&self) -> FileSpan {
         match self {
-            Self::Exactly(item) => Place::at(item.segment),
+            Self::Exactly(item) => FileSpan::at(item.segment),
             Self::Among(run) | Self::Maybe(run) => run.place,
         }
     }
@@ -166,16 +166,16 @@ impl Found {
 
 /// Those of one stream that wait, in the order of their sequences.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pending {
-    items: VecDeque<Item>,
+pub(super) struct PendingTasks {
+    items: VecDeque<PendingItem>,
     /// Of the items.
     taken: usize,
-    runs: Vec<Run>,
+    runs: Vec<PendingRun>,
     /// With gaps: not all sequences in them wait.
-    loose: Vec<Run>,
+    loose: Vec<PendingRun>,
 }
 
-impl Pending {
+impl PendingTasks {
     pub(super) fn is_empty(&self) -> bool {
         self.items.is_empty() && self.runs.is_empty() && self.loose.is_empty()
     }
@@ -191,12 +191,12 @@ impl Pending {
     }
 
     /// All runs, and whether they are loose.
-    pub(super) fn all_runs(&self) -> impl Iterator<Item = (Run, bool)> {
+    pub(super) fn all_runs(&self) -> impl Iterator<Item = (PendingRun, bool)> {
         let runs = self.runs.iter().map(|run| (*run, false));
         runs.chain(self.loose.iter().map(|run| (*run, true)))
     }
 
-    pub(super) fn push(&mut self, item: Item) {
+    pub(super) fn push(&mut self, item: PendingItem) {
         let is_next = self
             .items
             .back()
@@ -211,24 +211,26 @@ impl Pending {
     }
 
     /// Takes the one with this sequence out.
-    pub(super) fn take(&mut self, sequence: u32) -> Option<Found> {
+    pub(super) fn take(&mut self, sequence: u32) -> Option<PendingMatch> {
         if let Some(found) = self.take_item(sequence) {
-            return Some(Found::Exactly(found));
+            return Some(PendingMatch::Exactly(found));
         }
         if let Some(found) = self.take_of_run(sequence) {
-            return Some(Found::Among(found));
+            return Some(PendingMatch::Among(found));
         }
-        Some(Found::Maybe(self.loose[place_in(&self.loose, sequence)?]))
+        Some(PendingMatch::Maybe(
+            self.loose[place_in(&self.loose, sequence)?],
+        ))
     }
 
-    fn take_of_run(&mut self, sequence: u32) -> Option<Run> {
+    fn take_of_run(&mut self, sequence: u32) -> Option<PendingRun> {
         let place = place_in(&self.runs, sequence)?;
         let found = self.runs[place];
-        let before = Run {
+        let before = PendingRun {
             last: sequence.wrapping_sub(1),
             ..found
         };
-        let after = Run {
+        let after = PendingRun {
             first: sequence.wrapping_add(1),
             ..found
         };
@@ -244,7 +246,7 @@ impl Pending {
         Some(found)
     }
 
-    fn take_item(&mut self, sequence: u32) -> Option<Item> {
+    fn take_item(&mut self, sequence: u32) -> Option<PendingItem> {
         let is_first = self.items.front()?.sequence == sequence;
         let place = match is_first {
             true => 0,
@@ -273,9 +275,9 @@ impl Pending {
             return;
         }
         let count = count.min(self.items.len());
-        let oldest: Vec<Item> = self.items.drain(..count).collect();
-        let mut last: Option<Run> = None;
-        for run in oldest.iter().map(Run::of) {
+        let oldest: Vec<PendingItem> = self.items.drain(..count).collect();
+        let mut last: Option<PendingRun> = None;
+        for run in oldest.iter().map(PendingRun::of) {
             match &mut last {
                 Some(known) if known.goes_on(&run) => *known = known.and(&run),
                 _ => {
@@ -291,7 +293,7 @@ impl Pending {
     }
 
     /// Adds runs that were known elsewhere.
-    pub(super) fn add_run(&mut self, run: Run, is_loose: bool) {
+    pub(super) fn add_run(&mut self, run: PendingRun, is_loose: bool) {
         match is_loose {
             false => add(&mut self.runs, run),
             true => add(&mut self.loose, run),
@@ -305,7 +307,7 @@ impl Pending {
             return;
         }
         let older = self.runs.len().div_ceil(2);
-        let older: Vec<Run> = self.runs.drain(..older).collect();
+        let older: Vec<PendingRun> = self.runs.drain(..older).collect();
         for run in halved(&older) {
             add(&mut self.loose, run);
         }
@@ -325,13 +327,13 @@ impl Pending {
 }
 
 /// The run that has a sequence.
-fn place_in(runs: &[Run], sequence: u32) -> Option<usize> {
+fn place_in(runs: &[PendingRun], sequence: u32) -> Option<usize> {
     let place = runs.partition_point(|run| run.last < sequence);
     (runs.get(place)?.first <= sequence).then_some(place)
 }
 
 /// Adds a run, together with those that have sequences in common with it.
-fn add(runs: &mut Vec<Run>, mut run: Run) {
+fn add(runs: &mut Vec<PendingRun>, mut run: PendingRun) {
     let from = runs.partition_point(|it| it.last < run.first);
     let until = from + runs[from..].partition_point(|it| it.first <= run.last);
     for known in runs.drain(from..until) {
@@ -341,7 +343,7 @@ fn add(runs: &mut Vec<Run>, mut run: Run) {
 }
 
 /// Neighbours put together, two and two.
-fn halved(runs: &[Run]) -> Vec<Run> {
+fn halved(runs: &[PendingRun]) -> Vec<PendingRun> {
     let pairs = runs.chunks(2);
     pairs
         .map(|pair| match pair {
@@ -355,13 +357,18 @@ fn halved(runs: &[Run]) -> Vec<Run> {
 mod tests {
     use super::*;
 
-    fn launch(sequence: u32, segment: u64) -> Item {
-        Item::new(sequence, Word::new(0, 0), i64::from(sequence) * 10, segment)
+    fn launch(sequence: u32, segment: u64) -> PendingItem {
+        PendingItem::new(
+            sequence,
+            PendingWord::new(0, 0),
+            i64::from(sequence) * 10,
+            segment,
+        )
     }
 
     #[test]
     fn each_is_found_once_in_any_order() {
-        let mut pending = Pending::default();
+        let mut pending = PendingTasks::default();
         for sequence in [3, 1, 2, 900, 5, 4] {
             pending.push(launch(sequence, 7));
         }
@@ -375,14 +382,14 @@ mod tests {
 
     #[test]
     fn old_ones_are_known_as_runs_and_found_once_as_well() {
-        let mut pending = Pending::default();
+        let mut pending = PendingTasks::default();
         (0..100).for_each(|sequence| pending.push(launch(sequence, u64::from(sequence / 10))));
         pending.take(50);
         pending.shrink(80);
         assert_eq!((pending.items(), pending.runs()), (19, 9));
         for sequence in (0..100).rev().filter(|it| *it != 50) {
             let found = pending.take(sequence).expect("it waits");
-            assert_eq!(found.place(), Place::at(u64::from(sequence / 10)));
+            assert_eq!(found.place(), FileSpan::at(u64::from(sequence / 10)));
             assert!(found.is_certain() && pending.take(sequence).is_none());
         }
         assert!(pending.is_empty());
@@ -390,7 +397,7 @@ mod tests {
 
     #[test]
     fn loose_runs_leave_none_out() {
-        let mut pending = Pending::default();
+        let mut pending = PendingTasks::default();
         (0..100).for_each(|number| pending.push(launch(number * 2, u64::from(number / 10))));
         let few = pending.as_runs(5);
         assert!(few.runs() <= 5 && few.items() == 0);
@@ -404,8 +411,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_makes_room_before_anything_becomes_a_run() {
-        let mut pending = Pending::default();
+    fn taken_items_make_room_before_runs_are_made() {
+        let mut pending = PendingTasks::default();
         (0..100).for_each(|sequence| pending.push(launch(sequence, 0)));
         // The first one never comes.
         (1..100).for_each(|sequence| assert!(pending.take(sequence).is_some()));

@@ -5,7 +5,7 @@ const MOST: usize = 1 << 14;
 
 /// Some tasks of one device, with their times in a segment, ran in this range of device time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ran {
+pub(crate) struct RunSpan {
     /// Where the segment begins.
     pub(crate) segment: u64,
     /// Process and device; none for tasks of which neither the device nor the range is known.
@@ -16,10 +16,10 @@ pub(crate) struct Ran {
 
 /// Those of a group, while it grows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct AllRan(Vec<Ran>);
+pub(super) struct RunSpans(Vec<RunSpan>);
 
-impl AllRan {
-    pub(super) fn add(&mut self, ran: Ran) {
+impl RunSpans {
+    pub(super) fn add(&mut self, ran: RunSpan) {
         let mut here = self.0.iter_mut().rev();
         let known = here
             .by_ref()
@@ -32,12 +32,12 @@ impl AllRan {
         }
         let clock = ran.clock.filter(|_| self.0.len() < MOST);
         match clock {
-            None if ran.clock.is_some() => self.add(Ran { clock, ..ran }),
+            None if ran.clock.is_some() => self.add(RunSpan { clock, ..ran }),
             _ => self.0.push(ran),
         }
     }
 
-    pub(super) fn known(&self) -> Vec<Ran> {
+    pub(super) fn known(&self) -> Vec<RunSpan> {
         self.0.clone()
     }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::file::chunk::{self, Kind, Packer};
+use crate::file::chunk::{self, ChunkKind, Packer};
 use crate::rows::TablesRow;
 
 use super::builder::{GROUP_ROWS, Indexer};
@@ -48,7 +48,13 @@ impl IndexSink {
 
     /// Takes note of a chunk: its place in the file, its length with the header, its payload before
     /// packing.
-    pub(in crate::file) fn chunk(&mut self, kind: Kind, offset: u64, length: u64, payload: &[u8]) {
+    pub(in crate::file) fn chunk(
+        &mut self,
+        kind: ChunkKind,
+        offset: u64,
+        length: u64,
+        payload: &[u8],
+    ) {
         if !self.lost {
             self.indexer.chunk(kind, offset, length, payload);
         }

@@ -5,16 +5,16 @@ use std::collections::HashMap;
 
 use crate::summary::LaneBuilder;
 
-use super::pending::{Found, Item, Pending, Run};
+use super::pending::{PendingItem, PendingMatch, PendingRun, PendingTasks};
 use super::totals::StreamTotals;
 
 /// Of one stream, that many wait one by one; of all streams, that many.
-const MOST_LAUNCHES: Most = Most {
+const MOST_LAUNCHES: PendingLimits = PendingLimits {
     of_stream: 1 << 16,
     of_all: 1 << 20,
 };
 /// Times come before their launches only where two threads are nearly at once.
-const MOST_TIMES: Most = Most {
+const MOST_TIMES: PendingLimits = PendingLimits {
     of_stream: 1 << 14,
     of_all: 1 << 17,
 };
@@ -27,33 +27,37 @@ const CACHE: usize = 64;
 
 /// How many may wait one by one.
 #[derive(Clone, Copy, Debug)]
-struct Most {
+struct PendingLimits {
     of_stream: usize,
     of_all: usize,
 }
 
 /// Launches or times that wait on a stream when a group ends, for readers that go on from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingTasks {
     /// Process and serial.
     pub(crate) stream: (u32, u32),
     /// Times that wait for launches, instead of launches that wait for times.
     pub(crate) is_time: bool,
     /// Not all sequences in the run wait.
     pub(crate) is_loose: bool,
-    pub(crate) run: Run,
+    pub(crate) run: PendingRun,
 }
 
 /// How many wait on all streams, of one kind.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct PendingSums {
     items: usize,
     runs: usize,
 }
 
-impl Sums {
+impl PendingSums {
     /// Counts what changes while something is done with a stream.
-    fn around<T>(&mut self, waits: &mut Waits, work: impl FnOnce(&mut Pending) -> T) -> T {
+    fn around<T>(
+        &mut self,
+        waits: &mut StreamWaits,
+        work: impl FnOnce(&mut PendingTasks) -> T,
+    ) -> T {
         let pending = waits.get_or_insert_default();
         let before = (pending.items(), pending.runs());
         let done = work(pending);
@@ -62,7 +66,7 @@ impl Sums {
         done
     }
 
-    fn push(&mut self, waits: &mut Waits, item: Item, most: Most) {
+    fn push(&mut self, waits: &mut StreamWaits, item: PendingItem, most: PendingLimits) {
         let all = *self;
         self.around(waits, |pending| {
             pending.push(item);
@@ -77,7 +81,7 @@ impl Sums {
         });
     }
 
-    fn take(&mut self, waits: &mut Waits, sequence: u32) -> Option<Found> {
+    fn take(&mut self, waits: &mut StreamWaits, sequence: u32) -> Option<PendingMatch> {
         waits.as_ref()?;
         self.around(waits, |pending| pending.take(sequence))
     }
@@ -91,12 +95,12 @@ pub(super) struct StreamState {
     /// Of the current group.
     pub(super) lane: LaneBuilder,
     pub(super) totals: StreamTotals,
-    launches: Waits,
-    times: Waits,
+    launches: StreamWaits,
+    times: StreamWaits,
 }
 
 /// Launches or times that wait on a stream. Most of many streams have none.
-type Waits = Option<Box<Pending>>;
+type StreamWaits = Option<Box<PendingTasks>>;
 
 impl StreamState {
     /// Whether nothing of the current group has touched it.
@@ -116,8 +120,8 @@ pub(super) struct Streams {
     lane_limit: usize,
     /// Largest number of streams.
     most: usize,
-    launches: Sums,
-    times: Sums,
+    launches: PendingSums,
+    times: PendingSums,
 }
 
 impl Streams {
@@ -129,8 +133,8 @@ impl Streams {
             touched: Vec::new(),
             lane_limit,
             most: usize::MAX,
-            launches: Sums::default(),
-            times: Sums::default(),
+            launches: PendingSums::default(),
+            times: PendingSums::default(),
         }
     }
 
@@ -165,7 +169,7 @@ impl Streams {
     }
 
     /// Takes a launch and returns its time, if there was one before. If that is not certain, the launch waits as well.
-    pub(super) fn launch(&mut self, key: (u32, u32), launch: Item) -> Option<Found> {
+    pub(super) fn launch(&mut self, key: (u32, u32), launch: PendingItem) -> Option<PendingMatch> {
         let place = self.place(key)?;
         let state = &mut self.states[place];
         let time = self.times.take(&mut state.times, launch.sequence);
@@ -177,7 +181,7 @@ impl Streams {
     }
 
     /// Takes a time and returns its launch, if there was one before. If that is not certain, the time waits as well.
-    pub(super) fn time(&mut self, key: (u32, u32), time: Item) -> Option<Found> {
+    pub(super) fn time(&mut self, key: (u32, u32), time: PendingItem) -> Option<PendingMatch> {
         let place = self.place(key)?;
         let state = &mut self.states[place];
         let launch = self.launches.take(&mut state.launches, time.sequence);
@@ -188,7 +192,7 @@ impl Streams {
     }
 
     /// All that waits now, in few runs.
-    pub(super) fn waiting(&self) -> Vec<Waiting> {
+    pub(super) fn waiting(&self) -> Vec<WaitingTasks> {
         let kinds = |state: &StreamState| {
             let kinds = [&state.launches, &state.times].into_iter().flatten();
             kinds.filter(|it| !it.is_empty()).count()
@@ -202,7 +206,7 @@ impl Streams {
                     continue;
                 };
                 let few = pending.as_runs(most);
-                waiting.extend(few.all_runs().map(|(run, is_loose)| Waiting {
+                waiting.extend(few.all_runs().map(|(run, is_loose)| WaitingTasks {
                     stream: state.key,
                     is_time,
                     is_loose,
@@ -214,14 +218,14 @@ impl Streams {
     }
 
     /// Goes on where this waits, and nothing else.
-    pub(super) fn set_waiting(&mut self, waiting: &[Waiting]) {
+    pub(super) fn set_waiting(&mut self, waiting: &[WaitingTasks]) {
         for state in &mut self.states {
             state.launches = None;
             state.times = None;
         }
-        self.launches = Sums::default();
-        self.times = Sums::default();
-        for Waiting {
+        self.launches = PendingSums::default();
+        self.times = PendingSums::default();
+        for WaitingTasks {
             stream,
             is_time,
             is_loose,

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::rows::{CoverageRow, Row};
 
 #[derive(Debug, Default)]
-pub(super) struct Coverages {
+pub(super) struct MergedCoverage {
     rows: BTreeMap<(String, String), CoverageRow>,
 }
 
-impl Coverages {
+impl MergedCoverage {
     pub(super) fn take(&mut self, row: CoverageRow) {
         let key = (row.library.clone(), row.function.clone());
         let Some(known) = self.rows.get_mut(&key) else {

@@ -5,15 +5,15 @@ use std::io::Write;
 
 use crate::rows::{FunctionRow, TablesRow};
 
-use super::{MergeError, Shared};
+use super::{MergeError, MergeTarget};
 
 /// By description of a function.
 #[derive(Debug, Default)]
-pub(super) struct Functions {
+pub(super) struct MergedFunctions {
     numbers: HashMap<String, u16>,
 }
 
-impl<W: Write> Shared<W> {
+impl<W: Write> MergeTarget<W> {
     /// The number of the function that comes next.
     pub(super) fn functions_end(&self) -> u16 {
         u16::try_from(self.functions.numbers.len()).unwrap_or(u16::MAX)

@@ -5,17 +5,17 @@ use std::io::Write;
 
 use crate::rows::{Row, TablesRow};
 
-use super::{MergeError, Shared};
+use super::{MergeError, MergeTarget};
 
 /// The numbers that are free in the merged file.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct FreeNumbers {
     process: u32,
     thread: u32,
     stack: u32,
 }
 
-impl Numbers {
+impl FreeNumbers {
     /// Processes up to this number have theirs.
     pub(super) fn after(process: u32) -> Self {
         Self {
@@ -27,7 +27,7 @@ impl Numbers {
 }
 
 /// Numbers of things in one input, and in the merged file.
-pub(super) struct Own<'a> {
+pub(super) struct NumberMap<'a> {
     processes: BTreeMap<u32, u32>,
     threads: HashMap<u32, u32>,
     stacks: HashMap<u32, u32>,
@@ -37,7 +37,7 @@ pub(super) struct Own<'a> {
     time: &'a dyn Fn(i64) -> i64,
 }
 
-impl<'a> Own<'a> {
+impl<'a> NumberMap<'a> {
     pub(super) fn new(processes: BTreeMap<u32, u32>, time: &'a dyn Fn(i64) -> i64) -> Self {
         Self {
             processes,
@@ -61,7 +61,7 @@ impl<'a> Own<'a> {
     pub(super) fn tables<W: Write>(
         &mut self,
         tables: TablesRow,
-        shared: &mut Shared<W>,
+        shared: &mut MergeTarget<W>,
     ) -> Result<(), MergeError> {
         for (own, row) in (tables.first..=u16::MAX).zip(tables.functions) {
             let number = shared.function(row)?;
@@ -76,21 +76,21 @@ impl<'a> Own<'a> {
         Ok(())
     }
 
-    fn process(&mut self, own: u32, numbers: &mut Numbers) -> u32 {
+    fn process(&mut self, own: u32, numbers: &mut FreeNumbers) -> u32 {
         *self.processes.entry(own).or_insert_with(|| {
             numbers.process = numbers.process.saturating_add(1);
             numbers.process
         })
     }
 
-    fn thread(&mut self, own: u32, numbers: &mut Numbers) -> u32 {
+    fn thread(&mut self, own: u32, numbers: &mut FreeNumbers) -> u32 {
         *self.threads.entry(own).or_insert_with(|| {
             numbers.thread = numbers.thread.saturating_add(1);
             numbers.thread
         })
     }
 
-    fn stack(&mut self, own: u32, numbers: &mut Numbers) -> u32 {
+    fn stack(&mut self, own: u32, numbers: &mut FreeNumbers) -> u32 {
         *self.stacks.entry(own).or_insert_with(|| {
             numbers.stack = numbers.stack.saturating_add(1);
             numbers.stack
@@ -98,7 +98,7 @@ impl<'a> Own<'a> {
     }
 
     /// A row with the numbers and times of the merged file.
-    pub(super) fn row(&mut self, mut row: Row, numbers: &mut Numbers) -> Row {
+    pub(super) fn row(&mut self, mut row: Row, numbers: &mut FreeNumbers) -> Row {
         let time = self.time;
         match &mut row {
             Row::Process(it) => {

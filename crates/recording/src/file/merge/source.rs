@@ -9,20 +9,20 @@ use ascend_trace_format::record::Counter;
 use crate::rows::{CallRow, CounterRow, EndRow, Row};
 
 use super::super::budget::Budget;
-use super::super::decode::{Decoder, Item};
+use super::super::decode::{Decoder, FileItem};
 use super::super::error::{OpenError, Warning};
 use super::super::whole::pump;
-use super::renumber::Own;
-use super::{MergeError, MergeInput, Shared};
+use super::renumber::NumberMap;
+use super::{MergeError, MergeInput, MergeTarget};
 
 /// Number of bytes of an input that are read at a time.
 const READ_BYTES: usize = 1 << 16;
 
-pub(super) struct Source<'a> {
+pub(super) struct MergeSource<'a> {
     file: File,
     decoder: Decoder,
     room: Vec<u8>,
-    own: Own<'a>,
+    own: NumberMap<'a>,
     /// The latest time of its calls.
     reached: i64,
     /// The running calls, as far as they are known.
@@ -31,13 +31,13 @@ pub(super) struct Source<'a> {
     is_done: bool,
 }
 
-impl<'a> Source<'a> {
+impl<'a> MergeSource<'a> {
     pub(super) fn new(input: MergeInput<'a>) -> Self {
         Self {
             file: input.file,
             decoder: Decoder::new(Budget::unlimited()),
             room: Vec::new(),
-            own: Own::new(input.processes, input.time),
+            own: NumberMap::new(input.processes, input.time),
             reached: i64::MIN,
             open: Vec::new(),
             has_end: false,
@@ -62,7 +62,7 @@ impl<'a> Source<'a> {
     pub(super) fn advance<W: Write>(
         &mut self,
         number: usize,
-        shared: &mut Shared<W>,
+        shared: &mut MergeTarget<W>,
     ) -> Result<(), MergeError> {
         let Self {
             file,
@@ -75,18 +75,18 @@ impl<'a> Source<'a> {
             ..
         } = self;
         let mut passed = Ok(());
-        let mut take = |item: Item| {
+        let mut take = |item: FileItem| {
             if passed.is_err() {
                 return;
             }
             passed = match item {
-                Item::Session(_) => Ok(()),
-                Item::Tables(tables) => own.tables(tables, shared),
-                Item::Open(calls) => {
+                FileItem::Session(_) => Ok(()),
+                FileItem::Tables(tables) => own.tables(tables, shared),
+                FileItem::Open(calls) => {
                     *open = calls;
                     Ok(())
                 }
-                Item::Row(Row::End(end)) => {
+                FileItem::Row(Row::End(end)) => {
                     *has_end = true;
                     shared.end(&EndRow {
                         end_ns: own.time(end.end_ns),
@@ -94,7 +94,7 @@ impl<'a> Source<'a> {
                     });
                     Ok(())
                 }
-                Item::Row(row) => pass_on(own, row, reached, shared),
+                FileItem::Row(row) => pass_on(own, row, reached, shared),
             };
         };
         let count = pump(file, decoder, (room, READ_BYTES), &mut take)
@@ -108,7 +108,7 @@ impl<'a> Source<'a> {
     }
 
     /// Calls that were under way when a recording broke off did not return.
-    fn close<W: Write>(&mut self, shared: &mut Shared<W>) -> Result<(), MergeError> {
+    fn close<W: Write>(&mut self, shared: &mut MergeTarget<W>) -> Result<(), MergeError> {
         let open = std::mem::take(&mut self.open);
         if self.has_end {
             return Ok(());
@@ -138,10 +138,10 @@ impl<'a> Source<'a> {
 }
 
 fn pass_on<W: Write>(
-    own: &mut Own<'_>,
+    own: &mut NumberMap<'_>,
     row: Row,
     reached: &mut i64,
-    shared: &mut Shared<W>,
+    shared: &mut MergeTarget<W>,
 ) -> Result<(), MergeError> {
     let row = own.row(row, &mut shared.numbers);
     match row {

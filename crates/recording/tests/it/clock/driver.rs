@@ -91,7 +91,7 @@ proptest! {
 
     /// The bounds in a file's index are as true as all bounds.
     #[test]
-    fn the_truth_is_inside_the_bars_of_what_is_read_from_a_file(
+    fn the_truth_is_inside_the_bars_of_a_file(
         offset in -1_000_000_000_000..1_000_000_000_000_i64,
         drift in -180.0..180.0_f64,
         phase in -499..=499_i64,
@@ -140,7 +140,7 @@ fn bars_are_much_narrower_where_submissions_take_long() {
 }
 
 #[test]
-fn a_driver_that_tells_another_clock_is_left_out() {
+fn a_driver_with_another_clock_is_left_out() {
     let clock = DeviceClock::steady(7_000_000_123, 31.0);
     let plan = Plan {
         seconds: 3,
@@ -156,7 +156,7 @@ fn a_driver_that_tells_another_clock_is_left_out() {
 }
 
 #[test]
-fn readings_of_a_source_that_is_not_known_tell_nothing() {
+fn readings_of_an_unknown_source_are_ignored() {
     let clock = DeviceClock::steady(7_000_000_123, 31.0);
     let plan = Plan {
         seconds: 2,

@@ -1,6 +1,6 @@
 //! The forms that columns have, and the ways in which payloads are packed.
 
-use ascend_trace_recording::file::Lost;
+use ascend_trace_recording::file::LostContent;
 use ascend_trace_recording::rows::*;
 use ascend_trace_testkit::bytes::{Column, TraceBytes, packed_as_zstandard};
 
@@ -46,7 +46,7 @@ fn a_first_column_that_is_too_short_for_its_rows_is_refused() {
         let (contents, warnings) = read(file.into_bytes());
         assert!(contents.rows.is_empty(), "{:?}", contents.rows);
         assert!(
-            matches!(warnings[0].lost, Lost::Rows { read: 0, .. }),
+            matches!(warnings[0].lost, LostContent::Rows { read: 0, .. }),
             "{warnings:?}"
         );
     }

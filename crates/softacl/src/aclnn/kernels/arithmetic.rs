@@ -1,8 +1,8 @@
 //! Sums, products and the like of elements.
 
 use crate::aclnn::call::Call;
-use crate::aclnn::data_type::{DataType, Value};
-use crate::aclnn::elementwise::Map;
+use crate::aclnn::data_type::{DataType, ScalarValue};
+use crate::aclnn::elementwise::ElementMap;
 use crate::aclnn::number::Number;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::status::require;
@@ -10,10 +10,10 @@ use crate::code::Outcome;
 
 /// One input plus a multiple of the other.
 struct Axpy {
-    alpha: Value,
+    alpha: ScalarValue,
 }
 
-impl Map<2> for Axpy {
+impl ElementMap<2> for Axpy {
     fn map<C: Number>(&self, [a, b]: [&[C]; 2], out: &mut [C]) {
         let alpha = C::of(self.alpha);
         for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
@@ -23,12 +23,12 @@ impl Map<2> for Axpy {
 }
 
 /// The input plus a multiple of a scalar.
-struct Offset {
-    other: Value,
-    alpha: Value,
+struct OffsetMap {
+    other: ScalarValue,
+    alpha: ScalarValue,
 }
 
-impl Map<1> for Offset {
+impl ElementMap<1> for OffsetMap {
     fn map<C: Number>(&self, [a]: [&[C]; 1], out: &mut [C]) {
         let offset = C::of(self.other).times(C::of(self.alpha));
         for (out, a) in out.iter_mut().zip(a) {
@@ -37,9 +37,9 @@ impl Map<1> for Offset {
     }
 }
 
-struct Product;
+struct ProductMap;
 
-impl Map<2> for Product {
+impl ElementMap<2> for ProductMap {
     fn map<C: Number>(&self, [a, b]: [&[C]; 2], out: &mut [C]) {
         for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
             *out = a.times(*b);
@@ -47,11 +47,11 @@ impl Map<2> for Product {
     }
 }
 
-struct Multiple {
-    factor: Value,
+struct MultipleMap {
+    factor: ScalarValue,
 }
 
-impl Map<1> for Multiple {
+impl ElementMap<1> for MultipleMap {
     fn map<C: Number>(&self, [a]: [&[C]; 1], out: &mut [C]) {
         let factor = C::of(self.factor);
         for (out, a) in out.iter_mut().zip(a) {
@@ -62,7 +62,7 @@ impl Map<1> for Multiple {
 
 struct Relu;
 
-impl Map<1> for Relu {
+impl ElementMap<1> for Relu {
     fn map<C: Number>(&self, [a]: [&[C]; 1], out: &mut [C]) {
         for (out, a) in out.iter_mut().zip(a) {
             // NaN stays NaN.
@@ -84,7 +84,7 @@ pub(crate) fn add_in_place(call: &mut Call, this: usize, other: usize, alpha: us
     sum(call, &a, &b, alpha, &a)
 }
 
-fn sum(call: &mut Call, a: &Operand, b: &Operand, alpha: Value, out: &Operand) -> Outcome {
+fn sum(call: &mut Call, a: &Operand, b: &Operand, alpha: ScalarValue, out: &Operand) -> Outcome {
     let kind = a.view.kind.promote(b.view.kind);
     let alpha = exact(alpha, kind)?;
     call.map(Axpy { alpha }, kind, [a, b], out)
@@ -109,21 +109,27 @@ pub(crate) fn adds_in_place(call: &mut Call, this: usize, other: usize, alpha: u
     offset(call, &a, other, alpha, &a)
 }
 
-fn offset(call: &mut Call, a: &Operand, other: Value, alpha: Value, out: &Operand) -> Outcome {
+fn offset(
+    call: &mut Call,
+    a: &Operand,
+    other: ScalarValue,
+    alpha: ScalarValue,
+    out: &Operand,
+) -> Outcome {
     let kind = a.view.kind.promote_with(other);
     let (other, alpha) = (exact(other, kind)?, exact(alpha, kind)?);
-    call.map(Offset { other, alpha }, kind, [a], out)
+    call.map(OffsetMap { other, alpha }, kind, [a], out)
 }
 
 pub(crate) fn mul(call: &mut Call, this: usize, other: usize, out: usize) -> Outcome {
     let (a, b) = (call.input(this)?, call.input(other)?);
     let out = call.output(out)?;
-    call.map(Product, a.view.kind.promote(b.view.kind), [&a, &b], &out)
+    call.map(ProductMap, a.view.kind.promote(b.view.kind), [&a, &b], &out)
 }
 
 pub(crate) fn mul_in_place(call: &mut Call, this: usize, other: usize) -> Outcome {
     let (a, b) = (call.in_place(this)?, call.input(other)?);
-    call.map(Product, a.view.kind.promote(b.view.kind), [&a, &b], &a)
+    call.map(ProductMap, a.view.kind.promote(b.view.kind), [&a, &b], &a)
 }
 
 pub(crate) fn muls(call: &mut Call, this: usize, other: usize, out: usize) -> Outcome {
@@ -139,10 +145,10 @@ pub(crate) fn muls_in_place(call: &mut Call, this: usize, other: usize) -> Outco
     multiple(call, &a, factor, &a)
 }
 
-fn multiple(call: &mut Call, a: &Operand, factor: Value, out: &Operand) -> Outcome {
+fn multiple(call: &mut Call, a: &Operand, factor: ScalarValue, out: &Operand) -> Outcome {
     let kind = a.view.kind.promote_with(factor);
     let factor = exact(factor, kind)?;
-    call.map(Multiple { factor }, kind, [a], out)
+    call.map(MultipleMap { factor }, kind, [a], out)
 }
 
 pub(crate) fn relu(call: &mut Call, this: usize, out: usize) -> Outcome {
@@ -156,9 +162,9 @@ pub(crate) fn relu_in_place(call: &mut Call, this: usize) -> Outcome {
 }
 
 /// The scalar in the type of the computation, which has to be able to hold fractions if it is one.
-fn exact(scalar: Value, kind: DataType) -> Outcome<Value> {
+fn exact(scalar: ScalarValue, kind: DataType) -> Outcome<ScalarValue> {
     require(
-        matches!(scalar, Value::Integer(_)) || kind.is_float(),
+        matches!(scalar, ScalarValue::Integer(_)) || kind.is_float(),
         "a scalar does not convert to the data type of the computation",
     )?;
     Ok(kind.round_value(scalar))

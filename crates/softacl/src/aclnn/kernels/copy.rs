@@ -1,25 +1,25 @@
 //! Copies, conversions and fills.
 
 use crate::aclnn::call::Call;
-use crate::aclnn::data_type::{DataType, Value};
-use crate::aclnn::elementwise::Map;
+use crate::aclnn::data_type::{DataType, ScalarValue};
+use crate::aclnn::elementwise::ElementMap;
 use crate::aclnn::number::Number;
 use crate::aclnn::status::{refuse, require};
 use crate::code::Outcome;
 
-pub(super) struct Same;
+pub(super) struct CopyMap;
 
-impl Map<1> for Same {
+impl ElementMap<1> for CopyMap {
     fn map<C: Number>(&self, [a]: [&[C]; 1], out: &mut [C]) {
         out.copy_from_slice(a);
     }
 }
 
-struct Fill {
-    value: Value,
+struct FillMap {
+    value: ScalarValue,
 }
 
-impl Map<0> for Fill {
+impl ElementMap<0> for FillMap {
     fn map<C: Number>(&self, []: [&[C]; 0], out: &mut [C]) {
         out.fill(C::of(self.value));
     }
@@ -27,7 +27,7 @@ impl Map<0> for Fill {
 
 pub(crate) fn copy_in_place(call: &mut Call, this: usize, source: usize) -> Outcome {
     let (out, source) = (call.output(this)?, call.input(source)?);
-    call.convert(Same, source.view.kind, [&source], &out)
+    call.convert(CopyMap, source.view.kind, [&source], &out)
 }
 
 pub(crate) fn cast(call: &mut Call, this: usize, data_type: i32, out: usize) -> Outcome {
@@ -43,24 +43,28 @@ pub(crate) fn cast(call: &mut Call, this: usize, data_type: i32, out: usize) -> 
         source.view.shape == out.view.shape,
         "the output's shape is not the input's",
     )?;
-    call.convert(Same, source.view.kind, [&source], &out)
+    call.convert(CopyMap, source.view.kind, [&source], &out)
 }
 
 pub(crate) fn zero(call: &mut Call, this: usize) -> Outcome {
-    fill(call, this, |_| Ok(Value::Integer(0)))
+    fill(call, this, |_| Ok(ScalarValue::Integer(0)))
 }
 
 pub(crate) fn one(call: &mut Call, this: usize) -> Outcome {
-    fill(call, this, |_| Ok(Value::Integer(1)))
+    fill(call, this, |_| Ok(ScalarValue::Integer(1)))
 }
 
 pub(crate) fn fill_scalar(call: &mut Call, this: usize, value: usize) -> Outcome {
     fill(call, this, |call| call.scalar(value))
 }
 
-fn fill(call: &mut Call, this: usize, value: impl FnOnce(&Call) -> Outcome<Value>) -> Outcome {
+fn fill(
+    call: &mut Call,
+    this: usize,
+    value: impl FnOnce(&Call) -> Outcome<ScalarValue>,
+) -> Outcome {
     let out = call.output(this)?;
     let kind = out.view.kind;
     let value = kind.round_value(value(call)?);
-    call.convert(Fill { value }, kind, [], &out)
+    call.convert(FillMap { value }, kind, [], &out)
 }

@@ -1,6 +1,6 @@
 //! Matrix products: `aclnnMm` of two matrices, `aclnnMatmul` of batches that broadcast.
 
-use super::copy::Same;
+use super::copy::CopyMap;
 use super::product;
 use crate::aclnn::call::Call;
 use crate::aclnn::data_type::DataType;
@@ -103,7 +103,7 @@ pub(crate) fn multiply(
         product::run(frame.view(&a), frame.view(&b), &frame.view(&target));
     });
     if out.view.kind != wide {
-        call.convert(Same, kind, [&product], &out)?;
+        call.convert(CopyMap, kind, [&product], &out)?;
     }
     Ok(())
 }
@@ -132,6 +132,6 @@ fn converted(call: &mut Call, operand: Operand, kind: DataType) -> Outcome<Opera
         return Ok(operand);
     }
     let copy = call.temporary(kind.wide(), &operand.view.shape);
-    call.convert(Same, kind, [&operand], &copy)?;
+    call.convert(CopyMap, kind, [&operand], &copy)?;
     Ok(copy)
 }

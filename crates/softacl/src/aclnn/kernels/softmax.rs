@@ -6,7 +6,7 @@ use crate::aclnn::elementwise::undisturbed;
 use crate::aclnn::executor::Cost;
 use crate::aclnn::number::{Number, read, write};
 use crate::aclnn::status::{refuse, require};
-use crate::aclnn::view::{Run, View, runs};
+use crate::aclnn::view::{ElementRun, View, runs};
 use crate::code::Outcome;
 
 const PORTION: usize = 256;
@@ -76,13 +76,13 @@ fn all<C: Exponential>(dimension: usize, from: View, to: View, row: &View) {
         from.without_dimension(dimension),
         to.without_dimension(dimension),
     );
-    let row = Run {
+    let row = ElementRun {
         address: row.address,
         stride: C::TYPE.size(),
     };
     runs(&from.shape.clone(), &[&from, &to], |count, rows| {
         for index in 0..count {
-            let run = |row: usize, stride| Run {
+            let run = |row: usize, stride| ElementRun {
                 address: rows[row].at(index),
                 stride,
             };
@@ -94,9 +94,9 @@ fn all<C: Exponential>(dimension: usize, from: View, to: View, row: &View) {
 fn one<C: Exponential>(
     (source, target): (DataType, DataType),
     length: usize,
-    from: Run,
-    to: Run,
-    row: Run,
+    from: ElementRun,
+    to: ElementRun,
+    row: ElementRun,
 ) {
     let mut largest = C::from_f64(f64::NEG_INFINITY);
     each::<C>(source, from, length, |_, values| {
@@ -129,7 +129,7 @@ fn one<C: Exponential>(
 /// Reads a row in portions: where each begins, and its values.
 fn each<C: Number>(
     kind: DataType,
-    row: Run,
+    row: ElementRun,
     length: usize,
     mut visit: impl FnMut(usize, &mut [C]),
 ) {

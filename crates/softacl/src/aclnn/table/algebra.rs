@@ -3,7 +3,7 @@
 use super::functions::{larger, sign};
 use super::shapes::steps;
 use crate::aclnn::call::Call;
-use crate::aclnn::call_wide::Given;
+use crate::aclnn::call_wide::HostNumber;
 use crate::aclnn::dense::dimension;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::operators::{In, Scalar, Written};
@@ -205,7 +205,7 @@ fn shortened(
 
 fn limits(call: &Call, power: Scalar, most: Scalar) -> Outcome<[f64; 2]> {
     let [power, most] = [call.scalar(power)?, call.scalar(most)?];
-    Ok([Given::from(power).float, Given::from(most).float])
+    Ok([HostNumber::from(power).float, HostNumber::from(most).float])
 }
 
 operators! {

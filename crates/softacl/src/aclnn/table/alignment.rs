@@ -9,7 +9,7 @@ use crate::aclnn::status::refuse;
 use crate::code::Outcome;
 
 /// Facts about a batch before it is computed.
-struct Given {
+struct BatchFacts {
     sequences: usize,
     classes: usize,
     blank: usize,
@@ -20,8 +20,8 @@ struct Given {
 }
 
 /// How the sequences of a batch lie.
-struct Batch<'a> {
-    given: &'a Given,
+struct SequenceBatch<'a> {
+    given: &'a BatchFacts,
     scores: &'a [f64],
     labels: &'a [f64],
     /// By sequence: its number of times, and the place of its labels among all.
@@ -30,13 +30,13 @@ struct Batch<'a> {
 }
 
 /// One sequence: its labels with blanks between them, and around them.
-struct Sequence<'a> {
-    batch: &'a Batch<'a>,
+struct LabelSequence<'a> {
+    batch: &'a SequenceBatch<'a>,
     number: usize,
     path: Vec<usize>,
 }
 
-impl Given {
+impl BatchFacts {
     /// The tensors are scores, labels, and the lengths if they are on the device.
     fn new(call: &mut Call, all: &Arguments<'_>, first: usize) -> Outcome<(Self, Vec<Operand>)> {
         let mut tensors = vec![
@@ -68,31 +68,31 @@ impl Given {
     }
 
     /// With the elements of its tensors.
-    fn batch<'a>(&'a self, tensors: &'a [Vec<f64>]) -> Batch<'a> {
-        let told = |at: usize| -> Vec<usize> {
+    fn batch<'a>(&'a self, tensors: &'a [Vec<f64>]) -> SequenceBatch<'a> {
+        let lengths_of = |at: usize| -> Vec<usize> {
             match &self.lengths {
                 Some(lengths) => lengths[at].iter().map(|it| *it as usize).collect(),
                 None => tensors[2 + at].iter().map(|it| *it as usize).collect(),
             }
         };
-        Batch {
+        SequenceBatch {
             given: self,
             scores: &tensors[0],
             labels: &tensors[1],
-            moments: told(0),
-            places: places(&self.labels, &told(1)),
+            moments: lengths_of(0),
+            places: places(&self.labels, &lengths_of(1)),
         }
     }
 }
 
-impl Batch<'_> {
-    fn sequence(&self, number: usize) -> Sequence<'_> {
+impl SequenceBatch<'_> {
+    fn sequence(&self, number: usize) -> LabelSequence<'_> {
         let (blank, last) = (self.given.blank, self.given.classes - 1);
         let mut path = vec![blank];
         for label in &self.labels[self.places[number].clone()] {
             path.extend([(*label as usize).min(last), blank]);
         }
-        Sequence {
+        LabelSequence {
             batch: self,
             number,
             path,
@@ -123,7 +123,7 @@ fn sum(parts: impl Iterator<Item = f64> + Clone) -> f64 {
     top + parts.map(|it| (it - top).exp()).sum::<f64>().ln()
 }
 
-impl Sequence<'_> {
+impl LabelSequence<'_> {
     fn place(&self, moment: usize, class: usize) -> usize {
         let given = self.batch.given;
         (moment * given.sequences + self.number) * given.classes + class
@@ -194,7 +194,7 @@ impl Sequence<'_> {
 /// Inputs are scores, labels and the lengths of both. The second output is the device's memory for the
 /// gradient; here it is computed again.
 pub(super) fn loss(call: &mut Call, all: &Arguments<'_>) -> Outcome {
-    let (given, inputs) = Given::new(call, all, 0)?;
+    let (given, inputs) = BatchFacts::new(call, all, 0)?;
     let out = call.output(all.output())?;
     let becomes_zero = all.attributes.integer("zero_infinity", 0) != 0;
     let operations = 3 * inputs[0].elements() as u64;
@@ -215,7 +215,7 @@ pub(super) fn loss(call: &mut Call, all: &Arguments<'_>) -> Outcome {
 
 /// The gradient of the losses precedes the inputs of the loss.
 pub(super) fn loss_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
-    let (given, tensors) = Given::new(call, all, 1)?;
+    let (given, tensors) = BatchFacts::new(call, all, 1)?;
     let (grad, out) = (call.input(all.input(0))?, call.output(all.output())?);
     let becomes_zero = all.attributes.integer("zero_infinity", 0) != 0;
     let operations = 6 * tensors[0].elements() as u64;

@@ -1,6 +1,6 @@
 //! Attention as one operator: scores, softmax and sums of values, with gradients.
 
-use super::{Integers, Maybe, Text, Wanted};
+use super::{IntegerArray, OptionalOutput, OptionalTensor, Text};
 use crate::aclnn::call::Call;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::operators::{In, Written};
@@ -9,14 +9,14 @@ use crate::code::Outcome;
 
 /// Order of the dimensions of a layout: batch, head, place and width.
 #[derive(Clone, Copy)]
-struct Layout {
+struct AttentionLayout {
     heads: usize,
-    order: [Dimension; 4],
+    order: [LayoutDimension; 4],
     rank: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Dimension {
+enum LayoutDimension {
     Batch,
     Place,
     Head,
@@ -25,9 +25,9 @@ enum Dimension {
     HeadsOfWidths,
 }
 
-impl Layout {
+impl AttentionLayout {
     fn named(name: &str, heads: i64) -> Outcome<Self> {
-        use Dimension::{Batch, Head, HeadsOfWidths, Place, Width};
+        use LayoutDimension::{Batch, Head, HeadsOfWidths, Place, Width};
         let (order, rank) = match name {
             "BSH" => ([Batch, Place, HeadsOfWidths, Width], 3),
             "SBH" => ([Place, Batch, HeadsOfWidths, Width], 3),
@@ -60,15 +60,16 @@ impl Layout {
             view.strides.push(step);
         }
         let wanted = [
-            Dimension::Batch,
-            Dimension::Head,
-            Dimension::Place,
-            Dimension::Width,
+            LayoutDimension::Batch,
+            LayoutDimension::Head,
+            LayoutDimension::Place,
+            LayoutDimension::Width,
         ];
-        let at = |dimension: &Dimension| {
+        let at = |dimension: &LayoutDimension| {
             let found = self.order.iter().position(|it| {
                 it == dimension
-                    || (*dimension == Dimension::Head && *it == Dimension::HeadsOfWidths)
+                    || (*dimension == LayoutDimension::Head
+                        && *it == LayoutDimension::HeadsOfWidths)
             });
             found.unwrap_or(0)
         };
@@ -79,13 +80,13 @@ impl Layout {
 
 /// What keeps scores out: a mask, and a band of places around each one's own.
 #[derive(Clone, Copy)]
-struct Band {
+struct MaskBand {
     before: i64,
     behind: i64,
     mode: i64,
 }
 
-impl Band {
+impl MaskBand {
     /// Whether the mode uses only the upper corner of the mask, in all modes that have one.
     const fn is_causal(self) -> bool {
         matches!(self.mode, 2 | 3)
@@ -107,7 +108,7 @@ impl Band {
 
 /// The sizes of one attention.
 #[derive(Clone, Copy)]
-struct Sizes {
+struct AttentionSizes {
     batch: usize,
     heads: usize,
     /// Heads of keys and values, each of which serves several others.
@@ -118,7 +119,7 @@ struct Sizes {
     value_width: usize,
 }
 
-impl Sizes {
+impl AttentionSizes {
     fn operations(self, products: u64) -> u64 {
         let scores = (self.batch * self.heads * self.rows * self.columns) as u64;
         scores * products * (self.width + self.value_width) as u64
@@ -140,22 +141,27 @@ impl Sizes {
 
 /// All inputs other than query, key and value.
 #[derive(Clone, Copy)]
-struct Rules {
-    sizes: Sizes,
+struct AttentionRules {
+    sizes: AttentionSizes,
     scale: f64,
     kept: f64,
-    band: Band,
+    band: MaskBand,
     /// Where among the values bias, dropped elements and mask are.
     bias: Option<usize>,
     dropped: Option<usize>,
     mask: Option<usize>,
 }
 
-impl Rules {
+impl AttentionRules {
     /// The weights of the values for each place, before and after some are dropped, with the largest score and the sum
     /// of exponentials of each row.
-    fn weights(&self, values: &[Vec<f64>], [query, key]: [&[f64]; 2], part: usize) -> Weights {
-        let Sizes {
+    fn weights(
+        &self,
+        values: &[Vec<f64>],
+        [query, key]: [&[f64]; 2],
+        part: usize,
+    ) -> AttentionWeights {
+        let AttentionSizes {
             rows,
             columns,
             width,
@@ -189,7 +195,7 @@ impl Rules {
             sums.push(sum);
         }
         let kept = self.kept_of(values, &scores, part);
-        Weights {
+        AttentionWeights {
             all: scores,
             kept,
             tops,
@@ -198,7 +204,7 @@ impl Rules {
     }
 
     fn is_hidden(&self, values: &[Vec<f64>], at: usize, row: usize, column: usize) -> bool {
-        let Sizes { rows, columns, .. } = self.sizes;
+        let AttentionSizes { rows, columns, .. } = self.sizes;
         if self.band.is_causal() || self.band.mode == 4 {
             return self.band.hides(row, column, rows, columns);
         }
@@ -227,7 +233,7 @@ impl Rules {
     }
 }
 
-struct Weights {
+struct AttentionWeights {
     all: Vec<f64>,
     kept: Vec<f64>,
     tops: Vec<f64>,
@@ -240,24 +246,24 @@ fn gemm(shape: [usize; 3], factors: [&[f64]; 2], turned: [bool; 2], out: &mut [f
 }
 
 /// The arguments that forward and backward have in common.
-struct Given {
-    bias: Maybe,
-    dropped: Maybe,
-    mask: Maybe,
+struct AttentionArguments {
+    bias: OptionalTensor,
+    dropped: OptionalTensor,
+    mask: OptionalTensor,
     scale: f64,
     kept: f64,
     heads: i64,
     layout: String,
-    band: Band,
+    band: MaskBand,
 }
 
 /// The tensors of an attention, and where those are that may be missing.
 fn prepare(
     call: &mut Call,
     [query, key, value]: [In; 3],
-    given: &Given,
-) -> Outcome<(Layout, Vec<Operand>, Rules)> {
-    let layout = Layout::named(&given.layout, given.heads)?;
+    given: &AttentionArguments,
+) -> Outcome<(AttentionLayout, Vec<Operand>, AttentionRules)> {
+    let layout = AttentionLayout::named(&given.layout, given.heads)?;
     let query = layout.view(&call.input(query)?, None)?;
     let width = query.shape()[3];
     let key = layout.view(&call.input(key)?, Some(width))?;
@@ -269,7 +275,7 @@ fn prepare(
         None
     };
     let value = layout.view(&value, value_width)?;
-    let sizes = Sizes {
+    let sizes = AttentionSizes {
         batch: query.shape()[0],
         heads: query.shape()[1],
         shared: key.shape()[1],
@@ -296,7 +302,7 @@ fn prepare(
     } else {
         None
     };
-    let rules = Rules {
+    let rules = AttentionRules {
         sizes,
         scale: given.scale,
         kept: given.kept,
@@ -309,7 +315,7 @@ fn prepare(
 }
 
 /// A tensor that may be missing, seen with the shape of the scores.
-fn stretched(call: &mut Call, tensor: Maybe, shape: &[usize]) -> Outcome<Option<Operand>> {
+fn stretched(call: &mut Call, tensor: OptionalTensor, shape: &[usize]) -> Outcome<Option<Operand>> {
     let Some(tensor) = call.optional(tensor)? else {
         return Ok(None);
     };
@@ -323,14 +329,14 @@ fn stretched(call: &mut Call, tensor: Maybe, shape: &[usize]) -> Outcome<Option<
 }
 
 /// Statistics are eight times the same in a row.
-fn statistics(call: &mut Call, tensor: Wanted) -> Outcome<Option<Operand>> {
+fn statistics(call: &mut Call, tensor: OptionalOutput) -> Outcome<Option<Operand>> {
     call.wanted(tensor)
 }
 
 fn forward(
     call: &mut Call,
     tensors: [In; 3],
-    given: &Given,
+    given: &AttentionArguments,
     [tops, sums, out]: [usize; 3],
 ) -> Outcome {
     let (layout, inputs, rules) = prepare(call, tensors, given)?;
@@ -349,7 +355,7 @@ fn forward(
         outputs,
         effort * sizes.operations(2),
         move |values| {
-            let Sizes {
+            let AttentionSizes {
                 rows,
                 columns,
                 width,
@@ -382,8 +388,8 @@ fn backward(
     call: &mut Call,
     tensors: [In; 3],
     grad: In,
-    given: &Given,
-    outputs: [Wanted; 4],
+    given: &AttentionArguments,
+    outputs: [OptionalOutput; 4],
 ) -> Outcome {
     let (layout, mut inputs, rules) = prepare(call, tensors, given)?;
     let (sizes, effort) = (rules.sizes, inputs[0].view.kind.effort());
@@ -405,7 +411,7 @@ fn backward(
         wanted,
         effort * sizes.operations(5),
         move |values| {
-            let Sizes {
+            let AttentionSizes {
                 rows,
                 columns,
                 width,
@@ -471,20 +477,20 @@ fn backward(
 }
 
 operators! {
-    aclnnFlashAttentionScore |call, query: In, key: In, value: In, bias: Maybe, dropped: Maybe, _padding: Maybe, mask: Maybe, _prefix: Integers, scale: f64, kept: f64, before: i64, behind: i64, heads: i64, layout: Text, _inner: i64, mode: i64, tops: Wanted, sums: Wanted, _weights: Wanted, out: Written| {
-        let given = Given { bias, dropped, mask, scale, kept, heads, layout: layout.get()?, band: Band { before, behind, mode } };
+    aclnnFlashAttentionScore |call, query: In, key: In, value: In, bias: OptionalTensor, dropped: OptionalTensor, _padding: OptionalTensor, mask: OptionalTensor, _prefix: IntegerArray, scale: f64, kept: f64, before: i64, behind: i64, heads: i64, layout: Text, _inner: i64, mode: i64, tops: OptionalOutput, sums: OptionalOutput, _weights: OptionalOutput, out: Written| {
+        let given = AttentionArguments { bias, dropped, mask, scale, kept, heads, layout: layout.get()?, band: MaskBand { before, behind, mode } };
         forward(call, [query, key, value], &given, [tops, sums, out])
     };
-    aclnnFlashAttentionScoreV2 |call, query: In, key: In, value: In, bias: Maybe, dropped: Maybe, _padding: Maybe, mask: Maybe, _prefix: Integers, _first: Integers, _first_key: Integers, scale: f64, kept: f64, before: i64, behind: i64, heads: i64, layout: Text, _inner: i64, mode: i64, _bias_kind: i64, tops: Wanted, sums: Wanted, _weights: Wanted, out: Written| {
-        let given = Given { bias, dropped, mask, scale, kept, heads, layout: layout.get()?, band: Band { before, behind, mode } };
+    aclnnFlashAttentionScoreV2 |call, query: In, key: In, value: In, bias: OptionalTensor, dropped: OptionalTensor, _padding: OptionalTensor, mask: OptionalTensor, _prefix: IntegerArray, _first: IntegerArray, _first_key: IntegerArray, scale: f64, kept: f64, before: i64, behind: i64, heads: i64, layout: Text, _inner: i64, mode: i64, _bias_kind: i64, tops: OptionalOutput, sums: OptionalOutput, _weights: OptionalOutput, out: Written| {
+        let given = AttentionArguments { bias, dropped, mask, scale, kept, heads, layout: layout.get()?, band: MaskBand { before, behind, mode } };
         forward(call, [query, key, value], &given, [tops, sums, out])
     };
-    aclnnFlashAttentionScoreGrad |call, query: In, key: In, value: In, grad: In, bias: Maybe, dropped: Maybe, _padding: Maybe, mask: Maybe, _tops: Maybe, _sums: Maybe, _weights: Maybe, _out: Maybe, _prefix: Integers, scale: f64, kept: f64, before: i64, behind: i64, heads: i64, layout: Text, _inner: i64, mode: i64, grad_query: Wanted, grad_key: Wanted, grad_value: Wanted, grad_bias: Wanted| {
-        let given = Given { bias, dropped, mask, scale, kept, heads, layout: layout.get()?, band: Band { before, behind, mode } };
+    aclnnFlashAttentionScoreGrad |call, query: In, key: In, value: In, grad: In, bias: OptionalTensor, dropped: OptionalTensor, _padding: OptionalTensor, mask: OptionalTensor, _tops: OptionalTensor, _sums: OptionalTensor, _weights: OptionalTensor, _out: OptionalTensor, _prefix: IntegerArray, scale: f64, kept: f64, before: i64, behind: i64, heads: i64, layout: Text, _inner: i64, mode: i64, grad_query: OptionalOutput, grad_key: OptionalOutput, grad_value: OptionalOutput, grad_bias: OptionalOutput| {
+        let given = AttentionArguments { bias, dropped, mask, scale, kept, heads, layout: layout.get()?, band: MaskBand { before, behind, mode } };
         backward(call, [query, key, value], grad, &given, [grad_query, grad_key, grad_value, grad_bias])
     };
-    aclnnFlashAttentionScoreGradV2 |call, query: In, key: In, value: In, grad: In, bias: Maybe, dropped: Maybe, _padding: Maybe, mask: Maybe, _tops: Maybe, _sums: Maybe, _weights: Maybe, _out: Maybe, _prefix: Integers, _first: Integers, _first_key: Integers, scale: f64, kept: f64, before: i64, behind: i64, heads: i64, layout: Text, _inner: i64, mode: i64, _bias_kind: i64, grad_query: Wanted, grad_key: Wanted, grad_value: Wanted, grad_bias: Wanted| {
-        let given = Given { bias, dropped, mask, scale, kept, heads, layout: layout.get()?, band: Band { before, behind, mode } };
+    aclnnFlashAttentionScoreGradV2 |call, query: In, key: In, value: In, grad: In, bias: OptionalTensor, dropped: OptionalTensor, _padding: OptionalTensor, mask: OptionalTensor, _tops: OptionalTensor, _sums: OptionalTensor, _weights: OptionalTensor, _out: OptionalTensor, _prefix: IntegerArray, _first: IntegerArray, _first_key: IntegerArray, scale: f64, kept: f64, before: i64, behind: i64, heads: i64, layout: Text, _inner: i64, mode: i64, _bias_kind: i64, grad_query: OptionalOutput, grad_key: OptionalOutput, grad_value: OptionalOutput, grad_bias: OptionalOutput| {
+        let given = AttentionArguments { bias, dropped, mask, scale, kept, heads, layout: layout.get()?, band: MaskBand { before, behind, mode } };
         backward(call, [query, key, value], grad, &given, [grad_query, grad_key, grad_value, grad_bias])
     };
 }

@@ -1,6 +1,6 @@
 //! Bags of embeddings: of several rows of a table their sum, mean, or largest elements.
 
-use super::Maybe;
+use super::OptionalTensor;
 use crate::aclnn::call::Call;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::operators::{In, Written};
@@ -8,26 +8,26 @@ use crate::aclnn::status::require;
 use crate::code::Outcome;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum BagMode {
     Sum,
     Mean,
     Largest,
 }
 
 /// Contents of a bag, in the order of the indices.
-struct Bag {
+struct EmbeddingBag {
     weights: Vec<(usize, f64)>,
 }
 
-impl Bag {
+impl EmbeddingBag {
     fn largest(&self, table: &[f64], width: usize, at: usize) -> Option<(usize, f64)> {
         let rows = self.weights.iter().map(|(row, _)| *row);
         rows.map(|row| (row, table[row * width + at]))
             .reduce(|top, it| if it.1 > top.1 { it } else { top })
     }
 
-    fn element(&self, mode: Mode, table: &[f64], width: usize, at: usize) -> f64 {
-        if mode == Mode::Largest {
+    fn element(&self, mode: BagMode, table: &[f64], width: usize, at: usize) -> f64 {
+        if mode == BagMode::Largest {
             return self.largest(table, width, at).map_or(0.0, |(_, top)| top);
         }
         let rows = self.weights.iter();
@@ -35,20 +35,20 @@ impl Bag {
             .map(|(row, weight)| table[row * width + at] * weight)
             .sum();
         match mode {
-            Mode::Mean => sum / (self.weights.len() as f64).max(1.0),
+            BagMode::Mean => sum / (self.weights.len() as f64).max(1.0),
             _ => sum,
         }
     }
 }
 
 /// How indices fall into bags.
-struct Bags {
+struct BagLayout {
     starts: Vec<usize>,
     rows: usize,
     padding: i64,
 }
 
-impl Bags {
+impl BagLayout {
     /// The bag of each index; the first begins with the first index.
     fn of(&self, index: usize) -> usize {
         self.starts
@@ -56,9 +56,14 @@ impl Bags {
             .saturating_sub(1)
     }
 
-    fn fill(&self, indices: &[f64], weights: Option<&Vec<f64>>, number: usize) -> Vec<Bag> {
-        let mut bags: Vec<Bag> = (0..number)
-            .map(|_| Bag {
+    fn fill(
+        &self,
+        indices: &[f64],
+        weights: Option<&Vec<f64>>,
+        number: usize,
+    ) -> Vec<EmbeddingBag> {
+        let mut bags: Vec<EmbeddingBag> = (0..number)
+            .map(|_| EmbeddingBag {
                 weights: Vec::new(),
             })
             .collect();
@@ -78,7 +83,7 @@ impl Bags {
 fn bags(
     call: &mut Call,
     [table, indices, offsets, weights]: [usize; 4],
-    mode: Mode,
+    mode: BagMode,
     padding: i64,
     outputs: [usize; 4],
 ) -> Outcome {
@@ -109,7 +114,7 @@ fn bags(
                 .map(|it| *it as usize)
                 .collect(),
         };
-        let all = Bags {
+        let all = BagLayout {
             starts,
             rows,
             padding,
@@ -125,7 +130,7 @@ fn bags(
             .collect();
         let of_each = (0..room[1]).map(|index| all.of(index) as f64).collect();
         let sizes = found.iter().map(|bag| bag.weights.len() as f64);
-        let top = |(bag, at): (&Bag, usize)| {
+        let top = |(bag, at): (&EmbeddingBag, usize)| {
             bag.largest(&values[0], width, at)
                 .map_or(0.0, |(row, _)| row as f64)
         };
@@ -140,11 +145,11 @@ fn bags(
 }
 
 operators! {
-    aclnnEmbeddingBag |call, table: In, indices: In, offsets: In, _by_frequency: bool, mode: i64, _sparse: bool, weights: Maybe, _last: bool, padding: i64, out: Written, bag_of: Written, sizes: Written, tops: Written| {
+    aclnnEmbeddingBag |call, table: In, indices: In, offsets: In, _by_frequency: bool, mode: i64, _sparse: bool, weights: OptionalTensor, _last: bool, padding: i64, out: Written, bag_of: Written, sizes: Written, tops: Written| {
         let mode = match mode {
-            0 => Mode::Sum,
-            1 => Mode::Mean,
-            _ => Mode::Largest,
+            0 => BagMode::Sum,
+            1 => BagMode::Mean,
+            _ => BagMode::Largest,
         };
         bags(call, [table, indices, offsets, weights], mode, padding, [out, bag_of, sizes, tops])
     };

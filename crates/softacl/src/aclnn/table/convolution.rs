@@ -2,7 +2,7 @@
 
 use super::norms::partly;
 use super::shapes::{coordinates, steps};
-use super::{Bools, Integers, Maybe, Wanted};
+use super::{BoolArray, IntegerArray, OptionalOutput, OptionalTensor};
 use crate::aclnn::arrays;
 use crate::aclnn::call::Call;
 use crate::aclnn::dense::count;
@@ -235,14 +235,14 @@ fn batched(x: &Operand, rank: usize) -> Operand {
 }
 
 /// Parameters from the arrays of a convolution.
-pub(super) struct Given {
+pub(super) struct ConvolutionArrays {
     pub(super) stride: Vec<i64>,
     pub(super) padding: Vec<i64>,
     pub(super) dilation: Vec<i64>,
 }
 
-impl Given {
-    fn new(stride: Integers, padding: Integers, dilation: Integers) -> Outcome<Self> {
+impl ConvolutionArrays {
+    fn new(stride: IntegerArray, padding: IntegerArray, dilation: IntegerArray) -> Outcome<Self> {
         Ok(Self {
             stride: arrays::integers(stride)?,
             padding: arrays::integers(padding)?,
@@ -300,7 +300,7 @@ impl Given {
 pub(super) fn convolution(
     call: &mut Call,
     [x, weight, bias, out]: [usize; 4],
-    given: Given,
+    given: ConvolutionArrays,
     transposed: bool,
     groups: i64,
 ) -> Outcome {
@@ -339,7 +339,7 @@ pub(super) fn convolution(
 pub(super) fn gradients(
     call: &mut Call,
     [grad, x, weight]: [In; 3],
-    given: Given,
+    given: ConvolutionArrays,
     transposed: bool,
     groups: i64,
     outputs: [Option<Operand>; 3],
@@ -388,8 +388,8 @@ pub(super) fn gradients(
 fn columns(
     call: &mut Call,
     [x, out]: [usize; 2],
-    kernel: Integers,
-    given: Given,
+    kernel: IntegerArray,
+    given: ConvolutionArrays,
     back: bool,
 ) -> Outcome {
     let (x, out) = (call.input(x)?, call.output(out)?);
@@ -453,21 +453,21 @@ fn columns(
 }
 
 operators! {
-    aclnnConvolution |call, x: In, weight: In, bias: Maybe, stride: Integers, padding: Integers, dilation: Integers, transposed: bool, _more: Integers, groups: i64, out: Written, _precision: i8| {
-        convolution(call, [x, weight, bias, out], Given::new(stride, padding, dilation)?, transposed, groups)
+    aclnnConvolution |call, x: In, weight: In, bias: OptionalTensor, stride: IntegerArray, padding: IntegerArray, dilation: IntegerArray, transposed: bool, _more: IntegerArray, groups: i64, out: Written, _precision: i8| {
+        convolution(call, [x, weight, bias, out], ConvolutionArrays::new(stride, padding, dilation)?, transposed, groups)
     };
-    aclnnConvDepthwise2d |call, x: In, weight: In, _kernel: Integers, bias: Maybe, stride: Integers, padding: Integers, dilation: Integers, out: Written, _precision: i8| {
+    aclnnConvDepthwise2d |call, x: In, weight: In, _kernel: IntegerArray, bias: OptionalTensor, stride: IntegerArray, padding: IntegerArray, dilation: IntegerArray, out: Written, _precision: i8| {
         let groups = call.input(x)?.shape().get(1).copied().unwrap_or(1) as i64;
-        convolution(call, [x, weight, bias, out], Given::new(stride, padding, dilation)?, false, groups)
+        convolution(call, [x, weight, bias, out], ConvolutionArrays::new(stride, padding, dilation)?, false, groups)
     };
-    aclnnConvolutionBackward |call, grad: In, x: In, weight: In, _bias: Integers, stride: Integers, padding: Integers, dilation: Integers, transposed: bool, _more: Integers, groups: i32, mask: Bools, _precision: i8, grad_x: Wanted, grad_weight: Wanted, grad_bias: Wanted| {
+    aclnnConvolutionBackward |call, grad: In, x: In, weight: In, _bias: IntegerArray, stride: IntegerArray, padding: IntegerArray, dilation: IntegerArray, transposed: bool, _more: IntegerArray, groups: i32, mask: BoolArray, _precision: i8, grad_x: OptionalOutput, grad_weight: OptionalOutput, grad_bias: OptionalOutput| {
         let outputs = super::norms::masked(call, mask, [grad_x, grad_weight, grad_bias])?;
-        gradients(call, [grad, x, weight], Given::new(stride, padding, dilation)?, transposed, groups.into(), outputs)
+        gradients(call, [grad, x, weight], ConvolutionArrays::new(stride, padding, dilation)?, transposed, groups.into(), outputs)
     };
-    aclnnIm2col |call, x: In, kernel: Integers, dilation: Integers, padding: Integers, stride: Integers, out: Written| {
-        columns(call, [x, out], kernel, Given::new(stride, padding, dilation)?, false)
+    aclnnIm2col |call, x: In, kernel: IntegerArray, dilation: IntegerArray, padding: IntegerArray, stride: IntegerArray, out: Written| {
+        columns(call, [x, out], kernel, ConvolutionArrays::new(stride, padding, dilation)?, false)
     };
-    aclnnIm2colBackward |call, x: In, _size: Integers, kernel: Integers, dilation: Integers, padding: Integers, stride: Integers, out: Written| {
-        columns(call, [x, out], kernel, Given::new(stride, padding, dilation)?, true)
+    aclnnIm2colBackward |call, x: In, _size: IntegerArray, kernel: IntegerArray, dilation: IntegerArray, padding: IntegerArray, stride: IntegerArray, out: Written| {
+        columns(call, [x, out], kernel, ConvolutionArrays::new(stride, padding, dilation)?, true)
     };
 }

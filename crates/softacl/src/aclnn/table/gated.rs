@@ -2,7 +2,7 @@
 //! gate multiplies the part of the hidden state, bias included.
 
 use super::arguments::Arguments;
-use super::recurrent::{Lengths, add, add_outer, add_product, add_transposed, sigmoid};
+use super::recurrent::{LayerLengths, add, add_outer, add_product, add_transposed, sigmoid};
 use crate::aclnn::call::Call;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::status::require;
@@ -11,16 +11,16 @@ use crate::code::Outcome;
 /// Output, hidden state, update, reset and new gate, and the hidden state's part of the new one.
 const RESULTS: usize = 6;
 
-struct Layer<'a> {
-    lengths: Lengths,
+struct RecurrentLayer<'a> {
+    lengths: LayerLengths,
     input: &'a [f64],
     hidden: &'a [f64],
     biases: [&'a [f64]; 2],
 }
 
-impl Layer<'_> {
+impl RecurrentLayer<'_> {
     fn forward(&self, x: &[f64], first: &[f64]) -> Vec<Vec<f64>> {
-        let Lengths {
+        let LayerLengths {
             moments,
             batch,
             input,
@@ -43,11 +43,11 @@ impl Layer<'_> {
                 let new = (from_x[2 * width + at] + reset * own).tanh();
                 let state = &mut h[row * width + at];
                 *state = (1.0 - update) * new + update * *state;
-                let told = [*state, *state, update, reset, new, own];
+                let stored = [*state, *state, update, reset, new, own];
                 let out = place * width + at;
                 results
                     .iter_mut()
-                    .zip(told)
+                    .zip(stored)
                     .for_each(|(all, it)| all[out] = it);
             }
         }
@@ -60,10 +60,10 @@ impl Layer<'_> {
         &self,
         x: &[f64],
         first: &[f64],
-        told: [&[f64]; 5],
+        stored: [&[f64]; 5],
         grads: [&[f64]; 2],
     ) -> Vec<Vec<f64>> {
-        let Lengths {
+        let LayerLengths {
             moments,
             batch,
             input,
@@ -76,14 +76,14 @@ impl Layer<'_> {
         for place in (0..moments * batch).rev() {
             let row = place % batch;
             let before = match place.checked_sub(batch) {
-                Some(earlier) => &told[0][earlier * width..][..width],
+                Some(earlier) => &stored[0][earlier * width..][..width],
                 None => &first[row * width..][..width],
             };
             let (mut to_x, mut to_h) = (vec![0.0; 3 * width], vec![0.0; 3 * width]);
             let mut earlier = vec![0.0; width];
             for at in 0..width {
                 let out = place * width + at;
-                let [_, update, reset, new, own] = told.map(|it| it[out]);
+                let [_, update, reset, new, own] = stored.map(|it| it[out]);
                 let grad = dh[row * width + at] + grads[0][out];
                 let of_new = grad * (1.0 - update) * (1.0 - new * new);
                 let of_update = grad * (before[at] - new) * update * (1.0 - update);
@@ -136,13 +136,13 @@ pub(super) fn gru(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     // Between the biases and the first state stand lengths, which callers leave out.
     let inputs = read(call, all, [0, 1, 2, 3, 4, 6])?;
     let outputs = written(call, all)?;
-    let lengths = Lengths::new(&inputs[0], &outputs[0])?;
+    let lengths = LayerLengths::new(&inputs[0], &outputs[0])?;
     call.dense(
         inputs,
         outputs,
         lengths.operations(3),
         move |values: &[Vec<f64>]| {
-            let layer = Layer {
+            let layer = RecurrentLayer {
                 lengths,
                 input: &values[1],
                 hidden: &values[2],
@@ -156,17 +156,17 @@ pub(super) fn gru(call: &mut Call, all: &Arguments<'_>) -> Outcome {
 pub(super) fn gru_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let inputs = read(call, all, [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11])?;
     let outputs = written(call, all)?;
-    let lengths = Lengths::new(&inputs[0], &inputs[4])?;
+    let lengths = LayerLengths::new(&inputs[0], &inputs[4])?;
     let operations = 2 * lengths.operations(3);
     call.dense(inputs, outputs, operations, move |values: &[Vec<f64>]| {
-        let layer = Layer {
+        let layer = RecurrentLayer {
             lengths,
             input: &values[1],
             hidden: &values[2],
             biases: [&[], &[]],
         };
-        let told = [4, 7, 8, 9, 10].map(|it: usize| values[it].as_slice());
-        layer.backward(&values[0], &values[3], told, [&values[5], &values[6]])
+        let stored = [4, 7, 8, 9, 10].map(|it: usize| values[it].as_slice());
+        layer.backward(&values[0], &values[3], stored, [&values[5], &values[6]])
     })
 }
 
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn gradients_are_how_results_change() {
-        let lengths = Lengths {
+        let lengths = LayerLengths {
             moments: 3,
             batch: 2,
             input: 4,
@@ -194,7 +194,7 @@ mod tests {
         ];
         let forward = |given: &[Vec<f64>; 6]| {
             let [input, hidden, bias_x, bias_h, x, first] = given;
-            let layer = Layer {
+            let layer = RecurrentLayer {
                 lengths,
                 input,
                 hidden,
@@ -208,15 +208,21 @@ mod tests {
             let results = forward(given);
             weighed(&results[0], &weights[0]) + weighed(&results[1][end..], &weights[1])
         };
-        let told = forward(&given);
-        let layer = Layer {
+        let stored = forward(&given);
+        let layer = RecurrentLayer {
             lengths,
             input: &given[0],
             hidden: &given[1],
             biases: [&[], &[]],
         };
-        let told = [&told[1][..], &told[2], &told[3], &told[4], &told[5]];
-        let found = layer.backward(&given[4], &given[5], told, [&weights[0], &weights[1]]);
+        let stored = [
+            &stored[1][..],
+            &stored[2],
+            &stored[3],
+            &stored[4],
+            &stored[5],
+        ];
+        let found = layer.backward(&given[4], &given[5], stored, [&weights[0], &weights[1]]);
         for (index, found) in found.iter().enumerate() {
             let expected = slopes(&given[index], |numbers| {
                 let mut moved = given.clone();

@@ -4,7 +4,7 @@ mod advanced;
 mod scatter;
 
 use super::shapes::{coordinates, steps};
-use super::{Integers, List};
+use super::{IntegerArray, TensorList};
 use crate::aclnn::arrays;
 use crate::aclnn::call::Call;
 use crate::aclnn::dense::{count, dimension};
@@ -16,7 +16,7 @@ use crate::aclnn::status::require;
 use crate::code::Outcome;
 use crate::engine::trouble;
 use advanced::{indexed, put};
-use scatter::{Source, combine, rows_changed, scatter, scatter_value, scattered};
+use scatter::{ScatterSource, combine, rows_changed, scatter, scatter_value, scattered};
 
 /// As `aclnnScatter`; the output is in order, and may have another shape with the same number of
 /// elements.
@@ -28,7 +28,15 @@ pub(super) fn scatter_elements(
 ) -> Outcome {
     let (x, index, source) = (call.input(x)?, call.input(index)?, call.input(source)?);
     let out = call.output(out)?.shaped(x.shape())?;
-    scattered(call, &x, along, &index, Source::Tensor(source), 0, &out)
+    scattered(
+        call,
+        &x,
+        along,
+        &index,
+        ScatterSource::Tensor(source),
+        0,
+        &out,
+    )
 }
 
 /// The place that an index names, counted from the end if it is negative. Without one, the task has failed.
@@ -174,37 +182,37 @@ operators! {
         let scaled = call.temporary(x.view.kind.wide(), source.shape());
         let formula = number(move |[x]| x * alpha.float, move |[x]: [i64; 1]| x.wrapping_mul(alpha.integer));
         call.each(formula, [&source], &scaled)?;
-        rows_changed(call, &x, along, &index, Source::Tensor(scaled), 1, &out)
+        rows_changed(call, &x, along, &index, ScatterSource::Tensor(scaled), 1, &out)
     };
     aclnnIndexCopy |call, x: In, along: i64, index: In, source: In, out: Written| {
         let (x, index, source) = (call.input(x)?, call.input(index)?, call.input(source)?);
         let out = call.output(out)?;
-        rows_changed(call, &x, along, &index, Source::Tensor(source), 0, &out)
+        rows_changed(call, &x, along, &index, ScatterSource::Tensor(source), 0, &out)
     };
     aclnnInplaceIndexCopy |call, x: Written, along: i64, index: In, source: In| {
         let (x, index, source) = (call.in_place(x)?, call.input(index)?, call.input(source)?);
-        rows_changed(call, &x, along, &index, Source::Tensor(source), 0, &x)
+        rows_changed(call, &x, along, &index, ScatterSource::Tensor(source), 0, &x)
     };
-    aclnnIndexFillTensor |call, x: In, along: i64, index: Integers, value: Scalar, out: Written| {
+    aclnnIndexFillTensor |call, x: In, along: i64, index: IntegerArray, value: Scalar, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
         filled(call, &x, along, index, value, &out)
     };
-    aclnnInplaceIndexFillTensor |call, x: Written, along: i64, index: Integers, value: Scalar| {
+    aclnnInplaceIndexFillTensor |call, x: Written, along: i64, index: IntegerArray, value: Scalar| {
         let x = call.in_place(x)?;
         filled(call, &x, along, index, value, &x)
     };
     aclnnIndexFill |call, x: In, along: i64, index: In, value: Scalar, out: Written| {
         let (x, index, out) = (call.input(x)?, call.input(index)?, call.output(out)?);
-        let value = Source::Number(call.given(value, &[&x])?);
+        let value = ScatterSource::Number(call.given(value, &[&x])?);
         rows_changed(call, &x, along, &index, value, 0, &out)
     };
     aclnnInplaceIndexFill |call, x: Written, along: i64, index: In, value: Scalar| {
         let (x, index) = (call.in_place(x)?, call.input(index)?);
-        let value = Source::Number(call.given(value, &[&x])?);
+        let value = ScatterSource::Number(call.given(value, &[&x])?);
         rows_changed(call, &x, along, &index, value, 0, &x)
     };
-    aclnnIndex |call, x: In, indices: List, out: Written| indexed(call, [x, indices, out]);
-    aclnnIndexPutImpl |call, x: Written, indices: List, values: In, accumulate: bool, _unsafe: bool| {
+    aclnnIndex |call, x: In, indices: TensorList, out: Written| indexed(call, [x, indices, out]);
+    aclnnIndexPutImpl |call, x: Written, indices: TensorList, values: In, accumulate: bool, _unsafe: bool| {
         put(call, [x, indices, values], accumulate)
     };
     aclnnTake |call, x: In, index: In, out: Written| {
@@ -218,7 +226,7 @@ operators! {
     aclnnInplacePut |call, x: Written, index: In, source: In, accumulate: bool| {
         let (x, index, source) = (call.in_place(x)?, call.input(index)?, call.input(source)?);
         let length = x.elements();
-        combine(call, &x, &index, Source::Tensor(source), i64::from(accumulate), &x, move |indices, number| {
+        combine(call, &x, &index, ScatterSource::Tensor(source), i64::from(accumulate), &x, move |indices, number| {
             place(indices[number] as i64, length)
         })
     };
@@ -275,12 +283,12 @@ operators! {
     aclnnRepeatInterleave |call, x: In, times: In, _size: i64, out: Written| {
         let (x, times, out) = (call.input(x)?, call.input(times)?, call.output(out)?);
         let flat = flattened(&x);
-        interleaved(call, x, [1, flat, 1], Times::Each(times), out)
+        interleaved(call, x, [1, flat, 1], RepeatCounts::Each(times), out)
     };
     aclnnRepeatInterleaveWithDim |call, x: In, times: In, along: i64, _size: i64, out: Written| {
         let (x, times, out) = (call.input(x)?, call.input(times)?, call.output(out)?);
         let shape = split(&x, along)?;
-        interleaved(call, x, shape, Times::Each(times), out)
+        interleaved(call, x, shape, RepeatCounts::Each(times), out)
     };
     aclnnRepeatInterleaveGrad |call, grad: In, times: In, along: i64, out: Written| {
         let (grad, times, out) = (call.input(grad)?, call.input(times)?, call.output(out)?);
@@ -301,12 +309,12 @@ operators! {
     aclnnRepeatInterleaveInt |call, x: In, times: i64, _size: i64, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
         let flat = flattened(&x);
-        interleaved(call, x, [1, flat, 1], Times::All(times), out)
+        interleaved(call, x, [1, flat, 1], RepeatCounts::All(times), out)
     };
     aclnnRepeatInterleaveIntWithDim |call, x: In, times: i64, along: i64, _size: i64, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
         let shape = split(&x, along)?;
-        interleaved(call, x, shape, Times::All(times), out)
+        interleaved(call, x, shape, RepeatCounts::All(times), out)
     };
 }
 
@@ -314,7 +322,7 @@ fn filled(
     call: &mut Call,
     x: &Operand,
     along: i64,
-    index: Integers,
+    index: IntegerArray,
     value: Scalar,
     out: &Operand,
 ) -> Outcome {
@@ -342,7 +350,7 @@ fn filled(
     Ok(())
 }
 
-enum Times {
+enum RepeatCounts {
     All(i64),
     Each(Operand),
 }
@@ -362,7 +370,7 @@ fn interleaved(
     call: &mut Call,
     x: Operand,
     [outer, rows, inner]: [usize; 3],
-    times: Times,
+    times: RepeatCounts,
     out: Operand,
 ) -> Outcome {
     require(
@@ -370,8 +378,8 @@ fn interleaved(
         "the data types are not the same",
     )?;
     let (all, each) = match times {
-        Times::All(times) => (Some(times), None),
-        Times::Each(times) => (None, Some(times)),
+        RepeatCounts::All(times) => (Some(times), None),
+        RepeatCounts::Each(times) => (None, Some(times)),
     };
     let elements = out.elements();
     let inputs = [x.bits()].into_iter().chain(each).collect();

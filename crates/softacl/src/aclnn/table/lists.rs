@@ -1,11 +1,11 @@
 //! Operators of lists of tensors: one task for all of them, as on a device.
 
-use super::List;
+use super::TensorList;
 use super::functions::{erf, erfc, larger, sigmoid, sign, smaller};
 use super::maps::between;
 use crate::aclnn::arrays;
 use crate::aclnn::call::Call;
-use crate::aclnn::call_wide::Given;
+use crate::aclnn::call_wide::HostNumber;
 use crate::aclnn::data_type::DataType;
 use crate::aclnn::formula::{Formula, float, number};
 use crate::aclnn::operand::Operand;
@@ -14,23 +14,23 @@ use crate::aclnn::status::require;
 use crate::code::Outcome;
 
 /// The other operand of each tensor's elements, in addition to those of other lists.
-enum Factor {
+enum ListFactor {
     /// The same for all, or one each, from the host.
-    Scalars(Vec<Given>),
+    Scalars(Vec<HostNumber>),
     /// One element of a tensor for all.
     Tensor(Operand),
 }
 
-impl Factor {
+impl ListFactor {
     fn scalar(call: &Call, scalar: Scalar) -> Outcome<Self> {
-        Ok(Self::Scalars(vec![Given::from(call.scalar(scalar)?)]))
+        Ok(Self::Scalars(vec![HostNumber::from(call.scalar(scalar)?)]))
     }
 
-    fn scalars(call: &Call, list: List) -> Outcome<Self> {
+    fn scalars(call: &Call, list: TensorList) -> Outcome<Self> {
         let scalars = arrays::scalars(list)?;
         let given = scalars
             .into_iter()
-            .map(|it| call.scalar(it).map(Given::from));
+            .map(|it| call.scalar(it).map(HostNumber::from));
         Ok(Self::Scalars(given.collect::<Outcome<_>>()?))
     }
 
@@ -66,8 +66,8 @@ impl Factor {
 /// Each output from the tensors at the same place of some lists.
 fn all<const N: usize>(
     call: &mut Call,
-    lists: [List; N],
-    out: List,
+    lists: [TensorList; N],
+    out: TensorList,
     formula: &Formula<N>,
 ) -> Outcome {
     let inputs = read(call, lists)?;
@@ -81,7 +81,7 @@ fn all<const N: usize>(
     Ok(())
 }
 
-fn read<const N: usize>(call: &mut Call, lists: [List; N]) -> Outcome<[Vec<Operand>; N]> {
+fn read<const N: usize>(call: &mut Call, lists: [TensorList; N]) -> Outcome<[Vec<Operand>; N]> {
     let mut inputs = lists.map(|_| Vec::new());
     for (input, list) in inputs.iter_mut().zip(lists) {
         *input = call.inputs(list)?;
@@ -98,7 +98,13 @@ fn place<const N: usize>(inputs: &[Vec<Operand>; N], index: usize) -> Outcome<[&
 }
 
 /// As `all` of one, two or three lists, with a factor as the last element.
-fn one_with(call: &mut Call, x: List, factor: &Factor, out: List, formula: &Formula<2>) -> Outcome {
+fn one_with(
+    call: &mut Call,
+    x: TensorList,
+    factor: &ListFactor,
+    out: TensorList,
+    formula: &Formula<2>,
+) -> Outcome {
     let ([x], outputs) = (read(call, [x])?, call.outputs(out)?);
     let begin = call.mark();
     for (index, out) in outputs.iter().enumerate() {
@@ -112,9 +118,9 @@ fn one_with(call: &mut Call, x: List, factor: &Factor, out: List, formula: &Form
 
 fn two_with(
     call: &mut Call,
-    lists: [List; 2],
-    factor: &Factor,
-    out: List,
+    lists: [TensorList; 2],
+    factor: &ListFactor,
+    out: TensorList,
     formula: &Formula<3>,
 ) -> Outcome {
     let (inputs, outputs) = (read(call, lists)?, call.outputs(out)?);
@@ -130,9 +136,9 @@ fn two_with(
 
 fn three_with(
     call: &mut Call,
-    lists: [List; 3],
-    factor: &Factor,
-    out: List,
+    lists: [TensorList; 3],
+    factor: &ListFactor,
+    out: TensorList,
     formula: &Formula<4>,
 ) -> Outcome {
     let (inputs, outputs) = (read(call, lists)?, call.outputs(out)?);
@@ -148,7 +154,7 @@ fn three_with(
 
 macro_rules! unary {
     ($($name:ident = $formula:expr;)*) => { operators! {$(
-        $name |call, x: List, out: List| all(call, [x], out, &$formula);
+        $name |call, x: TensorList, out: TensorList| all(call, [x], out, &$formula);
     )*} };
 }
 
@@ -182,17 +188,17 @@ unary! {
 /// The same with a list of other tensors, with one number in each of its forms, and with a list of numbers.
 macro_rules! binary {
     ($($list:ident $tensor:ident $scalar:ident $scalars:ident = $formula:expr;)*) => { operators! {$(
-        $list |call, a: List, b: List, out: List| all(call, [a, b], out, &$formula);
-        $tensor |call, x: List, factor: In, out: List| {
-            let factor = Factor::tensor(call, factor)?;
+        $list |call, a: TensorList, b: TensorList, out: TensorList| all(call, [a, b], out, &$formula);
+        $tensor |call, x: TensorList, factor: In, out: TensorList| {
+            let factor = ListFactor::tensor(call, factor)?;
             one_with(call, x, &factor, out, &$formula)
         };
-        $scalar |call, x: List, factor: Scalar, out: List| {
-            let factor = Factor::scalar(call, factor)?;
+        $scalar |call, x: TensorList, factor: Scalar, out: TensorList| {
+            let factor = ListFactor::scalar(call, factor)?;
             one_with(call, x, &factor, out, &$formula)
         };
-        $scalars |call, x: List, factors: List, out: List| {
-            let factor = Factor::scalars(call, factors)?;
+        $scalars |call, x: TensorList, factors: TensorList, out: TensorList| {
+            let factor = ListFactor::scalars(call, factors)?;
             one_with(call, x, &factor, out, &$formula)
         };
     )*} };
@@ -239,24 +245,24 @@ fn difference_by() -> Formula<3> {
 /// Sums and differences, which have a factor when both are lists.
 macro_rules! sums {
     ($($list:ident $list_v2:ident $tensor:ident $scalar:ident $scalars:ident = $by:expr, $formula:expr;)*) => { operators! {$(
-        $list |call, a: List, b: List, factor: In, out: List| {
-            let factor = Factor::tensor(call, factor)?;
+        $list |call, a: TensorList, b: TensorList, factor: In, out: TensorList| {
+            let factor = ListFactor::tensor(call, factor)?;
             two_with(call, [a, b], &factor, out, &$by)
         };
-        $list_v2 |call, a: List, b: List, factor: Scalar, out: List| {
-            let factor = Factor::scalar(call, factor)?;
+        $list_v2 |call, a: TensorList, b: TensorList, factor: Scalar, out: TensorList| {
+            let factor = ListFactor::scalar(call, factor)?;
             two_with(call, [a, b], &factor, out, &$by)
         };
-        $tensor |call, x: List, factor: In, out: List| {
-            let factor = Factor::tensor(call, factor)?;
+        $tensor |call, x: TensorList, factor: In, out: TensorList| {
+            let factor = ListFactor::tensor(call, factor)?;
             one_with(call, x, &factor, out, &$formula)
         };
-        $scalar |call, x: List, factor: Scalar, out: List| {
-            let factor = Factor::scalar(call, factor)?;
+        $scalar |call, x: TensorList, factor: Scalar, out: TensorList| {
+            let factor = ListFactor::scalar(call, factor)?;
             one_with(call, x, &factor, out, &$formula)
         };
-        $scalars |call, x: List, factors: List, out: List| {
-            let factor = Factor::scalars(call, factors)?;
+        $scalars |call, x: TensorList, factors: TensorList, out: TensorList| {
+            let factor = ListFactor::scalars(call, factors)?;
             one_with(call, x, &factor, out, &$formula)
         };
     )*} };
@@ -270,19 +276,19 @@ sums! {
 /// A list plus a factor times something of two others.
 macro_rules! added {
     ($($tensor:ident $scalar:ident $scalars:ident $list:ident = $formula:expr;)*) => { operators! {$(
-        $tensor |call, x: List, a: List, b: List, factor: In, out: List| {
-            let factor = Factor::tensor(call, factor)?;
+        $tensor |call, x: TensorList, a: TensorList, b: TensorList, factor: In, out: TensorList| {
+            let factor = ListFactor::tensor(call, factor)?;
             three_with(call, [x, a, b], &factor, out, &$formula)
         };
-        $scalar |call, x: List, a: List, b: List, factor: Scalar, out: List| {
-            let factor = Factor::scalar(call, factor)?;
+        $scalar |call, x: TensorList, a: TensorList, b: TensorList, factor: Scalar, out: TensorList| {
+            let factor = ListFactor::scalar(call, factor)?;
             three_with(call, [x, a, b], &factor, out, &$formula)
         };
-        $scalars |call, x: List, a: List, b: List, factors: List, out: List| {
-            let factor = Factor::scalars(call, factors)?;
+        $scalars |call, x: TensorList, a: TensorList, b: TensorList, factors: TensorList, out: TensorList| {
+            let factor = ListFactor::scalars(call, factors)?;
             three_with(call, [x, a, b], &factor, out, &$formula)
         };
-        $list |call, x: List, a: List, b: List, factors: In, out: List| {
+        $list |call, x: TensorList, a: TensorList, b: TensorList, factors: In, out: TensorList| {
             // A factor of each tensor, in one.
             let (inputs, outputs) = (read(call, [x, a, b])?, call.outputs(out)?);
             let factors = call.input(factors)?;
@@ -307,26 +313,26 @@ added! {
 }
 
 operators! {
-    aclnnForeachLerpScalar |call, a: List, b: List, weight: Scalar, out: List| {
-        let factor = Factor::scalar(call, weight)?;
+    aclnnForeachLerpScalar |call, a: TensorList, b: TensorList, weight: Scalar, out: TensorList| {
+        let factor = ListFactor::scalar(call, weight)?;
         two_with(call, [a, b], &factor, out, &float(|[a, b, weight]| between(a, b, weight)))
     };
-    aclnnForeachLerpList |call, a: List, b: List, weights: List, out: List| {
+    aclnnForeachLerpList |call, a: TensorList, b: TensorList, weights: TensorList, out: TensorList| {
         all(call, [a, b, weights], out, &float(|[a, b, weight]| between(a, b, weight)))
     };
-    aclnnForeachPowScalarAndTensor |call, base: Scalar, x: List, out: List| {
-        let factor = Factor::scalar(call, base)?;
+    aclnnForeachPowScalarAndTensor |call, base: Scalar, x: TensorList, out: TensorList| {
+        let factor = ListFactor::scalar(call, base)?;
         one_with(call, x, &factor, out, &float(|[x, base]| base.powf(x)))
     };
-    aclnnForeachRoundOffNumber |call, x: List, mode: In, out: List| {
-        let factor = Factor::tensor(call, mode)?;
+    aclnnForeachRoundOffNumber |call, x: TensorList, mode: In, out: TensorList| {
+        let factor = ListFactor::tensor(call, mode)?;
         one_with(call, x, &factor, out, &rounded())
     };
-    aclnnForeachRoundOffNumberV2 |call, x: List, mode: Scalar, out: List| {
-        let factor = Factor::scalar(call, mode)?;
+    aclnnForeachRoundOffNumberV2 |call, x: TensorList, mode: Scalar, out: TensorList| {
+        let factor = ListFactor::scalar(call, mode)?;
         one_with(call, x, &factor, out, &rounded())
     };
-    aclnnForeachZeroInplace |call, x: List| {
+    aclnnForeachZeroInplace |call, x: TensorList| {
         let outputs = call.outputs(x)?;
         let begin = call.mark();
         for out in &outputs {
@@ -335,8 +341,8 @@ operators! {
         call.join(begin);
         Ok(())
     };
-    aclnnForeachNorm |call, x: List, order: Scalar, out: List| {
-        let order = Given::from(call.scalar(order)?).float;
+    aclnnForeachNorm |call, x: TensorList, order: Scalar, out: TensorList| {
+        let order = HostNumber::from(call.scalar(order)?).float;
         let (inputs, outputs) = (call.inputs(x)?, call.outputs(out)?);
         let begin = call.mark();
         for (x, out) in inputs.iter().zip(outputs) {
@@ -346,7 +352,7 @@ operators! {
         call.join(begin);
         Ok(())
     };
-    aclnnForeachNonFiniteCheckAndUnscale |call, x: List, found: Written, scale: In| {
+    aclnnForeachNonFiniteCheckAndUnscale |call, x: TensorList, found: Written, scale: In| {
         let scale = call.input(scale)?;
         let found = call.in_place(found)?;
         let tensors: Vec<Operand> = arrays::tensors(x)?.into_iter().map(|it| call.in_place(it)).collect::<Outcome<_>>()?;

@@ -1,6 +1,6 @@
 //! Losses and their gradients. A reduction is 0 for none, 1 for the mean, 2 for the sum.
 
-use super::Maybe;
+use super::OptionalTensor;
 use super::functions::{larger, log_sigmoid, sign};
 use crate::aclnn::call::Call;
 use crate::aclnn::data_type::DataType;
@@ -73,7 +73,7 @@ fn broadcast<const N: usize>(inputs: [&Operand; N]) -> Outcome<Vec<usize>> {
 }
 
 /// A weight that may be missing counts as one.
-fn weight_or_one(call: &mut Call, weight: Maybe) -> Outcome<Operand> {
+fn weight_or_one(call: &mut Call, weight: OptionalTensor) -> Outcome<Operand> {
     if let Some(weight) = call.optional(weight)? {
         return Ok(weight);
     }
@@ -144,21 +144,21 @@ operators! {
             -grad * target / (1.0 + (x * target).exp())
         })
     };
-    aclnnBinaryCrossEntropy |call, x: In, target: In, weight: Maybe, reduction: i64, out: Written| {
+    aclnnBinaryCrossEntropy |call, x: In, target: In, weight: OptionalTensor, reduction: i64, out: Written| {
         let (x, target) = (call.input(x)?, call.input(target)?);
         let (weight, out) = (weight_or_one(call, weight)?, call.output(out)?);
         loss(call, [&x, &target, &weight], reduction, &out, float(|[x, target, weight]| {
             -weight * (target * larger(x.ln(), -100.0) + (1.0 - target) * larger((-x).ln_1p(), -100.0))
         }))
     };
-    aclnnBinaryCrossEntropyBackward |call, grad: In, x: In, target: In, weight: Maybe, reduction: i64, out: Written| {
+    aclnnBinaryCrossEntropyBackward |call, grad: In, x: In, target: In, weight: OptionalTensor, reduction: i64, out: Written| {
         let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
         let (weight, out) = (weight_or_one(call, weight)?, call.output(out)?);
         gradient(call, [&grad, &x, &target, &weight], reduction, &out, |[grad, x, target, weight]| {
             grad * weight * (x - target) / larger(x * (1.0 - x), 1e-12)
         })
     };
-    aclnnBinaryCrossEntropyWithLogits |call, x: In, target: In, weight: Maybe, positive: Maybe, reduction: i64, out: Written| {
+    aclnnBinaryCrossEntropyWithLogits |call, x: In, target: In, weight: OptionalTensor, positive: OptionalTensor, reduction: i64, out: Written| {
         let (x, target) = (call.input(x)?, call.input(target)?);
         let (weight, positive) = (weight_or_one(call, weight)?, weight_or_one(call, positive)?);
         let out = call.output(out)?;
@@ -167,7 +167,7 @@ operators! {
             weight * ((1.0 - target) * x - scale * log_sigmoid(x))
         }))
     };
-    aclnnBinaryCrossEntropyWithLogitsBackward |call, grad: In, x: In, target: In, weight: Maybe, positive: Maybe, reduction: i64, out: Written| {
+    aclnnBinaryCrossEntropyWithLogitsBackward |call, grad: In, x: In, target: In, weight: OptionalTensor, positive: OptionalTensor, reduction: i64, out: Written| {
         let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
         let (weight, positive) = (weight_or_one(call, weight)?, weight_or_one(call, positive)?);
         let out = call.output(out)?;
@@ -200,16 +200,16 @@ operators! {
             if log_target { -target.exp() * grad } else if target > 0.0 { -target * grad } else { 0.0 }
         })
     };
-    aclnnNLLLoss |call, x: In, target: In, weight: Maybe, reduction: i64, ignored: i64, out: Written, total: Written| {
+    aclnnNLLLoss |call, x: In, target: In, weight: OptionalTensor, reduction: i64, ignored: i64, out: Written, total: Written| {
         likelihood(call, [x, target, weight, out, total], reduction, ignored)
     };
-    aclnnNLLLossBackward |call, grad: In, x: In, target: In, weight: Maybe, reduction: i64, ignored: i64, total: In, out: Written| {
+    aclnnNLLLossBackward |call, grad: In, x: In, target: In, weight: OptionalTensor, reduction: i64, ignored: i64, total: In, out: Written| {
         likelihood_gradient(call, [grad, x, target, weight, total, out], reduction, ignored)
     };
-    aclnnNLLLoss2d |call, x: In, target: In, weight: Maybe, reduction: i64, ignored: i64, out: Written, total: Written| {
+    aclnnNLLLoss2d |call, x: In, target: In, weight: OptionalTensor, reduction: i64, ignored: i64, out: Written, total: Written| {
         likelihood(call, [x, target, weight, out, total], reduction, ignored)
     };
-    aclnnNLLLoss2dBackward |call, grad: In, x: In, target: In, weight: Maybe, reduction: i64, ignored: i64, total: In, out: Written| {
+    aclnnNLLLoss2dBackward |call, grad: In, x: In, target: In, weight: OptionalTensor, reduction: i64, ignored: i64, total: In, out: Written| {
         likelihood_gradient(call, [grad, x, target, weight, total, out], reduction, ignored)
     };
 }
@@ -262,13 +262,13 @@ fn behind(x: &[f64], target: &[f64]) -> (f64, Vec<f64>) {
 
 /// Where the class of a target lies: the input is a batch of classes of places, one class of them without a batch.
 #[derive(Clone, Copy)]
-struct Classes {
+struct ClassLayout {
     classes: usize,
     places: usize,
     ignored: i64,
 }
 
-impl Classes {
+impl ClassLayout {
     fn of(x: &Operand, target: &Operand, ignored: i64) -> Outcome<Self> {
         let at = usize::from(x.rank() > 1);
         let Some(&classes) = x.shape().get(at) else {
@@ -315,7 +315,7 @@ fn likelihood(
 ) -> Outcome {
     let (x, target, weight) = (call.input(x)?, call.input(target)?, call.optional(weight)?);
     let (out, total) = (call.output(out)?, call.output(total)?);
-    let classes = Classes::of(&x, &target, ignored)?;
+    let classes = ClassLayout::of(&x, &target, ignored)?;
     let totals = total.elements();
     let inputs = [x, target].into_iter().chain(weight).collect();
     call.dense(inputs, vec![out, total], 0, move |values: &[Vec<f64>]| {
@@ -349,7 +349,7 @@ fn likelihood_gradient(
     let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
     let (weight, total) = (call.optional(weight)?, call.input(total)?);
     let out = call.output(out)?;
-    let classes = Classes::of(&x, &target, ignored)?;
+    let classes = ClassLayout::of(&x, &target, ignored)?;
     let elements = out.elements();
     let inputs = [grad, target, total].into_iter().chain(weight).collect();
     call.dense(inputs, vec![out], 0, move |values: &[Vec<f64>]| {

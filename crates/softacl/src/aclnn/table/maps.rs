@@ -6,7 +6,7 @@ use super::functions::{
     x_log_y,
 };
 use crate::aclnn::call::Call;
-use crate::aclnn::call_wide::Given;
+use crate::aclnn::call_wide::HostNumber;
 use crate::aclnn::data_type::DataType;
 use crate::aclnn::formula::{Formula, float, number, truth};
 use crate::aclnn::operand::Operand;
@@ -27,7 +27,7 @@ fn two(call: &mut Call, a: In, b: In, out: Written, formula: Formula<2>) -> Outc
 fn with(
     call: &mut Call,
     [x, scalar, out]: [usize; 3],
-    formula: impl FnOnce(Given) -> Formula<1>,
+    formula: impl FnOnce(HostNumber) -> Formula<1>,
 ) -> Outcome {
     let x = call.input(x)?;
     let given = call.given(scalar, &[&x])?;
@@ -38,7 +38,7 @@ fn with(
 fn with_in_place(
     call: &mut Call,
     [x, scalar]: [usize; 2],
-    formula: impl FnOnce(Given) -> Formula<1>,
+    formula: impl FnOnce(HostNumber) -> Formula<1>,
 ) -> Outcome {
     let x = call.in_place(x)?;
     let given = call.given(scalar, &[&x])?;
@@ -46,7 +46,7 @@ fn with_in_place(
 }
 
 /// A number with a fraction makes the computation one of fractions.
-fn suited<const N: usize>(formula: Formula<N>, given: &[Given]) -> Formula<N> {
+fn suited<const N: usize>(formula: Formula<N>, given: &[HostNumber]) -> Formula<N> {
     match given.iter().any(|it| it.is_float) {
         true => formula.in_fractions(),
         false => formula,
@@ -318,7 +318,7 @@ operators! {
     aclnnClamp |call, x: In, least: Scalar, most: Scalar, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
         let (least, most) = (call.maybe(least, &[&x])?, call.maybe(most, &[&x])?);
-        let given: Vec<Given> = least.into_iter().chain(most).collect();
+        let given: Vec<HostNumber> = least.into_iter().chain(most).collect();
         let formula = number(
             move |[x]| {
                 let x = least.map_or(x, |least| larger(x, least.float));
@@ -489,7 +489,7 @@ fn quotient(mode: i32) -> Formula<2> {
     }
 }
 
-fn quotient_by(mode: i32, s: Given) -> Formula<1> {
+fn quotient_by(mode: i32, s: HostNumber) -> Formula<1> {
     match mode {
         1 => number(
             move |[x]| (x / s.float).trunc(),

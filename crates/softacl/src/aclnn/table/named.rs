@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::arguments::Arguments;
-use super::convolution::{self, Given};
+use super::convolution::{self, ConvolutionArrays};
 use super::functions::larger;
 use super::indices::scatter_elements;
 use super::norms::channels_first;
-use super::pooling::{self, Divisor};
+use super::pooling::{self, MeanDivisor};
 use super::reductions::norm;
 use super::{algebra, alignment, decompositions, gated, losses, recurrent, shapes, sync_norms};
 use crate::aclnn::call::Call;
@@ -15,7 +15,7 @@ use crate::aclnn::dense::{dimension, dimensions};
 use crate::aclnn::executor;
 use crate::aclnn::formula::{Formula, float, number};
 use crate::aclnn::kernels::multiply;
-use crate::aclnn::object::{self, Object, Sort};
+use crate::aclnn::object::{self, Object, ObjectKind};
 use crate::aclnn::operand::Operand as Values;
 use crate::aclnn::status::require;
 use crate::aclnn::tensor::{Layout, Tensor};
@@ -23,10 +23,10 @@ use crate::aclop::Operand;
 use crate::aclop::attributes::Attributes;
 use crate::code::Outcome;
 
-type Describe = fn(&mut Call, &Arguments<'_>) -> Outcome;
+type OperatorFn = fn(&mut Call, &Arguments<'_>) -> Outcome;
 
 /// The operators, by name.
-const KNOWN: &[(&str, Describe)] = &[
+const KNOWN: &[(&str, OperatorFn)] = &[
     ("Add", |call, all| {
         two(
             call,
@@ -259,7 +259,7 @@ fn by_channel(
     call: &mut Call,
     [rows, numbers]: [&[usize]; 2],
     row: Option<usize>,
-    told: &[usize],
+    scalars: &[usize],
     compute: impl Fn(&[&[f64]], &[f64]) -> (Vec<f64>, Vec<f64>) + Send + Sync + 'static,
 ) -> Outcome {
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
@@ -279,7 +279,7 @@ fn by_channel(
     if let Some(row) = row {
         outputs.push(channels_first(&call.output(row)?)?);
     }
-    for tensor in told {
+    for tensor in scalars {
         outputs.push(call.output(*tensor)?);
     }
     let has_row = usize::from(row.is_some());
@@ -291,11 +291,11 @@ fn by_channel(
             let rows: Vec<Vec<f64>> = values[..count].iter().map(part).collect();
             let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
             let numbers: Vec<f64> = values[count..].iter().map(|it| it[channel]).collect();
-            let (row, told) = compute(&rows, &numbers);
+            let (row, scalars) = compute(&rows, &numbers);
             if has_row == 1 {
                 all[0].extend(row);
             }
-            for (result, number) in all[has_row..].iter_mut().zip(told) {
+            for (result, number) in all[has_row..].iter_mut().zip(scalars) {
                 result.push(number);
             }
         }
@@ -323,7 +323,7 @@ fn trained_normal(call: &mut Call, all: &Arguments<'_>) -> Outcome {
         all.attributes.float("factor"),
         all.attributes.float("epsilon"),
     );
-    let (row, told) = (
+    let (row, scalars) = (
         all.outputs.first().copied(),
         all.outputs.get(1..).unwrap_or(&[]),
     );
@@ -331,7 +331,7 @@ fn trained_normal(call: &mut Call, all: &Arguments<'_>) -> Outcome {
         call,
         [&all.inputs[..1], &all.inputs[1..]],
         row,
-        told,
+        scalars,
         move |rows, numbers| {
             let &[sum, squares, scale, offset, running, spread] = numbers else {
                 return (Vec::new(), Vec::new());
@@ -477,14 +477,14 @@ impl Arguments<'_> {
     }
 
     /// How the windows of a pool move; `at` is where the dimensions of the image begin.
-    fn pool(&self, at: usize) -> Outcome<pooling::Given> {
+    fn pool(&self, at: usize) -> Outcome<pooling::PoolingArrays> {
         let inner = |name: &str| -> Vec<i64> {
             let all = self.attributes.integers(name);
             all.get(at..at + 2).unwrap_or(&all).to_vec()
         };
         let kernel = inner("ksize");
         require(kernel.len() == 2, "there is no window")?;
-        Ok(pooling::Given {
+        Ok(pooling::PoolingArrays {
             kernel,
             stride: inner("strides"),
             // Of means: above, below, left and right.
@@ -504,8 +504,8 @@ impl Arguments<'_> {
         })
     }
 
-    fn divisor(&self) -> Divisor {
-        Divisor {
+    fn divisor(&self) -> MeanDivisor {
+        MeanDivisor {
             counts_padding: self.attributes.integer("exclusive", 1) == 0,
             given: self.attributes.integer("divisor_override", 0),
         }
@@ -513,9 +513,9 @@ impl Arguments<'_> {
 
     /// The moves of a convolution's windows; batch and channels are in front, and paddings come in
     /// pairs.
-    fn given(&self) -> Given {
+    fn given(&self) -> ConvolutionArrays {
         let inner = |name: &str| self.attributes.integers(name).split_off_last(2);
-        Given {
+        ConvolutionArrays {
             stride: inner("strides"),
             padding: self.attributes.integers("pads"),
             dilation: inner("dilations"),
@@ -524,11 +524,11 @@ impl Arguments<'_> {
 }
 
 /// The last few of some numbers.
-trait Last {
+trait SplitLast {
     fn split_off_last(self, count: usize) -> Self;
 }
 
-impl Last for Vec<i64> {
+impl SplitLast for Vec<i64> {
     fn split_off_last(mut self, count: usize) -> Self {
         let first = self.len().saturating_sub(count);
         self.split_off(first)
@@ -566,7 +566,7 @@ fn with_handles(
     let outcome = made.and_then(|()| run(&arguments));
     for handle in arguments.inputs.iter().chain(&arguments.outputs) {
         // 0 is fine.
-        object::destroy(*handle, Sort::Tensor)?;
+        object::destroy(*handle, ObjectKind::Tensor)?;
     }
     outcome
 }

@@ -1,6 +1,6 @@
 //! Softmax and what normalises, with gradients.
 
-use super::{Bools, Integers, Maybe, Wanted};
+use super::{BoolArray, IntegerArray, OptionalOutput, OptionalTensor};
 use crate::aclnn::arrays;
 use crate::aclnn::call::Call;
 use crate::aclnn::dense::{count, dimension};
@@ -79,14 +79,14 @@ operators! {
             }
         })
     };
-    aclnnLayerNorm |call, x: In, shape: Integers, weight: Maybe, bias: Maybe, eps: f64, out: Written, mean: Wanted, rstd: Wanted| {
+    aclnnLayerNorm |call, x: In, shape: IntegerArray, weight: OptionalTensor, bias: OptionalTensor, eps: f64, out: Written, mean: OptionalOutput, rstd: OptionalOutput| {
         let length = length_of(shape)?;
         let (x, weight, bias) = (call.input(x)?, call.optional(weight)?, call.optional(bias)?);
         let out = call.output(out)?;
         let statistics = [call.wanted(mean)?, call.wanted(rstd)?];
         layer_norm(call, x, length, [weight, bias], eps, out, statistics)
     };
-    aclnnLayerNormBackward |call, grad: In, x: In, shape: Integers, mean: In, rstd: In, weight: Maybe, bias: Maybe, mask: Bools, grad_x: Wanted, grad_weight: Wanted, grad_bias: Wanted| {
+    aclnnLayerNormBackward |call, grad: In, x: In, shape: IntegerArray, mean: In, rstd: In, weight: OptionalTensor, bias: OptionalTensor, mask: BoolArray, grad_x: OptionalOutput, grad_weight: OptionalOutput, grad_bias: OptionalOutput| {
         let length = length_of(shape)?;
         let inputs = [call.input(grad)?, call.input(x)?, call.input(mean)?, call.input(rstd)?];
         let (weight, _) = (call.optional(weight)?, bias);
@@ -127,30 +127,30 @@ operators! {
             vec![result, sums]
         })
     };
-    aclnnBatchNorm |call, x: In, weight: Maybe, bias: Maybe, mean: Maybe, variance: Maybe, training: bool, momentum: f64, eps: f64, out: Written, saved_mean: Wanted, saved_rstd: Wanted| {
+    aclnnBatchNorm |call, x: In, weight: OptionalTensor, bias: OptionalTensor, mean: OptionalTensor, variance: OptionalTensor, training: bool, momentum: f64, eps: f64, out: Written, saved_mean: OptionalOutput, saved_rstd: OptionalOutput| {
         batch_norm(call, [x, weight, bias, mean, variance], training, [momentum, eps], [out, saved_mean, saved_rstd])
     };
-    aclnnBatchNormBackward |call, grad: In, x: In, weight: Maybe, mean: Maybe, variance: Maybe, saved_mean: Maybe, saved_rstd: Maybe, training: bool, eps: f64, mask: Bools, grad_x: Wanted, grad_weight: Wanted, grad_bias: Wanted| {
+    aclnnBatchNormBackward |call, grad: In, x: In, weight: OptionalTensor, mean: OptionalTensor, variance: OptionalTensor, saved_mean: OptionalTensor, saved_rstd: OptionalTensor, training: bool, eps: f64, mask: BoolArray, grad_x: OptionalOutput, grad_weight: OptionalOutput, grad_bias: OptionalOutput| {
         let outputs = masked(call, mask, [grad_x, grad_weight, grad_bias])?;
         batch_norm_gradient(call, [grad, x, weight, mean, variance, saved_mean, saved_rstd], training, eps, outputs)
     };
-    aclnnGroupNorm |call, x: In, weight: Maybe, bias: Maybe, batch: i64, channels: i64, places: i64, groups: i64, eps: f64, out: Written, mean: Wanted, rstd: Wanted| {
+    aclnnGroupNorm |call, x: In, weight: OptionalTensor, bias: OptionalTensor, batch: i64, channels: i64, places: i64, groups: i64, eps: f64, out: Written, mean: OptionalOutput, rstd: OptionalOutput| {
         let (x, weight, bias) = (call.input(x)?, call.optional(weight)?, call.optional(bias)?);
         let out = call.output(out)?;
         let statistics = [call.wanted(mean)?, call.wanted(rstd)?];
         let _ = batch;
-        group_norm(call, x, [weight, bias], Groups::new(channels, places, groups)?, eps, out, statistics)
+        group_norm(call, x, [weight, bias], ChannelGroups::new(channels, places, groups)?, eps, out, statistics)
     };
-    aclnnGroupNormBackward |call, grad: In, x: In, mean: In, rstd: In, weight: Maybe, batch: i64, channels: i64, places: i64, groups: i64, mask: Bools, grad_x: Wanted, grad_weight: Wanted, grad_bias: Wanted| {
+    aclnnGroupNormBackward |call, grad: In, x: In, mean: In, rstd: In, weight: OptionalTensor, batch: i64, channels: i64, places: i64, groups: i64, mask: BoolArray, grad_x: OptionalOutput, grad_weight: OptionalOutput, grad_bias: OptionalOutput| {
         let inputs = [call.input(grad)?, call.input(x)?, call.input(mean)?, call.input(rstd)?];
         let weight = call.optional(weight)?;
         let outputs = masked(call, mask, [grad_x, grad_weight, grad_bias])?;
         let _ = batch;
-        group_norm_gradient(call, inputs, weight, Groups::new(channels, places, groups)?, outputs)
+        group_norm_gradient(call, inputs, weight, ChannelGroups::new(channels, places, groups)?, outputs)
     };
 }
 
-fn length_of(shape: Integers) -> Outcome<usize> {
+fn length_of(shape: IntegerArray) -> Outcome<usize> {
     let shape: Vec<usize> = arrays::integers(shape)?
         .iter()
         .map(|it| *it as usize)
@@ -161,8 +161,8 @@ fn length_of(shape: Integers) -> Outcome<usize> {
 /// The outputs that a mask asks for.
 pub(super) fn masked(
     call: &mut Call,
-    mask: Bools,
-    handles: [Wanted; 3],
+    mask: BoolArray,
+    handles: [OptionalOutput; 3],
 ) -> Outcome<[Option<Operand>; 3]> {
     let mask = arrays::bools(mask)?;
     let mut outputs = [None, None, None];
@@ -432,13 +432,13 @@ fn batch_norm_gradient(
 
 /// How channels are grouped.
 #[derive(Clone, Copy)]
-struct Groups {
+struct ChannelGroups {
     channels: usize,
     places: usize,
     groups: usize,
 }
 
-impl Groups {
+impl ChannelGroups {
     fn new(channels: i64, places: i64, groups: i64) -> Outcome<Self> {
         let [channels, places, groups] = [channels, places, groups].map(|it| it.max(0) as usize);
         let fits = groups > 0 && channels.is_multiple_of(groups);
@@ -465,7 +465,7 @@ fn group_norm(
     call: &mut Call,
     x: Operand,
     affine: [Option<Operand>; 2],
-    groups: Groups,
+    groups: ChannelGroups,
     eps: f64,
     out: Operand,
     [mean, rstd]: [Option<Operand>; 2],
@@ -498,7 +498,7 @@ fn group_norm_gradient(
     call: &mut Call,
     inputs: [Operand; 4],
     weight: Option<Operand>,
-    groups: Groups,
+    groups: ChannelGroups,
     outputs: [Option<Operand>; 3],
 ) -> Outcome {
     let mut inputs = inputs.to_vec();

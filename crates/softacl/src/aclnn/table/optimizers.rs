@@ -1,6 +1,6 @@
 //! Whole steps of optimizers.
 
-use super::Maybe;
+use super::OptionalTensor;
 
 use crate::aclnn::operators::{In, Written};
 
@@ -43,7 +43,7 @@ impl Adam {
 }
 
 operators! {
-    aclnnApplyAdamWV2 |call, weight: Written, mean: Written, variance: Written, largest: Maybe, grad: In, step: In, rate: f32, beta1: f32, beta2: f32, decay: f32, eps: f32, amsgrad: bool, maximize: bool| {
+    aclnnApplyAdamWV2 |call, weight: Written, mean: Written, variance: Written, largest: OptionalTensor, grad: In, step: In, rate: f32, beta1: f32, beta2: f32, decay: f32, eps: f32, amsgrad: bool, maximize: bool| {
         let state = [call.in_place(weight)?, call.in_place(mean)?, call.in_place(variance)?];
         let largest = if amsgrad && largest != 0 { Some(call.in_place(largest)?) } else { None };
         let (grad, step) = (call.input(grad)?, call.input(step)?);

@@ -2,7 +2,7 @@
 
 use super::convolution::{Windows, each_of};
 use super::functions::larger;
-use super::{Integers, Wanted};
+use super::{IntegerArray, OptionalOutput};
 use crate::aclnn::arrays;
 use crate::aclnn::call::Call;
 use crate::aclnn::dense::count;
@@ -12,15 +12,15 @@ use crate::aclnn::status::require;
 use crate::code::Outcome;
 
 /// The arrays that say how windows move; a stride that is left out is the window's size.
-pub(super) struct Given {
+pub(super) struct PoolingArrays {
     pub(super) kernel: Vec<i64>,
     pub(super) stride: Vec<i64>,
     pub(super) padding: Vec<i64>,
     pub(super) dilation: Vec<i64>,
 }
 
-impl Given {
-    fn new([kernel, stride, padding, dilation]: [Integers; 4]) -> Outcome<Self> {
+impl PoolingArrays {
+    fn new([kernel, stride, padding, dilation]: [IntegerArray; 4]) -> Outcome<Self> {
         Ok(Self {
             kernel: arrays::integers(kernel)?,
             stride: arrays::integers(stride)?,
@@ -129,12 +129,12 @@ pub(super) fn max_pool_back(
 
 /// Divisor of the mean of a window.
 #[derive(Clone, Copy)]
-pub(super) struct Divisor {
+pub(super) struct MeanDivisor {
     pub(super) counts_padding: bool,
     pub(super) given: i64,
 }
 
-fn divisors(windows: &Windows, seen: &[Vec<usize>], divisor: Divisor) -> Vec<f64> {
+fn divisors(windows: &Windows, seen: &[Vec<usize>], divisor: MeanDivisor) -> Vec<f64> {
     let whole = |place: usize| {
         let at = super::shapes::coordinates(place, &windows.places);
         let reach = |dimension: usize| {
@@ -148,18 +148,18 @@ fn divisors(windows: &Windows, seen: &[Vec<usize>], divisor: Divisor) -> Vec<f64
     };
     let each = seen.iter().enumerate();
     each.map(|(place, window)| match divisor {
-        Divisor { given, .. } if given != 0 => given as f64,
-        Divisor {
+        MeanDivisor { given, .. } if given != 0 => given as f64,
+        MeanDivisor {
             counts_padding: true,
             ..
         } => whole(place),
-        Divisor { .. } => window.len() as f64,
+        MeanDivisor { .. } => window.len() as f64,
     })
     .collect()
 }
 
 /// The elements of each window, and what their sum is divided by.
-pub(super) struct Means {
+pub(super) struct WindowMeans {
     windows: Vec<Vec<usize>>,
     divisors: Vec<f64>,
 }
@@ -168,7 +168,7 @@ pub(super) fn means(
     call: &mut Call,
     x: &Operand,
     out: Operand,
-    means: Means,
+    means: WindowMeans,
     rank: usize,
 ) -> Outcome {
     let image = count(&x.shape()[x.rank() - rank..]).max(1);
@@ -193,7 +193,7 @@ pub(super) fn means_back(
     call: &mut Call,
     grad: &Operand,
     out: Operand,
-    means: Means,
+    means: WindowMeans,
     rank: usize,
 ) -> Outcome {
     let image = count(&out.shape()[out.rank() - rank..]).max(1);
@@ -220,16 +220,16 @@ pub(super) fn means_back(
 }
 
 pub(super) fn average(
-    given: Given,
+    given: PoolingArrays,
     image: &Operand,
     places: &Operand,
-    divisor: Divisor,
+    divisor: MeanDivisor,
     rank: usize,
-) -> Outcome<Means> {
+) -> Outcome<WindowMeans> {
     let windows = given.windows(image, places, rank)?;
     let seen = by_window(&windows);
     let divisors = divisors(&windows, &seen, divisor);
-    Ok(Means {
+    Ok(WindowMeans {
         windows: seen,
         divisors,
     })
@@ -262,39 +262,39 @@ fn adaptive(image: &Operand, places: &Operand, rank: usize) -> Outcome<Vec<Vec<u
     Ok((0..count(&wanted)).map(window).collect())
 }
 
-fn adaptive_means(image: &Operand, places: &Operand, rank: usize) -> Outcome<Means> {
+fn adaptive_means(image: &Operand, places: &Operand, rank: usize) -> Outcome<WindowMeans> {
     let windows = adaptive(image, places, rank)?;
     let divisors = windows
         .iter()
         .map(|window| larger(window.len() as f64, 1.0))
         .collect();
-    Ok(Means { windows, divisors })
+    Ok(WindowMeans { windows, divisors })
 }
 
 macro_rules! pools {
     ($rank:literal: $max:ident $max_back:ident $average:ident $average_back:ident
      $adaptive:ident $adaptive_back:ident $adaptive_max:ident $adaptive_max_back:ident) => { operators! {
-        $max |call, x: In, kernel: Integers, stride: Integers, padding: Integers, dilation: Integers, _ceil: bool, out: Written, places: Wanted| {
-            let given = Given::new([kernel, stride, padding, dilation])?;
+        $max |call, x: In, kernel: IntegerArray, stride: IntegerArray, padding: IntegerArray, dilation: IntegerArray, _ceil: bool, out: Written, places: OptionalOutput| {
+            let given = PoolingArrays::new([kernel, stride, padding, dilation])?;
             max_pool(call, x, |x, out| Ok(by_window(&given.windows(x, out, $rank)?)), [out, places], $rank)
         };
-        $max_back |call, grad: In, x: In, _places: usize, kernel: Integers, stride: Integers, padding: Integers, dilation: Integers, _ceil: bool, out: Written| {
-            let given = Given::new([kernel, stride, padding, dilation])?;
+        $max_back |call, grad: In, x: In, _places: usize, kernel: IntegerArray, stride: IntegerArray, padding: IntegerArray, dilation: IntegerArray, _ceil: bool, out: Written| {
+            let given = PoolingArrays::new([kernel, stride, padding, dilation])?;
             max_pool_back(call, [grad, x], |x, grad| Ok(by_window(&given.windows(x, grad, $rank)?)), out, $rank)
         };
-        $average |call, x: In, kernel: Integers, stride: Integers, padding: Integers, _ceil: bool, counts_padding: bool, given: i64, _precision: i8, out: Written| {
+        $average |call, x: In, kernel: IntegerArray, stride: IntegerArray, padding: IntegerArray, _ceil: bool, counts_padding: bool, given: i64, _precision: i8, out: Written| {
             let (x, out) = (call.input(x)?, call.output(out)?);
-            let arrays = Given::new([kernel, stride, padding, 0])?;
-            let found = average(arrays, &x, &out, Divisor { counts_padding, given }, $rank)?;
+            let arrays = PoolingArrays::new([kernel, stride, padding, 0])?;
+            let found = average(arrays, &x, &out, MeanDivisor { counts_padding, given }, $rank)?;
             means(call, &x, out, found, $rank)
         };
-        $average_back |call, grad: In, x: In, kernel: Integers, stride: Integers, padding: Integers, _ceil: bool, counts_padding: bool, given: i64, _precision: i8, out: Written| {
+        $average_back |call, grad: In, x: In, kernel: IntegerArray, stride: IntegerArray, padding: IntegerArray, _ceil: bool, counts_padding: bool, given: i64, _precision: i8, out: Written| {
             let (grad, _, out) = (call.input(grad)?, x, call.output(out)?);
-            let arrays = Given::new([kernel, stride, padding, 0])?;
-            let found = average(arrays, &out, &grad, Divisor { counts_padding, given }, $rank)?;
+            let arrays = PoolingArrays::new([kernel, stride, padding, 0])?;
+            let found = average(arrays, &out, &grad, MeanDivisor { counts_padding, given }, $rank)?;
             means_back(call, &grad, out, found, $rank)
         };
-        $adaptive |call, x: In, _size: Integers, out: Written| {
+        $adaptive |call, x: In, _size: IntegerArray, out: Written| {
             let (x, out) = (call.input(x)?, call.output(out)?);
             let found = adaptive_means(&x, &out, $rank)?;
             means(call, &x, out, found, $rank)
@@ -304,7 +304,7 @@ macro_rules! pools {
             let found = adaptive_means(&out, &grad, $rank)?;
             means_back(call, &grad, out, found, $rank)
         };
-        $adaptive_max |call, x: In, _size: Integers, out: Written, places: Wanted| {
+        $adaptive_max |call, x: In, _size: IntegerArray, out: Written, places: OptionalOutput| {
             max_pool(call, x, |x, out| adaptive(x, out, $rank), [out, places], $rank)
         };
         $adaptive_max_back |call, grad: In, x: In, _places: usize, out: Written| {
@@ -319,35 +319,35 @@ pools! {
 }
 
 operators! {
-    aclnnMaxPool2dWithIndices |call, x: In, kernel: Integers, stride: Integers, padding: Integers, dilation: Integers, _ceil: bool, out: Written, places: Wanted| {
-        let given = Given::new([kernel, stride, padding, dilation])?;
+    aclnnMaxPool2dWithIndices |call, x: In, kernel: IntegerArray, stride: IntegerArray, padding: IntegerArray, dilation: IntegerArray, _ceil: bool, out: Written, places: OptionalOutput| {
+        let given = PoolingArrays::new([kernel, stride, padding, dilation])?;
         max_pool(call, x, |x, out| Ok(by_window(&given.windows(x, out, 2)?)), [out, places], 2)
     };
-    aclnnMaxPool2dWithIndicesBackward |call, grad: In, x: In, _places: usize, kernel: Integers, stride: Integers, padding: Integers, dilation: Integers, _ceil: bool, out: Written| {
-        let given = Given::new([kernel, stride, padding, dilation])?;
+    aclnnMaxPool2dWithIndicesBackward |call, grad: In, x: In, _places: usize, kernel: IntegerArray, stride: IntegerArray, padding: IntegerArray, dilation: IntegerArray, _ceil: bool, out: Written| {
+        let given = PoolingArrays::new([kernel, stride, padding, dilation])?;
         max_pool_back(call, [grad, x], |x, grad| Ok(by_window(&given.windows(x, grad, 2)?)), out, 2)
     };
-    aclnnMaxPool3dWithArgmax |call, x: In, kernel: Integers, stride: Integers, padding: Integers, dilation: Integers, _ceil: bool, out: Written, places: Wanted| {
-        let given = Given::new([kernel, stride, padding, dilation])?;
+    aclnnMaxPool3dWithArgmax |call, x: In, kernel: IntegerArray, stride: IntegerArray, padding: IntegerArray, dilation: IntegerArray, _ceil: bool, out: Written, places: OptionalOutput| {
+        let given = PoolingArrays::new([kernel, stride, padding, dilation])?;
         max_pool(call, x, |x, out| Ok(by_window(&given.windows(x, out, 3)?)), [out, places], 3)
     };
-    aclnnMaxPool3dWithArgmaxBackward |call, grad: In, x: In, _places: usize, kernel: Integers, stride: Integers, padding: Integers, dilation: Integers, _ceil: bool, out: Written| {
-        let given = Given::new([kernel, stride, padding, dilation])?;
+    aclnnMaxPool3dWithArgmaxBackward |call, grad: In, x: In, _places: usize, kernel: IntegerArray, stride: IntegerArray, padding: IntegerArray, dilation: IntegerArray, _ceil: bool, out: Written| {
+        let given = PoolingArrays::new([kernel, stride, padding, dilation])?;
         max_pool_back(call, [grad, x], |x, grad| Ok(by_window(&given.windows(x, grad, 3)?)), out, 3)
     };
-    aclnnAvgPool3d |call, x: In, kernel: Integers, stride: Integers, padding: Integers, _ceil: bool, counts_padding: bool, given: i64, out: Written| {
+    aclnnAvgPool3d |call, x: In, kernel: IntegerArray, stride: IntegerArray, padding: IntegerArray, _ceil: bool, counts_padding: bool, given: i64, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
-        let arrays = Given::new([kernel, stride, padding, 0])?;
-        let found = average(arrays, &x, &out, Divisor { counts_padding, given }, 3)?;
+        let arrays = PoolingArrays::new([kernel, stride, padding, 0])?;
+        let found = average(arrays, &x, &out, MeanDivisor { counts_padding, given }, 3)?;
         means(call, &x, out, found, 3)
     };
-    aclnnAvgPool3dBackward |call, grad: In, x: In, kernel: Integers, stride: Integers, padding: Integers, _ceil: bool, counts_padding: bool, given: i64, out: Written| {
+    aclnnAvgPool3dBackward |call, grad: In, x: In, kernel: IntegerArray, stride: IntegerArray, padding: IntegerArray, _ceil: bool, counts_padding: bool, given: i64, out: Written| {
         let (grad, _, out) = (call.input(grad)?, x, call.output(out)?);
-        let arrays = Given::new([kernel, stride, padding, 0])?;
-        let found = average(arrays, &out, &grad, Divisor { counts_padding, given }, 3)?;
+        let arrays = PoolingArrays::new([kernel, stride, padding, 0])?;
+        let found = average(arrays, &out, &grad, MeanDivisor { counts_padding, given }, 3)?;
         means_back(call, &grad, out, found, 3)
     };
-    aclnnAdaptiveAvgPool3d |call, x: In, _size: Integers, out: Written| {
+    aclnnAdaptiveAvgPool3d |call, x: In, _size: IntegerArray, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
         let found = adaptive_means(&x, &out, 3)?;
         means(call, &x, out, found, 3)

@@ -1,6 +1,6 @@
 //! Operators that make random numbers. These follow from seed and offset; they are not a card's.
 
-use super::Integers;
+use super::IntegerArray;
 use crate::aclnn::call::Call;
 use crate::aclnn::data_type::DataType;
 use crate::aclnn::operand::Operand;
@@ -8,12 +8,12 @@ use crate::aclnn::operators::{In, Scalar, Written};
 use crate::code::Outcome;
 
 /// Where the numbers come from: given by the host, or by tensors that the device reads when the task runs.
-enum Seed {
+enum SeedSource {
     Given(u64, u64),
     Tensors(Operand, Operand, u64),
 }
 
-impl Seed {
+impl SeedSource {
     fn given(seed: i64, offset: i64) -> Self {
         Self::Given(seed as u64, offset as u64)
     }
@@ -29,12 +29,12 @@ impl Seed {
 
 /// A source of random bits for the elements of one tensor.
 #[derive(Clone, Copy)]
-struct Source {
+struct RandomSource {
     seed: u64,
     offset: u64,
 }
 
-impl Source {
+impl RandomSource {
     /// The bits of one element; `draw` distinguishes several of them.
     fn bits(self, index: usize, draw: u64) -> u64 {
         let stream = mixed(self.seed ^ mixed(self.offset.wrapping_add(draw << 56)));
@@ -62,10 +62,10 @@ const fn mixed(mut bits: u64) -> u64 {
 /// Adds the task that makes each element of the output from its number, a source, and the inputs.
 fn made(
     call: &mut Call,
-    seed: Seed,
+    seed: SeedSource,
     inputs: Vec<Operand>,
     out: Operand,
-    each: impl Fn(usize, Source, &[Vec<f64>]) -> f64 + Send + Sync + 'static,
+    each: impl Fn(usize, RandomSource, &[Vec<f64>]) -> f64 + Send + Sync + 'static,
 ) -> Outcome {
     whole(call, seed, inputs, out, move |count, source, values| {
         (0..count)
@@ -76,18 +76,18 @@ fn made(
 
 fn whole(
     call: &mut Call,
-    seed: Seed,
+    seed: SeedSource,
     mut inputs: Vec<Operand>,
     out: Operand,
-    all: impl Fn(usize, Source, &[Vec<f64>]) -> Vec<f64> + Send + Sync + 'static,
+    all: impl Fn(usize, RandomSource, &[Vec<f64>]) -> Vec<f64> + Send + Sync + 'static,
 ) -> Outcome {
     let elements = out.elements();
     let own = inputs.len();
     let given = match seed {
-        Seed::Given(seed, offset) => Source { seed, offset },
-        Seed::Tensors(seed, base, offset) => {
+        SeedSource::Given(seed, offset) => RandomSource { seed, offset },
+        SeedSource::Tensors(seed, base, offset) => {
             inputs.extend([seed, base]);
-            Source { seed: 0, offset }
+            RandomSource { seed: 0, offset }
         }
     };
     call.dense(inputs, vec![out], 0, move |values: &[Vec<f64>]| {
@@ -97,7 +97,7 @@ fn whole(
                 .and_then(|it| it.first())
                 .map_or(0, |it| *it as u64)
         };
-        let source = Source {
+        let source = RandomSource {
             seed: given.seed.wrapping_add(read(own)),
             offset: given.offset.wrapping_add(read(own + 1)),
         };
@@ -125,7 +125,7 @@ fn within(bits: u64, from: i64, to: i64) -> f64 {
 }
 
 /// A mask of bits, eight to a byte: set where an element stays.
-fn mask(call: &mut Call, seed: Seed, dropped: f64, out: Written) -> Outcome {
+fn mask(call: &mut Call, seed: SeedSource, dropped: f64, out: Written) -> Outcome {
     let out = call.output(out)?;
     made(call, seed, Vec::new(), out, move |index, source, _| {
         let bit = |bit: usize| u8::from(source.uniform(index * 8 + bit, 0) >= dropped) << bit;
@@ -134,7 +134,13 @@ fn mask(call: &mut Call, seed: Seed, dropped: f64, out: Written) -> Outcome {
 }
 
 /// Draws from rows of weights: each number of a category is as likely as its weight.
-fn drawn(row: &[f64], count: usize, replacing: bool, source: Source, first: usize) -> Vec<f64> {
+fn drawn(
+    row: &[f64],
+    count: usize,
+    replacing: bool,
+    source: RandomSource,
+    first: usize,
+) -> Vec<f64> {
     let mut weights = row.to_vec();
     let draw = |number: usize, weights: &mut Vec<f64>| {
         let mut left = source.uniform(first + number, 0) * weights.iter().sum::<f64>();
@@ -159,7 +165,7 @@ fn multinomial(
     [x, out]: [usize; 2],
     count: i64,
     replacing: bool,
-    seed: Seed,
+    seed: SeedSource,
 ) -> Outcome {
     let (x, out) = (call.input(x)?, call.output(out)?);
     let (length, count) = (
@@ -173,7 +179,7 @@ fn multinomial(
     })
 }
 
-fn shuffled(call: &mut Call, seed: Seed, out: Written) -> Outcome {
+fn shuffled(call: &mut Call, seed: SeedSource, out: Written) -> Outcome {
     let out = call.output(out)?;
     whole(call, seed, Vec::new(), out, |count, source, _| {
         let mut order: Vec<f64> = (0..count).map(|it| it as f64).collect();
@@ -209,21 +215,21 @@ fn masked(call: &mut Call, [x, mask, out]: [usize; 3], dropped: f64) -> Outcome 
 operators! {
     aclnnInplaceNormal |call, x: Written, mean: f32, deviation: f32, seed: i64, offset: i64| {
         let x = call.output(x)?;
-        normal(call, Seed::given(seed, offset), x, mean, deviation)
+        normal(call, SeedSource::given(seed, offset), x, mean, deviation)
     };
     aclnnInplaceNormalTensor |call, x: Written, mean: f32, deviation: f32, seed: In, base: In, offset: i64| {
-        let (seed, x) = (Seed::tensors(call, seed, base, offset)?, call.output(x)?);
+        let (seed, x) = (SeedSource::tensors(call, seed, base, offset)?, call.output(x)?);
         normal(call, seed, x, mean, deviation)
     };
     aclnnNormalFloatFloat |call, mean: f32, deviation: f32, seed: i64, offset: i64, out: Written| {
         let out = call.output(out)?;
-        normal(call, Seed::given(seed, offset), out, mean, deviation)
+        normal(call, SeedSource::given(seed, offset), out, mean, deviation)
     };
     aclnnNormalTensorFloat |call, mean: In, deviation: f32, seed: i64, offset: i64, out: Written| {
         let (mean, out) = (call.input(mean)?, call.output(out)?);
         let deviation = f64::from(deviation);
         let mean = stretched(mean, &out)?;
-        made(call, Seed::given(seed, offset), vec![mean], out, move |index, source, values| {
+        made(call, SeedSource::given(seed, offset), vec![mean], out, move |index, source, values| {
             at(&values[0], index) + deviation * source.normal(index)
         })
     };
@@ -231,85 +237,85 @@ operators! {
         let (deviation, out) = (call.input(deviation)?, call.output(out)?);
         let mean = f64::from(mean);
         let deviation = stretched(deviation, &out)?;
-        made(call, Seed::given(seed, offset), vec![deviation], out, move |index, source, values| {
+        made(call, SeedSource::given(seed, offset), vec![deviation], out, move |index, source, values| {
             mean + at(&values[0], index) * source.normal(index)
         })
     };
     aclnnNormalTensorTensor |call, mean: In, deviation: In, seed: i64, offset: i64, out: Written| {
         let (mean, deviation, out) = (call.input(mean)?, call.input(deviation)?, call.output(out)?);
         let inputs = vec![stretched(mean, &out)?, stretched(deviation, &out)?];
-        made(call, Seed::given(seed, offset), inputs, out, |index, source, values| {
+        made(call, SeedSource::given(seed, offset), inputs, out, |index, source, values| {
             at(&values[0], index) + at(&values[1], index) * source.normal(index)
         })
     };
     aclnnInplaceUniform |call, x: Written, from: f64, to: f64, seed: u64, offset: u64| {
         let x = call.output(x)?;
-        uniform(call, Seed::Given(seed, offset), x, from, to)
+        uniform(call, SeedSource::Given(seed, offset), x, from, to)
     };
     aclnnInplaceUniformTensor |call, x: Written, from: f64, to: f64, seed: In, base: In, offset: u64| {
-        let (seed, x) = (Seed::tensors(call, seed, base, offset as i64)?, call.output(x)?);
+        let (seed, x) = (SeedSource::tensors(call, seed, base, offset as i64)?, call.output(x)?);
         uniform(call, seed, x, from, to)
     };
     aclnnInplaceRandom |call, x: Written, from: i64, to: i64, seed: i64, offset: i64| {
         let x = call.output(x)?;
-        made(call, Seed::given(seed, offset), Vec::new(), x, move |index, source, _| within(source.bits(index, 0), from, to))
+        made(call, SeedSource::given(seed, offset), Vec::new(), x, move |index, source, _| within(source.bits(index, 0), from, to))
     };
     aclnnInplaceRandomTensor |call, x: Written, from: i64, to: i64, seed: In, base: In, offset: i64| {
-        let (seed, x) = (Seed::tensors(call, seed, base, offset)?, call.output(x)?);
+        let (seed, x) = (SeedSource::tensors(call, seed, base, offset)?, call.output(x)?);
         made(call, seed, Vec::new(), x, move |index, source, _| within(source.bits(index, 0), from, to))
     };
     aclnnInplaceBernoulli |call, x: Written, likely: Scalar, seed: i64, offset: i64| {
         let x = call.output(x)?;
         let likely = call.given(likely, &[])?.float;
-        made(call, Seed::given(seed, offset), Vec::new(), x, move |index, source, _| {
+        made(call, SeedSource::given(seed, offset), Vec::new(), x, move |index, source, _| {
             f64::from(u8::from(source.uniform(index, 0) < likely))
         })
     };
     aclnnBernoulli |call, _x: In, likely: Scalar, seed: i64, offset: i64, out: Written| {
         let out = call.output(out)?;
         let likely = call.given(likely, &[])?.float;
-        made(call, Seed::given(seed, offset), Vec::new(), out, move |index, source, _| {
+        made(call, SeedSource::given(seed, offset), Vec::new(), out, move |index, source, _| {
             f64::from(u8::from(source.uniform(index, 0) < likely))
         })
     };
     aclnnInplaceBernoulliTensor |call, x: Written, likely: In, seed: i64, offset: i64| {
         let (likely, x) = (call.input(likely)?, call.output(x)?);
-        chances(call, Seed::given(seed, offset), likely, x)
+        chances(call, SeedSource::given(seed, offset), likely, x)
     };
     aclnnBernoulliTensor |call, _x: In, likely: In, seed: i64, offset: i64, out: Written| {
         let (likely, out) = (call.input(likely)?, call.output(out)?);
-        chances(call, Seed::given(seed, offset), likely, out)
+        chances(call, SeedSource::given(seed, offset), likely, out)
     };
-    aclnnRandperm |call, _count: i64, seed: i64, offset: i64, out: Written| shuffled(call, Seed::given(seed, offset), out);
+    aclnnRandperm |call, _count: i64, seed: i64, offset: i64, out: Written| shuffled(call, SeedSource::given(seed, offset), out);
     aclnnMultinomial |call, x: In, count: i64, replacing: bool, seed: i64, offset: i64, out: Written| {
-        multinomial(call, [x, out], count, replacing, Seed::given(seed, offset))
+        multinomial(call, [x, out], count, replacing, SeedSource::given(seed, offset))
     };
     aclnnMultinomialTensor |call, x: In, count: i64, replacing: bool, seed: In, base: In, offset: i64, out: Written| {
-        let seed = Seed::tensors(call, seed, base, offset)?;
+        let seed = SeedSource::tensors(call, seed, base, offset)?;
         multinomial(call, [x, out], count, replacing, seed)
     };
-    aclnnDropoutGenMask |call, _shape: Integers, dropped: f64, seed: i64, offset: i64, out: Written| {
-        mask(call, Seed::given(seed, offset), dropped, out)
+    aclnnDropoutGenMask |call, _shape: IntegerArray, dropped: f64, seed: i64, offset: i64, out: Written| {
+        mask(call, SeedSource::given(seed, offset), dropped, out)
     };
-    aclnnDropoutGenMaskV2 |call, _shape: Integers, dropped: f64, seed: i64, offset: i64, _kind: i32, out: Written| {
-        mask(call, Seed::given(seed, offset), dropped, out)
+    aclnnDropoutGenMaskV2 |call, _shape: IntegerArray, dropped: f64, seed: i64, offset: i64, _kind: i32, out: Written| {
+        mask(call, SeedSource::given(seed, offset), dropped, out)
     };
-    aclnnDropoutGenMaskV2Tensor |call, _shape: Integers, dropped: f64, seed: In, base: In, offset: i64, _kind: i32, out: Written| {
-        let seed = Seed::tensors(call, seed, base, offset)?;
+    aclnnDropoutGenMaskV2Tensor |call, _shape: IntegerArray, dropped: f64, seed: In, base: In, offset: i64, _kind: i32, out: Written| {
+        let seed = SeedSource::tensors(call, seed, base, offset)?;
         mask(call, seed, dropped, out)
     };
     aclnnDropoutDoMask |call, x: In, mask: In, dropped: f64, out: Written| masked(call, [x, mask, out], dropped);
     aclnnDropoutBackward |call, x: In, mask: In, scale: f64, out: Written| masked(call, [x, mask, out], 1.0 - 1.0 / scale);
 }
 
-fn normal(call: &mut Call, seed: Seed, out: Operand, mean: f32, deviation: f32) -> Outcome {
+fn normal(call: &mut Call, seed: SeedSource, out: Operand, mean: f32, deviation: f32) -> Outcome {
     let (mean, deviation) = (f64::from(mean), f64::from(deviation));
     made(call, seed, Vec::new(), out, move |index, source, _| {
         mean + deviation * source.normal(index)
     })
 }
 
-fn uniform(call: &mut Call, seed: Seed, out: Operand, from: f64, to: f64) -> Outcome {
+fn uniform(call: &mut Call, seed: SeedSource, out: Operand, from: f64, to: f64) -> Outcome {
     // Types with few digits could round up to the end, which does not belong to the range.
     let step = match out.view.kind {
         DataType::Bf16 => 1.0 / 256.0,
@@ -328,7 +334,7 @@ fn uniform(call: &mut Call, seed: Seed, out: Operand, from: f64, to: f64) -> Out
     })
 }
 
-fn chances(call: &mut Call, seed: Seed, likely: Operand, out: Operand) -> Outcome {
+fn chances(call: &mut Call, seed: SeedSource, likely: Operand, out: Operand) -> Outcome {
     made(call, seed, vec![likely], out, |index, source, values| {
         f64::from(u8::from(source.uniform(index, 0) < at(&values[0], index)))
     })
@@ -336,11 +342,11 @@ fn chances(call: &mut Call, seed: Seed, likely: Operand, out: Operand) -> Outcom
 
 #[cfg(test)]
 mod tests {
-    use super::{Source, drawn};
+    use super::{RandomSource, drawn};
 
     #[test]
     fn numbers_are_spread_as_they_should_be() {
-        let source = Source { seed: 7, offset: 3 };
+        let source = RandomSource { seed: 7, offset: 3 };
         let count = 100_000;
         let uniform: Vec<f64> = (0..count).map(|it| source.uniform(it, 0)).collect();
         let normal: Vec<f64> = (0..count).map(|it| source.normal(it)).collect();
@@ -352,7 +358,7 @@ mod tests {
         );
         assert!(mean(&normal).abs() < 0.02 && (squares(&normal) - 1.0).abs() < 0.02);
         assert!(uniform.iter().all(|it| (0.0..1.0).contains(it)));
-        let other = Source { seed: 7, offset: 4 };
+        let other = RandomSource { seed: 7, offset: 4 };
         let same = (0..count)
             .filter(|it| source.bits(*it, 0) == other.bits(*it, 0))
             .count();
@@ -360,8 +366,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_without_replacement_comes_once() {
-        let source = Source { seed: 1, offset: 0 };
+    fn draws_without_replacement_are_unique() {
+        let source = RandomSource { seed: 1, offset: 0 };
         let mut found = drawn(&[1.0, 0.0, 3.0, 2.0], 3, false, source, 0);
         found.sort_by(f64::total_cmp);
         assert_eq!(found, [0.0, 2.0, 3.0]);

@@ -9,14 +9,14 @@ use crate::code::Outcome;
 
 /// Numbers of a call of a layer.
 #[derive(Clone, Copy)]
-pub(super) struct Lengths {
+pub(super) struct LayerLengths {
     pub(super) moments: usize,
     pub(super) batch: usize,
     pub(super) input: usize,
     pub(super) hidden: usize,
 }
 
-impl Lengths {
+impl LayerLengths {
     /// Of the input `[times, batch, input]` and an output `[times, batch, hidden]`.
     pub(super) fn new(x: &Operand, out: &Operand) -> Outcome<Self> {
         // A single time may come without that dimension.
@@ -78,8 +78,8 @@ pub(super) fn add(sums: &mut [f64], row: &[f64]) {
 pub(super) use super::functions::sigmoid;
 
 /// What moves a state on, and in which order.
-struct Layer<'a> {
-    lengths: Lengths,
+struct RecurrentLayer<'a> {
+    lengths: LayerLengths,
     input: &'a [f64],
     hidden: &'a [f64],
     bias: &'a [f64],
@@ -91,7 +91,7 @@ struct Layer<'a> {
 /// Output, hidden and cell state, the four gates, and the tangent of the cell state.
 const RESULTS: usize = 8;
 
-impl Layer<'_> {
+impl RecurrentLayer<'_> {
     /// The times in the order of the state.
     fn order(&self) -> Vec<usize> {
         let moments = 0..self.lengths.moments;
@@ -107,7 +107,7 @@ impl Layer<'_> {
     }
 
     fn forward(&self, x: &[f64], hidden: &[f64], cell: &[f64]) -> Vec<Vec<f64>> {
-        let Lengths {
+        let LayerLengths {
             moments,
             input,
             hidden: width,
@@ -133,10 +133,10 @@ impl Layer<'_> {
                     let (tangent, before) = (next.tanh(), h[state]);
                     c[state] += there * (next - c[state]);
                     h[state] = before + there * (o * tangent - before);
-                    let told = [o * tangent * there, h[state], c[state], i, j, f, o, tangent];
+                    let stored = [o * tangent * there, h[state], c[state], i, j, f, o, tangent];
                     results
                         .iter_mut()
-                        .zip(told)
+                        .zip(stored)
                         .for_each(|(all, it)| all[out] = it);
                 }
             }
@@ -146,7 +146,7 @@ impl Layer<'_> {
 }
 
 /// Results of the forward pass, and the gradients of its outputs.
-struct Told<'a> {
+struct BackwardInputs<'a> {
     x: &'a [f64],
     first: [&'a [f64]; 2],
     states: [&'a [f64]; 2],
@@ -154,10 +154,10 @@ struct Told<'a> {
     grads: [&'a [f64]; 3],
 }
 
-impl Layer<'_> {
+impl RecurrentLayer<'_> {
     /// Gradients of both weights, the bias, the input and both first states.
-    fn backward(&self, told: &Told<'_>) -> [Vec<f64>; 6] {
-        let Lengths {
+    fn backward(&self, stored: &BackwardInputs<'_>) -> [Vec<f64>; 6] {
+        let LayerLengths {
             batch,
             input,
             hidden: width,
@@ -166,13 +166,13 @@ impl Layer<'_> {
         let states = self.lengths.states();
         let mut of_input = vec![0.0; self.input.len()];
         let mut of_hidden = vec![0.0; self.hidden.len()];
-        let (mut of_bias, mut of_x) = (vec![0.0; 4 * width], vec![0.0; told.x.len()]);
-        let (mut dh, mut dc) = (told.grads[1].to_vec(), told.grads[2].to_vec());
+        let (mut of_bias, mut of_x) = (vec![0.0; 4 * width], vec![0.0; stored.x.len()]);
+        let (mut dh, mut dc) = (stored.grads[1].to_vec(), stored.grads[2].to_vec());
         let order = self.order();
         for (number, moment) in order.iter().enumerate().rev() {
             let before = |which: usize| match number.checked_sub(1) {
-                Some(earlier) => &told.states[which][order[earlier] * states..][..states],
-                None => told.first[which],
+                Some(earlier) => &stored.states[which][order[earlier] * states..][..states],
+                None => stored.first[which],
             };
             for row in 0..batch {
                 let mut gates = vec![0.0; 4 * width];
@@ -180,8 +180,8 @@ impl Layer<'_> {
                 for at in 0..width {
                     let (state, out) = (row * width + at, moment * states + row * width + at);
                     let there = self.is_there(out);
-                    let [i, j, f, o, tangent] = told.gates.map(|it| it[out]);
-                    let grad = there * (dh[state] + told.grads[0][out]);
+                    let [i, j, f, o, tangent] = stored.gates.map(|it| it[out]);
+                    let grad = there * (dh[state] + stored.grads[0][out]);
                     let inner = there * dc[state] + grad * o * (1.0 - tangent * tangent);
                     gates[at] = inner * j * i * (1.0 - i);
                     gates[width + at] = inner * before(1)[state] * f * (1.0 - f);
@@ -193,7 +193,7 @@ impl Layer<'_> {
                 let x = (moment * batch + row) * input;
                 add_transposed(&gates, self.hidden, &mut earlier);
                 add_transposed(&gates, self.input, &mut of_x[x..x + input]);
-                add_outer(&told.x[x..x + input], &gates, &mut of_input);
+                add_outer(&stored.x[x..x + input], &gates, &mut of_input);
                 add_outer(&before(0)[row * width..][..width], &gates, &mut of_hidden);
                 add(&mut of_bias, &gates);
                 dh[row * width..][..width].copy_from_slice(&earlier);
@@ -204,11 +204,11 @@ impl Layer<'_> {
 }
 
 /// Where inputs stand that may be missing or come in two parts.
-struct Places {
+struct OperandList {
     all: Vec<Operand>,
 }
 
-impl Places {
+impl OperandList {
     fn add(&mut self, operand: Operand) -> usize {
         self.all.push(operand);
         self.all.len() - 1
@@ -247,8 +247,8 @@ pub(super) fn lstm(call: &mut Call, all: &Arguments<'_>, parts: usize) -> Outcom
         outputs.push(call.output(*handle)?);
     }
     require(outputs.len() == RESULTS, "an output is missing")?;
-    let lengths = Lengths::new(&x, &outputs[0])?;
-    let mut places = Places { all: vec![x] };
+    let lengths = LayerLengths::new(&x, &outputs[0])?;
+    let mut places = OperandList { all: vec![x] };
     let mut matrices = Vec::new();
     for part in 0..parts {
         matrices.push(places.add(call.input(all.input(1 + part))?));
@@ -266,7 +266,7 @@ pub(super) fn lstm(call: &mut Call, all: &Arguments<'_>, parts: usize) -> Outcom
         operations,
         move |values: &[Vec<f64>]| {
             let [input, weights] = weights(values, &matrices, lengths.input * lengths.hidden);
-            let layer = Layer {
+            let layer = RecurrentLayer {
                 lengths,
                 input,
                 hidden: weights,
@@ -284,7 +284,7 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
     // Behind one matrix stands its bias, which no gradient needs.
     const BEHIND: usize = 3;
     let x = call.input(all.input(0))?;
-    let mut places = Places {
+    let mut places = OperandList {
         all: vec![x.clone()],
     };
     let mut matrices = Vec::new();
@@ -292,11 +292,11 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
         matrices.push(places.add(call.input(all.input(1 + part))?));
     }
     // The output itself, first states, states, gradients and gates.
-    let mut told = Vec::new();
+    let mut stored = Vec::new();
     for index in BEHIND..BEHIND + 13 {
-        told.push(places.add(call.input(all.input(index))?));
+        stored.push(places.add(call.input(all.input(index))?));
     }
-    let lengths = Lengths::new(&x, &places.all[told[0]])?;
+    let lengths = LayerLengths::new(&x, &places.all[stored[0]])?;
     let mask = call.optional(all.input(BEHIND + 13))?;
     let mask = places.maybe(mask.filter(|it| it.rank() > 0));
     let mut outputs = Vec::new();
@@ -311,7 +311,7 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
         operations,
         move |values: &[Vec<f64>]| {
             let [input, hidden] = weights(values, &matrices, lengths.input * lengths.hidden);
-            let layer = Layer {
+            let layer = RecurrentLayer {
                 lengths,
                 input,
                 hidden,
@@ -319,8 +319,8 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
                 mask: all_of(values, mask),
                 backwards,
             };
-            let at = |index: usize| values[told[index]].as_slice();
-            let [of_input, of_hidden, of_bias, of_x, dh, dc] = layer.backward(&Told {
+            let at = |index: usize| values[stored[index]].as_slice();
+            let [of_input, of_hidden, of_bias, of_x, dh, dc] = layer.backward(&BackwardInputs {
                 x: &values[0],
                 first: [at(1), at(2)],
                 states: [at(3), at(4)],
@@ -380,7 +380,7 @@ mod tests {
     use super::differences::{alike, numbers, slopes, weighed};
     use super::*;
 
-    const LENGTHS: Lengths = Lengths {
+    const LENGTHS: LayerLengths = LayerLengths {
         moments: 3,
         batch: 2,
         input: 4,
@@ -399,9 +399,9 @@ mod tests {
             numbers(states, 5),
             numbers(states, 6),
         ];
-        let layer = |given: &[Vec<f64>; 6], x: &dyn Fn(&Layer<'_>) -> Vec<Vec<f64>>| {
+        let layer = |given: &[Vec<f64>; 6], x: &dyn Fn(&RecurrentLayer<'_>) -> Vec<Vec<f64>>| {
             let [input, hidden, bias, ..] = given;
-            x(&Layer {
+            x(&RecurrentLayer {
                 lengths: LENGTHS,
                 input,
                 hidden,
@@ -431,17 +431,17 @@ mod tests {
                 + weighed(&results[1][end..][..states], &weights[1])
                 + weighed(&results[2][end..][..states], &weights[2])
         };
-        let told = forward(&given);
+        let stored = forward(&given);
         let [grad, grad_h, grad_c] = weights.each_ref().map(Vec::as_slice);
         let found = layer(&given, &|layer| {
-            let told = Told {
+            let stored = BackwardInputs {
                 x: &given[3],
                 first: [&given[4], &given[5]],
-                states: [&told[1], &told[2]],
-                gates: [&told[3], &told[4], &told[5], &told[6], &told[7]],
+                states: [&stored[1], &stored[2]],
+                gates: [&stored[3], &stored[4], &stored[5], &stored[6], &stored[7]],
                 grads: [grad, grad_h, grad_c],
             };
-            layer.backward(&told).to_vec()
+            layer.backward(&stored).to_vec()
         });
         for (index, found) in found.iter().enumerate() {
             let expected = slopes(&given[index], |numbers| {
@@ -461,7 +461,7 @@ mod tests {
 
     /// The second sequence has ended before the last time.
     #[test]
-    fn sequences_end_at_moments_of_their_own() {
+    fn sequences_end_at_different_steps() {
         let mut mask = vec![1.0; LENGTHS.moments * LENGTHS.states()];
         mask[2 * LENGTHS.states() + LENGTHS.hidden..].fill(0.0);
         compare(&mask, false);

@@ -1,6 +1,6 @@
 //! Sums, extremes, norms and the like along dimensions, and running ones.
 
-use super::Integers;
+use super::IntegerArray;
 use super::functions::{larger, smaller};
 use crate::aclnn::arrays;
 use crate::aclnn::call::Call;
@@ -314,16 +314,16 @@ fn products_so_far(call: &mut Call, x: &Operand, along: i64, out: Operand) -> Ou
 }
 
 operators! {
-    aclnnReduceSum |call, x: In, along_: Integers, _keep: bool, _kind: i32, out: Written| {
+    aclnnReduceSum |call, x: In, along_: IntegerArray, _keep: bool, _kind: i32, out: Written| {
         along(call, [x, along_, out], |row| row.iter().sum(), sum_of_integers)
     };
-    aclnnReduceNansum |call, x: In, along_: Integers, _keep: bool, _kind: i32, out: Written| {
+    aclnnReduceNansum |call, x: In, along_: IntegerArray, _keep: bool, _kind: i32, out: Written| {
         along(call, [x, along_, out], |row| row.iter().filter(|it| !it.is_nan()).sum(), sum_of_integers)
     };
-    aclnnMean |call, x: In, along_: Integers, _keep: bool, _kind: i32, out: Written| {
+    aclnnMean |call, x: In, along_: IntegerArray, _keep: bool, _kind: i32, out: Written| {
         fraction(call, [x, along_, out], |row| row.iter().sum::<f64>() / row.len() as f64)
     };
-    aclnnMeanV2 |call, x: In, along_: Integers, _keep: bool, _skip: bool, out: Written| {
+    aclnnMeanV2 |call, x: In, along_: IntegerArray, _keep: bool, _skip: bool, out: Written| {
         fraction(call, [x, along_, out], |row| row.iter().sum::<f64>() / row.len() as f64)
     };
     aclnnProd |call, x: In, _kind: i32, out: Written| {
@@ -336,13 +336,13 @@ operators! {
     };
     aclnnMax |call, x: In, out: Written| along(call, [x, 0, out], largest, most);
     aclnnMin |call, x: In, out: Written| along(call, [x, 0, out], smallest, least);
-    aclnnAmax |call, x: In, along_: Integers, _keep: bool, out: Written| along(call, [x, along_, out], largest, most);
-    aclnnAmin |call, x: In, along_: Integers, _keep: bool, out: Written| along(call, [x, along_, out], smallest, least);
+    aclnnAmax |call, x: In, along_: IntegerArray, _keep: bool, out: Written| along(call, [x, along_, out], largest, most);
+    aclnnAmin |call, x: In, along_: IntegerArray, _keep: bool, out: Written| along(call, [x, along_, out], smallest, least);
     aclnnAminmaxAll |call, x: In, low: Written, high: Written| {
         along(call, [x, 0, low], smallest, least)?;
         along(call, [x, 0, high], largest, most)
     };
-    aclnnAminmax |call, x: In, dims: Integers, _keep: bool, low: Written, high: Written| {
+    aclnnAminmax |call, x: In, dims: IntegerArray, _keep: bool, low: Written, high: Written| {
         along(call, [x, dims, low], smallest, least)?;
         along(call, [x, dims, high], largest, most)
     };
@@ -370,45 +370,45 @@ operators! {
         let (x, out) = (call.input(x)?, call.output(out)?);
         extreme(call, &x, dim, vec![out], false)
     };
-    aclnnAll |call, x: In, along_: Integers, _keep: bool, out: Written| {
+    aclnnAll |call, x: In, along_: IntegerArray, _keep: bool, out: Written| {
         along(call, [x, along_, out],
             |row| f64::from(u8::from(row.iter().all(|it| *it != 0.0))),
             |row| i64::from(row.iter().all(|it| *it != 0)))
     };
-    aclnnAny |call, x: In, along_: Integers, _keep: bool, out: Written| {
+    aclnnAny |call, x: In, along_: IntegerArray, _keep: bool, out: Written| {
         along(call, [x, along_, out],
             |row| f64::from(u8::from(row.iter().any(|it| *it != 0.0))),
             |row| i64::from(row.iter().any(|it| *it != 0)))
     };
-    aclnnVar |call, x: In, along_: Integers, unbiased: bool, _keep: bool, out: Written| {
+    aclnnVar |call, x: In, along_: IntegerArray, unbiased: bool, _keep: bool, out: Written| {
         fraction(call, [x, along_, out], move |row| variance(row, f64::from(u8::from(unbiased))))
     };
-    aclnnVarCorrection |call, x: In, along_: Integers, correction: i64, _keep: bool, out: Written| {
+    aclnnVarCorrection |call, x: In, along_: IntegerArray, correction: i64, _keep: bool, out: Written| {
         fraction(call, [x, along_, out], move |row| variance(row, correction as f64))
     };
-    aclnnStd |call, x: In, along_: Integers, correction: i64, _keep: bool, out: Written| {
+    aclnnStd |call, x: In, along_: IntegerArray, correction: i64, _keep: bool, out: Written| {
         fraction(call, [x, along_, out], move |row| variance(row, correction as f64).sqrt())
     };
-    aclnnVarMean |call, x: In, along_: Integers, correction: i64, _keep: bool, variance_: Written, mean: Written| {
+    aclnnVarMean |call, x: In, along_: IntegerArray, correction: i64, _keep: bool, variance_: Written, mean: Written| {
         fraction(call, [x, along_, variance_], move |row| variance(row, correction as f64))?;
         fraction(call, [x, along_, mean], |row| spread(row).0)
     };
-    aclnnStdMeanCorrection |call, x: In, along_: Integers, correction: i64, _keep: bool, deviation: Written, mean: Written| {
+    aclnnStdMeanCorrection |call, x: In, along_: IntegerArray, correction: i64, _keep: bool, deviation: Written, mean: Written| {
         fraction(call, [x, along_, deviation], move |row| variance(row, correction as f64).sqrt())?;
         fraction(call, [x, along_, mean], |row| spread(row).0)
     };
-    aclnnLogSumExp |call, x: In, along_: Integers, _keep: bool, out: Written| {
+    aclnnLogSumExp |call, x: In, along_: IntegerArray, _keep: bool, out: Written| {
         fraction(call, [x, along_, out], |row| {
             let top = largest(row);
             if top.is_infinite() { top } else { top + row.iter().map(|it| (it - top).exp()).sum::<f64>().ln() }
         })
     };
-    aclnnNorm |call, x: In, order: Scalar, along_: Integers, _keep: bool, out: Written| {
-        let order = crate::aclnn::call_wide::Given::from(call.scalar(order)?).float;
+    aclnnNorm |call, x: In, order: Scalar, along_: IntegerArray, _keep: bool, out: Written| {
+        let order = crate::aclnn::call_wide::HostNumber::from(call.scalar(order)?).float;
         fraction(call, [x, along_, out], move |row| norm(row, order))
     };
-    aclnnLinalgVectorNorm |call, x: In, order: Scalar, along_: Integers, _keep: bool, _kind: i32, out: Written| {
-        let order = crate::aclnn::call_wide::Given::from(call.scalar(order)?).float;
+    aclnnLinalgVectorNorm |call, x: In, order: Scalar, along_: IntegerArray, _keep: bool, _kind: i32, out: Written| {
+        let order = crate::aclnn::call_wide::HostNumber::from(call.scalar(order)?).float;
         fraction(call, [x, along_, out], move |row| norm(row, order))
     };
     aclnnMedian |call, x: In, out: Written| {

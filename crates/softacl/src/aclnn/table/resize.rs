@@ -1,6 +1,6 @@
 //! Images of another size: from the nearest element, or from those around.
 
-use super::Integers;
+use super::IntegerArray;
 use super::shapes::{coordinates, steps};
 use crate::aclnn::call::Call;
 use crate::aclnn::dense::count;
@@ -11,7 +11,7 @@ use crate::code::Outcome;
 
 /// How the elements of a smaller or larger image follow from the image's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ResizeMethod {
     Nearest,
     /// The nearest by centres.
     NearestExact,
@@ -24,29 +24,33 @@ enum Way {
 }
 
 /// For one dimension: for each element of the output the image's elements, and their weights.
-type Weights = Vec<Vec<(usize, f64)>>;
+type ResizeWeights = Vec<Vec<(usize, f64)>>;
 
 /// How far it is in the image from one element of the output to the next. A scale that is given counts where it leads to
 /// the output's length: callers that have none say 1 or 0.
-fn distance(way: Way, image: usize, wanted: usize, scale: f64) -> f64 {
+fn distance(way: ResizeMethod, image: usize, wanted: usize, scale: f64) -> f64 {
     match way {
-        Way::Linear { corners: true } | Way::Cubic { corners: true } if wanted > 1 => {
+        ResizeMethod::Linear { corners: true } | ResizeMethod::Cubic { corners: true }
+            if wanted > 1 =>
+        {
             (image - 1) as f64 / (wanted - 1) as f64
         }
-        Way::Linear { corners: true } | Way::Cubic { corners: true } => 0.0,
+        ResizeMethod::Linear { corners: true } | ResizeMethod::Cubic { corners: true } => 0.0,
         _ if scale > 0.0 && (image as f64 * scale).floor() as usize == wanted => scale.recip(),
         _ => image as f64 / wanted as f64,
     }
 }
 
-fn weights(way: Way, image: usize, wanted: usize, scale: f64) -> Weights {
+fn weights(way: ResizeMethod, image: usize, wanted: usize, scale: f64) -> ResizeWeights {
     let distance = distance(way, image, wanted, scale);
     let last = image as i64 - 1;
     let at = |place: i64| place.clamp(0, last) as usize;
     let each = |index: usize| match way {
-        Way::Nearest => vec![(at((index as f64 * distance).floor() as i64), 1.0)],
-        Way::NearestExact => vec![(at(((index as f64 + 0.5) * distance).floor() as i64), 1.0)],
-        Way::Linear { corners } => {
+        ResizeMethod::Nearest => vec![(at((index as f64 * distance).floor() as i64), 1.0)],
+        ResizeMethod::NearestExact => {
+            vec![(at(((index as f64 + 0.5) * distance).floor() as i64), 1.0)]
+        }
+        ResizeMethod::Linear { corners } => {
             let place = if corners {
                 index as f64 * distance
             } else {
@@ -55,7 +59,7 @@ fn weights(way: Way, image: usize, wanted: usize, scale: f64) -> Weights {
             let (first, part) = (place.floor(), place.fract());
             vec![(at(first as i64), 1.0 - part), (at(first as i64 + 1), part)]
         }
-        Way::Cubic { corners } => {
+        ResizeMethod::Cubic { corners } => {
             let place = if corners {
                 index as f64 * distance
             } else {
@@ -84,8 +88,13 @@ fn cubic(distance: f64) -> f64 {
 }
 
 /// What each element of an output's image is made of.
-fn sources(way: Way, image: &[usize], wanted: &[usize], scales: &[f64]) -> Vec<Vec<(usize, f64)>> {
-    let dimensions: Vec<Weights> = (0..image.len())
+fn sources(
+    way: ResizeMethod,
+    image: &[usize],
+    wanted: &[usize],
+    scales: &[f64],
+) -> Vec<Vec<(usize, f64)>> {
+    let dimensions: Vec<ResizeWeights> = (0..image.len())
         .map(|it| {
             weights(
                 way,
@@ -118,7 +127,7 @@ fn inner(x: &Operand) -> Outcome<&[usize]> {
     Ok(&x.shape()[2..])
 }
 
-fn resized(call: &mut Call, [x, out]: [usize; 2], way: Way, scales: &[f64]) -> Outcome {
+fn resized(call: &mut Call, [x, out]: [usize; 2], way: ResizeMethod, scales: &[f64]) -> Outcome {
     let (x, out) = (call.input(x)?, call.output(out)?);
     let sources = sources(way, inner(&x)?, inner(&out)?, scales);
     let image = count(inner(&x)?).max(1);
@@ -135,7 +144,12 @@ fn resized(call: &mut Call, [x, out]: [usize; 2], way: Way, scales: &[f64]) -> O
     })
 }
 
-fn resized_back(call: &mut Call, [grad, out]: [usize; 2], way: Way, scales: &[f64]) -> Outcome {
+fn resized_back(
+    call: &mut Call,
+    [grad, out]: [usize; 2],
+    way: ResizeMethod,
+    scales: &[f64],
+) -> Outcome {
     let (grad, out) = (call.input(grad)?, call.output(out)?);
     let sources = sources(way, inner(&out)?, inner(&grad)?, scales);
     let (image, elements) = (count(inner(&out)?).max(1), out.elements());
@@ -155,57 +169,57 @@ fn resized_back(call: &mut Call, [grad, out]: [usize; 2], way: Way, scales: &[f6
 }
 
 operators! {
-    aclnnUpsampleNearest1d |call, x: In, _size: Integers, out: Written| resized(call, [x, out], Way::Nearest, &[]);
-    aclnnUpsampleNearest1dV2 |call, x: In, _size: Integers, scale: f32, out: Written| {
-        resized(call, [x, out], Way::Nearest, &[scale.into()])
+    aclnnUpsampleNearest1d |call, x: In, _size: IntegerArray, out: Written| resized(call, [x, out], ResizeMethod::Nearest, &[]);
+    aclnnUpsampleNearest1dV2 |call, x: In, _size: IntegerArray, scale: f32, out: Written| {
+        resized(call, [x, out], ResizeMethod::Nearest, &[scale.into()])
     };
-    aclnnUpsampleNearest1dBackward |call, grad: In, _size: Integers, _image: Integers, scale: f64, out: Written| {
-        resized_back(call, [grad, out], Way::Nearest, &[scale])
+    aclnnUpsampleNearest1dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, scale: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::Nearest, &[scale])
     };
-    aclnnUpsampleNearest2d |call, x: In, _size: Integers, out: Written| resized(call, [x, out], Way::Nearest, &[]);
-    aclnnUpsampleNearest2dV2 |call, x: In, _size: Integers, down: f32, across: f32, out: Written| {
-        resized(call, [x, out], Way::Nearest, &[down.into(), across.into()])
+    aclnnUpsampleNearest2d |call, x: In, _size: IntegerArray, out: Written| resized(call, [x, out], ResizeMethod::Nearest, &[]);
+    aclnnUpsampleNearest2dV2 |call, x: In, _size: IntegerArray, down: f32, across: f32, out: Written| {
+        resized(call, [x, out], ResizeMethod::Nearest, &[down.into(), across.into()])
     };
-    aclnnUpsampleNearest2dBackward |call, grad: In, _size: Integers, _image: Integers, down: f64, across: f64, out: Written| {
-        resized_back(call, [grad, out], Way::Nearest, &[down, across])
+    aclnnUpsampleNearest2dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, down: f64, across: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::Nearest, &[down, across])
     };
-    aclnnUpsampleNearestExact2d |call, x: In, _size: Integers, down: f64, across: f64, out: Written| {
-        resized(call, [x, out], Way::NearestExact, &[down, across])
+    aclnnUpsampleNearestExact2d |call, x: In, _size: IntegerArray, down: f64, across: f64, out: Written| {
+        resized(call, [x, out], ResizeMethod::NearestExact, &[down, across])
     };
-    aclnnUpsampleNearestExact2dBackward |call, grad: In, _size: Integers, _image: Integers, down: f64, across: f64, out: Written| {
-        resized_back(call, [grad, out], Way::NearestExact, &[down, across])
+    aclnnUpsampleNearestExact2dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, down: f64, across: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::NearestExact, &[down, across])
     };
-    aclnnUpsampleLinear1d |call, x: In, _size: Integers, corners: bool, scale: f64, out: Written| {
-        resized(call, [x, out], Way::Linear { corners }, &[scale])
+    aclnnUpsampleLinear1d |call, x: In, _size: IntegerArray, corners: bool, scale: f64, out: Written| {
+        resized(call, [x, out], ResizeMethod::Linear { corners }, &[scale])
     };
-    aclnnUpsampleLinear1dBackward |call, grad: In, _size: Integers, _image: Integers, corners: bool, scale: f64, out: Written| {
-        resized_back(call, [grad, out], Way::Linear { corners }, &[scale])
+    aclnnUpsampleLinear1dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, corners: bool, scale: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::Linear { corners }, &[scale])
     };
-    aclnnUpsampleBilinear2d |call, x: In, _size: Integers, corners: bool, down: f64, across: f64, out: Written| {
-        resized(call, [x, out], Way::Linear { corners }, &[down, across])
+    aclnnUpsampleBilinear2d |call, x: In, _size: IntegerArray, corners: bool, down: f64, across: f64, out: Written| {
+        resized(call, [x, out], ResizeMethod::Linear { corners }, &[down, across])
     };
-    aclnnUpsampleBilinear2dBackward |call, grad: In, _size: Integers, _image: Integers, corners: bool, down: f64, across: f64, out: Written| {
-        resized_back(call, [grad, out], Way::Linear { corners }, &[down, across])
+    aclnnUpsampleBilinear2dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, corners: bool, down: f64, across: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::Linear { corners }, &[down, across])
     };
-    aclnnUpsampleBilinear2dBackwardV2 |call, grad: In, _size: Integers, _image: Integers, corners: bool, down: f64, across: f64, out: Written| {
-        resized_back(call, [grad, out], Way::Linear { corners }, &[down, across])
+    aclnnUpsampleBilinear2dBackwardV2 |call, grad: In, _size: IntegerArray, _image: IntegerArray, corners: bool, down: f64, across: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::Linear { corners }, &[down, across])
     };
-    aclnnUpsampleBicubic2d |call, x: In, _size: Integers, corners: bool, down: f64, across: f64, out: Written| {
-        resized(call, [x, out], Way::Cubic { corners }, &[down, across])
+    aclnnUpsampleBicubic2d |call, x: In, _size: IntegerArray, corners: bool, down: f64, across: f64, out: Written| {
+        resized(call, [x, out], ResizeMethod::Cubic { corners }, &[down, across])
     };
-    aclnnUpsampleBicubic2dBackward |call, grad: In, _size: Integers, _image: Integers, corners: bool, down: f64, across: f64, out: Written| {
-        resized_back(call, [grad, out], Way::Cubic { corners }, &[down, across])
+    aclnnUpsampleBicubic2dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, corners: bool, down: f64, across: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::Cubic { corners }, &[down, across])
     };
-    aclnnUpsampleTrilinear3d |call, x: In, _size: Integers, corners: bool, deep: f64, down: f64, across: f64, out: Written| {
-        resized(call, [x, out], Way::Linear { corners }, &[deep, down, across])
+    aclnnUpsampleTrilinear3d |call, x: In, _size: IntegerArray, corners: bool, deep: f64, down: f64, across: f64, out: Written| {
+        resized(call, [x, out], ResizeMethod::Linear { corners }, &[deep, down, across])
     };
-    aclnnUpsampleTrilinear3dBackward |call, grad: In, _size: Integers, _image: Integers, corners: bool, deep: f64, down: f64, across: f64, out: Written| {
-        resized_back(call, [grad, out], Way::Linear { corners }, &[deep, down, across])
+    aclnnUpsampleTrilinear3dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, corners: bool, deep: f64, down: f64, across: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::Linear { corners }, &[deep, down, across])
     };
-    aclnnUpsampleNearest3dBackward |call, grad: In, _size: Integers, _image: Integers, deep: f64, down: f64, across: f64, out: Written| {
-        resized_back(call, [grad, out], Way::Nearest, &[deep, down, across])
+    aclnnUpsampleNearest3dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, deep: f64, down: f64, across: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::Nearest, &[deep, down, across])
     };
-    aclnnUpsampleNearest3d |call, x: In, _size: Integers, deep: f64, down: f64, across: f64, out: Written| {
-        resized(call, [x, out], Way::Nearest, &[deep, down, across])
+    aclnnUpsampleNearest3d |call, x: In, _size: IntegerArray, deep: f64, down: f64, across: f64, out: Written| {
+        resized(call, [x, out], ResizeMethod::Nearest, &[deep, down, across])
     };
 }

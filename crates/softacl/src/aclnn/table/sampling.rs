@@ -1,7 +1,7 @@
 //! Images sampled at the places of a grid, and the grid of an affine map.
 
 use super::norms::masked;
-use super::{Bools, Integers};
+use super::{BoolArray, IntegerArray};
 use crate::aclnn::arrays;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::operators::{In, Written};
@@ -10,28 +10,28 @@ use crate::code::Outcome;
 
 /// How a place between elements, or outside of the image, is read.
 #[derive(Clone, Copy)]
-struct Way {
+struct SamplingMethod {
     nearest: bool,
-    padding: Padding,
+    padding: SamplingPadding,
     corners: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Padding {
+enum SamplingPadding {
     Zeros,
     Border,
     Reflection,
 }
 
 /// An element that counts at a place: its coordinate, its weight, and how the weight grows with the grid's number.
-type Part = (Option<usize>, f64, f64);
+type SampleTap = (Option<usize>, f64, f64);
 
-impl Way {
+impl SamplingMethod {
     fn new(interpolation: i64, padding: i64, corners: bool) -> Outcome<Self> {
         let padding = match padding {
-            0 => Padding::Zeros,
-            1 => Padding::Border,
-            _ => Padding::Reflection,
+            0 => SamplingPadding::Zeros,
+            1 => SamplingPadding::Border,
+            _ => SamplingPadding::Reflection,
         };
         match interpolation {
             0 | 1 => Ok(Self {
@@ -59,9 +59,9 @@ impl Way {
             place => (place, growth),
         };
         match self.padding {
-            Padding::Zeros => (place, growth),
-            Padding::Border => within(place, growth),
-            Padding::Reflection => {
+            SamplingPadding::Zeros => (place, growth),
+            SamplingPadding::Border => within(place, growth),
+            SamplingPadding::Reflection => {
                 let (place, turned) = self.reflected(place, length);
                 within(place, growth * turned)
             }
@@ -86,7 +86,7 @@ impl Way {
         }
     }
 
-    fn parts(self, number: f64, length: usize) -> Vec<Part> {
+    fn parts(self, number: f64, length: usize) -> Vec<SampleTap> {
         let (place, growth) = self.place(number, length);
         let inside = |at: f64| (at >= 0.0 && at < length as f64).then_some(at as usize);
         if self.nearest {
@@ -103,14 +103,14 @@ impl Way {
 
 /// Lengths of the images and of the grid.
 #[derive(Clone, Copy)]
-struct Lengths {
+struct SamplingLengths {
     batch: usize,
     channels: usize,
     image: [usize; 2],
     wanted: usize,
 }
 
-impl Lengths {
+impl SamplingLengths {
     fn new(x: &Operand, grid: &Operand) -> Outcome<Self> {
         let (&[batch, channels, rows, columns], &[same, down, across, 2]) =
             (x.shape(), grid.shape())
@@ -127,7 +127,12 @@ impl Lengths {
     }
 
     /// Calls with image, place of the output, and the parts in both dimensions.
-    fn each(&self, way: Way, grid: &[f64], mut visit: impl FnMut(usize, usize, &[Part], &[Part])) {
+    fn each(
+        &self,
+        way: SamplingMethod,
+        grid: &[f64],
+        mut visit: impl FnMut(usize, usize, &[SampleTap], &[SampleTap]),
+    ) {
         for image in 0..self.batch {
             for at in 0..self.wanted {
                 let pair = 2 * (image * self.wanted + at);
@@ -144,8 +149,13 @@ impl Lengths {
     }
 }
 
-fn sampled(lengths: Lengths, way: Way, images: &[f64], grid: &[f64]) -> Vec<f64> {
-    let Lengths {
+fn sampled(
+    lengths: SamplingLengths,
+    way: SamplingMethod,
+    images: &[f64],
+    grid: &[f64],
+) -> Vec<f64> {
+    let SamplingLengths {
         batch,
         channels,
         wanted,
@@ -167,11 +177,11 @@ fn sampled(lengths: Lengths, way: Way, images: &[f64], grid: &[f64]) -> Vec<f64>
 }
 
 fn sampled_back(
-    lengths: Lengths,
-    way: Way,
+    lengths: SamplingLengths,
+    way: SamplingMethod,
     [grads, images, grid]: [&[f64]; 3],
 ) -> (Vec<f64>, Vec<f64>) {
-    let Lengths {
+    let SamplingLengths {
         channels, wanted, ..
     } = lengths;
     let (mut of_images, mut of_grid) = (vec![0.0; images.len()], vec![0.0; grid.len()]);
@@ -195,17 +205,17 @@ fn sampled_back(
 
 operators! {
     aclnnGridSampler2D |call, x: In, grid: In, interpolation: i64, padding: i64, corners: bool, out: Written| {
-        let way = Way::new(interpolation, padding, corners)?;
+        let way = SamplingMethod::new(interpolation, padding, corners)?;
         let (x, grid, out) = (call.input(x)?, call.input(grid)?, call.output(out)?);
-        let lengths = Lengths::new(&x, &grid)?;
+        let lengths = SamplingLengths::new(&x, &grid)?;
         call.dense(vec![x, grid], vec![out], 0, move |values: &[Vec<f64>]| {
             vec![sampled(lengths, way, &values[0], &values[1])]
         })
     };
-    aclnnGridSampler2DBackward |call, grad: In, x: In, grid: In, interpolation: i64, padding: i64, corners: bool, mask: Bools, of_x: Written, of_grid: Written| {
-        let way = Way::new(interpolation, padding, corners)?;
+    aclnnGridSampler2DBackward |call, grad: In, x: In, grid: In, interpolation: i64, padding: i64, corners: bool, mask: BoolArray, of_x: Written, of_grid: Written| {
+        let way = SamplingMethod::new(interpolation, padding, corners)?;
         let inputs = vec![call.input(grad)?, call.input(x)?, call.input(grid)?];
-        let lengths = Lengths::new(&inputs[1], &inputs[2])?;
+        let lengths = SamplingLengths::new(&inputs[1], &inputs[2])?;
         let [of_x, of_grid, _] = masked(call, mask, [of_x, of_grid, 0])?;
         super::norms::partly(call, inputs, vec![of_x, of_grid], 0, move |values: &[Vec<f64>]| {
             let given = [&values[0][..], &values[1][..], &values[2][..]];
@@ -213,7 +223,7 @@ operators! {
             vec![of_images, of_grid]
         })
     };
-    aclnnAffineGrid |call, theta: In, size: Integers, corners: bool, out: Written| {
+    aclnnAffineGrid |call, theta: In, size: IntegerArray, corners: bool, out: Written| {
         let (theta, out) = (call.input(theta)?, call.output(out)?);
         let size = arrays::integers(size)?;
         let &[batch, _, ref inner @ ..] = &size[..] else { return refuse("the size is none of images") };

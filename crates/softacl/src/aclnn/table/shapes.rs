@@ -1,10 +1,10 @@
 //! Operators that arrange elements or make them up from their place.
 
 use super::functions::sigmoid;
-use super::{Integers, List};
+use super::{IntegerArray, TensorList};
 use crate::aclnn::arrays;
 use crate::aclnn::call::Call;
-use crate::aclnn::call_wide::Given;
+use crate::aclnn::call_wide::HostNumber;
 use crate::aclnn::dense::{dimension, dimensions};
 use crate::aclnn::elementwise::undisturbed;
 use crate::aclnn::executor::Cost;
@@ -58,13 +58,13 @@ pub(super) fn arranged(
 }
 
 /// For each dimension and coordinate of the output, how far the element of the input lies.
-type Offsets = Vec<Vec<Option<usize>>>;
+type OffsetTable = Vec<Vec<Option<usize>>>;
 
 fn table(
     shape: &[usize],
     steps: &[usize],
     from: impl Fn(usize, usize) -> Option<usize>,
-) -> Offsets {
+) -> OffsetTable {
     let offsets = |(dimension, length): (usize, &usize)| {
         (0..*length)
             .map(|at| from(dimension, at).map(|it| it * steps[dimension]))
@@ -73,7 +73,7 @@ fn table(
     shape.iter().enumerate().map(offsets).collect()
 }
 
-fn element(mut index: usize, shape: &[usize], table: &Offsets) -> Option<usize> {
+fn element(mut index: usize, shape: &[usize], table: &OffsetTable) -> Option<usize> {
     let mut found = 0;
     for (length, offsets) in shape.iter().zip(table).rev() {
         found += offsets[index % length]?;
@@ -118,15 +118,15 @@ fn in_front(padding: &[i64], rank: usize) -> Vec<i64> {
 
 /// Where an element in the padding comes from: mirrored at the edge, or the edge itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Edge {
+enum EdgeMode {
     Mirrored,
     Repeated,
 }
 
 fn edges(
-    padding: Integers,
+    padding: IntegerArray,
     inner: &[usize],
-    edge: Edge,
+    edge: EdgeMode,
 ) -> Outcome<impl Fn(usize, usize) -> Option<usize> + Send + Sync + use<>> {
     let front = in_front(&arrays::integers(padding)?, inner.len());
     let lengths: Vec<i64> = inner.iter().map(|it| *it as i64).collect();
@@ -134,10 +134,10 @@ fn edges(
         let last = lengths[dimension] - 1;
         let place = at as i64 - front[dimension];
         let place = match edge {
-            Edge::Repeated => place.clamp(0, last.max(0)),
-            Edge::Mirrored if place < 0 => -place,
-            Edge::Mirrored if place > last => 2 * last - place,
-            Edge::Mirrored => place,
+            EdgeMode::Repeated => place.clamp(0, last.max(0)),
+            EdgeMode::Mirrored if place < 0 => -place,
+            EdgeMode::Mirrored if place > last => 2 * last - place,
+            EdgeMode::Mirrored => place,
         };
         usize::try_from(place)
             .ok()
@@ -145,13 +145,13 @@ fn edges(
     })
 }
 
-fn padded(call: &mut Call, [x, padding, out]: [usize; 3], edge: Edge) -> Outcome {
+fn padded(call: &mut Call, [x, padding, out]: [usize; 3], edge: EdgeMode) -> Outcome {
     let (x, out) = (call.input(x)?, call.output(out)?);
     let from = edges(padding, x.shape(), edge)?;
     arranged(call, &x, &out, from)
 }
 
-fn padded_back(call: &mut Call, [grad, x, padding, out]: [usize; 4], edge: Edge) -> Outcome {
+fn padded_back(call: &mut Call, [grad, x, padding, out]: [usize; 4], edge: EdgeMode) -> Outcome {
     let (grad, _, out) = (call.input(grad)?, x, call.output(out)?);
     let from = edges(padding, out.shape(), edge)?;
     gathered_back(call, &grad, &out, from)
@@ -174,9 +174,9 @@ pub(super) fn flipped(call: &mut Call, x: &Operand, along: &[i64], out: &Operand
 }
 
 operators! {$(
-        $forward |call, x: In, padding: Integers, out: Written| padded(call, [x, padding, out], Edge::$edge);
-        $backward |call, grad: In, x: In, padding: Integers, out: Written| {
-            padded_back(call, [grad, x, padding, out], Edge::$edge)
+        $forward |call, x: In, padding: IntegerArray, out: Written| padded(call, [x, padding, out], EdgeMode::$edge);
+        $backward |call, grad: In, x: In, padding: IntegerArray, out: Written| {
+            padded_back(call, [grad, x, padding, out], EdgeMode::$edge)
         };
     )*} };
 }
@@ -284,8 +284,8 @@ fn sequence(
 
 /// From a start by steps.
 fn counted(call: &mut Call, [start, step]: [Scalar; 2], out: Written) -> Outcome {
-    let start = Given::from(call.scalar(start)?);
-    let step = Given::from(call.scalar(step)?);
+    let start = HostNumber::from(call.scalar(start)?);
+    let step = HostNumber::from(call.scalar(step)?);
     let fractions = start.is_float || step.is_float;
     sequence(call, out, move |index| {
         let float = start.float + step.float * index as f64;
@@ -311,18 +311,18 @@ fn halves(x: &Operand, along: i64) -> Outcome<[Operand; 2]> {
 }
 
 operators! {
-    aclnnCat |call, parts: List, along: i64, out: Written| {
+    aclnnCat |call, parts: TensorList, along: i64, out: Written| {
         let (parts, out) = (call.inputs(parts)?, call.output(out)?);
         let along = dimension(along, out.rank())?;
         joined(call, parts, along, &out)
     };
-    aclnnStack |call, parts: List, along: i64, out: Written| {
+    aclnnStack |call, parts: TensorList, along: i64, out: Written| {
         let (parts, out) = (call.inputs(parts)?, call.output(out)?);
         let along = dimension(along, out.rank())?;
         let wide = parts.iter().map(|it| it.seen(it.view.clone().with_dimension(along))).collect();
         joined(call, wide, along, &out)
     };
-    aclnnSplitWithSize |call, x: In, lengths: Integers, along: i64, out: List| {
+    aclnnSplitWithSize |call, x: In, lengths: IntegerArray, along: i64, out: TensorList| {
         let x = call.input(x)?;
         let (lengths, out) = (arrays::integers(lengths)?, call.outputs(out)?);
         let along = dimension(along, x.rank())?;
@@ -336,7 +336,7 @@ operators! {
         call.join(begin);
         Ok(())
     };
-    aclnnConstantPadNd |call, x: In, padding: Integers, value: Scalar, out: Written| {
+    aclnnConstantPadNd |call, x: In, padding: IntegerArray, value: Scalar, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
         let value = call.given(value, &[&out])?;
         let front = in_front(&arrays::integers(padding)?, x.rank());
@@ -356,11 +356,11 @@ operators! {
         call.join(begin);
         Ok(())
     };
-    aclnnFlip |call, x: In, along: Integers, out: Written| {
+    aclnnFlip |call, x: In, along: IntegerArray, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
         flipped(call, &x, &arrays::integers(along)?, &out)
     };
-    aclnnRoll |call, x: In, shifts: Integers, along: Integers, out: Written| {
+    aclnnRoll |call, x: In, shifts: IntegerArray, along: IntegerArray, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
         let (shifts, along) = (arrays::integers(shifts)?, arrays::integers(along)?);
         if along.is_empty() {
@@ -377,7 +377,7 @@ operators! {
             Some((at as i64 - by[dimension]).rem_euclid(shape[dimension] as i64) as usize)
         })
     };
-    aclnnRepeat |call, x: In, _times: Integers, out: Written| {
+    aclnnRepeat |call, x: In, _times: IntegerArray, out: Written| {
         let (mut x, out) = (call.input(x)?, call.output(out)?);
         while x.rank() < out.rank() {
             x.view = x.view.with_dimension(0);
@@ -411,7 +411,7 @@ operators! {
     aclnnArange |call, start: Scalar, _end: Scalar, step: Scalar, out: Written| counted(call, [start, step], out);
     aclnnRange |call, start: Scalar, _end: Scalar, step: Scalar, out: Written| counted(call, [start, step], out);
     aclnnLinspace |call, start: Scalar, end: Scalar, count: i64, out: Written| {
-        let (start, end) = (Given::from(call.scalar(start)?).float, Given::from(call.scalar(end)?).float);
+        let (start, end) = (HostNumber::from(call.scalar(start)?).float, HostNumber::from(call.scalar(end)?).float);
         let step = (end - start) / (count - 1).max(1) as f64;
         let half = count as usize / 2;
         sequence(call, out, move |index| {
@@ -424,7 +424,7 @@ operators! {
         })
     };
     aclnnLogSpace |call, start: Scalar, end: Scalar, count: i64, base: f64, out: Written| {
-        let (start, end) = (Given::from(call.scalar(start)?).float, Given::from(call.scalar(end)?).float);
+        let (start, end) = (HostNumber::from(call.scalar(start)?).float, HostNumber::from(call.scalar(end)?).float);
         let step = (end - start) / (count - 1).max(1) as f64;
         sequence(call, out, move |index| {
             let value = base.powf(start + step * index as f64);
@@ -491,7 +491,7 @@ operators! {
         call.join(begin);
         Ok(())
     };
-    aclnnUnfoldGrad |call, grad: In, _shape: Integers, along: i64, size: i64, step: i64, out: Written| {
+    aclnnUnfoldGrad |call, grad: In, _shape: IntegerArray, along: i64, size: i64, step: i64, out: Written| {
         let (grad, out) = (call.input(grad)?, call.output(out)?);
         let along = dimension(along, out.rank())?;
         let (step, elements) = (step as usize, out.elements());

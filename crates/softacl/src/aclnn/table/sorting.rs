@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::Maybe;
+use super::OptionalTensor;
 use super::reductions::is_nan;
 use crate::aclnn::call::Call;
-use crate::aclnn::call_wide::Given;
+use crate::aclnn::call_wide::HostNumber;
 use crate::aclnn::data_type::DataType;
 use crate::aclnn::dense::dimension;
 use crate::aclnn::formula::truth;
@@ -116,19 +116,19 @@ fn smallest_but(call: &mut Call, [x, out, places]: [usize; 3], k: i64, along: i6
 }
 
 /// Each value once: the values, for each element the number of its value, and the count of each.
-struct Groups<C> {
+struct UniqueValues<C> {
     values: Vec<C>,
     inverse: Vec<i64>,
     counts: Vec<i64>,
 }
 
-fn groups<C: Number>(row: &[C], in_order: bool) -> Groups<C> {
+fn groups<C: Number>(row: &[C], in_order: bool) -> UniqueValues<C> {
     let places = if in_order {
         ordered(row, false)
     } else {
         (0..row.len()).collect()
     };
-    let mut found = Groups {
+    let mut found = UniqueValues {
         values: Vec::new(),
         inverse: vec![0; row.len()],
         counts: Vec::new(),
@@ -276,20 +276,20 @@ operators! {
     aclnnUniqueConsecutive |call, x: In, with_inverse: bool, with_counts: bool, _along: i64, out: Written, inverse: Written, counts: Written| {
         distinct(call, [x, out, if with_inverse { inverse } else { 0 }, if with_counts { counts } else { 0 }], false)
     };
-    aclnnSearchSorted |call, boundaries: In, x: In, _small: bool, right: bool, sorter: Maybe, out: Written| {
+    aclnnSearchSorted |call, boundaries: In, x: In, _small: bool, right: bool, sorter: OptionalTensor, out: Written| {
         let (boundaries, x) = (call.input(boundaries)?, call.input(x)?);
         let (sorter, out) = (call.optional(sorter)?, call.output(out)?);
         searched(call, boundaries, x, right, sorter, out)
     };
-    aclnnSearchSorteds |call, boundaries: In, x: Scalar, _small: bool, right: bool, sorter: Maybe, out: Written| {
+    aclnnSearchSorteds |call, boundaries: In, x: Scalar, _small: bool, right: bool, sorter: OptionalTensor, out: Written| {
         let boundaries = call.input(boundaries)?;
-        let given = Given::from(call.scalar(x)?).float;
+        let given = HostNumber::from(call.scalar(x)?).float;
         let (sorter, out) = (call.optional(sorter)?, call.output(out)?);
         let x = call.temporary(DataType::F64, &[]);
         call.each(crate::aclnn::formula::float(move |[]| given), [], &x)?;
         searched(call, boundaries, x, right, sorter, out)
     };
-    aclnnBincount |call, x: In, weights: Maybe, _least: i64, out: Written| {
+    aclnnBincount |call, x: In, weights: OptionalTensor, _least: i64, out: Written| {
         let (x, weights, out) = (call.input(x)?, call.optional(weights)?, call.output(out)?);
         let bins = out.elements();
         let inputs = [x].into_iter().chain(weights).collect();

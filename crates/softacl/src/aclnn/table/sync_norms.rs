@@ -3,7 +3,7 @@
 
 use super::arguments::Arguments;
 use super::norms::{channels_first, partly};
-use super::{Maybe, Wanted};
+use super::{OptionalOutput, OptionalTensor};
 use crate::aclnn::call::Call;
 use crate::aclnn::formula::float;
 use crate::aclnn::operand::Operand;
@@ -27,7 +27,12 @@ fn for_channels(numbers: &Operand, x: &Operand) -> Outcome<Operand> {
 }
 
 /// A number for each channel; one where none are given.
-fn or_ones(call: &mut Call, numbers: Maybe, x: &Operand, otherwise: f64) -> Outcome<Operand> {
+fn or_ones(
+    call: &mut Call,
+    numbers: OptionalTensor,
+    x: &Operand,
+    otherwise: f64,
+) -> Outcome<Operand> {
     if let Some(numbers) = call.optional(numbers)? {
         return for_channels(&numbers, x);
     }
@@ -134,7 +139,7 @@ operators! {
             (out[0], out[1]) = (mean, (variance + eps).sqrt().recip());
         })
     };
-    aclnnBatchNormElemt |call, x: In, weight: Maybe, bias: Maybe, mean: In, rstd: In, _eps: f64, out: Written| {
+    aclnnBatchNormElemt |call, x: In, weight: OptionalTensor, bias: OptionalTensor, mean: In, rstd: In, _eps: f64, out: Written| {
         let x = call.input(x)?;
         let (weight, bias) = (or_ones(call, weight, &x, 1.0)?, or_ones(call, bias, &x, 0.0)?);
         let (mean, rstd) = (call.input(mean)?, call.input(rstd)?);
@@ -143,7 +148,7 @@ operators! {
         let formula = float(|[x, weight, bias, mean, rstd]: [f64; 5]| (x - mean) * rstd * weight + bias);
         call.each(formula, [&x, &weight, &bias, &mean, &rstd], &out)
     };
-    aclnnBatchNormGatherStatsWithCounts |call, _x: In, mean: In, rstd: In, running_mean: Maybe, running_variance: Maybe, momentum: f64, eps: f64, counts: In, mean_all: Written, rstd_all: Written| {
+    aclnnBatchNormGatherStatsWithCounts |call, _x: In, mean: In, rstd: In, running_mean: OptionalTensor, running_variance: OptionalTensor, momentum: f64, eps: f64, counts: In, mean_all: Written, rstd_all: Written| {
         let mut inputs = vec![call.input(mean)?, call.input(rstd)?, call.input(counts)?];
         let mut outputs = vec![call.output(mean_all)?, call.output(rstd_all)?];
         for running in [running_mean, running_variance].into_iter().filter(|it| *it != 0) {
@@ -176,7 +181,7 @@ operators! {
             results
         })
     };
-    aclnnBatchNormReduceBackward |call, grad: In, x: In, mean: In, rstd: In, _weight: Maybe, of_input: bool, of_weight: bool, of_bias: bool, sum: Wanted, along: Wanted, grad_weight: Wanted, grad_bias: Wanted| {
+    aclnnBatchNormReduceBackward |call, grad: In, x: In, mean: In, rstd: In, _weight: OptionalTensor, of_input: bool, of_weight: bool, of_bias: bool, sum: OptionalOutput, along: OptionalOutput, grad_weight: OptionalOutput, grad_bias: OptionalOutput| {
         let grad = channels_first(&call.input(grad)?)?;
         let x = channels_first(&call.input(x)?)?;
         let (channels, length) = (x.shape()[0], x.elements() / x.shape()[0].max(1));
@@ -193,13 +198,13 @@ operators! {
                 let (grads, xs) = (row(&values[0]), row(&values[1]));
                 let sum: f64 = grads.iter().sum();
                 let along: f64 = grads.iter().zip(&xs).map(|(grad, x)| grad * (x - values[2][channel])).sum();
-                let told = [sum, along, along * values[3][channel], sum];
-                results.iter_mut().zip(told).for_each(|(all, it)| all.push(it));
+                let sums = [sum, along, along * values[3][channel], sum];
+                results.iter_mut().zip(sums).for_each(|(all, it)| all.push(it));
             }
             results
         })
     };
-    aclnnBatchNormElemtBackward |call, grad: In, x: In, mean: In, rstd: In, weight: Maybe, sum: In, along: In, counts: In, out: Written| {
+    aclnnBatchNormElemtBackward |call, grad: In, x: In, mean: In, rstd: In, weight: OptionalTensor, sum: In, along: In, counts: In, out: Written| {
         let (grad, x) = (call.input(grad)?, call.input(x)?);
         let weight = or_ones(call, weight, &x, 1.0)?;
         let mut numbers = Vec::new();

@@ -2,9 +2,9 @@
 
 use super::{KINDS, Sample, compute, float, integer, scalar};
 use crate::aclnn::data_type::DataType::{Bf16, F16, F32, F64, I32, I64};
-use crate::aclnn::data_type::{DataType, Value};
+use crate::aclnn::data_type::{DataType, ScalarValue};
 use crate::aclnn::kernels;
-use crate::aclnn::object::{self, Sort};
+use crate::aclnn::object::{self, ObjectKind};
 
 const NULL: Result<(u64, usize), i32> = Err(161_001);
 const INVALID: Result<(u64, usize), i32> = Err(161_002);
@@ -13,7 +13,7 @@ fn one(kind: DataType, value: f64) -> Sample {
     Sample::new(kind, &[1], &[value])
 }
 
-fn sum(a: (DataType, f64), b: (DataType, f64), alpha: Value, out: DataType) -> f64 {
+fn sum(a: (DataType, f64), b: (DataType, f64), alpha: ScalarValue, out: DataType) -> f64 {
     let (a, b, out) = (one(a.0, a.1), one(b.0, b.1), one(out, 99.0));
     compute(|call| kernels::add(call, a.handle, b.handle, scalar(alpha), out.handle)).unwrap();
     out.values()[0]
@@ -21,7 +21,7 @@ fn sum(a: (DataType, f64), b: (DataType, f64), alpha: Value, out: DataType) -> f
 
 #[test]
 fn sums_are_rounded_once_to_nearest_even() {
-    let one = Value::Integer(1);
+    let one = ScalarValue::Integer(1);
     assert_eq!(sum((F16, 2048.0), (F16, 1.0), one, F16), 2048.0);
     assert_eq!(sum((F16, 2048.0), (F16, 3.0), one, F16), 2052.0);
     assert_eq!(sum((Bf16, 256.0), (Bf16, 1.0), one, Bf16), 256.0);
@@ -38,21 +38,27 @@ fn sums_are_rounded_once_to_nearest_even() {
 
 #[test]
 fn inputs_and_scalars_are_converted_to_the_type_of_the_computation_first() {
-    let one = Value::Integer(1);
+    let one = ScalarValue::Integer(1);
     assert_eq!(sum((F16, 0.0), (I64, 2049.0), one, F32), 2048.0);
     assert_eq!(sum((F16, 0.0), (I32, 70_000.0), one, F32), f64::INFINITY);
     let tenth = f64::from(half::f16::from_f64(0.1));
-    assert_eq!(sum((F16, 0.0), (F16, 1.0), Value::Float(0.1), F16), tenth);
-    assert_eq!(sum((F64, 0.0), (F32, 1.0), Value::Float(0.1), F64), 0.1);
     assert_eq!(
-        sum((F32, 0.0), (F32, 1.0), Value::Float(1.1), F32),
+        sum((F16, 0.0), (F16, 1.0), ScalarValue::Float(0.1), F16),
+        tenth
+    );
+    assert_eq!(
+        sum((F64, 0.0), (F32, 1.0), ScalarValue::Float(0.1), F64),
+        0.1
+    );
+    assert_eq!(
+        sum((F32, 0.0), (F32, 1.0), ScalarValue::Float(1.1), F32),
         f64::from(1.1_f32)
     );
 }
 
 #[test]
 fn integers_wrap() {
-    let one = Value::Integer(1);
+    let one = ScalarValue::Integer(1);
     let top = f64::from(i32::MAX);
     assert_eq!(sum((I32, top), (I32, 1.0), one, I32), f64::from(i32::MIN));
     assert_eq!(sum((I32, top), (I64, 1.0), one, I64), top + 1.0);
@@ -111,7 +117,7 @@ fn scalars_are_added_and_multiplied_in_every_type() {
 }
 
 #[test]
-fn relu_keeps_what_is_not_a_number() {
+fn relu_keeps_nan() {
     for kind in KINDS.into_iter().filter(|kind| kind.is_float()) {
         let values = [-1.0, -0.0, 2.0, f64::NAN, f64::NEG_INFINITY, f64::INFINITY];
         let x = Sample::new(kind, &[6], &values);
@@ -195,7 +201,7 @@ fn fills_reach_exactly_the_view() {
 }
 
 #[test]
-fn what_is_missing_wrong_or_gone_is_told_apart() {
+fn missing_wrong_and_destroyed_arguments_have_different_codes() {
     let x = one(F32, 1.0);
     let alpha = integer(1);
     let add = |a, b, alpha| compute(|call| kernels::add(call, a, b, alpha, x.handle));
@@ -205,10 +211,12 @@ fn what_is_missing_wrong_or_gone_is_told_apart() {
     assert_eq!(add(x.handle, alpha, alpha), INVALID);
     assert_eq!(add(x.handle, x.handle, x.handle), INVALID);
     let gone = one(F32, 1.0);
-    object::destroy(gone.handle, Sort::Tensor).unwrap();
+    object::destroy(gone.handle, ObjectKind::Tensor).unwrap();
     assert_eq!(add(gone.handle, x.handle, alpha), INVALID);
     assert_eq!(
-        object::destroy(gone.handle, Sort::Tensor).unwrap_err().code,
+        object::destroy(gone.handle, ObjectKind::Tensor)
+            .unwrap_err()
+            .code,
         161_002
     );
     let deep = Sample::new(F32, &[1; 9], &[1.0]);

@@ -147,7 +147,7 @@ fn overlapping_memory_is_read_before_it_is_written() {
 }
 
 #[test]
-fn an_output_whose_elements_share_memory_is_refused() {
+fn an_output_with_elements_that_share_memory_is_refused() {
     use crate::aclnn::data_type::DataType::F32;
     let x = Sample::new(F32, &[4], &[1.0; 4]);
     for (shape, strides) in [([4_i64, 1], [0, 0]), ([2, 3], [1, 1])] {

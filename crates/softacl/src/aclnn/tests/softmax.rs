@@ -92,7 +92,7 @@ fn long_rows_large_values_and_strides_are_fine() {
 }
 
 #[test]
-fn what_is_not_a_number_fills_its_row() {
+fn nan_fills_its_row() {
     let values = [
         0.0,
         f64::NAN,

@@ -55,7 +55,7 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn examples_do_what_they_do_in_any_order() {
+fn examples_have_the_same_results_in_any_order() {
     for source in sources(&examples()) {
         let name = Path::new("examples").join(source.file_name().unwrap());
         passes(&compile_sources(&name, &[source]), &[], "");

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::testkit::racy::{BLOCK, INPUT, INPUT_BYTES, OUTPUT, Op, changed_orders};
+use super::testkit::racy::{BLOCK, INPUT, INPUT_BYTES, OUTPUT, RacyOp, changed_orders};
 
 const WORD: u64 = 8;
 
@@ -43,16 +43,16 @@ const fn byte(place: usize) -> u8 {
 }
 
 /// The hash of all that the program copies to the host when its operations come in this order.
-pub(super) fn hash(ops: &[Op], order: impl Iterator<Item = usize>) -> u64 {
+pub(super) fn hash(ops: &[RacyOp], order: impl Iterator<Item = usize>) -> u64 {
     let mut memory = Memory::new();
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for place in order {
         match ops[place] {
-            Op::Copy(_, to, from, bytes) => memory.copy(to, from, bytes),
-            Op::Fill(_, to, bytes) => memory.fill(to, bytes, byte(place)),
+            RacyOp::Copy(_, to, from, bytes) => memory.copy(to, from, bytes),
+            RacyOp::Fill(_, to, bytes) => memory.fill(to, bytes, byte(place)),
             // Its contents are lost.
-            Op::Free(block) => memory.fill(block, BLOCK, 0),
-            Op::Blocking(to, from, bytes) => {
+            RacyOp::Free(block) => memory.fill(block, BLOCK, 0),
+            RacyOp::Blocking(to, from, bytes) => {
                 memory.copy(to, from, bytes);
                 let seen = if to >= OUTPUT { bytes / WORD } else { 0 };
                 for word in 0..seen {
@@ -67,35 +67,37 @@ pub(super) fn hash(ops: &[Op], order: impl Iterator<Item = usize>) -> u64 {
 }
 
 /// The same in the order of the program.
-pub(super) fn right(ops: &[Op]) -> u64 {
+pub(super) fn right(ops: &[RacyOp]) -> u64 {
     hash(ops, 0..ops.len())
 }
 
 /// Is there an order in which something else is copied to the host?
-pub(super) fn can_go_wrong(ops: &[Op]) -> bool {
+pub(super) fn can_go_wrong(ops: &[RacyOp]) -> bool {
     let right = right(ops);
     let mut orders = changed_orders(ops).into_iter();
     orders.any(|order| hash(ops, order.into_iter()) != right)
 }
 
 /// The program as the driver reads it.
-pub(super) fn text(ops: &[Op]) -> String {
+pub(super) fn text(ops: &[RacyOp]) -> String {
     let mut text = "P\n".to_owned();
     for (place, op) in ops.iter().enumerate() {
         let _ = match op {
-            Op::Copy(stream, to, from, bytes) => writeln!(text, "c {stream} {to} {from} {bytes}"),
-            Op::Fill(stream, to, bytes) => {
+            RacyOp::Copy(stream, to, from, bytes) => {
+                writeln!(text, "c {stream} {to} {from} {bytes}")
+            }
+            RacyOp::Fill(stream, to, bytes) => {
                 writeln!(text, "f {stream} {to} {bytes} {}", byte(place))
             }
-            Op::Blocking(to, from, bytes) => writeln!(text, "b {to} {from} {bytes}"),
-            Op::Record(stream, event) => writeln!(text, "r {stream} {event}"),
-            Op::Wait(stream, event, _) => writeln!(text, "w {stream} {event}"),
-            Op::SyncStream(stream) => writeln!(text, "s {stream}"),
-            Op::SyncEvent(event, _) => writeln!(text, "e {event}"),
-            Op::QueryEvent(event, _) => writeln!(text, "q {event}"),
-            Op::SyncDevice => writeln!(text, "d"),
-            Op::Malloc(block) => writeln!(text, "m {block}"),
-            Op::Free(block) => writeln!(text, "x {block}"),
+            RacyOp::Blocking(to, from, bytes) => writeln!(text, "b {to} {from} {bytes}"),
+            RacyOp::Record(stream, event) => writeln!(text, "r {stream} {event}"),
+            RacyOp::Wait(stream, event, _) => writeln!(text, "w {stream} {event}"),
+            RacyOp::SyncStream(stream) => writeln!(text, "s {stream}"),
+            RacyOp::SyncEvent(event, _) => writeln!(text, "e {event}"),
+            RacyOp::QueryEvent(event, _) => writeln!(text, "q {event}"),
+            RacyOp::SyncDevice => writeln!(text, "d"),
+            RacyOp::Malloc(block) => writeln!(text, "m {block}"),
+            RacyOp::Free(block) => writeln!(text, "x {block}"),
         };
     }
     text

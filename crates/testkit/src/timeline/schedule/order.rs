@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::PlannedTask;
-use crate::timeline::Mistake;
+use crate::timeline::SyntaxError;
 
 /// Places of the tasks in an order that keeps each stream's own, puts records before the waits
 /// bound to them, and otherwise follows the key.
 pub(super) fn submission_order<K: Ord>(
     tasks: &[PlannedTask<'_>],
     key: impl Fn(usize, &PlannedTask<'_>) -> K,
-) -> Result<Vec<usize>, Mistake> {
+) -> Result<Vec<usize>, SyntaxError> {
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];
     let mut missing = vec![0; tasks.len()];
     for (place, task) in tasks.iter().enumerate() {
@@ -39,7 +39,7 @@ pub(super) fn submission_order<K: Ord>(
         None => Ok(order),
         Some(place) => {
             let message = "tasks wait for each other in a circle";
-            Err(Mistake::new(tasks[place].item.offset, message))
+            Err(SyntaxError::new(tasks[place].item.offset, message))
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Where the times of which launches are, and which of both wait at the end of a group.
 
 use crate::file::column::{Columns, Cursors};
-use crate::file::index::group::Group;
-use crate::file::index::links::Link;
-use crate::file::index::pending::{Place, Run};
-use crate::file::index::run_spans::Ran;
-use crate::file::index::streams::Waiting;
+use crate::file::index::group::ChunkGroup;
+use crate::file::index::links::TimesLink;
+use crate::file::index::pending::{FileSpan, PendingRun};
+use crate::file::index::run_spans::RunSpan;
+use crate::file::index::streams::WaitingTasks;
 use crate::file::index::totals::Totals;
 
 use super::{Sections, put_rows, section, take_rows};
@@ -15,10 +15,10 @@ const MOST_LINKS: u32 = 1 << 16;
 const MOST_RAN: u32 = 1 << 16;
 const MOST_WAITING: u32 = 1 << 17;
 
-pub(super) fn put_links(out: &mut Vec<u8>, group: &Group) {
+pub(super) fn put_links(out: &mut Vec<u8>, group: &ChunkGroup) {
     let mut columns = Columns::new(4);
     let mut last = group.begin;
-    for Link { times, launches } in &group.links {
+    for TimesLink { times, launches } in &group.links {
         columns.row();
         columns.put_signed(0, difference(times.from, last));
         columns.put(1, times.until - times.from);
@@ -30,7 +30,7 @@ pub(super) fn put_links(out: &mut Vec<u8>, group: &Group) {
 }
 
 /// The links of a group from `begin` on, with its index at `end`.
-pub(super) fn take_links(mut cursors: Cursors<'_>, begin: u64, end: u64) -> Option<Vec<Link>> {
+pub(super) fn take_links(mut cursors: Cursors<'_>, begin: u64, end: u64) -> Option<Vec<TimesLink>> {
     if cursors.rows() > MOST_LINKS {
         return None;
     }
@@ -41,15 +41,15 @@ pub(super) fn take_links(mut cursors: Cursors<'_>, begin: u64, end: u64) -> Opti
         let times = place(times, cursors.take(1)?, end)?;
         let launches = times.from.checked_sub_signed(cursors.take_signed(2)?)?;
         let launches = place(launches, cursors.take(3)?, end)?;
-        Some(Link { times, launches })
+        Some(TimesLink { times, launches })
     });
     links.collect()
 }
 
-pub(super) fn put_waiting(out: &mut Vec<u8>, group: &Group, index: u64) {
+pub(super) fn put_waiting(out: &mut Vec<u8>, group: &ChunkGroup, index: u64) {
     let mut columns = Columns::new(10);
     let mut begin = 0;
-    for Waiting {
+    for WaitingTasks {
         stream: (process, serial),
         is_time,
         is_loose,
@@ -73,7 +73,7 @@ pub(super) fn put_waiting(out: &mut Vec<u8>, group: &Group, index: u64) {
 }
 
 /// The launches and times that wait at the end of a group, with its index at `index`.
-pub(super) fn take_waiting(mut cursors: Cursors<'_>, index: u64) -> Option<Vec<Waiting>> {
+pub(super) fn take_waiting(mut cursors: Cursors<'_>, index: u64) -> Option<Vec<WaitingTasks>> {
     if cursors.rows() > MOST_WAITING {
         return None;
     }
@@ -87,14 +87,14 @@ pub(super) fn take_waiting(mut cursors: Cursors<'_>, index: u64) -> Option<Vec<W
         let from = index.checked_sub(cursors.take(6)?)?;
         let place = place(from, cursors.take(7)?, index)?;
         begin = begin.wrapping_add(cursors.take_signed(8)?);
-        let run = Run {
+        let run = PendingRun {
             first,
             last,
             place,
             begin,
             said: cursors.take_as(9)?,
         };
-        Some(Waiting {
+        Some(WaitingTasks {
             stream,
             is_time,
             is_loose,
@@ -121,7 +121,7 @@ pub(super) fn take_regained(sections: &mut Sections<'_>, totals: &mut Totals) ->
     })
 }
 
-pub(super) fn put_ran(out: &mut Vec<u8>, group: &Group) {
+pub(super) fn put_ran(out: &mut Vec<u8>, group: &ChunkGroup) {
     let mut columns = Columns::new(5);
     let (mut segment, mut begin) = (group.begin, 0);
     for ran in &group.ran {
@@ -139,7 +139,7 @@ pub(super) fn put_ran(out: &mut Vec<u8>, group: &Group) {
 }
 
 /// When tasks ran, of a group from `begin` on, with its index at `end`.
-pub(super) fn take_ran(mut cursors: Cursors<'_>, begin: u64, end: u64) -> Option<Vec<Ran>> {
+pub(super) fn take_ran(mut cursors: Cursors<'_>, begin: u64, end: u64) -> Option<Vec<RunSpan>> {
     if cursors.rows() > MOST_RAN {
         return None;
     }
@@ -153,7 +153,7 @@ pub(super) fn take_ran(mut cursors: Cursors<'_>, begin: u64, end: u64) -> Option
             None => None,
         };
         last = last.wrapping_add(cursors.take_signed(3)?);
-        let ran = Ran {
+        let ran = RunSpan {
             segment,
             clock,
             begin: last,
@@ -170,7 +170,7 @@ fn difference(to: u64, from: u64) -> i64 {
 }
 
 /// A part of the file before its place `end`.
-fn place(from: u64, length: u64, end: u64) -> Option<Place> {
+fn place(from: u64, length: u64, end: u64) -> Option<FileSpan> {
     let until = from.checked_add(length)?;
-    (until <= end).then_some(Place { from, until })
+    (until <= end).then_some(FileSpan { from, until })
 }

@@ -2,7 +2,7 @@
 
 use super::{around, place};
 use crate::aclnn::call::Call;
-use crate::aclnn::call_wide::Given;
+use crate::aclnn::call_wide::HostNumber;
 use crate::aclnn::data_type::DataType;
 use crate::aclnn::dense::dimension;
 use crate::aclnn::formula::number;
@@ -58,7 +58,7 @@ pub(super) fn scattered(
     x: &Operand,
     along: i64,
     index: &Operand,
-    values: Source,
+    values: ScatterSource,
     reduction: i64,
     out: &Operand,
 ) -> Outcome {
@@ -84,9 +84,9 @@ pub(super) fn scattered(
 }
 
 /// Where the values come from: a tensor, seen with the index's shape, or one number for all.
-pub(super) enum Source {
+pub(super) enum ScatterSource {
     Tensor(Operand),
-    Number(Given),
+    Number(HostNumber),
 }
 
 /// Adds the task of a change; integers are changed as such, so that none of their digits is lost.
@@ -94,7 +94,7 @@ pub(super) fn combine(
     call: &mut Call,
     x: &Operand,
     index: &Operand,
-    source: Source,
+    source: ScatterSource,
     reduction: i64,
     out: &Operand,
     target: impl Fn(&[f64], usize) -> Option<usize> + Send + Sync + 'static,
@@ -103,8 +103,8 @@ pub(super) fn combine(
     let places = call.temporary(DataType::F64, index.shape());
     call.each(number(|[x]| x, |[x]| x), [index], &places)?;
     let (tensor, given) = match source {
-        Source::Tensor(tensor) => (Some(tensor), None),
-        Source::Number(given) => (None, Some(given)),
+        ScatterSource::Tensor(tensor) => (Some(tensor), None),
+        ScatterSource::Number(given) => (None, Some(given)),
     };
     let total = index.elements();
     let as_floats = |values: &[i64]| {
@@ -170,7 +170,7 @@ pub(super) fn scatter(
 ) -> Outcome {
     let [x, out] = target(call, x, out)?;
     let (index, source) = (call.input(index)?, call.input(source)?);
-    let source = Source::Tensor(like(&source, &index)?);
+    let source = ScatterSource::Tensor(like(&source, &index)?);
     scattered(call, &x, along, &index, source, reduction, &out)
 }
 
@@ -183,7 +183,7 @@ pub(super) fn scatter_value(
 ) -> Outcome {
     let [x, out] = target(call, x, out)?;
     let index = call.input(index)?;
-    let value = Source::Number(call.given(value, &[&x])?);
+    let value = ScatterSource::Number(call.given(value, &[&x])?);
     scattered(call, &x, along, &index, value, reduction, &out)
 }
 
@@ -202,7 +202,7 @@ pub(super) fn rows_changed(
     x: &Operand,
     along: i64,
     index: &Operand,
-    source: Source,
+    source: ScatterSource,
     reduction: i64,
     out: &Operand,
 ) -> Outcome {

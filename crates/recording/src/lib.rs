@@ -11,6 +11,7 @@ mod direction;
 mod entries;
 pub mod file;
 mod graph_calls;
+mod inner;
 mod load;
 pub mod loss;
 mod names;

@@ -119,7 +119,10 @@ impl Why {
         strict: bool,
     ) -> anyhow::Result<Self> {
         let hangs = hang::fold(&recording, now);
-        let told = trace::fold(&file, &mut recording, hangs, strict)?;
+        let mut told = trace::fold(&file, &mut recording, hangs, strict)?;
+        if now.is_some() {
+            hang::outside::look(&mut told.answer);
+        }
         symbols::say_missing(&recording);
         let session = recording.things().session();
         Ok(Self {

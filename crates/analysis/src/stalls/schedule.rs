@@ -3,6 +3,8 @@
 //! The work has its usual duration, and a wait for a record with a known time ends then. The other waits share the rest of the
 //! gap: their sum is known, and each of them has a bound.
 
+use std::ops::RangeInclusive;
+
 use ascend_trace_recording::{TaskId, TimeRange};
 
 use super::derived::{IN_FLIGHT_NS, Part, Reached};
@@ -39,17 +41,16 @@ struct Hold {
     range: TimeRange,
     cause: Cause,
     id: TaskId,
-    /// The error of its end, where the end is known.
-    known: Option<i64>,
+    /// By how much its begin and end may be off.
+    error: i64,
 }
 
-/// The gap, if each wait without a known end took the same time.
+/// Steps up to a wait with a known end, or to the end of the gap.
 #[derive(Debug, Default)]
-struct Run {
-    holds: Vec<Hold>,
-    /// End of the last task.
-    end: i64,
-    /// Time in which the next task may not have been submitted, although waits were over.
+struct Stretch {
+    /// Places of the waits without a known end.
+    open: Vec<usize>,
+    /// Time in which a task may not have been submitted, although waits were over.
     late: i64,
 }
 
@@ -60,117 +61,110 @@ impl Step {
             Kind::Wait(..) => (0, 0),
         }
     }
-
-    /// Whether it is a wait without a known end.
-    const fn is_open(&self) -> bool {
-        matches!(
-            self.kind,
-            Kind::Wait(_, Reached::Unknown | Reached::Missing)
-        )
-    }
 }
 
 impl Schedule {
     /// The parts of the gap. `None` where the waits are shorter than the error, so that they may have held nothing.
     pub(super) fn parts(&self, next: TaskId) -> Option<Vec<Part>> {
-        let work = self.sum(|(_, error)| error);
-        let open = self.steps.iter().filter(|step| step.is_open()).count() as i64;
-        let least = self.run(0);
-        let rest = self.range.end.saturating_sub(least.end);
-        let (run, error) = match work.saturating_add(least.late) {
-            error if open > 0 && rest > error => {
-                let share = self.share(rest);
-                // Each of several waits may have had nothing, or the part of all others.
-                let others = share.saturating_mul(open - 1);
-                (self.run(share), error.saturating_add(others))
-            }
-            _ => (least, work),
-        };
-        let error_of = |hold: &Hold| error.max(hold.known.unwrap_or(0));
-        let is_certain =
-            |hold: &&Hold| hold.known.is_none() || hold.range.duration() > error_of(hold);
+        let holds = self.holds();
+        holds.first()?;
         let mut parts = Vec::new();
         let mut at = self.range.begin;
-        for hold in run.holds.iter().filter(is_certain) {
-            let error = error_of(hold);
-            parts.push(Part::Unknown(TimeRange::new(at, hold.range.begin)));
+        for hold in holds {
+            let (range, error) = (hold.range, hold.error);
             let bound = Bound { next, error };
-            parts.push(Part::Held(hold.range, hold.cause, hold.id, bound));
-            at = hold.range.end;
+            parts.push(Part::Unknown(TimeRange::new(at, range.begin)));
+            parts.push(Part::Held(range, hold.cause, hold.id, bound));
+            at = range.end;
         }
-        let Some(Part::Held(last, ..)) = parts.last_mut() else {
-            return None;
-        };
-        // The equal parts leave up to a nanosecond each.
-        if self.range.end.saturating_sub(at) < open {
-            *last = TimeRange::new(last.begin, self.range.end);
-        } else {
-            parts.push(Part::Unknown(TimeRange::new(at, self.range.end)));
-        }
+        parts.push(Part::Unknown(TimeRange::new(at, self.range.end)));
         Some(parts)
     }
 
-    /// The time of each wait without a known end with which the gap ends when it did; less than `most`.
-    fn share(&self, most: i64) -> i64 {
-        let (mut fits, mut exceeds) = (0, most.saturating_add(1));
-        while exceeds - fits > 1 {
-            let middle = fits + (exceeds - fits) / 2;
-            match self.run(middle).end <= self.range.end {
-                true => fits = middle,
-                false => exceeds = middle,
+    /// The waits that held the stream. Each known end begins another stretch.
+    fn holds(&self) -> Vec<Hold> {
+        let mut holds = Vec::new();
+        let mut left = self.sum(|(length, _)| length);
+        // The stretch from `begin` on, and the time now if its open waits took none.
+        let (mut first, mut begin, mut at) = (0, self.range.begin, self.range.begin);
+        let mut stretch = Stretch::default();
+        for (place, step) in self.steps.iter().enumerate() {
+            match stretch.open.is_empty() {
+                // Nothing else can have held the stream until then.
+                true => at = at.max(step.submitted),
+                false => stretch.late = stretch.late.max(behind(step.submitted, at)),
+            }
+            left = left.saturating_sub(step.work().0);
+            match step.kind {
+                Kind::Work(length, _) => at = at.saturating_add(length),
+                Kind::Wait(_, Reached::At(end, error)) => {
+                    let end = end.min(self.range.end.saturating_sub(left));
+                    if end > at {
+                        stretch.open.push(place);
+                        let rest = (end.saturating_sub(at), error);
+                        self.share(first..=place, begin, &stretch, rest, &mut holds);
+                        (first, begin, at) = (place + 1, end, end);
+                        stretch = Stretch::default();
+                    }
+                }
+                Kind::Wait(..) => stretch.open.push(place),
             }
         }
-        fits
+        stretch.late = stretch.late.max(behind(self.came, at));
+        let rest = (self.range.end.saturating_sub(at), 0);
+        if let Some(last) = self.steps.len().checked_sub(1).filter(|it| first <= *it) {
+            self.share(first..=last, begin, &stretch, rest, &mut holds);
+        }
+        holds
+    }
+
+    /// Gives each wait of a stretch an equal part of the time that its work leaves, if that is longer than the error.
+    fn share(
+        &self,
+        steps: RangeInclusive<usize>,
+        begin: i64,
+        stretch: &Stretch,
+        (rest, known): (i64, i64),
+        holds: &mut Vec<Hold>,
+    ) {
+        let number = stretch.open.len() as i64;
+        let work = self.sum(|(_, error)| error).max(known);
+        let error = work.saturating_add(stretch.late);
+        if number == 0 || rest <= error {
+            return;
+        }
+        // Each of several waits may have had nothing, or the part of all others.
+        let part = rest / number;
+        let error = error.saturating_add(part.saturating_mul(number - 1));
+        let mut at = begin;
+        for place in steps {
+            let step = &self.steps[place];
+            if stretch.open.first().is_some_and(|it| place <= *it) {
+                at = at.max(step.submitted);
+            }
+            match step.kind {
+                Kind::Work(length, _) => at = at.saturating_add(length),
+                Kind::Wait(cause, _) if stretch.open.contains(&place) => {
+                    // The last one has the remainder of the division as well.
+                    let is_last = stretch.open.last() == Some(&place);
+                    let more = if is_last { rest % number } else { 0 };
+                    let end = at.saturating_add(part).saturating_add(more);
+                    holds.push(Hold {
+                        range: TimeRange::new(at, end),
+                        cause,
+                        id: step.id,
+                        error,
+                    });
+                    at = end;
+                }
+                Kind::Wait(..) => {}
+            }
+        }
     }
 
     fn sum(&self, part: impl Fn((i64, i64)) -> i64) -> i64 {
         let parts = self.steps.iter().map(|step| part(step.work()));
         parts.fold(0, i64::saturating_add)
-    }
-
-    fn run(&self, share: i64) -> Run {
-        let mut run = Run::default();
-        let mut at = self.range.begin;
-        let mut left = self.sum(|(length, _)| length);
-        let mut is_open = false;
-        for step in &self.steps {
-            match is_open {
-                // Nothing else can have held the stream until then.
-                false => at = at.max(step.submitted),
-                true => run.late = run.late.max(behind(step.submitted, at)),
-            }
-            left = left.saturating_sub(step.work().0);
-            let begin = at;
-            match step.kind {
-                Kind::Work(length, _) => at = at.saturating_add(length),
-                Kind::Wait(cause, reached) => {
-                    let known = match reached {
-                        Reached::At(end, error) => {
-                            at = at.max(end.min(self.range.end.saturating_sub(left)));
-                            Some(error)
-                        }
-                        Reached::Unknown | Reached::Missing => {
-                            is_open = true;
-                            at = at.saturating_add(share);
-                            None
-                        }
-                    };
-                    let range = TimeRange::new(begin, at);
-                    let id = step.id;
-                    if !range.is_empty() {
-                        run.holds.push(Hold {
-                            range,
-                            cause,
-                            id,
-                            known,
-                        });
-                    }
-                }
-            }
-        }
-        run.late = run.late.max(behind(self.came, at));
-        run.end = at;
-        run
     }
 }
 
@@ -255,6 +249,17 @@ mod tests {
             work(3, 40),
         ];
         assert_eq!(holds(&steps), Some(vec![(0, 0, 30, 2), (2, 50, 60, 2)]));
+    }
+
+    #[test]
+    fn a_known_end_says_how_long_the_waits_up_to_it_were_together() {
+        let steps = [
+            wait(0, Reached::Unknown),
+            work(1, 20),
+            wait(2, Reached::At(80 * US, US)),
+            work(3, 20),
+        ];
+        assert_eq!(holds(&steps), Some(vec![(0, 0, 30, 32), (2, 50, 80, 32)]));
     }
 
     #[test]

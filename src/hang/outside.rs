@@ -1,4 +1,4 @@
-//! Threads outside AscendCL: what the kernel says of them, while the program runs on this host.
+//! The states of threads outside AscendCL in the kernel, while the program runs on this host.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ const SHOWN: usize = 5;
 /// The kernel cuts names of threads.
 const NAME: usize = 15;
 
-/// Fills in what `/proc` says of the threads that are in no call.
+/// Fills in the states, from `/proc`, of the threads that are in no call.
 pub(crate) fn look(report: &mut Report) {
     let outside = report.threads.iter_mut().filter(|it| is_outside(it));
     for thread in outside {

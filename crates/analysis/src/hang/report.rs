@@ -171,7 +171,7 @@ pub struct ThreadState {
     pub open_calls: Vec<OpenCall>,
     /// It asks again and again whether something is done.
     pub polls: bool,
-    /// What the kernel says of a thread outside AscendCL, while the program runs on this host.
+    /// The state in the kernel of a thread outside AscendCL, while the program runs on this host.
     pub kernel: Option<String>,
     /// The latest last.
     pub last_calls: Vec<LastCall>,

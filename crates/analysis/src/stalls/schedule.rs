@@ -145,7 +145,7 @@ impl Schedule {
             match step.kind {
                 Kind::Work(length, _) => at = at.saturating_add(length),
                 Kind::Wait(cause, _) if stretch.open.contains(&place) => {
-                    // The last one has the remainder of the division as well.
+                    // The last one also gets the remainder of the division.
                     let is_last = stretch.open.last() == Some(&place);
                     let more = if is_last { rest % number } else { 0 };
                     let end = at.saturating_add(part).saturating_add(more);

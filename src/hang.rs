@@ -1,5 +1,6 @@
 //! The report on why a program hangs: for the command `why`, and for a recorder that watches its program.
 
+pub(crate) mod outside;
 pub(crate) mod text;
 
 use ascend_trace_analysis::hang::Hangs;

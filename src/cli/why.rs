@@ -119,7 +119,10 @@ impl HangReport {
         strict: bool,
     ) -> anyhow::Result<Self> {
         let hangs = hang::fold(&recording, now);
-        let told = open_trace::fold(&file, &mut recording, hangs, strict)?;
+        let mut told = open_trace::fold(&file, &mut recording, hangs, strict)?;
+        if now.is_some() {
+            hang::outside::look(&mut told.answer);
+        }
         stack_symbols::say_missing(&recording);
         let session = recording.things().session();
         Ok(Self {

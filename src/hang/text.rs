@@ -7,6 +7,7 @@ use ascend_trace_analysis::stats::Place;
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::{duration, moment};
 
+use super::outside;
 use crate::text_table::{TableRows, TextTable, count};
 
 /// Culprits, threads and streams that are listed.
@@ -30,6 +31,9 @@ pub(crate) fn text(report: &Report, begin: i64) -> String {
             ROWS,
             "threads that wait",
         );
+    }
+    if matches!(report.verdict, Verdict::Hangs | Verdict::Quiet) {
+        text.push_str(&lines(&outside::text(report)));
     }
     let has_sites = has_sites(report);
     let tables = [
@@ -141,7 +145,12 @@ fn head(report: &Report, begin: i64) -> String {
             format!("nothing hangs: something moved until {before}the end of what was recorded\n")
         }
         (Verdict::Quiet, _) => {
-            format!("{quiet}; {before}. The program may be slow\n")
+            let running = report.culprits.first().map(|it| it.kind) == Some(Kind::Running);
+            let waits = match running {
+                true => "the program waits for work that runs: ",
+                false => "",
+            };
+            format!("{waits}{quiet}; {before}. The program may be slow\n")
         }
         (Verdict::Hangs, _) => format!("the program hangs: {quiet}; {before}\n"),
     }

@@ -222,7 +222,10 @@ impl ReporterState {
         Ok(report
             .context("cannot read the recording")?
             .filter(|_| goes_on())
-            .map(|report| (report, begin)))
+            .map(|mut report| {
+                hang::outside::look(&mut report);
+                (report, begin)
+            }))
     }
 }
 

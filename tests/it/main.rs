@@ -88,9 +88,10 @@ mod terminal;
 mod torch;
 /// The tutorials, copied and pasted.
 mod tutorials;
+/// Streams that never had a task.
+mod untimed_waits;
 /// Functions that no table has.
 mod untyped;
-/// Streams that never had a task.
 mod unused_streams;
 /// The timeline in a terminal.
 mod view;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ascend_trace_testkit::whole::opened;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::screen::Screen;
@@ -88,6 +89,45 @@ fn a_recording_without_calls_names_the_trace_of_the_one_inside_it() {
     assert!(!outcome.err().contains("static copy"), "{outcome}");
     assert!(outer.calls("inner.atrace") > 0);
     assert_eq!(outer.calls("outer.atrace"), 0);
+}
+
+/// What `info` says of the recordings inside the outer one.
+fn informed(outer: &Outer) -> (String, Value) {
+    let info = |option: &[&str]| {
+        let mut command = tool();
+        command.current_dir(&outer.folder);
+        command.args(["info", "outer.atrace"]).args(option);
+        feed(&mut command, b"").expect(0).out()
+    };
+    let document: Value = serde_json::from_str(&info(&["--json"])).unwrap();
+    (info(&[]), document["inner"].clone())
+}
+
+#[test]
+fn info_of_the_file_names_the_traces_inside_later() {
+    let outer = Outer::new();
+    let script = "\"$2\"; \"$1\" record --no-tui -q -o 'a b.atrace' \"$2\"; \
+                  \"$1\" record --no-tui -q -o b.atrace \"$2\"; rm b.atrace; \
+                  \"$1\" record --no-tui -q -o - \"$2\" > c.atrace";
+    outer.record(script).expect(0);
+    let (text, inner) = informed(&outer);
+    let traces: Vec<_> = inner.as_array().unwrap().iter().collect();
+    assert!(traces.iter().all(|it| it["pid"].as_u64().unwrap() > 0));
+    let traces: Vec<_> = traces.iter().map(|it| it["trace"].as_str()).collect();
+    let [a, b] = ["a b.atrace", "b.atrace"].map(|name| outer.named(name));
+    assert_eq!(traces, [Some(&*a), Some(&*b), None]);
+    assert!(text.contains("Recordings inside this one"), "{text}");
+    let removed = format!("{b} (no such file here)");
+    for place in [&format!("'{a}'"), &removed, "its standard output"] {
+        assert!(text.contains(place), "{place}: {text}");
+    }
+    let (text, inner) = {
+        let outer = Outer::new();
+        outer.record("\"$2\"").expect(0);
+        informed(&outer)
+    };
+    assert_eq!(inner, serde_json::json!([]));
+    assert!(!text.contains("inside"), "{text}");
 }
 
 #[test]

@@ -86,6 +86,28 @@ fn a_thread_that_waits_for_its_own_callback_is_named() {
 }
 
 #[test]
+fn the_host_function_that_runs_is_named_and_not_the_work_behind_it() {
+    let report = named_before_and_after("behind", "quiet", "running");
+    assert_eq!(report["culprits"].as_array().unwrap().len(), 1);
+    let what = report["culprits"][0]["what"].as_str().unwrap();
+    assert!(
+        what.starts_with("the host function of aclrtLaunchHostFunc on stream"),
+        "{what}"
+    );
+    let chain = report["threads"][0]["chain"].as_array().unwrap().iter();
+    let what: Vec<_> = chain.filter_map(|it| it["what"].as_str()).collect();
+    let is_held = |it: &&str| it.contains("is held by aclrtStreamWaitEvent for event");
+    assert!(what.iter().any(is_held), "{what:?}");
+}
+
+#[test]
+fn a_host_function_that_waits_for_its_own_stream_is_named() {
+    let report = named_before_and_after("host-function", "hangs", "cycle");
+    let what = report["culprits"][0]["what"].as_str().unwrap();
+    assert!(what.starts_with("they wait for each other"), "{what}");
+}
+
+#[test]
 fn a_rank_that_does_not_come_is_named() {
     let report = named_before_and_after("rank", "quiet", "rank");
     assert_eq!(report["culprits"][0]["rank"], 1, "{report:#}");
@@ -97,8 +119,25 @@ fn a_thread_outside_is_named_and_the_program_may_be_slow() {
     let what = report["culprits"][0]["what"].as_str().unwrap();
     assert!(what.contains("is outside AscendCL"), "{what}");
     let thread = &report["threads"][0];
+    // It has ended since.
+    assert_eq!(thread["kernel"], Value::Null);
     let last = thread["last_calls"].as_array().unwrap();
     assert_eq!(last.last().unwrap()["name"], "aclrtSynchronizeStream");
+}
+
+#[test]
+fn a_thread_outside_is_described_while_it_lives() {
+    let stuck = Hanging::start("outside");
+    let live = stuck.reported("quiet", "outside");
+    let kernel = live["threads"][0]["kernel"].as_str().unwrap();
+    assert!(kernel.starts_with("it sleeps"), "{live:#}");
+    let text = text(&stuck.file());
+    let tid = &live["threads"][0]["tid"];
+    assert!(
+        text.contains(&format!("thread {tid} is outside AscendCL: it sleeps"))
+            && text.contains(&format!("gdb -batch -p {tid} -ex bt")),
+        "{text}"
+    );
 }
 
 #[test]

@@ -79,6 +79,35 @@ static void *sleeping(void *unused)
     return unused;
 }
 
+static void sleeps(void *unused) { sleeping(unused); }
+
+/* A host function runs on the first stream, and the second one waits for a record behind it. */
+static void behind(aclrtStream *streams)
+{
+    aclrtEvent event;
+    void *buffer;
+
+    DO(aclrtCreateEventWithFlag(&event, ACL_EVENT_SYNC));
+    DO(aclrtMalloc(&buffer, 4096, ACL_MEM_MALLOC_HUGE_FIRST));
+    some_work(streams[1]);
+    DO(aclrtLaunchHostFunc(streams[0], sleeps, NULL));
+    DO(aclrtRecordEvent(event, streams[0]));
+    DO(aclrtStreamWaitEvent(streams[1], event));
+    DO(aclrtMemsetAsync(buffer, 4096, 1, 4096, streams[1]));
+    say();
+    aclrtSynchronizeStream(streams[1]);
+}
+
+static void synchronises(void *stream) { aclrtSynchronizeStream(stream); }
+
+/* A host function waits for its own stream. */
+static void host_function(aclrtStream *streams)
+{
+    DO(aclrtLaunchHostFunc(streams[0], synchronises, streams[0]));
+    say();
+    aclrtSynchronizeStream(streams[0]);
+}
+
 static void callback(aclrtStream *streams)
 {
     pthread_t thread;
@@ -204,6 +233,10 @@ int main(int count, char **words)
         callback_of_the_waiting_thread(streams);
     } else if (strcmp(how, "callback") == 0) {
         callback(streams);
+    } else if (strcmp(how, "behind") == 0) {
+        behind(streams);
+    } else if (strcmp(how, "host-function") == 0) {
+        host_function(streams);
     } else if (strcmp(how, "rank") == 0) {
         ranks();
     } else if (strcmp(how, "timeout") == 0) {

@@ -19,7 +19,9 @@ mod overhead;
 mod peers;
 mod queue;
 mod release;
+mod schedule;
 mod streams;
+mod switches;
 
 use std::collections::HashMap;
 

@@ -39,7 +39,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ascend_trace_format::record::{Counter, Record};
-use ascend_trace_recording::rows::{CounterRow, EndRow, LossRow, ProcessEndRow, ProcessRow, Row};
+use ascend_trace_recording::rows::{
+    CounterRow, EndRow, InnerRow, LossRow, ProcessEndRow, ProcessRow, Row,
+};
 use ascend_trace_ring::Arena;
 use ascend_trace_tables as tables;
 use clock::TickClock;
@@ -422,6 +424,11 @@ impl Collector {
         for row in coverage.into_iter().map(Row::Coverage) {
             self.file.push(&row);
         }
+        let nested = self.arena.nested();
+        for it in &nested {
+            let row = InnerRow::new(it.pid, it.trace.as_deref());
+            self.file.push(&Row::Inner(row));
+        }
         for (process, counts) in &self.counts.endings {
             let kinds = [Counter::OpenCalls, Counter::LeftCalls];
             for (what, value) in kinds.into_iter().zip(*counts).filter(|(_, it)| *it > 0) {
@@ -461,7 +468,7 @@ impl Collector {
         RecordingOutcome {
             path,
             attached: self.arena.attached(),
-            nested: self.arena.nested(),
+            nested,
             processes: self.roster.processes(),
             still_running: running.len(),
             stored,

@@ -12,6 +12,7 @@ pub mod entities;
 mod entries;
 pub mod file;
 mod graph_calls;
+mod inner;
 mod load;
 pub mod loss;
 mod names;

@@ -384,6 +384,15 @@ verbatim_records! { rows {
             node: Option<u32>,
         }
 
+        /// A recorder that ran inside the recording. It took the processes that it started: their calls are in its trace.
+        Inner InnerRow = b"INNR", thing of 96 {
+            /// pid of the recorder
+            pid: u32,
+            /// absolute path of its trace, empty for standard output. A backslash is written as `\\`, a byte that is not of
+            /// UTF-8 as `\x` and two hexadecimal digits
+            trace: String,
+        }
+
         /// How the recording ended: the last chunk of a complete file.
         End EndRow = b"END ", figure of 192 {
             /// host time

@@ -1,15 +1,16 @@
 //! The document of `info --json`, described in docs/JSON.md.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use ascend_trace_analysis as analysis;
 use ascend_trace_analysis::graphs::Outcome;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{Counter, LogState};
 use ascend_trace_recording::recording::FileCounts;
-use ascend_trace_recording::rows::{LogRow, SessionRow};
+use ascend_trace_recording::rows::{InnerRow, LogRow, SessionRow};
 use ascend_trace_recording::{
     OpenError, ProcessId, Recording, StreamId, ThreadId, TimeRange, Trace,
 };
@@ -40,9 +41,34 @@ pub(crate) struct InfoDocument {
     pub(crate) ranges: u64,
     /// Which functions were caught, library by library; empty until the recording has ended.
     pub(crate) coverage: Vec<LibraryCoverage>,
+    /// Recordings inside this one, which have the calls of the processes that they started.
+    pub(crate) inner: Vec<InnerRecording>,
     /// Tracer overhead inside the program.
     pub(crate) cost: TracerCost,
     pub(crate) hardware_log: HardwareLog,
+}
+
+#[derive(Serialize)]
+pub(crate) struct InnerRecording {
+    /// The recorder.
+    pub(crate) pid: u32,
+    /// Its trace; `null` for standard output.
+    #[serde(serialize_with = "as_text")]
+    pub(crate) trace: Option<PathBuf>,
+}
+
+impl InnerRecording {
+    fn of(row: &InnerRow) -> Self {
+        let (pid, trace) = (row.pid, row.path());
+        Self { pid, trace }
+    }
+}
+
+/// A path that is not UTF-8 is text with replacement characters.
+fn as_text<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_ref()
+        .map(|it| it.to_string_lossy())
+        .serialize(serializer)
 }
 
 /// Result of the hardware log.
@@ -365,6 +391,7 @@ impl InfoDocument {
             graphs: facts.graphs,
             ranges: counts.ranges,
             coverage: coverage::of(trace),
+            inner: trace.rows::<InnerRow>().map(InnerRecording::of).collect(),
             cost: cost(trace),
             hardware_log: hardware_log(trace, &facts.compared),
         }

@@ -7,12 +7,17 @@ use super::coverage::LibraryCoverage;
 use super::document::{DeviceInfo, InfoDocument, StreamInfo};
 use crate::cli::clocks;
 use crate::cli::open_trace::unusual_clock;
+use crate::quote::quoted_path;
 use crate::text_table::{TableRows, TextTable, count, percent};
 
 pub(crate) fn text(document: &InfoDocument) -> String {
     let mut text = head(document);
     for (title, table) in [
         ("Processes", processes(document)),
+        (
+            "Recordings inside this one, with the calls of the processes that they started",
+            inner(document),
+        ),
         ("Streams", streams(document)),
         ("Tasks by kind", kinds(document)),
         ("Tasks without a time", untimed(document)),
@@ -33,6 +38,17 @@ pub(crate) fn text(document: &InfoDocument) -> String {
         }
     }
     text
+}
+
+fn inner(document: &InfoDocument) -> TextTable {
+    TableRows::of(document.inner.iter())
+        .right("recorder", |it| it.pid.to_string())
+        .left("trace", |it| match &it.trace {
+            None => "its standard output".to_owned(),
+            Some(trace) if trace.exists() => quoted_path(trace),
+            Some(trace) => format!("{} (no such file here)", quoted_path(trace)),
+        })
+        .table()
 }
 
 /// Result of the hardware log; empty if it was not requested.

@@ -6,11 +6,13 @@
 mod callbacks;
 mod calls;
 mod ends;
+mod functions;
 mod ranks;
 
 use ascend_trace_recording::{ProcessId, StreamId, ThreadId, Trace};
 
 use super::events::EventKey;
+use super::hosts::Host;
 use super::progress::{Progress, Record};
 use super::queues::{Entry, Needs, Place};
 use super::report::{Culprit, Kind, Link, Subject};
@@ -146,7 +148,7 @@ impl<'a> Follow<'a> {
             return self.failed(*failed);
         }
         match self.progress.running(stream).filter(is_before) {
-            Some(entry) => self.running(stream, entry),
+            Some(entry) => self.stopped(stream, entry),
             None => {
                 let name = self.words.stream(stream);
                 let what = format!("nothing on {name} is known to be unfinished");
@@ -162,9 +164,8 @@ impl<'a> Follow<'a> {
             Needs::Signal => self.signal(stream, entry),
             Needs::Reports => self.callback(stream, entry),
             Needs::Ranks(comm, number) => self.collective(stream, entry, (comm, number)),
-            Needs::Device | Needs::Nothing | Needs::Record(..) | Needs::HostFunction => {
-                self.running(stream, entry)
-            }
+            Needs::HostFunction => self.host_function(stream, entry),
+            Needs::Device | Needs::Nothing | Needs::Record(..) => self.running(stream, entry),
         }
     }
 
@@ -231,7 +232,7 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Whether all threads of a process that made calls are in calls that wait: no thread is left that
+    /// Whether all threads of a process that made calls are in calls that wait without an end: no thread is left that
     /// could submit more. A thread without submissions may be about to submit; those that run callbacks
     /// submit nothing.
     fn all_wait(&self, process: ProcessId) -> bool {
@@ -240,7 +241,11 @@ impl<'a> Follow<'a> {
         let own = own.filter(|thread| self.trace.thread(*thread).process == process);
         let own = own.filter_map(|it| hosts.get(it));
         let mut able = own.filter(|it| !it.is_server(self.trace));
-        able.all(|host| host.is_blocked(self.trace)) && !self.lost_calls()
+        let waits = |host: &Host| {
+            let open = host.blocked_in(self.trace);
+            open.is_some_and(|open| !self.may_return(&open.call))
+        };
+        able.all(waits) && !self.lost_calls()
     }
 
     /// Whether an unseen call may have been lost.

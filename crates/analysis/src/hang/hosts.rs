@@ -74,9 +74,19 @@ pub(super) struct Host {
     pub(super) open: Vec<Open>,
     /// The last call in which it ran callbacks.
     pub(super) report: Option<Past>,
+    /// Begin of its first call.
+    pub(super) first: Option<i64>,
+    /// It has submitted tasks.
+    pub(super) submits: bool,
 }
 
 impl Host {
+    fn began(&mut self, trace: &Trace, call: &Call) {
+        let begin = self.first.unwrap_or(call.begin).min(call.begin);
+        self.first = Some(begin);
+        self.submits |= trace.function(call.function).role.meaning().submits;
+    }
+
     /// Whether it runs callbacks of the program.
     pub(super) fn is_server(&self, trace: &Trace) -> bool {
         self.report.is_some() || self.reporting(trace).is_some()
@@ -122,9 +132,22 @@ pub(super) struct Hosts {
     /// Streams with aborted tasks.
     aborted: HashMap<StreamId, Past>,
     subscriptions: Subscriptions,
+    /// The first launch of a function that a thread of the runtime runs.
+    functions: HashMap<ProcessId, i64>,
 }
 
 impl Hosts {
+    /// When the first function was launched that a thread of the runtime runs.
+    pub(super) fn first_function(&self, process: ProcessId) -> Option<i64> {
+        self.functions.get(&process).copied()
+    }
+
+    /// Such a function was launched.
+    pub(super) fn launched(&mut self, process: ProcessId, begin: i64) {
+        let first = self.functions.entry(process).or_insert(begin);
+        *first = begin.min(*first);
+    }
+
     pub(super) fn get(&self, thread: ThreadId) -> Option<&Host> {
         self.threads.get(&thread)
     }
@@ -176,12 +199,13 @@ impl Hosts {
     pub(super) fn note(&mut self, trace: &Trace, id: CallId) {
         let call = trace.call(id);
         if call.ending == Ending::Open {
-            self.open(Some(trace.call_number(id)), call);
+            self.open(trace, Some(trace.call_number(id)), call);
             return;
         }
         let function = trace.function(call.function);
         self.subscriptions.note(trace, call);
         let host = self.threads.entry(call.thread).or_default();
+        host.began(trace, call);
         let past = Past::of(trace, id);
         if function.role == Role::ProcessReport {
             host.report = Some(past);
@@ -205,8 +229,9 @@ impl Hosts {
     }
 
     /// A call that has not returned.
-    pub(super) fn open(&mut self, number: Option<u32>, call: &Call) {
+    pub(super) fn open(&mut self, trace: &Trace, number: Option<u32>, call: &Call) {
         let host = self.threads.entry(call.thread).or_default();
+        host.began(trace, call);
         host.open.push(Open {
             number,
             call: *call,

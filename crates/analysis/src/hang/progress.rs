@@ -2,6 +2,8 @@
 //!
 //! Kernels and copies end, so a stream stops only where it waits for something that was not submitted,
 //! for something behind such a wait, or for the host. A stream that stops in this model stops for ever.
+//!
+//! A second model shows the present: nothing that takes time has ended, unless the recording proves it.
 
 use std::collections::HashMap;
 
@@ -31,6 +33,17 @@ pub(super) struct Progress<'a> {
     trace: &'a Trace,
     state: &'a State,
     reached: HashMap<StreamId, usize>,
+    /// The same if work, and functions on the host, do not end.
+    held: HashMap<StreamId, usize>,
+}
+
+/// What streams can pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Model {
+    /// Work ends, and threads run their callbacks.
+    Quick,
+    /// Only records and waits that are over end.
+    Held,
 }
 
 impl<'a> Progress<'a> {
@@ -40,74 +53,94 @@ impl<'a> Progress<'a> {
             trace,
             state,
             reached: streams.iter().map(|stream| (*stream, 0)).collect(),
+            held: streams.iter().map(|stream| (*stream, 0)).collect(),
         };
         // Each round brings a stream forward, or is the last.
-        while streams.iter().any(|it| progress.advance(*it)) {}
+        for model in [Model::Quick, Model::Held] {
+            while streams.iter().any(|it| progress.advance(model, *it)) {}
+        }
         progress
+    }
+
+    const fn model(&self, model: Model) -> &HashMap<StreamId, usize> {
+        match model {
+            Model::Quick => &self.reached,
+            Model::Held => &self.held,
+        }
     }
 
     /// The task at which a stream stops for good.
     pub(super) fn stop(&self, stream: StreamId) -> Option<&'a Entry> {
-        let reached = *self.reached.get(&stream)?;
-        self.state.queues.stream(stream)?.entries().get(reached)
+        self.first(Model::Quick, stream)
     }
 
-    /// The first task of a stream that may be running or waiting for the device or the host.
+    /// The first task of a stream that may be running, or waits for something that is not known to be done.
     pub(super) fn running(&self, stream: StreamId) -> Option<&'a Entry> {
-        let entries = self.state.queues.stream(stream)?.entries();
-        let takes_time = |it: &&Entry| {
-            matches!(
-                it.needs,
-                Needs::Device | Needs::Reports | Needs::HostFunction | Needs::Ranks(..)
-            )
-        };
-        entries.iter().find(takes_time)
+        self.first(Model::Held, stream)
+    }
+
+    fn first(&self, model: Model, stream: StreamId) -> Option<&'a Entry> {
+        let reached = *self.model(model).get(&stream)?;
+        self.state.queues.stream(stream)?.entries().get(reached)
     }
 
     /// Whether a stream can have done a task.
     pub(super) fn is_past(&self, place: Place) -> bool {
-        self.at(place).is_none_or(|(at, reached)| reached > at)
+        self.is_past_in(Model::Quick, place)
+    }
+
+    fn is_past_in(&self, model: Model, place: Place) -> bool {
+        let at = self.at(model, place);
+        at.is_none_or(|(at, reached)| reached > at)
     }
 
     /// Whether a stream can have reached a task.
     pub(super) fn is_at(&self, place: Place) -> bool {
-        self.at(place).is_none_or(|(at, reached)| reached >= at)
+        let at = self.at(Model::Quick, place);
+        at.is_none_or(|(at, reached)| reached >= at)
     }
 
     /// The place of a task among those that are not known to be done, and that of the stop.
-    fn at(&self, place: Place) -> Option<(usize, usize)> {
+    fn at(&self, model: Model, place: Place) -> Option<(usize, usize)> {
         let queue: &Queue = self.state.queues.stream(place.stream)?;
         let at = queue.place_of(place.sequence)?;
-        Some((at, self.reached.get(&place.stream).copied().unwrap_or(0)))
+        let reached = self.model(model).get(&place.stream);
+        Some((at, reached.copied().unwrap_or(0)))
     }
 
-    fn advance(&mut self, stream: StreamId) -> bool {
+    fn advance(&mut self, model: Model, stream: StreamId) -> bool {
         let mut has_moved = false;
-        while let Some(entry) = self.stop(stream) {
+        while let Some(entry) = self.first(model, stream) {
             let place = Place {
                 stream,
                 sequence: entry.sequence,
             };
-            if !self.can_pass(place, entry) {
+            if !self.can_pass(model, place, entry) {
                 break;
             }
-            *self.reached.entry(stream).or_default() += 1;
+            let reached = match model {
+                Model::Quick => &mut self.reached,
+                Model::Held => &mut self.held,
+            };
+            *reached.entry(stream).or_default() += 1;
             has_moved = true;
         }
         has_moved
     }
 
-    fn can_pass(&self, place: Place, entry: &Entry) -> bool {
+    fn can_pass(&self, model: Model, place: Place, entry: &Entry) -> bool {
         match entry.needs {
-            Needs::Device | Needs::Nothing | Needs::Record(..) | Needs::HostFunction => true,
+            Needs::Nothing | Needs::Record(..) => true,
+            Needs::Device | Needs::HostFunction => model == Model::Quick,
+            Needs::Reports | Needs::Ranks(..) if model == Model::Held => false,
             Needs::Event(event, generation) => match self.record(event, generation) {
                 Record::Done | Record::Unseen => true,
-                Record::At(record) => self.is_past(record),
+                Record::At(record) => self.is_past_in(model, record),
                 Record::Never => false,
             },
             Needs::Signal => {
                 let set = self.state.signals.get(&place);
-                set.is_some_and(|set| self.is_past(*set))
+                set.is_some_and(|set| self.is_past_in(model, *set))
             }
             Needs::Reports => self.is_served(place.stream),
             Needs::Ranks(comm, number) => self.has_met(comm, number),

@@ -108,9 +108,6 @@ pub struct Culprit {
     pub what: String,
     /// What to do about it, or to look at.
     pub advice: String,
-    /// A task that takes longer than this is unusual.
-    #[serde(skip)]
-    pub(crate) usual_ns: Option<i64>,
     /// Threads that wait for it, by tid.
     pub threads: Vec<u32>,
     /// Streams that wait for it.
@@ -174,6 +171,8 @@ pub struct ThreadState {
     pub open_calls: Vec<OpenCall>,
     /// It asks again and again whether something is done.
     pub polls: bool,
+    /// The state in the kernel of a thread outside AscendCL, while the program runs on this host.
+    pub kernel: Option<String>,
     /// The latest last.
     pub last_calls: Vec<LastCall>,
     /// From its call to what never came.

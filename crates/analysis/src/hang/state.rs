@@ -55,7 +55,7 @@ impl State {
             trace
                 .open_calls()
                 .iter()
-                .for_each(|call| self.hosts.open(None, call));
+                .for_each(|call| self.hosts.open(trace, None, call));
             self.bind_signals(window);
         }
     }
@@ -123,7 +123,11 @@ impl State {
             (Class::SignalWait, _) => Needs::Signal,
             (Class::Callback, _) => match function.part(ArgPart::Blocking).is_some() {
                 true => Needs::Reports,
-                false => Needs::HostFunction,
+                false => {
+                    let process = trace.stream(task.stream).process;
+                    self.hosts.launched(process, call.begin);
+                    Needs::HostFunction
+                }
             },
             (Class::Work, _) if task.kind == TaskKind::Collective => {
                 let numbered = self.ranks.submitted(trace, call, submitted);

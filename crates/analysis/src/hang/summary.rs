@@ -133,6 +133,7 @@ impl Builder<'_> {
             thread: known.name.clone(),
             open_calls: host.open.iter().map(|it| self.open(it)).collect(),
             polls: host.poll(self.words.now).is_some(),
+            kernel: None,
             last_calls: host.last.iter().map(|it| self.last(it)).collect(),
             chain,
             culprit,

@@ -37,8 +37,8 @@ pub(super) fn verdict(report: &Report, waited: impl Fn(&Culprit) -> i64) -> Verd
 fn patience(culprit: &Culprit, pause: i64) -> i64 {
     match (culprit.kind, culprit.certain) {
         (_, true) => SHORT_NS,
-        (Kind::Running, _) => culprit.usual_ns.map_or(i64::MAX, |usual| usual.max(pause)),
-        (Kind::Outside | Kind::Unknown, _) => i64::MAX,
+        // It goes on when that has ended.
+        (Kind::Running | Kind::Outside | Kind::Unknown, _) => i64::MAX,
         _ => pause,
     }
 }

@@ -8,12 +8,13 @@ use ascend_trace_recording::{StreamId, TaskId, TimeRange, Trace};
 
 use super::class::{Class, released_by, takes_time};
 use super::lengths::Lengths;
+use super::schedule::{Kind, Schedule, Step};
 use super::{Bound, Cause};
 use crate::dependencies::{Dependencies, runs};
 use crate::past::MOST_BACK;
 
 /// How long a task may be on its way to the device after its call.
-const IN_FLIGHT_NS: i64 = 10_000;
+pub(super) const IN_FLIGHT_NS: i64 = 10_000;
 
 /// A part of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub(super) enum Part {
 
 /// When a record was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reached {
+pub(super) enum Reached {
     /// Then, with this error.
     At(i64, i64),
     /// Not known.
@@ -161,7 +162,7 @@ impl Gap<'_> {
                 continue;
             };
             match self.released(id) {
-                _ if unknown.is_some() => return vec![Part::Unknown(self.range)],
+                _ if unknown.is_some() => return self.with_work(tasks),
                 Reached::Unknown => unknown = Some((id, cause)),
                 Reached::Missing => return vec![Part::Unknown(self.range)],
                 Reached::At(moment, error) => {
@@ -200,50 +201,34 @@ impl Gap<'_> {
         self.trace.call(self.trace.task(id).call).begin
     }
 
-    /// Where work ran as well. All of it had been submitted, so the gap is this work and the waits.
+    /// Where work ran as well: the gap is this work, the waits, and the time before a submission.
     fn with_work(&self, tasks: &[TaskId]) -> Vec<Part> {
-        self.only_wait(tasks)
+        self.scheduled(tasks)
             .unwrap_or_else(|| vec![Part::Unknown(self.range)])
     }
 
-    /// The same for one wait: it has the time that the work leaves.
-    fn only_wait(&self, tasks: &[TaskId]) -> Option<Vec<Part>> {
-        let mut wait = None;
-        let (mut before, mut after, mut open) = (0_i64, 0_i64, 0_i64);
+    fn scheduled(&self, tasks: &[TaskId]) -> Option<Vec<Part>> {
+        let mut steps = Vec::new();
         for &id in tasks {
-            match self.cause(id) {
-                Some(cause) if wait.is_none() => wait = Some((id, cause)),
-                Some(_) => return None,
+            let submitted = self.submitted(id);
+            let kind = match self.cause(id) {
+                Some(cause) => Kind::Wait(cause, self.released(id)),
                 None => {
                     let (length, error) = self.lengths.usual(self.trace, id)?;
-                    let part = if wait.is_some() {
-                        &mut after
-                    } else {
-                        &mut before
-                    };
-                    *part = part.saturating_add(length);
-                    open = open.saturating_add(error);
+                    Kind::Work(length, error)
                 }
-            }
+            };
+            steps.push(Step {
+                id,
+                submitted,
+                kind,
+            });
         }
-        let (id, cause) = wait?;
-        let begin = self.range.begin.saturating_add(before);
-        if self.submitted(self.next).saturating_add(IN_FLIGHT_NS) > begin {
-            return None;
-        }
-        let by_length = self.range.end.saturating_sub(after);
-        let (until, error) = match self.released(id) {
-            Reached::At(moment, error) => (moment.min(by_length), open.max(error)),
-            Reached::Unknown | Reached::Missing => (by_length, open),
+        let schedule = Schedule {
+            range: self.range,
+            came: self.submitted(self.next),
+            steps,
         };
-        if until.saturating_sub(begin) <= error {
-            return None;
-        }
-        let held = TimeRange::new(begin, until);
-        Some(vec![
-            Part::Unknown(TimeRange::new(self.range.begin, begin)),
-            Part::Held(held, cause, id, self.bound(error)),
-            Part::Unknown(TimeRange::new(until, self.range.end)),
-        ])
+        schedule.parts(self.next)
     }
 }

@@ -11,16 +11,22 @@ use super::overhead::spent;
 /// Time in which a task may be on its way to the device after the call that submitted it.
 const IN_FLIGHT_NS: i64 = 10_000;
 
+/// The latest time at which a task comes to the device.
+pub(super) fn arrived(trace: &Trace, id: TaskId) -> i64 {
+    let call = trace.call(trace.task(id).call);
+    call.end.saturating_add(IN_FLIGHT_NS)
+}
+
 /// Why the stream was idle before `task` began, which was at the end of the gap.
 ///
 /// The gap has one cause: the one that took most of it.
 pub(super) fn judge(trace: &Trace, hosts: &HostStalls, gap: TimeRange, task: TaskId) -> Cause {
-    let task = trace.task(task);
+    let (id, task) = (task, trace.task(task));
     let call = trace.call(task.call);
     let length = gap.duration();
     let is_most = |part: i64| part >= length - part;
 
-    let arrived = gap.clamp(call.end.saturating_add(IN_FLIGHT_NS));
+    let arrived = gap.clamp(arrived(trace, id));
     if !is_most(arrived - gap.begin) {
         return Cause::Unknown;
     }

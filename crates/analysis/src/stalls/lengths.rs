@@ -1,10 +1,12 @@
-//! How long the tasks of a stream usually are, by name: for those without a time.
+//! How long the tasks of a stream usually are, by name and moved bytes: for those without a time.
 
 use ascend_trace_format::fnv;
 use ascend_trace_recording::{TaskId, TaskTime, Trace};
 
 /// Names that are kept of a stream.
 const NAMES: usize = 64;
+/// Spreads small numbers over all bits.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Lengths that are kept of a name.
 const LAST: usize = 3;
 
@@ -21,7 +23,10 @@ struct Known {
 pub(super) struct Lengths(Vec<Known>);
 
 fn key(trace: &Trace, id: TaskId) -> u64 {
-    fnv::hash(trace.task_name(trace.task(id)).as_bytes())
+    let task = trace.task(id);
+    let bytes = trace.bytes(trace.call(task.call)).unwrap_or_default();
+    let name = trace.task_name(task).as_bytes();
+    fnv::hash(name) ^ bytes.wrapping_mul(SPREAD)
 }
 
 impl Lengths {

@@ -7,9 +7,10 @@ use ascend_trace_recording::{Between, StreamId, TaskId, TaskTime, TimeRange, Tra
 use super::class::{Class, held, takes_time};
 use super::derived::{Gap, Part};
 use super::hosts::HostStalls;
-use super::judge::judge;
+use super::judge::{arrived, judge};
 use super::lengths::Lengths;
 use super::lives::Lives;
+use super::switches::Switches;
 use super::{Bound, Cause, IDLE_FLOOR_NS, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, is_pending};
 
@@ -48,6 +49,9 @@ fn split(gap: TimeRange, between: Between) -> (TimeRange, TimeRange) {
     gap.split_at(gap.end.saturating_sub(usual).max(gap.begin))
 }
 
+/// The timing with which the tool adds no events to tasks.
+const HARDWARE: &str = "hardware";
+
 /// State of a stream up to one of its tasks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reached {
@@ -61,6 +65,7 @@ pub(super) struct Reached {
     /// The stream has had such tasks: from then on lengths are noted.
     has_untimed: bool,
     lengths: Lengths,
+    switches: Switches,
 }
 
 impl StreamStalls {
@@ -221,8 +226,10 @@ impl StreamStalls {
 
     fn gap(&mut self, sources: Sources<'_>, stream: StreamId, gap: TimeRange, next: TaskId) {
         let between = sources.trace.between(stream).unwrap_or_default();
+        let is_usual = self.is_usual(sources.trace, stream, gap, next);
         let cause = match gap.duration() {
             _ if self.reached.is_blind => Cause::Unknown,
+            _ if is_usual => Cause::Switch,
             length if length < IDLE_FLOOR_NS.max(between.switch_ns) => Cause::Switch,
             _ => judge(sources.trace, sources.hosts, gap, next),
         };
@@ -234,6 +241,18 @@ impl StreamStalls {
             return;
         }
         self.push(stream, gap, cause, Node::Task(next));
+    }
+
+    /// Whether the device usually takes this time from one task to the next. Only the hardware log has gaps without event
+    /// records of the tool in them.
+    fn is_usual(&mut self, trace: &Trace, stream: StreamId, gap: TimeRange, next: TaskId) -> bool {
+        let is_bare = !self.reached.is_blind && trace.timing_of(stream) == HARDWARE;
+        if !is_bare || gap.is_empty() || arrived(trace, next) > gap.begin {
+            return false;
+        }
+        self.reached.switches.note(gap.duration());
+        let usual = self.reached.switches.usual();
+        usual.is_some_and(|usual| gap.duration() <= usual.saturating_add(IDLE_FLOOR_NS))
     }
 
     /// Accounts for the rest until the stream's end, once no more tasks will arrive; the last task was

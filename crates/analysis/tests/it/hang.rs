@@ -341,17 +341,128 @@ fn a_kernel_that_runs_for_long() {
              t1: sync(s1)[4s..20s]"
         ))
     };
+    // It is for the reader to judge: the program goes on when it ends.
     let quick = kernel("9us");
-    let culprit = culprit(&quick);
-    assert_eq!((culprit.kind, culprit.certain), (Kind::Running, false));
     assert_eq!(
-        culprit.what,
+        running(&quick),
         "MatMul on stream 1 has not ended for 20.0 s; the longest of 1 before took 8.00 µs"
     );
-    // Where kernels take long, this one may.
-    let slow = kernel("3s");
-    assert_eq!(slow.verdict, Verdict::Quiet, "{slow:#?}");
-    assert_eq!(slow.culprits[0].kind, Kind::Running);
+    running(&kernel("3s"));
+}
+
+/// The running task for which a program waits that does not hang.
+#[track_caller]
+fn running(report: &Report) -> &str {
+    assert_eq!(report.verdict, Verdict::Quiet, "{report:#?}");
+    let culprit = &report.culprits[0];
+    assert_eq!(
+        (culprit.kind, culprit.certain),
+        (Kind::Running, false),
+        "{report:#?}"
+    );
+    &culprit.what
+}
+
+#[test]
+fn a_stream_that_only_waits_is_not_blamed() {
+    for (kind, name) in [("Huge", "Huge"), ("hostfunc", "host function")] {
+        let report = report(&format!(
+            "s2: Tiny[1us..2us] by t1[0..1us]
+             s1: {kind}[?] by t1[3us..4us] rec(E)[?] by t1[4us..5us]
+             s2: wait(E#1)[?] by t1[5us..6us] Tiny[?] by t1[6us..7us] rec(F)[?] by t1[7us..8us]
+             s3: wait(F#1)[?] by t1[8us..9us] Tiny[?] by t1[9us..10us]
+             t1: sync(s3)[11us..20s]"
+        ));
+        let what = running(&report);
+        assert!(
+            what.contains(name) && what.contains("on stream 1"),
+            "{what}"
+        );
+        let culprit = &report.culprits[0];
+        assert_eq!(report.culprits.len(), 1, "{report:#?}");
+        let mut streams = culprit.streams.clone();
+        streams.sort_unstable();
+        assert_eq!(streams, [1, 2, 3]);
+        let chain = chain(&report);
+        assert_eq!(
+            chain[1..4],
+            [
+                "stream 3 is held by aclrtStreamWaitEvent for event 2",
+                "the record of event 2 is pending on stream 2, submitted by thread 1001 20.0 s ago",
+                "stream 2 is held by aclrtStreamWaitEvent for event 1",
+            ]
+        );
+        assert_eq!(report.streams[2].head, "aclrtStreamWaitEvent");
+        assert_eq!(report.streams[2].waits_for, "event 2");
+    }
+}
+
+/// The record of F is before all that holds stream 2: it was reached.
+#[test]
+fn a_record_that_its_stream_has_reached_holds_no_other_stream() {
+    let report = report(
+        "s2: rec(F)[?] by t1[0..1us]
+         s1: wait(F#1)[?] by t1[1us..2us] Huge[?] by t1[3us..4us] rec(E)[?] by t1[4us..5us]
+         s2: wait(E#1)[?] by t1[5us..6us] Tiny[?] by t1[6us..7us]
+         t1: sync(s2)[11us..20s]",
+    );
+    let what = running(&report);
+    assert_eq!(what, "Huge on stream 1 has not ended for 20.0 s");
+}
+
+#[test]
+fn a_thread_that_waits_for_what_runs_may_still_record_an_event() {
+    let waits = |by: &str| {
+        report(&format!(
+            "s1: {by}[?] by t1[0..1us]
+             s2: wait(E#0)[?] by t2[1us..2us]
+             t1: sync(s1)[3us..5s] | t2: sync(s2)[3us..5s]"
+        ))
+    };
+    let alive = waits("Huge");
+    assert_eq!(alive.verdict, Verdict::Quiet, "{alive:#?}");
+    assert!(alive.culprits.iter().all(|it| !it.certain));
+    // Where no thread can go on, the cause is certain.
+    let dead = waits("wait(D#0)");
+    assert_eq!(culprit(&dead).kind, Kind::Unrecorded);
+    assert!(culprit(&dead).certain);
+}
+
+/// Another thread makes this call while a host function runs, and has this name.
+fn in_host_function(call: &str, name: &str) -> Report {
+    let mut timeline = Timeline::parse(&format!(
+        "s1: A[1us..9us] by t1[0..1us] hostfunc[?] by t1[10us..11us] A[?] by t1[11us..12us]
+         t1: sync(s1)[13us..20s] | t2: {call}"
+    ))
+    .expect("a timeline");
+    for row in &mut timeline.rows {
+        match row {
+            Row::Thread(row) => {
+                let is_second = row.tid == 1002;
+                row.name = if is_second { name } else { "app" }.to_owned();
+            }
+            Row::Call(row) if row.end_ns == OPEN_NS => row.ending = Ending::Open,
+            _ => {}
+        }
+    }
+    timeline.rows.retain(|row| !matches!(row, Row::End(_)));
+    Hangs::default().of(&Window::whole(&timeline.trace()))
+}
+
+#[test]
+fn a_host_function_that_waits_for_its_own_stream_hangs() {
+    let report = in_host_function("sync(s1)[15us..20s]", "runtime-host");
+    let culprit = culprit(&report);
+    assert_eq!(culprit.kind, Kind::Cycle, "{report:#?}");
+    assert_eq!(
+        culprit.what,
+        "they wait for each other: stream 1 → thread 1002 → stream 1"
+    );
+    // A worker of the program has the program's name, or worked before.
+    let worker = in_host_function("sync(s1)[15us..20s]", "app");
+    assert!(running(&worker).contains("host function"), "{worker:#?}");
+    let earlier = in_host_function("sync(s1)[2us..3us] sync(s1)[15us..20s]", "worker");
+    assert!(running(&earlier).contains("host function"), "{earlier:#?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use ascend_trace_analysis::{Cause, Lane, Stalls};
 use ascend_trace_recording::{Between, ProcessId, StreamId, ThreadId};
-use ascend_trace_testkit::timeline;
+use ascend_trace_testkit::{Timeline, timeline};
 
 use super::words;
 
@@ -330,12 +330,15 @@ fn a_wait_without_a_time_held_what_was_behind_it() {
         &[Cause::EventWait, Cause::Unknown],
         &["s2 20000..42000 event-wait by s1 aclrtMemcpyAsync rec s1.1"],
     );
-    // Which of two it was is not known.
+    // Which of two it was is not known: each may have held it for none or all of the time.
     check(
         "s1: memcpy(64)[not-logged] by t1[-9us..-8us] rec(E)[not-logged] rec(F)[not-logged]
          s2: B[0..20us] by t1[-7us..-6us] wait(E)[not-logged] wait(F)[not-logged] C[42us..50us] by t1[-5us..-4us]",
         &[Cause::EventWait, Cause::Unknown],
-        &["s2 20000..42000 unknown"],
+        &[
+            "s2 20000..31000 event-wait by s1 aclrtMemcpyAsync rec s1.1",
+            "s2 31000..42000 event-wait by s1 aclrtMemcpyAsync rec s1.2",
+        ],
     );
 }
 
@@ -350,4 +353,59 @@ fn a_wait_among_tasks_that_are_not_sampled_takes_the_time_that_they_leave() {
         &[Cause::EventWait],
         &["s1 20000..120000 event-wait by s2 aclrtMemcpyAsync rec s2.1"],
     );
+}
+
+/// Only the sum of these waits is known: each has an equal part, and an error that contains all of the others.
+#[test]
+fn waits_that_share_a_gap_have_bounds() {
+    let text = "s2: memcpy(64)[not-sampled] by t1[-90us..-89us] rec(E)[not-sampled] by t1[-80us..-79us]
+         s2: memcpy(64)[not-sampled] by t1[-79us..-78us] rec(F)[not-sampled] by t1[-78us..-77us]
+         s1: A[0..5us] by t1[-77us..-76us] A[not-sampled] by t1[-76us..-75us] A[10us..15us] by t1[-70us..-69us]
+         s1: A[not-sampled] by t1[-60us..-59us] wait(E)[not-sampled] by t1[-50us..-49us]
+         s1: A[not-sampled] by t1[-45us..-44us] wait(F)[not-sampled] by t1[-40us..-39us]
+         s1: A[125us..130us] by t1[-30us..-29us]";
+    let trace = timeline(text);
+    let stalls = Stalls::of(&trace);
+    let lane = stalls.iter().filter(|it| it.cause == Cause::EventWait);
+    let lane: Vec<_> = lane
+        .map(|it| (it.begin, it.end, it.bound.unwrap().error))
+        .collect();
+    // One duration of A is known: it may be half as long, or half as long again.
+    let error = 50_000 + 2 * 2_500;
+    assert_eq!(
+        lane,
+        [(20_000, 70_000, error), (75_000, 125_000, error)],
+        "{text}"
+    );
+}
+
+/// With the hardware log, no event records are between tasks: the gaps show how long a device takes from one to the next.
+#[test]
+fn usual_gaps_of_the_hardware_log_are_switches() {
+    let stalls = |timing: &str, gap: i64| {
+        let mut text = "s1:".to_owned();
+        let mut at = 0;
+        for task in 0..20 {
+            let end = at + 50_000;
+            let call = task * 1_000 - 900_000;
+            text += &format!(" A[{at}..{end}] by t1[{call}..{}]", call + 500);
+            at = end
+                + if task == 15 {
+                    gap
+                } else {
+                    1_800 + task % 3 * 50
+                };
+        }
+        let mut timeline = Timeline::parse(&text).expect("a timeline");
+        timing.clone_into(&mut timeline.session.timing);
+        let trace = timeline.trace();
+        let stalls = Stalls::of(&trace);
+        let of = |cause: Cause| stalls.iter().filter(|it| it.cause == cause).count();
+        (of(Cause::Switch), of(Cause::Unknown))
+    };
+    // The first four are not enough to be usual.
+    assert_eq!(stalls("hardware", 1_900), (15, 4));
+    assert_eq!(stalls("hardware", 8_000), (14, 5));
+    assert_eq!(stalls("hardware", 60_000), (14, 5));
+    assert_eq!(stalls("events", 1_900), (0, 19));
 }

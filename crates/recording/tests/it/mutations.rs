@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use ascend_trace_recording::file::{self, Writer};
 use ascend_trace_recording::rows::{
-    ActivityRow, CallRow, CodeRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, LogRow,
-    LossRow, NameRow, ObjectRow, ProcessEndRow, RangeRow, Row, StackRow, TablesRow,
+    ActivityRow, CallRow, CodeRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, InnerRow,
+    LogRow, LossRow, NameRow, ObjectRow, ProcessEndRow, RangeRow, Row, StackRow, TablesRow,
 };
 use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_testkit::bytes;
@@ -116,6 +116,7 @@ fn rare() -> [Row; 13] {
             functions: 1,
             ..CoverageRow::default()
         }),
+        Row::Inner(InnerRow::new(40, Some("/tmp/inner.atrace".as_ref()))),
         Row::Cost(CostRow {
             thread: 1,
             at_ns: 90_000,

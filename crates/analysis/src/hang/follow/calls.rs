@@ -92,6 +92,29 @@ impl Follow<'_> {
         }
     }
 
+    /// Whether an open call returns if all work ends and nothing more is submitted.
+    pub(super) fn may_return(&self, call: &Call) -> bool {
+        let function = self.trace.function(call.function);
+        let meaning = function.role.meaning();
+        let goes_on = |stream: StreamId| self.progress.stop(stream).is_none();
+        let drains = meaning.drains && !function.is(Fact::Forced);
+        match (meaning.waits, call.stream) {
+            (Waits::Device, _) => streams_of(self.trace, call).all(goes_on),
+            (Waits::Event, _) => self.event_of(call).is_some_and(|event| {
+                let state = self.state.events.get(event);
+                let generation = state.map_or(0, |it| it.generation);
+                match self.progress.record(event, generation) {
+                    Record::At(place) => self.progress.is_past(place),
+                    Record::Done => true,
+                    Record::Never | Record::Unseen => false,
+                }
+            }),
+            (Waits::Stream, Some(stream)) => goes_on(stream),
+            (_, Some(stream)) if drains || meaning.submits => goes_on(stream),
+            _ => false,
+        }
+    }
+
     /// The target that a thread queries repeatedly.
     fn poll(&mut self, thread: ThreadId, poll: &Past) -> Culprit {
         let about = self.words.about_thread(thread);

@@ -9,9 +9,6 @@ use super::super::queues::{Entry, Needs};
 use super::super::report::{Culprit, Kind, Subject};
 use super::Follow;
 
-/// Ratio of an unusual duration to the longest earlier one of that name.
-const UNUSUAL: i64 = 100;
-
 impl Follow<'_> {
     pub(super) fn culprit(
         &self,
@@ -29,7 +26,6 @@ impl Follow<'_> {
             since_ns: None,
             what,
             advice,
-            usual_ns: None,
             threads: Vec::new(),
             streams: Vec::new(),
         }
@@ -106,14 +102,7 @@ impl Follow<'_> {
     }
 
     /// A task that nothing holds up has not ended.
-    pub(super) fn running(&mut self, stream: StreamId, entry: &Entry) -> Culprit {
-        match entry.needs {
-            Needs::Reports => return self.callback(stream, entry),
-            Needs::Ranks(comm, number) => {
-                return self.collective(stream, entry, (comm, number));
-            }
-            _ => {}
-        }
+    pub(super) fn running(&self, stream: StreamId, entry: &Entry) -> Culprit {
         let ended = self.state.queues.stream(stream).and_then(|it| it.last_end);
         let since = entry.begin.max(ended.unwrap_or(i64::MIN));
         let known = self.state.lengths.of(&entry.name);
@@ -136,7 +125,6 @@ impl Follow<'_> {
         let about = self.about_entry(stream, entry);
         Culprit {
             since_ns: Some(since),
-            usual_ns: known.map(|it| it.longest_ns.saturating_mul(UNUSUAL)),
             ..self.culprit(
                 (Kind::Running, false),
                 about,

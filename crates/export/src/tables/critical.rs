@@ -33,6 +33,8 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
         Column::number("length_ns", |row, cell| cell.put(row.piece.length())),
         Column::number("tie", |row, cell| cell.put(u32::from(row.piece.tie))),
         Column::word("step", |row, cell| cell.maybe(row.step)),
+        // By how much its duration may be off.
+        Column::number("error_ns", |row, cell| cell.put(row.piece.error_ns)),
     ]
 }
 

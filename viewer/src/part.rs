@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Dependencies, Graphs, Stalls, Window};
+use ascend_trace_analysis::{Dependencies, Estimates, Graphs, Stalls, Window};
 use ascend_trace_recording::Trace;
 
 use crate::failures::Failures;
@@ -21,6 +21,7 @@ pub struct Derived {
     pub(crate) graphs: Graphs,
     pub(crate) nodes: NodeLines,
     pub(crate) communicators: Communicators,
+    pub(crate) estimates: Estimates,
     pub(crate) failures: Failures,
     pub(crate) ranges: Ranges,
     pub(crate) running: Running,
@@ -63,6 +64,7 @@ impl Derived {
             graphs,
             nodes,
             communicators: Communicators::of(trace),
+            estimates: Estimates::of(trace),
             failures,
             ranges,
             extent,

@@ -43,5 +43,6 @@ mod standing_out;
 mod steps;
 mod svg;
 mod tables;
+mod uncertain;
 mod unused;
 mod wrong;

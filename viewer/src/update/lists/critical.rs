@@ -69,7 +69,7 @@ fn pieces(app: &App, world: World<'_>, known: &Known) -> Vec<Entry> {
         id: RowId::Piece(line(it), it.begin_ns),
         cells: vec![
             Cell::percent(it.length() as f64 / length),
-            Cell::duration(it.length()),
+            Cell::estimate(it.length(), it.error_ns),
             it.kind.name().into(),
             it.name.to_string().into(),
             if it.tie { "tie" } else { "" }.into(),
@@ -89,7 +89,7 @@ fn names(known: &Known) -> Vec<Entry> {
             id: RowId::Share(it.share.kind.name(), name.clone()),
             cells: vec![
                 Cell::percent(it.share.share),
-                Cell::duration(it.share.total_ns),
+                Cell::estimate(it.share.total_ns, it.share.error_ns),
                 it.share.kind.name().into(),
                 name.into(),
                 Cell::count(it.share.count),

@@ -415,7 +415,9 @@ fn worst(stats: &Stats) -> Table {
         _ => format!("process {}", it.pid),
     };
     Rows::of(stats.worst_stalls.iter().take(ROWS))
-        .right("duration", |it| duration(it.length_ns))
+        .right("duration", |it| {
+            duration_with_error(it.length_ns, it.error_ns.unwrap_or(0))
+        })
         .left("cause", |it| it.cause)
         .right("process", |it| it.process)
         .left("where", place)

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_analysis::stats::Steps;
-use ascend_trace_analysis::{Cause, Fold, Lane, Window};
+use ascend_trace_analysis::{Cause, Fold, Lane, Learner, Window};
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange, Trace};
 
-use super::device::{Piece, Use, Used, pieces};
+use super::device::{Estimated, Piece, Use, Used, work};
 use super::families::Metric;
 use super::steps::Durations;
 use super::text::{Labels, Samples, Value};
@@ -46,6 +46,9 @@ struct Device {
     tasks: BTreeMap<TaskKind, u64>,
     used: Used,
     stalls: ByCause,
+    /// Tasks without a time, and those of them of which nothing is known.
+    untimed: u64,
+    unestimated: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +56,9 @@ struct Stream {
     /// Up to here it is accounted for.
     reached: i64,
     busy: i64,
+    estimated: Estimated,
+    /// Nothing of it was summed up yet.
+    is_new: bool,
     /// It has tasks before the common point that may still get times.
     lags: bool,
 }
@@ -62,6 +68,13 @@ impl Stream {
         Self {
             reached,
             busy: 0,
+            estimated: Estimated {
+                busy: 0,
+                error: 0,
+                untimed: 0,
+                unestimated: 0,
+            },
+            is_new: true,
             lags: false,
         }
     }
@@ -75,6 +88,7 @@ pub(super) struct Sums {
     threads: BTreeMap<ProcessId, ByCause>,
     /// By the number of the process.
     steps: BTreeMap<u32, Durations>,
+    learner: Learner,
 }
 
 impl Sums {
@@ -124,17 +138,23 @@ impl Sums {
             return Vec::new();
         }
         let key = (trace.stream(id).process, trace.stream(id).device);
-        let stalls = &mut self.devices.entry(key).or_default().stalls;
+        let device = self.devices.entry(key).or_default();
         // Its last work is too far back.
-        stalls.add(Cause::Unknown, life.begin.min(rest.end) - rest.begin);
+        let unknown = life.begin.min(rest.end) - rest.begin;
+        device.stalls.add(Cause::Unknown, unknown);
         for stall in window.stalls.lane(Lane::Stream(id)) {
             let inside = stall.range().intersection(rest);
-            stalls.add(stall.cause, inside.duration());
+            device.stalls.add(stall.cause, inside.duration());
         }
-        let pieces = pieces(window, id, rest);
-        stream.busy += pieces.iter().map(|it| it.range.duration()).sum::<i64>();
+        let work = work(window, id, (rest, stream.is_new), &mut self.learner);
+        let lengths = work.pieces.iter().map(|it| it.range.duration());
+        stream.busy += lengths.sum::<i64>();
+        stream.estimated.add(work.estimated);
+        device.untimed += work.estimated.untimed;
+        device.unestimated += work.estimated.unestimated;
+        stream.is_new = false;
         stream.reached = rest.end;
-        pieces
+        work.pieces
     }
 
     fn threads(&mut self, window: &Window<'_>, range: TimeRange) {
@@ -206,7 +226,13 @@ impl Sums {
         }
         for (place, (id, stream)) in self.streams.iter().enumerate() {
             let labels = stream_labels(things, *id, place);
-            samples.add(Metric::StreamBusy, &labels, Value::time(stream.busy));
+            for (metric, ns) in [
+                (Metric::StreamBusy, stream.busy),
+                (Metric::StreamEstimated, stream.estimated.busy),
+                (Metric::StreamError, stream.estimated.error),
+            ] {
+                samples.add(metric, &labels, Value::time(ns));
+            }
         }
         for (process, causes) in &self.threads {
             let labels = process_labels(things, *process);
@@ -225,6 +251,12 @@ impl Device {
         for (kind, count) in &self.tasks {
             let labels = with(labels, "kind", kind.name());
             samples.add(Metric::Tasks, &labels, Value::Count(*count));
+        }
+        for (metric, count) in [
+            (Metric::Untimed, self.untimed),
+            (Metric::Unestimated, self.unestimated),
+        ] {
+            samples.add(metric, labels, Value::Count(count));
         }
         samples.add(Metric::Busy, labels, Value::time(self.used.totals.busy));
         for (used, ns) in Use::ALL.into_iter().zip(self.used.totals.by_use) {

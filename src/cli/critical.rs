@@ -8,7 +8,7 @@ use ascend_trace_analysis::critical::{Critical, Segment, Share};
 use ascend_trace_analysis::steps::{Cut, Finder, Plan, Wanted};
 use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::TimeRange;
-use ascend_trace_recording::units::{duration, moment};
+use ascend_trace_recording::units::{duration, duration_with_error, moment};
 
 use super::args::CriticalArgs;
 use super::document_head::DocumentHead;
@@ -120,7 +120,7 @@ fn shares(shares: &[Share]) -> TextTable {
     let has_names = shares.iter().any(|it| it.name.is_some());
     let table = TableRows::of(shares.iter().take(ROWS))
         .right("share", |it| format!("{:.1} %", it.share * 100.0))
-        .right("time", |it| duration(it.total_ns))
+        .right("time", |it| duration_with_error(it.total_ns, it.error_ns))
         .right("pieces", |it| count(it.count))
         .left("what", |it| it.kind.name())
         .left("name", |it| it.name.clone().unwrap_or_default())
@@ -132,7 +132,9 @@ fn pieces(path: &Critical, begin: i64) -> TextTable {
     let pieces = longest(path, ROWS).into_iter();
     TableRows::of(pieces)
         .right("begin", |it| moment(it.begin_ns - begin))
-        .right("duration", |it| duration(it.length()))
+        .right("duration", |it| {
+            duration_with_error(it.length(), it.error_ns)
+        })
         .left("what", |it| it.kind.name())
         .left("name", |it| it.name.clone())
         .left("where", |it| match (it.device, it.stream_id, it.tid) {

@@ -416,7 +416,9 @@ fn worst(stats: &Stats) -> TextTable {
         _ => format!("process {}", it.pid),
     };
     TableRows::of(stats.worst_stalls.iter().take(ROWS))
-        .right("duration", |it| duration(it.length_ns))
+        .right("duration", |it| {
+            duration_with_error(it.length_ns, it.error_ns.unwrap_or(0))
+        })
         .left("cause", |it| it.cause)
         .right("process", |it| it.process)
         .left("where", place)

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_analysis::{Class, Intervals, Lane, Node, Window};
+use ascend_trace_analysis::dependencies::{is_pending, runs};
+use ascend_trace_analysis::{Class, Intervals, Lane, Learner, Node, Window};
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_recording::{StreamId, Task, TimeRange};
+use ascend_trace_recording::{StreamId, Task, TaskTime, TimeRange};
 
 /// Use of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,8 +42,16 @@ pub(super) struct BusyInterval {
     pub(super) used: DeviceUse,
 }
 
-/// The work of a stream in a range. The waiting part of a task is left out, and no time counts twice.
-pub(super) fn pieces(window: &Window<'_>, stream: StreamId, range: TimeRange) -> Vec<BusyInterval> {
+/// A task that worked: the part of its bar that is work, without the time for which it waited, and without the time of
+/// others.
+struct Worked<'t> {
+    task: &'t Task,
+    time: &'t TaskTime,
+    bar: TimeRange,
+}
+
+/// The tasks of a stream that worked.
+fn worked<'t>(window: &Window<'t>, stream: StreamId) -> Vec<Worked<'t>> {
     let trace = window.trace;
     let mut held = BTreeMap::new();
     for stall in window.stalls.lane(Lane::Stream(stream)) {
@@ -50,11 +59,11 @@ pub(super) fn pieces(window: &Window<'_>, stream: StreamId, range: TimeRange) ->
             held.insert(task, stall.end);
         }
     }
-    let mut pieces = Vec::new();
+    let mut found = Vec::new();
     let mut until = i64::MIN;
     for id in trace.stream_tasks(stream) {
         let task = trace.task(*id);
-        let (Some(time), class) = (task.time, Class::of(trace, task)) else {
+        let (Some(time), class) = (&task.time, Class::of(trace, task)) else {
             continue;
         };
         let held_until = held.get(id).copied();
@@ -64,15 +73,97 @@ pub(super) fn pieces(window: &Window<'_>, stream: StreamId, range: TimeRange) ->
             Class::EventWait | Class::SignalWait => until.max(held_until.unwrap_or(until)),
             Class::Mark => until,
         };
-        let inside = TimeRange::new(begin, time.end).intersection(range);
-        if class == Class::Work && begin < time.end && !inside.is_empty() {
-            pieces.push(BusyInterval {
+        let bar = TimeRange::new(begin, time.end);
+        if class == Class::Work && !bar.is_empty() {
+            found.push(Worked { task, time, bar });
+        }
+    }
+    found
+}
+
+/// Work of a stream in a range.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Work {
+    pub(super) pieces: Vec<BusyInterval>,
+    pub(super) estimated: Estimated,
+}
+
+/// Sums of best estimates. Nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Estimated {
+    pub(super) busy: i64,
+    pub(super) error: i64,
+    /// Tasks that ran and have no time, and those of them of which nothing is known.
+    pub(super) untimed: u64,
+    pub(super) unestimated: u64,
+}
+
+impl Estimated {
+    pub(super) fn add(&mut self, more: Self) {
+        self.busy += more.busy;
+        self.error += more.error;
+        self.untimed += more.untimed;
+        self.unestimated += more.unestimated;
+    }
+}
+
+/// The work of a stream in a range. Estimates are those of tasks that end in it, or without a time are submitted in it:
+/// each counts once, in the order of the stream. `is_first`: the range is the stream's first.
+pub(super) fn work(
+    window: &Window<'_>,
+    stream: StreamId,
+    (range, is_first): (TimeRange, bool),
+    learner: &mut Learner,
+) -> Work {
+    let trace = window.trace;
+    let mut found = Work::default();
+    let is_here = |at: i64| (is_first || range.begin < at) && at <= range.end;
+    let mut worked = worked(window, stream).into_iter().peekable();
+    for id in trace.stream_tasks(stream) {
+        let task = trace.task(*id);
+        let Some(own) = worked.next_if(|it| std::ptr::eq(it.task, task)) else {
+            let is_untimed = task.time.is_none() && !is_pending(trace, *id);
+            let submitted = trace.call(task.call).end;
+            let is_work = Class::of(trace, task) == Class::Work && runs(trace, *id);
+            if is_untimed && is_work && is_here(submitted) {
+                found.estimated.untimed(learner.usual(trace, task));
+            }
+            continue;
+        };
+        let inside = own.bar.intersection(range);
+        if !inside.is_empty() {
+            found.pieces.push(BusyInterval {
                 range: inside,
                 used: DeviceUse::of(task),
             });
         }
+        if is_here(own.time.end)
+            && let Some(placed) = learner.place(trace, task)
+        {
+            // A part of a bar that is too long is too long as well.
+            let part = own.bar.duration() as f64 / own.time.duration().max(1) as f64;
+            let busy = (placed.time.duration() as f64 * part).round() as i64;
+            found.estimated.add(Estimated {
+                busy,
+                error: placed.error,
+                ..Estimated::default()
+            });
+        }
     }
-    pieces
+    found
+}
+
+impl Estimated {
+    /// Adds a task without a time, with the usual duration of such tasks and its error.
+    fn untimed(&mut self, usual: Option<(i64, i64)>) {
+        let (busy, error) = usual.unwrap_or_default();
+        self.add(Self {
+            busy,
+            error,
+            untimed: 1,
+            unestimated: u64::from(usual.is_none()),
+        });
+    }
 }
 
 /// How long a device was used, with any of its streams.
@@ -149,7 +240,60 @@ impl DeviceUsage {
 
 #[cfg(test)]
 mod tests {
+    use ascend_trace_recording::Trace;
+    use ascend_trace_testkit::Timeline;
+
     use super::*;
+
+    /// Twenty tasks of 10 µs; one with a bar of 90 µs, of which 80 µs are open; and four without a time.
+    fn trace() -> Trace {
+        let mut text = String::new();
+        for number in 0..20 {
+            let at = number * 20;
+            let (begin, end, call) = (at + 5, at + 15, at + 1);
+            text += &format!("s1: A[{begin}us..{end}us] by t1[{at}us..{call}us]\n");
+        }
+        text += "s1: A[not-sampled] by t1[410us..411us] A[not-sampled] by t1[412us..413us]\n";
+        text += "s1: A[not-sampled] by t1[414us..415us] B[no-event] by t1[416us..417us]\n";
+        text += "s1: A[500us..590us] by t1[500us..580us]\n";
+        let timeline = Timeline::parse(&text).expect("a timeline");
+        let timeline = timeline.with_times(|row| {
+            let is_open = row.begin_device_ns == 500_000;
+            row.submitting_ns = if is_open { 80_000 } else { 2_000 };
+        });
+        timeline.trace()
+    }
+
+    #[test]
+    fn estimates_count_each_task_once_for_any_ranges() {
+        let trace = trace();
+        let window = Window::whole(&trace);
+        let span = trace.span().expect("a span");
+        let mut found = Vec::new();
+        for cuts in [vec![], vec![100_000], vec![10_000, 412_500, 550_000]] {
+            let ends = cuts.into_iter().chain([span.end]);
+            let (mut reached, mut learner) = (span.begin, Learner::default());
+            let (mut sums, mut bars) = (Estimated::default(), 0);
+            for (place, end) in ends.enumerate() {
+                let range = TimeRange::new(reached, end);
+                let work = work(&window, StreamId(0), (range, place == 0), &mut learner);
+                sums.add(work.estimated);
+                bars += work
+                    .pieces
+                    .iter()
+                    .map(|it| it.range.duration())
+                    .sum::<i64>();
+                reached = end;
+            }
+            assert_eq!(bars, 290_000);
+            assert_eq!((sums.untimed, sums.unestimated), (4, 1));
+            // 24 tasks of 10 µs.
+            assert!((sums.busy - 240_000).abs() <= sums.error, "{sums:?}");
+            assert!(sums.error < 20_000, "{sums:?}");
+            found.push(sums);
+        }
+        assert!(found.iter().all(|it| it == &found[0]), "{found:?}");
+    }
 
     #[test]
     fn times_of_several_streams_are_united() {

@@ -74,14 +74,22 @@ metrics! {
         "Time of the recording that was too full to be summed up.";
     Tasks: Counter "ascend_tasks_total"
         "Tasks that were submitted to a device, by kind.";
+    Untimed: Counter "ascend_untimed_tasks_total"
+        "Tasks that ran and have no time.";
+    Unestimated: Counter "ascend_unestimated_tasks_total"
+        "Tasks without a time, of which nothing is known: they are in no estimate.";
     Busy: Counter "ascend_device_busy_seconds_total"
-        "Time in which at least one stream of the device worked.";
+        "Time in which at least one stream of the device worked, as measured: at most.";
     Used: Counter "ascend_device_use_seconds_total"
         "Time in which the device computed, communicated or copied. These can overlap.";
     Exposed: Counter "ascend_device_exposed_communication_seconds_total"
         "Time in which the device communicated and did not compute.";
     StreamBusy: Counter "ascend_stream_busy_seconds_total"
-        "Time in which the device worked for the stream.";
+        "Time in which the device worked for the stream, as measured: at most, without tasks that have no time.";
+    StreamEstimated: Counter "ascend_stream_estimated_busy_seconds_total"
+        "How long the device worked for the stream, estimated, with tasks that have no time.";
+    StreamError: Counter "ascend_stream_busy_error_seconds_total"
+        "By how much the estimate of the stream may be off.";
     StreamStalls: Counter "ascend_stream_stall_seconds_total"
         "Time in which streams did not work, by cause, summed over the streams of a device.";
     ThreadStalls: Counter "ascend_thread_stall_seconds_total"

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_analysis::stats::Steps;
-use ascend_trace_analysis::{Cause, Fold, Lane, Window};
+use ascend_trace_analysis::{Cause, Fold, Lane, Learner, Window};
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange, Trace};
 
-use super::device::{BusyInterval, DeviceUsage, DeviceUse, pieces};
+use super::device::{BusyInterval, DeviceUsage, DeviceUse, Estimated, work};
 use super::families::MetricId;
 use super::steps::StepDurations;
 use super::text::{LabelValues, MetricSamples, MetricValue};
@@ -46,6 +46,9 @@ struct DeviceSums {
     tasks: BTreeMap<TaskKind, u64>,
     used: DeviceUsage,
     stalls: ByCause,
+    /// Tasks without a time, and those of them of which nothing is known.
+    untimed: u64,
+    unestimated: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +56,9 @@ struct StreamSums {
     /// Up to here it is accounted for.
     reached: i64,
     busy: i64,
+    estimated: Estimated,
+    /// Nothing of it was summed up yet.
+    is_new: bool,
     /// It has tasks before the common point that may still get times.
     lags: bool,
 }
@@ -62,6 +68,13 @@ impl StreamSums {
         Self {
             reached,
             busy: 0,
+            estimated: Estimated {
+                busy: 0,
+                error: 0,
+                untimed: 0,
+                unestimated: 0,
+            },
+            is_new: true,
             lags: false,
         }
     }
@@ -75,6 +88,7 @@ pub(super) struct RecordingSums {
     threads: BTreeMap<ProcessId, ByCause>,
     /// By the number of the process.
     steps: BTreeMap<u32, StepDurations>,
+    learner: Learner,
 }
 
 impl RecordingSums {
@@ -124,17 +138,23 @@ impl RecordingSums {
             return Vec::new();
         }
         let key = (trace.stream(id).process, trace.stream(id).device);
-        let stalls = &mut self.devices.entry(key).or_default().stalls;
+        let device = self.devices.entry(key).or_default();
         // Its last work is too far back.
-        stalls.add(Cause::Unknown, life.begin.min(rest.end) - rest.begin);
+        let unknown = life.begin.min(rest.end) - rest.begin;
+        device.stalls.add(Cause::Unknown, unknown);
         for stall in window.stalls.lane(Lane::Stream(id)) {
             let inside = stall.range().intersection(rest);
-            stalls.add(stall.cause, inside.duration());
+            device.stalls.add(stall.cause, inside.duration());
         }
-        let pieces = pieces(window, id, rest);
-        stream.busy += pieces.iter().map(|it| it.range.duration()).sum::<i64>();
+        let work = work(window, id, (rest, stream.is_new), &mut self.learner);
+        let lengths = work.pieces.iter().map(|it| it.range.duration());
+        stream.busy += lengths.sum::<i64>();
+        stream.estimated.add(work.estimated);
+        device.untimed += work.estimated.untimed;
+        device.unestimated += work.estimated.unestimated;
+        stream.is_new = false;
         stream.reached = rest.end;
-        pieces
+        work.pieces
     }
 
     fn threads(&mut self, window: &Window<'_>, range: TimeRange) {
@@ -206,11 +226,13 @@ impl RecordingSums {
         }
         for (place, (id, stream)) in self.streams.iter().enumerate() {
             let labels = stream_labels(things, *id, place);
-            samples.add(
-                MetricId::StreamBusy,
-                &labels,
-                MetricValue::time(stream.busy),
-            );
+            for (metric, ns) in [
+                (MetricId::StreamBusy, stream.busy),
+                (MetricId::StreamEstimated, stream.estimated.busy),
+                (MetricId::StreamError, stream.estimated.error),
+            ] {
+                samples.add(metric, &labels, MetricValue::time(ns));
+            }
         }
         for (process, causes) in &self.threads {
             let labels = process_labels(things, *process);
@@ -229,6 +251,12 @@ impl DeviceSums {
         for (kind, count) in &self.tasks {
             let labels = with(labels, "kind", kind.name());
             samples.add(MetricId::Tasks, &labels, MetricValue::Count(*count));
+        }
+        for (metric, count) in [
+            (MetricId::Untimed, self.untimed),
+            (MetricId::Unestimated, self.unestimated),
+        ] {
+            samples.add(metric, labels, MetricValue::Count(count));
         }
         samples.add(
             MetricId::Busy,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Dependencies, Graphs, Stalls, Window};
+use ascend_trace_analysis::{Dependencies, Estimates, Graphs, Stalls, Window};
 use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::arrangement::{LaneArrangement, LaneGroup};
@@ -94,6 +94,8 @@ pub(crate) struct App {
     pub(crate) nodes: NodeLines,
     pub(crate) meters: Meters,
     pub(crate) communicators: Communicators,
+    /// By the tasks of the loaded part.
+    pub(crate) estimates: Estimates,
     /// Failed calls of the loaded part.
     pub(crate) failures: FailedCalls,
     pub(crate) selected: Option<Selection>,
@@ -199,6 +201,7 @@ impl App {
             nodes: NodeLines::default(),
             meters: Meters::default(),
             communicators: Communicators::default(),
+            estimates: Estimates::default(),
             failures: FailedCalls::default(),
             selected: None,
             away: None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Dependencies, Graphs, Stalls, Window};
+use ascend_trace_analysis::{Dependencies, Estimates, Graphs, Stalls, Window};
 use ascend_trace_recording::Trace;
 
 use crate::failures::FailedCalls;
@@ -21,6 +21,7 @@ pub struct DerivedData {
     pub(crate) graphs: Graphs,
     pub(crate) nodes: NodeLines,
     pub(crate) communicators: Communicators,
+    pub(crate) estimates: Estimates,
     pub(crate) failures: FailedCalls,
     pub(crate) ranges: RangeLines,
     pub(crate) running: PartTotals,
@@ -63,6 +64,7 @@ impl DerivedData {
             graphs,
             nodes,
             communicators: Communicators::of(trace),
+            estimates: Estimates::of(trace),
             failures,
             ranges,
             extent,

@@ -160,6 +160,16 @@ impl Item {
         }
     }
 
+    /// The part of its slice in which the task may not have run. Empty for most.
+    pub(crate) fn open_part(self, trace: &Trace) -> TimeRange {
+        let time = match self {
+            Self::Task(id) => trace.task(id).time,
+            Self::Call(_) => None,
+        };
+        let none = || TimeRange::at(self.span(trace).begin);
+        time.map_or_else(none, |time| time.open_part())
+    }
+
     pub(crate) fn length(self, trace: &Trace) -> i64 {
         let TimeRange { begin, end } = self.span(trace);
         end.saturating_sub(begin)

@@ -45,3 +45,4 @@ mod speed;
 mod steps;
 mod svg;
 mod tables;
+mod uncertain;

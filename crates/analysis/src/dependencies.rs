@@ -15,7 +15,8 @@ use rustc_hash::FxHashMap;
 
 use window::Blocks;
 
-pub(crate) use build::{device_failed, runs, streams_of, timed_out, took_effect, waited};
+pub use build::runs;
+pub(crate) use build::{device_failed, streams_of, timed_out, took_effect, waited};
 
 /// An end of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -13,14 +13,15 @@ mod classes;
 mod learner;
 mod location;
 mod sample;
+mod shapes;
 mod tally;
 
 pub(crate) use classes::{ClassKey, Classes, Tallies, Totals};
-pub(crate) use learner::Learner;
+pub use learner::{Estimates, Learner, Placed};
 pub(crate) use location::Location;
-pub(crate) use tally::{Sort, Tally, is_unclear};
+pub(crate) use tally::{Sort, Tally};
 
-use ascend_trace_recording::{TaskTime, Trace};
+use ascend_trace_recording::TaskTime;
 
 /// A time, and the limits between which it lies. Nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,13 +33,12 @@ pub(crate) struct Estimate {
 
 impl Estimate {
     /// A task by its own measurement.
-    fn of(time: &TaskTime) -> Self {
-        let (least, most) = time.durations();
-        let (low, high) = (least as f64, most as f64);
-        match is_unclear(time) {
-            true => Self::below(time.duration() as f64, low, high),
+    fn of(measured: &Measured) -> Self {
+        let (low, high) = (measured.least as f64, measured.most as f64);
+        match measured.is_unclear() {
+            true => Self::below(measured.length as f64, low, high),
             false => Self {
-                value: time.duration() as f64,
+                value: measured.length as f64,
                 low,
                 high,
             },
@@ -102,21 +102,34 @@ impl Estimate {
     }
 }
 
-/// By how much a task's duration may be off.
-pub(crate) fn openness(time: &TaskTime) -> i64 {
-    let (least, most) = time.durations();
-    let length = time.duration();
-    (length - least).max(most - length)
+/// A measured duration, and its limits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    pub(crate) length: i64,
+    least: i64,
+    most: i64,
 }
 
-/// Something that distinguishes tasks of one operation: how many bytes they move, and what shapes they work on. Two of
-/// the same number are alike.
-pub(crate) fn shape_of(trace: &Trace, task: &ascend_trace_recording::Task) -> u64 {
-    use std::hash::{Hash, Hasher};
-    let call = trace.call(task.call);
-    let mut hasher = rustc_hash::FxHasher::default();
-    trace.bytes(call).hash(&mut hasher);
-    trace.direction(call).map(|it| it.name()).hash(&mut hasher);
-    trace.hash_operands(call, &mut hasher);
-    hasher.finish()
+/// Nanoseconds.
+const FEW_TICKS: i64 = 64;
+
+impl Measured {
+    pub(crate) fn of(time: &TaskTime) -> Self {
+        let (least, most) = time.durations();
+        Self {
+            length: time.duration(),
+            least,
+            most,
+        }
+    }
+
+    /// By how much it may be off.
+    pub(crate) fn open(&self) -> i64 {
+        (self.length - self.least).max(self.most - self.length)
+    }
+
+    /// Whether more than half of it is open. A few ticks of the clock are nothing that a reader would miss.
+    pub(crate) fn is_unclear(&self) -> bool {
+        self.open() > FEW_TICKS.max(self.length / 2)
+    }
 }

@@ -20,6 +20,20 @@ impl Intervals {
         union
     }
 
+    /// The same of intervals that mostly come by their begins: it takes less time if all do.
+    pub fn in_order(intervals: impl Iterator<Item = TimeRange> + Clone) -> Self {
+        let mut union = Self::default();
+        let mut begun = i64::MIN;
+        for next in intervals.clone().filter(|it| !it.is_empty()) {
+            if next.begin < begun {
+                return Self::union_of(intervals);
+            }
+            begun = next.begin;
+            union.append(next);
+        }
+        union
+    }
+
     /// The times in at least two of the sets.
     pub fn shared_by<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
         let (mut any, mut shared) = (Self::default(), Self::default());
@@ -59,7 +73,20 @@ impl Intervals {
 
     /// Moments in either set.
     pub fn union(&self, other: &Self) -> Self {
-        Self::union_of(self.parts.iter().chain(&other.parts).copied())
+        let (mut left, mut right) = (self.parts.as_slice(), other.parts.as_slice());
+        let mut union = Self::default();
+        union.parts.reserve(left.len().max(right.len()));
+        while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
+            if a.begin <= b.begin {
+                union.append(*a);
+                left = left_rest;
+            } else {
+                union.append(*b);
+                right = right_rest;
+            }
+        }
+        left.iter().chain(right).for_each(|it| union.append(*it));
+        union
     }
 
     /// Moments in both sets.
@@ -145,6 +172,19 @@ mod tests {
             [(0, 4), (5, 9)].map(TimeRange::from)
         );
         assert_eq!(set(&[(0, 10), (2, 3)]).total(), 10);
+    }
+
+    #[test]
+    fn intervals_in_any_order_have_the_same_union() {
+        for all in [
+            vec![(0, 3), (3, 4), (2, 3), (5, 9)],
+            vec![(5, 9), (4, 4), (0, 3)],
+            vec![(0, 1), (9, 3), (2, 8), (3, 4), (8, 9)],
+        ] {
+            let all: Vec<TimeRange> = all.into_iter().map(TimeRange::from).collect();
+            let found = Intervals::in_order(all.iter().copied());
+            assert_eq!(found, Intervals::union_of(all));
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@
 //! - [`nesting`]: the named range of a thread at a time;
 //! - [`places`]: the ranges in which tasks were planned;
 //! - [`stalls`]: intervals in which a stream or a host thread could not continue, with the cause;
+//! - [`Learner`]: the best estimate of how long a task took;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
 //! - [`steps`]: the steps of a training loop, and the excess of the slowest;
 //! - [`whatif`]: the duration of the program with a change;
@@ -51,6 +52,7 @@ pub mod whatif;
 pub mod window;
 
 pub use dependencies::{Dependencies, Edge, EdgeKind, EdgeTimes, Node};
+pub use estimate::{Estimates, Learner, Placed};
 pub use graphs::{Graph, Graphs};
 pub use intervals::Intervals;
 pub use late::Late;

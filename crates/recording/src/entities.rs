@@ -207,6 +207,11 @@ impl Call {
     }
 }
 
+/// An open part of a bar is small if it is less than this part of it.
+const SMALL_PART: i64 = 64;
+/// Nanoseconds.
+const FEW_TICKS: i64 = 64;
+
 /// When a task ran, on the host's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskTime {
@@ -244,6 +249,23 @@ impl TaskTime {
             longer => length.saturating_add(longer.into()),
         };
         (least, most)
+    }
+
+    /// Whether its end is open: it may have ended as soon as it began.
+    pub fn is_end_open(&self) -> bool {
+        self.durations().0 == 0
+    }
+
+    /// The part of its bar in which it may not have run. It may have begun at any time of this part; if this is all of the
+    /// bar, it may also have ended there. It is empty if it would be a small part of the bar, or a few ticks.
+    pub fn open_part(&self) -> TimeRange {
+        let length = self.duration().max(0);
+        let open = length - self.durations().0.min(length);
+        let open = match open > (length / SMALL_PART).max(FEW_TICKS) {
+            true => open,
+            false => 0,
+        };
+        TimeRange::new(self.begin, self.begin.saturating_add(open))
     }
 }
 

@@ -100,7 +100,7 @@ fn a_record_is_put_only_where_the_segment_has_room() {
     let (channel, _) = only_channel(&fixture.arena);
     let (values, drained) = drain(&mut fixture.arena, channel, true);
     assert_eq!(values, (0..full).collect::<Vec<_>>());
-    assert_eq!(drained.dropped, Dropped::default());
+    assert_eq!(drained.dropped, LostRecords::default());
 }
 
 #[test]

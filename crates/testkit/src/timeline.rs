@@ -8,7 +8,7 @@ mod syntax;
 
 use crate::whole::from_rows;
 use ascend_trace_recording::Trace;
-use ascend_trace_recording::rows::{RangeRow, Row, SessionRow, TablesRow};
+use ascend_trace_recording::rows::{RangeRow, Row, SessionRow, TablesRow, TaskTimeRow};
 
 /// A timeline as the rows that a recording of it would have left.
 #[derive(Clone, Debug)]
@@ -61,6 +61,16 @@ impl Timeline {
         let place = self.rows.iter().position(is_end);
         let place = place.unwrap_or(self.rows.len());
         self.rows.splice(place..place, rows);
+        self
+    }
+
+    /// The same with other facts about the times of tasks, such as when the event after a task was submitted.
+    pub fn with_times(mut self, mut change: impl FnMut(&mut TaskTimeRow)) -> Self {
+        for row in &mut self.rows {
+            if let Row::TaskTime(time) = row {
+                change(time);
+            }
+        }
         self
     }
 

@@ -94,9 +94,10 @@ impl FailCondition {
         let ends = row.low_ns.zip(row.high_ns).zip(base);
         ends.is_some_and(|((low, high), base)| {
             let part = |ns: i64| ns as f64 / base as f64;
+            // Measuring alone can make this much of it.
             match self.is_above {
-                true => part(low) > self.limit,
-                false => part(high) < self.limit,
+                true => part(low - row.open_ns) > self.limit,
+                false => part(high + row.open_ns) < self.limit,
             }
         })
     }

@@ -7,6 +7,8 @@ use crate::text_table::{TableRows, count};
 
 /// Changes that are listed of each pair, unless all rows are asked for.
 const LISTED: usize = 30;
+/// Smaller errors, as a part of the time in A, are left out.
+const SEEN: f64 = 0.0005;
 
 pub(super) fn of(found: &Diff, all: bool) -> String {
     let mut parts = Vec::new();
@@ -147,16 +149,18 @@ fn edit(edit: &Edit) -> String {
     )
 }
 
-fn table<'r>(rows: impl Iterator<Item = &'r &'r Row>, pair: &Pair) -> String {
+fn table<'r>(rows: impl Iterator<Item = &'r &'r Row> + Clone, pair: &Pair) -> String {
     let has_steps = pair.a_process.is_some();
+    let has_errors = rows.clone().any(|it| !error(it).is_empty());
     let table = TableRows::of(rows)
         .right("adds", |it| signed_duration(it.impact_ns))
-        .left("", |it| it.verdict.name())
+        .left("", |it| it.word())
         .left("of", |it| it.kind.name())
         .left("what", |it| it.name.clone())
         .right("change", |it| percent(it.change))
         .right("from", |it| part(it.low_ns, it))
         .right("to", |it| part(it.high_ns, it))
+        .right("error", |it| error(it))
         .right("A", |it| time(it.a.typical_ns))
         .right("B", |it| time(it.b.typical_ns))
         .right("count", |it| counts(&it.a, &it.b))
@@ -170,6 +174,7 @@ fn table<'r>(rows: impl Iterator<Item = &'r &'r Row>, pair: &Pair) -> String {
             _ => String::new(),
         })
         .table();
+    let table = table.with_only_if("error", has_errors);
     table.with_only_if("most of it", has_steps).render(2)
 }
 
@@ -184,6 +189,16 @@ fn percent(part: Option<f64>) -> String {
 fn part(ns: Option<i64>, row: &Row) -> String {
     let base = row.a.typical_ns.filter(|it| *it > 0);
     percent(ns.zip(base).map(|(ns, base)| ns as f64 / base as f64))
+}
+
+/// By how much measuring alone can make the change, if that is seen.
+fn error(row: &Row) -> String {
+    let base = row.a.typical_ns.filter(|it| *it > 0);
+    let share = base.map_or(0.0, |base| row.open_ns as f64 / base as f64);
+    match share >= SEEN {
+        true => format!("± {:.1} %", share * 100.0),
+        false => String::new(),
+    }
 }
 
 fn counts(a: &Amount, b: &Amount) -> String {

@@ -105,6 +105,7 @@ impl App {
         std::mem::swap(&mut self.graphs, &mut derived.graphs);
         std::mem::swap(&mut self.nodes, &mut derived.nodes);
         std::mem::swap(&mut self.communicators, &mut derived.communicators);
+        std::mem::swap(&mut self.estimates, &mut derived.estimates);
         std::mem::swap(&mut self.failures, &mut derived.failures);
         std::mem::swap(&mut self.ranges, &mut derived.ranges);
         self.blamed = Arc::clone(&derived.running.blamed);

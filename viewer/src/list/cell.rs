@@ -51,6 +51,11 @@ impl ListCell {
         Self::number(text::duration(value), value)
     }
 
+    /// A duration that may be off by an error.
+    pub(crate) fn estimate(value: i64, error: i64) -> Self {
+        Self::number(text::duration_with_error(value, error), value)
+    }
+
     /// A part from 0 to 1, in percent.
     pub(crate) fn percent(value: f64) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! Everything that is known about the selection.
 
 use ascend_trace_analysis::{Cause, queue_wait};
-use ascend_trace_recording::{CallId, TaskId};
+use ascend_trace_recording::{CallId, TaskId, TaskTime};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -11,7 +11,7 @@ use crate::blame;
 use crate::display_names;
 use crate::item::Item;
 use crate::layout::ScreenLayout;
-use crate::text::{duration, fit};
+use crate::text::{duration, duration_with_error, fit};
 use crate::update::{causes, effects};
 
 use super::drawn_content::DrawnContent;
@@ -156,10 +156,7 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<SpanGroup> {
     let call = trace.call(task.call);
     let mut groups = match task.time {
         Some(time) => vec![
-            vec![Span::styled(
-                duration(time.end - time.begin),
-                theme.strong(),
-            )],
+            vec![Span::styled(length(scene, id, &time), theme.strong())],
             vec![
                 Span::raw(span(scene, time.begin, time.end)),
                 Span::styled(format!(" {}", errors(time)), theme.dim()),
@@ -188,6 +185,15 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<SpanGroup> {
         theme.dim(),
     )]);
     groups
+}
+
+/// How long a task took, as well as that is known.
+fn length(scene: &Scene<'_>, id: TaskId, time: &TaskTime) -> String {
+    let trace = scene.world.trace;
+    match scene.app.estimates.task(trace, trace.task(id)) {
+        Some(placed) => duration_with_error(placed.time.duration(), placed.error),
+        None => duration(time.duration()),
+    }
 }
 
 /// How long the selection took among its kind.
@@ -252,7 +258,7 @@ fn submitted(scene: &Scene<'_>, id: TaskId) -> Option<SpanGroup> {
     let trace = scene.world.trace;
     let task = trace.task(id);
     let time = task.time?;
-    let length = duration(time.end.saturating_sub(time.begin));
+    let length = length(scene, id, &time);
     let stream = describe::stream(trace, task.stream);
     let when = span(scene, time.begin, time.end);
     Some(vec![

@@ -8,7 +8,7 @@ use crate::item::Category;
 use super::critical::{PATH, TIE};
 use super::drawn_content::{DrawnContent, SliceKind};
 use super::facts::SpanGroup;
-use super::track::{CAPTURING, DOTS, FAILED, IDLE, LAUNCHED, RETURNING, STALL, UNKNOWN};
+use super::track::{CAPTURING, DOTS, FAILED, IDLE, LAUNCHED, RETURNING, STALL, UNCERTAIN, UNKNOWN};
 use super::{Scene, open_calls};
 
 /// Alternative symbols (at least one is visible), the shown symbol, its style and its meaning.
@@ -37,15 +37,17 @@ pub(super) fn of(scene: &Scene<'_>, drawn: &DrawnContent) -> Vec<SpanGroup> {
         .collect()
 }
 
-fn shapes(scene: &Scene<'_>) -> [LegendShape; 11] {
+fn shapes(scene: &Scene<'_>) -> [LegendShape; 12] {
     let theme = scene.app.theme;
     let (record, call) = (Category::Record, Category::Call);
+    let kernel = theme.block(Category::Kernel, "");
     [
         (&["◆"], "◆", theme.shape(record, ""), "event record"),
         (&["◇", STALL], STALL, theme.stall(), "wait, sync"),
         (&[RETURNING], RETURNING, theme.stall(), "return"),
         (&[IDLE], IDLE, theme.idle(), "idle"),
         (MANY, "⣀⣤⣶", theme.shape(call, ""), "many slices"),
+        (&[UNCERTAIN], UNCERTAIN, kernel, "may not have run"),
         (&[LAUNCHED], LAUNCHED, theme.dim(), "no device time"),
         (
             &[open_calls::OPEN],

@@ -2,6 +2,7 @@
 
 mod names;
 mod stretches;
+mod uncertain;
 
 use ascend_trace_analysis::Stall;
 use ascend_trace_recording::TimeRange;
@@ -18,6 +19,7 @@ use super::Scene;
 use super::cells::{FULL, TrackCell, cells};
 use super::drawn_content::DrawnContent;
 use super::open_calls;
+pub(crate) use uncertain::UNCERTAIN;
 
 /// Block characters that fill a cell from the left, by eighths.
 const BLOCKS: [&str; 9] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
@@ -207,6 +209,10 @@ impl LanePainter<'_, '_> {
             self.drawn.worst |= self.app().worst.has_item(item);
             return self.put(column, STALL, style);
         }
+        if self.is_uncertain(column, item, (from, to)) {
+            let style = self.uncertain(item);
+            return self.put(column, UNCERTAIN, style);
+        }
         let (symbol, style) = match (from, to) {
             (0, FULL) if self.begins_beside(column, item) => ("▏", self.filled(item)),
             (0, FULL) => (
@@ -235,6 +241,12 @@ impl LanePainter<'_, '_> {
             (true, false) => return self.part(column, right, at, FULL),
             (false, true) => return self.part(column, left, 0, at),
             (false, false) => {}
+        }
+        let unsure = |item, part| self.is_uncertain(column, item, part);
+        match (unsure(left, (0, at)), unsure(right, (at, FULL))) {
+            (false, false) => {}
+            (false, true) => return self.part(column, left, 0, at),
+            (true, _) => return self.part(column, right, at, FULL),
         }
         let (left_fill, right_fill) = (self.filled(left), self.filled(right));
         if left_fill == right_fill {

@@ -143,6 +143,7 @@ impl Owners {
             device: place.device,
             stream_id: place.stream_id,
             tie: piece.tie,
+            error_ns: piece.error.into(),
             owner: match place.lane {
                 Lane::Thread(thread) => Owner::Call {
                     thread,

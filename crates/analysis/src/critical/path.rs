@@ -8,7 +8,8 @@ use super::code::{Code, Marked, Table};
 use super::owners::{Own, Owners};
 use super::segment::Kind;
 use super::segments::{Piece, Segments};
-use crate::{Fold, Needs, Node, Window};
+use crate::estimate::Learner;
+use crate::{Class, Fold, Needs, Node, Window};
 
 /// The cause of the end of a call or task.
 #[derive(Clone, Copy, Debug)]
@@ -184,6 +185,7 @@ impl Fold for Links {
             on,
             causes: Causes::default(),
             owners: Owners::default(),
+            learner: Learner::default(),
         }
     }
 }
@@ -194,6 +196,10 @@ impl Fold for Links {
 struct Fact {
     own: Own,
     end: i64,
+    /// The best estimate of its time, by how much its duration may be off, and by how much the clocks of host and device.
+    placed: TimeRange,
+    error: i64,
+    clocks: i64,
     /// When the cause of its begin was available, and whether another may have been the last.
     leave: i64,
     tie: bool,
@@ -216,6 +222,7 @@ pub(crate) struct Path {
     /// By place among the items of the path.
     facts: Vec<Option<Fact>>,
     owners: Owners,
+    learner: Learner,
 }
 
 impl Path {
@@ -227,39 +234,21 @@ impl Path {
 
     /// Its pieces, from the end back.
     fn pieces(&self) -> Vec<Piece> {
-        let TimeRange {
-            begin: from,
-            end: until,
-        } = self.range;
-        let mut moment = until;
-        let mut found = Vec::new();
-        // A tie where no time passed is one of the piece before.
-        let mut open = self.is_tied;
-        let mut push = |(owner, kind): (u32, Kind), piece: TimeRange, tie: bool| {
-            let range = TimeRange::new(piece.begin.max(from), piece.end);
-            open |= tie;
-            if !range.is_empty() {
-                found.push(Piece {
-                    range,
-                    owner,
-                    kind,
-                    tie: std::mem::take(&mut open),
-                });
-            }
-        };
+        let mut pieces = Pieces::within(self.range, self.is_tied);
         let mut is_early = self.goes_on;
         let mut last = None;
         for (code, way) in &self.walked {
-            let known = self.place(*code).filter(|_| moment > from);
+            let known = self.place(*code).filter(|_| pieces.goes_on());
             let Some((place, fact)) = known else {
                 break;
             };
             if last.is_none() {
-                let piece = TimeRange::new(fact.end, until);
-                push((place, Kind::Edge), piece, false);
-                moment = fact.end.min(until);
+                pieces.push((place, Kind::Edge), fact.end, 0, false);
             }
             last = Some(place);
+            if !is_early {
+                pieces.end_at(place, fact);
+            }
             let end = self.ends.get(code).filter(|_| !is_early);
             let tie = end.is_some_and(|it| it.tie);
             let leave = match end.filter(|_| way.is_of_end()) {
@@ -267,28 +256,91 @@ impl Path {
                 None => fact.leave,
             };
             match way {
+                Way::Peer => pieces.push((place, fact.kind), leave, fact.error, tie),
                 way if way.is_of_end() => {
-                    let kind = match way {
-                        Way::Peer => fact.kind,
-                        way => Kind::of_way(*way),
-                    };
-                    push((place, kind), TimeRange::new(leave, moment), tie);
+                    pieces.push((place, Kind::of_way(*way)), leave, fact.clocks, tie);
                 }
                 way => {
-                    let (begin, tie) = (fact.own.begin.min(moment), tie || fact.tie);
-                    push((place, fact.kind), TimeRange::new(begin, moment), false);
-                    let before = TimeRange::new(leave, begin);
-                    push((place, Kind::of_way(*way)), before, tie);
+                    pieces.push((place, fact.kind), fact.placed.begin, fact.error, false);
+                    let error = fact.error.saturating_add(fact.clocks);
+                    pieces.push((place, Kind::of_way(*way)), leave, error, tie || fact.tie);
                 }
             }
-            moment = leave.min(moment);
             is_early = way.leaves_early();
         }
-        if let Some(place) = last.filter(|_| moment > from) {
-            push((place, Kind::Edge), TimeRange::new(from, moment), false);
+        if let Some(place) = last {
+            pieces.push((place, Kind::Edge), self.range.begin, 0, false);
         }
-        found
+        pieces.found
     }
+}
+
+/// The pieces of a path on the way from its end back.
+struct Pieces {
+    found: Vec<Piece>,
+    /// The begin of the range, and the begin of the last piece that was added.
+    from: i64,
+    reached: i64,
+    /// A tie where no time passed is one of the piece before.
+    tie: bool,
+}
+
+impl Pieces {
+    fn within(range: TimeRange, tie: bool) -> Self {
+        Self {
+            found: Vec::new(),
+            from: range.begin,
+            reached: range.end,
+            tie,
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.reached > self.from
+    }
+
+    /// Adds the piece from a time to the last one.
+    fn push(&mut self, (owner, kind): (u32, Kind), begin: i64, error: i64, tie: bool) {
+        let range = TimeRange::new(begin.max(self.from), self.reached);
+        self.tie |= tie;
+        if range.is_empty() {
+            return;
+        }
+        self.found.push(Piece {
+            range,
+            owner,
+            kind,
+            tie: std::mem::take(&mut self.tie),
+            error: narrow(error),
+        });
+        self.reached = range.begin;
+    }
+
+    /// The next piece ends with an item. Where the bar of the item ends later than its estimate, the rest belongs to the
+    /// last piece.
+    fn end_at(&mut self, owner: u32, fact: &Fact) {
+        let rest = self.reached.saturating_sub(fact.placed.end);
+        let error = match rest > 0 {
+            true => fact.error.saturating_add(fact.clocks),
+            false => fact.clocks,
+        };
+        match self.found.last_mut() {
+            // Its begin is the end of the item.
+            Some(after) => {
+                after.error = after.error.max(narrow(error));
+                if rest > 0 {
+                    after.range.begin = fact.placed.end.max(self.from);
+                    self.reached = after.range.begin;
+                }
+            }
+            None if rest > 0 => self.push((owner, Kind::Edge), fact.placed.end, error, false),
+            None => {}
+        }
+    }
+}
+
+fn narrow(error: i64) -> u32 {
+    u32::try_from(error.max(0)).unwrap_or(u32::MAX)
 }
 
 impl Fold for Path {
@@ -298,10 +350,18 @@ impl Fold for Path {
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         let (on, facts, range) = (&self.on, &mut self.facts, self.range);
-        let owners = &mut self.owners;
+        let (owners, learner) = (&mut self.owners, &mut self.learner);
         let target = self.walked.first().map(|it| it.0);
         self.causes.of_begins(window, &mut |node, causes| {
             let code = Code::of(trace, node);
+            let task = match node {
+                Node::Task(id) => Some(trace.task(id)),
+                Node::Call(_) => None,
+            };
+            // Waits and records are as long as they were measured. The learner needs all other tasks.
+            let work = task.filter(|it| Class::of(trace, it) == Class::Work);
+            let placed = work.and_then(|it| learner.place(trace, it));
+            let time = task.and_then(|it| it.time);
             let Some((place, ran)) = on.place(code).zip(span(trace, node)) else {
                 return;
             };
@@ -312,6 +372,9 @@ impl Fold for Path {
             let latest = latest(causes);
             let fact = Fact {
                 end: ran.end,
+                placed: placed.map_or(ran, |it| it.time),
+                error: placed.map_or(0, |it| it.error),
+                clocks: time.map_or(0, |it| it.error.saturating_sub(it.local_error).max(0)),
                 leave: latest.map_or(i64::MIN, |it| it.0.leave),
                 tie: latest.is_some_and(|it| it.1.is_some()),
                 kind: Kind::of_own(trace, node),

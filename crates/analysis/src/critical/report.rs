@@ -19,6 +19,8 @@ pub struct Share {
     pub name: Option<String>,
     pub count: u64,
     pub total_ns: i64,
+    /// By how much that may be off: the errors of all pieces together.
+    pub error_ns: i64,
     /// Of the length of the path, 0 to 1.
     pub share: f64,
 }
@@ -93,10 +95,10 @@ impl Critical {
         let (mut names, mut kinds) = (Sums::new(), Sums::new());
         let mut ties = 0;
         for segment in segments.iter() {
-            let length = segment.length();
+            let time = (segment.length(), segment.error_ns);
             ties += u64::from(segment.tie);
-            count(&mut kinds, (segment.kind, None), length);
-            count(&mut names, (segment.kind, Some(segment.name)), length);
+            count(&mut kinds, (segment.kind, None), time);
+            count(&mut names, (segment.kind, Some(segment.name)), time);
         }
         Self {
             begin_ns: range.begin,
@@ -109,24 +111,28 @@ impl Critical {
     }
 }
 
-/// By kind and name: how many pieces, and their time.
-type Sums = BTreeMap<(Kind, Option<Arc<str>>), (u64, i64)>;
+/// By kind and name: how many pieces, their time, and its error.
+type Sums = BTreeMap<(Kind, Option<Arc<str>>), (u64, i64, i64)>;
 
-fn count(sums: &mut Sums, key: (Kind, Option<Arc<str>>), length: i64) {
-    let (count, total) = sums.entry(key).or_default();
-    (*count, *total) = (*count + 1, *total + length);
+fn count(sums: &mut Sums, key: (Kind, Option<Arc<str>>), (length, open): (i64, i64)) {
+    let (count, total, error) = sums.entry(key).or_default();
+    *count += 1;
+    *total += length;
+    *error = error.saturating_add(open);
 }
 
 /// Longest first.
 fn shares(sums: Sums, range: TimeRange) -> Vec<Share> {
-    let whole = range.duration().max(1) as f64;
+    let length = range.duration().max(1);
     let shares = sums.into_iter();
-    let shares = shares.map(|((kind, name), (count, total_ns))| Share {
+    let shares = shares.map(|((kind, name), (count, total_ns, error))| Share {
         kind,
         name: name.map(|it| it.to_string()),
         count,
         total_ns,
-        share: total_ns as f64 / whole,
+        // No part of the path is longer than the path.
+        error_ns: error.min(total_ns.max(length - total_ns)),
+        share: total_ns as f64 / length as f64,
     });
     let mut shares: Vec<Share> = shares.collect();
     shares.sort_by_key(|it| std::cmp::Reverse(it.total_ns));

@@ -121,6 +121,8 @@ pub struct Segment {
     pub stream_id: Option<i64>,
     /// By the error bars, something else may be on the path instead.
     pub tie: bool,
+    /// The times of devices are estimates: by how much its duration may be off.
+    pub error_ns: i64,
     /// What did it, or came next.
     #[serde(skip)]
     pub owner: Owner,

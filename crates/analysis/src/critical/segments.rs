@@ -16,6 +16,8 @@ pub(super) struct Piece {
     pub(super) owner: u32,
     pub(super) kind: Kind,
     pub(super) tie: bool,
+    /// By how much its duration may be off.
+    pub(super) error: u32,
 }
 
 /// The pieces of a path by begin. Each is made when it is asked for.

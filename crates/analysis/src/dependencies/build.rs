@@ -323,7 +323,7 @@ fn last_before(trace: &Trace, stream: StreamId, call: &Call) -> Option<TaskId> {
 }
 
 /// Whether submitting the task made the stream run something.
-pub(crate) fn runs(trace: &Trace, task: TaskId) -> bool {
+pub fn runs(trace: &Trace, task: TaskId) -> bool {
     !matches!(
         trace.task(task).untimed,
         Untimed::Failed | Untimed::Captured | Untimed::Bound | Untimed::HostCopy

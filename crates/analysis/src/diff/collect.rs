@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::order::{Orders, Usual};
 use super::series::{Key, Kind, Measured, Names, Series, Single, Steps};
 use crate::dependencies::runs;
+use crate::estimate::Learner;
 use crate::stats::{self, StepStats, operation};
 use crate::steps::{Cut, Lap, Plan};
 use crate::{Class, Fold, Lane, Window};
@@ -42,6 +43,7 @@ pub(super) struct Collect {
     loops: BTreeMap<u32, Loop>,
     sums: stats::Steps,
     single: FxHashMap<u32, Single>,
+    learner: Learner,
 }
 
 /// The steps of one process.
@@ -78,6 +80,7 @@ impl Collect {
             loops: loops.collect(),
             sums: stats::Steps::planned(plan.clone(), Vec::new()),
             single: FxHashMap::default(),
+            learner: Learner::default(),
         }
     }
 
@@ -118,9 +121,9 @@ impl Collect {
         let call = trace.call(task.call);
         let planned = trace.planned(call).map(|it| trace.call(it).begin);
         let at = planned.map_or(call.begin, |it| it.min(call.begin));
-        let measured = task.time.map(|it| Measured {
-            time: it.end - it.begin,
-            error: it.local_error,
+        let measured = self.learner.place(trace, task).map(|it| Measured {
+            time: it.time.duration(),
+            error: it.common,
         });
         let name = self.names.number(Kind::Operation, &operation(trace, task));
         if let Some((own, step)) = self.add(process, name, at, measured)
@@ -162,7 +165,8 @@ impl Collect {
             let length = Measured::exact(row.length_ns);
             self.note(row.process, step, begin, Some(length));
             for (part, time) in parts(row) {
-                let time = Measured::exact(time);
+                let error = row.error_ns;
+                let time = Measured { time, error };
                 self.note(row.process, (Kind::Part, part), begin, Some(time));
             }
         }

@@ -64,6 +64,8 @@ pub struct Row {
     /// Possible difference from measuring alone: all durations of a side can be off to one side by
     /// their smallest error.
     pub open_ns: i64,
+    /// The difference is more than the spread of the steps, and no more than `open_ns`: nothing is known to have changed.
+    pub within_error: bool,
     /// The difference as a part of A's typical time.
     pub change: Option<f64>,
     /// By how much it makes an average step longer.
@@ -135,6 +137,7 @@ impl Row {
             high_ns: found.map(|it| it.high),
             open_ns: open(&amounts.0, a, sampled.map(|it| it.0.len()))
                 + open(&amounts.1, b, sampled.map(|it| it.1.len())),
+            within_error: false,
             change: change.map(|(change, a)| change as f64 / a as f64),
             impact_ns: impact.round() as i64,
             p: test(&one, &other),
@@ -157,7 +160,8 @@ impl Row {
         let counts = is_significant(self.p_count_corrected) && (is_operation || matters)
             || self.counts_differ && is_operation;
         let is_real = self.change_ns.is_some_and(|it| it.abs() > self.open_ns);
-        let times = is_significant(self.p_corrected) && matters && is_real;
+        let is_change = is_significant(self.p_corrected) && matters;
+        let times = is_change && is_real;
         self.verdict = match (counts, times) {
             (true, _) if self.a.count == 0.0 => Verdict::New,
             (true, _) if self.b.count == 0.0 => Verdict::Gone,
@@ -167,6 +171,15 @@ impl Row {
             (_, true) if self.change_ns.is_some_and(|it| it < 0) => Verdict::Shorter,
             _ => Verdict::Same,
         };
+        self.within_error = self.verdict == Verdict::Same && is_change && !is_real;
+    }
+
+    /// The word for its verdict in tables.
+    pub const fn word(&self) -> &'static str {
+        match self.within_error {
+            true => "within error",
+            false => self.verdict.name(),
+        }
     }
 
     /// Whether the number of them in a step differs for certain.

@@ -78,7 +78,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// One that the host measured, or that is a sum in which errors cancel out.
+    /// One that the host measured.
     pub(super) const fn exact(time: i64) -> Self {
         Self { time, error: 0 }
     }
@@ -91,7 +91,7 @@ pub(super) struct Series {
     /// Of all steps, also of those that are not kept.
     pub(super) count: u64,
     /// Smallest error of any duration. All of them may be off to the same side by it: the duration of
-    /// the tracer's events is subtracted, and is not known exactly.
+    /// the tracer's events is subtracted, and is not known exactly. On idle streams, durations are estimates.
     pub(super) open: i64,
 }
 

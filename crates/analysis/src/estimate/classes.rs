@@ -4,7 +4,8 @@ use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{FunctionId, ProcessId, Task, Trace};
 use rustc_hash::FxHashMap;
 
-use super::{Estimate, Location, Sort, Tally, shape_of};
+use super::shapes::Shapes;
+use super::{Estimate, Location, Sort, Tally};
 use crate::Class;
 use crate::stats::replayed;
 
@@ -20,6 +21,22 @@ pub(crate) struct ClassKey {
     /// The number of bits of the number of bytes that its tasks move, 0 where it is not known.
     bits: u32,
     shape: u64,
+}
+
+impl ClassKey {
+    fn of(trace: &Trace, task: &Task, (operation, shape): (u32, u64)) -> Self {
+        let bytes = trace.bytes(trace.call(task.call)).unwrap_or(0);
+        Self {
+            operation,
+            bits: u64::BITS - bytes.leading_zeros(),
+            shape,
+        }
+    }
+}
+
+/// Replays of graphs of two processes may have one number.
+fn shape_of_replay(trace: &Trace, task: &Task) -> u64 {
+    u64::from(trace.stream(task.stream).process.0) + 1
 }
 
 /// The name and the kind that distinguish an operation.
@@ -40,6 +57,7 @@ pub(crate) struct Classes {
     operations: Vec<Operation>,
     /// The last operation of each function: it mostly does the same again.
     last: Vec<Option<u32>>,
+    shapes: Shapes,
 }
 
 impl Classes {
@@ -70,19 +88,23 @@ impl Classes {
 
     pub(crate) fn key(&mut self, trace: &Trace, task: &Task) -> ClassKey {
         let operation = self.number(trace, task);
-        // Replays of graphs of two processes may have one number.
-        let process = trace.stream(task.stream).process;
         let shape = match self.operations[operation as usize].graph {
-            Some(_) => u64::from(process.0) + 1,
-            None => shape_of(trace, task) | 1,
+            Some(_) => shape_of_replay(trace, task),
+            None => self.shapes.of(trace, trace.call(task.call)) | 1,
         };
-        let bytes = trace.bytes(trace.call(task.call)).unwrap_or(0);
-        let bits = u64::BITS - bytes.leading_zeros();
-        ClassKey {
-            operation,
-            bits,
-            shape,
-        }
+        ClassKey::of(trace, task, (operation, shape))
+    }
+
+    /// The same of a task of an operation that is known.
+    pub(super) fn find(&self, trace: &Trace, task: &Task) -> Option<ClassKey> {
+        let graph = replayed(trace, task);
+        let name = graph.map_or_else(|| trace.task_name(task), |_| "");
+        let operation = *self.numbers.get(&(graph, task.kind))?.get(name)?;
+        let shape = match graph {
+            Some(_) => shape_of_replay(trace, task),
+            None => self.shapes.find(trace, trace.call(task.call))? | 1,
+        };
+        Some(ClassKey::of(trace, task, (operation, shape)))
     }
 
     fn number(&mut self, trace: &Trace, task: &Task) -> u32 {
@@ -123,32 +145,53 @@ impl Classes {
     }
 }
 
+/// Places for the classes that were looked up last.
+const RECENT: usize = 16;
+
 /// Sums by class.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tallies {
-    sums: FxHashMap<ClassKey, Tally>,
+    sums: Vec<(ClassKey, Tally)>,
+    places: FxHashMap<ClassKey, u32>,
     /// How many classes each operation has.
     classes: FxHashMap<u32, u32>,
+    /// Classes that were looked up last, by their operations: streams mostly repeat a few.
+    recent: [Option<(ClassKey, u32)>; RECENT],
 }
 
 impl Tallies {
     /// The sums of a class, or of the further ones of its operation.
     pub(crate) fn of(&mut self, key: ClassKey) -> &mut Tally {
-        let key = match self.sums.contains_key(&key) {
-            true => key,
-            false => {
-                let classes = self.classes.entry(key.operation).or_default();
-                *classes = classes.saturating_add(1);
-                match *classes > CLASSES {
-                    true => ClassKey {
-                        shape: FURTHER,
-                        ..key
-                    },
-                    false => key,
-                }
+        let recent = key.operation as usize % RECENT;
+        let place = match self.recent[recent] {
+            Some((known, place)) if known == key => place,
+            _ => {
+                let place = self.place(key);
+                self.recent[recent] = Some((key, place));
+                place
             }
         };
-        self.sums.entry(key).or_default()
+        &mut self.sums[place as usize].1
+    }
+
+    fn place(&mut self, key: ClassKey) -> u32 {
+        if let Some(place) = self.places.get(&key) {
+            return *place;
+        }
+        let classes = self.classes.entry(key.operation).or_default();
+        *classes = classes.saturating_add(1);
+        let key = match *classes > CLASSES {
+            true => ClassKey {
+                shape: FURTHER,
+                ..key
+            },
+            false => key,
+        };
+        let sums = &mut self.sums;
+        *self.places.entry(key).or_insert_with(|| {
+            sums.push((key, Tally::default()));
+            sums.len() as u32 - 1
+        })
     }
 }
 
@@ -206,7 +249,7 @@ impl Totals {
         of: impl Fn(&Tally, Option<&Location>) -> Option<Estimate>,
     ) -> (Estimate, u64) {
         let mut sum = (Estimate::default(), 0);
-        for (key, tally) in tallies.sums.iter().filter(|(key, _)| wanted(**key)) {
+        for (key, tally) in tallies.sums.iter().filter(|(key, _)| wanted(*key)) {
             match of(tally, self.location(*key)) {
                 Some(estimate) => sum.0.add(estimate),
                 None => sum.1 += tally.untimed,

@@ -1,9 +1,13 @@
 //! The best estimate of single tasks, by those before them on their stream.
 
-use ascend_trace_recording::{Task, TimeRange, Trace};
+use ascend_trace_recording::{Task, TaskId, TaskTime, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
-use super::{ClassKey, Classes, Estimate, Location, Sort, Tally};
+use super::{
+    ClassKey, Classes, Estimate, FEW_TICKS, Location, Measured, Sort, Tallies, Tally, Totals,
+};
+use crate::Class;
+use crate::dependencies::runs;
 
 /// A class on one stream, up to now.
 #[derive(Clone, Debug, Default)]
@@ -14,62 +18,135 @@ struct Learned {
     next: u64,
 }
 
-/// The best estimate of the time of a task, and by how much its duration may be off.
+/// The best estimate of the time of a task. Nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
-    pub(crate) time: TimeRange,
-    pub(crate) error: i64,
+pub struct Placed {
+    pub time: TimeRange,
+    /// By how much its duration may be off.
+    pub error: i64,
+    /// By how much the durations of all tasks like it may be off to the same side.
+    pub common: i64,
+}
+
+impl Placed {
+    /// A task with a time, in a class with this usual duration.
+    pub(super) fn of(time: &TaskTime, location: Option<&Location>) -> Self {
+        let measured = Measured::of(time);
+        let mut found = Estimate::of(&measured);
+        let mut common = found.error_ns();
+        // A few ticks of the clock are as good as any estimate.
+        let location = location.filter(|it| it.is_of_single() && measured.open() > FEW_TICKS);
+        let located = location.and_then(|it| Some((it.of_task(&measured)?, it.mean_error())));
+        if let Some((located, mean_error)) = located
+            && located.width() < found.width()
+        {
+            (found, common) = (located, mean_error);
+        }
+        let length = found.value_ns().clamp(0, time.duration());
+        // If the end is open, the begin is known better.
+        let range = match time.is_end_open() {
+            true => TimeRange::new(time.begin, time.begin + length),
+            false => TimeRange::new(time.end - length, time.end),
+        };
+        let error = found.error_ns();
+        Self {
+            time: range,
+            error,
+            common: common.min(error),
+        }
+    }
 }
 
 /// Estimates tasks. Those of a stream come in their order, and later tasks change nothing. So the estimates do not depend on
 /// the parts in which a recording is read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Learner {
+pub struct Learner {
     classes: Classes,
-    streams: Vec<FxHashMap<ClassKey, Learned>>,
+    streams: Vec<Stream>,
 }
+
+/// The classes of a stream.
+type Stream = FxHashMap<ClassKey, Learned>;
 
 /// The most classes that are kept of a stream.
 const CLASSES: usize = 1024;
 
 impl Learner {
     /// Takes in the next task of its stream. `None` if it has no time.
-    pub(crate) fn place(&mut self, trace: &Trace, task: &Task) -> Option<Placed> {
+    pub fn place(&mut self, trace: &Trace, task: &Task) -> Option<Placed> {
         let time = task.time.as_ref()?;
+        let key = self.classes.key(trace, task);
+        let known = self.stream(task);
+        let location = match known.contains_key(&key) || known.len() < CLASSES {
+            true => known.entry(key).or_default().take(trace, task),
+            false => None,
+        };
+        Some(Placed::of(time, location))
+    }
+
+    /// The usual duration of tasks like one without a time, and its error. `None` if none of its class had a time on its
+    /// stream.
+    pub fn usual(&mut self, trace: &Trace, task: &Task) -> Option<(i64, i64)> {
+        let key = self.classes.key(trace, task);
+        let learned = self.stream(task).get(&key)?;
+        let one = learned.location.as_ref()?.of_tasks(1);
+        Some((one.value_ns(), one.error_ns()))
+    }
+
+    fn stream(&mut self, task: &Task) -> &mut Stream {
         let stream = task.stream.index();
         if self.streams.len() <= stream {
-            self.streams.resize_with(stream + 1, FxHashMap::default);
+            self.streams.resize_with(stream + 1, Stream::default);
         }
-        let mut found = Estimate::of(time);
-        let key = self.classes.key(trace, task);
-        let known = &mut self.streams[stream];
-        if known.contains_key(&key) || known.len() < CLASSES {
-            let learned = known.entry(key).or_default();
-            learned.take(trace, task);
-            let location = learned.location.filter(|it| it.is_of_single());
-            let located = location.and_then(|it| it.of_task(time));
-            found = located
-                .filter(|it| it.width() < found.width())
-                .unwrap_or(found);
-        }
-        let length = found.value_ns().clamp(0, time.duration());
-        // If the end is open, the begin is known better.
-        let time = match time.durations().0 {
-            0 => TimeRange::new(time.begin, time.begin + length),
-            _ => TimeRange::new(time.end - length, time.end),
-        };
-        let error = found.error_ns();
-        Some(Placed { time, error })
+        &mut self.streams[stream]
     }
 }
 
 impl Learned {
-    fn take(&mut self, trace: &Trace, task: &Task) {
-        self.tally.add(task.time.as_ref(), 0);
+    /// Takes in a task, and returns the usual duration of such tasks.
+    fn take(&mut self, trace: &Trace, task: &Task) -> Option<&Location> {
+        let measured = task.time.as_ref().map(Measured::of);
+        self.tally.add(measured.as_ref(), 0);
         if self.tally.timed() >= self.next {
             self.next = self.tally.timed() + self.tally.timed() / 4 + 1;
             let sort = Sort::of(trace, task);
             self.location = self.tally.location(sort);
         }
+        self.location.as_ref()
+    }
+}
+
+/// Estimates of the tasks of a trace in memory, by all of them.
+#[derive(Clone, Debug, Default)]
+pub struct Estimates {
+    classes: Classes,
+    totals: Totals,
+}
+
+impl Estimates {
+    pub fn of(trace: &Trace) -> Self {
+        let (mut classes, mut sums) = (Classes::default(), Tallies::default());
+        let tasks = (0..trace.tasks().len() as u32).map(TaskId);
+        for id in tasks.filter(|it| runs(trace, *it)) {
+            let task = trace.task(id);
+            let key = classes.key(trace, task);
+            let measured = task.time.as_ref().map(Measured::of);
+            sums.of(key).add(measured.as_ref(), 0);
+        }
+        let totals = Totals::of(&classes, std::iter::once(&sums));
+        Self { classes, totals }
+    }
+
+    /// The best estimate of a task. `None` if it has no time, or waited for others.
+    pub fn task(&self, trace: &Trace, task: &Task) -> Option<Placed> {
+        let time = task.time.as_ref()?;
+        if Class::of(trace, task) != Class::Work {
+            return None;
+        }
+        let key = self.classes.find(trace, task);
+        Some(Placed::of(
+            time,
+            key.and_then(|it| self.totals.location(it)),
+        ))
     }
 }

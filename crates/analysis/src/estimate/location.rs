@@ -1,10 +1,8 @@
 //! How long a task of a class takes.
 
-use ascend_trace_recording::TaskTime;
-
-use super::Estimate;
 use super::sample::lower_spread;
 use super::tally::{Sort, Tally, Tier};
+use super::{Estimate, Measured};
 
 /// Deviations that a mean may be off by.
 const DEVIATIONS: f64 = 3.0;
@@ -68,10 +66,15 @@ impl Location {
         self.is_of_single
     }
 
+    /// By how much the mean may be off.
+    pub(super) fn mean_error(&self) -> i64 {
+        self.mean.error_ns()
+    }
+
     /// One task, as far as its measurement allows it.
-    pub(super) fn of_task(&self, time: &TaskTime) -> Option<Estimate> {
-        let (least, most) = time.durations();
-        self.of_tasks(1).agreed(least as f64, most as f64)
+    pub(super) fn of_task(&self, measured: &Measured) -> Option<Estimate> {
+        let one = self.of_tasks(1);
+        one.agreed(measured.least as f64, measured.most as f64)
     }
 
     /// The total of this number of tasks.

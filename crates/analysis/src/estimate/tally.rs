@@ -1,17 +1,14 @@
 //! Sums of the tasks of one class, by how exactly they were measured.
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_recording::{Task, TaskTime, Trace};
+use ascend_trace_recording::{Task, Trace};
 
 use super::sample::Sample;
-use super::{Estimate, Location, openness};
+use super::{Estimate, Location, Measured};
 use crate::Class;
 
 /// How much may be open of a duration, as a divisor of it: one tier for each, and one for more than that.
 const TIERS: [i64; 4] = [64, 16, 4, 2];
-
-/// Nanoseconds.
-const FEW_TICKS: i64 = 64;
 
 /// The number of narrowest bounds that are kept: a few wrong ones then change nothing.
 const KEPT: usize = 8;
@@ -36,15 +33,10 @@ impl Sort {
     }
 }
 
-/// Whether more than half of a task's duration is open. A few ticks of the clock are nothing that a reader would miss.
-pub(crate) fn is_unclear(time: &TaskTime) -> bool {
-    openness(time) > FEW_TICKS.max(time.duration() / 2)
-}
-
-fn tier_of(time: &TaskTime) -> usize {
-    let (open, length) = (openness(time), time.duration());
+fn tier_of(measured: &Measured) -> usize {
+    let (open, length) = (measured.open(), measured.length);
     let fits = |divisor: &i64| open.saturating_mul(*divisor) <= length;
-    let clear = TIERS.len() - usize::from(!is_unclear(time));
+    let clear = TIERS.len() - usize::from(!measured.is_unclear());
     TIERS.iter().position(fits).unwrap_or(clear)
 }
 
@@ -154,19 +146,22 @@ pub(crate) struct Tally {
     pub(super) bounds: Bounds,
     pub(super) sample: Sample,
     /// Tasks that ran and have no time.
-    pub(crate) untimed: u64,
+    pub(super) untimed: u64,
 }
 
 impl Tally {
     /// Takes in a task that ran. `counted` is how much of its measured duration counts; the rest counts elsewhere.
-    pub(crate) fn add(&mut self, time: Option<&TaskTime>, counted: i64) {
-        let Some(time) = time else {
+    pub(crate) fn add(&mut self, measured: Option<&Measured>, counted: i64) {
+        let Some(measured) = measured else {
             self.untimed += 1;
             return;
         };
-        let (least, most) = time.durations();
-        let length = time.duration();
-        let tier = &mut self.tiers[tier_of(time)];
+        let Measured {
+            length,
+            least,
+            most,
+        } = *measured;
+        let tier = &mut self.tiers[tier_of(measured)];
         tier.count += 1;
         tier.total = tier.total.saturating_add(length);
         let square = u128::from(length.unsigned_abs());
@@ -203,6 +198,14 @@ impl Tally {
         self.sum(location, |_| 0)
     }
 
+    /// The total of those without a time.
+    pub(crate) fn untimed(&self, location: Option<&Location>) -> Option<Estimate> {
+        match self.untimed {
+            0 => Some(Estimate::default()),
+            untimed => Some(location?.of_tasks(untimed)),
+        }
+    }
+
     /// The same of the parts that count.
     pub(crate) fn counted(&self, location: Option<&Location>) -> Option<Estimate> {
         self.sum(location, |tier| tier.left_out)
@@ -231,9 +234,7 @@ impl Tally {
             found.high -= left_out;
             sum.add(found);
         }
-        if self.untimed > 0 {
-            sum.add(location?.of_tasks(self.untimed));
-        }
+        sum.add(self.untimed(location)?);
         Some(sum.rounded())
     }
 }

@@ -7,6 +7,7 @@ use ascend_trace_recording::{ProcessId, TimeRange, Trace};
 use super::tables::{Operations, Range, Tasks, overlaps};
 use super::{GraphStats, TaskDurations};
 use crate::dependencies::runs;
+use crate::estimate::Measured;
 use crate::graphs::{Graph, Graphs, Outcome};
 use crate::{Node, Window};
 
@@ -29,7 +30,8 @@ impl Replays {
                     let sums = self.sums.entry((graph.process, graph.serial)).or_default();
                     sums.0 += 1;
                     if let Some(task) = replay.task {
-                        sums.1.add(trace.task(task), runs(trace, task));
+                        let measured = time.as_ref().map(Measured::of);
+                        sums.1.add(measured.as_ref(), runs(trace, task));
                     }
                 }
             }

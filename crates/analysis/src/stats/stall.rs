@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::WORST_STALLS;
 use super::tables::{Range, overlaps};
 use crate::dependencies::{Dependencies, Node};
+use crate::estimate::Measured;
 use crate::stalls::{Chain, Evidence, Root, Why};
 use crate::{Doing, Lane, Late, Meanwhile, Places, Stall, Stalls, Window};
 
@@ -26,6 +27,8 @@ pub struct StallStats {
     pub length_ns: i64,
     /// Error of the end of a call's waiting, if the stall begins or ends there.
     pub split_err_ns: Option<i64>,
+    /// By how much an idle time of a stream may be off, because the begin of the next task is not known exactly.
+    pub error_ns: Option<i64>,
     /// Name of the task or call that could not continue.
     pub name: String,
     /// The process that was waited for, by number and rank.
@@ -105,6 +108,15 @@ pub struct MeanwhileStats {
     /// Calls of the function.
     pub count: u64,
     pub total_ns: i64,
+}
+
+/// By how much the duration of the task after an idle time may be off.
+fn error_of(trace: &Trace, stall: &Stall) -> Option<i64> {
+    let Node::Task(id) = stall.node else {
+        return None;
+    };
+    let time = trace.task(id).time.filter(|_| stall.is_gap())?;
+    Some(Measured::of(&time).open())
 }
 
 /// The longest stalls until now.
@@ -197,6 +209,7 @@ impl StallStats {
             end_ns: stall.end,
             length_ns: stall.length(),
             split_err_ns: evidence.split_error,
+            error_ns: error_of(trace, stall),
             name: name_of(trace, stall.node),
             culprit_process: late.map(|it| it.serial),
             culprit_rank: late.and_then(|it| it.rank_number()),

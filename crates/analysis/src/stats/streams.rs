@@ -94,13 +94,14 @@ impl Streams {
             rows.push(row);
         }
         rows.sort_by_key(|row| (row.pid, row.process, row.device, row.stream_id));
-        let devices = devices.into_values().map(|(device, sums, together)| {
+        let devices = devices.into_iter().map(|(key, (device, sums, together))| {
+            let time = self.work.of(key);
             let length = device.end_ns - device.begin_ns;
             let [busy, copy, compute] = together;
             let unestimated = busy.unestimated;
-            let busy = busy.estimate(device.busy_ns, length);
-            let copy = copy.estimate(device.copy_ns, length);
-            let compute = compute.estimate(device.compute_ns, length);
+            let busy = busy.estimate(time.busy, length);
+            let copy = copy.estimate(time.copy, length);
+            let compute = compute.estimate(time.compute, length);
             DeviceStats {
                 estimated_busy_ns: busy.value_ns(),
                 busy_error_ns: busy.error_ns(),
@@ -181,12 +182,9 @@ impl Stream {
         self.until = before.max(is_over);
         let begin = before.map_or(time.begin, |until| until.max(time.begin));
         let begin = held.map_or(begin, |stall| begin.max(stall.end));
-        let piece = Piece {
-            begin,
-            end: time.end,
-            is_copy: is_copy(task.kind),
-        };
-        (class == Class::Work && begin < time.end).then_some(piece)
+        let is_work = class == Class::Work && begin < time.end;
+        let bar = TimeRange::new(begin, time.end);
+        is_work.then(|| Piece::of(bar, &time, is_copy(task.kind)))
     }
 
     /// How long it worked: all of it, or copies alone, or all but copies.
@@ -200,6 +198,7 @@ impl Stream {
             },
             estimate,
             is_timed: self.untimed == 0,
+            untimed: operations.untimed(id, is_copy),
             unestimated,
         }
     }
@@ -259,7 +258,7 @@ fn device_row(
         streams: 0,
         begin_ns,
         end_ns: begin_ns,
-        busy_ns: time.busy,
+        busy_ns: time.busy.bars,
         estimated_busy_ns: 0,
         busy_error_ns: 0,
         estimated_copy_ns: 0,
@@ -268,8 +267,8 @@ fn device_row(
         compute_error_ns: 0,
         unestimated: 0,
         idle_ns: 0,
-        copy_ns: time.copy,
-        compute_ns: time.compute,
+        copy_ns: time.copy.bars,
+        compute_ns: time.compute.bars,
         copy_compute_ns: time.both,
         shared_ns: time.shared,
         stream_ns: 0,

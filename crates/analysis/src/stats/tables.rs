@@ -10,7 +10,7 @@ use super::histogram::Histogram;
 use super::{ApiStats, OperationStats};
 use crate::Window;
 use crate::dependencies::runs;
-use crate::estimate::{ClassKey, Classes, Estimate, Tallies, Tally, Totals, is_unclear};
+use crate::estimate::{ClassKey, Classes, Estimate, Location, Measured, Tallies, Tally, Totals};
 
 pub(super) type Range = Option<TimeRange>;
 
@@ -55,14 +55,14 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    pub(super) fn add(&mut self, task: &Task, ran: bool) {
+    pub(super) fn add(&mut self, measured: Option<&Measured>, ran: bool) {
         self.count += 1;
         self.ran += u64::from(ran);
-        let Some(time) = &task.time else { return };
+        let Some(measured) = measured else { return };
         self.timed += 1;
-        self.total = self.total.saturating_add(time.duration());
-        if !is_unclear(time) {
-            self.clear.add(time.duration());
+        self.total = self.total.saturating_add(measured.length);
+        if !measured.is_unclear() {
+            self.clear.add(measured.length);
         }
     }
 
@@ -92,14 +92,15 @@ impl Operations {
             self.rows.resize_with(operation + 1, Tasks::default);
         }
         let ran = runs(trace, id);
-        self.rows[operation].add(task, ran);
+        let measured = task.time.as_ref().map(Measured::of);
+        self.rows[operation].add(measured.as_ref(), ran);
         if ran {
             let stream = task.stream.index();
             if self.lanes.len() <= stream {
                 self.lanes.resize_with(stream + 1, Tallies::default);
             }
             let tally = self.lanes[stream].of(key);
-            tally.add(task.time.as_ref(), counted);
+            tally.add(measured.as_ref(), counted);
         }
     }
 
@@ -110,6 +111,20 @@ impl Operations {
 
     /// For how long a stream worked, or only copied, or did not copy; and how many of its tasks nothing is known of.
     pub(super) fn worked(&self, stream: StreamId, copies: Option<bool>) -> (Estimate, u64) {
+        self.sum(stream, copies, Tally::counted)
+    }
+
+    /// For how long the tasks of a stream without a time worked at most, as far as anything is known of them.
+    pub(super) fn untimed(&self, stream: StreamId, copies: Option<bool>) -> f64 {
+        self.sum(stream, copies, Tally::untimed).0.high
+    }
+
+    fn sum(
+        &self,
+        stream: StreamId,
+        copies: Option<bool>,
+        of: impl Fn(&Tally, Option<&Location>) -> Option<Estimate>,
+    ) -> (Estimate, u64) {
         let Some(lane) = self.lanes.get(stream.index()) else {
             return Default::default();
         };
@@ -117,7 +132,7 @@ impl Operations {
             let is_own = copies.is_none_or(|it| it == is_copy(self.classes.kind(key)));
             is_own && self.classes.is_work(key)
         };
-        self.totals.sum(lane, is_wanted, Tally::counted)
+        self.totals.sum(lane, is_wanted, of)
     }
 
     /// How long the replays of a graph took.

@@ -10,6 +10,7 @@ use super::links::{LaneCode, Link, Place, Room, Way};
 use super::located::Located;
 use super::records::{Call, CallShape, NONE, Numbered, Task, TaskShape};
 use crate::dependencies::runs;
+use crate::estimate::{Learner, Placed};
 use crate::stats::{Place as Site, operation};
 use crate::{Cause, Class, EdgeKind, Fold, Lane, Node, Window};
 
@@ -83,6 +84,7 @@ pub(super) struct Collect {
     found: Vec<Loose>,
     /// The number of a call that waited for room, and how long it lasted; the number of its task.
     rooms: Vec<(u32, i64, u32)>,
+    learner: Learner,
 }
 
 impl Collect {
@@ -236,8 +238,9 @@ impl Collect {
         let last = (tasks.count > 0).then_some(tasks.last.end);
         // Where no time is known, it took none, as soon as it could run.
         let soon = last.map_or(call_begin, |it| it.max(call_begin));
-        let begin = task.time.map_or(soon, |it| it.begin);
-        let end = task.time.map_or(soon, |it| it.end.max(it.begin));
+        let best = self.best(trace, id);
+        let begin = best.map_or(soon, |it| it.time.begin);
+        let end = best.map_or(soon, |it| it.time.end.max(it.time.begin));
         let (shape, operation) = self.task_shape(trace, id, known);
         let place = Place::new(LaneCode::stream(task.stream.index()), ordinal);
         let own = Task {
@@ -251,10 +254,9 @@ impl Collect {
             since: begin.wrapping_sub(call_begin),
         };
         let shape = &self.task_shapes.all[shape as usize];
-        let local_error = task.time.map_or(0, |it| it.local_error);
         let on = task.stream.index();
         self.facts
-            .add_task((&own, shape), on, local_error, call_lasts);
+            .add_task((&own, shape), on, best.as_ref(), call_lasts);
         self.facts.streams[task.stream.index()].tasks.push(&own);
         let place = TaskPlace {
             place: Some(place),
@@ -264,6 +266,20 @@ impl Collect {
             is_counted: true,
         };
         self.tasks.set(id.index(), place);
+    }
+
+    /// The best estimate of a task's time. Waits are as long as they were measured.
+    fn best(&mut self, trace: &Trace, id: TaskId) -> Option<Placed> {
+        let task = trace.task(id);
+        let time = task.time?;
+        match Class::of(trace, task) {
+            Class::Work => self.learner.place(trace, task),
+            _ => Some(Placed {
+                time: time.range(),
+                error: time.local_error,
+                common: 0,
+            }),
+        }
     }
 
     fn task_shape(&mut self, trace: &Trace, id: TaskId, known: Option<TaskPlace>) -> (u32, u32) {

@@ -9,6 +9,7 @@ use ascend_trace_recording::TimeRange;
 use super::links::{Link, Place, Room};
 use super::records::{Call, CallShape, Calls, Task, TaskShape, Tasks};
 use crate::Class;
+use crate::estimate::Placed;
 use crate::stats::Place as Site;
 
 /// A stream, as reports name it.
@@ -79,8 +80,9 @@ impl Stream {
 pub(super) struct TaskSums {
     pub(super) count: u64,
     pub(super) lasted: i64,
-    /// How far their durations may be off: the sum, and that of the squares.
+    /// How far their durations may be off: in all; the same way in tasks that are alike; and the squares of the rest.
     pub(super) error: f64,
+    pub(super) common: f64,
     pub(super) squares: f64,
 }
 
@@ -124,12 +126,12 @@ impl Facts {
         }
     }
 
-    /// A task on a stream, with how far its duration may be off, and how long the call took that submitted it.
+    /// A task on a stream, with its best estimate, and how long the call took that submitted it.
     pub(super) fn add_task(
         &mut self,
         (task, shape): (&Task, &TaskShape),
         on: usize,
-        error: i64,
+        best: Option<&Placed>,
         call: i64,
     ) {
         self.extend(TimeRange::new(task.begin, task.end));
@@ -144,8 +146,10 @@ impl Facts {
         if let Some(sums) = at(&mut self.task_sums, task.shape) {
             sums.count += 1;
             sums.lasted += lasted;
+            let (error, common) = best.map_or((0, 0), |it| (it.error, it.common));
             sums.error += error as f64;
-            sums.squares += (error as f64).powi(2);
+            sums.common += common as f64;
+            sums.squares += ((error - common) as f64).powi(2);
         }
     }
 

@@ -5,8 +5,8 @@
 //! - how far the unchanged simulation is off from the recording,
 //! - how much the saved time differs if other latencies are assumed: a short or a long one where the recording shows
 //!   none, and the usual ones everywhere,
-//! - the error bars of the times that are changed. Those of many tasks are as often too long as too short, so they add up
-//!   like the sides of a right triangle, and never to more than their sum,
+//! - the errors of the durations that are changed. The part that tasks of one class have in common is added. The rest is as
+//!   often too long as too short, so it adds up like the sides of a right triangle. Both are never more than the sum of all,
 //! - the calls that are changed, or that submit waits which hold nothing: the changed program may not make them, or may
 //!   make others in their place,
 //! - twice the tracer overhead: it is in the recording, and would be another one in a recording of the changed program,
@@ -165,13 +165,14 @@ impl<'f> Predictor<'f> {
     /// The number of changed tasks and calls, and the error bars of the changed times.
     fn bars(&self, changed: Changed<'_>) -> (u64, i64) {
         let changes = changed.changes;
-        let (mut count, mut sum, mut squares) = (changed.calls, 0.0, 0.0);
+        let (mut count, mut sum, mut common, mut squares) = (changed.calls, 0.0, 0.0, 0.0);
         // Calls that the changed program may not make. Those of a group of the ledger are made, or others in their place.
         let usual = self.index.typical.call.high;
         let mut calls_bar = usual.saturating_mul(changed.calls as i64);
         for (shape, sums) in self.facts.task_shapes.iter().zip(&self.facts.task_sums) {
             let factor = changes.task(shape);
             sum += (1.0 - factor).abs() * sums.error;
+            common += (1.0 - factor).abs() * sums.common;
             squares += (1.0 - factor).powi(2) * sums.squares;
             count += if factor == 1.0 { 0 } else { sums.count };
         }
@@ -191,7 +192,7 @@ impl<'f> Predictor<'f> {
             }
         }
         // A value that may be anywhere in a bar; three standard deviations.
-        let width = (3.0_f64.sqrt() * f64::sqrt(squares)).min(sum);
+        let width = (common + 3.0_f64.sqrt() * f64::sqrt(squares)).min(sum);
         // Where hosts and devices wait for each other, the mapping of their clocks counts at both ends.
         let mapping = if count > 0 {
             2 * self.index.typical.error.high

@@ -19,6 +19,7 @@ mod dependencies;
 mod diff;
 /// Uses of streams and devices after their end.
 mod ended;
+mod estimates;
 /// Captures, replays, and why captures fail.
 mod graphs;
 mod hang;

@@ -33,6 +33,8 @@ pub(super) fn columns<'s>() -> Vec<TableColumn<'s, CriticalRow<'s>>> {
         TableColumn::number("length_ns", |row, cell| cell.put(row.piece.length())),
         TableColumn::number("tie", |row, cell| cell.put(u32::from(row.piece.tie))),
         TableColumn::word("step", |row, cell| cell.maybe(row.step)),
+        // By how much its duration may be off.
+        TableColumn::number("error_ns", |row, cell| cell.put(row.piece.error_ns)),
     ]
 }
 

@@ -87,6 +87,8 @@ pub(super) fn columns() -> Vec<TableColumn<'static, StallStats>> {
         TableColumn::number("launch_ns", |row, cell| {
             cell.maybe(row.late.as_ref().map(|late| late.launch_ns));
         }),
+        // By how much an idle time may be off.
+        Column::number("error_ns", |row, cell| cell.maybe(row.error_ns)),
     ]
 }
 

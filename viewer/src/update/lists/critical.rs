@@ -69,7 +69,7 @@ fn pieces(app: &App, world: ViewData<'_>, known: &PathLines) -> Vec<ListEntry> {
         id: RowId::Piece(line(it), it.begin_ns),
         cells: vec![
             ListCell::percent(it.length() as f64 / length),
-            ListCell::duration(it.length()),
+            ListCell::estimate(it.length(), it.error_ns),
             it.kind.name().into(),
             it.name.to_string().into(),
             if it.tie { "tie" } else { "" }.into(),
@@ -89,7 +89,7 @@ fn names(known: &PathLines) -> Vec<ListEntry> {
             id: RowId::Share(it.share.kind.name(), name.clone()),
             cells: vec![
                 ListCell::percent(it.share.share),
-                ListCell::duration(it.share.total_ns),
+                ListCell::estimate(it.share.total_ns, it.share.error_ns),
                 it.share.kind.name().into(),
                 name.into(),
                 ListCell::count(it.share.count),

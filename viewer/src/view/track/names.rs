@@ -45,11 +45,15 @@ impl LanePainter<'_, '_> {
 
     fn name(&mut self, item: Item, first: u16, room: u16) {
         let trace = self.scene.world.trace;
-        let room = usize::from(room).saturating_sub(2);
+        let (columns, is_certain) = self.place_of_name(item, first..first + room);
+        let room = columns.len().saturating_sub(2);
         let Some(text) = self.text_of(item, room) else {
             return;
         };
-        let mut style = self.filled(item);
+        let mut style = match is_certain {
+            true => self.filled(item),
+            false => self.uncertain(item).add_modifier(Modifier::BOLD),
+        };
         let found = self
             .app()
             .search
@@ -58,7 +62,7 @@ impl LanePainter<'_, '_> {
         if found {
             style = style.add_modifier(Modifier::UNDERLINED);
         }
-        self.write(first + 1, &text, style);
+        self.write(columns.start + 1, &text, style);
     }
 
     /// Text of a slice in this line. The second line has the rest of a long text.
@@ -66,7 +70,7 @@ impl LanePainter<'_, '_> {
         let trace = self.scene.world.trace;
         let label = item.label(trace);
         let way = item.direction(trace);
-        let length = duration(item.length(trace));
+        let length = self.time_of(item);
         let going = |name: &str| way.map_or_else(|| name.to_owned(), |way| format!("{name} {way}"));
         let (full, short) = (going(&label), going(short_name(&label)));
         let long = format!("{full} {length}");

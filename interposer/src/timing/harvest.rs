@@ -246,22 +246,27 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
 
 /// Learns what events add from a task that has one on either side.
 fn note_single(lane: &Lane, context: &ContextEntry, pair: Pair, times: Option<Reached>) {
-    let has_both = pair.start != pair.end && pair.is_work;
+    let work = pair.work.filter(|_| pair.start != pair.end);
     let last_end = lane.last_end.load(Relaxed);
-    let known = times
-        .zip(pair.sequence)
-        .filter(|_| has_both && last_end != UNREAD);
+    let known = times.zip(pair.sequence).filter(|_| last_end != UNREAD);
     let learners = reference::excess(context).zip(reference::record_time(context));
-    let (Some((times, sequence)), Some((excess, record))) = (known, learners) else {
-        return lane.before.skip();
+    let before = lane
+        .before
+        .follow(pair.sequence.filter(|_| times.is_some()));
+    let (Some((times, sequence)), Some(work), Some((excess, record))) = (known, work, learners)
+    else {
+        return;
     };
     let single = Single {
+        work,
         sequence,
+        operation: pair.operation,
+        skipped: pair.skipped,
         begin: times.begin,
         end: times.end,
-        submitted: clock::moment(Ticks::new(pair.begin)),
+        closed: clock::moment(Ticks::new(pair.closed)),
     };
-    lane.before.read(single, last_end, excess, record);
+    excess.read(single, (before, last_end), record);
 }
 
 /// A task and the record after it took `both_ns`, and the record takes about `record_ns`.

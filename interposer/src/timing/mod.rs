@@ -19,6 +19,7 @@ pub(crate) mod harvest;
 pub(crate) mod harvester;
 pub(crate) mod host_clocks;
 pub(crate) mod lane;
+pub(crate) mod operations;
 pub(crate) mod pair;
 pub(crate) mod pool;
 pub(crate) mod queue;

@@ -3,14 +3,15 @@
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use ascend_trace_format::api::Untimed;
+use ascend_trace_format::record::figure::Work;
 
 use crate::clock::ticks;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
-use crate::timing::excess::Excess;
 use crate::timing::lane::{self, Lane, MANY_UNREAD, MOST_PENDING, Turn};
+use crate::timing::operations::{Operation, Skipped};
 use crate::timing::pair::Pair;
 use crate::timing::slots::Room;
 use crate::timing::stash::Stash;
@@ -29,7 +30,9 @@ pub(crate) struct Submission {
     /// A second record behind the end event, 0 for none.
     behind: u64,
     entry: u64,
-    is_work: bool,
+    work: Option<Work>,
+    operation: Operation,
+    skipped: Skipped,
     /// The latest device time that had been read.
     floor: i64,
     /// Unmeasured submissions that the lane had seen before the start event.
@@ -44,7 +47,7 @@ pub(crate) enum Extent {
     /// One event before and one after.
     Span,
     /// The same, of work that the device does by itself.
-    Work,
+    Work(Work, Operation),
     /// The same, of a wait for a record that the program has not submitted yet.
     OpenWait,
     /// One event after: an event record takes no time.
@@ -84,12 +87,22 @@ pub(crate) fn begin(
     if extent == Extent::OpenWait {
         lane.hold();
     }
+    let work = match extent {
+        Extent::Work(work, operation) => Some((work, operation)),
+        Extent::Span | Extent::OpenWait | Extent::Moment => None,
+    };
+    let known = |operation: Operation| {
+        reference::excess(context).and_then(|it| it.operations.known(operation))
+    };
     let step = if session::is_auto() {
         lane.choice.step()
     } else {
         session::sampling()
     };
     if !stream.sequence.load(Relaxed).is_multiple_of(step) {
+        if let Some((work, operation)) = work {
+            lane.skipped.skip(work, known(operation));
+        }
         return Err(Untimed::NotSampled);
     }
     let mut order = lane.turn().ok_or(Untimed::Contended)?;
@@ -104,11 +117,14 @@ pub(crate) fn begin(
     if !unsafe { lane.pending.reserve() } {
         return Err(Untimed::NoEvent);
     }
-    // Where the tool selects, it leaves a few tasks out to learn what its events add to the others.
-    if session::is_auto() && extent == Extent::Work {
-        let samples = reference::excess(context).map_or(u32::MAX, Excess::samples);
-        let alike = lane.before.alike();
-        if order.stretches.takes(pending, alike, samples) {
+    // It leaves a few tasks out to learn what its events add to the others, unless all were asked for.
+    if let Some((work, operation)) = work
+        && (session::is_auto() || session::is_chained())
+    {
+        let samples = reference::excess(context).map_or(u32::MAX, |it| it.samples(work));
+        let known = known(operation);
+        if order.stretches.takes(pending, known.is_some(), samples) {
+            lane.skipped.skip(work, known);
             return Err(Untimed::NotSampled);
         }
     }
@@ -123,8 +139,8 @@ pub(crate) fn begin(
     let is_chained = (wants_chain || room == Room::Little) && pending > 0 && is_unbroken;
     let begins = match extent {
         Extent::Moment => Begins::AtItsEnd,
-        Extent::Span | Extent::Work | Extent::OpenWait if is_chained => Begins::WithTheLast,
-        Extent::Span | Extent::Work | Extent::OpenWait => Begins::Itself,
+        Extent::Span | Extent::Work(..) | Extent::OpenWait if is_chained => Begins::WithTheLast,
+        Extent::Span | Extent::Work(..) | Extent::OpenWait => Begins::Itself,
     };
     let floor = reference::latest(context);
     let (start, end) = take_events(&mut order.stash, context, api, begins)?;
@@ -154,7 +170,9 @@ pub(crate) fn begin(
         end,
         behind,
         entry,
-        is_work: extent == Extent::Work,
+        work: work.map(|(work, _)| work),
+        operation: work.map_or(Operation::NONE, |(_, operation)| operation),
+        skipped: lane.skipped.take(),
         floor,
         strangers,
         unknown,
@@ -310,7 +328,9 @@ impl Submission {
         let mut pair = Pair {
             start: self.start,
             end: self.end,
-            is_work: self.is_work,
+            work: self.work,
+            operation: self.operation,
+            skipped: self.skipped,
             behind: self.behind,
             sequence,
             entry: self.entry,

@@ -70,6 +70,8 @@ pub(super) struct Sync {
 pub(super) struct Joined<'e> {
     pub(super) work: Option<Work>,
     pub(super) function: Option<u16>,
+    /// The begin of the call that submitted it; 0 without one.
+    pub(super) launched: i64,
     pub(super) entries: &'e [Entry],
     /// Counts a stretch that does not agree; once for each.
     pub(super) is_mismatch: bool,
@@ -290,6 +292,7 @@ impl Lane {
             tell(Joined {
                 work: None,
                 function: None,
+                launched: 0,
                 entries: &[entry],
                 is_mismatch: false,
             });
@@ -472,6 +475,7 @@ impl Lane {
             tell(Joined {
                 work: Some(task.work),
                 function: task.function,
+                launched: task.begin,
                 entries: &group,
                 is_mismatch: false,
             });
@@ -501,6 +505,7 @@ impl Lane {
             tell(Joined {
                 work: Some(task.work),
                 function: task.function,
+                launched: task.begin,
                 entries: &[],
                 is_mismatch: std::mem::take(&mut is_mismatch),
             });
@@ -509,6 +514,7 @@ impl Lane {
             tell(Joined {
                 work: None,
                 function: None,
+                launched: 0,
                 entries: std::slice::from_ref(entry),
                 is_mismatch: false,
             });

@@ -7,6 +7,7 @@ use ascend_trace_format::record::{ActivityKind, Counter};
 use ascend_trace_recording::GraphRef;
 use ascend_trace_recording::rows::{ActivityRow, AnchorRow, CallRow, CounterRow, Row, TaskRow};
 
+use super::added::Added;
 use super::axis::Axis;
 use super::entry::{self, Entry, Span};
 use super::graphs::{Ends, Graph, Launch, Node, Place};
@@ -54,6 +55,7 @@ pub(super) struct Process {
     pub(super) axes: BTreeMap<u32, Axis>,
     /// By device.
     pub(super) progress: BTreeMap<u32, Progress>,
+    pub(super) added: Added,
     pub(super) counts: Counts,
     pub(super) told: Counts,
 }
@@ -285,6 +287,7 @@ impl Process {
             !graph.is_over()
         });
         self.give_up_replays(process, is_last, rows);
+        self.added.settle(process, &self.axes, rows);
         self.tell_counts(process, rows);
     }
 
@@ -345,6 +348,16 @@ impl Process {
                     self.patterns.is_part(function, joined.entries) && is_lossy
                 });
                 let span = Span::of(joined.entries).filter(|_| !is_torn);
+                let is_kernel = joined
+                    .entries
+                    .iter()
+                    .all(|entry| entry.told.kind == ActivityKind::Kernel);
+                let own = joined
+                    .work
+                    .filter(|work| work.node.is_none() && is_kernel && !self.is_alone);
+                if let (Some(task), Some(span)) = (own.and_then(|work| work.task), span) {
+                    self.added.logged(task, *device, span, joined.launched);
+                }
                 let told = joined.work.and_then(|work| match (work.task, work.node) {
                     (Some(task), None) => Some((task, span)),
                     (Some(task), Some(_)) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_format::api::Untimed;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::TimeRange;
@@ -122,11 +122,12 @@ impl Times {
         let reading = Reading {
             begin: DeviceNs::new(row.begin_device_ns),
             end: DeviceNs::new(row.end_device_ns.max(row.begin_device_ns)),
-            is_moment: task.kind == TaskKind::Record,
+            kind: task.kind,
             record: row.record_ns.into(),
             record_open: row.record_open_ns.into(),
             turn: 0,
-            turns_open: 0,
+            shorter: 0,
+            longer: 0,
             // The hardware's log says nothing of submissions.
             is_of_events: row.submitting_ns > 0,
         };

@@ -7,6 +7,9 @@ macro_rules! hook {
     (shared $id:literal, $($signature:tt)*) => {
         $crate::hook::body!($id, enter_shared, leave_shared, $($signature)*)
     };
+    (hosted($function:ident, $data:ident) $id:literal, $($signature:tt)*) => {
+        $crate::hook::body!([$function, $data] $id, enter, leave, $($signature)*)
+    };
     ($id:literal, $($signature:tt)*) => {
         $crate::hook::body!($id, enter, leave, $($signature)*)
     };
@@ -14,7 +17,7 @@ macro_rules! hook {
 
 macro_rules! body {
     (
-        $id:literal, $enter:ident, $leave:ident,
+        $([$function:ident, $data:ident])? $id:literal, $enter:ident, $leave:ident,
         fn($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)?
     ) => {{
         type Real = unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?;
@@ -56,7 +59,9 @@ macro_rules! body {
                 unsafe { real($($arg),*) }
             }
             Some(span) => {
-                // SAFETY: as above.
+                // The program's function is called by one of the tool, which notes when it ran.
+                $(let mut span = span; let ($function, $data) = span.host(&words, $function, $data);)?
+                // SAFETY: as above. A function that the tool gives calls the program's with its argument.
                 let result = unsafe { real($($arg),*) };
                 span.leave(&mut words, $crate::word::Word::to_word(result));
                 result

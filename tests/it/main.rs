@@ -40,6 +40,7 @@ mod graphs;
 /// Times of the hardware's own log.
 mod hardware;
 /// Programs, surroundings and files that were made to break a tracer.
+mod host_functions;
 mod hostile;
 /// A program that is killed loses no call that had returned.
 mod kill;

@@ -18,6 +18,7 @@ pub(crate) mod hardware;
 pub(crate) mod harvest;
 pub(crate) mod harvester;
 pub(crate) mod host_clocks;
+pub(crate) mod hosted;
 pub(crate) mod lane;
 pub(crate) mod operations;
 pub(crate) mod pair;

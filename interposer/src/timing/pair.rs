@@ -2,6 +2,7 @@
 
 use ascend_trace_format::record::figure::Work;
 
+use crate::timing::hosted::Hosted;
 use crate::timing::operations::{Operation, Skipped};
 
 /// The events around one task.
@@ -13,6 +14,8 @@ pub(crate) struct Pair {
     pub(crate) end: u64,
     /// The work that the device does by itself; `None` for a wait or a mark.
     pub(crate) work: Option<Work>,
+    /// The function of the program that it runs on the host.
+    pub(crate) hosted: Option<Hosted>,
     pub(crate) operation: Operation,
     /// The tasks of its stream without events before it.
     pub(crate) skipped: Skipped,
@@ -77,6 +80,7 @@ mod tests {
             work: Some(Work::Kernel),
             operation: Operation::NONE,
             skipped: Skipped::NONE,
+            hosted: None,
             behind: 3,
             sequence: Some(0),
             entry: 100,

@@ -1,5 +1,6 @@
 //! The events around one submission.
 
+use core::ffi::c_void;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use ascend_trace_format::api::Untimed;
@@ -10,6 +11,7 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
+use crate::timing::hosted::Hosted;
 use crate::timing::lane::{self, Lane, MANY_UNREAD, MOST_PENDING, Turn};
 use crate::timing::operations::{Operation, Skipped};
 use crate::timing::pair::Pair;
@@ -31,6 +33,7 @@ pub(crate) struct Submission {
     behind: u64,
     entry: u64,
     work: Option<Work>,
+    hosted: Option<Hosted>,
     operation: Operation,
     skipped: Skipped,
     /// The latest device time that had been read.
@@ -173,6 +176,7 @@ pub(crate) fn begin(
         work: work.map(|(work, _)| work),
         operation: work.map_or(Operation::NONE, |(_, operation)| operation),
         skipped: lane.skipped.take(),
+        hosted: None,
         floor,
         strangers,
         unknown,
@@ -263,6 +267,30 @@ impl Drop for Submission {
 }
 
 impl Submission {
+    /// The stream is about to get a function of the program. Returns the function and the argument for the runtime.
+    pub(crate) fn host(
+        &mut self,
+        function: *mut c_void,
+        data: *mut c_void,
+    ) -> (*mut c_void, *mut c_void) {
+        self.hosted = Hosted::take(function, data);
+        self.hosted.map_or((function, data), Hosted::given)
+    }
+
+    /// Notes whether the runtime has taken the function, and how often it may call it.
+    fn settle_hosted(&mut self, was_taken: bool, is_task: bool) {
+        match (self.hosted, was_taken) {
+            // It may have come to the runtime's thread all the same.
+            (Some(hosted), false) => {
+                hosted.leave();
+                self.hosted = None;
+            }
+            // A node of a graph is called again by each replay: its place stays taken.
+            (Some(_), true) if !is_task => self.hosted = None,
+            _ => {}
+        }
+    }
+
     /// The real call has returned. `sequence` is the number of the task that it submitted, if it
     /// did, and the ticks are those before it and after it. Answers why the task will have no time,
     /// if it will not.
@@ -274,6 +302,7 @@ impl Submission {
     ) -> Untimed {
         // Another thread may have begun to capture the stream meanwhile.
         let may_end = sequence.is_some() && capture::of(self.stream).is_none();
+        self.settle_hosted(sequence.is_some(), may_end);
         let has_ended = may_end && self.api.record(self.end, self.stream.handle());
         let closed = ticks();
         let is_followed =
@@ -286,6 +315,9 @@ impl Submission {
         let has_begun = self.start != 0 && self.start != self.end;
         let alone = !has_ended || self.lane.strangers() == Some(self.strangers);
         let task = sequence.filter(|_| has_ended && alone);
+        if let Some(hosted) = self.hosted.take_if(|_| task.is_none()) {
+            hosted.leave();
+        }
         let place = self.lane.pending.counts().0;
         let last = match self.behind {
             0 if has_ended => self.end,
@@ -331,6 +363,7 @@ impl Submission {
             work: self.work,
             operation: self.operation,
             skipped: self.skipped,
+            hosted: self.hosted,
             behind: self.behind,
             sequence,
             entry: self.entry,

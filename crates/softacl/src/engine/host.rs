@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use crate::clock;
 use crate::code::{Outcome, RT_INTERNAL, fault};
 use crate::ffi::Callback;
 use crate::progress::LONGEST_SLEEP;
@@ -21,8 +22,8 @@ pub(crate) struct HostThread {
 pub(crate) struct Due {
     pub(crate) callback: Callback,
     pub(crate) begin_ns: u64,
-    /// Tells the stream that it has returned.
-    pub(crate) done: Box<dyn FnOnce() + Send>,
+    /// Reports to the stream when it was called and when it returned.
+    pub(crate) done: Box<dyn FnOnce((u64, u64)) + Send>,
 }
 
 #[derive(Default)]
@@ -66,8 +67,9 @@ impl HostThread {
         while let Some(due) = self.next() {
             // Virtual time does not know in which order functions of several streams would come.
             virtual_time::set(due.begin_ns);
+            let called = clock::now();
             due.callback.run();
-            (due.done)();
+            (due.done)((called, clock::now()));
         }
     }
 

@@ -14,7 +14,8 @@ const ALIKE_PART: u32 = 32;
 /// The mean follows the last tasks, of about this number.
 const MOST: u32 = 16;
 
-/// What a task does: a number for its function with all arguments, and one for the function with those that are no addresses.
+/// The work of a task: a number for its function with all arguments, and one for the function with sizes and the like, without
+/// addresses and values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operation {
     exact: u32,

@@ -7,6 +7,9 @@ macro_rules! hook {
     (shared $id:literal, $($signature:tt)*) => {
         $crate::hook::body!($id, $crate::thread::stack(), $($signature)*)
     };
+    (hosted($function:ident, $data:ident) $id:literal, $($signature:tt)*) => {
+        $crate::hook::body!([$function, $data] $id, $crate::thread::stack(), $($signature)*)
+    };
     ($id:literal, fn($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)?) => {{
         if const { $crate::traits::is_simple($id) && !$crate::traits::is_below($id) } {
             type Real = unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?;
@@ -37,7 +40,10 @@ macro_rules! hook {
 }
 
 macro_rules! body {
-    ($id:literal, $here:expr, fn($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)?) => {{
+    (
+        $([$function:ident, $data:ident])? $id:literal, $here:expr,
+        fn($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)?
+    ) => {{
         type Real = unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?;
         let Some(address) = $crate::real::address($id) else {
             $crate::real::missing($id);
@@ -77,7 +83,9 @@ macro_rules! body {
                 unsafe { real($($arg),*) }
             }
             Some(span) => {
-                // SAFETY: as above.
+                // The program's function is called by one of the tool, which notes when it ran.
+                $(let mut span = span; let ($function, $data) = span.host(&words, $function, $data);)?
+                // SAFETY: as above. A function that the tool gives calls the program's with its argument.
                 let result = unsafe { real($($arg),*) };
                 span.leave(&mut words, $crate::word::Word::to_word(result));
                 result

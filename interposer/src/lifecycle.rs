@@ -15,7 +15,8 @@ use crate::span::{Hold, Span};
 use crate::thread::ThreadState;
 use crate::thread::duties::{self, Duties};
 use crate::timing::{
-    api, capture, counters, driver, hardware, harvester, lane, reference, schedule, teardown,
+    api, capture, counters, driver, hardware, harvester, hosted, lane, reference, schedule,
+    teardown,
 };
 use crate::{
     cost, emit, engine, graphs, introduce, kernels, libraries, loader, meter, quiet, ranges,
@@ -130,6 +131,7 @@ fn become_child(state: &ThreadState) {
     reference::forget();
     driver::forget();
     hardware::forget();
+    hosted::forget();
     ranges::forget();
     harvester::forget();
     introduce::announce_again();

@@ -3,6 +3,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, ArgPart, Fact, Function, Role, TaskKind, Untimed};
+use ascend_trace_format::record::figure::Work;
 use ascend_trace_format::record::{pair, unpair};
 
 use crate::called::Context;
@@ -11,6 +12,7 @@ use crate::objects::{self, ContextEntry, EventEntry, STREAM_SERIALS, StreamEntry
 use crate::span::{Hold, Span, TaskState};
 use crate::timing::harvest::{self, Proof};
 use crate::timing::lane::{self, Stranger};
+use crate::timing::operations::Operation;
 use crate::timing::submit::{self, Extent};
 use crate::timing::waiting::Waiting;
 use crate::timing::{anchor, api, capture, failure, hardware, harvester, teardown};
@@ -315,17 +317,33 @@ fn measurable(call: &Context<'_>, event: Option<&EventEntry>) -> Result<Extent, 
     Ok(match call.function.role {
         Role::RecordEvent => Extent::Moment,
         Role::WaitEvent if event.is_some_and(awaits) => Extent::OpenWait,
-        _ if is_work(call.function.task) => Extent::Work,
-        _ => Extent::Span,
+        _ => match call.function.task.and_then(Work::of) {
+            Some(work) => Extent::Work(work, operation(call)),
+            None => Extent::Span,
+        },
     })
 }
 
-/// Whether the device does a task by itself: it waits for nothing.
-fn is_work(task: Option<TaskKind>) -> bool {
-    matches!(
-        task,
-        Some(TaskKind::Memcpy | TaskKind::Memset | TaskKind::Kernel)
-    )
+/// The operation of a call, for comparison with others.
+fn operation(call: &Context<'_>) -> Operation {
+    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(MIX);
+    let function = core::ptr::from_ref(call.function) as u64;
+    let (mut exact, mut rough) = (function, function);
+    for (arg, word) in call.function.args.iter().zip(call.args) {
+        // Addresses, and values such as that of a fill, hardly change the duration.
+        let is_left_out = matches!(
+            arg.kind,
+            ArgKind::Pointer | ArgKind::Handle | ArgKind::Stream | ArgKind::Int
+        );
+        if arg.kind != ArgKind::Stream {
+            exact = mix(exact, *word);
+        }
+        if !is_left_out {
+            rough = mix(rough, *word);
+        }
+    }
+    Operation::of((mix(exact, 1) >> 32) as u32, (mix(rough, 2) >> 32) as u32)
 }
 
 /// Whether an asynchronous copy will be done by the host after a synchronisation, because its

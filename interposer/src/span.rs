@@ -1,6 +1,8 @@
 //! Facts about a running call.
 
-use ascend_trace_format::api::{Function, Untimed};
+use core::ffi::c_void;
+
+use ascend_trace_format::api::{ArgPart, Function, Untimed};
 
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::thread::{self, Around};
@@ -84,6 +86,22 @@ impl Span {
     /// Ticks at the call's entry.
     pub(crate) fn begin(&self) -> u64 {
         self.begin
+    }
+
+    /// The call is about to give its stream a function of the program, with the argument `data`. Returns both for the runtime:
+    /// those of the tool, where the stream waits for the function and the tool measures its task.
+    pub(crate) fn host(
+        &mut self,
+        args: &[u64],
+        function: *mut c_void,
+        data: *mut c_void,
+    ) -> (*mut c_void, *mut c_void) {
+        let blocking = self.function.part(ArgPart::Blocking);
+        let blocks = blocking.and_then(|place| args.get(usize::from(place)));
+        match &mut self.task {
+            TaskState::Timed(submission) if blocks != Some(&0) => submission.host(function, data),
+            _ => (function, data),
+        }
     }
 
     /// Ends the things that were begun for the call: its task, and the turn that other threads wait

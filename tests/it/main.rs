@@ -40,6 +40,7 @@ mod graphs;
 /// Times of the hardware's own log.
 mod hardware;
 /// Programs, surroundings and files that were made to break a tracer.
+mod host_functions;
 mod hostile;
 /// The cost of a recorded call, as a count.
 mod instructions;

@@ -1,6 +1,7 @@
 //! Stalls in a few words: the cause, who is to blame, and how long it took.
 
 use ascend_trace_analysis::{Cause, Culprit, Dependencies, Lane, Node, Stall, Stalls};
+use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{CallId, ThreadId, Trace};
 
 use crate::display_names;
@@ -34,6 +35,11 @@ pub(crate) fn sentence(known: StallContext<'_>, trace: &Trace, stall: &Stall) ->
     forms(known, trace, stall).swap_remove(0)
 }
 
+/// Whether the stall names the host function, and not the task behind it.
+fn is_of_function(trace: &Trace, stall: &Stall) -> bool {
+    matches!(stall.node, Node::Task(task) if trace.task(task).kind == TaskKind::HostFunc)
+}
+
 fn forms(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     match stall.cause {
         Cause::EventWait | Cause::SignalWait | Cause::HostSync | Cause::HostCopy => {
@@ -47,6 +53,7 @@ fn forms(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
         Cause::HostBlocked | Cause::ReturnLatency | Cause::QueueFull => {
             held_up(known, trace, stall)
         }
+        Cause::Callback if !is_of_function(trace, stall) => vec!["host function".to_owned()],
         Cause::Callback => {
             let name = Item::from(stall.node).label(trace);
             vec![

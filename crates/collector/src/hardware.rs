@@ -8,6 +8,7 @@
 //! task. So a lost entry makes a stretch unknown, and nothing after it wrong. Nodes of a replayed graph
 //! are joined in the same way, to the task that replays it, once its streams on the device are known.
 
+mod added;
 mod bind;
 mod binding;
 mod clock_offset;
@@ -25,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ascend_trace_format::api::Role;
 use ascend_trace_format::record::{LogState, kinds};
 use ascend_trace_format::time::Ticks;
-use ascend_trace_recording::rows::{CallRow, EventRow, LogRow, Row, StreamRow};
+use ascend_trace_recording::rows::{CallRow, EventRow, LogRow, Row, StreamRow, TaskTimeRow};
 
 use super::clock::{self, TickClock};
 use crate::tables;
@@ -71,7 +72,11 @@ impl Hardware {
 
     /// Takes a row of a process.
     pub(super) fn take(&mut self, row: &Row, process: u32) {
-        if self.is_wanted && matches!(row, Row::Stream(_) | Row::Event(_) | Row::Call(_)) {
+        let is_used = matches!(
+            row,
+            Row::Stream(_) | Row::Event(_) | Row::Call(_) | Row::TaskTime(_)
+        );
+        if self.is_wanted && is_used {
             self.take_row(row, process);
         }
     }
@@ -85,6 +90,7 @@ impl Hardware {
             Row::Stream(row) => self.stream(row),
             Row::Event(row) => self.event(row),
             Row::Call(row) => self.call(row, process),
+            Row::TaskTime(row) => self.timed(row, process),
             _ => {}
         }
     }
@@ -121,6 +127,14 @@ impl Hardware {
             && let Some(own) = self.processes.get_mut(&row.process)
         {
             own.external.insert(row.serial);
+        }
+    }
+
+    /// Events have shown when a task ran.
+    fn timed(&mut self, row: &TaskTimeRow, process: u32) {
+        let own = self.processes.get_mut(&process);
+        if let Some(own) = own.filter(|own| !own.is_alone) {
+            own.added.timed(row);
         }
     }
 

@@ -121,6 +121,8 @@ coded_enum! {
         Bulk = 45 "bulk",
         /// How many rows of that. With 0 the call submits nothing, either.
         Rows = 46 "rows",
+        /// A function of the program that the stream runs on the host. Its argument comes behind it.
+        HostFunction = 47 "host-function",
     }
 }
 

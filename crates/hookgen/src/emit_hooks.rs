@@ -5,6 +5,8 @@
 //! that is passed by value recordable. Wrappers are `C-unwind`: an exception from a callback passes
 //! through them.
 
+use ascend_trace_format::api::{ArgPart, TaskKind};
+
 use crate::hook_table::{Hook, HookTable, WrapperStruct};
 
 /// Words of Rust that are names in C.
@@ -61,12 +63,30 @@ fn wrapper(id: usize, hook: &Hook) -> String {
              variadic!({id})\n}}\n"
         );
     }
-    let shared = if hook.is_shared { "shared " } else { "" };
+    let shared = match (hosted(hook), hook.is_shared) {
+        (Some((function, data)), _) => format!("hosted({function}, {data}) "),
+        (None, true) => "shared ".to_owned(),
+        (None, false) => String::new(),
+    };
     format!(
         "\n#[cfg_attr(not(test), unsafe(no_mangle))]\n\
          pub unsafe extern \"C-unwind\" fn {name}({params}){ret} {{\n    \
          hook!({shared}{id}, fn({params}){ret})\n}}\n"
     )
+}
+
+/// The arguments with a function of the program that the stream runs on the host, and with that function's argument.
+fn hosted(hook: &Hook) -> Option<(String, String)> {
+    if hook.task != Some(TaskKind::HostFunc) {
+        return None;
+    }
+    let place = hook
+        .parts
+        .iter()
+        .find(|(part, _)| *part == ArgPart::HostFunction)?
+        .1;
+    let name = |place: usize| hook.args.get(place).map(|arg| escaped(&arg.name));
+    name(place.into()).zip(name(usize::from(place) + 1))
 }
 
 fn escaped(name: &str) -> String {
@@ -91,6 +111,8 @@ mod tests {
         };
         assert!(body_of("acldvppCreateChannel").starts_with("hook!(shared "));
         assert!(body_of("aclrtGetDevice").starts_with("hook!("));
+        assert!(body_of("aclrtLaunchHostFunc").starts_with("hook!(hosted(fn_, args) "));
+        assert!(body_of("rtCallbackLaunch").starts_with("hook!(hosted(callBackFunc, fnData) "));
         assert!(!body_of("aclrtGetDevice").contains("shared"));
     }
 }

@@ -1,14 +1,15 @@
-//! By how much longer tasks look when each has events around it. Between two tasks that follow each other the device
-//! takes some time, and between a record and a task as well. The first time is unknown, but a stretch of
-//! tasks without events shows by how much the second is longer: their time as a whole, next to that of the tasks before it
-//! and behind it, each with its own events.
+//! By how much longer tasks look when each has events around it, for each sort of work. Between two tasks that follow each
+//! other the device takes some time, and between a record and a task as well. The first time is unknown, but a stretch of
+//! tasks without events shows by how much the second is longer: their time as a whole, next to that of the same operations,
+//! each with its own events ([`crate::timing::operations`]).
 
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use ascend_trace_format::record::figure::Figure;
+use ascend_trace_format::record::figure::{PairFigures, Work};
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
+use crate::timing::operations::{Operation, Operations, Skipped};
 use crate::timing::record_time::RecordTime;
 use crate::timing::spread::{Spread, emit_learnt};
 
@@ -16,61 +17,108 @@ use crate::timing::spread::{Spread, emit_learnt};
 const STRETCH: core::ops::RangeInclusive<i64> = 2..=64;
 /// No device takes longer between a record and a task.
 const LONGEST_NS: i64 = 100_000;
-/// Two tasks are alike if their durations differ by no more than this, and this part of them.
-const ALIKE_NS: i64 = 200;
-const ALIKE_PART: i64 = 32;
 /// Fewer stretches give no estimate.
 const LEAST: u32 = 4;
 const UNTOLD: u64 = u64::MAX;
+/// Tasks that are this number of times as long as those of the samples show less: their own durations differ by more.
+const FAR_LONGER: u32 = 4;
 
-/// Results of one device.
+/// Stretches with several sorts of work say less of each of them.
+const LEAST_MIXED: u32 = 16;
+
+/// Results of one device: of all tasks, and of each sort of work.
 pub(crate) struct Excess {
-    /// The excess of a pair, less the time of the device between two tasks.
+    /// The durations of operations, each with its events.
+    pub(crate) operations: Operations,
+    all: Values,
+    works: [OfWork; Work::ALL.len()],
+}
+
+/// Results of one sort of work.
+struct OfWork {
+    /// By stretches of this sort alone, and by those that contain it.
+    pure: Values,
+    mixed: Values,
+}
+
+/// The device may take longer between two tasks than a pair adds, but not by more than this.
+const ZERO: u32 = 4_096;
+
+/// Results of one sort of tasks.
+struct Values {
+    /// The excess of a pair, less the time of the device between two tasks; more by [`ZERO`].
     beyond: Spread,
+    /// Samples that were added. It never falls.
+    added: AtomicU32,
+    /// About the duration of the tasks of the samples.
+    length: AtomicU32,
     /// The shortest task with its events: they take no longer.
     shortest: AtomicU32,
+    told_added: AtomicU32,
     told: AtomicU64,
     told_shortest: AtomicU32,
 }
 
-impl Excess {
-    pub(crate) const fn new() -> Self {
+impl Values {
+    const fn new() -> Self {
         Self {
-            beyond: Spread::new(),
+            beyond: Spread::with_zero(ZERO),
+            added: AtomicU32::new(0),
+            length: AtomicU32::new(u32::MAX),
             shortest: AtomicU32::new(u32::MAX),
+            told_added: AtomicU32::new(0),
             told: AtomicU64::new(UNTOLD),
             told_shortest: AtomicU32::new(u32::MAX),
         }
     }
 
-    /// Forgets everything after a fork.
-    pub(crate) fn forget(&self) {
+    fn forget(&self) {
         if self.beyond.samples() > 0 {
             self.beyond.forget();
         }
+        self.added.store(0, Relaxed);
+        self.length.store(u32::MAX, Relaxed);
         self.shortest.store(u32::MAX, Relaxed);
+        self.told_added.store(0, Relaxed);
         self.told.store(UNTOLD, Relaxed);
         self.told_shortest.store(u32::MAX, Relaxed);
     }
 
-    /// The stretches that were measured.
-    pub(crate) fn samples(&self) -> u32 {
-        self.beyond.samples()
+    /// A stretch of tasks of about `length` showed this.
+    fn add(&self, length: u32, beyond: i32) {
+        let known = self.length.load(Relaxed);
+        if length / FAR_LONGER > known {
+            return;
+        }
+        if known == u32::MAX {
+            self.length.store(length, Relaxed);
+        } else if length < known / FAR_LONGER {
+            self.length.store(length, Relaxed);
+            self.beyond.forget();
+        }
+        self.beyond.add(ZERO.saturating_add_signed(beyond));
+        self.added.fetch_add(1, Relaxed);
     }
 
-    /// Records new results of a device: they apply to all tasks. The thread must be marked busy.
-    pub(crate) fn tell(&self, device: u32) {
+    /// Whether there are samples enough, if that takes this number.
+    fn has(&self, least: u32) -> bool {
+        self.beyond.samples() >= least
+    }
+
+    fn tell_shortest(&self, device: u32, figures: PairFigures) {
         let shortest = self.shortest.load(Relaxed);
         if self.told_shortest.swap(shortest, Relaxed) != shortest {
             // It falls, and counters grow.
-            emit_learnt(
-                Figure::ShortestPairNs,
-                device,
-                u32::MAX.wrapping_sub(shortest),
-                shortest,
-            );
+            let grows = u32::MAX.wrapping_sub(shortest);
+            emit_learnt(figures.shortest, device, grows, shortest);
         }
-        if self.samples() < LEAST {
+    }
+
+    /// `before` is the number of samples that were recorded in another place.
+    fn tell(&self, device: u32, figures: PairFigures, before: u32) {
+        let added = self.added.load(Relaxed);
+        // The summary takes a look at all steps of the spread.
+        if self.told_added.swap(added, Relaxed) == added {
             return;
         }
         let Some(known) = self.beyond.known() else {
@@ -78,13 +126,88 @@ impl Excess {
         };
         let both = u64::from(known.median) << 32 | u64::from(known.open);
         if self.told.swap(both, Relaxed) != both {
-            emit_learnt(Figure::BeyondSwitchNs, device, known.samples, known.median);
-            emit_learnt(
-                Figure::BeyondSwitchOpenNs,
-                device,
-                known.samples,
-                known.open,
-            );
+            let beyond = known.median.wrapping_sub(ZERO);
+            // Counters grow.
+            let samples = added.saturating_add(before);
+            emit_learnt(figures.beyond, device, samples, beyond);
+            emit_learnt(figures.open, device, samples, known.open);
+        }
+    }
+}
+
+impl OfWork {
+    const fn new() -> Self {
+        Self {
+            pure: Values::new(),
+            mixed: Values::new(),
+        }
+    }
+
+    fn tell(&self, device: u32, figures: PairFigures) {
+        self.mixed.tell_shortest(device, figures);
+        let mixed = self.mixed.added.load(Relaxed);
+        if self.pure.has(LEAST) {
+            self.pure.tell(device, figures, mixed);
+        } else if self.mixed.has(LEAST_MIXED) {
+            self.mixed.tell(device, figures, 0);
+        }
+    }
+}
+
+impl Excess {
+    pub(crate) const fn new() -> Self {
+        Self {
+            operations: Operations::new(),
+            all: Values::new(),
+            works: [const { OfWork::new() }; Work::ALL.len()],
+        }
+    }
+
+    /// Forgets everything after a fork.
+    pub(crate) fn forget(&self) {
+        self.operations.forget();
+        self.all.forget();
+        for work in &self.works {
+            work.pure.forget();
+            work.mixed.forget();
+        }
+    }
+
+    /// The stretches of a sort of work that were measured.
+    pub(crate) fn samples(&self, work: Work) -> u32 {
+        let own = self.works.get(work as usize);
+        own.map_or(0, |it| it.pure.beyond.samples())
+    }
+
+    /// A task with its events took this long.
+    fn note_pair(&self, work: Work, length: u32) {
+        self.all.shortest.fetch_min(length, Relaxed);
+        if let Some(own) = self.works.get(work as usize) {
+            own.mixed.shortest.fetch_min(length, Relaxed);
+        }
+    }
+
+    /// A stretch with these sorts of work showed this, with tasks of about `length`.
+    fn add(&self, sorts: u32, length: u32, beyond: i32) {
+        self.all.add(length, beyond);
+        for (work, own) in Work::ALL.into_iter().zip(&self.works) {
+            match sorts & 1 << work as u32 {
+                0 => {}
+                only if only == sorts => own.pure.add(length, beyond),
+                _ => own.mixed.add(length, beyond),
+            }
+        }
+    }
+
+    /// Records new results of a device: they apply to all tasks. The thread must be marked busy.
+    pub(crate) fn tell(&self, device: u32) {
+        let figures = PairFigures::of(None);
+        self.all.tell_shortest(device, figures);
+        if self.all.has(LEAST) {
+            self.all.tell(device, figures, 0);
+        }
+        for (own, work) in self.works.iter().zip(Work::ALL) {
+            own.tell(device, PairFigures::of(Some(work)));
         }
     }
 }
@@ -92,79 +215,81 @@ impl Excess {
 /// A task that was read with events around it, on the device's clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Single {
+    pub(crate) work: Work,
     pub(crate) sequence: u32,
+    pub(crate) operation: Operation,
+    /// The tasks without events before it.
+    pub(crate) skipped: Skipped,
     pub(crate) begin: DeviceNs,
     pub(crate) end: DeviceNs,
-    /// The event before it had been submitted by then.
-    pub(crate) submitted: HostNs,
+    /// The event behind it had been submitted by then.
+    pub(crate) closed: HostNs,
 }
 
-/// The tasks of a stream that have been read: for who reads them.
+/// The task of a stream that was read last: for who reads them.
 pub(crate) struct Before {
-    sequence: AtomicU32,
-    /// `NONE` when the previous task had no separate events.
-    length: AtomicI64,
-    /// Number of successive tasks that were alike.
-    alike: AtomicU32,
+    sequence: AtomicU64,
 }
 
-const NONE: i64 = i64::MIN;
+const NONE: u64 = u64::MAX;
 
 impl Before {
     pub(crate) const fn new() -> Self {
         Self {
-            sequence: AtomicU32::new(0),
-            length: AtomicI64::new(NONE),
-            alike: AtomicU32::new(0),
+            sequence: AtomicU64::new(NONE),
         }
     }
 
     pub(crate) fn forget(&self) {
-        self.length.store(NONE, Relaxed);
-        self.alike.store(0, Relaxed);
+        self.sequence.store(NONE, Relaxed);
     }
 
-    /// Number of successive tasks of the stream that were as long as the one before them.
-    pub(crate) fn alike(&self) -> u32 {
-        self.alike.load(Relaxed)
+    /// A task was read. Returns the number of the one before it.
+    pub(crate) fn follow(&self, sequence: Option<u32>) -> Option<u32> {
+        let before = self
+            .sequence
+            .swap(sequence.map_or(NONE, u64::from), Relaxed);
+        u32::try_from(before).ok()
     }
+}
 
-    /// Learns from a task. `last_end` is the device time of the record behind the one before it.
-    pub(crate) fn read(&self, single: Single, last_end: i64, excess: &Excess, record: &RecordTime) {
+impl Excess {
+    /// Learns from a task. `before` is the task of its stream that was read before it, and `last_end` the device time of the
+    /// record behind that.
+    pub(crate) fn read(
+        &self,
+        single: Single,
+        (before, last_end): (Option<u32>, i64),
+        record: &RecordTime,
+    ) {
         let length = single.end.ns().wrapping_sub(single.begin.ns());
-        let before = self.length.swap(length, Relaxed);
-        let sequence = self.sequence.swap(single.sequence, Relaxed);
-        if let Ok(length) = u32::try_from(length) {
-            excess.shortest.fetch_min(length, Relaxed);
-        }
-        let most = length.max(before);
-        let is_alike = before != NONE
-            && length.abs_diff(before)
-                <= (most / ALIKE_PART).saturating_add(ALIKE_NS).unsigned_abs();
-        if !is_alike {
-            self.alike.store(0, Relaxed);
+        let Ok(short) = u32::try_from(length) else {
+            return;
+        };
+        self.note_pair(single.work, short);
+        if !record.was_waiting(single.closed, single.begin) {
             return;
         }
-        self.alike.fetch_add(1, Relaxed);
-        let tasks = i64::from(single.sequence)
-            .wrapping_sub(sequence.into())
-            .wrapping_sub(1);
+        self.operations.note(single.operation, short);
+        let skipped = single.skipped;
+        let tasks = i64::from(skipped.count);
+        let passed = before.map(|before| single.sequence.wrapping_sub(before).wrapping_sub(1));
         // All of the stretch was in the queue when the stream came to it.
-        let was_waiting = || record.was_waiting(single.submitted, DeviceNs::new(last_end));
-        if !STRETCH.contains(&tasks) || !was_waiting() {
+        let was_waiting = || record.was_waiting(single.closed, DeviceNs::new(last_end));
+        if passed != Some(skipped.count)
+            || !STRETCH.contains(&tasks)
+            || !skipped.is_known()
+            || !was_waiting()
+        {
             return;
         }
         let whole = single.begin.ns().wrapping_sub(last_end);
-        let singly = length.saturating_add(before).saturating_mul(tasks) / 2;
+        let singly = i64::from(skipped.singly);
         let beyond = singly.saturating_sub(whole) / tasks.saturating_sub(1).max(1);
         if (-LONGEST_NS..=LONGEST_NS).contains(&beyond) {
-            excess.beyond.add(beyond.max(0) as u32);
+            let each = (skipped.singly / skipped.count.max(1)).max(1);
+            self.add(skipped.sorts, each, beyond as i32);
         }
-    }
-
-    /// Another task was read.
-    pub(crate) fn skip(&self) {
-        self.length.store(NONE, Relaxed);
     }
 }
 
@@ -181,8 +306,7 @@ const SOON: u32 = 32;
 const RARELY: u32 = 1024;
 /// Number of stretches that are made soon.
 const ENOUGH: u32 = 40;
-/// Number of successive tasks that must be alike, and of tasks in the queue.
-const LEAST_ALIKE: u32 = 16;
+/// Number of tasks in the queue.
 const LEAST_PENDING: usize = 32;
 
 impl Stretches {
@@ -190,15 +314,15 @@ impl Stretches {
         Self { since: 0, left: 0 }
     }
 
-    /// Whether the next task is one of a stretch.
-    pub(crate) fn takes(&mut self, pending: usize, alike: u32, samples: u32) -> bool {
+    /// Whether the next task is one of a stretch; `is_known` if its duration with events is known.
+    pub(crate) fn takes(&mut self, pending: usize, is_known: bool, samples: u32) -> bool {
         if self.left > 0 {
             self.left = self.left.wrapping_sub(1);
             return true;
         }
         self.since = self.since.saturating_add(1);
         let step = if samples < ENOUGH { SOON } else { RARELY };
-        if self.since < step || alike < LEAST_ALIKE || pending < LEAST_PENDING {
+        if self.since < step || !is_known || pending < LEAST_PENDING {
             return false;
         }
         *self = Self {
@@ -212,66 +336,162 @@ impl Stretches {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timing::operations::Lane;
 
-    /// Tasks of `length` with `switch` between two of them, and `turn` between a record and a task; every fifth of
-    /// six has its own events.
-    fn learnt(length: i64, switch: i64, turn: i64) -> Excess {
-        let (record, excess, before) = (RecordTime::new(), Excess::new(), Before::new());
-        record.reached(HostNs::new(0), DeviceNs::new(3_000));
-        let mut at = 1_000_000;
-        for round in 0..20 {
-            let last = at;
-            at += turn + 4 * length + 3 * switch + turn;
-            let begin = at;
-            at += turn + length + turn;
-            let single = Single {
-                sequence: round * 5,
-                begin: DeviceNs::new(begin),
-                end: DeviceNs::new(at),
-                submitted: HostNs::new(500),
-            };
-            before.read(single, last, &excess, &record);
+    const KERNEL: Operation = Operation::of(11, 7);
+    const COPY: Operation = Operation::of(12, 8);
+
+    /// The device reads tasks of a stream that has a queue.
+    struct Stream {
+        record: RecordTime,
+        excess: Excess,
+        before: Before,
+        lane: Lane,
+        at: i64,
+        sequence: u32,
+        switch: i64,
+        turn: i64,
+    }
+
+    impl Stream {
+        fn new(switch: i64, turn: i64) -> Self {
+            let record = RecordTime::new();
+            record.reached(HostNs::new(0), DeviceNs::new(3_000));
+            Self {
+                record,
+                excess: Excess::new(),
+                before: Before::new(),
+                lane: Lane::new(),
+                at: 1_000_000,
+                sequence: 0,
+                switch,
+                turn,
+            }
         }
-        excess
+
+        fn timed(&mut self, (work, operation, length): (Work, Operation, i64)) {
+            let last = self.at;
+            let stretch = self.lane.take();
+            if stretch.count == 0 {
+                // The record of the begin.
+                self.at += 1_000;
+            }
+            let begin = self.at;
+            self.at += 2 * self.turn + length + 1_000;
+            let single = Single {
+                work,
+                sequence: self.sequence,
+                operation,
+                skipped: stretch,
+                begin: DeviceNs::new(begin),
+                end: DeviceNs::new(self.at),
+                closed: HostNs::new(500),
+            };
+            let before = self.before.follow(Some(self.sequence));
+            self.sequence += 1;
+            self.excess.read(single, (before, last), &self.record);
+        }
+
+        fn stretch(&mut self, tasks: &[(Work, Operation, i64)]) {
+            self.at += 2 * self.turn + self.switch * (tasks.len() as i64 - 1) + 1_000;
+            for (work, operation, length) in tasks {
+                let known = self.excess.operations.known(*operation);
+                self.lane.skip(*work, known);
+                self.at += length;
+                self.sequence += 1;
+            }
+        }
+    }
+
+    fn median(values: &Values) -> Option<(i64, u32)> {
+        let known = values.beyond.known()?;
+        Some((i64::from(known.median) - i64::from(ZERO), known.open))
     }
 
     #[test]
     fn a_stretch_as_a_whole_shows_what_pairs_add() {
-        for length in [2_000, 50_000] {
-            let excess = learnt(length, 1_800, 2_000);
-            let known = excess.beyond.known().unwrap();
-            assert_eq!((known.median, known.open), (2 * 2_000 - 1_800, 0));
-            assert_eq!(i64::from(excess.shortest.load(Relaxed)), length + 4_000);
+        let kernel = (Work::Kernel, KERNEL, 2_000);
+        for (switch, turn) in [(1_800, 2_000), (0, 0), (900, 0)] {
+            let mut stream = Stream::new(switch, turn);
+            for _ in 0..20 {
+                (0..6).for_each(|_| stream.timed(kernel));
+                stream.stretch(&[kernel; 3]);
+            }
+            let expected = Some((2 * turn + 1_000 - switch, 0));
+            let excess = stream.excess;
+            assert_eq!(median(&excess.all), expected);
+            assert_eq!(median(&excess.works[0].pure), expected);
+            let shortest = excess.all.shortest.load(Relaxed);
+            assert_eq!(i64::from(shortest), 2_000 + 2 * turn + 1_000);
+            assert_eq!(excess.samples(Work::Copy), 0, "of another sort");
         }
-        assert_eq!(learnt(2_000, 0, 0).beyond.known().unwrap().median, 0);
     }
 
     #[test]
-    fn tasks_that_differ_say_nothing() {
-        let (record, excess, before) = (RecordTime::new(), Excess::new(), Before::new());
-        record.reached(HostNs::new(0), DeviceNs::new(3_000));
-        for (sequence, length) in [(0, 2_000), (5, 9_000), (10, 30_000)] {
-            let begin = 1_000_000 + i64::from(sequence) * 50_000;
-            let single = Single {
-                sequence,
-                begin: DeviceNs::new(begin),
-                end: DeviceNs::new(begin + length),
-                submitted: HostNs::new(500),
-            };
-            before.read(single, begin - 40_000, &excess, &record);
+    fn a_stretch_of_different_operations_counts_for_all_sorts_that_it_contains() {
+        let (kernel, copy) = ((Work::Kernel, KERNEL, 9_000), (Work::Copy, COPY, 4_000));
+        let mut stream = Stream::new(1_800, 2_000);
+        for _ in 0..20 {
+            (0..6).for_each(|_| {
+                stream.timed(kernel);
+                stream.timed(copy);
+            });
+            stream.stretch(&[copy, kernel, copy]);
         }
-        assert_eq!(excess.samples(), 0);
+        let excess = stream.excess;
+        let expected = Some((3_200, 0));
+        assert_eq!(median(&excess.all), expected);
+        assert_eq!(median(&excess.works[Work::Copy as usize].mixed), expected);
+        assert_eq!(excess.samples(Work::Copy), 0);
+        assert_eq!(median(&excess.works[Work::Fill as usize].mixed), None);
     }
 
     #[test]
-    fn stretches_are_made_where_alike_tasks_wait_and_seldom() {
+    fn operations_that_differ_say_nothing() {
+        let mut stream = Stream::new(1_800, 2_000);
+        for round in 0..40 {
+            let kernel = (Work::Kernel, KERNEL, 2_000 + round * 900);
+            stream.timed(kernel);
+            stream.stretch(&[kernel; 3]);
+        }
+        assert_eq!(median(&stream.excess.all), None);
+    }
+
+    #[test]
+    fn a_task_that_is_missing_between_them_makes_a_stretch_unknown() {
+        let kernel = (Work::Kernel, KERNEL, 2_000);
+        let mut stream = Stream::new(1_800, 2_000);
+        for _ in 0..20 {
+            (0..6).for_each(|_| stream.timed(kernel));
+            stream.stretch(&[kernel; 3]);
+            stream.sequence += 1;
+        }
+        assert_eq!(median(&stream.excess.all), None);
+    }
+
+    #[test]
+    fn short_tasks_show_more_than_long_ones() {
+        let values = Values::new();
+        (0..8).for_each(|i| values.add(90_000, 2_000 + i * 300));
+        values.add(500_000, 90_000);
+        let long = median(&values).unwrap();
+        (0..8).for_each(|_| values.add(9_000, 2_200));
+        values.add(90_000, 4_000);
+        assert!(long.1 >= 1_000, "{long:?}");
+        assert_eq!(median(&values).unwrap().0, 2_200);
+        assert_eq!(values.added.load(Relaxed), 16);
+        assert_eq!(values.beyond.samples(), 8);
+    }
+
+    #[test]
+    fn stretches_are_made_where_known_tasks_wait_and_seldom() {
         let mut stretches = Stretches::new();
-        assert!(!(0..200).any(|_| stretches.takes(2, 40, 0)));
-        assert!(!(0..200).any(|_| stretches.takes(100, 3, 0)));
-        let soon = (0..320).filter(|_| stretches.takes(100, 40, 0)).count();
+        assert!(!(0..200).any(|_| stretches.takes(2, true, 0)));
+        assert!(!(0..200).any(|_| stretches.takes(100, false, 0)));
+        let soon = (0..320).filter(|_| stretches.takes(100, true, 0)).count();
         assert!((27..=33).contains(&soon), "{soon}");
         let later = (0..10_000)
-            .filter(|_| stretches.takes(100, 40, ENOUGH))
+            .filter(|_| stretches.takes(100, true, ENOUGH))
             .count();
         assert!((24..=30).contains(&later), "{later}");
     }

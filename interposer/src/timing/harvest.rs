@@ -12,6 +12,7 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::timing::api::{self, Api, Refusal};
 use crate::timing::excess::Single;
 use crate::timing::failure;
+use crate::timing::hosted::Hosted;
 use crate::timing::lane::{self, Lane, MANY_UNREAD, UNREAD};
 use crate::timing::pair::Pair;
 use crate::timing::record_time::RecordTime;
@@ -221,6 +222,9 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
                 if pair.start != pair.end {
                     note_length(lane, end.wrapping_sub(begin), record.0.into());
                 }
+                let hosted = pair.hosted.and_then(|hosted| hosted_words(pair, hosted));
+                let (record_ns, record_open_ns) =
+                    hosted.unwrap_or((record.0, record.1.saturating_add(open)));
                 emit::from_inside(&kinds::TaskTime {
                     untimed: Untimed::Timed,
                     stream: lane.stream.load(Relaxed),
@@ -231,11 +235,16 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
                     seen,
                     submitted: pair.begin,
                     closing: passed(pair.begin, pair.closed),
-                    record_ns: record.0,
-                    record_open_ns: record.1.saturating_add(open),
+                    record_ns,
+                    record_open_ns,
                 });
             }
-            None => report_untimed(lane, pair, Untimed::Unreadable),
+            None => {
+                if let Some(hosted) = pair.hosted {
+                    hosted.leave();
+                }
+                report_untimed(lane, pair, Untimed::Unreadable);
+            }
         }
     }
     for event in pair.events().filter(|event| *event != kept) {
@@ -244,24 +253,36 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
     true
 }
 
+/// When a function of the program ran on the host, in the two words of a record's duration.
+fn hosted_words(pair: Pair, hosted: Hosted) -> Option<(u32, u32)> {
+    let (begin, end) = hosted.finish()?;
+    let after = clock::nanoseconds(begin.checked_sub(pair.begin)?);
+    kinds::hosted(after, clock::nanoseconds(end.saturating_sub(begin)))
+}
+
 /// Learns what events add from a task that has one on either side.
 fn note_single(lane: &Lane, context: &ContextEntry, pair: Pair, times: Option<Reached>) {
-    let has_both = pair.start != pair.end && pair.is_work;
+    let work = pair.work.filter(|_| pair.start != pair.end);
     let last_end = lane.last_end.load(Relaxed);
-    let known = times
-        .zip(pair.sequence)
-        .filter(|_| has_both && last_end != UNREAD);
+    let known = times.zip(pair.sequence).filter(|_| last_end != UNREAD);
     let learners = reference::excess(context).zip(reference::record_time(context));
-    let (Some((times, sequence)), Some((excess, record))) = (known, learners) else {
-        return lane.before.skip();
+    let before = lane
+        .before
+        .follow(pair.sequence.filter(|_| times.is_some()));
+    let (Some((times, sequence)), Some(work), Some((excess, record))) = (known, work, learners)
+    else {
+        return;
     };
     let single = Single {
+        work,
         sequence,
+        operation: pair.operation,
+        skipped: pair.skipped,
         begin: times.begin,
         end: times.end,
-        submitted: clock::moment(Ticks::new(pair.begin)),
+        closed: clock::moment(Ticks::new(pair.closed)),
     };
-    lane.before.read(single, last_end, excess, record);
+    excess.read(single, (before, last_end), record);
 }
 
 /// A task and the record after it took `both_ns`, and the record takes about `record_ns`.
@@ -312,6 +333,9 @@ fn may_wait(lane: &Lane) -> bool {
 /// Leaves a pair's events alone: they may still be pending.
 pub(super) fn give_up(lane: &Lane, pair: Pair, reason: Untimed) {
     lane.last_end.store(UNREAD, Relaxed);
+    if let Some(hosted) = pair.hosted {
+        hosted.leave();
+    }
     report_untimed(lane, pair, reason);
     let Some(context) = lane.context() else {
         return;

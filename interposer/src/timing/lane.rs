@@ -12,6 +12,7 @@ use crate::timing::api::Api;
 use crate::timing::chip;
 use crate::timing::choice::Choice;
 use crate::timing::excess::{Before, Stretches};
+use crate::timing::operations;
 use crate::timing::pair::Pair;
 use crate::timing::queue::Queue;
 use crate::timing::slots::Slots;
@@ -126,6 +127,8 @@ pub(crate) struct Lane {
     held: AtomicU64,
     /// The task that was read last. For who has set `harvesting`.
     pub(crate) before: Before,
+    /// Its last tasks without events.
+    pub(crate) skipped: operations::Lane,
     /// The manner of timing its tasks, where it is chosen automatically.
     pub(crate) choice: Choice,
     context: AtomicPtr<ContextEntry>,
@@ -424,6 +427,7 @@ impl Lane {
         self.refusals.store(0, Relaxed);
         self.choice.forget();
         self.before.forget();
+        self.skipped.take();
         self.held.store(FREE, Relaxed);
         if self.used.swap(false, Release) {
             list::given_back();

@@ -1,5 +1,10 @@
 //! The events around one task, which wait to be read.
 
+use ascend_trace_format::record::figure::Work;
+
+use crate::timing::hosted::Hosted;
+use crate::timing::operations::{Operation, Skipped};
+
 /// The events around one task.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair {
@@ -7,8 +12,13 @@ pub(crate) struct Pair {
     pub(crate) start: u64,
     /// The same as `start` for an event record, which takes no time.
     pub(crate) end: u64,
-    /// Of the task as well: it is work of the device, not a wait or a mark.
-    pub(crate) is_work: bool,
+    /// The work that the device does by itself; `None` for a wait or a mark.
+    pub(crate) work: Option<Work>,
+    /// The function of the program that it runs on the host.
+    pub(crate) hosted: Option<Hosted>,
+    pub(crate) operation: Operation,
+    /// The tasks of its stream without events before it.
+    pub(crate) skipped: Skipped,
     /// A second record behind the end event, 0 for none: see [`crate::timing::record_time`].
     pub(crate) behind: u64,
     /// The task's number on its stream; `None` when the submission failed and only the events are
@@ -67,7 +77,10 @@ mod tests {
         let pair = Pair {
             start: 1,
             end: 2,
-            is_work: true,
+            work: Some(Work::Kernel),
+            operation: Operation::NONE,
+            skipped: Skipped::NONE,
+            hosted: None,
             behind: 3,
             sequence: Some(0),
             entry: 100,

@@ -22,8 +22,8 @@ const SHAPED: u32 = 32;
 /// The longest samples are this number of times as far from the median as the quarter above it where there is a tail.
 const TAIL: u32 = 4;
 
-/// The most spreads that count their samples: two for each device with a reference, and some more.
-const SPREADS: usize = 2 * 64 + 16;
+/// The most spreads that count their samples: eight for each device with a reference, and some more.
+const SPREADS: usize = 8 * 64 + 16;
 
 type Counts = [AtomicU32; STEPS];
 
@@ -39,6 +39,8 @@ pub(crate) struct Spread {
     samples: AtomicU32,
     least: AtomicU32,
     most: AtomicU32,
+    /// The sample that means 0: values may be below it.
+    zero: u32,
 }
 
 /// A summary of the samples, in nanoseconds.
@@ -54,11 +56,16 @@ pub(crate) struct Known {
 
 impl Spread {
     pub(crate) const fn new() -> Self {
+        Self::with_zero(0)
+    }
+
+    pub(crate) const fn with_zero(zero: u32) -> Self {
         Self {
             place: AtomicU32::new(0),
             samples: AtomicU32::new(0),
             least: AtomicU32::new(u32::MAX),
             most: AtomicU32::new(0),
+            zero,
         }
     }
 
@@ -129,7 +136,7 @@ impl Spread {
         // The longest and the shortest may still be to come.
         let unseen = match samples {
             _ if has_tail => reach,
-            0..8 => (median / 2).max(spread),
+            0..8 => (median.abs_diff(self.zero) / 2).max(spread),
             8..SHAPED => spread,
             _ => spread / 4,
         };

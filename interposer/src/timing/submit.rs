@@ -1,16 +1,19 @@
 //! The events around one submission.
 
+use core::ffi::c_void;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use ascend_trace_format::api::Untimed;
+use ascend_trace_format::record::figure::Work;
 
 use crate::clock::ticks;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
-use crate::timing::excess::Excess;
+use crate::timing::hosted::Hosted;
 use crate::timing::lane::{self, Lane, MANY_UNREAD, MOST_PENDING, Turn};
+use crate::timing::operations::{Operation, Skipped};
 use crate::timing::pair::Pair;
 use crate::timing::slots::Room;
 use crate::timing::stash::Stash;
@@ -29,7 +32,10 @@ pub(crate) struct Submission {
     /// A second record behind the end event, 0 for none.
     behind: u64,
     entry: u64,
-    is_work: bool,
+    work: Option<Work>,
+    hosted: Option<Hosted>,
+    operation: Operation,
+    skipped: Skipped,
     /// The latest device time that had been read.
     floor: i64,
     /// Unmeasured submissions that the lane had seen before the start event.
@@ -44,7 +50,7 @@ pub(crate) enum Extent {
     /// One event before and one after.
     Span,
     /// The same, of work that the device does by itself.
-    Work,
+    Work(Work, Operation),
     /// The same, of a wait for a record that the program has not submitted yet.
     OpenWait,
     /// One event after: an event record takes no time.
@@ -84,12 +90,22 @@ pub(crate) fn begin(
     if extent == Extent::OpenWait {
         lane.hold();
     }
+    let work = match extent {
+        Extent::Work(work, operation) => Some((work, operation)),
+        Extent::Span | Extent::OpenWait | Extent::Moment => None,
+    };
+    let known = |operation: Operation| {
+        reference::excess(context).and_then(|it| it.operations.known(operation))
+    };
     let step = if session::is_auto() {
         lane.choice.step()
     } else {
         session::sampling()
     };
     if !stream.sequence.load(Relaxed).is_multiple_of(step) {
+        if let Some((work, operation)) = work {
+            lane.skipped.skip(work, known(operation));
+        }
         return Err(Untimed::NotSampled);
     }
     let mut order = lane.turn().ok_or(Untimed::Contended)?;
@@ -104,11 +120,14 @@ pub(crate) fn begin(
     if !unsafe { lane.pending.reserve() } {
         return Err(Untimed::NoEvent);
     }
-    // Where the tool selects, it leaves a few tasks out to learn what its events add to the others.
-    if session::is_auto() && extent == Extent::Work {
-        let samples = reference::excess(context).map_or(u32::MAX, Excess::samples);
-        let alike = lane.before.alike();
-        if order.stretches.takes(pending, alike, samples) {
+    // It leaves a few tasks out to learn what its events add to the others, unless all were asked for.
+    if let Some((work, operation)) = work
+        && (session::is_auto() || session::is_chained())
+    {
+        let samples = reference::excess(context).map_or(u32::MAX, |it| it.samples(work));
+        let known = known(operation);
+        if order.stretches.takes(pending, known.is_some(), samples) {
+            lane.skipped.skip(work, known);
             return Err(Untimed::NotSampled);
         }
     }
@@ -123,8 +142,8 @@ pub(crate) fn begin(
     let is_chained = (wants_chain || room == Room::Little) && pending > 0 && is_unbroken;
     let begins = match extent {
         Extent::Moment => Begins::AtItsEnd,
-        Extent::Span | Extent::Work | Extent::OpenWait if is_chained => Begins::WithTheLast,
-        Extent::Span | Extent::Work | Extent::OpenWait => Begins::Itself,
+        Extent::Span | Extent::Work(..) | Extent::OpenWait if is_chained => Begins::WithTheLast,
+        Extent::Span | Extent::Work(..) | Extent::OpenWait => Begins::Itself,
     };
     let floor = reference::latest(context);
     let (start, end) = take_events(&mut order.stash, context, api, begins)?;
@@ -154,7 +173,10 @@ pub(crate) fn begin(
         end,
         behind,
         entry,
-        is_work: extent == Extent::Work,
+        work: work.map(|(work, _)| work),
+        operation: work.map_or(Operation::NONE, |(_, operation)| operation),
+        skipped: lane.skipped.take(),
+        hosted: None,
         floor,
         strangers,
         unknown,
@@ -245,6 +267,30 @@ impl Drop for Submission {
 }
 
 impl Submission {
+    /// The stream is about to get a function of the program. Returns the function and the argument for the runtime.
+    pub(crate) fn host(
+        &mut self,
+        function: *mut c_void,
+        data: *mut c_void,
+    ) -> (*mut c_void, *mut c_void) {
+        self.hosted = Hosted::take(function, data);
+        self.hosted.map_or((function, data), Hosted::given)
+    }
+
+    /// Notes whether the runtime has taken the function, and how often it may call it.
+    fn settle_hosted(&mut self, was_taken: bool, is_task: bool) {
+        match (self.hosted, was_taken) {
+            // It may have come to the runtime's thread all the same.
+            (Some(hosted), false) => {
+                hosted.leave();
+                self.hosted = None;
+            }
+            // A node of a graph is called again by each replay: its place stays taken.
+            (Some(_), true) if !is_task => self.hosted = None,
+            _ => {}
+        }
+    }
+
     /// The real call has returned. `sequence` is the number of the task that it submitted, if it
     /// did, and the ticks are those before it and after it. Answers why the task will have no time,
     /// if it will not.
@@ -256,6 +302,7 @@ impl Submission {
     ) -> Untimed {
         // Another thread may have begun to capture the stream meanwhile.
         let may_end = sequence.is_some() && capture::of(self.stream).is_none();
+        self.settle_hosted(sequence.is_some(), may_end);
         let has_ended = may_end && self.api.record(self.end, self.stream.handle());
         let closed = ticks();
         let is_followed =
@@ -268,6 +315,9 @@ impl Submission {
         let has_begun = self.start != 0 && self.start != self.end;
         let alone = !has_ended || self.lane.strangers() == Some(self.strangers);
         let task = sequence.filter(|_| has_ended && alone);
+        if let Some(hosted) = self.hosted.take_if(|_| task.is_none()) {
+            hosted.leave();
+        }
         let place = self.lane.pending.counts().0;
         let last = match self.behind {
             0 if has_ended => self.end,
@@ -310,7 +360,10 @@ impl Submission {
         let mut pair = Pair {
             start: self.start,
             end: self.end,
-            is_work: self.is_work,
+            work: self.work,
+            operation: self.operation,
+            skipped: self.skipped,
+            hosted: self.hosted,
             behind: self.behind,
             sequence,
             entry: self.entry,

@@ -16,7 +16,11 @@ pub(super) struct Durations {
 
 impl Durations {
     pub(super) fn of(words: &[&str], soft: &str, options: &[&str]) -> Self {
-        let recording = Run::new(&program("back_to_back"))
+        Self::of_kind(("back_to_back", "memset"), words, soft, options)
+    }
+
+    fn of_kind((name, kind): (&str, &str), words: &[&str], soft: &str, options: &[&str]) -> Self {
+        let recording = Run::new(&program(name))
             .words(words)
             .options(options)
             .soft(soft)
@@ -31,7 +35,7 @@ impl Durations {
             bars: Spread::default(),
         };
         for (task, true_one) in &matched {
-            if task.text("kind") != "memset" || !task.text("untimed").is_empty() {
+            if task.text("kind") != kind || !task.text("untimed").is_empty() {
                 continue;
             }
             let (begin, end) = (task.number("begin_ns"), task.number("end_ns"));
@@ -115,7 +119,7 @@ fn what_a_pair_adds_is_learnt_and_taken_off() {
         ("auto", true),
         ("sample=8", true),
         ("events", false),
-        ("chained", false),
+        ("chained", true),
     ] {
         let words = ["24", "120", "0", "100", "900", "4900", "19900"];
         let durations = Durations::of(&words, &soft, &["--timing", timing]);
@@ -138,4 +142,37 @@ fn bars_are_wide_where_nothing_was_learnt_of_what_a_pair_adds() {
     let soft = format!("{CLOCK},record_ns=1300,turn_ns=2000,switch_ns=1800");
     let durations = Durations::of(&["1", "60", "0", "4900"], &soft, &["--timing", "events"]);
     durations.are_inside();
+}
+
+/// A queue of kernels, fills and copies by turns, of which the hardware log has the kernels.
+#[test]
+fn the_hardware_log_corrects_the_times_of_events() {
+    let turns = "record_ns=1300,record_jitter_ns=100,turn_ns=2000,turn_jitter_ns=300,switch_ns=1800,launch_ns=5000";
+    let soft = format!("{CLOCK},{turns}");
+    let of = |kind: &str, timing: &str| {
+        let words = ["3", "3000", "q"];
+        Durations::of_kind(("any_load", kind), &words, &soft, &["--timing", timing])
+    };
+    let (both, events) = (of("kernel", "both"), of("kernel", "events"));
+    both.are_inside();
+    events.are_inside();
+    assert!(both.median_off().abs() <= 200, "{}", both.median_off());
+    assert!(both.bars.quantile(0.5) <= 800);
+    assert!(both.bars.quantile(0.5) * 3 <= events.bars.quantile(0.5));
+    of("memcpy", "both").are_inside();
+}
+
+/// No two tasks in a row are the same.
+#[test]
+fn pairs_are_learnt_where_operations_come_by_turns() {
+    let turns = "record_ns=1300,record_jitter_ns=100,turn_ns=2000,turn_jitter_ns=300,switch_ns=1800,launch_ns=5000";
+    let soft = format!("{CLOCK},{turns},copy_ns=3000");
+    for kind in ["kernel", "memcpy", "memset"] {
+        let words = ["5", "6000", "q"];
+        let durations =
+            Durations::of_kind(("any_load", kind), &words, &soft, &["--timing", "auto"]);
+        durations.are_inside();
+        assert!(durations.median_off().abs() <= 1_500, "{kind}");
+        assert!(durations.bars.quantile(0.5) <= 2_000, "{kind}");
+    }
 }

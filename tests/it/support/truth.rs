@@ -160,7 +160,11 @@ pub(crate) fn matched<'t>(tasks: &'t Table, log: &Path) -> Vec<(&'t CsvRow, Entr
     let mut truth = lanes(entries.collect(), |entry| {
         (entry.pid, entry.device, entry.stream_id, entry.seq)
     });
-    let traced = lanes(tasks.iter().collect(), |task| {
+    // A captured task is a node of a graph, and did not run.
+    let ran = tasks
+        .iter()
+        .filter(|task| task.text("untimed") != "captured");
+    let traced = lanes(ran.collect(), |task| {
         let number = |name| task.number(name);
         (
             number("pid"),

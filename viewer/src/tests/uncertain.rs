@@ -4,7 +4,7 @@ use ascend_trace_recording::Trace;
 use ascend_trace_testkit::Timeline;
 use ratatui::style::{Color, Modifier};
 
-use crate::theme::{ColorMode, Ground, Theme};
+use crate::theme::{ColorMode, TerminalBackground, Theme};
 
 use super::harness::{LARGE, Player, SMALL};
 
@@ -100,7 +100,7 @@ fn an_open_part_is_right_at_every_zoom() {
 
 #[test]
 fn the_open_part_has_the_colour_of_its_slice_on_every_ground() {
-    for ground in [Ground::Dark, Ground::Light] {
+    for ground in [TerminalBackground::Dark, TerminalBackground::Light] {
         for mode in [ColorMode::Truecolor, ColorMode::Indexed, ColorMode::Ansi] {
             let mut player = Player::of(trace(), LARGE);
             player.app.theme = Theme::new(mode).on(ground);

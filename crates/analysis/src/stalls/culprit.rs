@@ -36,11 +36,14 @@ impl Stall {
                 call: Some(call),
                 ..Culprit::default()
             },
-            (Cause::Callback, Node::Task(task)) => Culprit {
-                task: Some(task),
-                call: Some(trace.task(task).call),
-                ..Culprit::default()
-            },
+            // Behind the function, only the next task is known.
+            (Cause::Callback, Node::Task(task)) if trace.task(task).kind == TaskKind::HostFunc => {
+                Culprit {
+                    task: Some(task),
+                    call: Some(trace.task(task).call),
+                    ..Culprit::default()
+                }
+            }
             _ => Culprit::default(),
         }
     }

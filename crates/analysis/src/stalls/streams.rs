@@ -62,6 +62,8 @@ pub(super) struct Reached {
     /// Since the end of the last timed task: something that takes device time but has no times
     /// ran, or tasks are missing from the trace.
     is_blind: bool,
+    /// The last timed task ran a function of the program on the host.
+    is_behind_callback: bool,
     /// The stream has had such tasks: from then on lengths are noted.
     has_untimed: bool,
     lengths: Lengths,
@@ -167,6 +169,7 @@ impl StreamStalls {
         }
         self.reached.life = Some(TimeRange::new(begin, busy_until.max(time.end)));
         self.reached.is_blind = false;
+        self.reached.is_behind_callback = class == Class::Callback;
     }
 
     /// Begin of the stream's life and the end of the accounted time.
@@ -240,6 +243,14 @@ impl StreamStalls {
             self.push(stream, rest, Cause::Switch, Node::Task(next));
             return;
         }
+        // The stream had come to a function of the program before that ran, or had not gone on behind it yet.
+        let task = sources.trace.task(next);
+        let is_before = Class::of(sources.trace, task) == Class::Callback;
+        let is_near = is_before || self.reached.is_behind_callback;
+        let cause = match cause {
+            Cause::Unknown if is_near && !self.reached.is_blind => Cause::Callback,
+            other => other,
+        };
         self.push(stream, gap, cause, Node::Task(next));
     }
 

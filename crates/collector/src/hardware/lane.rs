@@ -70,6 +70,8 @@ pub(super) struct SyncCall {
 pub(super) struct JoinedEntries<'e> {
     pub(super) work: Option<LaneWork>,
     pub(super) function: Option<u16>,
+    /// The begin of the call that submitted it; 0 without one.
+    pub(super) launched: i64,
     pub(super) entries: &'e [LogEntry],
     /// Counts a stretch that does not agree; once for each.
     pub(super) is_mismatch: bool,
@@ -294,6 +296,7 @@ impl LogLane {
             emit(JoinedEntries {
                 work: None,
                 function: None,
+                launched: 0,
                 entries: &[entry],
                 is_mismatch: false,
             });
@@ -488,6 +491,7 @@ impl LogLane {
             emit(JoinedEntries {
                 work: Some(task.work),
                 function: task.function,
+                launched: task.begin,
                 entries: &group,
                 is_mismatch: false,
             });
@@ -517,6 +521,7 @@ impl LogLane {
             emit(JoinedEntries {
                 work: Some(task.work),
                 function: task.function,
+                launched: task.begin,
                 entries: &[],
                 is_mismatch: std::mem::take(&mut is_mismatch),
             });
@@ -525,6 +530,7 @@ impl LogLane {
             emit(JoinedEntries {
                 work: None,
                 function: None,
+                launched: 0,
                 entries: std::slice::from_ref(entry),
                 is_mismatch: false,
             });

@@ -7,6 +7,7 @@ use ascend_trace_format::record::{ActivityKind, Counter};
 use ascend_trace_recording::GraphRef;
 use ascend_trace_recording::rows::{ActivityRow, AnchorRow, CallRow, CounterRow, Row, TaskRow};
 
+use super::added::Added;
 use super::clock_offset::LogClockOffset;
 use super::entry::{self, LogEntry, LoggedSpan};
 use super::graphs::{DeviceStream, JoinTargets, LoggedGraph, LoggedNode, ReplayLaunch};
@@ -54,6 +55,7 @@ pub(super) struct LoggedProcess {
     pub(super) axes: BTreeMap<u32, LogClockOffset>,
     /// By device.
     pub(super) progress: BTreeMap<u32, BatchProgress>,
+    pub(super) added: Added,
     pub(super) counts: JoinCounts,
     pub(super) reported: JoinCounts,
 }
@@ -289,6 +291,7 @@ impl LoggedProcess {
             !graph.is_over()
         });
         self.give_up_replays(process, is_last, rows);
+        self.added.settle(process, &self.axes, rows);
         self.tell_counts(process, rows);
     }
 
@@ -349,6 +352,16 @@ impl LoggedProcess {
                     self.patterns.is_part(function, joined.entries) && is_lossy
                 });
                 let span = LoggedSpan::of(joined.entries).filter(|_| !is_torn);
+                let is_kernel = joined
+                    .entries
+                    .iter()
+                    .all(|entry| entry.activity.kind == ActivityKind::Kernel);
+                let own = joined
+                    .work
+                    .filter(|work| work.node.is_none() && is_kernel && !self.is_alone);
+                if let (Some(task), Some(span)) = (own.and_then(|work| work.task), span) {
+                    self.added.logged(task, *device, span, joined.launched);
+                }
                 let timed = joined.work.and_then(|work| match (work.task, work.node) {
                     (Some(task), None) => Some((task, span)),
                     (Some(task), Some(_)) => {

@@ -88,7 +88,7 @@ pub(super) fn columns() -> Vec<TableColumn<'static, StallStats>> {
             cell.maybe(row.late.as_ref().map(|late| late.launch_ns));
         }),
         // By how much an idle time may be off.
-        Column::number("error_ns", |row, cell| cell.maybe(row.error_ns)),
+        TableColumn::number("error_ns", |row, cell| cell.maybe(row.error_ns)),
     ]
 }
 

@@ -120,9 +120,9 @@ verbatim_records! { records {
         submitted: u64,
         /// Ticks from `submitted` to after its end event was.
         closing: u32,
-        /// Nanoseconds that the end event took.
+        /// Nanoseconds that the end event took; of a host function see [`hosted`].
         record_ns: u32,
-        /// The error of `record_ns`, and the resolution of both times in the runtime.
+        /// The error of `record_ns`, and the resolution of both times in the runtime; of a host function see [`hosted`].
         record_open_ns: u32,
     }
 
@@ -286,6 +286,30 @@ verbatim_records! { records {
         file: LongText<'a>,
     }
 } }
+
+/// The mark of a task that ran a function of the program on the host, in [`TaskTime::record_ns`].
+const HOSTED: u32 = 1 << 31;
+/// Nanoseconds of a unit of its times.
+const HOSTED_UNIT: u64 = 16;
+
+/// When a function of the program ran, in nanoseconds after the submission of its task, and for how long: as the two words of
+/// a record's duration. `None` if that is too long.
+pub const fn hosted(after_ns: u64, lasted_ns: u64) -> Option<(u32, u32)> {
+    let (after, lasted) = (after_ns / HOSTED_UNIT, lasted_ns / HOSTED_UNIT);
+    if after >= HOSTED as u64 || lasted > u32::MAX as u64 {
+        return None;
+    }
+    Some((HOSTED | after as u32, lasted as u32))
+}
+
+/// The same of these words; `None` if they are the duration of a record and its error.
+pub const fn hosted_of(record_ns: u32, record_open_ns: u32) -> Option<(u64, u64)> {
+    if record_ns & HOSTED == 0 {
+        return None;
+    }
+    let after = (record_ns & !HOSTED) as u64 * HOSTED_UNIT;
+    Some((after, record_open_ns as u64 * HOSTED_UNIT))
+}
 
 impl TaskTime {
     /// A task that has no time.

@@ -1,5 +1,6 @@
 //! Clocks that were compared in all kinds of ways, checked against their true readings.
 
+use ascend_trace_format::api::TaskKind;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use super::{ClockBound, DeviceClockMap, LaunchTimes, PairReading, place};
@@ -120,11 +121,12 @@ impl IdleTask {
             reading: PairReading {
                 begin: device(before + LATENCY),
                 end: device(end.max(closed + LATENCY)),
-                is_moment: false,
+                kind: TaskKind::Kernel,
                 record: 0,
                 record_open: 0,
                 turn: 0,
-                turns_open: 0,
+                shorter: 0,
+                longer: 0,
                 is_of_events: true,
             },
             launch: LaunchTimes {

@@ -7,6 +7,7 @@
 //! band is where the quickest submission of all would have run at once. So a submission at host time
 //! `h` cannot have run earlier than `h` plus the latency, and ran then if its stream was idle.
 
+use ascend_trace_format::api::TaskKind;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::trace::TaskTime;
@@ -21,41 +22,58 @@ const LONGEST_LATENCY_NS: i64 = 10_000_000;
 pub(crate) struct PairReading {
     pub(crate) begin: DeviceNs,
     pub(crate) end: DeviceNs,
-    /// The task takes no time and has only the event after it.
-    pub(crate) is_moment: bool,
+    pub(crate) kind: TaskKind,
     /// Duration of the event record after the task, and its error. Its time is that of its end.
     pub(crate) record: i64,
     pub(crate) record_open: i64,
     /// The device takes this long from the event to the task, and from the task to the next event.
     pub(crate) turn: i64,
-    /// How far off durations may be since that is not known exactly.
-    pub(crate) turns_open: i64,
+    /// How much shorter and how much longer the task may be since that is not known exactly.
+    pub(crate) shorter: i64,
+    pub(crate) longer: i64,
     /// Its ends are times of events, not entries of the hardware's log.
     pub(crate) is_of_events: bool,
 }
 
 impl PairReading {
+    /// The task takes no time and has only the event after it.
+    pub(super) fn is_moment(self) -> bool {
+        self.kind == TaskKind::Record
+    }
+
+    /// By how much the duration may be shorter and longer, since records and the way to them are not known exactly.
+    fn open_duration(self) -> (i64, i64) {
+        let open = |turns: i64| self.open().max(turns.saturating_add(self.record_open));
+        (open(self.shorter), open(self.longer))
+    }
+
     /// How much of the duration of records is unknown, at either end: a record task is a record itself.
     fn open(self) -> i64 {
-        match self.is_moment {
+        match self.is_moment() {
             true => self.record_open.saturating_mul(2),
-            // A duration is exact to twice the error.
-            false => self.record_open.max((self.turns_open + 1) / 2),
+            false => self.record_open,
         }
+    }
+
+    /// How far either end may be off in the device's own time.
+    fn open_at_ends(self) -> i64 {
+        let (shorter, longer) = self.open_duration();
+        // A duration is exact to twice the error.
+        self.open().max((shorter.max(longer) + 1) / 2)
     }
 
     /// The same against the host, which does not know on which side of the task the time was spent.
     fn open_on_host(self) -> i64 {
-        self.open()
+        self.open_at_ends()
             .saturating_add(self.turn)
-            .saturating_add(self.turns_open / 2)
+            .saturating_add(self.shorter.max(self.longer) / 2)
     }
 
     /// The same with the end where the event after the task began. The record of an event of the
     /// program's takes as long as one of the tool's.
     fn without_record(self) -> Self {
         let end = self.end.minus(self.record.saturating_add(self.turn));
-        let begin = if self.is_moment {
+        let begin = if self.is_moment() {
             end.minus(self.record)
         } else {
             self.begin.plus(self.turn)
@@ -100,16 +118,17 @@ pub(crate) fn place(
     let length = reading.end.since(reading.begin);
     let stretched = (last.offset - first.offset).round() as i64;
     let last_host = first.host.plus(length).plus(stretched);
+    let (open_shorter, open_longer) = reading.open_duration();
     let Some(closed) = launch.closed else {
         let begin = first.host.max(launch.begin);
-        let local_error = clock.tick().saturating_add(reading.open());
+        let local_error = clock.tick().saturating_add(reading.open_at_ends());
         return Some(TaskTime {
             begin: begin.ns(),
             end: last_host.max(begin).ns(),
             error: (first.error.max(last.error)).saturating_add(reading.open_on_host()),
             local_error,
-            shorter: narrow(local_error),
-            longer: narrow(local_error),
+            shorter: narrow(clock.tick().saturating_add(open_shorter)),
+            longer: narrow(clock.tick().saturating_add(open_longer)),
         });
     };
     // When it ran if its stream was idle, by when the call may have submitted it.
@@ -129,7 +148,7 @@ pub(crate) fn place(
             .plus(last.vague)
             .plus(reading.record_open.saturating_mul(2));
     // If the stream was idle when the event after the task arrived, the task had ended before.
-    let end_open = match (is_busy, reading.is_moment) {
+    let end_open = match (is_busy, reading.is_moment()) {
         (true, _) => 0,
         (false, true) => end.since(earliest).max(0),
         (false, false) => end.since(begin),
@@ -137,7 +156,7 @@ pub(crate) fn place(
     // The learnt latency is too long by the time that the quickest submission lost between its entry
     // and the queue. On a busy machine that can be much; but the task did not begin before the event
     // before it, and no submission takes less than no time.
-    let is_learnt = !reading.is_moment && begin > first.host;
+    let is_learnt = !reading.is_moment() && begin > first.host;
     let learnt_open = if is_learnt {
         let most = first.latency.saturating_add(first.error);
         begin.since(first.host).min(most)
@@ -146,7 +165,7 @@ pub(crate) fn place(
     };
     let vague = if is_learnt { first.vague } else { 0 };
     // Where the quickest submission is far from here, this submission may have taken that much longer too.
-    let late_open = if reading.is_moment {
+    let late_open = if reading.is_moment() {
         end_open
     } else {
         let latest = latest.plus(first.vague);
@@ -154,11 +173,11 @@ pub(crate) fn place(
     };
     // Against the host, a latency that was learnt too long matters as far as the task may have begun earlier: never
     // before its call, and not before the event before it.
-    let not_before = match reading.is_moment {
+    let not_before = match reading.is_moment() {
         true => launch.begin,
         false => launch.begin.max(first.host.minus(first.error)),
     };
-    let begin_error = match reading.is_moment {
+    let begin_error = match reading.is_moment() {
         true => 0,
         false => first
             .error
@@ -169,17 +188,15 @@ pub(crate) fn place(
         true => last.error,
         false => last.error.max(end.since(not_before)),
     };
-    let begin = if reading.is_moment {
+    let begin = if reading.is_moment() {
         end.minus(reading.record)
     } else {
         begin
     };
     let rate_open = first.rate_open.max(last.rate_open) * end.since(begin) as f64;
-    // How much is open at either end of any task.
-    let read_open = clock
-        .tick()
-        .saturating_add(rate_open.round() as i64)
-        .saturating_add(reading.open());
+    // How much is open of any task, and at either end.
+    let read_open = clock.tick().saturating_add(rate_open.round() as i64);
+    let end_read_open = read_open.saturating_add(reading.open_at_ends());
     // The begin may have been earlier, and the end not later. The begin may have been later, and the end earlier.
     let longer = learnt_open.saturating_add(vague);
     let shorter = late_open.max(end_open);
@@ -189,9 +206,13 @@ pub(crate) fn place(
         error: begin_error
             .max(end_error)
             .saturating_add(reading.open_on_host()),
-        local_error: read_open.saturating_add(longer.max(shorter)),
-        shorter: narrow(read_open.saturating_add(shorter)),
-        longer: narrow(read_open.saturating_add(longer)),
+        local_error: end_read_open.saturating_add(longer.max(shorter)),
+        shorter: narrow(
+            read_open
+                .saturating_add(open_shorter)
+                .saturating_add(shorter),
+        ),
+        longer: narrow(read_open.saturating_add(open_longer).saturating_add(longer)),
     })
 }
 
@@ -230,11 +251,12 @@ mod tests {
         let reading = PairReading {
             begin: DeviceNs::new(events.0 + OFFSET),
             end: DeviceNs::new(events.1 + OFFSET),
-            is_moment: false,
+            kind: TaskKind::Kernel,
             record: 0,
             record_open: 0,
             turn: 0,
-            turns_open: 0,
+            shorter: 0,
+            longer: 0,
             is_of_events: true,
         };
         let launch = LaunchTimes {
@@ -287,11 +309,12 @@ mod tests {
             let reading = PairReading {
                 begin: DeviceNs::new(AT - lost + OFFSET),
                 end: DeviceNs::new(AT + 20_000 + OFFSET),
-                is_moment: false,
+                kind: TaskKind::Kernel,
                 record: 0,
                 record_open: 0,
                 turn: 0,
-                turns_open: 0,
+                shorter: 0,
+                longer: 0,
                 is_of_events: true,
             };
             let launch = LaunchTimes {
@@ -323,11 +346,12 @@ mod tests {
             let reading = PairReading {
                 begin: DeviceNs::new(OFFSET),
                 end: DeviceNs::new(OFFSET + length),
-                is_moment: false,
+                kind: TaskKind::Kernel,
                 record: 0,
                 record_open: 0,
                 turn: 0,
-                turns_open: 0,
+                shorter: 0,
+                longer: 0,
                 is_of_events: true,
             };
             let launch = LaunchTimes {
@@ -347,11 +371,12 @@ mod tests {
         let reading = PairReading {
             begin: DeviceNs::new(AT + OFFSET),
             end: DeviceNs::new(AT + 21_500 + OFFSET),
-            is_moment: false,
+            kind: TaskKind::Kernel,
             record: 1_500,
             record_open: 300,
             turn: 0,
-            turns_open: 0,
+            shorter: 0,
+            longer: 0,
             is_of_events: true,
         };
         let launch = LaunchTimes {
@@ -364,7 +389,7 @@ mod tests {
         assert_eq!(time.local_error, 300);
         let moment = PairReading {
             begin: DeviceNs::new(AT + 21_500 + OFFSET),
-            is_moment: true,
+            kind: TaskKind::Record,
             ..reading
         };
         let time = place(&clock(), &mut 0, moment, launch).unwrap();
@@ -394,11 +419,12 @@ mod tests {
         let reading = PairReading {
             begin: DeviceNs::new(AT - 300 + OFFSET),
             end: DeviceNs::new(AT + late + OFFSET),
-            is_moment: false,
+            kind: TaskKind::Kernel,
             record: 1_500,
             record_open: 350,
             turn: 0,
-            turns_open: 0,
+            shorter: 0,
+            longer: 0,
             is_of_events: true,
         };
         let launch = LaunchTimes {

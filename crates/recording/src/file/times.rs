@@ -32,9 +32,11 @@ mod task {
         /// submitted the task. 0 when unknown; has an entry where column 6 has one
         SUBMITTING: "number",
         /// nanoseconds that the event after the task took itself: the task ended so much before column 5's
-        /// end; has an entry where column 6 has one
+        /// end; has an entry where column 6 has one. 2^31 + n: the task ran a function of the program on the host, which began
+        /// n × 16 ns after the begin of the call that submitted it
         RECORD: "number",
-        /// by how much column 9 may be off, in nanoseconds; has an entry where column 6 has one
+        /// by how much column 9 may be off, in nanoseconds; of such a function, its duration in units of 16 ns; has an entry
+        /// where column 6 has one
         RECORD_OPEN: "number",
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_format::api::Untimed;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::TimeRange;
@@ -119,19 +119,52 @@ impl DeviceTimes {
             end: HostNs::new(call.end),
             closed: known.map(|passed| begin.plus(passed)),
         };
+        let (record, record_open) = row.record();
         let reading = PairReading {
             begin: DeviceNs::new(row.begin_device_ns),
             end: DeviceNs::new(row.end_device_ns.max(row.begin_device_ns)),
-            is_moment: task.kind == TaskKind::Record,
-            record: row.record_ns.into(),
-            record_open: row.record_open_ns.into(),
+            kind: task.kind,
+            record,
+            record_open,
             turn: 0,
-            turns_open: 0,
+            shorter: 0,
+            longer: 0,
             // The hardware's log says nothing of submissions.
             is_of_events: row.submitting_ns > 0,
         };
-        clock::place(&device.clock, &mut device.near, reading, launch)
+        let time = clock::place(&device.clock, &mut device.near, reading, launch)?;
+        Some(on_host(time, begin, row).unwrap_or(time))
     }
+}
+
+/// By how much the host's clock may be off over the time from a submission to the end of a function, as a part of it, and how long a
+/// call by the tool may take in addition.
+const HOST_RATE: i64 = 100_000;
+const HOST_OPEN_NS: i64 = 900;
+
+/// When a function of the program ran on the host. Its stream came to it before, and went on after it. `None` if it was not
+/// timed, or if that contradicts the events.
+fn on_host(time: TaskTime, launch: HostNs, row: &TaskTimeRow) -> Option<TaskTime> {
+    let (after, lasted) = row.hosted()?;
+    let begin = launch.plus(after).ns();
+    let end = begin.saturating_add(lasted);
+    let error = HOST_OPEN_NS + (after.saturating_add(lasted)) / HOST_RATE;
+    let within = |bound: i64| bound.saturating_add(time.error).saturating_add(error);
+    let is_inside = within(begin) >= time.begin && within(time.end) >= end;
+    // Other tasks are on the device's clock.
+    let open = u32::try_from(error).unwrap_or(u32::MAX);
+    is_inside.then(|| TaskTime {
+        begin,
+        end,
+        error,
+        local_error: time
+            .error
+            .saturating_sub(time.local_error)
+            .max(0)
+            .saturating_add(error),
+        shorter: open,
+        longer: open,
+    })
 }
 
 /// Whether a row with a time of this task counts.

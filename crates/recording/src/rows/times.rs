@@ -1,5 +1,7 @@
 //! Times on devices' clocks, with columns that are made by hand.
 
+use ascend_trace_format::record::kinds;
+
 /// When a task ran, in the device's own time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskTimeRow {
@@ -22,6 +24,23 @@ pub struct TaskTimeRow {
     pub record_ns: u32,
     /// The error of that, and the resolution of both times in the runtime.
     pub record_open_ns: u32,
+}
+
+impl TaskTimeRow {
+    /// When a function of the program ran on the host, in nanoseconds after the begin of the call that submitted the task, and
+    /// for how long. Then both columns of records have these.
+    pub fn hosted(&self) -> Option<(i64, i64)> {
+        let (after, lasted) = kinds::hosted_of(self.record_ns, self.record_open_ns)?;
+        Some((after.cast_signed(), lasted.cast_signed()))
+    }
+
+    /// Nanoseconds that the event after the task took, and the error of that.
+    pub fn record(&self) -> (i64, i64) {
+        match self.hosted() {
+            Some(_) => (0, 0),
+            None => (self.record_ns.into(), self.record_open_ns.into()),
+        }
+    }
 }
 
 /// The device clock read `device_ns` somewhere between the two host times.

@@ -47,7 +47,7 @@ fn seed() -> Vec<u8> {
 }
 
 /// Rows that the workload does not contain.
-fn rare() -> [Row; 13] {
+fn rare() -> [Row; 14] {
     [
         Row::ProcessEnd(ProcessEndRow {
             process: 1,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::clock;
 use crate::code::{
     INVALID_PARAM, Outcome, RT_REPORT_TIMEOUT, RT_STREAM_SUBSCRIBE, RT_THREAD_SUBSCRIBE, fault,
 };
@@ -38,8 +39,8 @@ pub(super) struct Mailbox {
 struct DueReport {
     report: Arc<Report>,
     begin_ns: u64,
-    /// Tells the stream that it has returned.
-    done: Box<dyn FnOnce() + Send>,
+    /// Reports to the stream when it was called and when it returned.
+    done: Box<dyn FnOnce((u64, u64)) + Send>,
 }
 
 /// A callback task.
@@ -52,7 +53,11 @@ pub(crate) struct Report {
 impl Report {
     /// Passes the callback to its thread; returns whether the stream has to wait for it. After the
     /// thread has unsubscribed, no thread processes it.
-    pub(crate) fn deliver(self: &Arc<Self>, begin_ns: u64, done: Box<dyn FnOnce() + Send>) -> bool {
+    pub(crate) fn deliver(
+        self: &Arc<Self>,
+        begin_ns: u64,
+        done: Box<dyn FnOnce((u64, u64)) + Send>,
+    ) -> bool {
         let mut waiting = lock(&self.mailbox.due);
         if self.mailbox.closed.load(Ordering::Acquire) {
             return false;
@@ -69,9 +74,9 @@ impl Report {
 }
 
 impl DueReport {
-    fn finish(self) {
+    fn finish(self, ran: (u64, u64)) {
         if self.report.blocks {
-            (self.done)();
+            (self.done)(ran);
         }
     }
 }
@@ -127,7 +132,8 @@ impl ReportThreads {
             let dropped = std::mem::take(&mut *waiting);
             drop(waiting);
             for due in dropped {
-                due.finish();
+                let now = clock::now();
+                due.finish((now, now));
             }
             mailbox.arrived.notify_all();
         }
@@ -165,8 +171,9 @@ impl ReportThreads {
             if virtual_time::is_on() {
                 virtual_time::reach(one.begin_ns);
             }
+            let called = clock::now();
             one.report.callback.run();
-            one.finish();
+            one.finish((called, clock::now()));
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::clock;
 use crate::code::{Outcome, RT_INTERNAL, fault};
 use crate::ffi::Callback;
 use crate::sync::{Condvar, LONGEST_SLEEP, Mutex, lock};
@@ -20,8 +21,8 @@ pub(crate) struct HostThread {
 pub(crate) struct DueCallback {
     pub(crate) callback: Callback,
     pub(crate) begin_ns: u64,
-    /// Tells the stream that it has returned.
-    pub(crate) done: Box<dyn FnOnce() + Send>,
+    /// Reports to the stream when it was called and when it returned.
+    pub(crate) done: Box<dyn FnOnce((u64, u64)) + Send>,
 }
 
 #[derive(Default)]
@@ -65,8 +66,9 @@ impl HostThread {
         while let Some(due) = self.next() {
             // Virtual time does not know in which order functions of several streams would come.
             virtual_time::set(due.begin_ns);
+            let called = clock::now();
             due.callback.run();
-            (due.done)();
+            (due.done)((called, clock::now()));
         }
     }
 

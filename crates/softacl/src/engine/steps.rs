@@ -156,10 +156,11 @@ impl Player {
                     }
                 }
             },
-            _ => match stream.host_work_end(token) {
-                Some(end) => NextStep::Ends {
-                    begin,
-                    end: begin.max(end),
+            // Its time is that of the function.
+            _ => match stream.host_run(token) {
+                Some(run) => NextStep::Ends {
+                    begin: begin.max(run.called_ns),
+                    end: begin.max(run.returned_ns),
                 },
                 None => NextStep::Parked { begin },
             },
@@ -255,10 +256,10 @@ fn call_host(stream: &Arc<Stream>, callback: Callback, token: Token, begin_ns: u
 }
 
 /// Actions after a host function has returned.
-fn returned(stream: &Arc<Stream>, token: Token) -> Box<dyn FnOnce() + Send> {
+fn returned(stream: &Arc<Stream>, token: Token) -> Box<dyn FnOnce((u64, u64)) + Send> {
     let stream = Arc::clone(stream);
-    Box::new(move || {
-        stream.host_work_done(token);
+    Box::new(move |ran| {
+        stream.host_work_done(token, ran);
         inbox::get().enqueue(&stream);
     })
 }

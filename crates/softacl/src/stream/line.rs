@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
 use super::demand::Demand;
 use super::failures::Failures;
 use super::recycled::Recycled;
-use crate::clock;
 use crate::code::SUCCESS;
 use crate::device::Device;
 use crate::engine::host::HostThread;
@@ -43,6 +42,13 @@ pub(crate) struct Token {
     pub(crate) node: Option<usize>,
 }
 
+/// When a host function ran.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HostRun {
+    pub(crate) called_ns: u64,
+    pub(crate) returned_ns: u64,
+}
+
 /// A stream without its tasks.
 pub(crate) struct Line {
     pub(crate) handle: usize,
@@ -61,7 +67,7 @@ pub(crate) struct Line {
     pub(super) error: AtomicI32,
     pub(super) failures: Arc<Failures>,
     /// Host functions that returned and were not seen to: which, and the host time.
-    host_done: Mutex<Vec<(Token, u64)>>,
+    host_done: Mutex<Vec<(Token, HostRun)>>,
 }
 
 impl Line {
@@ -117,8 +123,8 @@ impl Line {
         self.is_found_complete(self.submitted_so_far())
     }
 
-    /// When this host function returned; returned once.
-    pub(crate) fn host_work_end(&self, token: Token) -> Option<u64> {
+    /// When this host function ran; returned once.
+    pub(crate) fn host_run(&self, token: Token) -> Option<HostRun> {
         let mut done = lock(&self.host_done);
         let index = done.iter().position(|(known, _)| *known == token)?;
         Some(done.swap_remove(index).1)
@@ -129,8 +135,12 @@ impl Line {
         lock(&self.host_done).clear();
     }
 
-    /// A host function has returned. The engine has to look at the stream.
-    pub(crate) fn host_work_done(&self, token: Token) {
-        lock(&self.host_done).push((token, clock::now()));
+    /// A host function was called and has returned at these times. The engine has to look at the stream.
+    pub(crate) fn host_work_done(&self, token: Token, (called_ns, returned_ns): (u64, u64)) {
+        let run = HostRun {
+            called_ns,
+            returned_ns,
+        };
+        lock(&self.host_done).push((token, run));
     }
 }

@@ -9,6 +9,7 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::SpinLock;
 use crate::timing::choice::Choice;
 use crate::timing::excess::Before;
+use crate::timing::operations;
 use crate::timing::queue::Queue;
 
 static FIRST: AtomicPtr<Lane> = AtomicPtr::new(core::ptr::null_mut());
@@ -110,6 +111,7 @@ pub(super) fn make() -> Option<&'static Lane> {
         refusals: AtomicU32::new(0),
         held: AtomicU64::new(FREE),
         before: Before::new(),
+        skipped: operations::Lane::new(),
         choice: Choice::new(),
         context: AtomicPtr::new(core::ptr::null_mut()),
         next: AtomicPtr::new(core::ptr::null_mut()),

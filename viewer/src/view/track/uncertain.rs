@@ -8,12 +8,12 @@ use ratatui::style::Style;
 use crate::item::Item;
 use crate::viewport::STEPS;
 
-use super::{FULL, Painter};
+use super::{FULL, LanePainter};
 
 /// A part of a slice in which its task may not have run.
 pub(crate) const UNCERTAIN: &str = "▚";
 
-impl Painter<'_, '_> {
+impl LanePainter<'_, '_> {
     /// Whether a task may not have run in most of its part of a cell, which goes from one step to another.
     pub(super) fn is_uncertain(&self, column: u16, item: Item, (from, to): (u8, u8)) -> bool {
         let open = item.open_part(self.scene.world.trace);

@@ -99,8 +99,8 @@ impl Follow<'_> {
         let goes_on = |stream: StreamId| self.progress.stop(stream).is_none();
         let drains = meaning.drains && !function.is(Fact::Forced);
         match (meaning.waits, call.stream) {
-            (Waits::Device, _) => streams_of(self.trace, call).all(goes_on),
-            (Waits::Event, _) => self.event_of(call).is_some_and(|event| {
+            (WaitTarget::Device, _) => streams_of(self.trace, call).all(goes_on),
+            (WaitTarget::Event, _) => self.event_of(call).is_some_and(|event| {
                 let state = self.state.events.get(event);
                 let generation = state.map_or(0, |it| it.generation);
                 match self.progress.record(event, generation) {
@@ -109,7 +109,7 @@ impl Follow<'_> {
                     Record::Never | Record::Unseen => false,
                 }
             }),
-            (Waits::Stream, Some(stream)) => goes_on(stream),
+            (WaitTarget::Stream, Some(stream)) => goes_on(stream),
             (_, Some(stream)) if drains || meaning.submits => goes_on(stream),
             _ => false,
         }

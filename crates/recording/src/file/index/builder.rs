@@ -369,11 +369,12 @@ impl Indexer {
     fn time(&mut self, row: &TaskTimeRow) {
         self.segment.times += 1;
         self.rows += 1;
-        let end = row.end_device_ns.saturating_sub(row.record_ns.into());
+        let (record, _) = row.record();
+        let end = row.end_device_ns.saturating_sub(record);
         // A record task is the event record itself.
         let first = match row.begin_device_ns < row.end_device_ns {
             true => row.begin_device_ns,
-            false => end.saturating_sub(row.record_ns.into()),
+            false => end.saturating_sub(record),
         };
         let end = end.max(first);
         let length = end.saturating_sub(first);

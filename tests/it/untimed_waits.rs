@@ -41,9 +41,8 @@ fn most_waits_between_sampled_tasks_have_a_stall_that_holds_the_truth() {
     }
     assert!(all > 200, "{all}");
     assert!(found * 10 >= all * 8, "{found} of {all} waits have a stall");
-    // On a busy machine, the runtime begins some tasks late, and their waits are shorter than that.
     assert!(
-        inside * 100 >= found * 85,
+        inside * 100 >= found * 95,
         "{inside} of {found} stalls hold the truth"
     );
     // The parts of a gap may go to the wrong wait, but their sum is known.

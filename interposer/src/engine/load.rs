@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::engine::{ENTRY, Engine, Entry, VERSION};
 
 use super::{known, library};
-use crate::environment;
+use crate::{environment, session};
 
 /// The environment variable [`ascend_trace_format::engine::VARIABLE`], as a C string.
 const VARIABLE: &CStr = c"ASCEND_TRACE_ENGINE";
@@ -59,6 +59,7 @@ fn load() -> Option<&'static Engine> {
     match path().ok_or(c"").and_then(open) {
         Ok(engine) => {
             known::set(engine);
+            session::note(session::ENGINE, true);
             Some(engine)
         }
         Err(message) => {

@@ -17,7 +17,7 @@ pub(crate) fn read_outputs(function: &Function, args: &mut [u64]) {
     }
 }
 
-/// The same for a call by name, whose arguments have their declared meanings.
+/// The same for a call by name: its arguments have their declared meanings.
 #[inline(always)]
 pub(crate) fn read_known_outputs(function: &Function, args: &mut [u64]) {
     for (arg, word) in function.args.iter().zip(args) {

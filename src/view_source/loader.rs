@@ -19,7 +19,7 @@ const FIRST: Duration = Duration::from_millis(50);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LoadRequest {
     pub(super) range: Option<TimeRange>,
-    /// Counts the wishes.
+    /// Counts the requests.
     pub(super) number: u64,
     /// Number of searches that were started or cancelled.
     pub(super) query: u64,

@@ -41,7 +41,7 @@ use clap::{ColorChoice, FromArgMatches};
 
 use crate::error::{Failure, TOOL_FAILED, TROUBLE};
 use crate::launch::terminal_keeper;
-use crate::output::{ConfigArg, Verbosity, print, say, set_manner};
+use crate::output::{ConfigArg, Verbosity, print, print_message, set_verbosity};
 use args::{ColorArg, Command, CommandLine, ThemeArg};
 
 /// Runs the command line and returns the exit status.
@@ -53,14 +53,14 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     {
         return terminal_keeper::run(words.into_iter().skip(2));
     }
-    if let Some(text) = topics::asked(&words) {
+    if let Some(text) = topics::topic_of(&words) {
         return print(text).map_or(TROUBLE, |()| 0);
     }
-    if let Some(text) = version::asked(&words) {
+    if let Some(text) = version::version_of(&words) {
         return print(&text).map_or(TROUBLE, |()| 0);
     }
     if let Some(question) = meant_command::question(&words) {
-        say(question);
+        print_message(question);
         return TOOL_FAILED;
     }
     let words = args::with_default_command(words);
@@ -71,7 +71,7 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
         Ok(parsed) => parsed,
         Err(error) => return refuse(&error, &words, is_record),
     };
-    set_manner(Verbosity {
+    set_verbosity(Verbosity {
         quiet: parsed.manner.quiet,
         verbose: parsed.manner.verbose,
         color: match parsed.manner.color {
@@ -93,7 +93,7 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     match act(parsed.command) {
         Ok(status) => status,
         Err(failure) => {
-            say(failure.to_string());
+            print_message(failure.to_string());
             failure.status
         }
     }
@@ -148,6 +148,6 @@ fn refuse(error: &clap::Error, words: &[OsString], is_record: bool) -> u8 {
         let _ = error.print();
         return 0;
     }
-    say(usage_error::text(error, words));
+    print_message(usage_error::text(error, words));
     if is_record { TOOL_FAILED } else { TROUBLE }
 }

@@ -27,7 +27,7 @@ use anyhow::Context;
 use ascend_trace_collector::gauge::Gauge;
 
 use crate::hang;
-use crate::output::{say, tell};
+use crate::output::{print_message, print_status};
 use crate::view_source::step_back;
 pub(crate) use address::ListenAddress;
 use page::MetricsPage;
@@ -62,7 +62,7 @@ impl MetricsEndpoint {
         let listener = wanted.place.listen(token.is_some())?;
         let address = listener.local_addr();
         let address = address.context("cannot find out the address of the metrics")?;
-        tell(format!("metrics: {}", url(address)));
+        print_status(format!("metrics: {}", url(address)));
         Ok(Self {
             listener,
             token,
@@ -138,7 +138,7 @@ impl ReaderState {
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => true,
             };
             if let Err(error) = self.look(is_last) {
-                say(format!("the metrics stand still: {error:#}"));
+                print_message(format!("the metrics stand still: {error:#}"));
                 return;
             }
             if is_last {
@@ -148,14 +148,14 @@ impl ReaderState {
     }
 
     fn look(&mut self, is_last: bool) -> anyhow::Result<()> {
-        let (now, told) = (hang::now(), self.gauge.now().calls);
+        let (now, recorded) = (hang::now(), self.gauge.now().calls);
         let reader = match &mut self.reader {
             Some(reader) => reader,
             None => self.reader.insert(SumReader::open(&self.file)?),
         };
         reader.poll()?;
         // The file may be behind the collector.
-        let known = match reader.calls() >= told {
+        let known = match reader.calls() >= recorded {
             true => now.saturating_sub(FLUSHED_NS),
             false => reader.last_moment().saturating_sub(FLUSHED_NS),
         };

@@ -21,7 +21,7 @@ static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 static NOTICE: Mutex<Option<String>> = Mutex::new(None);
 
 /// Says something to the user; every line carries the tool's name.
-pub(crate) fn say(text: impl AsRef<str>) {
+pub(crate) fn print_message(text: impl AsRef<str>) {
     let text = &*advised(text.as_ref());
     match &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(held) => held.push(text.to_owned()),
@@ -56,32 +56,32 @@ pub(crate) enum ConfigArg {
 static MANNER: OnceLock<Verbosity> = OnceLock::new();
 
 /// Sets it once, before anything is said.
-pub(crate) fn set_manner(manner: Verbosity) {
+pub(crate) fn set_verbosity(manner: Verbosity) {
     // A second command line in one process does not come.
     let _ = MANNER.set(manner);
 }
 
-pub(crate) fn manner() -> Verbosity {
+pub(crate) fn verbosity() -> Verbosity {
     MANNER.get().cloned().unwrap_or_default()
 }
 
 /// Prints a message about a success.
-pub(crate) fn tell(text: impl AsRef<str>) {
-    if !manner().quiet {
-        say(text);
+pub(crate) fn print_status(text: impl AsRef<str>) {
+    if !verbosity().quiet {
+        print_message(text);
     }
 }
 
 /// Says how something is done, to those who asked.
-pub(crate) fn detail(text: impl AsRef<str>) {
-    if manner().verbose {
-        say(text);
+pub(crate) fn print_detail(text: impl AsRef<str>) {
+    if verbosity().verbose {
+        print_message(text);
     }
 }
 
 /// Says something that the view is to show at once, where it has the screen.
 pub(crate) fn announce(text: String) {
-    say(&text);
+    print_message(&text);
     *NOTICE.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
 }
 

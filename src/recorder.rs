@@ -29,7 +29,7 @@ use crate::launch::{
     Environment, LaunchPlan, ProgramExit, StartedProgram, find_program, preflight, status_of,
 };
 use crate::metrics::{self, Metrics, MetricsEndpoint};
-use crate::output::{detail, say, tell};
+use crate::output::{print_detail, print_message, print_status};
 use crate::unpack::{self, InterposerFile};
 use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::dictionary;
@@ -134,8 +134,8 @@ pub(crate) fn record(plan: &RecordOptions) -> Result<RecordResult, Failure> {
     };
     for line in summary::lines(&recorded) {
         match line {
-            SummaryLine::Fact(text) => tell(text),
-            SummaryLine::Problem(text) => say(text),
+            SummaryLine::Fact(text) => print_status(text),
+            SummaryLine::Problem(text) => print_message(text),
         }
     }
     Ok(RecordResult {
@@ -192,21 +192,21 @@ fn prepare(
     }
     let arena = session::create(plan.timing, plan.stacks, clock.source(), plan.buffer)
         .with_context(limits)?;
-    detail(format!("library: {}", interposer.file.display()));
-    detail(format!("memory: {}", arena.path().display()));
+    print_detail(format!("library: {}", interposer.file.display()));
+    print_detail(format!("memory: {}", arena.path().display()));
     match is_foreign {
         true => environment.trace_emulated(&interposer.preload, arena.path()),
         false => environment.trace(&preloads(plan, &interposer)?, arena.path()),
     }
     environment.patch(plan.engine.as_deref());
     if plan.python {
-        environment.tell_ranges(&unpack::python()?);
+        environment.set_range_hook(&unpack::python()?);
     }
     let file = TraceFile::create(
         &plan.target,
         &description::session(plan),
         &dictionary::first_tables(),
-        |text| say(text),
+        |text| print_message(text),
     )?;
     Ok(PreparedSession {
         reads_log: matches!(plan.timing, Timing::Hardware | Timing::Both),
@@ -288,7 +288,7 @@ fn start_reporter(
 ) -> Option<Reporter> {
     let reporter = Reporter::start(path, watchdog, Arc::clone(gauge));
     if let Err(error) = &reporter {
-        say(format!(
+        print_message(format!(
             "nothing is reported while the program runs: {error:#}"
         ));
     }
@@ -317,14 +317,14 @@ impl RunningProgram {
         let stop = Arc::new(Stop::default());
         let collector = collect(session, Arc::clone(&stop));
         if let Err(error) = &collector {
-            say(format!(
+            print_message(format!(
                 "the program runs without being recorded: {error:#}"
             ));
         }
         let (collector, gauge) = collector.ok().unzip();
         let reporter = gauge.as_ref().and_then(|gauge| {
             let reporter = start_reporter(path.as_deref(), plan.watchdog, gauge)?;
-            relay.on_quit(reporter.asker());
+            relay.on_quit(reporter.request_sender());
             Some(reporter)
         });
         // Signals that came meanwhile were kept.
@@ -347,7 +347,7 @@ impl RunningProgram {
         let path = self.path.as_deref().filter(|_| self.collector.is_some());
         let metrics = Metrics::start(endpoint, path, Arc::clone(&self.gauge));
         if let Err(error) = &metrics {
-            say(format!("no metrics are served: {error:#}"));
+            print_message(format!("no metrics are served: {error:#}"));
         }
         metrics.ok()
     }

@@ -215,10 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_be_looked_at_is_told() {
-        let told = |error: io::ErrorKind| refusal(7, error.into()).to_string();
-        assert_eq!(told(io::ErrorKind::NotFound), "there is no process 7");
-        assert!(told(io::ErrorKind::PermissionDenied).starts_with("no permission"));
+    fn a_process_that_cannot_be_read_is_reported() {
+        let message = |error: io::ErrorKind| refusal(7, error.into()).to_string();
+        assert_eq!(message(io::ErrorKind::NotFound), "there is no process 7");
+        assert!(message(io::ErrorKind::PermissionDenied).starts_with("no permission"));
         let error = recording_of(std::process::id()).unwrap_err();
         assert!(error.to_string().contains("is not recorded"), "{error}");
     }

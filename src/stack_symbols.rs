@@ -8,7 +8,7 @@ use ascend_trace_recording::rows::ObjectRow;
 use ascend_trace_recording::stacks::{Frame, PYTHON, Symbols};
 use ascend_trace_symbols::{ObjectProblem, SourceFunction, Symbolizer};
 
-use crate::output::say;
+use crate::output::print_message;
 
 /// What Python's names of code begin with.
 const PYTHON_PREFIX: &str = "py::";
@@ -32,13 +32,13 @@ fn files() -> Arc<SharedSymbolizer> {
 pub(crate) fn say_missing(recording: &Recording) {
     let files = files();
     let objects = recording.things().objects();
-    let mut told = std::collections::BTreeSet::new();
+    let mut reported = std::collections::BTreeSet::new();
     for object in objects.filter(|it| it.path.starts_with('/')) {
         let Some(trouble) = files.0.trouble(Path::new(&object.path), &object.build_id) else {
             continue;
         };
-        if told.insert(&object.path) {
-            say(format!("{}: {}", object.path, reason(&trouble)));
+        if reported.insert(&object.path) {
+            print_message(format!("{}: {}", object.path, reason(&trouble)));
         }
     }
 }

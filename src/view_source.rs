@@ -31,7 +31,7 @@ use ascend_trace_viewer::{
 use crate::cli::open_error;
 use crate::cli::open_trace::{Completeness, open_any};
 use crate::log::LogBook;
-use crate::output::{manner, say, take_notice};
+use crate::output::{print_message, take_notice, verbosity};
 use ascend_trace_collector::gauge::{self as collector, Gauge};
 use exporting::RunningExport;
 use loader::PartLoader;
@@ -223,7 +223,7 @@ impl TraceSource for FileSource {
 
     fn start(&mut self, job: Job) {
         match job {
-            Job::Quest(quest) => self.loader.ask(Some(quest)),
+            Job::Query(query) => self.loader.request(Some(query)),
             Job::Export(wanted) => {
                 let number = wanted.number;
                 match RunningExport::start(self.file.clone(), wanted) {
@@ -336,11 +336,11 @@ fn colors(wanted: Option<bool>) -> Option<ColorMode> {
 }
 
 /// The user's settings for every view, and why some configured ones are missing.
-fn wishes() -> (ViewOptions, Option<String>) {
+fn view_options() -> (ViewOptions, Option<String>) {
     let (config, wrong) = config::read();
     let options = ViewOptions {
-        colors: colors(manner().color.or(config.colors)),
-        ground: manner().ground.or(config.ground),
+        colors: colors(verbosity().color.or(config.colors)),
+        ground: verbosity().ground.or(config.ground),
         ascii: config.ascii,
         config,
         notice: wrong.clone(),
@@ -354,9 +354,9 @@ pub(crate) fn show(
     source: &mut FileSource,
     mut options: ViewOptions,
 ) -> anyhow::Result<Option<i32>> {
-    let (wanted, wrong) = wishes();
+    let (wanted, wrong) = view_options();
     // On screen it is cut where there is no room.
-    wrong.iter().for_each(say);
+    wrong.iter().for_each(print_message);
     options = ViewOptions {
         title: options.title,
         live: options.live,

@@ -17,7 +17,7 @@ use super::args::CheckArgs;
 use super::document_head::DocumentHead;
 use super::open_trace::{self, Completeness, Reported};
 use crate::error::DENIED;
-use crate::output::{print, print_json, say};
+use crate::output::{print, print_json, print_message};
 use crate::stack_symbols;
 use crate::text_table::{TableRows, TextTable, count};
 use suppress::Suppressions;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
 fn say_unused(args: &CheckArgs, known: &Suppressions, found: &[Finding]) {
     let Some(file) = &args.suppress else { return };
     for line in known.unused(found) {
-        say(format!(
+        print_message(format!(
             "{}:{line}: it suppresses no finding",
             file.display()
         ));

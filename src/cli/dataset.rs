@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use crate::error::TROUBLE;
-use crate::output::say;
+use crate::output::print_message;
 use crate::quote::{quoted, quoted_path};
 
 pub(crate) use address::url;
@@ -145,7 +145,7 @@ pub(crate) fn add_recorded(file: &Path, root: &Path, run: Option<&str>) {
     let status = match add(&args) {
         Ok(status) => status,
         Err(error) => {
-            say(format!("{error:#}"));
+            print_message(format!("{error:#}"));
             TROUBLE
         }
     };
@@ -154,7 +154,7 @@ pub(crate) fn add_recorded(file: &Path, root: &Path, run: Option<&str>) {
             .map(|run| format!(" --run={}", quoted(run)))
             .unwrap_or_default();
         let to = format!("{}{name}", quoted_path(root));
-        say(format!(
+        print_message(format!(
             "the recording is not in the dataset; to add it: ascend-trace dataset add {} --to {to}",
             quoted_path(file)
         ));

@@ -19,7 +19,7 @@ use super::document_head::DocumentHead;
 use super::open_trace::{self, Completeness};
 use super::step_choice::StepChoice;
 use crate::error::DENIED;
-use crate::output::{print, print_json, say};
+use crate::output::{print, print_json, print_message};
 use condition::ConditionResult;
 
 pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         false => print(&text::of(&found, args.all))?,
     }
     for it in &failed {
-        say(format!(
+        print_message(format!(
             "{}: {} changed beyond this limit",
             it.condition, it.name
         ));

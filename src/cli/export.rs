@@ -29,7 +29,7 @@ use ascend_trace_recording::{Recording, TimeRange, Trace};
 use super::args::{ArgDetailArg, ExportArgs, FormatArg, STDIN};
 use super::open_trace::{self, Completeness};
 use super::step_choice::StepChoice;
-use crate::output::{say, tell};
+use crate::output::{print_message, print_status};
 
 /// Writes an export that is one file to a file that is open. Returns the status to end with.
 pub(super) fn into_unnamed(args: &ExportArgs, file: &mut File) -> anyhow::Result<u8> {
@@ -128,9 +128,15 @@ impl ExportRun {
             Some(trace) => self.of_part(&trace, sink),
             None => {
                 let mut progress = ProgressLine::new("exporting", "M calls and tasks");
-                let told = &mut |done, all| progress.tell(done, all);
+                let on_progress = &mut |done, all| progress.show(done, all);
                 let what = (self.exporter, &self.wanted);
-                stream(&mut self.recording, what, Step::default(), sink, told)
+                stream(
+                    &mut self.recording,
+                    what,
+                    Step::default(),
+                    sink,
+                    on_progress,
+                )
             }
         };
         self.has_any =
@@ -154,12 +160,12 @@ impl ExportRun {
     fn say_what_is_missing(&self, args: &ExportArgs) {
         open_trace::say_warnings(&args.file, &self.recording);
         if !self.has_any && !args.only.is_empty() {
-            say(format!(
+            print_message(format!(
                 "nothing matches: --only {}",
                 args.only.join(" --only ")
             ));
         } else if !self.has_any {
-            say("there is nothing in this range");
+            print_message("there is nothing in this range");
         }
     }
 }
@@ -363,7 +369,7 @@ fn to_file(job: &mut ExportRun, path: &Path) -> anyhow::Result<()> {
     let renamed = written
         .and_then(|()| fs::rename(&place, path).with_context(|| format!("cannot write {shown}")));
     match &renamed {
-        Ok(()) => tell(format!("wrote {shown}")),
+        Ok(()) => print_status(format!("wrote {shown}")),
         // The rest of the attempt is of no use.
         Err(_) => drop(fs::remove_file(&place)),
     }
@@ -406,7 +412,7 @@ fn to_folder(job: &mut ExportRun, path: &Path, layout: OutputLayout) -> anyhow::
     // The rest of the attempt is of no use.
     let _ = fs::remove_dir_all(&place);
     written?;
-    tell(format!("wrote {shown}/"));
+    print_status(format!("wrote {shown}/"));
     Ok(())
 }
 
@@ -515,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exists_is_replaced_only_by_force() {
+    fn an_existing_file_is_replaced_only_by_force() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("tasks.csv");
         fs::write(&path, "old").unwrap();

@@ -16,7 +16,7 @@ use ascend_trace_recording::file::{LostContent, MergeError, MergeInput, merge};
 use super::args::MergeArgs;
 use super::clocks;
 use super::open_trace::{self, Completeness};
-use crate::output::{say, tell};
+use crate::output::{print_message, print_status};
 use inputs::MergedRecording;
 use output::MergeOutput;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     let recorded = inputs::collect(&mut inputs)?;
     let alignment = align(&recorded);
     let notes = clocks::notes(&alignment, &recorded, |it| inputs[it].name());
-    notes.iter().for_each(|(_, note)| say(note));
+    notes.iter().for_each(|(_, note)| print_message(note));
     let warnings = write(args, (&inputs, &recorded, &alignment), &notes)?;
     let mut status = 0;
     for (input, warnings) in inputs.iter().zip(&warnings) {
@@ -38,15 +38,15 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<u8> {
                 offset: 0,
                 lost: LostContent::Rest,
             };
-            say(format!("{}: {rest}", input.path.display()));
+            print_message(format!("{}: {rest}", input.path.display()));
         }
         status = status.max(condition.status(args.strict));
     }
     for placed in &alignment.hosts {
-        tell(clocks::line(placed, &alignment));
+        print_status(clocks::line(placed, &alignment));
     }
     let (count, to) = (inputs.len(), args.output.display());
-    tell(format!("merged {count} recordings into {to}"));
+    print_status(format!("merged {count} recordings into {to}"));
     Ok(status)
 }
 

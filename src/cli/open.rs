@@ -17,7 +17,7 @@ use tiny_http::Server;
 
 use super::args::{OpenArgs, STDIN};
 use super::{export, open_trace};
-use crate::output::{print, say, tell};
+use crate::output::{print, print_message, print_status};
 use response::{ResponseOutcome, TraceOffer};
 
 pub(crate) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
         .map_or(args.port, |it| it.port());
     let link = format!("{ui}/#!/?url=http://127.0.0.1:{port}{}", offer.path);
     print(&format!("{link}\n"))?;
-    tell(format!(
+    print_status(format!(
         "open this link in a browser on this host; from another host, first run: ssh -L {port}:127.0.0.1:{port} THIS-HOST"
     ));
     if args.browser {
@@ -62,11 +62,11 @@ fn listen(port: u16) -> anyhow::Result<Server> {
 /// Answers until the trace has been fetched.
 fn serve(server: &Server, offer: &TraceOffer) {
     for request in server.incoming_requests() {
-        match offer.answer(request) {
-            ResponseOutcome::Fetched => return tell("the trace has been fetched"),
-            ResponseOutcome::BrokenOff => {
-                say("the browser stopped before the end of the trace: load the page again")
-            }
+        match offer.respond(request) {
+            ResponseOutcome::Fetched => return print_status("the trace has been fetched"),
+            ResponseOutcome::BrokenOff => print_message(
+                "the browser stopped before the end of the trace: load the page again",
+            ),
             ResponseOutcome::Other => {}
         }
     }
@@ -79,7 +79,7 @@ fn show(link: &str) {
     let mut command = Command::new(&browser);
     command.arg(link).stdin(Stdio::null()).stdout(Stdio::null());
     if let Err(error) = command.spawn() {
-        say(format!(
+        print_message(format!(
             "cannot start {}: {error}; open the link yourself",
             browser.display()
         ));

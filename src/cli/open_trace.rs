@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::open_error;
 use crate::error::INCOMPLETE;
-use crate::output::say;
+use crate::output::print_message;
 use crate::stack_symbols;
 use crate::view_source::writer_lock;
 
@@ -242,7 +242,7 @@ pub(crate) fn descriptor_path(file: &File) -> PathBuf {
 /// Reports damage and losses after the view.
 pub(crate) fn say_condition(path: &Path, condition: &Completeness) {
     for damage in &condition.damage {
-        say(format!("{}: {damage}", path.display()));
+        print_message(format!("{}: {damage}", path.display()));
     }
     say_losses(path, condition.lost);
 }
@@ -250,7 +250,7 @@ pub(crate) fn say_condition(path: &Path, condition: &Completeness) {
 /// Reports losses of the recording.
 pub(crate) fn say_losses(path: &Path, losses: LossCounts) {
     if losses.total() > 0 {
-        say(format!(
+        print_message(format!(
             "{}: {} calls and {} other records were lost while recording",
             path.display(),
             losses.calls,
@@ -262,7 +262,7 @@ pub(crate) fn say_losses(path: &Path, losses: LossCounts) {
 /// Reports damage, missing parts and losses.
 pub(crate) fn say_warnings(path: &Path, recording: &Recording) {
     for warning in recording.final_warnings() {
-        say(format!("{}: {warning}", path.display()));
+        print_message(format!("{}: {warning}", path.display()));
     }
     say_losses(path, LossCounts::of(recording.things()));
 }

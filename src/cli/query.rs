@@ -70,12 +70,12 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<u8> {
     if let Some(name) = &args.show {
         return print(named_queries::text(name)?).map(|()| 0);
     }
-    let (data, query) = asked(args)?;
-    answer(args, &data, &query)
+    let (data, query) = database_and_query(args)?;
+    run_query(args, &data, &query)
 }
 
 /// The query, and its source.
-fn asked(args: &QueryArgs) -> anyhow::Result<(PathBuf, String)> {
+fn database_and_query(args: &QueryArgs) -> anyhow::Result<(PathBuf, String)> {
     let words: Vec<&OsStr> = args.words.iter().map(OsString::as_os_str).collect();
     match (words.as_slice(), &args.sql) {
         ([data], Some(file)) => {
@@ -127,12 +127,12 @@ fn sql(query: &str) -> anyhow::Result<String> {
 }
 
 #[cfg(feature = "query")]
-fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Result<u8> {
-    source::answer(args, data, query)
+fn run_query(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Result<u8> {
+    source::run_query(args, data, query)
 }
 
 #[cfg(not(feature = "query"))]
-fn answer(_args: &QueryArgs, _data: &Path, _query: &str) -> anyhow::Result<u8> {
+fn run_query(_args: &QueryArgs, _data: &Path, _query: &str) -> anyhow::Result<u8> {
     bail!(
         "this build has no engine for queries: use a package, build with --features query, or give the text of query \
          --show NAME to DuckDB or Spark"

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_outside_of_the_recording_is_told_of() {
+    fn a_range_outside_of_the_recording_is_reported() {
         let error = parse("9us..1s").unwrap().of(SPAN);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("which is 8.00 µs long"), "{error}");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused() {
+    fn invalid_ranges_are_refused() {
         for text in [
             "",
             "5ms",

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use super::args::{EngineArg, OutputArgs, RecordArgs};
 use super::dataset;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
-use crate::output::say;
+use crate::output::print_message;
 use crate::recorder::{self, RecordOptions};
 use crate::unpack;
 use ascend_trace_collector::target::Target;
@@ -112,7 +112,7 @@ pub(crate) fn is_live(args: &OutputArgs) -> Result<bool, Failure> {
         // Asked for, it is an error; else the program is worth more than the view.
         Err(error) if args.tui => Err(Failure::new(TOOL_FAILED, error)),
         Err(error) if live => {
-            say(format!("no live view: {error}"));
+            print_message(format!("no live view: {error}"));
             Ok(false)
         }
         _ => Ok(live),

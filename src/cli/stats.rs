@@ -120,7 +120,11 @@ fn text(
             stats.module_operations.len(),
         ),
         ("Stalls by cause", causes(stats), stats.stall_causes.len()),
-        ("Longest stalls", worst(stats), stats.worst_stalls.len()),
+        (
+            "Longest stalls",
+            longest_stalls(stats),
+            stats.worst_stalls.len(),
+        ),
     ];
     for (title, table, rows) in sections {
         if table.is_empty() {
@@ -409,7 +413,7 @@ fn causes(stats: &Stats) -> TextTable {
         .table()
 }
 
-fn worst(stats: &Stats) -> TextTable {
+fn longest_stalls(stats: &Stats) -> TextTable {
     let place = |it: &&StallStats| match (it.tid, it.device, it.stream_id) {
         (Some(tid), ..) => format!("thread {tid}"),
         (None, Some(device), Some(stream)) => of_device((device, stream)),

@@ -45,7 +45,7 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
 ];
 
 /// The document that the words ask for: `help TOPIC`. The name of its file will do as well.
-pub(super) fn asked(words: &[OsString]) -> Option<&'static str> {
+pub(super) fn topic_of(words: &[OsString]) -> Option<&'static str> {
     let (first, topic) = (words.get(1)?, words.get(2)?.to_str()?);
     if first != OsStr::new("help") {
         return None;
@@ -68,7 +68,7 @@ mod tests {
 
     fn found(topic: &str) -> bool {
         let words = ["ascend-trace", "help", topic].map(OsString::from);
-        asked(&words).is_some()
+        topic_of(&words).is_some()
     }
 
     #[test]

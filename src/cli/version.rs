@@ -9,7 +9,7 @@ use super::args::first_word;
 use crate::unpack;
 
 /// The text if the words ask for the version and for details.
-pub(super) fn asked(words: &[OsString]) -> Option<String> {
+pub(super) fn version_of(words: &[OsString]) -> Option<String> {
     let is = |word: &OsString, names: [&str; 2]| names.iter().any(|name| word == name);
     let rest = words.get(1..)?;
     let own = rest.get(..first_word(words).saturating_sub(1))?;
@@ -69,7 +69,7 @@ mod tests {
 
     fn asked_for(words: &str) -> bool {
         let words = std::iter::once("ascend-trace").chain(words.split_whitespace());
-        asked(&words.map(OsString::from).collect::<Vec<_>>()).is_some()
+        version_of(&words.map(OsString::from).collect::<Vec<_>>()).is_some()
     }
 
     #[test]

@@ -72,14 +72,14 @@ fn text(report: &Report, is_asked: bool) -> String {
     let mut text = head(report);
     match (report.predictions.as_slice(), is_asked) {
         ([], _) => text += "\nno change that the tool tries makes it shorter\n",
-        ([one], true) => text += &asked(one),
+        ([one], true) => text += &requested_changes(one),
         (all, _) => text += &format!("\nEach change alone\n{}", table(all)),
     }
     text
 }
 
 /// The requested changes, with their streams.
-fn asked(found: &Prediction) -> String {
+fn requested_changes(found: &Prediction) -> String {
     let verb = if found.saved_ns < 0 { "more" } else { "less" };
     let head = format!(
         "\n{}: {:.1} % ± {:.1} % {verb}, {} ± {} instead of {}; {} tasks and calls are changed\n",

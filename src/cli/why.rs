@@ -13,7 +13,7 @@ use super::document_head::ReportDocument;
 use super::open_trace::{self, Reported};
 use crate::error::{TROUBLE, whole};
 use crate::hang;
-use crate::output::{print, print_json, say};
+use crate::output::{print, print_json, print_message};
 use crate::running_recording::recording_of;
 use crate::stack_symbols;
 
@@ -30,7 +30,7 @@ fn one(asked: &Path, args: &WhyArgs) -> anyhow::Result<u8> {
         true => print_json("why", &why.document())?,
         false => print(&why.text())?,
     }
-    Ok(why.told.condition.status(args.strict))
+    Ok(why.reported.condition.status(args.strict))
 }
 
 /// Reports on each in turn. An unreadable one is reported, and does not stop the others.
@@ -40,7 +40,7 @@ fn several(asked: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
     for asked in asked {
         match HangReport::of(asked, args.strict) {
             Ok(why) => {
-                status = status.max(why.told.condition.status(args.strict));
+                status = status.max(why.reported.condition.status(args.strict));
                 if !args.json {
                     let gap = if found.is_empty() { "" } else { "\n" };
                     print(&format!("{gap}{}:\n{}", why.file.display(), why.text()))?;
@@ -50,8 +50,8 @@ fn several(asked: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
             Err(error) => {
                 let (asked, text) = (asked.display().to_string(), whole(&error));
                 match text.contains(&asked) {
-                    true => say(text),
-                    false => say(format!("{asked}: {text}")),
+                    true => print_message(text),
+                    false => print_message(format!("{asked}: {text}")),
                 }
                 status = TROUBLE;
             }
@@ -90,7 +90,7 @@ struct WhyEntry<'w> {
 /// The report on one recording.
 struct HangReport {
     file: PathBuf,
-    told: Reported<Report>,
+    reported: Reported<Report>,
     host: String,
     since_1970_ns: i64,
 }
@@ -119,15 +119,15 @@ impl HangReport {
         strict: bool,
     ) -> anyhow::Result<Self> {
         let hangs = hang::fold(&recording, now);
-        let mut told = open_trace::fold(&file, &mut recording, hangs, strict)?;
+        let mut reported = open_trace::fold(&file, &mut recording, hangs, strict)?;
         if now.is_some() {
-            hang::outside::look(&mut told.answer);
+            hang::outside::look(&mut reported.answer);
         }
         stack_symbols::say_missing(&recording);
         let session = recording.things().session();
         Ok(Self {
             file,
-            told,
+            reported,
             host: session.host.clone(),
             since_1970_ns: session.start_realtime_ns.saturating_sub(session.start_ns),
         })
@@ -136,18 +136,18 @@ impl HangReport {
     /// For a look across several.
     fn recorded(&self) -> Recorded<'_> {
         Recorded {
-            report: &self.told.answer,
+            report: &self.reported.answer,
             host: &self.host,
             since_1970_ns: self.since_1970_ns,
         }
     }
 
     fn document(&self) -> ReportDocument<'_, Report> {
-        ReportDocument::of(&self.told.answer, &self.told.condition)
+        ReportDocument::of(&self.reported.answer, &self.reported.condition)
     }
 
     fn text(&self) -> String {
-        hang::text::text(&self.told.answer, self.told.begin)
+        hang::text::text(&self.reported.answer, self.reported.begin)
     }
 }
 

@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_told_in_words() {
+    fn codes_have_names_in_the_text() {
         assert_eq!(
             code_in_words("ACL_ERROR_RT_STREAM_ABORT (107023)"),
             "stream abort"

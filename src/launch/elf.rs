@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_c_library_is_told_by_the_loader() {
+    fn the_loader_shows_the_c_library() {
         let library = |interpreter: &str| {
             let interpreter = interpreter.to_owned();
             DynamicProgram {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_for_another_machine_is_told_apart() {
+    fn a_file_for_another_machine_is_recognised() {
         let directory = tempfile::tempdir().unwrap();
         let path = compile(directory.path(), &[]).unwrap();
         let mut bytes = std::fs::read(&path).unwrap();

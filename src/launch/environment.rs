@@ -61,7 +61,7 @@ impl Environment {
     }
 
     /// Has interpreters of Python load the hook in this folder before anything of the user's.
-    pub(crate) fn tell_ranges(&mut self, hook: &Path) {
+    pub(crate) fn set_range_hook(&mut self, hook: &Path) {
         let existing = std::env::var_os(PYTHON_PATH);
         let list = joined(hook.as_os_str(), existing.as_deref(), ":");
         self.set(PYTHON_PATH, list);
@@ -139,8 +139,12 @@ mod tests {
     fn a_library_for_an_emulated_program_is_not_loaded_into_the_emulator() {
         let mut environment = Environment::default();
         environment.trace_emulated(OsStr::new("/x/ours.so"), Path::new("/dev/shm/session"));
-        let told = environment.get(EMULATED).unwrap();
-        assert!(told.to_string_lossy().starts_with("LD_PRELOAD=/x/ours.so"));
+        let arguments = environment.get(EMULATED).unwrap();
+        assert!(
+            arguments
+                .to_string_lossy()
+                .starts_with("LD_PRELOAD=/x/ours.so")
+        );
         assert_eq!(environment.get(PRELOAD), std::env::var_os(PRELOAD));
     }
 

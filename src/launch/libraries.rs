@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_is_nowhere_is_told_of_without_running_the_program() {
+    fn a_missing_library_is_reported_without_running_the_program() {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name).display().to_string();
         std::fs::write(path("lib.c"), "void needed(void) {}\n").unwrap();

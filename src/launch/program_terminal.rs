@@ -119,10 +119,10 @@ impl ProgramTerminal {
     /// Copies the program's output to the log, on a separate thread.
     pub(crate) fn keep_log(&self, log: LogBook, file: Option<File>) -> io::Result<LogKeeper> {
         let ended = Arc::new(AtomicBool::new(false));
-        let (pty, told) = (Arc::clone(&self.pty), Arc::clone(&ended));
+        let (pty, has_ended) = (Arc::clone(&self.pty), Arc::clone(&ended));
         let thread = std::thread::Builder::new()
             .name("log".into())
-            .spawn(move || copy(&pty, &log, file, &told))?;
+            .spawn(move || copy(&pty, &log, file, &has_ended))?;
         Ok(LogKeeper { ended, thread })
     }
 }

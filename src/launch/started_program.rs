@@ -25,12 +25,12 @@ impl ProgramExit {
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let pid = WaitId::Pid(Pid::from_child(child));
         while matches!(waitid(pid.clone(), ended), Err(rustix::io::Errno::INTR)) {}
-        let told = |name: &str| {
+        let status_file = |name: &str| {
             std::fs::read_to_string(format!("/proc/{}/{name}", child.id())).unwrap_or_default()
         };
         let (user, space) = (
-            effective_user(&told("status")),
-            address_space(&told("limits")),
+            effective_user(&status_file("status")),
+            address_space(&status_file("limits")),
         );
         let status = child.wait()?;
         Ok(Self {
@@ -163,7 +163,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn how_a_child_ended_and_who_it_was_is_told() {
+    fn the_exit_of_a_child_has_its_status_and_user() {
         let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn().unwrap();
         let exit = ProgramExit::of(&mut child).unwrap();
         assert_eq!(exit.status.code(), Some(3));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keeper_that_has_gone_is_noticed_and_what_it_had_started_is_known() {
+    fn a_dead_keeper_is_noticed_and_its_program_is_known() {
         let mut gone = kept("started 7\\n").unwrap();
         assert_eq!(gone.pid(), 7);
         assert!(gone.wait().is_err());

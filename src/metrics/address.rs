@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_can_reach_needs_a_token() {
+    fn an_address_that_others_reach_needs_a_token() {
         let everywhere: ListenAddress = "0.0.0.0:0".parse().unwrap();
         let error = everywhere.listen(false).unwrap_err().to_string();
         assert!(error.contains("--metrics-token"), "{error}");

@@ -42,14 +42,14 @@ pub(super) fn serve(
     token: Option<AccessToken>,
     page: Arc<MetricsPage>,
 ) -> anyhow::Result<()> {
-    let door = Arc::new(Server {
+    let server = Arc::new(Server {
         token,
         page,
         clients: AtomicUsize::new(0),
     });
     std::thread::Builder::new()
         .name("metrics-http".into())
-        .spawn(move || door.open(&listener))
+        .spawn(move || server.open(&listener))
         .map(drop)
         .context("cannot start the thread for clients")
 }
@@ -75,7 +75,7 @@ impl Server {
 
     fn let_in(self: &Arc<Self>, stream: TcpStream) {
         let before = self.clients.fetch_add(1, Ordering::Relaxed);
-        let seat = ConnectionPermit(Arc::clone(self));
+        let permit = ConnectionPermit(Arc::clone(self));
         if before >= MOST_CLIENTS {
             return;
         }
@@ -84,7 +84,7 @@ impl Server {
             .name("metrics-client".into())
             .spawn(move || {
                 // A client that has closed the connection needs no response.
-                let _ = seat.0.attend(stream);
+                let _ = permit.0.attend(stream);
             });
     }
 
@@ -94,7 +94,7 @@ impl Server {
             until: Instant::now() + PATIENCE,
         };
         let answer = match client.request()? {
-            Some(request) => self.answer(&request),
+            Some(request) => self.response(&request),
             None => HttpResponse::status(400, "Bad Request"),
         };
         client.send(&answer.bytes)?;
@@ -102,7 +102,7 @@ impl Server {
     }
 
     /// The response to the head of a request.
-    fn answer(&self, request: &str) -> HttpResponse {
+    fn response(&self, request: &str) -> HttpResponse {
         let mut lines = request.split("\r\n");
         let mut words = lines.next().unwrap_or_default().split(' ');
         let (Some(method), Some(target), Some(version), None) =
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_that_comes_twice_is_none() {
+    fn a_repeated_header_is_ignored() {
         let lines = ["Host: x", "AUTHORIZATION:  Bearer y "];
         let found = |lines: &[&'static str]| header(lines.iter().copied(), "authorization");
         assert_eq!(found(&lines), Some("Bearer y"));

@@ -65,12 +65,12 @@ impl SumReader {
         self.recording.span().map_or(i64::MIN, |it| it.end)
     }
 
-    /// Sums up the recording to a time before which the file is complete. `tell` gets the sums after
+    /// Sums up the recording to a time before which the file is complete. `on_sums` gets the sums after
     /// each part.
     pub(super) fn advance(
         &mut self,
         known: i64,
-        mut tell: impl FnMut(LastSums),
+        mut on_sums: impl FnMut(LastSums),
     ) -> anyhow::Result<()> {
         if let (None, Some(span)) = (self.reached, self.recording.span()) {
             self.reached = Some(span.begin - 1);
@@ -81,18 +81,18 @@ impl SumReader {
             if reached <= from {
                 break;
             }
-            tell(self.summed(known));
+            on_sums(self.summed(known));
         }
-        tell(self.summed(known));
+        on_sums(self.summed(known));
         Ok(())
     }
 
     /// Sums up the rest of a recording that is complete.
-    pub(super) fn finish(&mut self, tell: impl FnMut(LastSums)) -> anyhow::Result<()> {
+    pub(super) fn finish(&mut self, on_sums: impl FnMut(LastSums)) -> anyhow::Result<()> {
         self.recording
             .close()
             .context("cannot read the recording")?;
-        self.advance(self.last_moment().saturating_add(1), tell)
+        self.advance(self.last_moment().saturating_add(1), on_sums)
     }
 
     /// Sums up the next part, and returns its end.

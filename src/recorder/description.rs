@@ -49,8 +49,8 @@ pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
 
 /// The kernel's id of the time since the host was started: recordings with the same id have one clock.
 fn boot_id() -> String {
-    let told = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    told.map(|it| it.trim().to_owned()).unwrap_or_default()
+    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    boot_id.map(|it| it.trim().to_owned()).unwrap_or_default()
 }
 
 /// The depth of the software runtime's queues. That of an installed one is not known.

@@ -14,7 +14,7 @@ use super::report_output::{beside, create_private};
 use super::{EndedRecording, RunningProgram};
 use crate::launch::program_terminal::ProgramTerminal;
 use crate::log::LogBook;
-use crate::output::{MessageHold, say, tell};
+use crate::output::{MessageHold, print_message, print_status};
 use crate::view_source::{self, FileSource};
 use ascend_trace_collector::gauge::Gauge;
 
@@ -46,13 +46,13 @@ pub(crate) fn follow(
         .name("waiter".into())
         .spawn(move || running.wait())
         .context("cannot wait for the program")?;
-    let shown = unharmed(|| show(&path, &log, gauge, title));
+    let shown = without_ending_the_recording(|| show(&path, &log, gauge, title));
     if let Err(error) = &shown {
-        say(format!("no live view: {error:#}"));
+        print_message(format!("no live view: {error:#}"));
     }
     if !waiter.is_finished() {
         log.pass_through();
-        tell("the view is closed; the program runs on and is recorded, Ctrl-C ends it");
+        print_status("the view is closed; the program runs on and is recorded, Ctrl-C ends it");
     }
     let ended = join(waiter);
     keeper.finish();
@@ -63,7 +63,7 @@ pub(crate) fn follow(
 
 /// Shows the view so that a fault in it cannot end the recording. By then the terminal has been
 /// restored, and the fault reported.
-fn unharmed<T>(show: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+fn without_ending_the_recording<T>(show: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let shown = std::panic::catch_unwind(AssertUnwindSafe(show));
     shown.unwrap_or_else(|_| Err(anyhow::anyhow!("it failed; please report the lines above")))
 }
@@ -110,7 +110,7 @@ fn log_file(trace: &Path) -> Option<(PathBuf, File)> {
     match create_private(&path) {
         Ok(file) => Some((path, file)),
         Err(error) => {
-            say(format!(
+            print_message(format!(
                 "the program's output is not kept in {}: {error}",
                 path.display()
             ));
@@ -138,8 +138,9 @@ mod tests {
 
     #[test]
     fn a_view_that_panics_is_an_error_and_nothing_more() {
-        assert_eq!(unharmed(|| Ok(7)).unwrap(), 7);
-        let error = unharmed(|| -> anyhow::Result<()> { panic!("as a mistake would") });
+        assert_eq!(without_ending_the_recording(|| Ok(7)).unwrap(), 7);
+        let error =
+            without_ending_the_recording(|| -> anyhow::Result<()> { panic!("as a mistake would") });
         assert!(error.unwrap_err().to_string().contains("report"));
     }
 }

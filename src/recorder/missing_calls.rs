@@ -14,7 +14,7 @@ const LIBRARY_BYTES: u64 = 32 << 20;
 
 pub(super) fn explained(recorded: &SummaryInput<'_>) -> Vec<String> {
     let mut lines = vec!["no AscendCL call was seen".to_owned()];
-    if let Some(text) = nested::said(&recorded.ended.outcome.nested) {
+    if let Some(text) = nested::description(&recorded.ended.outcome.nested) {
         lines.push(text);
         return lines;
     }

@@ -23,7 +23,7 @@ pub(super) fn announce(trace: Option<&Path>) {
 }
 
 /// Where the calls of processes are that recorders inside this recording took. `None` without such recorders.
-pub(super) fn said(nested: &[NestedRecorder]) -> Option<String> {
+pub(super) fn description(nested: &[NestedRecorder]) -> Option<String> {
     let mut places: Vec<String> = Vec::new();
     for one in nested {
         let place = place(one, nested.len() == 1);
@@ -70,7 +70,7 @@ mod tests {
             trace: trace.map(Into::into),
         };
         let nested: Vec<_> = traces.iter().enumerate().map(nested).collect();
-        said(&nested).unwrap_or_default()
+        description(&nested).unwrap_or_default()
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::output::{announce, is_held, say};
+use crate::output::{announce, is_held, print_message};
 
 /// The end of the name of a file with reports.
 const REPORTS: &str = ".why";
@@ -28,7 +28,7 @@ impl ReportOutput {
     /// Puts a report out. It must not destroy the screen of the view, where a line says where it is.
     pub(super) fn put(&mut self, report: &str) {
         if !is_held() {
-            say(report);
+            print_message(report);
             return;
         }
         match self.keep(report) {
@@ -37,7 +37,7 @@ impl ReportOutput {
                 path.display()
             )),
             // It comes when the view has given the screen back.
-            Err(_) => say(report),
+            Err(_) => print_message(report),
         }
     }
 

@@ -23,7 +23,7 @@ use super::report_output::ReportOutput;
 use super::standstill::{DueReport, StandstillWatch};
 use crate::cli::open_trace;
 use crate::hang;
-use crate::output::say;
+use crate::output::print_message;
 use crate::view_source::step_back;
 
 /// Records of this age are in the file.
@@ -77,7 +77,7 @@ impl Reporter {
     }
 
     /// What asks for a report.
-    pub(super) fn asker(&self) -> impl Fn() + Send + Sync + use<> {
+    pub(super) fn request_sender(&self) -> impl Fn() + Send + Sync + use<> {
         let asks = self.asks.clone();
         move || {
             // A recording that is complete has nothing to report.
@@ -110,11 +110,13 @@ impl ReporterState {
     fn run(mut self, asks: &Receiver<ReporterRequest>) {
         step_back();
         if self.file.is_none() && self.standstill.take().is_some() {
-            say("--watchdog cannot read a recording that goes to a pipe or a device: it is off");
+            print_message(
+                "--watchdog cannot read a recording that goes to a pipe or a device: it is off",
+            );
         }
         loop {
             match asks.recv_timeout(self.rest()) {
-                Ok(ReporterRequest::Report) => self.answer(),
+                Ok(ReporterRequest::Report) => self.report_on_request(),
                 Ok(ReporterRequest::End) | Err(RecvTimeoutError::Disconnected) => {
                     // A program may end by the error that it got.
                     self.hear_failures();
@@ -136,7 +138,7 @@ impl ReporterState {
     }
 
     /// Somebody has asked.
-    fn answer(&mut self) {
+    fn report_on_request(&mut self) {
         std::thread::sleep(FLUSHED);
         match self.look(true) {
             Ok(Some((report, begin))) => {
@@ -146,8 +148,8 @@ impl ReporterState {
                 let lines = if is_over { 1 } else { usize::MAX };
                 self.outlet.put(&first_lines(&text, lines));
             }
-            Ok(None) => say("the recording has ended before it could be reported on"),
-            Err(error) => say(format!("there is no report: {error:#}")),
+            Ok(None) => print_message("the recording has ended before it could be reported on"),
+            Err(error) => print_message(format!("there is no report: {error:#}")),
         }
     }
 
@@ -175,7 +177,7 @@ impl ReporterState {
             // The recording has ended.
             Ok(None) => return,
             Err(error) => {
-                say(format!("--watchdog is off: {error:#}"));
+                print_message(format!("--watchdog is off: {error:#}"));
                 self.standstill = None;
                 return;
             }
@@ -183,7 +185,7 @@ impl ReporterState {
         let Some(standstill) = &mut self.standstill else {
             return;
         };
-        if standstill.looked(hang::now(), moved, &report) {
+        if standstill.on_report(hang::now(), moved, &report) {
             self.outlet.put(&hang::text::text(&report, begin));
             self.last = Some(report);
         }
@@ -257,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_told_in_words() {
+    fn an_error_is_reported_in_words() {
         let failed = FailedCall {
             tid: 7,
             function: "aclrtSynchronizeStream".into(),

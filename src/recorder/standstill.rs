@@ -65,7 +65,7 @@ impl StandstillWatch {
 
     /// Takes the result of a look at the recording. Returns whether to print the report: each
     /// standstill is reported once.
-    pub(super) fn looked(&mut self, now_ns: i64, moved: LastMoved, report: &Report) -> bool {
+    pub(super) fn on_report(&mut self, now_ns: i64, moved: LastMoved, report: &Report) -> bool {
         let stands = matches!(report.verdict, Verdict::Hangs | Verdict::Quiet);
         if !stands || report.quiet_ns < self.limit_ns {
             // The recording knows more than the collector had said.
@@ -140,7 +140,7 @@ mod tests {
         assert!(rests(standstill.due(12 * S, moved(10 * S))));
         assert_eq!(standstill.due(13 * S, moved(10 * S)), DueReport::Look);
         let quiet = report(Verdict::Quiet, 10 * S, 13 * S);
-        assert!(standstill.looked(13 * S, moved(10 * S), &quiet));
+        assert!(standstill.on_report(13 * S, moved(10 * S), &quiet));
         assert!(rests(standstill.due(60 * S, moved(10 * S))));
         // The time of a task comes late: nothing has moved.
         let late = LastMoved {
@@ -149,25 +149,25 @@ mod tests {
         };
         assert_eq!(standstill.due(17 * S, late), DueReport::Look);
         let again = report(Verdict::Hangs, 10 * S, 17 * S);
-        assert!(!standstill.looked(17 * S, late, &again));
+        assert!(!standstill.on_report(17 * S, late, &again));
         assert_eq!(standstill.moves_again(late), None);
         // Another one is another one.
         assert_eq!(standstill.moves_again(moved(20 * S)), Some(10 * S));
         assert_eq!(standstill.moves_again(moved(21 * S)), None);
         assert_eq!(standstill.due(24 * S, moved(21 * S)), DueReport::Look);
         let next = report(Verdict::Quiet, 21 * S, 24 * S);
-        assert!(standstill.looked(24 * S, moved(21 * S), &next));
+        assert!(standstill.on_report(24 * S, moved(21 * S), &next));
     }
 
     #[test]
-    fn what_the_recording_knows_better_is_looked_at_again() {
+    fn a_newer_recording_is_read_again() {
         let mut standstill = StandstillWatch::after(3 * S);
         let alive = report(Verdict::Quiet, 12 * S, 13 * S);
-        assert!(!standstill.looked(13 * S, moved(10 * S), &alive));
+        assert!(!standstill.on_report(13 * S, moved(10 * S), &alive));
         assert!(rests(standstill.due(14 * S, moved(10 * S))));
         assert_eq!(standstill.due(15 * S, moved(10 * S)), DueReport::Look);
         let ended = report(Verdict::Ended, 10 * S, 15 * S);
-        assert!(!standstill.looked(15 * S, moved(10 * S), &ended));
+        assert!(!standstill.on_report(15 * S, moved(10 * S), &ended));
         assert!(rests(standstill.due(15 * S, moved(10 * S))));
     }
 
@@ -183,7 +183,7 @@ mod tests {
         };
         assert!(!standstill.was_blocked(&failed(0, 99 * S)));
         let hangs = report(Verdict::Hangs, 10 * S, 13 * S);
-        assert!(standstill.looked(13 * S, moved(10 * S), &hangs));
+        assert!(standstill.on_report(13 * S, moved(10 * S), &hangs));
         assert!(standstill.was_blocked(&failed(10 * S, 20 * S)));
         assert!(!standstill.was_blocked(&failed(14 * S, 20 * S)));
         assert!(!standstill.was_blocked(&failed(10 * S, 12 * S)));

@@ -53,7 +53,7 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
         lines.push(SummaryLine::Fact(text));
     }
     if outcome.still_running > 0 {
-        let number = things(outcome.still_running as u64, "process", "processes");
+        let number = counted_noun(outcome.still_running as u64, "process", "processes");
         lines.push(SummaryLine::Problem(format!(
             "{number} of the program still running; not recorded any more (--wait waits for them)"
         )));
@@ -67,7 +67,7 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
         )));
     }
     if counts.calls + counts.nested > 0 {
-        lines.extend(nested::said(&outcome.nested).map(SummaryLine::Problem));
+        lines.extend(nested::description(&outcome.nested).map(SummaryLine::Problem));
         if let Some(path) = outcome.path.as_deref().filter(|_| is_there) {
             let text = format!("look at it with: ascend-trace view {}", quoted_path(path));
             lines.push(SummaryLine::Fact(text));
@@ -114,16 +114,16 @@ fn summed_up(outcome: &RecordingOutcome, timing: Timing) -> String {
         "{} ({}): {}, {}, {}, {times}",
         path.as_deref().unwrap_or("standard output"),
         bytes(size),
-        things(callers.len() as u64, "process", "processes"),
-        things(calls + nested, "call", "calls"),
-        things(*tasks, "task", "tasks"),
+        counted_noun(callers.len() as u64, "process", "processes"),
+        counted_noun(calls + nested, "call", "calls"),
+        counted_noun(*tasks, "task", "tasks"),
     )
 }
 
 /// Calls of the program that returned an error: that may be its way of asking, so that it is no problem.
 fn failures(counts: &RecordingCounts) -> Option<String> {
     let (function, code) = counts.first_failure.as_ref()?;
-    let calls = things(counts.failed, "call", "calls");
+    let calls = counted_noun(counts.failed, "call", "calls");
     let first = if counts.failed > 1 { ", the first" } else { "" };
     Some(format!(
         "{calls} returned an error{first}: {function}, {code}"
@@ -133,43 +133,43 @@ fn failures(counts: &RecordingCounts) -> Option<String> {
 fn losses(outcome: &RecordingOutcome) -> Vec<String> {
     let counts = &outcome.counts;
     let mut lines = Vec::new();
-    let mut tell = |number: u64, one: &str, many: &str, why: &str| {
+    let mut add_loss = |number: u64, one: &str, many: &str, why: &str| {
         if number > 0 {
-            lines.push(format!("LOST: {} {why}", things(number, one, many)));
+            lines.push(format!("LOST: {} {why}", counted_noun(number, one, many)));
         }
     };
-    tell(
+    add_loss(
         counts.lost_calls,
         "call",
         "calls",
         "had no room in memory, no channel yet, or a thread that may make no system calls",
     );
-    tell(
+    add_loss(
         counts.lost_times,
         "task time",
         "task times",
         "had no room in memory",
     );
-    tell(
+    add_loss(
         counts.lost_others,
         "other record",
         "other records",
         "had no room",
     );
     let stored = outcome.stored.unwrap_or_default();
-    tell(
+    add_loss(
         stored.lost_calls,
         "call",
         "calls",
         "could not be written to the file",
     );
-    tell(
+    add_loss(
         stored.lost_others,
         "other row",
         "other rows",
         "could not be written to the file",
     );
-    tell(counts.unreadable, "record", "records", "made no sense");
+    add_loss(counts.unreadable, "record", "records", "made no sense");
     if outcome.stored.is_none() {
         lines.push(
             "LOST: a thread that collects or writes has failed; the file ends with what was written until \
@@ -180,7 +180,7 @@ fn losses(outcome: &RecordingOutcome) -> Vec<String> {
     lines
 }
 
-fn things(number: u64, one: &str, many: &str) -> String {
+fn counted_noun(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_the_program_is_named() {
+    fn the_summary_names_the_cause_of_the_exit() {
         let text = text(&ended(139, 1, RecordingCounts::default()));
         assert!(text.contains("signal 11 (SIGSEGV)"), "{text}");
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::launch::signals::SignalRelay;
-use crate::output::tell;
+use crate::output::print_status;
 use crate::processes;
 
 /// Time between looks at which of them are left.
@@ -12,16 +12,16 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Waits until no process is part of the session any more, or the user has had enough.
 pub(super) fn wait(session: &Path, relay: &SignalRelay) {
-    let mut told = false;
+    let mut reported = false;
     while !relay.interrupted() {
         let left = attached(session);
         if left.is_empty() {
             return;
         }
-        if !told {
-            told = true;
+        if !reported {
+            reported = true;
             let pids: Vec<String> = left.iter().map(ToString::to_string).collect();
-            tell(format!(
+            print_status(format!(
                 "the program has ended; what it left behind is recorded (pid {}), \
                  until it ends or Ctrl-C ends the recording",
                 pids.join(", ")

@@ -92,12 +92,15 @@ mod tests {
         let path = folder.path().join("libmspti.so");
         std::fs::write(&path, super::library()).unwrap();
         let mut cat = Command::new("cat");
-        let told = cat
+        let output = cat
             .arg("/proc/self/maps")
             .env("LD_PRELOAD", &path)
             .output()
             .unwrap();
-        assert!(told.status.success() && told.stderr.is_empty(), "{told:?}");
-        assert!(String::from_utf8_lossy(&told.stdout).contains("libmspti.so"));
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{output:?}"
+        );
+        assert!(String::from_utf8_lossy(&output.stdout).contains("libmspti.so"));
     }
 }

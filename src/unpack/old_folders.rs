@@ -90,7 +90,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn only_what_nobody_uses_is_removed() {
+    fn only_unused_folders_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let base = root.path().canonicalize().unwrap();
         let long_ago = SystemTime::now() - UNUSED - Duration::from_secs(60);

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_somebody_else_is_left_alone() {
+    fn the_folder_of_another_user_is_not_used() {
         let root = tempfile::tempdir().unwrap();
         let own = rustix::process::geteuid().as_raw();
         assert_eq!(owner(&root.path().join("a/b/c")), Some(own));

@@ -76,13 +76,13 @@ fn asked_of_loader() -> Vec<String> {
     let asked = Command::new(own.interpreter)
         .arg("--list-diagnostics")
         .output();
-    let told = asked.map(|output| output.stdout).unwrap_or_default();
-    parts(&String::from_utf8_lossy(&told))
+    let output = asked.map(|output| output.stdout).unwrap_or_default();
+    parts(&String::from_utf8_lossy(&output))
 }
 
 /// The parts of the path in `dl_dst_lib="lib/x86_64-linux-gnu"`.
-fn parts(told: &str) -> Vec<String> {
-    let value = told
+fn parts(output: &str) -> Vec<String> {
+    let value = output
         .lines()
         .find_map(|line| line.strip_prefix("dl_dst_lib=\""));
     let value = value
@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn the_loader_is_understood() {
-        let told = "dl_discover_osversion=0x0\ndl_dst_lib=\"lib/x86_64-linux-gnu\"\nx=\"y\"\n";
-        assert_eq!(parts(told), ["lib", "x86_64-linux-gnu"]);
+        let output = "dl_discover_osversion=0x0\ndl_dst_lib=\"lib/x86_64-linux-gnu\"\nx=\"y\"\n";
+        assert_eq!(parts(output), ["lib", "x86_64-linux-gnu"]);
         assert!(parts("").is_empty() && parts("dl_dst_lib=\"../..\"").is_empty());
         assert!(asked_of_loader().iter().any(|part| part.starts_with("lib")));
     }

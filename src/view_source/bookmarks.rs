@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again_and_no_bookmark_is_no_file() {
+    fn written_bookmarks_are_read_back_and_none_remove_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let trace = folder.path().join("t.atrace");
         assert_eq!(read(&trace), []);

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use ascend_trace_viewer::Config;
 
-use crate::output::{ConfigArg, manner};
+use crate::output::{ConfigArg, verbosity};
 
 /// A longer file was not written by hand.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The file, if one is used.
 pub(super) fn path() -> Option<PathBuf> {
-    match manner().config {
+    match verbosity().config {
         ConfigArg::None => None,
         ConfigArg::File(path) => Some(path),
         ConfigArg::Usual => usual(|name| std::env::var_os(name).map(PathBuf::from)),
@@ -33,7 +33,7 @@ pub(super) fn read() -> (Config, Option<String>) {
     let Some(path) = path() else {
         return (Config::default(), None);
     };
-    let is_wanted = matches!(manner().config, ConfigArg::File(_));
+    let is_wanted = matches!(verbosity().config, ConfigArg::File(_));
     match read_from(&path, is_wanted) {
         Ok(config) => (config, None),
         Err(wrong) => (Config::default(), Some(wrong)),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_told_with_file_and_line() {
+    fn a_mistake_is_reported_with_file_and_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         fs::write(&path, "ascii = true\nthem = 1\n").unwrap();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_or_no_file_is_refused() {
+    fn a_binary_file_or_folder_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         assert!(
             read_from(folder.path(), false)

@@ -173,12 +173,12 @@ impl ExportThread {
         recording.set_symbols(stack_symbols::of_this_machine());
         let sink = &mut SingleFile::new(writer);
         let Some(range) = self.range else {
-            let mut told = Instant::now();
+            let mut last_report = Instant::now();
             let step = Step::default();
             let what = (self.exporter, &WantedPart::default());
             stream(&mut recording, what, step, sink, &mut |done, all| {
-                if told.elapsed() > PAUSE {
-                    told = Instant::now();
+                if last_report.elapsed() > PAUSE {
+                    last_report = Instant::now();
                     let reached = JobProgress::Part(done, all);
                     let _ = self.sender.send(JobNews::Reached(self.number, reached));
                 }

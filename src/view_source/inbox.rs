@@ -40,19 +40,19 @@ pub(super) struct InboxContents {
 /// The place for results of both sides.
 #[derive(Default)]
 pub(super) struct Inbox {
-    letters: Mutex<InboxContents>,
+    contents: Mutex<InboxContents>,
     given: Condvar,
 }
 
 impl Inbox {
     pub(super) fn open(&self) -> MutexGuard<'_, InboxContents> {
-        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until there is a part, or this time is over.
     pub(super) fn wait_for_part(&self, time: Duration) {
         let is_missing =
-            |letters: &mut InboxContents| letters.part.is_none() && letters.failed.is_none();
+            |contents: &mut InboxContents| contents.part.is_none() && contents.failed.is_none();
         // Whichever it was, the view looks what there is.
         let _ = self.given.wait_timeout_while(self.open(), time, is_missing);
     }
@@ -62,12 +62,12 @@ impl Inbox {
         self.open().part.is_none()
     }
 
-    /// Gives a part with the further results of `tell`: the view shows both or neither.
-    pub(super) fn give(&self, part: LoadedPart, tell: impl FnOnce(&mut InboxContents)) {
-        let mut letters = self.open();
-        let untaken = letters.part.replace(Box::new(part));
-        tell(&mut letters);
-        drop(letters);
+    /// Gives a part with the further results of `add_results`: the view shows both or neither.
+    pub(super) fn put_part(&self, part: LoadedPart, add_results: impl FnOnce(&mut InboxContents)) {
+        let mut contents = self.open();
+        let untaken = contents.part.replace(Box::new(part));
+        add_results(&mut contents);
+        drop(contents);
         self.given.notify_all();
         drop(untaken);
         self.free();
@@ -80,12 +80,12 @@ impl Inbox {
     }
 
     /// Progress is replaced by later progress; results stay until they are read.
-    pub(super) fn tell(&self, news: JobNews) {
-        let mut letters = self.open();
-        if let Some(JobNews::Reached(..)) = letters.news.back() {
-            letters.news.pop_back();
+    pub(super) fn report(&self, news: JobNews) {
+        let mut contents = self.open();
+        if let Some(JobNews::Reached(..)) = contents.news.back() {
+            contents.news.pop_back();
         }
-        letters.news.push_back(news);
+        contents.news.push_back(news);
     }
 
     /// Leaves a trace that is not shown any more.
@@ -108,26 +108,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_takes_does_not_pile_up() {
-        let mail = Inbox::default();
+    fn results_that_are_not_taken_do_not_pile_up() {
+        let inbox = Inbox::default();
         for moment in 0..1_000 {
-            mail.tell(JobNews::Reached(1, JobProgress::Moment(moment, false)));
+            inbox.report(JobNews::Reached(1, JobProgress::Moment(moment, false)));
             let part = LoadedPart {
                 trace: Trace::default(),
                 derived: DerivedData::default(),
                 loaded: Some(TimeRange::at(moment)),
                 warnings: Vec::new(),
             };
-            mail.give(part, |_| {});
+            inbox.put_part(part, |_| {});
         }
-        assert!(!mail.is_taken());
-        let mut letters = mail.open();
-        assert_eq!(letters.news.len(), 1);
+        assert!(!inbox.is_taken());
+        let mut contents = inbox.open();
+        assert_eq!(contents.news.len(), 1);
         assert!(matches!(
-            letters.news.pop_front(),
+            contents.news.pop_front(),
             Some(JobNews::Reached(1, JobProgress::Moment(999, false)))
         ));
-        let part = letters.part.take().unwrap();
+        let part = contents.part.take().unwrap();
         assert_eq!(part.loaded, Some(TimeRange::at(999)));
     }
 }

@@ -19,56 +19,56 @@ const FIRST: Duration = Duration::from_millis(50);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LoadRequest {
     pub(super) range: Option<TimeRange>,
-    /// Counts the wishes.
+    /// Counts the requests.
     pub(super) number: u64,
     /// Number of searches that were started or cancelled.
-    pub(super) quest: u64,
+    pub(super) query: u64,
     pub(super) stop: bool,
 }
 
 /// Where the view leaves its wish.
 #[derive(Debug, Default)]
 pub(super) struct RequestSlot {
-    wish: Mutex<LoadRequest>,
-    quest: Mutex<Option<Box<BackgroundQuery>>>,
+    request: Mutex<LoadRequest>,
+    query: Mutex<Option<Box<BackgroundQuery>>>,
     changed: Condvar,
 }
 
 impl RequestSlot {
     pub(super) fn now(&self) -> LoadRequest {
-        *self.wish.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.request.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until there is another wish than this, or the time is over.
     pub(super) fn wait(&self, known: LoadRequest, time: Duration) -> LoadRequest {
-        let wish = self.wish.lock().unwrap_or_else(PoisonError::into_inner);
+        let request = self.request.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
             .changed
-            .wait_timeout_while(wish, time, |wish| *wish == known);
+            .wait_timeout_while(request, time, |request| *request == known);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// The requested search, if it has not been taken yet.
-    pub(super) fn take_quest(&self) -> Option<Box<BackgroundQuery>> {
-        let mut quest = self.quest.lock().unwrap_or_else(PoisonError::into_inner);
-        quest.take()
+    pub(super) fn take_query(&self) -> Option<Box<BackgroundQuery>> {
+        let mut query = self.query.lock().unwrap_or_else(PoisonError::into_inner);
+        query.take()
     }
 
-    fn ask(&self, quest: Option<Box<BackgroundQuery>>) {
-        *self.quest.lock().unwrap_or_else(PoisonError::into_inner) = quest;
-        self.change(|wish| wish.quest += 1);
+    fn request(&self, query: Option<Box<BackgroundQuery>>) {
+        *self.query.lock().unwrap_or_else(PoisonError::into_inner) = query;
+        self.change(|request| request.query += 1);
     }
 
     fn change(&self, change: impl FnOnce(&mut LoadRequest)) {
-        change(&mut self.wish.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.request.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_all();
     }
 }
 
 /// The view's end of the reading thread.
 pub(super) struct PartLoader {
-    wishes: Arc<RequestSlot>,
-    mail: Arc<Inbox>,
+    requests: Arc<RequestSlot>,
+    inbox: Arc<Inbox>,
     trace: Trace,
     /// Facts about the recording of the trace.
     overview: RecordingOverview,
@@ -78,16 +78,16 @@ pub(super) struct PartLoader {
     answered: u64,
     position: u64,
     ended: Option<Option<i32>>,
-    /// The quest that was asked for last.
+    /// The last requested query.
     asked: Option<u64>,
 }
 
 impl PartLoader {
     /// Begins to read a file. One that is not `ours` and rests for long has ended.
     pub(super) fn start(path: PathBuf, ours: bool) -> anyhow::Result<Self> {
-        let (wishes, mail) = (Arc::<RequestSlot>::default(), Arc::<Inbox>::default());
+        let (requests, inbox) = (Arc::<RequestSlot>::default(), Arc::<Inbox>::default());
         let begin = ReaderInput { path, ours };
-        let reader = PartReader::new(Arc::clone(&wishes), Arc::clone(&mail));
+        let reader = PartReader::new(Arc::clone(&requests), Arc::clone(&inbox));
         std::thread::Builder::new()
             .name("reader".into())
             .spawn(move || reader.run(begin))
@@ -96,10 +96,10 @@ impl PartLoader {
             opening: Some(0),
             ..RecordingOverview::default()
         };
-        mail.wait_for_part(FIRST);
+        inbox.wait_for_part(FIRST);
         Ok(Self {
-            wishes,
-            mail,
+            requests,
+            inbox,
             trace: Trace::default(),
             overview,
             warnings: Vec::new(),
@@ -113,7 +113,7 @@ impl PartLoader {
 
     /// Takes the thread's results. Returns whether any of them is visible.
     pub(super) fn poll(&mut self) -> Result<bool, OpenError> {
-        let mut letters = self.mail.open();
+        let mut letters = self.inbox.open();
         let mut changed = false;
         if let Some((done, all)) = letters.opening.take() {
             let percent = done.saturating_mul(100) / all.max(1);
@@ -137,42 +137,42 @@ impl PartLoader {
     }
 
     pub(super) fn look_at(&mut self, range: TimeRange) {
-        if self.overview.opening.is_none() && self.wishes.now().range != Some(range) {
-            self.wishes.change(|wish| {
-                wish.range = Some(range);
-                wish.number += 1;
+        if self.overview.opening.is_none() && self.requests.now().range != Some(range) {
+            self.requests.change(|request| {
+                request.range = Some(range);
+                request.number += 1;
             });
         }
     }
 
     /// Starts a search, instead of the present one.
-    pub(super) fn ask(&mut self, quest: Option<Box<BackgroundQuery>>) {
-        self.asked = quest.as_ref().map(|quest| quest.number());
-        self.mail.open().news.clear();
-        self.wishes.ask(quest);
+    pub(super) fn request(&mut self, query: Option<Box<BackgroundQuery>>) {
+        self.asked = query.as_ref().map(|query| query.number());
+        self.inbox.open().news.clear();
+        self.requests.request(query);
     }
 
     /// Cancels a search, if it is the present one.
     pub(super) fn give_up(&mut self, number: u64) {
         if self.asked == Some(number) {
-            self.ask(None);
+            self.request(None);
         }
     }
 
     pub(super) fn news(&mut self) -> Option<JobNews> {
-        self.mail.open().news.pop_front()
+        self.inbox.open().news.pop_front()
     }
 
     pub(super) fn is_loading(&self) -> bool {
         self.overview.opening.is_some()
             || self.next.is_some()
-            || self.wishes.now().number > self.answered
+            || self.requests.now().number > self.answered
     }
 
     pub(super) fn next_part(&mut self) -> Option<DerivedData> {
         let part = *self.next.take()?;
         let old = std::mem::replace(&mut self.trace, part.trace);
-        self.mail.give_back(old);
+        self.inbox.give_back(old);
         self.overview.loaded = part.loaded;
         self.warnings = part.warnings;
         Some(part.derived)
@@ -180,7 +180,7 @@ impl PartLoader {
 
     /// Takes the data derived from the previous trace, to be freed.
     pub(super) fn take_back(&mut self, old: DerivedData) {
-        self.mail.give_back_derived(old);
+        self.inbox.give_back_derived(old);
     }
 
     pub(super) fn trace(&self) -> &Trace {
@@ -199,7 +199,7 @@ impl PartLoader {
     /// How many parts wait to be shown.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> usize {
-        usize::from(self.next.is_some()) + usize::from(!self.mail.is_taken())
+        usize::from(self.next.is_some()) + usize::from(!self.inbox.is_taken())
     }
 
     /// Bytes of the file that have been read.
@@ -217,6 +217,6 @@ impl Drop for PartLoader {
     /// The thread ends as soon as it notices; its present reading has no use, so the end does not wait
     /// for it.
     fn drop(&mut self) {
-        self.wishes.change(|wish| wish.stop = true);
+        self.requests.change(|request| request.stop = true);
     }
 }

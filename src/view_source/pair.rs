@@ -7,9 +7,9 @@ use ascend_trace_viewer::{ViewOptions, ViewOutcome};
 
 use super::comparing::RunningComparison;
 use super::whole_check::WholeCheck;
-use super::{FileSource, file_first, wishes, writer_lock};
+use super::{FileSource, file_first, view_options, writer_lock};
 use crate::cli::open_trace::Completeness;
-use crate::output::say;
+use crate::output::print_message;
 
 /// Shows two files until the user has seen enough; `by` picks out the ranges that are steps. Returns the signal that ended
 /// the view, if any, and how complete each file is.
@@ -35,8 +35,8 @@ pub(crate) fn view_two(
         false => None,
     };
     let mut comparer = RunningComparison::start(paths, by)?;
-    let (wanted, wrong) = wishes();
-    wrong.iter().for_each(say);
+    let (wanted, wrong) = view_options();
+    wrong.iter().for_each(print_message);
     let options = paths.map(|path| ViewOptions {
         title: path.display().to_string(),
         ..wanted.clone()

@@ -37,15 +37,15 @@ pub(super) struct ReaderInput {
 }
 
 pub(super) struct PartReader {
-    wishes: Arc<RequestSlot>,
-    mail: Arc<Inbox>,
+    requests: Arc<RequestSlot>,
+    inbox: Arc<Inbox>,
     /// The file, unless it is known to grow.
     may_rest: Option<PathBuf>,
 }
 
 /// Data that the view has received.
 struct SentParts {
-    wish: LoadRequest,
+    request: LoadRequest,
     loaded: Option<TimeRange>,
     /// When that was read, and up to where the recording went then.
     read: (Instant, i64),
@@ -64,10 +64,10 @@ struct SentParts {
 }
 
 impl PartReader {
-    pub(super) fn new(wishes: Arc<RequestSlot>, mail: Arc<Inbox>) -> Self {
+    pub(super) fn new(requests: Arc<RequestSlot>, inbox: Arc<Inbox>) -> Self {
         Self {
-            wishes,
-            mail,
+            requests,
+            inbox,
             may_rest: None,
         }
     }
@@ -78,7 +78,7 @@ impl PartReader {
         let ReaderInput { path, ours } = begin;
         self.may_rest = (!ours).then(|| path.clone());
         if let Err(error) = self.read(&path) {
-            self.mail.open().failed = Some(error);
+            self.inbox.open().failed = Some(error);
         }
     }
 
@@ -88,20 +88,20 @@ impl PartReader {
     }
 
     fn open(&self, path: &Path) -> Result<Recording, OpenError> {
-        let mut told = Instant::now();
+        let mut last_report = Instant::now();
         // A recorder may not have written its first bytes yet.
         while !recognise(path)? {
-            let known = self.wishes.now();
-            if self.wishes.wait(known, TICK).stop {
+            let known = self.requests.now();
+            if self.requests.wait(known, TICK).stop {
                 return Err(OpenError::Stopped);
             }
         }
         let mut recording = Recording::open(path, |done, all| {
-            if told.elapsed() > TICK {
-                told = Instant::now();
-                self.mail.open().opening = Some((done, all));
+            if last_report.elapsed() > TICK {
+                last_report = Instant::now();
+                self.inbox.open().opening = Some((done, all));
             }
-            !self.wishes.now().stop
+            !self.requests.now().stop
         })?;
         recording.set_symbols_ahead(stack_symbols::of_this_machine());
         recording.find_call_sites();
@@ -114,7 +114,7 @@ impl PartReader {
             opened => opened?,
         };
         let mut given = SentParts {
-            wish: LoadRequest::default(),
+            request: LoadRequest::default(),
             loaded: None,
             read: (Instant::now(), i64::MIN),
             has_news: false,
@@ -130,29 +130,29 @@ impl PartReader {
         self.begin(&mut recording, &mut given)?;
         let mut pace = PollPace::new();
         let mut was_complete = false;
-        let mut quest: Option<Box<BackgroundQuery>> = None;
+        let mut query: Option<Box<BackgroundQuery>> = None;
         loop {
-            self.mail.open().position = recording.position();
+            self.inbox.open().position = recording.position();
             if recording.complete() && !was_complete {
                 was_complete = true;
                 let end = recording.things().end();
-                self.mail.open().ended = Some(end.map(|(_, status)| status));
+                self.inbox.open().ended = Some(end.map(|(_, status)| status));
             }
-            let time = match (&quest, recording.complete()) {
+            let time = match (&query, recording.complete()) {
                 (Some(_), _) => Duration::ZERO,
                 // The returned data of the view has been freed.
-                (None, true) if self.mail.is_taken() => UNTIL_ASKED,
+                (None, true) if self.inbox.is_taken() => UNTIL_ASKED,
                 (None, true) => IDLE_TICK,
                 (None, false) if given.is_final => IDLE_TICK,
-                (None, false) if self.mail.is_taken() => pace.rest(),
+                (None, false) if self.inbox.is_taken() => pace.rest(),
                 (None, false) => TICK,
             };
-            let wish = self.wishes.wait(given.wish, time);
-            if wish.stop {
+            let request = self.requests.wait(given.request, time);
+            if request.stop {
                 return Ok(());
             }
-            self.mail.free();
-            let is_due = !recording.complete() && pace.is_due() && self.mail.is_taken();
+            self.inbox.free();
+            let is_due = !recording.complete() && pace.is_due() && self.inbox.is_taken();
             if is_due {
                 pace.begin();
             }
@@ -167,30 +167,30 @@ impl PartReader {
             if grown && (given.summed.elapsed() > given.pause || recording.complete()) {
                 self.sum_up(&mut recording, &mut given)?;
             }
-            match wish.range {
-                Some(range) if grown || wish != given.wish => {
+            match request.range {
+                Some(range) if grown || request != given.request => {
                     self.look(&mut recording, &mut given, range, grown)?;
                 }
                 None if grown => self.begin(&mut recording, &mut given)?,
                 _ => {}
             }
             if std::mem::take(&mut given.has_news) {
-                self.mail.open().overview = Some(overview(&mut recording, &given));
+                self.inbox.open().overview = Some(overview(&mut recording, &given));
             }
             if is_due {
                 pace.end();
             }
-            if wish.quest != given.wish.quest {
-                quest = self.wishes.take_quest();
+            if request.query != given.request.query {
+                query = self.requests.take_query();
             }
-            given.wish = wish;
-            self.mail.open().answered = wish.number;
-            if let Some(mut own) = quest.take() {
-                match self.pursue(&mut recording, &mut own, wish) {
-                    Ok(true) => self.mail.tell(JobNews::Found(own)),
-                    Ok(false) => quest = Some(own),
+            given.request = request;
+            self.inbox.open().answered = request.number;
+            if let Some(mut own) = query.take() {
+                match self.pursue(&mut recording, &mut own, request) {
+                    Ok(true) => self.inbox.report(JobNews::Found(own)),
+                    Ok(false) => query = Some(own),
                     Err(WindowError::Open(error)) => return Err(error),
-                    Err(WindowError::TooMany(_)) => self.mail.tell(JobNews::Found(own)),
+                    Err(WindowError::TooMany(_)) => self.inbox.report(JobNews::Found(own)),
                 }
             }
         }
@@ -200,17 +200,17 @@ impl PartReader {
     fn pursue(
         &self,
         recording: &mut Recording,
-        quest: &mut BackgroundQuery,
-        wish: LoadRequest,
+        query: &mut BackgroundQuery,
+        request: LoadRequest,
     ) -> Result<bool, WindowError> {
-        let mut told: Option<Instant> = None;
-        let number = quest.number();
-        quest.advance(recording, &mut |reached| {
-            if told.is_none_or(|told| told.elapsed() > TICK) {
-                told = Some(Instant::now());
-                self.mail.tell(JobNews::Reached(number, reached));
+        let mut last_report: Option<Instant> = None;
+        let number = query.number();
+        query.advance(recording, &mut |reached| {
+            if last_report.is_none_or(|last_report| last_report.elapsed() > TICK) {
+                last_report = Some(Instant::now());
+                self.inbox.report(JobNews::Reached(number, reached));
             }
-            self.wishes.now() == wish
+            self.requests.now() == request
         })
     }
 
@@ -345,8 +345,8 @@ impl PartReader {
             warnings: recording.final_warnings(),
         };
         let overview = overview(recording, given);
-        self.mail
-            .give(part, |letters| letters.overview = Some(overview));
+        self.inbox
+            .put_part(part, |contents| contents.overview = Some(overview));
         Ok(())
     }
 }

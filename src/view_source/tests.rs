@@ -66,7 +66,7 @@ fn write(path: &Path, bytes: &[u8]) -> FileSource {
 }
 
 #[test]
-fn a_long_file_is_read_where_one_looks() {
+fn a_long_file_is_read_at_the_visible_range() {
     let folder = tempfile::tempdir().unwrap();
     let mut source = write(&folder.path().join("long.atrace"), &long_file());
     assert!(source.trace().calls().is_empty());
@@ -210,7 +210,7 @@ fn read_so_far() -> Option<u64> {
 
 /// A stopped view, or one with a blocked terminal, lets nothing pile up.
 #[test]
-fn what_nobody_looks_at_is_not_read_on_and_on() {
+fn parts_out_of_view_are_not_read() {
     let bytes = long_file();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ignored.atrace");
@@ -232,7 +232,7 @@ fn what_nobody_looks_at_is_not_read_on_and_on() {
 
 /// The recorder's counts are shown at once, for any read part of the file.
 #[test]
-fn what_the_recorder_counts_needs_no_file() {
+fn counts_of_the_recorder_need_no_file() {
     let bytes = long_file();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("counted.atrace");
@@ -257,7 +257,7 @@ fn what_the_recorder_counts_needs_no_file() {
 
 /// The drawing thread reads nothing of a recording, for any growth between two frames.
 #[test]
-fn the_thread_that_draws_reads_nothing_of_what_a_recording_gains() {
+fn the_drawing_thread_does_not_read_new_data() {
     /// The kernel's counts themselves, which are read as well.
     const OTHERS: u64 = 4096;
     if read_so_far().is_none() {

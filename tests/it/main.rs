@@ -16,7 +16,7 @@ mod below;
 mod causes;
 /// Mistakes of programs, and programs without one.
 mod checks;
-/// All of it on the other cards.
+/// The tests again, on every card that the software runtime imitates.
 mod chips;
 /// The Chrome JSON agrees with the tables, in a form that importers accept.
 mod chrome;
@@ -32,6 +32,7 @@ mod device_time;
 mod driver_clock;
 /// Calls of patched functions are intercepted from every caller.
 mod engine;
+/// Printed errors of durations of made-up programs, compared with the truth.
 mod estimates;
 /// Every example, compared with its counts and with the true device times.
 mod examples;
@@ -58,16 +59,19 @@ mod nested;
 mod never_pausing;
 /// Datasets in object stores.
 mod object_store;
-/// One trace for a whole tree of processes.
+/// A page in a browser fetches a trace from `open`.
 mod opening;
+/// Programs that pause their own recording.
 mod pausing;
+/// One trace for a whole tree of processes.
 mod processes;
 /// The hook inside interpreters of Python.
 mod python;
 /// The module for Python programs.
 mod python_module;
-/// What real runtimes do that is hard on a tracer.
+/// SQL over trace files and datasets.
 mod query;
+/// Behaviour of real runtimes that is hard on a tracer.
 mod reality;
 /// Too much at once, too little room, no reader left.
 mod recorder;

@@ -56,7 +56,7 @@ pub(crate) enum QueryKind {
     Slowest(Box<SlowestQuery>),
 }
 
-/// Where a quest is, and where it may go.
+/// Position and direction of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueryCourse {
     pub(crate) towards: SearchDirection,
@@ -169,14 +169,14 @@ impl BackgroundQuery {
         keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
         match &mut self.kind {
-            QueryKind::Match(quest) => quest.advance(&mut self.course, recording, keep_on),
-            QueryKind::Stalls(quest) => quest.advance(&mut self.course, recording, keep_on),
-            QueryKind::Statistics(quest) => quest.advance(recording, keep_on),
-            QueryKind::Blames(quest) => quest.advance(recording, keep_on),
-            QueryKind::Findings(quest) => quest.advance(recording, keep_on),
-            QueryKind::Critical(quest) => quest.advance(recording, keep_on),
-            QueryKind::Calls(quest) => quest.advance(&mut self.course, recording, keep_on),
-            QueryKind::Slowest(quest) => quest.advance(&mut self.course, recording, keep_on),
+            QueryKind::Match(query) => query.advance(&mut self.course, recording, keep_on),
+            QueryKind::Stalls(query) => query.advance(&mut self.course, recording, keep_on),
+            QueryKind::Statistics(query) => query.advance(recording, keep_on),
+            QueryKind::Blames(query) => query.advance(recording, keep_on),
+            QueryKind::Findings(query) => query.advance(recording, keep_on),
+            QueryKind::Critical(query) => query.advance(recording, keep_on),
+            QueryKind::Calls(query) => query.advance(&mut self.course, recording, keep_on),
+            QueryKind::Slowest(query) => query.advance(&mut self.course, recording, keep_on),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What quests have brought, for as long as the recording is the same.
+//! Cached results of background queries, valid for one state of the recording.
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::checks::Finding;

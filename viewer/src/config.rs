@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn mistakes_are_reported_with_their_line() {
         let theme = refused("ascii = true\ntheme = \"blue\"\n");
         assert!(
             theme.starts_with("2: ") && theme.contains("`light`"),

@@ -12,7 +12,7 @@ use crate::text::{duration, fit};
 #[derive(Debug)]
 pub enum Job {
     /// Looks for something, or sums something up, in all of a recording that is not loaded whole.
-    Quest(Box<BackgroundQuery>),
+    Query(Box<BackgroundQuery>),
     /// Writes a file.
     Export(ExportJob),
 }
@@ -29,14 +29,14 @@ impl Job {
     /// Counts the jobs of a view.
     pub fn number(&self) -> u64 {
         match self {
-            Self::Quest(quest) => quest.number,
+            Self::Query(query) => query.number,
             Self::Export(export) => export.number,
         }
     }
 
     fn kind(&self) -> JobKind {
         match self {
-            Self::Quest(_) => JobKind::Quest,
+            Self::Query(_) => JobKind::Query,
             Self::Export(_) => JobKind::Export,
         }
     }
@@ -55,7 +55,7 @@ pub enum JobProgress {
 #[derive(Debug)]
 pub enum JobNews {
     Reached(u64, JobProgress),
-    /// A quest is done.
+    /// A query is done.
     Found(Box<BackgroundQuery>),
     /// Another job is done, with this message.
     Done(u64, String),
@@ -68,7 +68,7 @@ impl JobNews {
     pub fn number(&self) -> u64 {
         match self {
             Self::Reached(number, _) | Self::Done(number, _) | Self::Failed(number, _) => *number,
-            Self::Found(quest) => quest.number,
+            Self::Found(query) => query.number,
         }
     }
 }
@@ -76,7 +76,7 @@ impl JobNews {
 /// Of each kind, one job at a time is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobKind {
-    Quest,
+    Query,
     Export,
 }
 
@@ -120,7 +120,7 @@ impl RunningJob {
         let left = duration((elapsed * (1.0 - share) / share.max(1e-9)) as i64);
         let percent = share * 100.0;
         match self.kind {
-            JobKind::Quest => {
+            JobKind::Query => {
                 let left = match share {
                     // It is too early to know.
                     ..0.03 => String::new(),
@@ -199,10 +199,10 @@ impl JobQueue {
     }
 
     /// Abandons a job: its later news are ignored.
-    pub(crate) fn give_up(&mut self, kind: JobKind) -> Option<RunningJob> {
-        let given_up = self.take(kind)?;
-        self.orders.push(JobRequest::Stop(given_up.number));
-        Some(given_up)
+    pub(crate) fn cancel(&mut self, kind: JobKind) -> Option<RunningJob> {
+        let cancelled = self.take(kind)?;
+        self.orders.push(JobRequest::Stop(cancelled.number));
+        Some(cancelled)
     }
 
     /// Requests the stop of a job; its last news confirm it.

@@ -153,7 +153,7 @@ pub(crate) enum JumpTarget {
     Nowhere,
     Stall(Stall),
     /// A stall that need not be loaded.
-    Told(Box<FoundStall>),
+    Found(Box<FoundStall>),
     /// The slowest task or call of this name.
     Slowest {
         name: String,

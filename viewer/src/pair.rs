@@ -157,7 +157,7 @@ impl ViewPair {
     }
 
     /// Takes the results of the comparison.
-    pub(crate) fn hear(&mut self, compared: ComparisonResult) {
+    pub(crate) fn on_comparison(&mut self, compared: ComparisonResult) {
         match compared {
             ComparisonResult::Begins([a, b]) => {
                 self.offset = Some(b.saturating_sub(a));
@@ -182,13 +182,13 @@ impl ViewPair {
             }
             ComparisonResult::Failed(why) => {
                 self.is_comparing = false;
-                self.say(why);
+                self.show_message(why);
             }
         }
         self.settle();
     }
 
-    fn say(&mut self, text: impl Into<String>) {
+    fn show_message(&mut self, text: impl Into<String>) {
         self.halves[self.focus].message = Some(text.into());
     }
 
@@ -235,7 +235,7 @@ impl ViewPair {
                 true => "the steps are not known yet",
                 false => "there are no steps in both recordings: they are aligned as they begin",
             };
-            return self.say(why);
+            return self.show_message(why);
         }
         let here = self.current();
         let next = match (here, forward) {
@@ -245,7 +245,7 @@ impl ViewPair {
         };
         let Some(next) = next.filter(|it| *it < count) else {
             let side = if forward { "after" } else { "before" };
-            return self.say(format!("both recordings have no step {side} this"));
+            return self.show_message(format!("both recordings have no step {side} this"));
         };
         update::remember(&mut self.halves[self.focus]);
         let focus = self.focus;
@@ -288,13 +288,13 @@ impl ViewPair {
         };
         let (Some(a), Some(b)) = (begin(0), begin(1)) else {
             let name = if begin(0).is_none() { "A" } else { "B" };
-            return self.say(format!(
+            return self.show_message(format!(
                 "nothing is selected in {name}: O goes to the other recording"
             ));
         };
         self.offset = Some(b.saturating_sub(a));
         self.aligned = AlignedPoint::Selections;
-        self.say("the selections of both begin at the same column");
+        self.show_message("the selections of both begin at the same column");
     }
 
     /// Goes to the step on screen, and in both halves to the slowest instance of the changed operation.
@@ -324,8 +324,8 @@ impl ViewPair {
             false => format!("the slowest {} of both", row.name),
         };
         match missing.as_slice() {
-            [] => self.say(what),
-            missing => self.say(format!(
+            [] => self.show_message(what),
+            missing => self.show_message(format!(
                 "{what}; there is none in {}",
                 missing.join(" and ")
             )),

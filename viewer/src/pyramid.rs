@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_that_was_forgotten_is_summed_anew() {
+    fn a_forgotten_stretch_is_summed_again() {
         let mut pyramid = SumPyramid::default();
         pyramid.extend(5_000, |_| (Category::Kernel, 1));
         pyramid.truncate(100);

@@ -235,7 +235,7 @@ fn keep_bookmarks(app: &mut App, source: &mut dyn TraceSource) {
 fn keep_layout(app: &mut App, source: &mut dyn TraceSource) {
     if let Some((name, text)) = app.keeping.take() {
         let kept = source.keep_layout(&text).map_err(|error| error.to_string());
-        crate::update::hear_kept(app, &name, kept);
+        crate::update::on_layout_saved(app, &name, kept);
     }
 }
 
@@ -302,12 +302,12 @@ fn poll(app: &mut App, source: &mut dyn TraceSource) -> bool {
         update(app, world, InputEvent::Data(progress));
     }
     update(app, world, event);
-    let noticed = notice(app, source);
-    hear(app, source) || noticed || changed || was_loading || source.is_loading()
+    let noticed = show_source_message(app, source);
+    take_job_news(app, source) || noticed || changed || was_loading || source.is_loading()
 }
 
 /// Shows the message of the source.
-fn notice(app: &mut App, source: &mut dyn TraceSource) -> bool {
+fn show_source_message(app: &mut App, source: &mut dyn TraceSource) -> bool {
     let notice = source.notice();
     let is_there = notice.is_some();
     app.message = notice.or(app.message.take());
@@ -340,13 +340,13 @@ fn order(app: &mut App, source: &mut dyn TraceSource) {
 }
 
 /// Passes news of jobs to the state, and returns whether there were any.
-fn hear(app: &mut App, source: &mut dyn TraceSource) -> bool {
-    let mut heard = false;
+fn take_job_news(app: &mut App, source: &mut dyn TraceSource) -> bool {
+    let mut changed = false;
     while let Some(news) = source.news() {
-        crate::update::hear(app, self::world(source), news);
-        heard = true;
+        crate::update::on_job_news(app, self::world(source), news);
+        changed = true;
     }
-    heard
+    changed
 }
 
 /// Handles events.
@@ -394,7 +394,7 @@ fn handle_events(
     guard: &mut TerminalGuard,
     (begun, mut wait): (Instant, Option<Duration>),
 ) -> io::Result<TerminalNews> {
-    let mut heard = TerminalNews::Nothing;
+    let mut changed = TerminalNews::Nothing;
     for _ in 0..BURST {
         let event = match guard.wait(wait)? {
             TerminalInput::Event(event) => event,
@@ -407,7 +407,7 @@ fn handle_events(
             }
         };
         wait = Some(Duration::ZERO);
-        heard = TerminalNews::Something;
+        changed = TerminalNews::Something;
         let Some(event) = InputEvent::from_terminal(event) else {
             continue;
         };
@@ -434,5 +434,5 @@ fn handle_events(
             }
         }
     }
-    Ok(heard)
+    Ok(changed)
 }

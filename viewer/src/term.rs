@@ -207,7 +207,7 @@ impl TerminalGuard {
     /// reply.
     pub(crate) fn ask_ground(&mut self) -> io::Result<()> {
         if env::var("TERM").is_ok_and(|name| name != "linux") {
-            self.replies.ask();
+            self.replies.query();
             let mut out = io::stdout();
             out.write_all(QUESTION)?;
             out.flush()?;
@@ -222,7 +222,7 @@ impl TerminalGuard {
 
     /// Separates the user's events from the terminal's replies.
     pub(crate) fn pick_reply(&mut self, event: InputEvent) -> FilteredEvent {
-        self.replies.hear(event)
+        self.replies.filter(event)
     }
 
     /// Shows what `paint` draws.
@@ -273,7 +273,7 @@ impl TerminalGuard {
             InputReadiness::Quiet | InputReadiness::Signal => false,
             InputReadiness::Ready => true,
         };
-        let signalled = self.signals.heard();
+        let signalled = self.signals.has_signal();
         // Also when it is quiet: then the size may have changed.
         self.more = crossterm::event::poll(LOOK)?;
         self.looks = match (self.more || ready, time) {
@@ -334,7 +334,7 @@ impl SignalFlags {
     }
 
     /// Whether a signal has arrived since the last call.
-    fn heard(&mut self) -> bool {
+    fn has_signal(&mut self) -> bool {
         let mut bytes = [0; 64];
         let mut heard = false;
         while let Ok(1..) = self.woken.read(&mut bytes) {
@@ -394,7 +394,7 @@ mod tests {
     use super::is_ascii_locale;
 
     #[test]
-    fn the_first_locale_that_is_set_tells_what_the_terminal_shows() {
+    fn the_first_set_locale_decides_the_character_set() {
         assert!(!is_ascii_locale([None, None, None]));
         assert!(!is_ascii_locale([None, Some(""), Some("zh_CN.UTF-8")]));
         assert!(!is_ascii_locale([Some("C.utf8"), None, Some("C")]));

@@ -13,7 +13,7 @@ const LONGEST: usize = 40;
 #[derive(Debug, Default)]
 pub(crate) struct ReplyFilter {
     /// Whether a query waits for a reply.
-    asked: bool,
+    queried: bool,
     /// The begin of a reply.
     begun: Option<String>,
 }
@@ -29,16 +29,16 @@ pub(crate) enum FilteredEvent {
 }
 
 impl ReplyFilter {
-    pub(crate) fn ask(&mut self) {
-        self.asked = true;
+    pub(crate) fn query(&mut self) {
+        self.queried = true;
     }
 
-    pub(crate) fn hear(&mut self, event: InputEvent) -> FilteredEvent {
+    pub(crate) fn filter(&mut self, event: InputEvent) -> FilteredEvent {
         let InputEvent::Key(key) = &event else {
             return FilteredEvent::Event(event);
         };
         match &mut self.begun {
-            None if self.asked && is(key, ']', KeyModifiers::ALT) => {
+            None if self.queried && is(key, ']', KeyModifiers::ALT) => {
                 self.begun = Some(String::new());
                 FilteredEvent::Part
             }
@@ -62,7 +62,7 @@ impl ReplyFilter {
     }
 
     fn end(&mut self) -> FilteredEvent {
-        self.asked = false;
+        self.queried = false;
         let ground = self
             .begun
             .take()
@@ -88,51 +88,51 @@ mod tests {
             .map(|letter| press(KeyCode::Char(letter), KeyModifiers::NONE))
     }
 
-    fn asked() -> ReplyFilter {
+    fn queried() -> ReplyFilter {
         let mut replies = ReplyFilter::default();
-        replies.ask();
+        replies.query();
         replies
     }
 
     #[test]
-    fn an_answer_is_no_keys_however_it_ends() {
+    fn a_reply_is_not_passed_on_as_keys() {
         let ends = [('\\', KeyModifiers::ALT), ('g', KeyModifiers::CONTROL)];
         for (end, modifiers) in ends {
-            let mut replies = asked();
+            let mut replies = queried();
             let begin = press(KeyCode::Char(']'), KeyModifiers::ALT);
-            assert_eq!(replies.hear(begin), FilteredEvent::Part);
+            assert_eq!(replies.filter(begin), FilteredEvent::Part);
             for letter in letters("11;rgb:ffff/fefe/0000") {
-                assert_eq!(replies.hear(letter), FilteredEvent::Part);
+                assert_eq!(replies.filter(letter), FilteredEvent::Part);
             }
-            let last = replies.hear(press(KeyCode::Char(end), modifiers));
+            let last = replies.filter(press(KeyCode::Char(end), modifiers));
             assert_eq!(last, FilteredEvent::Ground(TerminalBackground::Light));
             let key = press(KeyCode::Char('q'), KeyModifiers::NONE);
-            assert_eq!(replies.hear(key.clone()), FilteredEvent::Event(key));
+            assert_eq!(replies.filter(key.clone()), FilteredEvent::Event(key));
         }
     }
 
     #[test]
     fn keys_are_keys_before_and_after_and_where_nothing_was_asked() {
         let bracket = press(KeyCode::Char(']'), KeyModifiers::ALT);
-        let unasked = ReplyFilter::default().hear(bracket.clone());
+        let unasked = ReplyFilter::default().filter(bracket.clone());
         assert_eq!(unasked, FilteredEvent::Event(bracket.clone()));
-        let mut replies = asked();
+        let mut replies = queried();
         let quit = press(KeyCode::Char('q'), KeyModifiers::NONE);
         assert_eq!(
-            replies.hear(quit.clone()),
+            replies.filter(quit.clone()),
             FilteredEvent::Event(quit.clone())
         );
         // Input other than a reply is not held back for ever.
-        assert_eq!(replies.hear(bracket), FilteredEvent::Part);
+        assert_eq!(replies.filter(bracket), FilteredEvent::Part);
         let enter = press(KeyCode::Enter, KeyModifiers::NONE);
-        assert_eq!(replies.hear(enter.clone()), FilteredEvent::Event(enter));
+        assert_eq!(replies.filter(enter.clone()), FilteredEvent::Event(enter));
         assert_eq!(
-            replies.hear(quit.clone()),
+            replies.filter(quit.clone()),
             FilteredEvent::Event(quit.clone())
         );
-        replies.hear(press(KeyCode::Char(']'), KeyModifiers::ALT));
+        replies.filter(press(KeyCode::Char(']'), KeyModifiers::ALT));
         let all: Vec<_> = letters(&"x".repeat(200))
-            .map(|key| replies.hear(key))
+            .map(|key| replies.filter(key))
             .collect();
         assert!(matches!(all.last(), Some(FilteredEvent::Event(_))));
     }

@@ -17,9 +17,9 @@ mod prompts;
 mod select;
 mod walk;
 
-pub(crate) use background_query::hear;
+pub(crate) use background_query::on_job_news;
 pub(crate) use hit_test::{pick, row_at};
-pub(crate) use layouts::{begin, hear_kept};
+pub(crate) use layouts::{begin, on_layout_saved};
 pub(crate) use mouse::{moment_at, whole_at};
 pub(crate) use pair::{remember, show_changes, to_slowest};
 pub(crate) use select::is_current;
@@ -38,7 +38,7 @@ const MOST_TIMES: u32 = 999;
 
 /// Handles an event.
 pub(crate) fn update(app: &mut App, world: ViewData<'_>, event: InputEvent) -> Vec<ViewRequest> {
-    let effects = answer(app, world, event);
+    let effects = handle_event(app, world, event);
     critical::refresh(app, world);
     lists::refresh(app, world);
     flame::refresh(app, world);
@@ -47,7 +47,7 @@ pub(crate) fn update(app: &mut App, world: ViewData<'_>, event: InputEvent) -> V
     effects
 }
 
-fn answer(app: &mut App, world: ViewData<'_>, event: InputEvent) -> Vec<ViewRequest> {
+fn handle_event(app: &mut App, world: ViewData<'_>, event: InputEvent) -> Vec<ViewRequest> {
     match event {
         InputEvent::Key(key) => return on_key(app, world, &key),
         InputEvent::Clock(time) => app.clock = time,
@@ -105,9 +105,9 @@ fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest
             Vec::new()
         }
         InputMode::Timeline
-            if key.code == KeyCode::Esc && app.jobs.of(job::JobKind::Quest).is_some() =>
+            if key.code == KeyCode::Esc && app.jobs.of(job::JobKind::Query).is_some() =>
         {
-            background_query::give_up(app);
+            background_query::cancel(app);
             Vec::new()
         }
         InputMode::Timeline
@@ -258,26 +258,26 @@ pub(crate) fn perform(app: &mut App, world: ViewData<'_>, action: Action) -> Vec
         Action::ListBlames => lists::toggle(app, world, ListKind::Blames),
         Action::ListFindings => lists::toggle(app, world, ListKind::Findings),
         Action::CriticalPath => critical::toggle(app, world),
-        Action::NextStep => return pair::ask(app, PairAction::NextStep),
-        Action::PreviousStep => return pair::ask(app, PairAction::PreviousStep),
-        Action::OtherRecording => return pair::ask(app, PairAction::OtherRecording),
-        Action::AlignSelections => return pair::ask(app, PairAction::AlignSelections),
+        Action::NextStep => return pair::request(app, PairAction::NextStep),
+        Action::PreviousStep => return pair::request(app, PairAction::PreviousStep),
+        Action::OtherRecording => return pair::request(app, PairAction::OtherRecording),
+        Action::AlignSelections => return pair::request(app, PairAction::AlignSelections),
         Action::ListChanges => pair::list_changes(app, world),
-        Action::LeastStall => prompts::ask_least(app),
+        Action::LeastStall => prompts::open_least(app),
         Action::ListStatistics => {
             lists::toggle(app, world, ListKind::Statistics(StatsPage::Operations))
         }
         Action::ListBookmarks => lists::toggle(app, world, ListKind::Bookmarks),
         Action::Flame => flame::toggle(app, world),
         Action::Palette => lists::toggle(app, world, ListKind::Commands),
-        Action::Search => prompts::ask(app, PromptPurpose::Find),
-        Action::GoTo => prompts::ask(app, PromptPurpose::Moment),
-        Action::FilterLanes => prompts::ask(app, PromptPurpose::Lanes),
+        Action::Search => prompts::open(app, PromptPurpose::Find),
+        Action::GoTo => prompts::open(app, PromptPurpose::Moment),
+        Action::FilterLanes => prompts::open(app, PromptPurpose::Lanes),
         Action::Layout(place) => layouts::show(app, world, place),
-        Action::SaveLayout => prompts::ask(app, PromptPurpose::Layout),
-        Action::ExportRange => export::ask(app, world, false),
-        Action::ExportAll => export::ask(app, world, true),
-        Action::Bookmark => prompts::ask_bookmark(app, world),
+        Action::SaveLayout => prompts::open(app, PromptPurpose::Layout),
+        Action::ExportRange => export::prompt_for_name(app, world, false),
+        Action::ExportAll => export::prompt_for_name(app, world, true),
+        Action::Bookmark => prompts::open_bookmark(app, world),
         Action::Mark => marks::set(app, world),
         Action::ClearMarks => marks::clear(app),
         Action::FitMarks => marks::fit(app),

@@ -60,7 +60,7 @@ struct RunningCounter {
     ups: Vec<CounterStep>,
     downs: Vec<CounterStep>,
     value: i64,
-    told: i64,
+    reported: i64,
     /// The value before the range is not written yet: it can still change.
     is_waiting: bool,
 }
@@ -89,7 +89,7 @@ impl TraceCounters {
         &mut self,
         source: &ExportSource<'_>,
         tracks: &TrackLayout,
-        told: &mut impl FnMut(&Counter, Option<CounterStep>) -> Result<(), E>,
+        on_step: &mut impl FnMut(&Counter, Option<CounterStep>) -> Result<(), E>,
     ) -> Result<(), E> {
         let first = StreamProgress {
             submitted: i64::MIN,
@@ -120,10 +120,10 @@ impl TraceCounters {
                     continue;
                 };
                 self.numbers += 1;
-                told(&counter, None)?;
+                on_step(&counter, None)?;
                 gauge.counter = Some(counter);
             }
-            gauge.tell((until, source.part.is_last), range, told)?;
+            gauge.report((until, source.part.is_last), range, on_step)?;
         }
         Ok(())
     }
@@ -209,11 +209,11 @@ impl RunningCounter {
     /// Writes the values of the counter before a time, which may be the last one. Only the last value
     /// of a timestamp counts, and only if it differs. Inside a range it begins with the value at its
     /// begin.
-    fn tell<E>(
+    fn report<E>(
         &mut self,
         (until, is_last): (i64, bool),
         range: Option<TimeRange>,
-        told: &mut impl FnMut(&Counter, Option<CounterStep>) -> Result<(), E>,
+        on_step: &mut impl FnMut(&Counter, Option<CounterStep>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(counter) = &self.counter else {
             return Ok(());
@@ -231,9 +231,10 @@ impl RunningCounter {
             // Later parts have later times, but they may still be before the range.
             None => until <= first && !is_last,
         };
-        if std::mem::take(&mut self.is_waiting) && !may_change(next) && self.value != self.told {
-            self.told = self.value;
-            told(counter, Some(CounterStep::new(first, self.value)))?;
+        if std::mem::take(&mut self.is_waiting) && !may_change(next) && self.value != self.reported
+        {
+            self.reported = self.value;
+            on_step(counter, Some(CounterStep::new(first, self.value)))?;
         }
         self.is_waiting = next.is_none() && may_change(next);
         while let Some(CounterStep { time, amount }) = next {
@@ -241,9 +242,9 @@ impl RunningCounter {
             next = earliest(&mut rising, &mut falling);
             let is_over = next.is_none_or(|next| next.time != time) && !may_change(next);
             self.is_waiting = next.is_none() && !is_over;
-            if time <= range.end && is_over && self.value != self.told {
-                self.told = self.value;
-                told(counter, Some(CounterStep::new(time.max(first), self.value)))?;
+            if time <= range.end && is_over && self.value != self.reported {
+                self.reported = self.value;
+                on_step(counter, Some(CounterStep::new(time.max(first), self.value)))?;
             }
         }
         self.ups.drain(..ups);

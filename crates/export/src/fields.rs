@@ -233,24 +233,24 @@ pub(crate) fn write_stall<'t>(
         return;
     }
     let stalls = &source.stalls;
-    let told = StallStats::brief(source.trace, &source.dependencies, stalls, stall);
-    fields.unsigned("process", u64::from(told.process));
-    fields.word("before", &told.name);
-    fields.unsigned("call", u64::from(told.site.call));
-    if let Some(stream) = told.culprit_stream_id {
+    let brief = StallStats::brief(source.trace, &source.dependencies, stalls, stall);
+    fields.unsigned("process", u64::from(brief.process));
+    fields.word("before", &brief.name);
+    fields.unsigned("call", u64::from(brief.site.call));
+    if let Some(stream) = brief.culprit_stream_id {
         fields.integer("culprit_stream_id", stream);
     }
-    if let Some(task) = &told.culprit_task {
+    if let Some(task) = &brief.culprit_task {
         fields.word("culprit_task", task);
     }
-    if let Some(site) = &told.culprit_site {
+    if let Some(site) = &brief.culprit_site {
         fields.word("blamed_function", &site.name);
         fields.unsigned("blamed_call", u64::from(site.call));
     }
-    if let Some(root) = &told.root {
+    if let Some(root) = &brief.root {
         fields.text("root", root);
     }
-    if let Some(why) = &told.why {
+    if let Some(why) = &brief.why {
         fields.text("why", why);
     }
 }

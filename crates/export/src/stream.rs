@@ -37,8 +37,8 @@ pub fn stream<'w>(
 ) -> Result<bool, StreamError> {
     let (mut shown, mut before) = (ShownLanes::default(), 0);
     if !wanted.is_all() {
-        let told = &mut |done, all| progress(done, 2 * all);
-        shown = ShownLanes::find(recording, wanted, step.rows, told)?;
+        let on_progress = &mut |done, all| progress(done, 2 * all);
+        shown = ShownLanes::find(recording, wanted, step.rows, on_progress)?;
         before = recording.rows();
     }
     let has_any = wanted.is_all() || !shown.is_empty();

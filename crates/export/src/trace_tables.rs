@@ -327,7 +327,7 @@ mod tests {
         for (table, file) in TableId::ALL.into_iter().zip(TableId::CSV) {
             let name = file.trim_end_matches(".csv");
             let rows = section(name).lines().filter(|line| line.starts_with("| `"));
-            let told: Vec<Vec<&str>> = rows
+            let documented: Vec<Vec<&str>> = rows
                 .map(|row| {
                     row.trim_matches('|')
                         .splitn(3, '|')
@@ -343,9 +343,12 @@ mod tests {
                 };
                 (format!("`{column}`"), kind)
             });
-            let heads: Vec<_> = told.iter().map(|it| (it[0].to_owned(), it[1])).collect();
+            let heads: Vec<_> = documented
+                .iter()
+                .map(|it| (it[0].to_owned(), it[1]))
+                .collect();
             assert_eq!(heads, written.collect::<Vec<_>>(), "{name}");
-            for column in told {
+            for column in documented {
                 let (name, meaning) = (column[0], column[2]);
                 assert!(!meaning.is_empty(), "{name}");
                 let is_time = name.ends_with("_ns`") || name.ends_with("`ns`");

@@ -243,10 +243,6 @@ impl Stacks {
         frames.is_some_and(|it| it.contains('p'))
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.stacks.is_empty()
-    }
-
     /// The site of a stack. A process has its pid by its number.
     pub(crate) fn site(
         &self,

@@ -312,11 +312,6 @@ impl Trace {
         Some(self.process(process).pid)
     }
 
-    /// Whether stacks of calls were recorded.
-    pub fn has_stacks(&self) -> bool {
-        !self.stacks.is_empty()
-    }
-
     /// The objects of frames of stacks.
     pub fn objects(&self) -> impl Iterator<Item = &ObjectRow> {
         self.stacks.objects()

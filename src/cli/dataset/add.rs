@@ -20,7 +20,7 @@ use super::identity::{self, FileState};
 use super::manifest::{Manifest, PendingManifest};
 use super::partition_path::{PartitionPath, plain};
 use crate::cli::open_trace::{self, Completeness};
-use crate::output::{detail, say, tell};
+use crate::output::{print_detail, print_message, print_status};
 use crate::text_table::count;
 
 /// Where recordings are added, and how.
@@ -55,7 +55,7 @@ impl AddTarget<'_> {
         let id = identity::id(&session, &content);
         if let Some(other) = self.other(&id, file) {
             let (file, other) = (file.display(), other.display());
-            say(format!(
+            print_message(format!(
                 "{file} is the same recording as {other}: it is left out"
             ));
             return Ok(AddResult {
@@ -72,7 +72,7 @@ impl AddTarget<'_> {
         };
         let there = self.there(&content, place);
         if let Some(there) = there.map_err(|error| self.refused(error))? {
-            tell(format!("{}: already there", file.display()));
+            print_status(format!("{}: already there", file.display()));
             return Ok(AddResult {
                 is_new: false,
                 status: there.condition().status(self.strict),
@@ -119,8 +119,8 @@ impl AddTarget<'_> {
             .finish(&manifest, || files.name())
             .map_err(AddError::Dataset)?;
         let rows = count(manifest.rows());
-        tell(format!("{}: added {rows} rows", file.display()));
-        detail(format!(
+        print_status(format!("{}: added {rows} rows", file.display()));
+        print_detail(format!(
             "run={} host={} part-{}",
             place.run, place.host, place.id
         ));

@@ -10,7 +10,7 @@ use super::AddArgs;
 use super::add::{AddError, AddResult, AddTarget};
 use super::dataset_store::DatasetStore;
 use crate::error::{INCOMPLETE, TROUBLE};
-use crate::output::{say, tell};
+use crate::output::{print_message, print_status};
 
 /// Adds all files. Returns the status to end with.
 pub(super) fn add(args: &AddArgs, store: &dyn DatasetStore) -> anyhow::Result<u8> {
@@ -93,7 +93,7 @@ impl AddTotals {
             }
             Err(AddError::Recording(error)) => {
                 self.failed += 1;
-                say(format!("{error:#}"));
+                print_message(format!("{error:#}"));
             }
             // One is enough: the others have the same cause.
             Err(AddError::Dataset(error)) => self.trouble = self.trouble.take().or(Some(error)),
@@ -108,7 +108,7 @@ impl AddTotals {
             0 => String::new(),
             failed => format!(", {failed} not added"),
         };
-        tell(format!(
+        print_status(format!(
             "dataset {store}: {} added, {} there before{failed}",
             self.added, self.there
         ));

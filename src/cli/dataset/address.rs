@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_and_folders_are_told_apart() {
+    fn urls_and_folders_are_distinguished() {
         for place in ["s3://fleet/a", "s3://", "gs://x", "https://host/x"] {
             assert_eq!(url(Path::new(place)), Some(place));
         }

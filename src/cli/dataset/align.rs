@@ -15,7 +15,7 @@ use super::manifest::Manifest;
 use super::partition_path::{is_plain, plain};
 use super::schema;
 use crate::cli::clocks;
-use crate::output::{say, tell};
+use crate::output::{print_message, print_status};
 
 const TABLE: &str = "clocks";
 const NAME: &str = "part-clocks.parquet";
@@ -42,11 +42,11 @@ pub(super) fn run(args: &AlignArgs) -> anyhow::Result<u8> {
         let alignment = align(&recorded);
         let notes = clocks::notes(&alignment, &recorded, |it| manifests[it].source.clone());
         for (_, note) in notes {
-            say(format!("run {run}: {note}"));
+            print_message(format!("run {run}: {note}"));
         }
         write(store, run, &recorded, &alignment).with_context(|| cannot_write(store))?;
         for placed in &alignment.hosts {
-            tell(format!("run {run}: {}", clocks::line(placed, &alignment)));
+            print_status(format!("run {run}: {}", clocks::line(placed, &alignment)));
         }
     }
     Ok(0)
@@ -99,23 +99,23 @@ fn write(
 }
 
 fn row(placed: &Placed, recorded: &[Recorded], alignment: &Alignment) -> ClockRow {
-    let told = clocks::row(placed, alignment);
+    let row = clocks::row(placed, alignment);
     let first = placed.recordings.first();
     let boot = first.map(|it| recorded[*it].boot.clone());
     let reference = &alignment.hosts[0].host;
     ClockRow {
         boot_id: boot.unwrap_or_default(),
-        through: match &*told.aligned_by {
-            "collectives" if told.through.is_empty() => reference.clone(),
-            _ => told.through,
+        through: match &*row.aligned_by {
+            "collectives" if row.through.is_empty() => reference.clone(),
+            _ => row.through,
         },
-        aligned_by: told.aligned_by,
+        aligned_by: row.aligned_by,
         reference: reference.clone(),
         at_ns: placed.middle(),
         offset_ns: placed.offset_ns,
         rate_ppb: placed.rate_ppb,
         bar_ns: placed.line_bar_ns(),
-        collectives: told.collectives,
+        collectives: row.collectives,
         begin_ns: placed.span.0,
         end_ns: placed.span.1,
     }

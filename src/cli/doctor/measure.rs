@@ -117,10 +117,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_program_tells_becomes_a_table() {
-        let told =
+    fn the_output_of_the_program_becomes_a_table() {
+        let output =
             "chip Ascend910B1\nwait_1_bare 2000\nwait_1_timed 33000\nrecord 1500\nnonsense\n";
-        let text = MeasuredTimes::read(told).text(3);
+        let text = MeasuredTimes::read(output).text(3);
         assert!(
             text.starts_with("Measured on device 3 (Ascend910B1)"),
             "{text}"

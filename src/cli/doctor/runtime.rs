@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_for_another_machine_and_no_library_are_told_apart() {
+    fn a_library_for_another_machine_differs_from_a_missing_library() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("libascendcl.so");
         std::fs::write(&path, "text").unwrap();

@@ -29,7 +29,7 @@ impl ProgressLine {
         }
     }
 
-    pub(crate) fn tell(&mut self, done: u64, all: u64) {
+    pub(crate) fn show(&mut self, done: u64, all: u64) {
         if self.is_due() {
             let text = text(self.what, self.unit, (done, all), self.begin.elapsed());
             self.write(&text);
@@ -73,7 +73,7 @@ impl UnboundedLine {
         Self(ProgressLine::new(what, unit))
     }
 
-    pub(crate) fn tell(&mut self, done: u64) {
+    pub(crate) fn show(&mut self, done: u64) {
         if self.0.is_due() {
             let (what, unit, done) = (self.0.what, self.0.unit, done as f64 / 1e6);
             self.0

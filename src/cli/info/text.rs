@@ -216,10 +216,10 @@ fn head(document: &InfoDocument) -> String {
 }
 
 fn coverage(document: &InfoDocument) -> TextTable {
-    let told = document.coverage.iter();
+    let libraries = document.coverage.iter();
     // Functions in no library have another table: their calls were not intercepted.
-    let told = told.filter(|it| it.library.is_some() || it.called + it.fetched > 0);
-    TableRows::of(told)
+    let libraries = libraries.filter(|it| it.library.is_some() || it.called + it.fetched > 0);
+    TableRows::of(libraries)
         .left("library", |it: &&LibraryCoverage| {
             let path = it.library.clone();
             path.unwrap_or_else(|| "(not known)".to_owned())

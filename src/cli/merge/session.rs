@@ -34,10 +34,10 @@ pub(super) fn of(
     let depths: BTreeSet<_> = inputs.iter().map(|it| it.session.queue_depth).collect();
     SessionRow {
         host: names(alignment),
-        timing: together(timings),
-        runtime: together(runtimes),
+        timing: joined_names(timings),
+        runtime: joined_names(runtimes),
         queue_depth: own.queue_depth.filter(|_| depths.len() == 1),
-        start_time: moved(&own.start_time, later),
+        start_time: shifted_time(&own.start_time, later),
         start_ns,
         start_realtime_ns: own.start_realtime_ns.saturating_add(later),
         start_boottime_ns: match own.start_boottime_ns {
@@ -85,13 +85,13 @@ fn names(alignment: &Alignment) -> String {
     text
 }
 
-fn together<'a>(words: impl Iterator<Item = &'a str>) -> String {
+fn joined_names<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let words: BTreeSet<&str> = words.collect();
     words.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// A time of day, `later` nanoseconds later.
-fn moved(text: &str, later: i64) -> String {
+fn shifted_time(text: &str, later: i64) -> String {
     match DateTime::parse_from_rfc3339(text) {
         Ok(time) if later != 0 => {
             let time = time + Duration::nanoseconds(later);
@@ -108,9 +108,9 @@ mod tests {
     #[test]
     fn times_of_day_are_moved_in_their_own_zone() {
         let begin = "2026-11-25T23:59:59.500000+01:00";
-        assert_eq!(moved(begin, 0), begin);
-        let later = moved(begin, 500_000_000);
+        assert_eq!(shifted_time(begin, 0), begin);
+        let later = shifted_time(begin, 500_000_000);
         assert_eq!(later, "2026-11-26T00:00:00.000000+01:00");
-        assert_eq!(moved("", 7), "");
+        assert_eq!(shifted_time("", 7), "");
     }
 }

@@ -43,19 +43,19 @@ impl io::Read for FileRange<'_> {
 }
 
 impl TraceOffer {
-    pub(super) fn answer(&self, request: Request) -> ResponseOutcome {
+    pub(super) fn respond(&self, request: Request) -> ResponseOutcome {
         if request.url() != self.path {
             return self.refuse(request, 404);
         }
         match request.method() {
-            Method::Get | Method::Head => self.give(request),
+            Method::Get | Method::Head => self.send_trace(request),
             // A browser asks first whether a page may read from this host.
             Method::Options => self.refuse(request, 204),
             _ => self.refuse(request, 405),
         }
     }
 
-    fn give(&self, request: Request) -> ResponseOutcome {
+    fn send_trace(&self, request: Request) -> ResponseOutcome {
         let range = header(&request, "Range").map(|text| range(&text, self.bytes));
         let (status, (at, end)) = match range {
             None => (200, (0, self.bytes)),

@@ -97,15 +97,15 @@ mod tests {
     }
 
     #[test]
-    fn the_document_says_what_each_query_answers() {
-        let (head, told) = DOCUMENT.split_once(BEGIN).expect("the mark is there");
+    fn the_document_says_what_each_query_returns() {
+        let (head, written) = DOCUMENT.split_once(BEGIN).expect("the mark is there");
         let made = documented();
         if std::env::var_os("UPDATE_EXPECT").is_some() {
             let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/QUERIES.md");
             std::fs::write(path, format!("{head}{BEGIN}{made}")).unwrap();
             return;
         }
-        assert_eq!(told, made, "UPDATE_EXPECT=1 writes it");
+        assert_eq!(written, made, "UPDATE_EXPECT=1 writes it");
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_query_says_what_it_answers() {
+    fn each_query_says_what_it_returns() {
         for query in QUERIES {
             assert!(query.text.starts_with("-- "), "{}", query.name);
             assert!(query.title().ends_with('?'), "{}", query.name);

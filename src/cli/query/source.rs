@@ -11,8 +11,8 @@ use ascend_trace_export::dataset_tables;
 use ascend_trace_query::{Database, QueryError, QueryLimits, tables_of};
 
 use super::QueryArgs;
-use super::answer::{self, RowFormat};
 use super::interrupt::{QueryInterrupted, SignalGuard};
+use super::run_query::{self, RowFormat};
 use crate::cli::dataset::{self, ReadableTables};
 use crate::cli::export::progress::{ProgressLine, UnboundedLine};
 use crate::cli::open_trace;
@@ -23,7 +23,7 @@ const PARTITIONS: [&str; 3] = ["run", "host", "rank"];
 /// The table that `dataset align` writes: of hosts, not of ranks.
 const CLOCKS: &str = "clocks";
 
-pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Result<u8> {
+pub(super) fn run_query(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Result<u8> {
     let interrupt = SignalGuard::watch()?;
     let dataset = ReadableTables::dataset(data)?;
     let is_dataset = dataset.is_some();
@@ -32,7 +32,7 @@ pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Resu
     let mut tables: Vec<String> = tables_of(query).map_err(explained)?;
     tables.retain(|name| is_known(name));
     if let Some(dataset) = dataset {
-        ask(args, (&dataset, &tables), query, &interrupt)?;
+        query_rows(args, (&dataset, &tables), query, &interrupt)?;
         return Ok(0);
     }
     let place = std::env::temp_dir();
@@ -44,7 +44,7 @@ pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Resu
     let mut progress = ProgressLine::new("reading", "M calls and tasks");
     let written =
         dataset::write_tables(&mut recording, folder.path(), &tables, &mut |done, all| {
-            progress.tell(done, all);
+            progress.show(done, all);
         });
     drop(progress);
     interrupt.check()?;
@@ -52,11 +52,11 @@ pub(super) fn answer(args: &QueryArgs, data: &Path, query: &str) -> anyhow::Resu
     open_trace::check(&mut recording, args.strict)?;
     open_trace::say_warnings(data, &recording);
     let written = ReadableTables::folder(folder.path());
-    ask(args, (&written, &tables), query, &interrupt)?;
+    query_rows(args, (&written, &tables), query, &interrupt)?;
     Ok(open_trace::Completeness::of_recording(&recording).status(args.strict))
 }
 
-fn ask(
+fn query_rows(
     args: &QueryArgs,
     (data, tables): (&ReadableTables, &[String]),
     query: &str,
@@ -100,13 +100,13 @@ fn ask(
         form.row(cells)
     };
     let progress = |so_far: ascend_trace_query::QueryProgress| {
-        running.borrow_mut().tell(so_far.rows);
+        running.borrow_mut().show(so_far.rows);
         interrupt.check().map_err(stopped)
     };
     let answered = found.rows(row, progress);
     drop(running);
     match answered {
-        Err(error) if error.is::<answer::ReaderGone>() => Ok(()),
+        Err(error) if error.is::<run_query::ReaderGone>() => Ok(()),
         Err(error) => Err(error),
         Ok(()) => form.finish(),
     }

@@ -110,7 +110,14 @@ impl<'s> Reader<'s> {
 /// Whether the code before a string makes an error or a warning of it.
 fn is_error(before: &str) -> bool {
     const MAKERS: [&str; 8] = [
-        "bail!(", "anyhow!(", "ensure!(", "context(", "Err(", "other(", "say(", "#[error(",
+        "bail!(",
+        "anyhow!(",
+        "ensure!(",
+        "context(",
+        "Err(",
+        "other(",
+        "print_message(",
+        "#[error(",
     ];
     let near = before.char_indices().rev().nth(120).map_or(0, |(at, _)| at);
     let mut code: String = before[near..].split_whitespace().collect();

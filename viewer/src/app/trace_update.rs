@@ -62,9 +62,9 @@ impl App {
     /// Lost records: as counted by the recorder, which knows them first, else as in the trace.
     pub(crate) fn lost(&self, trace: &Trace) -> u64 {
         let losses = trace.losses();
-        let told = losses.calls.saturating_add(losses.others);
+        let recorded = losses.calls.saturating_add(losses.others);
         let counted = self.progress.counted.map_or(0, |counted| counted.lost);
-        told.max(counted)
+        recorded.max(counted)
     }
 
     /// How much is recorded and not on screen, in words, if that is more than comes between two looks.

@@ -29,8 +29,8 @@ impl BlameQuery {
         let grouping = Grouping::of_those(|trace: &Trace, stall: &Stall| {
             is_grouped(stall, self.least) && self.arrangement.wants(trace, track(stall.lane))
         });
-        let told = |reached| keep_on(JobProgress::Moment(reached, false));
-        let groups = grouping.of_recording(recording, Step::default(), told)?;
+        let on_progress = |reached| keep_on(JobProgress::Moment(reached, false));
+        let groups = grouping.of_recording(recording, Step::default(), on_progress)?;
         self.groups = groups.map(StallGroups::rows);
         Ok(self.groups.is_some())
     }

@@ -23,7 +23,7 @@ impl CriticalPathQuery {
     ) -> Result<bool, WindowError> {
         let whole = recording.span().unwrap_or_default();
         let length = whole.duration().unsigned_abs();
-        let told = |pass, reached: i64| {
+        let on_progress = |pass, reached: i64| {
             let before = match pass {
                 Pass::Causes => 0,
                 Pass::Pieces => length,
@@ -32,7 +32,8 @@ impl CriticalPathQuery {
             let (done, all) = (before.saturating_add(here), length.saturating_mul(2));
             keep_on(JobProgress::Part(done, all))
         };
-        let path = Critical::of_recording_while(recording, Step::default(), self.range, told)?;
+        let path =
+            Critical::of_recording_while(recording, Step::default(), self.range, on_progress)?;
         self.path = path.map(PathLines::new);
         Ok(self.path.is_some())
     }

@@ -19,8 +19,9 @@ impl FindingsQuery {
         recording: &mut Recording,
         keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
-        let told = |reached| keep_on(JobProgress::Moment(reached, false));
-        self.findings = Findings::default().of_recording(recording, Step::default(), told)?;
+        let on_progress = |reached| keep_on(JobProgress::Moment(reached, false));
+        self.findings =
+            Findings::default().of_recording(recording, Step::default(), on_progress)?;
         Ok(self.findings.is_some())
     }
 }

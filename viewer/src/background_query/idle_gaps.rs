@@ -70,7 +70,7 @@ impl StreamGap {
     }
 }
 
-/// Where streams were when the last part ended, in the direction of a quest.
+/// Where streams were when the last part ended, in the direction of a query.
 #[derive(Debug, Default)]
 pub(super) struct StreamEdges {
     edges: HashMap<StreamId, i64>,

@@ -77,7 +77,7 @@ pub(crate) struct StallQuery {
     least: i64,
     arrangement: LaneArrangement,
     /// The result: the next one, or the longest ones, longest first.
-    pub(crate) told: Vec<FoundStall>,
+    pub(crate) found_stalls: Vec<FoundStall>,
     edges: StreamEdges,
 }
 
@@ -88,7 +88,7 @@ impl StallQuery {
             blame: None,
             least,
             arrangement,
-            told: Vec::new(),
+            found_stalls: Vec::new(),
             edges: StreamEdges::default(),
         }
     }
@@ -145,7 +145,7 @@ impl StallQuery {
                 return Ok(true);
             }
             let is_next = matches!(self.wanted, WantedStalls::Next(..));
-            let is_found = is_next && !self.told.is_empty();
+            let is_found = is_next && !self.found_stalls.is_empty();
             // In the direction of earlier times, all later stalls are known to their ends.
             if is_found
                 && (now.towards == SearchDirection::Earlier
@@ -291,7 +291,7 @@ impl StallQuery {
         match self.wanted {
             WantedStalls::Next(from, from_lane, towards) => {
                 let (own, key) = ((begin, Some(lane)), (from, from_lane));
-                let first = self.told.first().map(FoundStall::key);
+                let first = self.found_stalls.first().map(FoundStall::key);
                 match towards {
                     SearchDirection::Later => {
                         own > key && first.is_none_or(|it| (begin, lane) < it)
@@ -303,7 +303,7 @@ impl StallQuery {
             }
             WantedStalls::Longest(number, _) => {
                 let least = self
-                    .told
+                    .found_stalls
                     .get(number.saturating_sub(1))
                     .map(FoundStall::length);
                 least.is_none_or(|least| end.saturating_sub(begin) > least)
@@ -311,18 +311,20 @@ impl StallQuery {
         }
     }
 
-    fn keep(&mut self, told: FoundStall) {
+    fn keep(&mut self, stall: FoundStall) {
         match self.wanted {
-            WantedStalls::Next(..) => self.told = vec![told],
+            WantedStalls::Next(..) => self.found_stalls = vec![stall],
             WantedStalls::Longest(number, _) => {
                 // Both parts may report a stall that crosses their border.
-                if self.told.iter().any(|it| it.key() == told.key()) {
+                if self.found_stalls.iter().any(|it| it.key() == stall.key()) {
                     return;
                 }
                 let order = |it: &FoundStall| (-it.length(), it.begin, it.lane);
-                let place = self.told.partition_point(|it| order(it) < order(&told));
-                self.told.insert(place, told);
-                self.told.truncate(number);
+                let place = self
+                    .found_stalls
+                    .partition_point(|it| order(it) < order(&stall));
+                self.found_stalls.insert(place, stall);
+                self.found_stalls.truncate(number);
             }
         }
     }

@@ -23,8 +23,8 @@ impl StatsQuery {
         recording: &mut Recording,
         keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
-        let told = |reached| keep_on(JobProgress::Moment(reached, false));
-        self.stats = Stats::of_recording(recording, Some(self.range), told)?;
+        let on_progress = |reached| keep_on(JobProgress::Moment(reached, false));
+        self.stats = Stats::of_recording(recording, Some(self.range), on_progress)?;
         Ok(self.stats.is_some())
     }
 }

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_what_is_read() {
+    fn a_written_layout_is_read_back() {
         let layout = SavedLayout {
             name: "my \"own\" layout".to_owned(),
             output: Some(false),

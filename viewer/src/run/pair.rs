@@ -50,7 +50,7 @@ pub fn run_pair(
             }
         }
         while let Some(compared) = comparer.news() {
-            pair.hear(compared);
+            pair.on_comparison(compared);
             seen.input();
         }
         pair.settle();

@@ -228,7 +228,7 @@ fn a_click_selects_what_is_there() {
 }
 
 #[test]
-fn a_click_on_an_idle_stretch_tells_why_it_was_idle() {
+fn a_click_on_an_idle_stretch_shows_its_cause() {
     let mut player = Player::new("s1: A[10us..20us] B[90us..99us] by t1[60us..62us]", LARGE);
     let (x, y) = player.place_of("host late");
     player.mouse(MouseEventKind::Down(MouseButton::Left), x, y);
@@ -352,7 +352,7 @@ fn busy(size: (u16, u16)) -> Player {
 }
 
 #[test]
-fn no_action_is_without_an_answer_at_any_size() {
+fn every_action_has_a_reaction_at_every_size() {
     for size in [SMALL, LARGE] {
         for (action, name) in crate::action::COMMANDS {
             let mut player = busy(size);

@@ -88,7 +88,7 @@ fn a_pinned_lane_stays_on_top_while_others_scroll() {
 }
 
 #[test]
-fn hidden_lanes_are_gone_until_they_are_needed_or_asked_for() {
+fn hidden_lanes_come_back_when_needed_or_requested() {
     let mut player = pipeline();
     player.play("down down down x");
     assert!(

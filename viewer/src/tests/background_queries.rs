@@ -72,48 +72,48 @@ fn player_of(mut recording: Recording) -> (Player, Recording) {
 }
 
 /// The requested search.
-fn asked(player: &mut Player) -> Box<BackgroundQuery> {
-    let asked = player.asked();
+fn requested_query(player: &mut Player) -> Box<BackgroundQuery> {
+    let asked = player.requested_query();
     asked.unwrap_or_else(|| panic!("nothing is looked for: {:?}", player.app.message))
 }
 
 /// Runs the requested search, with a pause after every part, and loads the range on screen then.
 pub(super) fn pursue(player: &mut Player, recording: &mut Recording) -> usize {
-    let mut quest = asked(player);
-    let number = quest.number;
+    let mut query = requested_query(player);
+    let number = query.number;
     let mut pauses = 0;
     loop {
         let mut news = Vec::new();
-        let done = quest.advance(recording, &mut |it| {
+        let done = query.advance(recording, &mut |it| {
             news.push(JobNews::Reached(number, it));
             news.len() < 2
         });
         let done = done.expect("it is in memory");
-        news.into_iter().for_each(|news| player.hear(news));
+        news.into_iter().for_each(|news| player.on_job_news(news));
         if done {
             break;
         }
         pauses += 1;
         assert!(pauses < 100, "it does not come to an end");
     }
-    player.hear(JobNews::Found(quest));
+    player.on_job_news(JobNews::Found(query));
     load(player, recording);
     pauses
 }
 
 /// The same for sums, which start over when they have to wait.
 pub(super) fn pursue_sums(player: &mut Player, recording: &mut Recording) {
-    let mut quest = asked(player);
-    let done = quest.advance(recording, &mut |_| true);
+    let mut query = requested_query(player);
+    let done = query.advance(recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
-    player.hear(JobNews::Found(quest));
+    player.on_job_news(JobNews::Found(query));
 }
 
 /// Runs the requested search with a pause after every part.
 pub(super) fn pursue_in_parts(player: &mut Player, recording: &mut Recording) {
-    let mut quest = asked(player);
+    let mut query = requested_query(player);
     let mut pauses = 0;
-    while !quest
+    while !query
         .advance(recording, &mut |_| {
             pauses += 1;
             pauses % 2 == 0
@@ -123,7 +123,7 @@ pub(super) fn pursue_in_parts(player: &mut Player, recording: &mut Recording) {
         assert!(pauses < 100, "it does not come to an end");
     }
     assert!(pauses > 2, "it can be stopped after each part");
-    player.hear(JobNews::Found(quest));
+    player.on_job_news(JobNews::Found(query));
 }
 
 pub(super) fn whole(recording: &mut Recording) -> (Trace, Dependencies, Stalls) {
@@ -230,7 +230,7 @@ fn a_range_far_behind_what_is_loaded_is_found_by_its_name() {
 }
 
 #[test]
-fn a_search_for_what_is_nowhere_ends_and_says_so() {
+fn a_search_without_a_match_ends_and_says_so() {
     let (mut player, mut recording) = player();
     let before = player.app.viewport;
     player.play("/ >100s enter");
@@ -244,27 +244,27 @@ fn a_search_for_what_is_nowhere_ends_and_says_so() {
 }
 
 #[test]
-fn a_search_can_be_given_up_and_its_answer_then_counts_for_nothing() {
+fn the_result_of_a_cancelled_search_is_ignored() {
     let (mut player, mut recording) = player();
     player.play("/ ! enter");
-    let mut quest = asked(&mut player);
+    let mut query = requested_query(&mut player);
     let before = (player.app.viewport, player.app.away);
     player.play("esc");
     let orders = player.app.jobs.take_orders();
     assert!(
-        matches!(orders[..], [JobRequest::Stop(number)] if number == quest.number),
+        matches!(orders[..], [JobRequest::Stop(number)] if number == query.number),
         "{orders:?}"
     );
     assert!(message(&player).contains("stopped looking for “!”"));
-    let done = quest.advance(&mut recording, &mut |_| true);
+    let done = query.advance(&mut recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
-    player.hear(JobNews::Found(quest));
+    player.on_job_news(JobNews::Found(query));
     assert_eq!((player.app.viewport, player.app.away), before);
     // Another one after it is not mistaken for it.
     player.play("/ ! enter");
-    let quest = asked(&mut player);
+    let query = requested_query(&mut player);
     player.play("/ >100s enter");
-    player.hear(JobNews::Found(quest));
+    player.on_job_news(JobNews::Found(query));
     assert!(player.is_looking());
 }
 
@@ -298,10 +298,10 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
     let (_, _, stalls) = whole(&mut recording);
     let worst = stalls.worst_where(50, Stall::is_notable);
     let longest = player.app.longest.as_ref().expect("they are kept");
-    for (told, stall) in longest.stalls.iter().zip(worst) {
+    for (listed, stall) in longest.stalls.iter().zip(worst) {
         // Of one more or less well known clock.
-        let far = (told.length() - stall.length()).abs();
-        assert!(far < 1_000, "{told:?} {stall:?}");
+        let far = (listed.length() - stall.length()).abs();
+        assert!(far < 1_000, "{listed:?} {stall:?}");
     }
     assert!(longest.stalls.iter().all(|it| !it.words.is_empty()));
     // The first one is on screen, and selected once it is loaded.
@@ -316,7 +316,7 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
     assert!((selected.span(&player.trace).begin - first.begin).abs() < 1_000);
     // A second look costs nothing.
     player.play("enter i");
-    assert!(player.asked().is_none() && !player.is_looking());
+    assert!(player.requested_query().is_none() && !player.is_looking());
     assert_eq!(
         player.app.list.as_ref().map(|it| it.entries.len()),
         Some(200)
@@ -377,7 +377,7 @@ fn the_stall_before_is_looked_for_too() {
 }
 
 #[test]
-fn from_afar_a_search_begins_where_one_looks() {
+fn from_afar_a_search_begins_at_the_visible_range() {
     let mut recording = recording();
     let overview = overview(&mut recording);
     let things = recording.things().clone();
@@ -416,16 +416,16 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
         list.note
     );
     // It can be stopped between parts, and is made in one go.
-    let mut quest = asked(&mut player);
+    let mut query = requested_query(&mut player);
     let mut left = 2;
-    let done = quest.advance(&mut recording, &mut |_| {
+    let done = query.advance(&mut recording, &mut |_| {
         left -= 1;
         left > 0
     });
     assert!(!done.expect("it is in memory"));
-    let done = quest.advance(&mut recording, &mut |_| true);
+    let done = query.advance(&mut recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
-    player.hear(JobNews::Found(quest));
+    player.on_job_news(JobNews::Found(query));
     let stats = ascend_trace_analysis::Stats::of(&whole(&mut recording).0);
     // The whole recording was summed up: the panel has it from now on.
     let overall = player.app.overall.as_ref().expect("it is known");

@@ -134,7 +134,7 @@ fn tab_turns_between_the_longest_stalls_and_who_is_to_blame() {
 }
 
 #[test]
-fn a_range_of_the_program_tells_groups_apart() {
+fn a_range_of_the_program_separates_groups() {
     let text = "s1: A[0..5us] by t1[-2us..-1us] A[60us..65us] by t1[55us..56us] A[130us..131us] by t1[120us..121us]";
     let timeline = Timeline::parse(text).expect("a timeline");
     let trace = timeline.with_ranges(&[(0, 7, 54, "load")]).trace();
@@ -188,7 +188,7 @@ fn short_stalls_are_passed_by_and_left_out_and_the_screen_says_so() {
 }
 
 #[test]
-fn what_is_no_duration_changes_nothing() {
+fn an_invalid_duration_changes_nothing() {
     let mut player = Player::new(PIPELINE, SMALL);
     player.play("T 5 m s enter T backspace backspace x enter");
     assert_eq!(player.app.least, 5_000_000);

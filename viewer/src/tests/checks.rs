@@ -58,7 +58,7 @@ fn all_of_a_long_recording_is_looked_through() {
     player.line_with("in all of the recording");
     // They are known now.
     player.play("P P");
-    assert!(player.asked().is_none());
+    assert!(player.requested_query().is_none());
     player.play("enter");
     super::parts::load(&mut player, &mut recording);
     assert_ne!(player.selected(), "nothing");

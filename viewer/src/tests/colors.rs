@@ -73,7 +73,7 @@ fn the_number_of_colours_is_respected() {
 }
 
 #[test]
-fn without_colour_slices_stalls_and_selection_can_be_told_apart() {
+fn without_colour_slices_stalls_and_selection_differ() {
     let mut player = with(ColorMode::None);
     let slice = player.cell_of("MatMul 619 µs");
     assert!(slice.modifier.contains(Modifier::REVERSED));

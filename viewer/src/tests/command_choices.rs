@@ -141,7 +141,7 @@ fn commands_take_a_text() {
 }
 
 #[test]
-fn what_is_none_is_guessed_and_enter_types_the_guess() {
+fn an_unknown_command_is_guessed_and_enter_types_the_guess() {
     let mut player = Player::new(PIPELINE, LARGE);
     typed(&mut player, "laest 50us");
     player.line_with("did you mean");

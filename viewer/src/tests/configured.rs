@@ -50,7 +50,7 @@ fn keys_do_what_they_are_bound_to_and_the_screen_says_so() {
 }
 
 #[test]
-fn a_layout_says_which_lanes_there_are_in_which_order_and_what_is_beside_them() {
+fn a_layout_selects_lanes_their_order_and_panels() {
     let text = "
 layout = \"mine\"
 [layouts.mine]
@@ -96,7 +96,7 @@ fn a_layout_folds_devices_and_threads() {
 }
 
 #[test]
-fn what_the_user_does_to_lanes_comes_after_the_layout() {
+fn changes_of_the_user_apply_after_the_layout() {
     let text = "layout = \"a\"\n[layouts.a]\nhide = [\"stream 1\"]\nfold = [\"threads\"]\n";
     let mut player = configured(Player::of(scene(), LARGE), text);
     assert!(!lanes(&player).contains(&"device 0 stream 1".to_owned()));
@@ -171,14 +171,14 @@ fn a_layout_that_is_kept_has_no_numbers_of_threads_and_processes() {
 }
 
 #[test]
-fn a_layout_that_cannot_be_kept_is_gone_and_says_why() {
+fn a_layout_that_cannot_be_saved_is_dropped_and_says_why() {
     let mut player = configured(Player::of(scene(), LARGE), "");
     player.play("V a enter");
     let (name, _) = player.app.keeping.take().expect("something to keep");
-    crate::update::hear_kept(&mut player.app, &name, Err("no room".to_owned()));
+    crate::update::on_layout_saved(&mut player.app, &name, Err("no room".to_owned()));
     assert!(player.picture().contains("the layout is not kept: no room"));
     assert!(player.app.config.layouts.is_empty());
-    crate::update::hear_kept(&mut player.app, &name, Ok("config.toml".to_owned()));
+    crate::update::on_layout_saved(&mut player.app, &name, Ok("config.toml".to_owned()));
     assert!(player.picture().contains("kept in config.toml"));
 }
 

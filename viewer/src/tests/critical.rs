@@ -9,7 +9,7 @@ use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use super::lists::entries;
 use super::{background_queries, scene};
 use crate::app::Selection;
-use crate::background_query::{BackgroundQuery, QueryKind as QuestKind};
+use crate::background_query::{BackgroundQuery, QueryKind};
 use crate::critical::PathLines;
 use crate::item::TrackKey;
 use crate::job::JobNews;
@@ -17,20 +17,20 @@ use crate::list::{ListKind, PathListing};
 
 /// The requested search, with its path.
 fn solved(player: &mut Player) -> Box<BackgroundQuery> {
-    let asked = player.asked();
-    let mut quest = asked.unwrap_or_else(|| panic!("nothing is asked: {:?}", player.app.message));
-    let QuestKind::Critical(own) = &mut quest.kind else {
-        panic!("{quest:?}");
+    let asked = player.requested_query();
+    let mut query = asked.unwrap_or_else(|| panic!("nothing is asked: {:?}", player.app.message));
+    let QueryKind::Critical(own) = &mut query.kind else {
+        panic!("{query:?}");
     };
     let found = Critical::of(&Window::whole(&player.trace), own.range);
     own.path = Some(PathLines::new(found));
-    quest
+    query
 }
 
 /// Lets the source find the path that is asked for.
 fn solve(player: &mut Player) {
-    let quest = solved(player);
-    player.hear(JobNews::Found(quest));
+    let query = solved(player);
+    player.on_job_news(JobNews::Found(query));
 }
 
 fn known(player: &Player) -> &PathLines {
@@ -124,7 +124,7 @@ fn enter_goes_to_the_piece_and_the_path_stays_until_it_is_put_away() {
     );
     assert!(marked(&player) > 0);
     // The range is the same one: nothing is looked for again.
-    assert!(player.asked().is_none());
+    assert!(player.requested_query().is_none());
     player.play("R");
     assert_eq!(kind(&player), Some(ListKind::Critical(PathListing::Pieces)));
     player.play("esc");
@@ -160,12 +160,15 @@ fn it_follows_the_window() {
     let late = solved(&mut player);
     player.play("d");
     let shown = player.app.viewport.range();
-    player.hear(JobNews::Found(late));
+    player.on_job_news(JobNews::Found(late));
     assert_eq!(known(&player).range, part, "it was given up");
     solve(&mut player);
     assert_eq!(known(&player).range, shown.intersection(all));
     player.play("R d");
-    assert!(player.asked().is_none(), "nobody wants it any more");
+    assert!(
+        player.requested_query().is_none(),
+        "nobody wants it any more"
+    );
 }
 
 #[test]
@@ -182,7 +185,7 @@ fn of_a_selected_range_it_is_the_path_in_that_until_nothing_is_selected() {
     assert_eq!(known(&player).range, range);
     // Neither a move nor another selection changes that.
     player.play("d enter");
-    assert!(player.asked().is_none());
+    assert!(player.requested_query().is_none());
     assert!(matches!(player.app.selected, Some(Selection::Item(_))));
     player.play("esc");
     solve(&mut player);
@@ -190,7 +193,7 @@ fn of_a_selected_range_it_is_the_path_in_that_until_nothing_is_selected() {
 }
 
 #[test]
-fn what_may_be_another_way_is_said_to_be_a_tie() {
+fn equal_alternatives_are_shown_as_a_tie() {
     // Two waits end with events of the same time.
     let text = "
 s1: A[10us..100us] by t1[1us..2us] rec(a)[100us..100us] by t1[2us..3us]
@@ -223,15 +226,15 @@ s3: C[101us..150us] by t1[7us..8us]
 fn a_search_comes_first_and_esc_gives_the_path_of_a_range_up() {
     let mut player = Player::new(PIPELINE, LARGE);
     player.play("R");
-    let first = player.asked().expect("it is looked for");
+    let first = player.requested_query().expect("it is looked for");
     player.play("esc");
     assert!(!player.is_looking());
-    player.hear(JobNews::Found(first));
+    player.on_job_news(JobNews::Found(first));
     let path = player.app.path.as_ref().expect("the list is still open");
     assert!(path.known.is_none());
     // Not again for the same range, but for another one.
     player.play("down");
-    assert!(player.asked().is_none());
+    assert!(player.requested_query().is_none());
     player.play("W");
     solve(&mut player);
     assert!(known(&player).pieces > 0);

@@ -34,7 +34,7 @@ fn a_task_has_its_times_its_queue_wait_and_its_rank() {
 }
 
 #[test]
-fn what_the_process_was_started_with_is_told_last() {
+fn the_command_of_the_process_is_shown_last() {
     let mut timeline = Timeline::parse(PIPELINE).unwrap();
     for row in &mut timeline.rows {
         if let Row::Process(process) = row {

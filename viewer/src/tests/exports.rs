@@ -35,14 +35,14 @@ fn an_export_is_named_followed_and_over() {
                 .contains("esc: stop")
         );
         player.event(InputEvent::Clock(Duration::from_secs(10)));
-        player.hear(JobNews::Reached(export.number, JobProgress::Part(1, 4)));
+        player.on_job_news(JobNews::Reached(export.number, JobProgress::Part(1, 4)));
         player.line_with("writing train.json.gz: 25 %, 30.0 s left");
         // One at a time; the visible range may change meanwhile.
         player.play("E");
         assert!(player.line_with("another export").contains("esc stops it"));
         player.play("a");
         assert!(player.app.jobs.take_orders().is_empty());
-        player.hear(JobNews::Done(
+        player.on_job_news(JobNews::Done(
             export.number,
             "wrote train.json.gz".to_owned(),
         ));
@@ -63,7 +63,7 @@ fn everything_is_exported_whatever_is_on_screen_and_esc_stops_it() {
         matches!(orders[..], [JobRequest::Stop(number)] if number == export.number),
         "{orders:?}"
     );
-    player.hear(JobNews::Failed(export.number, "stopped".to_owned()));
+    player.on_job_news(JobNews::Failed(export.number, "stopped".to_owned()));
     player.line_with("stopped");
     // Esc has its other meanings again.
     player.play("n esc");

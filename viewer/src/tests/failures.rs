@@ -56,18 +56,18 @@ fn a_failed_call_is_seen_among_many_and_by_itself() {
 }
 
 #[test]
-fn a_file_that_breaks_off_says_so() {
+fn a_truncated_file_is_reported() {
     let mut player = Player::of(running_scene(), SMALL);
-    let told = |player: &mut Player, recording| {
+    let message = |player: &mut Player, recording| {
         player.event(InputEvent::Data(SourceProgress {
             recording,
             ..SourceProgress::default()
         }));
         player.picture()
     };
-    let live = told(&mut player, RecordingState::Running);
+    let live = message(&mut player, RecordingState::Running);
     assert!(live.contains("● live") && !live.contains("breaks off"));
-    let broken = told(&mut player, RecordingState::Stopped);
+    let broken = message(&mut player, RecordingState::Stopped);
     let first = broken.lines().next().unwrap_or_default();
     let last = broken.lines().last().unwrap_or_default();
     assert!(first.ends_with("the file breaks off"), "{first}");

@@ -21,7 +21,7 @@ fn found(question: &str) -> String {
 }
 
 #[test]
-fn what_is_found_is_counted() {
+fn matches_are_counted() {
     assert_eq!(found("matmul"), "task MatMul at 481000: 1 of 2");
 }
 
@@ -37,13 +37,13 @@ fn regular_expressions_arguments_lengths_and_failures_are_found() {
 }
 
 #[test]
-fn a_question_that_makes_no_sense_is_refused() {
+fn an_invalid_query_is_refused() {
     assert!(found("/(/").contains("/(/ is not a regular expression"));
     assert!(found(">fast").contains("“fast” is not a duration"));
 }
 
 #[test]
-fn the_last_question_comes_back_and_can_be_changed() {
+fn the_last_query_comes_back_and_can_be_changed() {
     let mut player = Player::new(PIPELINE, SMALL);
     player.play("/ matmul enter / up backspace");
     assert!(player.picture().contains("/matmu▏"));

@@ -86,7 +86,7 @@ fn boxes_are_as_wide_as_their_time_and_lie_in_what_is_around_them() {
 }
 
 #[test]
-fn keys_go_into_what_took_most_and_beside_it_and_back() {
+fn keys_go_to_the_longest_child_to_neighbours_and_back() {
     let mut player = player();
     player.play("H");
     assert_eq!(here(&player), "all");

@@ -190,29 +190,29 @@ impl Player {
     }
 
     /// The requested search, if any.
-    pub(super) fn asked(&mut self) -> Option<Box<BackgroundQuery>> {
+    pub(super) fn requested_query(&mut self) -> Option<Box<BackgroundQuery>> {
         let orders = self.app.jobs.take_orders().into_iter();
-        let quests = orders.filter_map(|order| match order {
-            JobRequest::Start(Job::Quest(quest)) => Some(quest),
+        let queries = orders.filter_map(|order| match order {
+            JobRequest::Start(Job::Query(query)) => Some(query),
             JobRequest::Start(Job::Export(_)) | JobRequest::Stop(_) => None,
         });
-        quests.last()
+        queries.last()
     }
 
     /// Whether something is looked for.
     pub(super) fn is_looking(&self) -> bool {
-        self.app.jobs.of(JobKind::Quest).is_some()
+        self.app.jobs.of(JobKind::Query).is_some()
     }
 
     /// Tells the state how a job goes.
-    pub(super) fn hear(&mut self, news: JobNews) {
+    pub(super) fn on_job_news(&mut self, news: JobNews) {
         let world = ViewData {
             trace: &self.trace,
             log: None,
             overview: &self.overview,
             export_name: Some("train.json"),
         };
-        crate::update::hear(&mut self.app, world, news);
+        crate::update::on_job_news(&mut self.app, world, news);
     }
 
     /// Presses the keys that a script names. A word that is no key is typed letter by letter.

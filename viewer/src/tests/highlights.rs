@@ -57,7 +57,7 @@ fn a_selected_wait_says_what_released_it_where_and_when() {
 }
 
 #[test]
-fn a_wait_whose_record_was_done_before_says_so() {
+fn a_wait_after_its_record_was_done_says_so() {
     let mut player = Player::new(
         "s1: A[0us..10us] rec(e)\ns2: B[5us..50us] wait(e) C[51us..60us]",
         LARGE,
@@ -239,7 +239,7 @@ fn without_colours_the_longest_stalls_are_bold() {
 }
 
 #[test]
-fn what_led_to_an_idle_stretch_is_tied_to_it() {
+fn the_cause_of_an_idle_stretch_is_tied_to_it() {
     let mut player = Player::of(scene(), LARGE);
     for _ in 0..40 {
         player.play("n");

@@ -110,7 +110,7 @@ fn an_idle_stretch_of_several_parts_is_the_next_stall_where_it_begins() {
 }
 
 #[test]
-fn an_idle_stretch_that_is_too_long_to_be_read_is_told_by_its_end_and_then_passed() {
+fn an_idle_stretch_too_long_to_read_is_found_by_its_end_and_then_skipped() {
     let mut recording = recording(9_000, &(10_000..290_000));
     let (mut player, (begin, end)) = before_the_rest(&mut recording);
     let length = recording.rows_in((begin, end));

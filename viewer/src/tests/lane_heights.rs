@@ -76,7 +76,7 @@ fn with_little_room_each_device_has_one_line_for_arrows_after_its_streams() {
 }
 
 #[test]
-fn the_second_line_of_a_slice_tells_what_the_first_has_no_room_for() {
+fn the_second_line_of_a_slice_continues_the_first() {
     let player = with_lanes(FEW, 20);
     let (x, y) = player.place_of("aclrtMemcpyAsync");
     let below = line(&player.draw(), y + 1);

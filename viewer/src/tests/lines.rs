@@ -120,7 +120,7 @@ fn collectives_have_a_line_for_their_communicator() {
 }
 
 #[test]
-fn a_collective_tells_its_communicator_and_what_it_moves() {
+fn a_collective_shows_its_communicator_and_its_bytes() {
     let mut player = Player::new(COLLECTIVES, SMALL);
     player.play("/ Broadcast enter enter");
     let line = player.line_with("HCCL 0x4d  rank 3 of 8");
@@ -145,7 +145,7 @@ fn host_functions_have_a_line_of_their_own() {
 }
 
 #[test]
-fn what_belongs_to_a_stream_is_hidden_and_folded_with_it() {
+fn lines_of_a_stream_are_hidden_and_folded_with_it() {
     let mut player = Player::new(COLLECTIVES, LARGE);
     player.play("down x");
     assert!(!player.picture().contains("callbacks"));

@@ -119,7 +119,7 @@ fn a_short_recording_fills_the_screen_when_it_has_ended() {
 }
 
 #[test]
-fn what_is_followed_keeps_the_length_that_is_wanted() {
+fn a_followed_range_keeps_its_length() {
     let mut growing = PartlyKnownRecording::new(25);
     growing.player.play("w");
     let length = growing.player.app.viewport.length();
@@ -136,7 +136,7 @@ fn what_is_followed_keeps_the_length_that_is_wanted() {
 }
 
 #[test]
-fn what_is_recorded_and_not_on_screen_is_told_and_so_is_what_was_lost() {
+fn recorded_calls_not_on_screen_and_lost_calls_are_reported() {
     let mut growing = PartlyKnownRecording::new(5);
     let shown = growing.player.app.counts.1;
     let mut tell = |calls, lag, recording| {

@@ -234,7 +234,7 @@ fn measure(folder: &Path, rows: u64) {
 }
 
 #[test]
-fn what_is_measured_has_every_kind_of_lane() {
+fn the_measured_recording_has_every_kind_of_lane() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("short.atrace");
     generate(&path, 100_000);

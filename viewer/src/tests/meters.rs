@@ -58,7 +58,7 @@ fn own_cost_is_drawn_over_time_on_a_fixed_scale() {
 }
 
 #[test]
-fn the_cursor_on_own_cost_tells_what_it_went_for() {
+fn the_cursor_on_own_cost_shows_its_parts() {
     for size in [SMALL, LARGE] {
         let mut player = player(size, false);
         player.play("down down down down");
@@ -76,7 +76,7 @@ fn the_cursor_on_own_cost_tells_what_it_went_for() {
 }
 
 #[test]
-fn losses_are_told_by_thread_and_kind() {
+fn losses_are_listed_by_thread_and_kind() {
     let mut player = player(LARGE, true);
     let line = player.line_with("losses");
     assert!(line.contains("1217"), "{line}");

@@ -112,12 +112,12 @@ fn a_gesture(player: &mut Player, random: &mut Random) {
 /// Delayed results of a source.
 fn end_source(player: &mut Player) {
     if let Some((name, _)) = player.app.keeping.take() {
-        crate::update::hear_kept(&mut player.app, &name, Err("no room".to_owned()));
+        crate::update::on_layout_saved(&mut player.app, &name, Err("no room".to_owned()));
     }
     drop(player.app.jobs.take_orders());
     let export = player.app.jobs.of(JobKind::Export).map(|job| job.number);
     if let Some(number) = export {
-        player.hear(JobNews::Failed(number, "no room".to_owned()));
+        player.on_job_news(JobNews::Failed(number, "no room".to_owned()));
     }
 }
 

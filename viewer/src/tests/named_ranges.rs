@@ -72,7 +72,7 @@ fn marks_and_ranges_that_overlap_are_seen_too() {
 }
 
 #[test]
-fn a_range_is_selected_by_key_and_click_and_tells_what_ran_in_it() {
+fn a_range_is_selected_by_key_and_click_and_shows_its_content() {
     let mut player = player(vec![
         range(5, 50, "forward"),
         range(0, 880, "epoch 1"),

@@ -75,7 +75,7 @@ impl HangingThread {
 }
 
 #[test]
-fn a_call_that_is_under_way_grows_in_its_line_until_it_returns() {
+fn a_running_call_grows_in_its_line_until_it_returns() {
     let mut hanging = HangingThread::new();
     assert!(!hanging.player.picture().contains("under way"));
     hanging.lasts(6);
@@ -92,7 +92,7 @@ fn a_call_that_is_under_way_grows_in_its_line_until_it_returns() {
 }
 
 #[test]
-fn a_call_that_is_under_way_is_selected_like_any_other_and_stays_so_when_it_returns() {
+fn a_running_call_can_be_selected_and_stays_selected_when_it_returns() {
     let mut hanging = HangingThread::new();
     hanging.lasts(6);
     hanging.player.play("right right");
@@ -119,7 +119,7 @@ fn a_call_that_is_under_way_is_selected_like_any_other_and_stays_so_when_it_retu
 }
 
 #[test]
-fn a_thread_whose_first_call_is_under_way_has_a_line() {
+fn a_thread_in_its_first_call_has_a_line() {
     let mut hanging = HangingThread::new();
     hanging.call.thread += 1;
     hanging.lasts(6);

@@ -104,7 +104,7 @@ fn player() -> Player {
 }
 
 #[test]
-fn an_operator_tells_the_dimensions_of_its_tensors() {
+fn an_operator_shows_the_dimensions_of_its_tensors() {
     let mut player = player();
     player.play("/ relu enter");
     let picture = player.picture();

@@ -96,11 +96,12 @@ impl PairPlayer {
         let [a, b] = &windows;
         let changes = Diff::of(a, b, Wanted::Any);
         let steps = paired([&self.traces[0], &self.traces[1]], &plans);
-        self.pair.hear(ComparisonResult::Begins(begins));
+        self.pair.on_comparison(ComparisonResult::Begins(begins));
         if let Some(steps) = steps {
-            self.pair.hear(ComparisonResult::Steps(steps));
+            self.pair.on_comparison(ComparisonResult::Steps(steps));
         }
-        self.pair.hear(ComparisonResult::Changes(Box::new(changes)));
+        self.pair
+            .on_comparison(ComparisonResult::Changes(Box::new(changes)));
     }
 
     fn worlds(&self) -> PairData<'_> {
@@ -423,10 +424,10 @@ fn without_steps_they_are_aligned_at_the_first_task() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_said_and_both_are_still_shown() {
+fn failed_comparisons_are_reported_and_both_are_shown() {
     let mut two = PairPlayer::of(training(6, 100, ""), training(6, 100, ""), LARGE);
     two.pair
-        .hear(ComparisonResult::Failed("cannot read it".to_owned()));
+        .on_comparison(ComparisonResult::Failed("cannot read it".to_owned()));
     assert_eq!(two.message(), "cannot read it");
     assert!(!two.between().contains("comparing"));
     assert!(two.picture().matches("MatMul").count() > 1);

@@ -64,7 +64,7 @@ pub(super) fn load(player: &mut Player, recording: &mut Recording) {
 }
 
 #[test]
-fn what_is_not_loaded_is_shown_summed_up() {
+fn parts_not_loaded_are_shown_as_sums() {
     let (player, _) = player();
     let compute = player.line_with("stream 1");
     assert!(

@@ -9,7 +9,7 @@ use super::harness::{PIPELINE, Player};
 
 /// Work of a step in addition to [`PIPELINE`]: a graph of two operators that is replayed twice, a
 /// reduction among eight ranks, a callback.
-const BESIDE: &str = "
+const OTHER_ROWS: &str = "
 s5: Scale[captured] by t2[102us..104us] of g1 Add[captured] by t2[110us..112us] of g1
 t2: capture(s5)[90us..100us] of g1 end(s5)[120us..140us] of g1
 s5: graph[240us..400us] by t2[200us..206us] of g1 graph[480us..640us] by t2[420us..426us] of g1
@@ -45,7 +45,7 @@ pub(super) fn running_scene() -> Trace {
 }
 
 fn build(ended: bool) -> Trace {
-    let timeline = Timeline::parse(&format!("{PIPELINE}{BESIDE}")).expect("a timeline");
+    let timeline = Timeline::parse(&format!("{PIPELINE}{OTHER_ROWS}")).expect("a timeline");
     let mut builder = GrowingRecording::new(timeline.session, timeline.tables);
     let (ends, rows): (Vec<Row>, Vec<Row>) =
         (timeline.rows.into_iter()).partition(|row| matches!(row, Row::End(_)));
@@ -66,7 +66,7 @@ fn build(ended: bool) -> Trace {
         }
         builder.apply(row);
     }
-    told_beside_calls(thread).for_each(|row| builder.apply(row));
+    rows_other_than_calls(thread).for_each(|row| builder.apply(row));
     if ended {
         ends.into_iter().for_each(|row| builder.apply(row));
         return builder.finish();
@@ -75,7 +75,7 @@ fn build(ended: bool) -> Trace {
     builder.trace().clone()
 }
 
-fn told_beside_calls((process, thread): (u32, u32)) -> impl Iterator<Item = Row> {
+fn rows_other_than_calls((process, thread): (u32, u32)) -> impl Iterator<Item = Row> {
     let ranges = RANGES.into_iter().map(move |(begin, end, name)| {
         Row::Range(RangeRow {
             process,

@@ -236,11 +236,11 @@ fn stalls_of_a_long_recording_keep_order_filter_and_row_when_all_are_known() {
     player.play("i > > / h o s t enter down");
     let row = current(&player);
     let sort = list(&player).sort;
-    let mut quest: Box<BackgroundQuery> = player.asked().expect("it is asked");
-    let done = quest.advance(&mut recording, &mut |_| true);
+    let mut query: Box<BackgroundQuery> = player.requested_query().expect("it is asked");
+    let done = query.advance(&mut recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
     let loaded = list(&player).entries.len();
-    player.hear(JobNews::Found(quest));
+    player.on_job_news(JobNews::Found(query));
     assert!(list(&player).entries.len() >= loaded);
     assert_eq!(list(&player).sort, sort);
     assert!(entries(&player).iter().all(|it| it.contains("host")));

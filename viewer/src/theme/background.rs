@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_variable_tells_the_ground_last() {
+    fn the_variable_has_the_background_at_its_end() {
         assert_eq!(
             TerminalBackground::of_variable("15;0"),
             Some(TerminalBackground::Dark)

@@ -9,7 +9,7 @@ use ascend_trace_recording::{ThreadId, TimeRange};
 
 use crate::app::{App, FollowMode, ViewData};
 use crate::background_query::{
-    BackgroundQuery, FoundElsewhere, MatchQuery, QueryCourse, QueryKind as QuestKind,
+    BackgroundQuery, FoundElsewhere, MatchQuery, QueryCourse, QueryKind,
 };
 use crate::background_query::{
     BlameQuery, CallsQuery, SlowestQuery, StallQuery, StatsQuery, WantedStalls,
@@ -36,12 +36,12 @@ pub(super) fn next_match(app: &mut App, from: i64, forward: bool) {
         return;
     };
     let what = format!("“{}”", fit(&search.text, 30));
-    let quest = MatchQuery {
+    let query = MatchQuery {
         search,
         found: None,
     };
     let course = QueryCourse::new(forward, from, true);
-    ask(app, what, QuestKind::Match(Box::new(quest)), course);
+    start(app, what, QueryKind::Match(Box::new(query)), course);
 }
 
 /// Requests the next stall. It may begin in the loaded part and end after it.
@@ -57,14 +57,14 @@ pub(super) fn next_stall(
     };
     let course = QueryCourse::new(forward, from.0, false);
     let wanted = WantedStalls::Next(from.0, from.1, course.towards);
-    let mut quest = StallQuery::new(wanted, app.arrangement.clone(), app.least);
+    let mut query = StallQuery::new(wanted, app.arrangement.clone(), app.least);
     if !forward {
-        quest.begin_before(from.0, &overview.whole);
+        query.begin_before(from.0, &overview.whole);
     }
-    ask(
+    start(
         app,
         what.to_owned(),
-        QuestKind::Stalls(Box::new(quest)),
+        QueryKind::Stalls(Box::new(query)),
         course,
     );
 }
@@ -80,9 +80,9 @@ pub(super) fn longest(app: &mut App, which: StallFilter) {
     };
     let course = QueryCourse::new(true, i64::MIN, false);
     let wanted = WantedStalls::Longest(LISTED, which);
-    let quest = StallQuery::new(wanted, app.arrangement.clone(), app.least).blaming(blame);
+    let query = StallQuery::new(wanted, app.arrangement.clone(), app.least).blaming(blame);
     let what = "the longest stalls".to_owned();
-    ask(app, what, QuestKind::Stalls(Box::new(quest)), course);
+    start(app, what, QueryKind::Stalls(Box::new(query)), course);
 }
 
 /// Requests the sums of the range on screen, if it is not loaded. A view that follows the newest
@@ -93,10 +93,10 @@ pub(super) fn statistics(app: &mut App, world: ViewData<'_>) {
     if is_loaded || app.follow != FollowMode::Off || known_statistics(app, range).is_some() {
         return;
     }
-    let quest = StatsQuery { range, stats: None };
+    let query = StatsQuery { range, stats: None };
     let course = QueryCourse::new(true, i64::MIN, false);
     let what = "the sums of this range".to_owned();
-    ask(app, what, QuestKind::Statistics(Box::new(quest)), course);
+    start(app, what, QueryKind::Statistics(Box::new(query)), course);
 }
 
 /// The tables of a range that is not loaded, if they have been made.
@@ -107,14 +107,14 @@ pub(super) fn known_statistics(app: &App, range: TimeRange) -> Option<&Stats> {
 
 /// Sums up the calls of a thread in a range that is not loaded.
 pub(super) fn calls(app: &mut App, thread: ThreadId, range: TimeRange) {
-    let quest = CallsQuery {
+    let query = CallsQuery {
         thread,
         range,
         tree: CallTree::default(),
     };
     let course = QueryCourse::new(true, i64::MIN, false);
     let what = "the calls of this range".to_owned();
-    ask(app, what, QuestKind::Calls(Box::new(quest)), course);
+    start(app, what, QueryKind::Calls(Box::new(query)), course);
 }
 
 /// The calls of a thread in a range that is not loaded, if they have been summed up.
@@ -126,7 +126,7 @@ pub(super) fn known_calls(app: &App, thread: ThreadId, range: TimeRange) -> Opti
 
 /// Looks for the slowest task or call of a name in a range that is not loaded.
 pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: TimeRange) {
-    let quest = SlowestQuery {
+    let query = SlowestQuery {
         name: name.to_owned(),
         task,
         range,
@@ -134,7 +134,7 @@ pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: TimeRange) {
     };
     let what = format!("the slowest {name}");
     let course = QueryCourse::new(true, range.begin, false);
-    ask(app, what, QuestKind::Slowest(Box::new(quest)), course);
+    start(app, what, QueryKind::Slowest(Box::new(query)), course);
 }
 
 /// The longest stalls of the whole recording, if they have been found.
@@ -150,14 +150,14 @@ pub(super) fn blames(app: &mut App) {
     if known_blamed(app).is_some() {
         return;
     }
-    let quest = BlameQuery {
+    let query = BlameQuery {
         arrangement: app.arrangement.clone(),
         least: app.least,
         groups: None,
     };
     let what = "the culprits of stalls".to_owned();
     let course = QueryCourse::new(true, i64::MIN, false);
-    ask(app, what, QuestKind::Blames(Box::new(quest)), course);
+    start(app, what, QueryKind::Blames(Box::new(query)), course);
 }
 
 /// The stalls of the whole recording by who is to blame, if they have been summed up.
@@ -175,8 +175,8 @@ pub(super) fn findings(app: &mut App) {
     }
     let what = "what checks find".to_owned();
     let course = QueryCourse::new(true, i64::MIN, false);
-    let quest = QuestKind::Findings(Box::default());
-    ask(app, what, quest, course);
+    let query = QueryKind::Findings(Box::default());
+    start(app, what, query, course);
 }
 
 /// What checks found in the whole recording, if they have looked.
@@ -185,29 +185,29 @@ pub(super) fn known_findings(app: &App) -> Option<&[Finding]> {
     (known.counts == app.counts).then_some(known.findings.as_slice())
 }
 
-/// Begins a quest, and returns its number.
-pub(super) fn ask(app: &mut App, what: String, kind: QuestKind, course: QueryCourse) -> u64 {
+/// Begins a query, and returns its number.
+pub(super) fn start(app: &mut App, what: String, kind: QueryKind, course: QueryCourse) -> u64 {
     let number = app.jobs.next();
-    let quest = BackgroundQuery {
+    let query = BackgroundQuery {
         number,
         kind,
         course,
     };
-    let job = Job::Quest(Box::new(quest));
+    let job = Job::Query(Box::new(query));
     app.jobs.begin(job, what, Some(course), app.clock);
     number
 }
 
 /// Stops looking.
-pub(super) fn give_up(app: &mut App) {
-    if let Some(given_up) = app.jobs.give_up(JobKind::Quest) {
-        critical::give_up(app, given_up.number);
-        app.message = Some(format!("stopped looking for {}", given_up.what));
+pub(super) fn cancel(app: &mut App) {
+    if let Some(cancelled) = app.jobs.cancel(JobKind::Query) {
+        critical::cancel(app, cancelled.number);
+        app.message = Some(format!("stopped looking for {}", cancelled.what));
     }
 }
 
 /// Handles news of a job. News after its cancellation are ignored.
-pub(crate) fn hear(app: &mut App, world: ViewData<'_>, news: JobNews) {
+pub(crate) fn on_job_news(app: &mut App, world: ViewData<'_>, news: JobNews) {
     if let JobNews::Reached(number, reached) = news {
         return app.jobs.reach(number, reached);
     }
@@ -216,15 +216,15 @@ pub(crate) fn hear(app: &mut App, world: ViewData<'_>, news: JobNews) {
     };
     match news {
         JobNews::Reached(..) => {}
-        JobNews::Found(quest) => done(app, world, *quest, &job.what),
+        JobNews::Found(query) => done(app, world, *query, &job.what),
         JobNews::Done(_, text) | JobNews::Failed(_, text) => app.message = Some(text),
     }
 }
 
-fn done(app: &mut App, world: ViewData<'_>, quest: BackgroundQuery, what: &str) {
-    let course = quest.course;
-    match quest.kind {
-        QuestKind::Match(quest) => match quest.found {
+fn done(app: &mut App, world: ViewData<'_>, query: BackgroundQuery, what: &str) {
+    let course = query.course;
+    match query.kind {
+        QueryKind::Match(query) => match query.found {
             Some(found) => {
                 let over = match (course.wrapped, course.is_forward()) {
                     (false, _) => "",
@@ -235,20 +235,20 @@ fn done(app: &mut App, world: ViewData<'_>, quest: BackgroundQuery, what: &str) 
             }
             None => app.message = Some(format!("nothing in all of the recording is {what}")),
         },
-        QuestKind::Stalls(quest) => stalls(app, world, *quest, course.is_forward()),
-        QuestKind::Blames(quest) => {
-            if let Some(groups) = quest.groups {
+        QueryKind::Stalls(query) => stalls(app, world, *query, course.is_forward()),
+        QueryKind::Blames(query) => {
+            if let Some(groups) = query.groups {
                 app.blamed_all = Some(CachedBlame {
-                    least: quest.least,
+                    least: query.least,
                     counts: app.counts,
-                    hidden: quest.arrangement.hidden_lanes(),
+                    hidden: query.arrangement.hidden_lanes(),
                     groups,
                 });
                 lists::show_blames(app, world);
             }
         }
-        QuestKind::Findings(quest) => {
-            if let Some(findings) = quest.findings {
+        QueryKind::Findings(query) => {
+            if let Some(findings) = query.findings {
                 app.findings_all = Some(CachedFindings {
                     counts: app.counts,
                     findings,
@@ -256,44 +256,44 @@ fn done(app: &mut App, world: ViewData<'_>, quest: BackgroundQuery, what: &str) 
                 lists::show_findings(app, world);
             }
         }
-        QuestKind::Critical(quest) => critical::done(app, world, *quest),
-        QuestKind::Statistics(quest) => {
-            if let Some(stats) = quest.stats {
-                if quest.range.covers(app.span.unwrap_or_default()) {
+        QueryKind::Critical(query) => critical::done(app, world, *query),
+        QueryKind::Statistics(query) => {
+            if let Some(stats) = query.stats {
+                if query.range.covers(app.span.unwrap_or_default()) {
                     app.overall = Some(RecordingTotals::of(&stats, None));
                 }
                 app.summed = Some(CachedStats {
-                    range: quest.range,
+                    range: query.range,
                     counts: app.counts,
                     stats,
                 });
                 lists::show_statistics(app, world);
             }
         }
-        QuestKind::Calls(quest) => {
+        QueryKind::Calls(query) => {
             app.summed_calls = Some(SummedCalls {
-                thread: quest.thread,
-                window: quest.range,
+                thread: query.thread,
+                window: query.range,
                 counts: app.counts,
-                tree: quest.tree,
+                tree: query.tree,
             });
             flame::show(app, world);
         }
-        QuestKind::Slowest(quest) => match quest.found {
+        QueryKind::Slowest(query) => match query.found {
             Some((_, found)) => go(app, world, &found, &format!("{what} on screen")),
             None => app.message = Some("none of them has a time".to_owned()),
         },
     }
 }
 
-fn stalls(app: &mut App, world: ViewData<'_>, quest: StallQuery, forward: bool) {
-    if let Some((which, least)) = quest.listed() {
+fn stalls(app: &mut App, world: ViewData<'_>, query: StallQuery, forward: bool) {
+    if let Some((which, least)) = query.listed() {
         app.longest = Some(CachedStalls {
             which,
             least,
             counts: app.counts,
             hidden: app.arrangement.hidden_lanes(),
-            stalls: quest.told,
+            stalls: query.found_stalls,
         });
         let is_open = app.list.as_ref().map(|list| list.kind) == Some(ListKind::Stalls(which));
         match is_open {
@@ -302,8 +302,8 @@ fn stalls(app: &mut App, world: ViewData<'_>, quest: StallQuery, forward: bool) 
         }
         return;
     }
-    match quest.told.first() {
-        Some(told) => go(app, world, &told.found(), &told.words),
+    match query.found_stalls.first() {
+        Some(stall) => go(app, world, &stall.found(), &stall.words),
         None => {
             let where_to = if forward { "after" } else { "before" };
             app.message = Some(format!("no stall {where_to} this in all of the recording"));

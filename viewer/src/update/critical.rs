@@ -1,7 +1,7 @@
 //! The critical path of the range on screen, which follows the window.
 
 use crate::app::{App, FollowMode, Selection, ViewData};
-use crate::background_query::{CriticalPathQuery, QueryCourse, QueryKind as QuestKind};
+use crate::background_query::{CriticalPathQuery, QueryCourse, QueryKind};
 use crate::critical::{CriticalPath, PathRequest};
 use crate::job::JobKind;
 use crate::list::{ListKind, PathListing};
@@ -32,12 +32,12 @@ pub(super) fn toggle(app: &mut App, world: ViewData<'_>) {
 pub(super) fn put_away(app: &mut App) {
     let Some(path) = app.path.take() else { return };
     if is_running(app, &path) {
-        app.jobs.give_up(JobKind::Quest);
+        app.jobs.cancel(JobKind::Query);
     }
 }
 
 /// Waits no longer for the path of this range.
-pub(super) fn give_up(app: &mut App, number: u64) {
+pub(super) fn cancel(app: &mut App, number: u64) {
     if let Some(path) = &mut app.path
         && let Some(asked) = path.asked.filter(|it| it.number == number)
     {
@@ -46,7 +46,7 @@ pub(super) fn give_up(app: &mut App, number: u64) {
 }
 
 fn is_running(app: &App, path: &CriticalPath) -> bool {
-    let running = app.jobs.of(JobKind::Quest).map(|it| it.number);
+    let running = app.jobs.of(JobKind::Query).map(|it| it.number);
     running.is_some() && running == path.asked.map(|it| it.number)
 }
 
@@ -60,7 +60,7 @@ pub(super) fn refresh(app: &mut App, world: ViewData<'_>) {
         && is_due(app, &path, range)
     {
         path.given_up = None;
-        ask(app, &mut path, range);
+        start_query(app, &mut path, range);
     }
     app.path = Some(path);
 }
@@ -87,7 +87,7 @@ fn is_due(app: &App, path: &CriticalPath, range: TimeRange) -> bool {
         return false;
     }
     let is_moved = path.asked.is_none_or(|it| it.range != range);
-    match app.jobs.of(JobKind::Quest) {
+    match app.jobs.of(JobKind::Query) {
         // A view that follows the newest timestamp has another range before that is done.
         Some(_) if is_running(app, path) => is_moved && app.follow == FollowMode::Off,
         // Searches of the user have priority.
@@ -100,11 +100,11 @@ fn is_due(app: &App, path: &CriticalPath, range: TimeRange) -> bool {
     }
 }
 
-fn ask(app: &mut App, path: &mut CriticalPath, range: TimeRange) {
-    let quest = CriticalPathQuery { range, path: None };
+fn start_query(app: &mut App, path: &mut CriticalPath, range: TimeRange) {
+    let query = CriticalPathQuery { range, path: None };
     let course = QueryCourse::new(true, i64::MIN, false);
     let what = "the critical path".to_owned();
-    let number = background_query::ask(app, what, QuestKind::Critical(Box::new(quest)), course);
+    let number = background_query::start(app, what, QueryKind::Critical(Box::new(query)), course);
     path.asked = Some(PathRequest {
         number,
         range,
@@ -114,15 +114,15 @@ fn ask(app: &mut App, path: &mut CriticalPath, range: TimeRange) {
 }
 
 /// Takes in the path that was looked for.
-pub(super) fn done(app: &mut App, world: ViewData<'_>, quest: CriticalPathQuery) {
+pub(super) fn done(app: &mut App, world: ViewData<'_>, query: CriticalPathQuery) {
     let Some(path) = &mut app.path else { return };
-    let asked = path.asked.filter(|it| it.range == quest.range);
-    match (quest.path, asked) {
+    let asked = path.asked.filter(|it| it.range == query.range);
+    match (query.path, asked) {
         (Some(found), Some(asked)) => {
             path.known = Some(found);
             path.counts = asked.counts;
         }
-        _ => path.given_up = Some(quest.range),
+        _ => path.given_up = Some(query.range),
     }
     lists::show_critical(app, world);
 }

@@ -7,7 +7,7 @@ use crate::prompt::{PromptPurpose, TextPrompt};
 use crate::app::InputMode;
 
 /// Asks for the name of a file.
-pub(super) fn ask(app: &mut App, world: ViewData<'_>, whole: bool) {
+pub(super) fn prompt_for_name(app: &mut App, world: ViewData<'_>, whole: bool) {
     if app.jobs.of(JobKind::Export).is_some() {
         app.message = Some("another export is under way: esc stops it".to_owned());
         return;

@@ -7,7 +7,7 @@ use crate::item::{Item, TrackKey};
 use crate::nodes::{ReplayNode, ReplayNodes};
 
 /// The next or previous entry of a lane.
-pub(super) fn beside(
+pub(super) fn neighbour(
     app: &App,
     trace: &Trace,
     lane: TrackKey,
@@ -16,7 +16,7 @@ pub(super) fn beside(
 ) -> Option<Selection> {
     match (lane, from) {
         (TrackKey::Nodes(stream), Selection::Node(node)) => {
-            let node = node_beside(app, trace, stream, node, forward)?;
+            let node = neighbour_node(app, trace, stream, node, forward)?;
             Some(Selection::Node(node))
         }
         (TrackKey::Nodes(_), _) => None,
@@ -81,8 +81,8 @@ fn nodes_near<'a>(
     let known = |item: Item| nodes_of(app, trace, item);
     known(here).or_else(|| {
         let from = Selection::Item(here);
-        let after = replay_beside(app, trace, stream, from, true);
-        after.or_else(|| replay_beside(app, trace, stream, from, false))
+        let after = neighbour_replay(app, trace, stream, from, true);
+        after.or_else(|| neighbour_replay(app, trace, stream, from, false))
     })
 }
 
@@ -94,7 +94,7 @@ fn nodes_of<'a>(app: &'a App, trace: &Trace, item: Item) -> Option<ReplayNodes<'
 }
 
 /// The next replay of a stream.
-fn replay_beside<'a>(
+fn neighbour_replay<'a>(
     app: &'a App,
     trace: &Trace,
     stream: StreamId,
@@ -102,12 +102,12 @@ fn replay_beside<'a>(
     forward: bool,
 ) -> Option<ReplayNodes<'a>> {
     let lane = TrackKey::Stream(stream);
-    let step = |from: &Selection| beside(app, trace, lane, *from, forward);
+    let step = |from: &Selection| neighbour(app, trace, lane, *from, forward);
     let mut items = std::iter::successors(step(&from), step);
     items.find_map(|selected| nodes_of(app, trace, selected.item()?))
 }
 
-fn node_beside(
+fn neighbour_node(
     app: &App,
     trace: &Trace,
     stream: StreamId,
@@ -122,7 +122,7 @@ fn node_beside(
     };
     next.or_else(|| {
         let from = Selection::Item(Item::Task(node.replay));
-        let other = replay_beside(app, trace, stream, from, forward)?;
+        let other = neighbour_replay(app, trace, stream, from, forward)?;
         other.node(if forward { 0 } else { other.len() - 1 })
     })
 }

@@ -69,7 +69,7 @@ pub(super) fn keep(app: &mut App, world: ViewData<'_>, name: &str) {
 }
 
 /// Says whether a layout was kept, and where.
-pub(crate) fn hear_kept(app: &mut App, name: &str, kept: Result<String, String>) {
+pub(crate) fn on_layout_saved(app: &mut App, name: &str, kept: Result<String, String>) {
     app.message = Some(match kept {
         Ok(path) => format!("kept in {path}: layout = \"{name}\" begins with it"),
         Err(why) => {

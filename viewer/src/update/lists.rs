@@ -65,7 +65,7 @@ fn open(app: &mut App, world: ViewData<'_>, kind: ListKind) {
     let content = content(app, world, kind, "");
     if content.entries.is_empty()
         && !matches!(kind, ListKind::Commands | ListKind::Critical(_))
-        && app.jobs.of(job::JobKind::Quest).is_none()
+        && app.jobs.of(job::JobKind::Query).is_none()
     {
         app.list = None;
         app.message = Some(match kind {
@@ -267,7 +267,7 @@ fn preview(app: &mut App, world: ViewData<'_>) {
     let target = app.list.as_ref().and_then(ListState::current);
     match target.map(|entry| entry.target.clone()) {
         Some(JumpTarget::Stall(stall)) => select::select(app, world, of_stall(stall)),
-        Some(JumpTarget::Told(told)) => background_query::show(app, world, &told.found()),
+        Some(JumpTarget::Found(stall)) => background_query::show(app, world, &stall.found()),
         _ => {}
     }
 }
@@ -384,7 +384,7 @@ fn follow(app: &mut App, world: ViewData<'_>) -> Vec<ViewRequest> {
             open(app, world, ListKind::Stalls(StallFilter::Blame(id)));
             return Vec::new();
         }
-        Some(JumpTarget::Stall(_) | JumpTarget::Told(_)) => walk::remember_place(app, origin),
+        Some(JumpTarget::Stall(_) | JumpTarget::Found(_)) => walk::remember_place(app, origin),
         Some(JumpTarget::Call(found)) => {
             walk::remember(app);
             background_query::show(app, world, &found);

@@ -14,7 +14,7 @@ use super::{background_query, lists, select, walk};
 const ALONE: &str = "this needs two recordings: ascend-trace view A B";
 
 /// Passes a request on to both halves.
-pub(super) fn ask(app: &mut App, action: PairAction) -> Vec<ViewRequest> {
+pub(super) fn request(app: &mut App, action: PairAction) -> Vec<ViewRequest> {
     match app.companion {
         Some(_) => vec![ViewRequest::Pair(action)],
         None => {

@@ -13,12 +13,12 @@ use crate::text::{duration, moment};
 
 use super::{export, lanes, layouts, lists, navigate, select, walk};
 
-pub(super) fn ask(app: &mut App, asked: PromptPurpose) {
+pub(super) fn open(app: &mut App, asked: PromptPurpose) {
     app.mode = InputMode::Prompt(TextPrompt::new(asked));
 }
 
 /// Asks for the name of a bookmark, and proposes one.
-pub(super) fn ask_bookmark(app: &mut App, world: ViewData<'_>) {
+pub(super) fn open_bookmark(app: &mut App, world: ViewData<'_>) {
     let Some(TimeRange { begin: start, .. }) = app.span else {
         app.message = Some("there is nothing to bookmark yet".to_owned());
         return;
@@ -49,7 +49,7 @@ pub(super) fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) {
         KeyCode::Enter => {
             let prompt = prompt.clone();
             app.mode = InputMode::Timeline;
-            answer(app, world, prompt);
+            on_enter(app, world, prompt);
         }
         _ => {}
     }
@@ -62,7 +62,7 @@ pub(super) fn paste(app: &mut App, pasted: &str) {
     }
 }
 
-fn answer(app: &mut App, world: ViewData<'_>, prompt: TextPrompt) {
+fn on_enter(app: &mut App, world: ViewData<'_>, prompt: TextPrompt) {
     match prompt.asked {
         PromptPurpose::Find => find(app, world, &prompt.text),
         PromptPurpose::Moment => go_to(app, &prompt.text),
@@ -76,7 +76,7 @@ fn answer(app: &mut App, world: ViewData<'_>, prompt: TextPrompt) {
 }
 
 /// Asks how short stalls may be, and proposes what holds now.
-pub(super) fn ask_least(app: &mut App) {
+pub(super) fn open_least(app: &mut App) {
     let text = match app.least {
         0 => String::new(),
         least => exact_duration(least),

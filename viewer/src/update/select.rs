@@ -52,7 +52,7 @@ pub(super) fn neighbour(app: &mut App, world: ViewData<'_>, forward: bool) {
     let trace = world.trace;
     let here = app.selected.filter(|it| it.is_on(trace, lane));
     let found = match here {
-        Some(selected) => lane_neighbours::beside(app, trace, lane, selected, forward),
+        Some(selected) => lane_neighbours::neighbour(app, trace, lane, selected, forward),
         None => lane_neighbours::nearest(app, trace, lane, moment(app, world)),
     };
     match found {

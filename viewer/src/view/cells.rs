@@ -101,8 +101,8 @@ pub(crate) fn sample(
                 let few = (count <= FEW)
                     .then(|| few(trace, track, viewport, (cell, width), (first, last)))
                     .flatten();
-                let told = few.filter(|cell| cell.tells(totals().all(), length));
-                told.unwrap_or_else(|| many(totals().all(), length, totals().main()))
+                let exact = few.filter(|cell| cell.is_accurate(totals().all(), length));
+                exact.unwrap_or_else(|| many(totals().all(), length, totals().main()))
             }
         }
     });
@@ -133,7 +133,7 @@ impl TrackCell {
     }
 
     /// Whether the drawn share is within one step of the busy share of the time.
-    fn tells(self, busy: u64, length: u64) -> bool {
+    fn is_accurate(self, busy: u64, length: u64) -> bool {
         let Some(drawn) = self.drawn() else {
             return true;
         };

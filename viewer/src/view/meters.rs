@@ -155,11 +155,11 @@ fn of_losses(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<SpanGrou
             (loss.times, "times of tasks"),
             (loss.others, "other records"),
         ];
-        let told = kinds.into_iter().filter(|(number, _)| *number > 0);
-        let told: Vec<_> = told
+        let parts = kinds.into_iter().filter(|(number, _)| *number > 0);
+        let parts: Vec<_> = parts
             .map(|(number, kind)| format!("{} {kind}", count(number)))
             .collect();
-        told.join(", ")
+        parts.join(", ")
     };
     lost.iter()
         .map(|(id, loss)| vec![Span::raw(format!("{}: {}", thread(*id), words(loss)))])

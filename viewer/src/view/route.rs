@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrow_turns_once_beside_the_lane_it_points_at() {
+    fn an_arrow_turns_once_next_to_its_target_lane() {
         assert_eq!(
             drawn(SPACED, (1, 0), (5, 4)),
             ["", " │", " │", " └───▼", ""]
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrow_can_turn_beside_the_lane_it_comes_from() {
+    fn an_arrow_can_turn_next_to_its_source_lane() {
         let turned = |field, from, to| turned(field, from, to, ArrowTurn::AtSource);
         assert_eq!(
             turned(SPACED, (1, 0), (5, 4)),
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_a_line_that_is_not_free_an_arrow_ends_in_its_lane() {
+    fn next_to_a_used_line_an_arrow_ends_in_its_lane() {
         let field = ArrowArea {
             free: &[1],
             ..SPACED

@@ -259,7 +259,7 @@ fn said_now(scene: &Scene<'_>, room: usize) -> Option<Line<'static>> {
     let measured = || app.marks.measure().map(super::marks::words);
     Some(match (&app.mode, &app.message, &app.failure) {
         (InputMode::Prompt(asked), ..) => prompt(asked, room, scene),
-        _ if let Some(job) = app.jobs.of(job::JobKind::Quest) => {
+        _ if let Some(job) = app.jobs.of(job::JobKind::Query) => {
             let text = job.words(app.span.unwrap_or_default(), app.clock);
             Line::styled(fit(&text, room), theme.accent())
         }

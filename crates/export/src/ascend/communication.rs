@@ -70,18 +70,18 @@ impl CommunicationFile {
                 "Start Timestamp(us)": (entry.begin - self.base) as f64 / 1e3,
                 "Elapse Time(ms)": entry.length as f64 / 1e6,
             });
-            let told =
+            let members =
                 json!({"Communication Time Info": times, "Communication Bandwidth Info": {}});
             let step = steps.entry(entry.step).or_default();
             match entry.is_between_two {
-                true => step.p2p.insert(name, told),
-                false => step.collective.insert(name, told),
+                true => step.p2p.insert(name, members),
+                false => step.collective.insert(name, members),
             };
         }
         let steps = steps.into_iter().map(|(number, step)| {
             let name = number.map_or_else(|| "step".to_owned(), |it| format!("step{it}"));
-            let told = json!({"collective": step.collective, "p2p": step.p2p});
-            (name, told)
+            let members = json!({"collective": step.collective, "p2p": step.p2p});
+            (name, members)
         });
         Value::Object(steps.collect())
     }

@@ -80,7 +80,7 @@ fn dependencies(trace: &Trace) -> BTreeMap<String, FlowCounts> {
 }
 
 /// All that a slice says.
-fn told(slice: &ImportedSlice) -> String {
+fn description(slice: &ImportedSlice) -> String {
     // An absent text is null in JSON, and a word in a format without null.
     let args = slice.args.to_string().replace("null", "\"NULL\"");
     format!(
@@ -91,7 +91,7 @@ fn told(slice: &ImportedSlice) -> String {
 
 fn slices(imported: &ImportedTrace) -> Vec<String> {
     let slices = imported.slices.iter().filter(|it| !is_mark(it));
-    let mut slices: Vec<_> = slices.map(told).collect();
+    let mut slices: Vec<_> = slices.map(description).collect();
     slices.sort();
     slices
 }
@@ -116,7 +116,7 @@ fn check(trace: &Trace, text: &str) -> Vec<String> {
         json.other["omitted_flows"], protobuf.other["omitted_flows"],
         "{text}"
     );
-    let recording = |it: &ImportedTrace| it.recording.as_ref().map(told);
+    let recording = |it: &ImportedTrace| it.recording.as_ref().map(description);
     assert_eq!(recording(&json), recording(&protobuf), "{text}");
     assert_eq!(json.recording.is_some(), !trace.processes().is_empty());
     let dependencies = dependencies(trace);

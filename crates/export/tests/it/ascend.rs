@@ -115,7 +115,7 @@ fn steps_have_their_times_in_microseconds() {
 fn kernels_have_their_step_and_the_wait_before_them() {
     let files = files(&exported(&recording(), Step::default()));
     let kernels = rows(&files["ASCEND_PROFILER_OUTPUT/kernel_details.csv"]);
-    let told: Vec<(&str, &str, f64, f64, &str)> = kernels
+    let rows: Vec<(&str, &str, f64, f64, &str)> = kernels
         .iter()
         .map(|it| {
             let text = |name: &str| it[name].as_str();
@@ -131,7 +131,7 @@ fn kernels_have_their_step_and_the_wait_before_them() {
         .collect();
     // No copies, and nothing that a recording does not know.
     assert_eq!(
-        told,
+        rows,
         [
             ("0", "MatMul", 20.0, 0.0, "N/A"),
             ("0", "Add", 10.0, 10.0, "N/A"),

@@ -233,7 +233,7 @@ fn processes_devices_and_streams_are_named() {
 }
 
 #[test]
-fn counters_tell_the_queue_and_the_busy_streams() {
+fn counters_have_the_queue_and_the_busy_streams() {
     let imported = check(
         "s1: A[10..20] by t1[0..1] B[20..30] by t1[2..3]
          s2: C[15..40] by t1[4..5]",
@@ -251,7 +251,7 @@ fn counters_tell_the_queue_and_the_busy_streams() {
 }
 
 #[test]
-fn counters_tell_the_memory_in_use() {
+fn counters_have_the_memory_in_use() {
     let trace = super::allocations::trace();
     let imported = chrome(&trace);
     let counter = |process: &str, name: &str| {

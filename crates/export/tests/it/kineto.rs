@@ -105,7 +105,7 @@ fn check_rules(imported: &ImportedTrace) {
 /// A call or a task in either format.
 type ComparedItem = (bool, u64, i64, i64, String);
 
-fn told(imported: &ImportedTrace) -> Vec<ComparedItem> {
+fn compared_items(imported: &ImportedTrace) -> Vec<ComparedItem> {
     let slices = imported.slices.iter().filter(|it| !is_mark(it));
     let slices = slices.filter(|it| {
         !matches!(
@@ -160,7 +160,7 @@ fn check(trace: &Trace, text: &str) -> ImportedTrace {
         let mut files = imported(&export(&exporter, trace));
         assert_eq!(files.len(), 1, "{text}");
         let own = files.remove(&0).expect("the first rank");
-        assert_eq!(told(&own), told(&expected), "{text}");
+        assert_eq!(compared_items(&own), compared_items(&expected), "{text}");
         assert_eq!(flows(&own), flows(&expected), "{text}");
         assert!(own.counters.is_empty());
         for fact in ["calls", "tasks", "left_out_calls", "omitted_flows"] {
@@ -283,9 +283,9 @@ fn each_rank_has_a_file() {
     assert_eq!(work(0), [("B", Some(0))]);
     assert_eq!(work(3), [("A", Some(1)), ("C", Some(0))]);
     let all = chrome(&trace);
-    let mut both: Vec<ComparedItem> = files.values().flat_map(told).collect();
+    let mut both: Vec<ComparedItem> = files.values().flat_map(compared_items).collect();
     both.sort();
-    assert_eq!(both, told(&all));
+    assert_eq!(both, compared_items(&all));
     let calls: u64 = files
         .values()
         .filter_map(|it| it.other["calls"].as_u64())
@@ -321,7 +321,7 @@ fn a_file_that_is_read_in_parts_gives_the_same() {
         let files = export_some(&Kineto::CUDA, &file, step, &WantedPart::default());
         let files = imported(&files);
         assert_eq!(files.len(), 1);
-        told(&files[&0])
+        compared_items(&files[&0])
     };
     let (whole, parts) = (read(Step::WHOLE), read(SMALL));
     assert!(whole.len() > 500);

@@ -115,11 +115,11 @@ fn the_first_packet_relates_the_clocks_of_the_host_to_each_other() {
 }
 
 #[test]
-fn the_recording_tells_its_first_moment_on_every_clock() {
+fn the_recording_has_its_begin_on_every_clock() {
     let trace = timeline("s1: A[1000..2000] by t1[100..110]");
-    let told = perfetto(&trace).other;
-    assert_eq!(told["begin_ns"], 100);
-    assert_eq!(told["begin_boottime_ns"], 5_000_000_100_i64);
+    let other = perfetto(&trace).other;
+    assert_eq!(other["begin_ns"], 100);
+    assert_eq!(other["begin_boottime_ns"], 5_000_000_100_i64);
     // Larger than a double can represent exactly.
-    assert_eq!(told["begin_realtime_ns"], "1767225600000000100");
+    assert_eq!(other["begin_realtime_ns"], "1767225600000000100");
 }

@@ -26,7 +26,7 @@ fn one_pid() -> Trace {
 }
 
 #[test]
-fn every_table_tells_processes_with_one_pid_apart() {
+fn every_table_distinguishes_processes_with_the_same_pid() {
     let files = export(&Csv, &one_pid());
     for (table, columns) in [
         ("calls", &["process"][..]),

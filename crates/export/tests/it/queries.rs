@@ -143,7 +143,7 @@ fn answers(document: &Value) -> Option<Vec<Value>> {
 }
 
 #[test]
-fn queries_answer_what_the_timeline_says() {
+fn queries_return_the_content_of_the_timeline() {
     let all = queries();
     let titles: Vec<&String> = all.keys().collect();
     let trace = example();

@@ -123,7 +123,7 @@ fn times_that_contradict_each_other_are_the_same_in_tiny_steps() {
 }
 
 #[test]
-fn what_is_wanted_of_a_file_is_the_same_in_tiny_steps() {
+fn a_selection_of_a_file_is_the_same_in_tiny_steps() {
     let file = workload_file(120);
     let span = Recording::from_bytes(file.clone()).expect("a file").span();
     let TimeRange { begin, end } = span.expect("a span");
@@ -143,7 +143,7 @@ fn what_is_wanted_of_a_file_is_the_same_in_tiny_steps() {
 }
 
 #[test]
-fn what_is_wanted_of_graphs_and_random_traces_is_the_same_in_tiny_steps() {
+fn a_selection_of_graphs_and_random_traces_is_the_same_in_tiny_steps() {
     let wanted = [
         wanted(None, &["kind=graph"]),
         wanted(Some(TimeRange::new(5_000, 60_000)), &["stream=1"]),
@@ -236,7 +236,7 @@ fn of_a_file_that_still_grows_what_is_there_is_exported() {
 }
 
 #[test]
-fn of_a_damaged_file_what_is_sound_is_exported_and_the_damage_is_told() {
+fn intact_parts_of_a_damaged_file_are_exported_and_damage_is_reported() {
     let file = workload_file(120);
     let whole = tables(&file, SMALL, &WantedPart::default());
     let mut lost = 0;
@@ -259,8 +259,8 @@ fn of_a_damaged_file_what_is_sound_is_exported_and_the_damage_is_told() {
             replay.advance(1).expect("rows");
         }
         // A damaged index is rebuilt: no row is missing then.
-        let is_told = !recording.final_warnings().is_empty();
-        assert!(is_told || calls.len() == all, "{place}");
+        let is_reported = !recording.final_warnings().is_empty();
+        assert!(is_reported || calls.len() == all, "{place}");
         let (trace, said) = open(&damaged);
         assert_eq!(trace.calls().len(), calls.len() - 1, "{place}");
         assert!(said > 0);

@@ -83,7 +83,7 @@ fn arguments_results_and_errors_are_named() {
 
 /// Kernels of devices are found by their category, and lead to the calls that launched them.
 #[test]
-fn host_and_device_are_told_apart_and_joined_by_numbers() {
+fn host_and_device_slices_differ_and_share_numbers() {
     for imported in check(
         "s3@1: A[10..20] by t1[0..1] B[20..30] by t1[2..3]
          t1: sync(s3)[4..30]",

@@ -60,9 +60,9 @@ pub(crate) fn script(name: &str) -> PathBuf {
 #[track_caller]
 pub(crate) fn succeed(command: &mut Command) -> Output {
     let output = command.output().expect("the tool starts");
-    let told = String::from_utf8_lossy(&output.stderr);
+    let errors = String::from_utf8_lossy(&output.stderr);
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{command:?}\n{printed}\n{told}");
+    assert!(output.status.success(), "{command:?}\n{printed}\n{errors}");
     output
 }
 
@@ -94,7 +94,7 @@ fn the_official_schema_reads_the_perfetto_export() {
 
 /// Their results match the timeline.
 #[test]
-fn the_readers_of_kineto_answer() {
+fn the_readers_of_kineto_return_results() {
     let variable = "ASCEND_TRACE_KINETO_PYTHON";
     let Some(python) = python(variable, "hta, torch_tb_profiler") else {
         return;

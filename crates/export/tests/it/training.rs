@@ -36,7 +36,7 @@ pub(crate) fn training(steps: i64) -> Timeline {
     timeline
 }
 
-fn told(row: &CsvRow) -> (String, String, i64, i64, i64, i64) {
+fn exported_times(row: &CsvRow) -> (String, String, i64, i64, i64, i64) {
     let number = |name: &str| row[name].parse::<i64>().expect(name);
     (
         row["name"].clone(),
@@ -70,7 +70,7 @@ fn the_table_of_steps_has_what_bounds_them() {
     let trace = training(8).trace();
     let expected = expected(&trace);
     let found = rows(&export(&Csv, &trace), "steps.csv");
-    let both = found.iter().map(told);
+    let both = found.iter().map(exported_times);
     assert_eq!(
         both.collect::<Vec<_>>(),
         expected.iter().map(known).collect::<Vec<_>>()
@@ -117,7 +117,7 @@ fn tables_have_the_steps_and_the_path_that_are_handed_to_them() {
     };
     let files = export_source(&Csv, &ExportSource::of(&trace, &wanted));
     let found = rows(&files, "steps.csv");
-    let both = found.iter().map(told);
+    let both = found.iter().map(exported_times);
     assert!(both.eq(steps.iter().map(known)));
     let pieces = rows(&files, "critical.csv");
     assert_eq!(pieces.len(), path.segments.len());
@@ -173,7 +173,7 @@ fn steps_are_the_same_wherever_a_file_is_cut() {
     let file = file(&timeline.session, &timeline.tables, timeline.rows);
     let export = |step: Step, wanted: &WantedPart| {
         let found = rows(&export_some(&Csv, &file, step, wanted), "steps.csv");
-        found.iter().map(told).collect::<Vec<_>>()
+        found.iter().map(exported_times).collect::<Vec<_>>()
     };
     let tiny = Step {
         rows: 50,

@@ -96,15 +96,15 @@ fn whom(app: &App, world: ViewData<'_>, which: StallFilter) -> String {
 /// Those of all of a long recording.
 fn of_all(app: &App, world: ViewData<'_>, longest: &CachedStalls, whom: String) -> ListContent {
     let start = app.span.map_or(0, |span| span.begin);
-    let entry = |told: &FoundStall| ListEntry {
-        id: RowId::Stall(told.lane, told.begin, told.end),
+    let entry = |stall: &FoundStall| ListEntry {
+        id: RowId::Stall(stall.lane, stall.begin, stall.end),
         cells: vec![
-            ListCell::duration(told.length()),
-            display_names::lane(world.trace, told.track()).into(),
-            told.words.clone().into(),
-            ListCell::number(moment(told.begin.saturating_sub(start)), told.begin),
+            ListCell::duration(stall.length()),
+            display_names::lane(world.trace, stall.track()).into(),
+            stall.words.clone().into(),
+            ListCell::number(moment(stall.begin.saturating_sub(start)), stall.begin),
         ],
-        target: JumpTarget::Told(Box::new(told.clone())),
+        target: JumpTarget::Found(Box::new(stall.clone())),
     };
     let entries: Vec<_> = longest.stalls.iter().map(entry).collect();
     let note = match entries.len() {

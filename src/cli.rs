@@ -99,6 +99,21 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     }
 }
 
+/// The words of each command, such as `dataset add`, for tests of the help. The first one is empty.
+pub fn commands() -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![(String::new(), args::command())];
+    while let Some((words, command)) = open.pop() {
+        for inner in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+            let words = format!("{words} {}", inner.get_name());
+            open.push((words.trim_start().to_owned(), inner.clone()));
+        }
+        found.push(words);
+    }
+    found.sort();
+    found
+}
+
 fn parse(words: &[OsString]) -> Result<CommandLine, clap::Error> {
     let has = |option: &str| words.iter().any(|word| word == option);
     // Before anything is parsed, since it may be help that is asked for.

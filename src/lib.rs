@@ -17,4 +17,4 @@ mod text_table;
 mod unpack;
 mod view_source;
 
-pub use cli::run;
+pub use cli::{commands, run};

@@ -2,6 +2,7 @@
 
 mod comments;
 mod grade;
+mod identifiers;
 mod judge;
 mod literals;
 mod prose;
@@ -61,27 +62,12 @@ fn stem(path: &str) -> &str {
 }
 
 fn help() -> Vec<(String, Vec<Sentence>)> {
-    let commands = [
-        "record",
-        "view",
-        "export",
-        "dataset add",
-        "stats",
-        "steps",
-        "critical",
-        "what-if",
-        "diff",
-        "why",
-        "check",
-        "info",
-        "hooks",
-        "doctor",
-        "demo",
-        "soft",
-    ];
-    let words = |command: &&'static str| command.split(' ').chain(["--help"]).collect();
-    let calls = commands.iter().map(words);
-    let calls = std::iter::once(vec!["--help"]).chain(calls);
+    let commands = ascend_trace::commands();
+    assert!(commands.len() > 20, "{commands:?}");
+    let calls = commands.iter().map(|command| {
+        let words = command.split(' ').filter(|word| !word.is_empty());
+        words.chain(["--help"]).collect::<Vec<&str>>()
+    });
     let texts = calls.map(|words| {
         let text = run(tool().args(&words)).expect(0).out();
         // The rest is a list of names.
@@ -166,16 +152,8 @@ fn package(path: &str) -> &str {
     end.clone().nth(parts).map_or(path, |end| &path[..end])
 }
 
-/// Comments, those of tests included. docs/STYLE.md has the number, too.
-#[test]
-fn comments_need_no_translation() {
-    const MOST: f64 = 2.0;
-    let avoided = avoided(
-        &read("docs/STYLE.md"),
-        "## Phrases that comments do not use",
-    );
-    assert!(avoided.len() > 50);
-    let mut packages: BTreeMap<&str, comments::Counts> = BTreeMap::new();
+/// All sources, without those of the rules for words, which are full of them.
+fn sources() -> Vec<String> {
     let folders = [
         "src",
         "tests",
@@ -187,12 +165,137 @@ fn comments_need_no_translation() {
         "interposer",
         "viewer",
     ];
-    let paths: Vec<_> = folders.iter().flat_map(|it| files(it, ".rs")).collect();
-    // The sources of the comments' own rules are full of them.
-    let paths = paths.iter().filter(|it| !it.contains("/target/"));
-    for path in paths.filter(|it| !it.starts_with("tests/it/words")) {
+    let paths = folders.iter().flat_map(|it| files(it, ".rs"));
+    let paths = paths.filter(|it| !it.contains("/target/"));
+    paths
+        .filter(|it| !it.starts_with("tests/it/words"))
+        .collect()
+}
+
+/// All files `Cargo.toml`.
+fn manifests() -> Vec<String> {
+    let folders = ["crates", "interposer", "viewer", "fuzz"];
+    let found = folders.iter().flat_map(|it| files(it, "Cargo.toml"));
+    let found = found.filter(|it| !it.contains("/target/"));
+    found.chain(["Cargo.toml".to_owned()]).collect()
+}
+
+/// Packages with names that are older than the rules for names.
+const OLD_NAMES: [&str; 6] = [
+    "crates/analysis",
+    "crates/export",
+    "interposer",
+    "src",
+    "tests",
+    "viewer",
+];
+
+/// The words of a table in docs/STYLE.md that has one word in each row.
+fn listed(heading: &str) -> Vec<String> {
+    let text = read("docs/STYLE.md");
+    let table = text.split(heading).nth(1).unwrap_or_default();
+    let table = table.split("\n## ").next().unwrap_or_default();
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    let cells = rows.filter_map(|row| row.split('|').nth(1));
+    let words = cells.flat_map(|cell| cell.split(','));
+    words
+        .map(|word| word.trim().trim_matches('`').to_lowercase())
+        .collect()
+}
+
+#[test]
+fn names_say_what_they_name() {
+    let types = listed("## Names that types do not have");
+    let parts = listed("## Words that names do not contain");
+    assert!(types.len() > 20 && !parts.is_empty(), "{types:?} {parts:?}");
+    let (mut found, mut old) = (Vec::new(), BTreeSet::new());
+    for path in sources() {
+        let faults = identifiers::faults(&path, &read(&path), &types, &parts);
+        match OLD_NAMES.iter().find(|it| **it == package(&path)) {
+            Some(package) if !faults.is_empty() => {
+                old.insert(*package);
+            }
+            Some(_) => {}
+            None => found.extend(faults),
+        }
+    }
+    assert_none(&found);
+    let rest: Vec<_> = OLD_NAMES.iter().filter(|it| !old.contains(*it)).collect();
+    assert!(
+        rest.is_empty(),
+        "without faults, and still listed: {rest:?}"
+    );
+}
+
+/// The names of tests are sentences about the program.
+#[test]
+fn names_of_tests_need_no_translation() {
+    let avoided = avoided(
+        &read("docs/STYLE.md"),
+        "## Phrases that comments do not use",
+    );
+    let mut packages: BTreeMap<String, (usize, Vec<String>)> = BTreeMap::new();
+    for path in sources() {
+        let (words, faults) = identifiers::of_tests(&path, &read(&path), &avoided);
+        let all = packages.entry(package(&path).to_owned()).or_default();
+        all.0 += words;
+        all.1.extend(faults);
+    }
+    let mut found = Vec::new();
+    for (package, (words, faults)) in packages {
+        let rate = 1000.0 * faults.len() as f64 / words.max(1) as f64;
+        println!("{rate:5.1}  {package}");
+        if !OLD_NAMES.contains(&package.as_str()) && rate > MOST {
+            found.extend(faults);
+        }
+    }
+    assert_none(&found);
+}
+
+/// The list of changes may have a few more phrases than comments.
+#[test]
+fn the_list_of_changes_needs_no_translation() {
+    const MOST_OF_CHANGES: f64 = 3.0;
+    let avoided = avoided(
+        &read("docs/STYLE.md"),
+        "## Phrases that comments do not use",
+    );
+    let (mut words, mut faults) = (0, Vec::new());
+    for sentence in prose::of_markdown(&read("CHANGELOG.md")) {
+        let said = judge::words(&sentence.text);
+        words += said.len();
+        let found = avoided.iter().filter(|it| it.is_in(&said));
+        let line = sentence.line;
+        faults.extend(found.map(|it| format!("CHANGELOG.md:{line}: “{it}”: {}", sentence.text)));
+    }
+    assert!(words > 4000, "{words}");
+    let rate = 1000.0 * faults.len() as f64 / words as f64;
+    println!("{rate:.1}");
+    assert!(rate <= MOST_OF_CHANGES, "{rate}: {}", faults.join("\n"));
+}
+
+/// Phrases in a thousand words of comments and names; docs/STYLE.md has the number, too.
+const MOST: f64 = 2.0;
+
+/// Comments, those of tests included. docs/STYLE.md has the number, too.
+#[test]
+fn comments_need_no_translation() {
+    let avoided = avoided(
+        &read("docs/STYLE.md"),
+        "## Phrases that comments do not use",
+    );
+    assert!(avoided.len() > 50);
+    let mut packages: BTreeMap<&str, comments::Counts> = BTreeMap::new();
+    let paths = sources();
+    for path in &paths {
         let counts = packages.entry(package(path)).or_default();
         counts.add(path, &read(path), &avoided);
+    }
+    let manifests: Vec<_> = manifests();
+    assert!(manifests.len() > 15, "{manifests:?}");
+    for path in &manifests {
+        let counts = packages.entry("the manifests").or_default();
+        counts.add_manifest(path, &read(path), &avoided);
     }
     assert!(packages.len() > 20, "only {} packages", packages.len());
     for (package, counts) in &packages {
@@ -331,4 +434,39 @@ fn links_between_documents_lead_somewhere() {
         links > 50 && broken.is_empty(),
         "{links} links: {broken:#?}"
     );
+}
+
+/// `.ci/subjects` accepts plain subjects, and names the others.
+#[test]
+fn subjects_of_commits_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = |words: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b.c"])
+            .args(words)
+            .current_dir(folder.path())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        git.output().is_ok_and(|output| output.status.success())
+    };
+    if !git(&["init", "-q"]) {
+        println!("skipped: no git");
+        return;
+    }
+    let check = || {
+        let mut check = std::process::Command::new(root().join(".ci/subjects"));
+        check
+            .arg(folder.path())
+            .arg("0")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
+        run(&mut check)
+    };
+    assert!(check().expect(0).out().contains("skipped: "));
+    let commit = |subject| assert!(git(&["commit", "-q", "--allow-empty", "-m", subject]));
+    commit("area: the reader keeps `what is` in code");
+    assert!(check().expect(0).out().contains("1 checked, 0 faults"));
+    commit("area: what is read is kept");
+    commit("no area");
+    let faults = check().expect(1);
+    assert!(faults.out().contains("3 checked, 2 faults"));
 }

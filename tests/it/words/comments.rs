@@ -17,7 +17,24 @@ impl Counts {
 
     /// Adds the comments of a source file.
     pub(super) fn add(&mut self, path: &str, source: &str, avoided: &[Avoided]) {
-        for (line, text) in of(source) {
+        self.add_lines(path, of(source), avoided);
+    }
+
+    /// Adds the comments of a file in TOML, which are lines.
+    pub(super) fn add_manifest(&mut self, path: &str, text: &str, avoided: &[Avoided]) {
+        let lines = (1..).zip(text.lines());
+        let comments =
+            lines.filter_map(|(line, text)| Some((line, text.trim().strip_prefix('#')?.trim())));
+        self.add_lines(path, comments, avoided);
+    }
+
+    fn add_lines<'t>(
+        &mut self,
+        path: &str,
+        lines: impl Iterator<Item = (usize, &'t str)>,
+        avoided: &[Avoided],
+    ) {
+        for (line, text) in lines {
             let said = super::judge::words(text);
             self.words += said.len();
             for phrase in avoided.iter().filter(|it| it.is_in(&said)) {

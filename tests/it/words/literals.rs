@@ -9,19 +9,39 @@ pub(super) struct Literal {
     pub(super) is_error: bool,
 }
 
-/// The string literals before the tests of a source file.
+/// The string literals before the tests of a source file. Tests in a separate file are no end of this one.
 pub(super) fn of(source: &str) -> Vec<Literal> {
-    let tests = source.find("#[cfg(test)]\nmod ").unwrap_or(source.len());
-    let mut reader = Reader {
-        source: &source[..tests],
-        rest: &source[..tests],
-        line: 1,
-    };
+    let mut reader = Reader::new(&source[..begin_of_tests(source)]);
     let mut found = Vec::new();
     while !reader.rest.is_empty() {
         found.extend(reader.next());
     }
     found
+}
+
+/// Where the module begins that has the tests of a source file.
+fn begin_of_tests(source: &str) -> usize {
+    const BEGIN: &str = "#[cfg(test)]\nmod ";
+    let begins = source.match_indices(BEGIN).map(|(at, _)| at);
+    let has_body = |at: &usize| {
+        let line = source[at + BEGIN.len()..].lines().next();
+        line.is_some_and(|line| line.contains('{'))
+    };
+    begins.into_iter().find(has_body).unwrap_or(source.len())
+}
+
+/// A source without its comments, strings and characters, which become spaces.
+pub(super) fn code(source: &str) -> String {
+    let mut reader = Reader::new(source);
+    let mut code = String::new();
+    while !reader.rest.is_empty() {
+        let before = reader.rest;
+        reader.next();
+        let taken = &before[..before.len() - reader.rest.len()];
+        let is_code = taken.chars().count() == 1;
+        code.push_str(if is_code { taken } else { " " });
+    }
+    code
 }
 
 struct Reader<'s> {
@@ -31,6 +51,14 @@ struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
+    fn new(source: &'s str) -> Self {
+        Self {
+            source,
+            rest: source,
+            line: 1,
+        }
+    }
+
     fn take(&mut self, bytes: usize) -> &'s str {
         let (taken, rest) = self.rest.split_at(bytes.min(self.rest.len()));
         self.line += taken.matches('\n').count();
@@ -168,6 +196,18 @@ mod tests { "no" }
             ("three \"four\"".to_owned(), 3)
         ]
     );
+}
+
+#[test]
+fn tests_in_another_file_end_no_source() {
+    let source = "#[cfg(test)]\nmod docs;\nconst A: &str = \"one two\";\n#[cfg(test)]\nmod tests {\n\"no\" }";
+    assert_eq!(of(source).len(), 1);
+}
+
+#[test]
+fn code_has_no_comments_and_no_strings() {
+    let source = "fn a() { b(\"c \\\" d\", 'e', r#\"f\"#) } // g";
+    assert_eq!(code(source), "fn a() { b( ,  ,  ) }  ");
 }
 
 #[test]

@@ -75,8 +75,8 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
         .count();
     match problems {
         0 => Ok(()),
-        1 => anyhow::bail!("1 problem stands in the way of tracing"),
-        many => anyhow::bail!("{many} problems stand in the way of tracing"),
+        1 => anyhow::bail!("1 problem prevents tracing"),
+        many => anyhow::bail!("{many} problems prevent tracing"),
     }
 }
 
@@ -212,7 +212,10 @@ fn program(name: &OsString, environment: &Environment) -> Vec<DoctorFinding> {
         }
         _ => vec![note(
             "program",
-            format!("{}: a script; what it starts is traced", path.display()),
+            format!(
+                "{}: a script; the programs that it starts are traced",
+                path.display()
+            ),
         )],
     }
 }

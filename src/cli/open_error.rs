@@ -41,7 +41,7 @@ fn missing(path: &Path) -> String {
 fn inside(folder: &Path) -> String {
     let traces = traces(folder);
     match traces.as_slice() {
-        [] => "Name a trace file; there is none in this folder".to_owned(),
+        [] => "Name a trace file; this folder has no trace file".to_owned(),
         [one] => format!("Name the trace in it: {}", one.display()),
         [one, ..] => format!(
             "Name one of its {} traces, such as {}",

@@ -26,7 +26,7 @@ pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
         return Err(Failure::new(TOOL_FAILED, text));
     }
     if plan.metrics.is_some() && !is_file(&plan.target) {
-        let text = "--metrics needs a trace file, and cannot read what goes to a pipe or a device";
+        let text = "--metrics needs a trace file, and cannot read from a pipe or a device";
         return Err(Failure::new(TOOL_FAILED, text));
     }
     let recorded = recorder::record(&plan)?;

@@ -158,7 +158,7 @@ fn text(
     if !condition.damage.is_empty() {
         let places = condition.damage.len();
         text.push_str(&format!(
-            "\nDAMAGED: the file cannot be read at {places} places, what was there is missing\n"
+            "\nDAMAGED: the file cannot be read at {places} places, their contents are missing\n"
         ));
     }
     text

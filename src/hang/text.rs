@@ -142,7 +142,7 @@ fn head(report: &Report, begin: i64) -> String {
                 0 => String::new(),
                 quiet => format!("{} before ", duration(quiet)),
             };
-            format!("nothing hangs: something moved until {before}the end of what was recorded\n")
+            format!("nothing hangs: something moved until {before}the end of the recording\n")
         }
         (Verdict::Quiet, _) => {
             let running = report.culprits.first().map(|it| it.kind) == Some(Kind::Running);

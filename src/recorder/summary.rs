@@ -172,7 +172,7 @@ fn losses(outcome: &RecordingOutcome) -> Vec<String> {
     add_loss(counts.unreadable, "record", "records", "made no sense");
     if outcome.stored.is_none() {
         lines.push(
-            "LOST: a thread that collects or writes has failed; the file ends with what was written until \
+            "LOST: a thread that collects or writes has failed; the file ends with the data until \
              then. Please report the lines above"
                 .to_owned(),
         );

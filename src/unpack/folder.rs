@@ -25,7 +25,7 @@ pub(crate) fn make_private(path: &Path) -> anyhow::Result<()> {
         bail!("{shown} is not a folder");
     }
     if metadata.uid() != rustix::process::geteuid().as_raw() {
-        bail!("{shown} belongs to somebody else");
+        bail!("{shown} belongs to another user");
     }
     if metadata.mode() & 0o077 != 0 {
         fs::set_permissions(path, Permissions::from_mode(0o700))
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(
             fs::read_dir(root.path()).unwrap().count(),
             4,
-            "and all of it is there"
+            "and it is complete"
         );
         assert!(probe(&root.path().join("nowhere")).is_err());
     }

@@ -107,7 +107,7 @@ fn a_recording_that_grows_long_is_followed_on() {
         // switches to parts.
         let moved = |it: &FileSource| {
             let newest = it.newest().unwrap_or(i64::MIN);
-            assert!(newest + 1_000_000 > last, "the screen has gone back");
+            assert!(newest + 1_000_000 > last, "the screen went back");
             newest > last
         };
         let begin = Instant::now();
@@ -226,7 +226,7 @@ fn parts_out_of_view_are_not_read() {
         assert!(begin.elapsed() < Duration::from_secs(300), "nothing comes");
         std::thread::sleep(Duration::from_millis(1));
     }
-    assert_eq!(source.trace().calls().len(), shown, "it is what it was");
+    assert_eq!(source.trace().calls().len(), shown, "it is unchanged");
     until(&mut source, "end", |it| it.trace().end().is_some());
 }
 
@@ -261,7 +261,7 @@ fn the_drawing_thread_does_not_read_new_data() {
     /// The kernel's counts themselves, which are read as well.
     const OTHERS: u64 = 4096;
     if read_so_far().is_none() {
-        eprintln!("skipped: the kernel does not count what a thread reads");
+        eprintln!("skipped: the kernel does not count the reads of a thread");
         return;
     }
     let bytes = long_file();

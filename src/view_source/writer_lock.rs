@@ -58,7 +58,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let path = root.path().join("t.atrace");
         let recorder = File::create(&path).expect("a file");
-        recorder.try_lock().expect("nobody else has it");
+        recorder.try_lock().expect("no other process has it");
         aged(&path, STALE * 2);
         assert!(!is_gone(&path));
         drop(recorder);

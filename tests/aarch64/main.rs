@@ -106,7 +106,7 @@ fn run_tests(command: &dyn Fn() -> Command, words: &[&str]) {
     }
     for name in failures.again {
         let first = troubles::words_of(&said, name);
-        eprintln!("{name} failed beside others, once more alone: {first}");
+        eprintln!("{name} failed next to others, again alone: {first}");
         if let (_, Err((again, errors))) = ended(command(), &["--exact", name]) {
             panic!("{name} failed alone as well: {again}{errors}");
         }

@@ -17,7 +17,7 @@ pub(crate) fn run(command: &mut Command) -> Result<Output, String> {
     let (output, stuck) = match attempt(command)? {
         (_, Some(stuck)) if stuck.in_emulator => {
             let threads = &stuck.threads;
-            eprintln!("the emulator got stuck, once more: {command:?}\n{threads}");
+            eprintln!("the emulator got stuck, again: {command:?}\n{threads}");
             attempt(command)?
         }
         ended => ended,

@@ -221,7 +221,7 @@ fn functions_of_which_nothing_is_known_break_a_chain() {
 
 /// Offset of a function of the software runtime in its file; `None`, and a message, without the
 /// necessary tool.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn offset_of(name: &str) -> Option<String> {
     let library = soft().lib.join("libascendcl.so");
     let Ok(output) = Command::new("nm").arg("-D").arg(library).output() else {

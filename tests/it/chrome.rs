@@ -98,7 +98,7 @@ fn task_of_row(row: &CsvRow) -> String {
 fn check_tasks(document: &Document, tables: &Tables) {
     let zero = document.other["begin_ns"]
         .as_i64()
-        .expect("what 0 stands for");
+        .expect("the meaning of 0");
     let slices = document.slices.iter().filter(|slice| is_task(slice));
     let mut drawn: Vec<_> = slices.map(|slice| task_of_slice(slice, zero)).collect();
     let timed = tables

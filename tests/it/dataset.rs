@@ -350,7 +350,7 @@ fn names_of_runs_are_names_of_folders() {
 }
 
 /// A python that has DuckDB.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn duckdb() -> Option<PathBuf> {
     let variable = "ASCEND_TRACE_QUERY_PYTHON";
     let named = std::env::var_os(variable).map(PathBuf::from);

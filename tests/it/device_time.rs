@@ -3,7 +3,7 @@
 
 #![expect(
     clippy::print_stdout,
-    reason = "the distributions are what a reader wants to see"
+    reason = "a reader wants to see the distributions"
 )]
 
 mod judge;

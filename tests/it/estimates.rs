@@ -1,10 +1,7 @@
 //! What `stats` says of made-up programs, compared with the truth: how long each operation took, and each stream worked,
 //! lies within the printed error; and that error is small where a program has many tasks.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "the figures are what a reader wants to see"
-)]
+#![expect(clippy::print_stdout, reason = "a reader wants to see the figures")]
 
 use std::collections::BTreeMap;
 

@@ -399,7 +399,7 @@ fn promtool_finds_nothing_to_say() {
         return;
     };
     let served = Served::start(&[]);
-    let metrics = served.scraped("all metrics are there", |it| {
+    let metrics = served.scraped("all metrics exist", |it| {
         it.sum("ascend_steps_total", &[]) > 0.0
             && it.sum("ascend_thread_stall_seconds_total", &[]) > 0.0
     });

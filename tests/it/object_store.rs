@@ -19,7 +19,7 @@ use crate::support::{Outcome, run, tool};
 use server::{Server, until};
 
 /// The command that has the feature, if there is one.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn command() -> Option<Command> {
     let named = std::env::var_os("ASCEND_TRACE_WITH_OBJECT_STORE");
     let mut command = match named {
@@ -360,7 +360,7 @@ fn clocks_are_aligned_in_the_store_and_queries_read_from_it() {
 }
 
 /// The same rows from both.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn queries(fleet: &Fleet, folder: &Path) {
     for query in [
         "stragglers",

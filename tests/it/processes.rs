@@ -94,7 +94,7 @@ fn a_daemon_that_begins_after_its_parents_ended_is_recorded_with_wait() {
     command.stderr(std::fs::File::create(&err).unwrap());
     let child = command.spawn().unwrap();
     let said = || std::fs::read_to_string(&err).unwrap();
-    until("it says what it waits for", || {
+    until("it reports its wait", || {
         said().contains("what it left behind is recorded")
     });
     std::fs::write(go, "").unwrap();

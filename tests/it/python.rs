@@ -8,7 +8,7 @@ use crate::support::{Recording, Run};
 use crate::ways::tool_in_path;
 
 /// A test program, on the stand-in.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn program(words: &[&str]) -> Option<Run> {
     let Some(python) = tool_in_path("python3") else {
         eprintln!("skipped: there is no python3");

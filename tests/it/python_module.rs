@@ -12,7 +12,7 @@ fn here(place: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(place)
 }
 
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn python() -> Option<PathBuf> {
     let python = tool_in_path("python3");
     if python.is_none() {

@@ -22,7 +22,7 @@ fn queries() -> PathBuf {
 }
 
 /// The command that has the engine, if there is one.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn engine() -> Option<Command> {
     if let Some(path) = std::env::var_os("ASCEND_TRACE_WITH_QUERY") {
         return Some(Command::new(path));
@@ -273,7 +273,7 @@ fn ordered(mut found: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
 }
 
 /// Results of each query in another engine.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn others(name: &str, module: &str, dataset: &Path) -> Option<BTreeMap<String, Value>> {
     let variable = "ASCEND_TRACE_QUERY_PYTHON";
     let python = std::env::var(variable).unwrap_or_else(|_| "python3".to_owned());

@@ -52,7 +52,7 @@ fn torch_sees_the_same_and_no_call_of_a_fetched_function_is_missed() {
 }
 
 /// The interpreter, or a message that it is missing.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 pub(crate) fn interpreter() -> Option<std::ffi::OsString> {
     let python = std::env::var_os("ASCEND_TRACE_TORCH_PYTHON");
     if python.is_none() {

@@ -110,7 +110,7 @@ fn nobody_is_woken_for_a_file_that_is_complete() {
     let screen = Screen::start(view(&recording), 30, 120);
     screen.until("stream 3");
     // It may take a while until all is read. Then it sleeps until a key or a signal comes.
-    until("nobody is woken for a second", || {
+    until("no thread is woken for a second", || {
         let before = screen.wakeups();
         std::thread::sleep(Duration::from_secs(1));
         screen.wakeups() == before

@@ -265,7 +265,7 @@ fn a_trace_that_was_cut_off_opens_as_far_as_it_goes() {
             let said = outcome.said().join("\n");
             assert!(
                 said.contains("no end"),
-                "what is missing is said: {outcome}"
+                "the missing part is named: {outcome}"
             );
         }
     }
@@ -297,7 +297,7 @@ fn a_program_whose_runtime_the_loader_does_not_find() {
     assert_eq!(
         outcome.program_err(),
         bare.err(),
-        "what the loader says stays as it is"
+        "the message of the loader stays as it is"
     );
     let text = advice(&outcome);
     assert!(

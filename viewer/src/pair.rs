@@ -325,10 +325,9 @@ impl ViewPair {
         };
         match missing.as_slice() {
             [] => self.show_message(what),
-            missing => self.show_message(format!(
-                "{what}; there is none in {}",
-                missing.join(" and ")
-            )),
+            missing => {
+                self.show_message(format!("{what}; {} has none", missing.join(" and ")))
+            }
         }
     }
 

@@ -59,7 +59,7 @@ impl TextPrompt {
             PromptPurpose::Moment => "1.5ms from the start, +20us or -3ms from here, 50%",
             PromptPurpose::Lanes => "part of a name; nothing: all lanes",
             PromptPurpose::Least => "50us, 1.5ms; nothing: all stalls",
-            PromptPurpose::Bookmark => "a name for what is on screen",
+            PromptPurpose::Bookmark => "a name for the visible part",
             PromptPurpose::Layout => "a name; : then lists it",
             PromptPurpose::Export | PromptPurpose::ExportRange => {
                 ".json: Chrome  .pftrace: Perfetto  + .gz"

@@ -56,8 +56,8 @@ fn of_pair(found: &Diff, pair: &Pair, all: bool) -> String {
     if !rows.is_empty() {
         let title = match (all, pair.a_process) {
             (true, _) => "All rows, changes first",
-            (false, Some(_)) => "Changes, by what they add to a step",
-            (false, None) => "Changes, by what they add in all",
+            (false, Some(_)) => "Changes, by the time that they add to a step",
+            (false, None) => "Changes, by the time that they add in all",
         };
         text += &format!("\n{title}\n{}", table(rows.iter().take(most), pair));
     }

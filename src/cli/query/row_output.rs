@@ -17,7 +17,7 @@ const SAMPLE: usize = 2_000;
 
 /// Nobody reads the rows any more, such as after `head`.
 #[derive(Debug, thiserror::Error)]
-#[error("nobody reads the output")]
+#[error("the output has no reader")]
 pub(super) struct ReaderGone;
 
 /// One of the forms.

@@ -153,7 +153,7 @@ fn entries_are_never_joined_to_what_they_are_not_of() {
         let contents = contents(&recording);
         let mismatches = counter(&contents, Counter::LogMismatches);
         if soft == "mspti_drop=37" || soft.contains("own_numbers") {
-            assert!(mismatches > 0, "{soft}: what does not agree is told");
+            assert!(mismatches > 0, "{soft}: differences are counted");
         } else if !soft.contains("drop") {
             // Numbers of streams are used again here sooner than entries come.
             assert!(joined.tasks > joined.loose, "{soft}: {joined:?}");

@@ -100,7 +100,7 @@ fn calls_made_while_another_thread_makes_a_child_a_process_of_its_own_are_counte
 fn calls_of_threads_without_a_channel_are_counted_once() {
     let recording = Run::new(&hostile("many_threads")).traced();
     if recording.outcome.status == 77 {
-        eprintln!("skipped: not so many threads may be begun here");
+        eprintln!("skipped: too few threads may be started here");
         return;
     }
     assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);

@@ -283,9 +283,9 @@ fn sessions_of_killed_recorders_are_removed_and_nothing_else() {
     assert_eq!(left.len(), 1);
     kill_process(killed.tool(), Signal::KILL).unwrap();
     killed.child.wait().unwrap();
-    assert_eq!(own(), left, "nobody has tidied up yet");
+    assert_eq!(own(), left, "nothing has been removed yet");
     let living = start("living.atrace");
-    assert_eq!(own().len(), 1, "that of the killed one is gone");
+    assert_eq!(own().len(), 1, "that of the killed one was removed");
     run(&mut record("third.atrace", &["1", "1"])).expect(0);
     assert_eq!(own().len(), 1, "the living one's is not");
     living.end().expect(0);
@@ -293,7 +293,7 @@ fn sessions_of_killed_recorders_are_removed_and_nothing_else() {
 }
 
 /// Whether pid namespaces can be made here; says that a test is skipped if not.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn has_namespaces() -> bool {
     let mut probe = Command::new("unshare");
     probe.args(["-rpf", "true"]);

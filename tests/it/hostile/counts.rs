@@ -1,5 +1,8 @@
 //! Calls made by a program, against what its trace recorded and counted.
-#![expect(clippy::print_stderr, reason = "the figures are told with --nocapture")]
+#![expect(
+    clippy::print_stderr,
+    reason = "the figures are shown with --nocapture"
+)]
 
 use serde_json::Value;
 

@@ -14,7 +14,7 @@ fn answers_are_the_programs_own(words: &[&str]) {
     let answers = recording.outcome.out();
     assert!(answers.lines().count() > 400, "{}", recording.outcome);
     let unseen = answers.matches("107006").count();
-    assert!(unseen > 100, "the runtime tells times of its own accord");
+    assert!(unseen > 100, "the runtime has times without a query");
 }
 
 #[test]

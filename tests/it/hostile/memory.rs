@@ -1,5 +1,8 @@
 //! What tracing adds to the memory of a program that has very many objects.
-#![expect(clippy::print_stderr, reason = "the figures are told with --nocapture")]
+#![expect(
+    clippy::print_stderr,
+    reason = "the figures are shown with --nocapture"
+)]
 
 use std::collections::HashSet;
 
@@ -45,7 +48,7 @@ fn bounded(words: &[&str], devices: u32) -> (Recording, i64) {
         traced - kilobytes(&bare.out(), kind)
     };
     let [own, files, shared] = ["own", "files", "shared"].map(more);
-    eprintln!("{words:?}: {own} kB more of its own, {files} of files, {shared} shared");
+    eprintln!("{words:?}: {own} kB more private, {files} of files, {shared} shared");
     assert!(own + files + shared <= MOST_KILOBYTES);
     assert!(own <= OWN_KILOBYTES + runtime, "{own} kB");
     (recording, own)

@@ -42,7 +42,7 @@ fn the_call_that_a_program_hangs_in_is_in_the_trace() {
         // It was under way when the program looked.
         let at = hung_at(&recording.outcome.out());
         assert!(call.begin <= at && at <= call.end, "{at}: {call:?}");
-        assert!(trace.open_calls().is_empty(), "none of them goes on");
+        assert!(trace.open_calls().is_empty(), "no call is open");
         let stats = stats_of(recording.trace().to_str().unwrap());
         assert_eq!(stats["open_calls"].as_array().unwrap().len(), 1);
         assert_eq!(stats["open_calls"][0]["begin_ns"], call.begin);

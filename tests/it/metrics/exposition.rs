@@ -118,7 +118,7 @@ impl Exposition {
         for ((name, labels), value) in &self.samples {
             let kind = self.types.get(name).map_or("histogram", String::as_str);
             let next = later.samples.get(&(name.clone(), labels.clone()));
-            let next = *next.unwrap_or_else(|| panic!("{name} {labels:?} is gone"));
+            let next = *next.unwrap_or_else(|| panic!("{name} {labels:?} is missing"));
             assert!(
                 kind == "gauge" || next >= *value,
                 "{name} {labels:?}: {value}, then {next}"

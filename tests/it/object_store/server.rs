@@ -90,7 +90,7 @@ pub(super) fn until(mut is_so: impl FnMut() -> bool) {
 }
 
 /// A python that has the server.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn python() -> Option<PathBuf> {
     let variable = "ASCEND_TRACE_S3_PYTHON";
     let named = std::env::var_os(variable).map(PathBuf::from);

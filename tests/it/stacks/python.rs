@@ -10,7 +10,7 @@ use super::{leak, sites};
 const SOURCE: &str = include_str!("../../programs/stacks_python.py");
 
 /// Interpreters, with the minor number of their version: `python3`, and what `ASCEND_TRACE_PYTHONS` names.
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn interpreters() -> Vec<(PathBuf, u32)> {
     let Some(python) = tool_in_path("python3") else {
         eprintln!("skipped: there is no python3");

@@ -1,5 +1,5 @@
 //! Compiling the C programs, once per run of the tests, the way a user would.
-#![expect(clippy::print_stderr, reason = "what is skipped is told")]
+#![expect(clippy::print_stderr, reason = "skipped tests say why")]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -32,7 +32,7 @@ pub(crate) fn nobody_was_over(path: &Path) -> usize {
             let end = time.end.saturating_add(time.error);
             assert!(
                 end >= stall.begin,
-                "{stall:?} names what ended at {end}: {evidence:?}"
+                "{stall:?} names the task that ended at {end}: {evidence:?}"
             );
         }
     }

@@ -1,5 +1,5 @@
 //! Running commands to their end.
-#![expect(clippy::print_stderr, reason = "what is skipped or got stuck is told")]
+#![expect(clippy::print_stderr, reason = "skipped and stuck tests say why")]
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -169,7 +169,7 @@ pub(crate) fn feed(command: &mut Command, input: &[u8]) -> Outcome {
     let (outcome, stuck) = match attempt(command, input) {
         (_, Some(stuck)) if place::is_emulated() && stuck.in_emulator => {
             let threads = &stuck.threads;
-            eprintln!("the emulator got stuck, once more: {command:?}\n{threads}");
+            eprintln!("the emulator got stuck, again: {command:?}\n{threads}");
             attempt(command, input)
         }
         ended => ended,

@@ -141,7 +141,10 @@ fn the_trace_tells_what_was_caught_and_what_was_not() {
     assert_eq!(fill["ways"], serde_json::json!(["linked", "fetched"]));
     assert!(soft["hooked"].as_u64().unwrap() > 1000);
     let named = functions(soft).len();
-    assert!(named < 100, "{named}: those that nobody wanted are counted");
+    assert!(
+        named < 100,
+        "{named}: those that were not requested are counted"
+    );
     let nowhere = coverage.iter().find(|it| it["library"].is_null()).unwrap();
     let of = |name: &str| {
         let all = functions(nowhere);

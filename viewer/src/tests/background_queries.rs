@@ -220,7 +220,7 @@ fn a_range_far_behind_what_is_loaded_is_found_by_its_name() {
         assert_eq!(player.selected(), format!("range step 5000 at {begin}"));
         player.play(">");
     }
-    assert!(pauses > 0, "it lies in another part");
+    assert!(pauses > 0, "it is in another part");
     pursue(&mut player, &mut recording);
     assert_eq!(
         player.selected(),
@@ -281,7 +281,7 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
         .app
         .list
         .as_ref()
-        .expect("what is loaded is listed at once");
+        .expect("the loaded part is listed at once");
     assert_eq!(list.kind, ListKind::Stalls(crate::list::StallFilter::All));
     assert!(
         list.note.contains("of the part that is loaded"),
@@ -393,7 +393,7 @@ fn from_afar_a_search_begins_at_the_visible_range() {
     let span = player.app.span.expect("a span");
     assert!(
         length < span.duration() / 5,
-        "single calls can be told apart"
+        "single calls can be distinguished"
     );
     player.play("u");
     assert_eq!(
@@ -411,7 +411,7 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     player.play("t");
     let list = player.app.list.as_ref().expect("the table is open at once");
     assert!(
-        list.note.contains("only of what is loaded"),
+        list.note.contains("only of the loaded part"),
         "{}",
         list.note
     );

@@ -114,7 +114,7 @@ fn without_utf_8_the_picture_is_plain_ascii_of_the_same_form() {
     assert_eq!(
         unknown(&plain),
         unknown(&rich),
-        "every symbol has a form of its own:\n{plain}"
+        "every symbol has a separate form:\n{plain}"
     );
     player.app.theme = Theme::new(ColorMode::None).with_ascii(true);
     player.play("?");
@@ -178,7 +178,7 @@ fn parts(color: Color) -> [i32; 3] {
             let place = usize::from(cube - 16);
             [place / 36, place / 6 % 6, place % 6].map(|level| LEVELS[level])
         }
-        other => panic!("{other:?} is none of the palette's"),
+        other => panic!("{other:?} is not in the palette"),
     }
 }
 

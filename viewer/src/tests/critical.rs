@@ -167,7 +167,7 @@ fn it_follows_the_window() {
     player.play("R d");
     assert!(
         player.requested_query().is_none(),
-        "nobody wants it any more"
+        "it is not wanted any more"
     );
 }
 

@@ -210,7 +210,7 @@ fn a_click_selects_a_box() {
 fn a_window_that_is_not_loaded_is_read() {
     let (mut player, mut recording) = background_queries::player();
     player.play("0 H");
-    player.line_with("only of what is loaded, so far");
+    player.line_with("only of the loaded part, so far");
     let thread = flame(&player).thread;
     background_queries::pursue_in_parts(&mut player, &mut recording);
     player.line_with("calls of thread");

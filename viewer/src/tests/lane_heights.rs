@@ -24,7 +24,7 @@ fn with_lanes(text: &str, lanes: u16) -> Player {
     let heights = 10..120;
     let mut sizes = heights.map(|height| Player::new(text, (160, height)));
     let is_it = |player: &Player| player.app.layout().lanes.height == lanes;
-    sizes.find(is_it).expect("a size with so many lines")
+    sizes.find(is_it).expect("a size with this number of lines")
 }
 
 fn heights(player: &Player) -> (u16, u16, u16) {

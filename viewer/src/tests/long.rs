@@ -278,7 +278,7 @@ fn nodes_of_a_graph_are_known_far_from_where_it_was_made() {
     let first = captures.map(|call| call.begin).min().expect("calls");
     assert!(
         first < begin + 1_000_000,
-        "the capture at the begin is there"
+        "the capture at the begin is loaded"
     );
     player.take_derived(part.trace, part.derived, part.range);
     let line = player.line_with("└ nodes");

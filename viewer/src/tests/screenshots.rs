@@ -31,7 +31,7 @@ fn screenshot(name: &str, size: (u16, u16), script: &str) {
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == drawn,
-        "{} is not what the view shows now: run docs/screenshots/update.sh",
+        "{} differs from the view now: run docs/screenshots/update.sh",
         path.display()
     );
 }

@@ -281,7 +281,7 @@ fn done(app: &mut App, world: ViewData<'_>, query: BackgroundQuery, what: &str) 
         }
         QueryKind::Slowest(query) => match query.found {
             Some((_, found)) => go(app, world, &found, &format!("{what} on screen")),
-            None => app.message = Some("none of them has a time".to_owned()),
+            None => app.message = Some("no match has a time".to_owned()),
         },
     }
 }

@@ -448,7 +448,7 @@ fn to_slowest(app: &mut App, world: ViewData<'_>, name: &str, task: bool, range:
             select::select(app, world, Selection::Item(item));
             app.message = Some(format!("the slowest {name} in view"));
         }
-        None => app.message = Some("none of them has a time".to_owned()),
+        None => app.message = Some("no match has a time".to_owned()),
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn set(app: &mut App, world: ViewData<'_>) {
     let TimeRange { begin, end } = span.unwrap_or(TimeRange::at(middle));
     app.marks.set(Mark { begin, end });
     if app.marks.measure().is_none() {
-        app.message = Some("marked: m at another place measures what lies between".to_owned());
+        app.message = Some("marked: m at another place measures the time between".to_owned());
     }
 }
 

@@ -11,7 +11,7 @@ use super::select::select;
 /// What to say of a range.
 const NO_TASK: &str = "a range is no task or call: nothing waits for it";
 /// What to say of a call that has not returned.
-const UNDER_WAY: &str = "this call is still under way: what it depends on is known when it returns";
+const UNDER_WAY: &str = "this call has not returned: its dependencies are known when it returns";
 
 /// Steps that can be undone.
 const HISTORY: usize = 200;

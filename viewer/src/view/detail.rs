@@ -61,7 +61,7 @@ pub(super) fn lines(scene: &Scene<'_>, drawn: &DrawnContent, room: usize) -> Vec
         Some(Selection::Node(node)) => graphs::of_node(scene, node, room),
         Some(Selection::Open(open)) => open_calls::of(scene, open, room),
         None if scene.app.away.is_some() => vec![Line::styled(
-            "what is selected is not loaded",
+            "the selection is not loaded",
             scene.app.theme.dim(),
         )],
         None => of_nothing(scene, drawn, room),
@@ -213,7 +213,7 @@ fn rank(scene: &Scene<'_>) -> Option<SpanGroup> {
     };
     // In a long recording, only the loaded part can be compared.
     let text = match scene.world.overview.is_whole() {
-        false => format!("{text}, of what is loaded"),
+        false => format!("{text}, of the loaded part"),
         true => text,
     };
     Some(vec![Span::styled(text, theme.dim())])

@@ -78,7 +78,7 @@ fn title(scene: &Scene<'_>, flame: &FlameGraph, area: Rect, buffer: &mut Buffer)
     let window = duration(scene.app.viewport.length());
     let note = match flame.is_whole {
         true => format!(" in the {window} on screen "),
-        false => " only of what is loaded, so far ".to_owned(),
+        false => " only of the loaded part, so far ".to_owned(),
     };
     let spans = vec![
         Span::styled("─ ", theme.faint()),

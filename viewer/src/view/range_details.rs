@@ -43,7 +43,7 @@ pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'stati
         groups.extend(counts(inside, length));
         let part = inside.more || !scene.world.overview.is_loaded(range.time());
         if part {
-            groups.push(vec![Span::styled("only of what is loaded", theme.stall())]);
+            groups.push(vec![Span::styled("only of the loaded part", theme.stall())]);
         }
     }
     lines.extend(flow(groups, room));

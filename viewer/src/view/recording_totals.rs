@@ -154,7 +154,7 @@ fn of_nothing_known(scene: &Scene<'_>, room: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if !scene.world.overview.is_whole() {
         let rows = vec![
-            row("statistics", "of what is on screen".to_owned(), "t"),
+            row("statistics", "of the visible part".to_owned(), "t"),
             row("longest stalls", "of all of the recording".to_owned(), "i"),
         ];
         lines = lay_out(scene, rows, room);

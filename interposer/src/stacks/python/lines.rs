@@ -159,7 +159,7 @@ for name, source in sources + [("odd", odd)]:
     #[expect(
         clippy::disallowed_macros,
         clippy::print_stderr,
-        reason = "what is skipped is told"
+        reason = "skipped tests say why"
     )]
     fn lines_are_those_that_interpreters_have() {
         for python in pythons() {

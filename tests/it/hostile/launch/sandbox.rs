@@ -1,5 +1,5 @@
 //! Programs in sandboxes and under limits.
-#![expect(clippy::print_stderr, reason = "what is skipped is told")]
+#![expect(clippy::print_stderr, reason = "skipped tests say why")]
 
 use std::process::Command;
 

@@ -37,7 +37,7 @@ fn recorded(folder: &Path, options: &[&str]) -> Command {
 #[track_caller]
 fn appears(path: &Path) -> String {
     let read = || std::fs::read_to_string(path).unwrap_or_default();
-    until("the file is there", || read().ends_with('\n'));
+    until("the file exists", || read().ends_with('\n'));
     read()
 }
 

@@ -11,11 +11,7 @@ use crate::text::{count, fit};
 use super::{ListContent, remake, step};
 use crate::update::{lanes, prompts};
 
-const COLUMNS: &[ListColumn] = &[
-    left("key"),
-    left("what it does"),
-    left("what it is").from(60),
-];
+const COLUMNS: &[ListColumn] = &[left("key"), left("action"), left("description").from(60)];
 
 /// Collects the choices.
 pub(super) fn begin(app: &mut App, world: ViewData<'_>) {

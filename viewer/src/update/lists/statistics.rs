@@ -115,7 +115,7 @@ pub(super) fn content(app: &App, world: ViewData<'_>, page: StatsPage) -> ListCo
         }
     };
     let note = match part && summed.is_none() {
-        true => "only of what is loaded, so far".to_owned(),
+        true => "only of the loaded part, so far".to_owned(),
         false => format!("in the {} on screen", duration(app.viewport.length())),
     };
     let unused = stats.streams.iter().filter(|row| row.is_unused()).count();

@@ -325,9 +325,7 @@ impl ViewPair {
         };
         match missing.as_slice() {
             [] => self.show_message(what),
-            missing => {
-                self.show_message(format!("{what}; {} has none", missing.join(" and ")))
-            }
+            missing => self.show_message(format!("{what}; {} has none", missing.join(" and "))),
         }
     }
 

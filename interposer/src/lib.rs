@@ -27,7 +27,6 @@ mod emit;
 mod engine;
 mod environment;
 mod errno;
-mod fast;
 mod functions;
 mod given;
 mod graph_roles;

@@ -17,7 +17,7 @@ impl ThreadState {
     /// The current context, if it was seen being set and still exists.
     #[inline]
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
-        let (entry, serial) = self.context_entry();
+        let (entry, serial) = self.context.get();
         // SAFETY: null, or set by `set_context`; entries are in static memory.
         let context = unsafe { entry.cast::<ContextEntry>().as_ref() }?;
         (context.serial.load(Acquire) == serial).then_some(context)
@@ -31,13 +31,11 @@ impl ThreadState {
     }
 
     pub(crate) fn set_context(&self, context: Option<&'static ContextEntry>) {
-        let known = context.map(|context| {
-            let serial = context.serial.load(Acquire);
-            let device = context.device.load(Relaxed) as u8;
-            let entry = core::ptr::from_ref(context).cast();
-            (entry, &context.serial, serial, device)
-        });
-        self.set_context_entry(known.filter(|(_, _, serial, _)| *serial != 0));
+        let serial = |context: &ContextEntry| context.serial.load(Acquire);
+        let known = context.map(|context| (core::ptr::from_ref(context).cast(), serial(context)));
+        let none = (core::ptr::null(), 0);
+        self.context
+            .set(known.filter(|(_, serial)| *serial != 0).unwrap_or(none));
     }
 }
 

@@ -17,25 +17,6 @@ pub(crate) fn read_outputs(function: &Function, args: &mut [u64]) {
     }
 }
 
-/// The same for a call by name: its arguments have their declared meanings.
-#[inline(always)]
-pub(crate) fn read_known_outputs(function: &Function, args: &mut [u64]) {
-    for (arg, word) in function.args.iter().zip(args) {
-        if arg.out {
-            if *word == 0 {
-                seldom();
-            } else {
-                *word = read_output(*word, arg);
-            }
-        }
-    }
-}
-
-/// Marks a branch that is seldom taken.
-#[cold]
-#[inline(always)]
-fn seldom() {}
-
 /// Bytes that [`read_output`] reads.
 #[inline]
 fn bytes_of(arg: &Arg) -> usize {

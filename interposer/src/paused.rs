@@ -6,7 +6,7 @@
 //! without its task would have no known owner.
 
 use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::Ordering::Relaxed;
 
 use crate::session;
 use crate::traits::Traits;
@@ -22,28 +22,12 @@ pub(crate) fn is_on() -> bool {
 
 /// The pause with this id begins, unless another one lasts. Returns whether it does.
 pub(crate) fn begin(id: u64) -> bool {
-    let begins = PAUSE.compare_exchange(0, id, SeqCst, Relaxed).is_ok();
-    note();
-    begins
+    PAUSE.compare_exchange(0, id, Relaxed, Relaxed).is_ok()
 }
 
 /// The current pause ends. Returns its id, 0 without a pause.
 pub(crate) fn end() -> u64 {
-    let id = PAUSE.swap(0, SeqCst);
-    note();
-    id
-}
-
-/// Notes for the fast path of calls whether a pause lasts. Another thread may begin or end one meanwhile: the last one
-/// that notes it sees the latest state.
-fn note() {
-    loop {
-        let is_paused = PAUSE.load(SeqCst) != 0;
-        session::note(session::PAUSED, is_paused);
-        if (PAUSE.load(SeqCst) != 0) == is_paused {
-            return;
-        }
-    }
+    PAUSE.swap(0, Relaxed)
 }
 
 /// Whether a call of a function with these traits, which begins now, is left out.

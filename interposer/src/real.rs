@@ -28,13 +28,6 @@ pub(crate) fn address(id: usize) -> Option<usize> {
     address_slowly(id, known)
 }
 
-/// The same, if the name leads to one address, and this is known.
-#[inline(always)]
-pub(crate) fn usual_address(id: usize) -> Option<usize> {
-    let known = ADDRESSES.get(id)?.load(Acquire);
-    (known.wrapping_sub(1) < SHARED - 1).then_some(known)
-}
-
 #[cold]
 fn address_slowly(id: usize, known: usize) -> Option<usize> {
     if known == 0 {

@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
 
-use ascend_trace_format::session::{TickSource, Timing};
+use ascend_trace_format::session::Timing;
 use ascend_trace_ring::{AttachError, Session, sys};
 
 use crate::errno::Errno;
@@ -48,41 +48,6 @@ static UNMARKED: AtomicU32 = AtomicU32::new(0);
 const NEW_CHILD: u32 = 0;
 const BECOMING: u32 = 2;
 const SETTLED: u32 = 1;
-/// The bits of a mark that hold one of them. The others are those of [`RARE`].
-const STATES: u32 = 3;
-
-/// Facts about the whole process that keep calls off the fast path, as bits.
-static RARE: AtomicU32 = AtomicU32::new(0);
-/// The clock is not the processor's counter.
-const OTHER_CLOCK: u32 = 4;
-/// Stacks are recorded.
-const STACKS: u32 = 8;
-/// The program has paused the recording.
-pub(crate) const PAUSED: u32 = 16;
-/// An engine is loaded: arguments may not be those of the declaration.
-pub(crate) const ENGINE: u32 = 32;
-
-/// One of these facts begins to be true, or no longer is.
-pub(crate) fn note(fact: u32, is_so: bool) {
-    match is_so {
-        true => RARE.fetch_or(fact, SeqCst),
-        false => RARE.fetch_and(!fact, SeqCst),
-    };
-    copy_rare();
-}
-
-/// Copies the facts into the mark of a process that records.
-fn copy_rare() {
-    let mark = mark();
-    loop {
-        let (known, wanted) = (mark.load(SeqCst), SETTLED | RARE.load(SeqCst));
-        if known & STATES != SETTLED || known == wanted {
-            return;
-        }
-        // Then it is read again: another thread may have changed the facts.
-        let _ = mark.compare_exchange(known, wanted, SeqCst, SeqCst);
-    }
-}
 
 /// This library was initialised.
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
@@ -97,18 +62,11 @@ pub(crate) fn has_begun() -> bool {
     HAS_BEGUN.load(Relaxed)
 }
 
-/// Whether calls are recorded, and this is no forked child that must become a separate process first.
+/// Whether calls are recorded, and this is no forked child that must become a separate process first:
+/// the only check of most calls.
 #[inline]
 pub(crate) fn is_settled() -> bool {
-    mark().load(Acquire) & STATES == SETTLED
-}
-
-/// The same, and no fact keeps calls off the fast path: the only check of most calls.
-#[inline(always)]
-pub(crate) fn is_plain() -> bool {
-    // Without an order of other memory: a thread at rest has looked at the mark before.
-    // SAFETY: as in `mark`.
-    unsafe { &*MARK.load(Relaxed) }.load(Relaxed) == SETTLED
+    mark().load(Acquire) == SETTLED
 }
 
 /// Whether calls are recorded.
@@ -239,8 +197,6 @@ fn try_join() -> Result<(), Hindrance> {
         return Err(Hindrance::ForGood);
     }
     clock::choose(settings.ticks);
-    note(OTHER_CLOCK, settings.ticks != TickSource::Counter);
-    note(STACKS, settings.stacks != 0);
     let mark = make_mark()?;
     stacks::set(settings.stacks);
     TIMED.store(u8::from(settings.timing != Timing::Off), Relaxed);
@@ -259,7 +215,6 @@ fn try_join() -> Result<(), Hindrance> {
     HOMELESS.store(homeless.cast_mut(), SeqCst);
     hand_over_early();
     MARK.store(mark, Release);
-    copy_rare();
     Ok(())
 }
 
@@ -323,7 +278,7 @@ fn make_mark() -> Result<*mut AtomicU32, Hindrance> {
     }
     let mark = mapped.cast::<AtomicU32>();
     // SAFETY: the page is mapped, writable and larger than the value.
-    unsafe { (*mark).store(SETTLED | RARE.load(SeqCst), Release) };
+    unsafe { (*mark).store(SETTLED, Release) };
     Ok(mark)
 }
 
@@ -369,6 +324,5 @@ pub(crate) fn become_child() {
     if let Some(session) = get() {
         publish(begin_process(session));
     }
-    mark().store(SETTLED | RARE.load(SeqCst), Release);
-    copy_rare();
+    mark().store(SETTLED, Release);
 }

@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{Function, RetKind};
-use ascend_trace_format::record::call::{FIXED_WORDS, put_bare};
+use ascend_trace_format::record::call::{FIXED_WORDS, NO_TEXTS};
 use ascend_trace_format::record::{Call, CallHead, RecordKind, SLOT_WORDS, STUB};
 
 use crate::clock::ticks;
@@ -24,15 +24,7 @@ pub(crate) struct Simple {
     depth: u8,
     /// It came while the tracer was at work in its thread.
     is_inside: bool,
-    /// The program had paused the recording at its begin, and later calls do not depend on this one.
-    is_left_out: bool,
     begin: u64,
-}
-
-/// Whether a call that begins now leaves no record.
-#[inline(always)]
-fn is_left_out(id: usize) -> bool {
-    paused::is_on() && paused::leaves_out(traits::of(id).unwrap_or(stubs::shapes::UNTYPED.1))
 }
 
 /// The announced head of a running simple call.
@@ -66,19 +58,6 @@ impl Simple {
         Self::enter(id, here, args)
     }
 
-    /// The call that this thread has begun on the fast path.
-    fn of_fast(state: NonNull<ThreadState>) -> Self {
-        // SAFETY: as in `enter`.
-        let (.., begin) = unsafe { state.as_ref() }.fast_mark();
-        Self {
-            state,
-            depth: 0,
-            is_inside: false,
-            is_left_out: false,
-            begin,
-        }
-    }
-
     #[inline(always)]
     fn begin(id: usize, here: usize, args: &[u64], state: NonNull<ThreadState>) -> Self {
         // SAFETY: as in `enter`.
@@ -93,7 +72,6 @@ impl Simple {
             state,
             depth,
             is_inside: false,
-            is_left_out: is_left_out(id),
             begin,
         }
     }
@@ -120,7 +98,6 @@ impl Simple {
                     state,
                     depth: thread.depth(),
                     is_inside: true,
-                    is_left_out: is_left_out(id),
                     begin: ticks(),
                 })
             }
@@ -184,9 +161,25 @@ impl Simple {
         core::mem::forget(self);
     }
 
-    /// The real function with this id has returned `result`.
+    /// The real function with this id has returned `result`. Everything that the table has about it is
+    /// a constant here.
     #[inline(always)]
     pub(crate) fn leave<const ID: usize, const ARGS: usize>(
+        self,
+        mut args: [u64; ARGS],
+        result: u64,
+    ) {
+        let end = ticks();
+        let (function, traits) = const { (function_of(ID), traits::traits_of(function_of(ID))) };
+        if traits.has_outputs && (!matches!(function.ret, RetKind::Error) || result == 0) {
+            read_outputs(function, &mut args);
+        }
+        self.record(ID, args, result, end);
+    }
+
+    /// [`Self::leave`], as code that wrappers of functions with as many arguments share.
+    #[inline(always)]
+    pub(crate) fn leave_shared<const ID: usize, const ARGS: usize>(
         self,
         mut args: [u64; ARGS],
         result: u64,
@@ -194,7 +187,6 @@ impl Simple {
         self.leave_as(ID, &mut args, result);
     }
 
-    /// [`Self::leave`], as code that wrappers of functions with as many arguments share.
     #[inline(never)]
     fn leave_as<const ARGS: usize>(self, id: usize, args: &mut [u64; ARGS], result: u64) {
         let end = ticks();
@@ -204,12 +196,12 @@ impl Simple {
         {
             read_outputs(function, args);
         }
-        self.record(id, args, result, end);
+        self.record(id, *args, result, end);
     }
 
     #[inline(always)]
-    fn record(self, id: usize, args: &mut [u64], result: u64, end: u64) {
-        if self.is_left_out {
+    fn record<const ARGS: usize>(self, id: usize, mut args: [u64; ARGS], result: u64, end: u64) {
+        if paused::is_on() && traits::of(id).is_some_and(paused::leaves_out) {
             return self.skip();
         }
         if !self.is_clear(id) {
@@ -217,7 +209,7 @@ impl Simple {
             if let Some(_shield) = unsafe { self.state.as_ref() }.shield() {
                 return self.record_behind_shield(id, args, result, end);
             }
-            if !self.clear(id, args, result, end) {
+            if !self.clear(id, &args, result, end) {
                 return self.done();
             }
         }
@@ -225,30 +217,21 @@ impl Simple {
         let state = unsafe { self.state.as_ref() };
         let at_work = AtWork::new(end);
         state.work(&at_work);
-        self.record_at_work(id, args, result, end);
-    }
-
-    /// [`Self::record`], where the tracer is at work already.
-    #[inline(always)]
-    fn record_at_work(self, id: usize, args: &mut [u64], result: u64, end: u64) {
-        // SAFETY: as in `is_clear`.
-        let state = unsafe { self.state.as_ref() };
         let duration = end.wrapping_sub(self.begin);
         let fits = duration < u64::from(u32::MAX)
             && result as i64 == i64::from(result as i32)
             && !stacks::is_on();
-        let slots = (args.len() + FIXED_WORDS).div_ceil(SLOT_WORDS);
+        let slots = const { (ARGS + FIXED_WORDS).div_ceil(SLOT_WORDS) };
         let mut is_first = false;
         match state.producer().filter(|_| fits) {
             Some(producer) => match producer.reserve(slots) {
                 Some(room) => {
-                    let times = (self.begin, duration as u32);
-                    put_bare(room, self.word_0(id, slots), times, result as u32, args);
+                    self.call(id, &args, result, end).put(room, NO_TEXTS);
                     is_first = producer.publish(slots);
                 }
                 None => producer.count_dropped(RecordKind::Call),
             },
-            None => is_first = self.record_in_full(id, args, result, end),
+            None => is_first = self.record_in_full(id, &mut args, result, end),
         }
         let depth = self.depth;
         let begin = self.begin;
@@ -261,7 +244,13 @@ impl Simple {
 
     #[cold]
     #[inline(never)]
-    fn record_behind_shield(self, id: usize, args: &mut [u64], result: u64, end: u64) {
+    fn record_behind_shield<const ARGS: usize>(
+        self,
+        id: usize,
+        args: [u64; ARGS],
+        result: u64,
+        end: u64,
+    ) {
         self.record(id, args, result, end);
     }
 
@@ -281,7 +270,7 @@ impl Simple {
     #[inline(always)]
     fn record_untyped(self, index: usize, args: &[u64], result: u64, end: u64) {
         let id = usize::from(STUB) + index;
-        if self.is_left_out {
+        if paused::leaves_out(stubs::shapes::UNTYPED.1) {
             return self.skip();
         }
         if !self.is_clear(id) {
@@ -341,11 +330,8 @@ impl Simple {
             producer.count_dropped(RecordKind::Call);
             return Some(false);
         };
-        let head = self.word_0(usize::from(STUB) + index, 1);
-        // The number of its arguments.
-        let args = [0];
-        let times = (self.begin, duration as u32);
-        put_bare(room, head, times, result as u32, &args);
+        let id = usize::from(STUB) + index;
+        self.call(id, &[], result, end).put(room, NO_TEXTS);
         Some(producer.publish(1))
     }
 
@@ -375,17 +361,7 @@ impl Simple {
         }
     }
 
-    /// Word 0 of the call's record.
     #[inline(always)]
-    fn word_0(&self, id: usize, slots: usize) -> u64 {
-        let head = CallHead {
-            slots: slots as u8,
-            ..head_of(id, self.depth)
-        };
-        // SAFETY: as in `enter`.
-        head.encode() | unsafe { self.state.as_ref() }.device_bits()
-    }
-
     fn call<'a>(&self, id: usize, args: &'a [u64], result: u64, end: u64) -> Call<'a> {
         Call {
             depth: self.depth,
@@ -395,39 +371,6 @@ impl Simple {
             ..Call::plain(id as u16, (self.begin, end), args)
         }
     }
-}
-
-/// A call that began on the fast path has returned, and cannot be recorded there.
-#[cold]
-#[inline(never)]
-pub(crate) fn record_fast(
-    state: NonNull<ThreadState>,
-    id: usize,
-    args: &mut [u64],
-    result: u64,
-    end: u64,
-) {
-    Simple::of_fast(state).record(id, args, result, end);
-}
-
-/// The same where the tracer is at work already.
-#[cold]
-#[inline(never)]
-pub(crate) fn record_fast_at_work(
-    state: NonNull<ThreadState>,
-    id: usize,
-    args: &mut [u64],
-    result: u64,
-    end: u64,
-) {
-    Simple::of_fast(state).record_at_work(id, args, result, end);
-}
-
-/// It did not return.
-#[cold]
-#[inline(never)]
-pub(crate) fn leave_fast(state: NonNull<ThreadState>) {
-    drop(Simple::of_fast(state));
 }
 
 fn device_of(state: &ThreadState) -> Option<u8> {
@@ -440,7 +383,7 @@ fn device_of(state: &ThreadState) -> Option<u8> {
     clippy::indexing_slicing,
     reason = "evaluated at compile time, within bounds"
 )]
-pub(crate) const fn function_of(id: usize) -> &'static Function {
+const fn function_of(id: usize) -> &'static Function {
     &FUNCTIONS[id]
 }
 

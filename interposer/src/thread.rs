@@ -5,7 +5,6 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32};
 
-use ascend_trace_format::record::CallHead;
 use ascend_trace_format::session::OPEN_LEVELS;
 use ascend_trace_ring::{Ledger, OpenCall, OpenCalls, Producer};
 
@@ -16,7 +15,6 @@ use crate::seen::Seen;
 use crate::{quiet, session, shortcut, stubs};
 
 pub(crate) mod duties;
-pub(crate) mod fast;
 mod gate;
 mod held;
 pub(crate) mod last;
@@ -36,23 +34,10 @@ const PAGE: usize = 4096;
 /// Nested calls with a remembered place on the stack.
 const LEVELS: usize = 16;
 
-/// One per thread, in thread-local memory that needs no destructor. Calls on the fast path need the first fields.
-#[repr(C, align(64))]
+/// One per thread, in thread-local memory that needs no destructor.
 pub(crate) struct ThreadState {
     /// Obstacles for a call; see [`gate`].
-    gate: Cell<u32>,
-    /// Number of running calls inside the outermost one.
-    deeper: Cell<u8>,
-    /// The list of running calls: in the channel, or else here. Null only until the first call.
-    open: Cell<*const OpenCalls>,
-    /// The current context's serial, where it is, and its device as a part of the head of a record.
-    context_serial: Cell<u32>,
-    serial_place: Cell<&'static AtomicU32>,
-    device: Cell<u64>,
-    channel: UnsafeCell<Channel>,
-    spill: Spill,
-    /// Stack pointers of the running calls, outermost first, and their kinds.
-    levels: [Cell<usize>; LEVELS],
+    gate: Cell<u8>,
     /// Where the stack stood when the tracer began to work; where it has noted that there, and what.
     busy_here: Cell<usize>,
     busy_at: Cell<usize>,
@@ -62,14 +47,18 @@ pub(crate) struct ThreadState {
     /// The one that is being measured.
     sample: Cell<Option<Sample>>,
     meter: Cell<Option<&'static Meter>>,
+    depth: Cell<u8>,
+    /// Stack pointers of the running calls, outermost first, and their kinds.
+    levels: [Cell<usize>; LEVELS],
     /// The targets that the running calls wait for.
     waits: [Cell<Option<&'static Seen>>; LEVELS],
     /// Number of enclosing calls that submit tasks: submissions inside them are part of their task.
     submitting: Cell<u8>,
     /// Calls around the present one that run callbacks of the program.
     callbacks: Cell<u8>,
-    /// The current context's entry. For [`crate::objects`] only.
-    context: Cell<*const c_void>,
+    /// The current context's entry and serial: another context may have the entry now. For
+    /// [`crate::objects`] only.
+    pub(crate) context: Cell<(*const c_void, u32)>,
     /// A function and the address that a stub has noted for its wrapper; address 0 for none.
     alternate: Cell<(u32, usize)>,
     /// The runtime's id of the thread's last task, while records of the tool came after it.
@@ -87,9 +76,13 @@ pub(crate) struct ThreadState {
     pub(crate) stack_bounds: Cell<Option<(usize, usize)>>,
     /// Whether this is the process's first thread, once that was determined.
     pub(crate) is_first: Cell<Option<bool>>,
+    channel: UnsafeCell<Channel>,
     /// The channel, for signal handlers.
     ledger: Cell<Option<Ledger>>,
+    /// The list of running calls: in the channel, or else here.
+    open: Cell<*const OpenCalls>,
     own_open: OpenCalls,
+    spill: Spill,
     /// The last reported range of gradients, and its begin; 0 for none.
     pub(crate) turn: Cell<(u64, u64)>,
     /// Things that a running submission holds.
@@ -97,9 +90,6 @@ pub(crate) struct ThreadState {
     /// Locks that the tracer holds in this thread.
     pub(crate) held: Held,
 }
-
-/// Serial of the context of a thread without one.
-static NO_CONTEXT: AtomicU32 = AtomicU32::new(0);
 
 /// Where the stack stands.
 #[inline(always)]
@@ -129,24 +119,18 @@ thread_local! {
     static STATE: ThreadState = const {
         ThreadState {
             gate: Cell::new(gate::AT_FIRST),
-            deeper: Cell::new(0),
-            open: Cell::new(core::ptr::null()),
-            context_serial: Cell::new(0),
-            serial_place: Cell::new(&NO_CONTEXT),
-            device: Cell::new(0),
-            channel: UnsafeCell::new(Channel::None),
-            spill: Spill::new(),
-            levels: [const { Cell::new(0) }; LEVELS],
             busy_here: Cell::new(0),
             busy_at: Cell::new(0),
             mark: Cell::new(0),
             samples_left: Cell::new(0),
             sample: Cell::new(None),
             meter: Cell::new(None),
+            depth: Cell::new(0),
+            levels: [const { Cell::new(0) }; LEVELS],
             waits: [const { Cell::new(None) }; LEVELS],
             submitting: Cell::new(0),
             callbacks: Cell::new(0),
-            context: Cell::new(core::ptr::null()),
+            context: Cell::new((core::ptr::null(), 0)),
             alternate: Cell::new((0, 0)),
             last_task: Cell::new(Last::None),
             name: Cell::new([0; 16]),
@@ -155,8 +139,11 @@ thread_local! {
             mapped: Cell::new((0, 0)),
             stack_bounds: Cell::new(None),
             is_first: Cell::new(None),
+            channel: UnsafeCell::new(Channel::None),
             ledger: Cell::new(None),
+            open: Cell::new(core::ptr::null()),
             own_open: [const { OpenCall::none() }; OPEN_LEVELS],
+            spill: Spill::new(),
             turn: Cell::new((0, 0)),
             submission: Submitting::new(),
             held: Held::new(),
@@ -257,28 +244,6 @@ impl ThreadState {
 
     fn forget_stubs(&self) {
         self.named_stubs.iter().for_each(|word| word.set(0));
-    }
-
-    /// The current context's entry, or null, and the serial that the context had there: another context may have the
-    /// entry now.
-    #[inline]
-    pub(crate) fn context_entry(&self) -> (*const c_void, u32) {
-        (self.context.get(), self.context_serial.get())
-    }
-
-    /// Sets the entry of the current context, the place of its serial in there, the serial, and the device.
-    pub(crate) fn set_context_entry(
-        &self,
-        entry: Option<(*const c_void, &'static AtomicU32, u32, u8)>,
-    ) {
-        let none = (core::ptr::null(), &NO_CONTEXT, 0);
-        let (context, place, serial) =
-            entry.map_or(none, |(context, place, serial, _)| (context, place, serial));
-        self.context.set(context);
-        self.serial_place.set(place);
-        self.context_serial.set(serial);
-        let device = entry.map(|(.., device)| device);
-        self.device.set(CallHead::device_bits(device));
     }
 
     pub(crate) fn last_task(&self) -> Last {
@@ -385,7 +350,6 @@ impl ThreadState {
         if matches!(channel, Channel::None) {
             let claimed = Producer::claim(session, quiet::pid(), tid(), session::process_key());
             *channel = claimed.map_or(Channel::Homeless, Channel::Open);
-            self.mark_channelless(!matches!(channel, Channel::Open(_)));
             watch_thread_end();
             if let Channel::Open(producer) = channel {
                 let ledger = producer.ledger();
@@ -414,7 +378,6 @@ impl ThreadState {
     fn close(&self) {
         // SAFETY: as in `record`: called at the end of the thread, or in a fresh child.
         let channel = unsafe { &mut *self.channel.get() };
-        self.mark_channelless(true);
         if let Channel::Open(producer) = core::mem::replace(channel, Channel::None) {
             // Running calls continue in a list without readers.
             self.ledger.set(None);
@@ -450,7 +413,6 @@ impl ThreadState {
 
     /// Forgets the parent process's data, without touching it.
     pub(crate) fn forget_parent(&self) {
-        self.mark_channelless(true);
         // SAFETY: as in `close`. The parent's channel is its own to close.
         unsafe { *self.channel.get() = Channel::None };
         self.ledger.set(None);
@@ -461,7 +423,7 @@ impl ThreadState {
         self.waits.iter().for_each(|wait| wait.set(None));
         self.forget_stubs();
         self.mark_new();
-        self.set_context_entry(None);
+        self.context.set((core::ptr::null(), 0));
         self.meter.set(None);
         self.sample.set(None);
     }

@@ -43,8 +43,6 @@ mod hardware;
 /// Programs, surroundings and files that were made to break a tracer.
 mod host_functions;
 mod hostile;
-/// The cost of a recorded call, as a count.
-mod instructions;
 /// A program that is killed loses no call that had returned.
 mod kill;
 /// Recordings of several ranks in one file.

@@ -88,28 +88,6 @@ impl Producer {
         })
     }
 
-    /// Publishes a record of `slots` slots that `write` fills, if the present segment has room for it.
-    #[inline(always)]
-    pub fn put(&mut self, slots: usize, write: impl FnOnce(&mut [u64])) -> bool {
-        let used = self.used;
-        if used > USABLE.saturating_sub(slots as u32) {
-            return false;
-        }
-        let start = self.start;
-        let offset = (1 + used as usize) * SLOT_BYTES;
-        // SAFETY: as in `reserve`: without a segment all slots are used.
-        let room = unsafe {
-            std::slice::from_raw_parts_mut(start.add(offset).cast::<u64>(), slots * SLOT_WORDS)
-        };
-        write(room);
-        let used = used + slots as u32;
-        self.used = used;
-        // SAFETY: as in `publish`; there is a segment.
-        let header = unsafe { &*start.cast::<SegmentHeader>() };
-        header.committed.store(used, Release);
-        true
-    }
-
     /// Whether the pool is nearly empty: records that say little should leave the rest to others.
     pub fn has_little_room(&self) -> bool {
         pool::has_little(&self.session)

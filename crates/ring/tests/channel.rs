@@ -75,35 +75,6 @@ fn only_channel(arena: &Arena) -> (usize, ChannelInfo) {
 }
 
 #[test]
-fn a_record_is_put_only_where_the_segment_has_room() {
-    let mut fixture = fixture(1 << 20);
-    let mut producer = Producer::claim(attach(fixture.arena.path()), 1, 2, 3).unwrap();
-    let put = |producer: &mut Producer, value: u64, slots: usize| {
-        producer.put(slots, |words| {
-            let head = RecordHead {
-                kind: RecordKind::Call,
-                slots: slots as u8,
-            };
-            words[0] = head.encode();
-            words[1] = value;
-            words[slots * SLOT_WORDS - 1] = value;
-        })
-    };
-    assert!(!put(&mut producer, 0, 1), "no segment");
-    assert!(write(&mut producer, 0, 1));
-    let full = SEGMENT_SLOTS as u64 - 1;
-    // All but one slot.
-    assert!((1..full - 1).all(|value| put(&mut producer, value, 1)));
-    assert!(!put(&mut producer, 0, 2), "one slot is left");
-    assert!(put(&mut producer, full - 1, 1));
-    assert!(!put(&mut producer, 0, 1), "full");
-    let (channel, _) = only_channel(&fixture.arena);
-    let (values, drained) = drain(&mut fixture.arena, channel, true);
-    assert_eq!(values, (0..full).collect::<Vec<_>>());
-    assert_eq!(drained.dropped, LostRecords::default());
-}
-
-#[test]
 fn requests_of_the_collector_reach_the_program() {
     let fixture = fixture(1 << 20);
     assert_eq!(attach(fixture.arena.path()).settings(), Some(SETTINGS));

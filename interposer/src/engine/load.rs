@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::engine::{ENTRY, EngineEntry, EngineTable, VERSION};
 
 use super::{known, library};
-use crate::{environment, session};
+use crate::environment;
 
 /// The environment variable [`ascend_trace_format::engine::VARIABLE`], as a C string.
 const VARIABLE: &CStr = c"ASCEND_TRACE_ENGINE";
@@ -59,7 +59,6 @@ fn load() -> Option<&'static EngineTable> {
     match path().ok_or(c"").and_then(open) {
         Ok(engine) => {
             known::set(engine);
-            session::note(session::ENGINE, true);
             Some(engine)
         }
         Err(message) => {

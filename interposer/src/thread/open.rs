@@ -9,7 +9,7 @@ use ascend_trace_format::record::CallHead;
 use ascend_trace_format::session::OPEN_LEVELS;
 use ascend_trace_ring::OpenCall;
 
-use super::gate::{self, AtWork};
+use super::gate::AtWork;
 use super::{LEVELS, ThreadState};
 use crate::clock::ticks;
 use crate::seen::Seen;
@@ -18,24 +18,10 @@ use crate::{quiet, stacks};
 /// Kind of a call, in the low bits of its place on the stack.
 const SUBMITS: usize = 1;
 const CALLS_BACK: usize = 2;
-/// The place is that of a [`super::fast::Mark`].
-pub(super) const IS_MARK: usize = 4;
-pub(super) const PLACE: usize = !15;
+const PLACE: usize = !15;
 /// The stack stands lower in some wrappers than in others, when one function calls both. A call within a call is
 /// further down than this: a wrapper's frame, and one of the real function's.
 const WRAPPERS_DIFFER: usize = 112;
-/// The same for places of marks: wrappers with a mark have small frames.
-const MARKS_DIFFER: usize = 48;
-
-/// Whether a call at this place on the stack has been left, when another one begins with the stack at `here`.
-#[inline]
-fn is_back(place: usize, here: usize) -> bool {
-    let differ = match place & here & IS_MARK {
-        0 => WRAPPERS_DIFFER,
-        _ => MARKS_DIFFER,
-    };
-    place & PLACE <= (here & PLACE) + differ
-}
 
 /// The calls around one that is under way.
 #[derive(Clone, Copy)]
@@ -50,7 +36,7 @@ impl Around {
     /// For a call that came while the tracer was at work in the thread.
     pub(crate) fn unknown(state: &ThreadState) -> Self {
         Self {
-            depth: state.depth(),
+            depth: state.depth.get(),
             submitting: 0,
             callbacks: 0,
             here: 0,
@@ -59,17 +45,8 @@ impl Around {
 }
 
 impl ThreadState {
-    /// Number of running calls.
-    #[inline]
     pub(crate) fn depth(&self) -> u8 {
-        let outermost = self.gate.get() & gate::INSIDE;
-        self.deeper.get().saturating_add(outermost as u8)
-    }
-
-    #[inline]
-    fn set_depth(&self, depth: u8) {
-        self.deeper.set(depth.saturating_sub(1));
-        self.mark_inside(depth != 0);
+        self.depth.get()
     }
 
     /// A call begins that neither submits nor calls back, with the stack at `here`. Answers what to
@@ -77,26 +54,26 @@ impl ThreadState {
     #[inline]
     pub(crate) fn deepen(&self, here: usize) -> u8 {
         let depth = self.depth_at(here);
-        self.set_depth(depth.saturating_add(1));
+        self.depth.set(depth.wrapping_add(1));
         // In this order: a signal handler that comes now must not take the place of this call.
         compiler_fence(core::sync::atomic::Ordering::SeqCst);
-        self.note_level(depth, here & (PLACE | IS_MARK));
+        self.note_level(depth, here & PLACE);
         depth
     }
 
     /// Such a call ends.
     #[inline]
     pub(crate) fn restore_depth(&self, depth: u8) {
-        self.set_depth(depth);
+        self.depth.set(depth);
     }
 
     /// The number of calls around one that begins with the stack at `here`. A call that was left by
     /// `longjmp` never ended: the stack is again at that call's place, or above.
     #[inline]
     fn depth_at(&self, here: usize) -> u8 {
-        let depth = self.depth();
+        let depth = self.depth.get();
         match self.level(depth) {
-            Some(place) if is_back(place, here) => self.forget_left(here),
+            Some(place) if place & PLACE <= here + WRAPPERS_DIFFER => self.forget_left(here),
             _ if usize::from(depth) > LEVELS => self.forget_left(here),
             _ => depth,
         }
@@ -120,28 +97,28 @@ impl ThreadState {
         // Where deeper calls stood is not remembered; but they went with one that is.
         let remembered = depth.min(LEVELS as u8);
         self.level(remembered)
-            .is_some_and(|level| is_back(level, here))
+            .is_some_and(|level| level & PLACE <= here + WRAPPERS_DIFFER)
     }
 
     #[cold]
     #[inline(never)]
     fn forget_left(&self, here: usize) -> u8 {
-        let depth = self.depth();
+        let depth = self.depth.get();
         if !self.is_left(depth, here) || quiet::is_on_other_stack(self.place_of(depth)) {
             return depth;
         }
-        while let Some(inner) = self.depth().checked_sub(1) {
+        while let Some(inner) = self.depth.get().checked_sub(1) {
             if !self.is_left(inner + 1, here) {
                 break;
             }
             self.leave_behind(inner);
         }
-        self.depth()
+        self.depth.get()
     }
 
     /// The thread ends: no call of it returns any more.
     pub(super) fn leave_all_behind(&self) {
-        while let Some(inner) = self.depth().checked_sub(1) {
+        while let Some(inner) = self.depth.get().checked_sub(1) {
             self.leave_behind(inner);
         }
     }
@@ -167,7 +144,7 @@ impl ThreadState {
             seen.is_left();
         }
         self.record_left(depth);
-        self.set_depth(depth);
+        self.depth.set(depth);
     }
 
     fn record_left(&self, depth: u8) {
@@ -196,7 +173,7 @@ impl ThreadState {
 
     /// The next call waits for the target that is noted there. Returns its depth.
     pub(crate) fn note_wait(&self, seen: &'static Seen) -> u8 {
-        let depth = self.depth();
+        let depth = self.depth.get();
         if let Some(wait) = self.waits.get(usize::from(depth)) {
             wait.set(Some(seen));
         }
@@ -316,16 +293,16 @@ impl ThreadState {
     pub(crate) fn descend(&self, around: Around, submits: bool, calls_back: bool) {
         let kind = (usize::from(submits) * SUBMITS) | (usize::from(calls_back) * CALLS_BACK);
         let more = |count: u8, is_it: bool| count.saturating_add(u8::from(is_it));
-        self.set_depth(around.depth.saturating_add(1));
+        self.depth.set(around.depth.saturating_add(1));
         compiler_fence(core::sync::atomic::Ordering::SeqCst);
-        self.note_level(around.depth, around.here & (PLACE | IS_MARK) | kind);
+        self.note_level(around.depth, around.here & PLACE | kind);
         self.submitting.set(more(around.submitting, submits));
         self.callbacks.set(more(around.callbacks, calls_back));
     }
 
     /// The call that began within these ends.
     pub(crate) fn ascend(&self, around: Around) {
-        self.set_depth(around.depth);
+        self.depth.set(around.depth);
         self.submitting.set(around.submitting);
         self.callbacks.set(around.callbacks);
     }

@@ -77,7 +77,7 @@ metrics! {
     Untimed: Counter "ascend_untimed_tasks_total"
         "Tasks that ran and have no time.";
     Unestimated: Counter "ascend_unestimated_tasks_total"
-        "Tasks without a time, of which nothing is known: they are in no estimate.";
+        "Tasks without a time and without an estimate.";
     Busy: Counter "ascend_device_busy_seconds_total"
         "Time in which at least one stream of the device worked, as measured: at most.";
     Used: Counter "ascend_device_use_seconds_total"

@@ -235,7 +235,7 @@ fn a_file_that_cannot_be_read_is_named_with_what_to_do() {
         ("nowhere", &["nowhere", "there is no such file"][..]),
         ("same", &["same", "Name same.atrace"]),
         ("dir", &["dir", "folder", "dir/one.atrace"]),
-        ("bare", &["bare", "folder", "none"]),
+        ("bare", &["bare", "folder", "no trace file"]),
         ("empty", &["empty", "nothing was recorded", "Record"]),
         ("short", &["short", "after 9 bytes", "Record"]),
         ("elf", &["elf", "not a trace file", "name a file"]),

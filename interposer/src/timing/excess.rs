@@ -29,7 +29,7 @@ const LEAST_MIXED: u32 = 16;
 /// Results of one device: of all tasks, and of each sort of work.
 pub(crate) struct Excess {
     /// The durations of operations, each with its events.
-    pub(crate) operations: Operations,
+    pub(crate) operations: &'static Operations,
     all: Values,
     works: [OfWork; Work::ALL.len()],
 }
@@ -155,9 +155,9 @@ impl OfWork {
 }
 
 impl Excess {
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(operations: &'static Operations) -> Self {
         Self {
-            operations: Operations::new(),
+            operations,
             all: Values::new(),
             works: [const { OfWork::new() }; Work::ALL.len()],
         }
@@ -348,6 +348,8 @@ mod tests {
         before: Before,
         lane: Lane,
         at: i64,
+        /// The end of the record behind the last timed task.
+        last_end: i64,
         sequence: u32,
         switch: i64,
         turn: i64,
@@ -359,10 +361,11 @@ mod tests {
             record.reached(HostNs::new(0), DeviceNs::new(3_000));
             Self {
                 record,
-                excess: Excess::new(),
+                excess: Excess::new(Box::leak(Box::new(Operations::new()))),
                 before: Before::new(),
                 lane: Lane::new(),
                 at: 1_000_000,
+                last_end: 1_000_000,
                 sequence: 0,
                 switch,
                 turn,
@@ -370,7 +373,7 @@ mod tests {
         }
 
         fn timed(&mut self, (work, operation, length): (Work, Operation, i64)) {
-            let last = self.at;
+            let last = self.last_end;
             let stretch = self.lane.take();
             if stretch.count == 0 {
                 // The record of the begin.
@@ -389,6 +392,7 @@ mod tests {
             };
             let before = self.before.follow(Some(self.sequence));
             self.sequence += 1;
+            self.last_end = self.at;
             self.excess.read(single, (before, last), &self.record);
         }
 

@@ -162,7 +162,10 @@ mod tests {
     /// One test, since others would take places as well.
     #[test]
     fn functions_are_called_once_with_their_argument_and_places_are_used_again() {
-        assert_eq!(Hosted::take(core::ptr::null_mut(), 1 as *mut c_void), None);
+        assert_eq!(
+            Hosted::take(core::ptr::null_mut(), core::ptr::dangling_mut()),
+            None
+        );
         for round in 0..3 * PLACES {
             let before = CALLS.load(Relaxed);
             let hosted = take(7);

@@ -22,6 +22,7 @@ use crate::spin::PlainLock;
 use crate::thread;
 use crate::timing::api::{Api, Refusal};
 use crate::timing::excess::Excess;
+use crate::timing::operations::Operations;
 use crate::timing::record_time::RecordTime;
 
 use kept::{
@@ -46,7 +47,6 @@ pub(crate) struct Clock {
     /// Times in a row that were older than they can be.
     refused: AtomicU32,
     record_time: RecordTime,
-    excess: Excess,
     state: PlainLock<ClockState>,
 }
 
@@ -59,10 +59,21 @@ static CLOCKS: [Clock; DEVICES] = [const {
         latest: AtomicI64::new(i64::MIN),
         refused: AtomicU32::new(0),
         record_time: RecordTime::new(),
-        excess: Excess::new(),
         state: PlainLock::new(ClockState::NEW),
     }
 }; DEVICES];
+/// Separate, because they begin as zeros, which take no room in the library.
+static OPERATIONS: [Operations; DEVICES] = [const { Operations::new() }; DEVICES];
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+static EXCESS: [Excess; DEVICES] = {
+    let mut all = [const { Excess::new(&OPERATIONS[0]) }; DEVICES];
+    let mut device = 1;
+    while device < DEVICES {
+        all[device].operations = &OPERATIONS[device];
+        device += 1;
+    }
+    all
+};
 
 /// Counts a reader while it lives. Its thread reports one that a jump leaves.
 struct Reader(&'static Clock);
@@ -82,15 +93,14 @@ pub(crate) fn record_time(context: &ContextEntry) -> Option<&'static RecordTime>
 
 /// What event pairs add on a context's device, as far as is known.
 pub(crate) fn excess(context: &ContextEntry) -> Option<&'static Excess> {
-    let clock = CLOCKS.get(context.device.load(Relaxed) as usize)?;
-    Some(&clock.excess)
+    EXCESS.get(context.device.load(Relaxed) as usize)
 }
 
 /// Records new results of all devices. The thread must be marked busy.
 pub(crate) fn tell() {
-    for (device, clock) in (0..).zip(&CLOCKS) {
+    for (device, (clock, excess)) in (0..).zip(CLOCKS.iter().zip(&EXCESS)) {
         clock.record_time.tell(device);
-        clock.excess.tell(device);
+        excess.tell(device);
     }
 }
 
@@ -148,12 +158,12 @@ fn owned_by(context: &ContextEntry) -> impl Fn(Option<&'static ContextEntry>) ->
 
 /// Forgets everything after a fork.
 pub(crate) fn forget() {
+    EXCESS.iter().for_each(Excess::forget);
     for clock in &CLOCKS {
         clock.readers.store(0, Relaxed);
         clock.latest.store(i64::MIN, Relaxed);
         clock.refused.store(0, Relaxed);
         clock.record_time.forget();
-        clock.excess.forget();
         clock.state.break_after_fork();
         let mut state = clock.state.lock_patiently();
         *state = ClockState::NEW;

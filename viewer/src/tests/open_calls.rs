@@ -104,7 +104,7 @@ fn a_running_call_can_be_selected_and_stays_selected_when_it_returns() {
     assert!(picture.contains("since 2.000000 ms"), "{picture}");
     // The target of its wait is not known.
     hanging.player.play("[");
-    assert!(hanging.player.picture().contains("still under way"));
+    assert!(hanging.player.picture().contains("dependencies are known"));
     hanging.player.play("left");
     assert_eq!(
         hanging.player.app.selected,

@@ -114,6 +114,8 @@ fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64
     let mut ran = None;
     // The submission that the examined item had to follow, and its earliest begin.
     let mut next = (record_call, reached(trace, record));
+    // The examined item, if it is a function on the host: the stream had come to it some time before it ran.
+    let mut function = None;
     for id in earlier(trace, record).take(TASKS) {
         let task = trace.task(id);
         let Some(time) = task.time else { continue };
@@ -123,7 +125,8 @@ fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64
             continue;
         }
         let gap = next.1.saturating_sub(time.end.max(since));
-        if gap >= IDLE_FLOOR_NS && trace.call(next.0).begin > time.end {
+        let is_submitted = function.is_some() && trace.call(next.0).begin <= since;
+        if gap >= IDLE_FLOOR_NS && trace.call(next.0).begin > time.end && !is_submitted {
             return Before::Host(next.0);
         }
         if is_wait && time.end > since {
@@ -131,16 +134,17 @@ fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64
         }
         if time.end <= since {
             // It had ended before: later work filled the time.
-            return ran.map_or(Before::Host(next.0), Before::Work);
+            return function.or(ran).map_or(Before::Host(next.0), Before::Work);
         }
         if time.begin <= since {
             return Before::Work(id);
         }
         ran = ran.or(Some(id));
         next = (task.call, time.begin);
+        function = Some(id).filter(|_| class == Class::Callback);
     }
     let is_late = trace.call(next.0).begin > since;
-    match ran {
+    match function.or(ran) {
         Some(task) if !is_late => Before::Work(task),
         _ => Before::Host(next.0),
     }

@@ -46,7 +46,7 @@ struct Timed {
 struct Samples {
     all: Vec<i64>,
     /// The number of them that the trace knows.
-    told: usize,
+    reported: usize,
 }
 
 /// The differences of one process.
@@ -125,10 +125,10 @@ fn keep<T>(waiting: &mut BTreeMap<Of, T>, of: Of, value: T) {
 impl Samples {
     fn tell(&mut self, process: u32, device: u32, rows: &mut Vec<Row>) {
         let count = self.all.len();
-        if count < LEAST_SAMPLES || count == self.told {
+        if count < LEAST_SAMPLES || count == self.reported {
             return;
         }
-        self.told = count;
+        self.reported = count;
         let (median, open) = spread(&self.all);
         for (figure, ns) in [(Figure::LoggedNs, median), (Figure::LoggedOpenNs, open)] {
             let ns = u32::try_from(ns).unwrap_or(u32::MAX);

@@ -192,7 +192,7 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
         ("rtModelLoadComplete", "graph=0", "completes-graph"),
         ("aclrtCntNotifyWaitWithTimeout", "counter=0", "awaits"),
         ("rtsValueWrite", "address=0 condition=2 value=1", "sets"),
-        ("aclrtLaunchCallback", "blocking=2", ""),
+        ("aclrtLaunchCallback", "blocking=2 host-function=0", ""),
         (
             "HcclReduce",
             "communicator=6 count=2 data-type=3 reduction=4 root=5",

@@ -32,7 +32,7 @@ mod hooks {
         };
     }
     macro_rules! hook {
-        ($(shared)? $id:literal, fn($($name:ident: $type:ty),*) $(-> $ret:ty)?) => {{
+        ($(shared)? $(hosted($function:ident, $data:ident))? $id:literal, fn($($name:ident: $type:ty),*) $(-> $ret:ty)?) => {{
             const ARGS: usize = <[&str]>::len(&[$(stringify!($name)),*]);
             const _: () = assert!(crate::table::FUNCTIONS[$id].args.len() == ARGS);
             let real: unsafe extern "C-unwind" fn($($type),*) $(-> $ret)? =

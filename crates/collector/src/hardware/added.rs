@@ -135,7 +135,7 @@ impl Samples {
             if let Some(what) = figure.code(device) {
                 rows.push(Row::Counter(CounterRow {
                     process,
-                    what: what.into(),
+                    what,
                     value: figure::packed(count as u32, ns),
                 }));
             }

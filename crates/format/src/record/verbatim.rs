@@ -85,9 +85,11 @@ macro_rules! verbatim_records {
                 /// program paused the recording; 22 nanoseconds of these pauses; 1024 + 16 × device + k: a
                 /// number that was learnt of a device. k = 0: the nanoseconds that an event record takes in the
                 /// median. k = 1: the largest distance from it. k = 2: the time that an event pair adds to a task,
-                /// less the time from one task to the next. k = 3: the largest distance from it. k = 4: the
-                /// shortest time between the events of a task. Their value is the number of samples × 2^32 + the
-                /// nanoseconds
+                /// less the time from one task to the next. It may be negative, and has 32 bits of two's
+                /// complement. k = 3: the largest distance from it. k = 4: the shortest time between the events of a
+                /// task. k = 5, 6, 7: the same three of kernels alone; 8, 9, 10: of copies; 11, 12, 13: of fills.
+                /// k = 14: by how much longer kernels are by events than by the hardware log, in the median. k = 15:
+                /// the largest distance from it. Their value is the number of samples × 2^32 + the nanoseconds
                 what: u16,
                 /// its value. It only grows, so the largest of several rows is the latest. Rows need not
                 /// be in the order in which threads sent them

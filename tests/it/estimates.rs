@@ -170,8 +170,8 @@ fn bars(recording: &Recording, what: &str, verdict: &mut Verdict) {
             worst[place] = worst[place].max(beyond[place]);
         }
     }
-    for place in 0..3 {
-        verdict.bars[place] += inside[place];
+    for (sum, inside) in verdict.bars.iter_mut().zip(inside) {
+        *sum += inside;
     }
     verdict.timed += timed;
     let missing = inside.map(|count| timed - count);

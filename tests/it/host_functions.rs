@@ -1,10 +1,5 @@
 //! Functions of the program that streams run on the host: the tool notes when they ran, and changes nothing else.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "the figures are what a reader wants to see"
-)]
-
 use crate::support::{Recording, Run, Tables, program, truth};
 
 const NUMBER: usize = 60;

@@ -15,10 +15,10 @@ use libfuzzer_sys::fuzz_target;
 mod collector;
 
 use collector::clock::TickClock;
-use collector::decode::{Decoder, Origin};
+use collector::decode::{Decoder, RecordOrigin};
 use collector::tables;
 
-const ORIGIN: Origin = Origin {
+const ORIGIN: RecordOrigin = RecordOrigin {
     process: 1,
     thread: 2,
     tid: 3,

@@ -20,7 +20,7 @@ mod with_headers {
     use std::path::{Path, PathBuf};
 
     use super::{Error, HookTable};
-    use crate::foreign::{self, Found, HOME_VARIABLE};
+    use crate::foreign::{self, HeaderReport, HOME_VARIABLE};
     use crate::hook_spec::HookSpec;
     use crate::model::ApiModel;
 
@@ -46,7 +46,7 @@ mod with_headers {
 
     impl HookTable {
         /// The table of this crate, with further declarations from a folder of headers.
-        pub fn with_headers(folder: &Path) -> Result<(Self, Found), Error> {
+        pub fn with_headers(folder: &Path) -> Result<(Self, HeaderReport), Error> {
             let (mut model, mut spec) = (ApiModel::embedded()?, HookSpec::embedded()?);
             let found = foreign::extend(&mut model, &mut spec, folder)?;
             let names: BTreeSet<String> =
@@ -56,7 +56,7 @@ mod with_headers {
         }
     }
 
-    fn tell(folder: &Path, found: &Found) {
+    fn tell(folder: &Path, found: &HeaderReport) {
         say(format_args!(
             "cargo:warning={}: {} functions as in the table, {} more, {} with other arguments, {} odd",
             folder.display(),
@@ -74,7 +74,7 @@ mod with_headers {
     }
 
     /// If the output of a build script is closed, nothing is lost.
-    fn say(text: std::fmt::ArgumentRules<'_>) {
+    fn say(text: std::fmt::Arguments<'_>) {
         let _ = writeln!(std::io::stdout(), "{text}");
     }
 }

@@ -112,7 +112,7 @@ fn parse(folder: &Path, language: Language, headers: &[&Header]) -> Result<syn::
         Language::C => ("ascend_trace.h", ["-xc", "-std=gnu11"]),
         Language::Cxx => ("ascend_trace.hpp", ["-xc++", "-std=gnu++17"]),
     };
-    let builder = bindgen::HookTableBuilder::default()
+    let builder = bindgen::Builder::default()
         .header_contents(name, &includes)
         .clang_args(options)
         .clang_arg(format!("-I{}", folder.display()))

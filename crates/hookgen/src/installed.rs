@@ -20,7 +20,7 @@ mod with_headers {
     use std::path::{Path, PathBuf};
 
     use super::{Error, HookTable};
-    use crate::foreign::{self, HeaderReport, HOME_VARIABLE};
+    use crate::foreign::{self, HOME_VARIABLE, HeaderReport};
     use crate::hook_spec::HookSpec;
     use crate::model::ApiModel;
 

@@ -12,7 +12,7 @@ use ascend_trace_query::{Database, QueryError, QueryLimits, tables_of};
 
 use super::QueryArgs;
 use super::interrupt::{QueryInterrupted, SignalGuard};
-use super::run_query::{self, RowFormat};
+use super::row_output::{self, RowFormat};
 use crate::cli::dataset::{self, ReadableTables};
 use crate::cli::export::progress::{ProgressLine, UnboundedLine};
 use crate::cli::open_trace;
@@ -106,7 +106,7 @@ fn query_rows(
     let answered = found.rows(row, progress);
     drop(running);
     match answered {
-        Err(error) if error.is::<run_query::ReaderGone>() => Ok(()),
+        Err(error) if error.is::<row_output::ReaderGone>() => Ok(()),
         Err(error) => Err(error),
         Ok(()) => form.finish(),
     }

@@ -3,13 +3,14 @@
 //! Events around such a task are reached when its stream comes to it and when the stream goes on. The function runs in
 //! between, in another thread. So the runtime gets a function of the tool in its place, which notes the time and calls the
 //! program's with its argument. The runtime calls it once for each submission. A place that may be called again is never
-//! given to another function.
+//! given to another function. A call that comes again all the same is passed on, as long as the place has no other use.
 
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
 use crate::clock::ticks;
+use crate::thread::{self, ThreadState};
 
 /// Functions that may be on their way. Further ones have the times of events alone.
 const PLACES: usize = 1024;
@@ -86,11 +87,17 @@ impl Hosted {
         (run as Function as *mut c_void, self.0 as *mut c_void)
     }
 
-    /// Its place, as long as that has this use.
-    fn place(self) -> Option<&'static Place> {
+    /// Its place and the state of that, also after the function has returned, until the place has another use.
+    fn last_place(self) -> Option<(&'static Place, u64)> {
         let place = ALL.get((self.0 % PLACES as u64) as usize)?;
         let state = place.state.load(Acquire);
-        (state & IS_TAKEN != 0 && state / USE == self.0 / PLACES as u64).then_some(place)
+        (state / USE == self.0 / PLACES as u64).then_some((place, state))
+    }
+
+    /// Its place, as long as that is taken for it.
+    fn place(self) -> Option<&'static Place> {
+        let (place, state) = self.last_place()?;
+        (state & IS_TAKEN != 0).then_some(place)
     }
 
     /// The ticks of its begin and its end, if it has returned. No time is wanted from then on.
@@ -111,26 +118,32 @@ impl Hosted {
     }
 }
 
-/// Calls the program's function in its place. An exception, or a jump, passes through: the place is then never used again.
+/// Calls the program's function. An exception, or a jump, passes through: the place is then never used again.
 unsafe extern "C-unwind" fn run(given: *mut c_void) {
-    let Some(place) = Hosted(given as u64).place() else {
+    let Some((place, state)) = Hosted(given as u64).last_place() else {
         return;
     };
     let data = place.data.load(Acquire) as *mut c_void;
     let function = place.function.load(Relaxed);
     // SAFETY: the program gave this address to the runtime as that of a function with this signature, and it is not 0.
     let function = unsafe { core::mem::transmute::<usize, Function>(function) };
-    let begin = ticks();
+    // A thread of the program may run this, and may not be able to read the processor's counter.
+    let is_blind = thread::with(ThreadState::is_blind);
+    let now = || if is_blind { 0 } else { ticks() };
+    let begin = now();
     // SAFETY: the argument is the one that the program gave with the function.
     unsafe { function(data) };
-    place.end.store(ticks(), Relaxed);
+    if state & (IS_TAKEN | HAS_RUN) != IS_TAKEN {
+        return;
+    }
+    place.end.store(now(), Relaxed);
     place.begin.store(begin, Relaxed);
     if place.state.fetch_or(HAS_RUN, AcqRel) & IS_LEFT != 0 {
         place.state.fetch_and(!(USE - 1), AcqRel);
     }
 }
 
-/// A child's runtime calls no function that its parent has submitted.
+/// The times of functions that the parent has submitted are not wanted in a child.
 pub(crate) fn forget() {
     for place in &ALL {
         place.state.fetch_and(!(USE - 1), Relaxed);
@@ -161,7 +174,7 @@ mod tests {
 
     /// One test, since others would take places as well.
     #[test]
-    fn functions_are_called_once_with_their_argument_and_places_are_used_again() {
+    fn functions_are_called_with_their_argument_and_places_are_used_again() {
         assert_eq!(
             Hosted::take(core::ptr::null_mut(), core::ptr::dangling_mut()),
             None
@@ -180,7 +193,8 @@ mod tests {
             assert_eq!(CALLS.load(Relaxed), before + 7);
             assert_eq!(hosted.finish(), None);
             call(hosted);
-            assert_eq!(CALLS.load(Relaxed), before + 7, "the place was given back");
+            assert_eq!(CALLS.load(Relaxed), before + 14, "it is passed on");
+            assert_eq!(hosted.finish(), None, "but not timed");
         }
         // All places are taken.
         let taken: Vec<Hosted> = (0..PLACES).map(|_| take(1)).collect();
@@ -193,5 +207,8 @@ mod tests {
         let left = take(3);
         forget();
         assert_eq!(left.finish(), None);
+        let before = CALLS.load(Relaxed);
+        call(left);
+        assert_eq!(CALLS.load(Relaxed), before + 3);
     }
 }

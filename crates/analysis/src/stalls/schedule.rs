@@ -48,7 +48,7 @@ struct Hold {
 /// Steps up to a wait with a known end, or to the end of the gap.
 #[derive(Debug, Default)]
 struct Stretch {
-    /// Places of the waits without a known end.
+    /// Places of the waits without a known end, in order.
     open: Vec<usize>,
     /// Time in which a task may not have been submitted, although waits were over.
     late: i64,
@@ -85,6 +85,7 @@ impl Schedule {
     fn holds(&self) -> Vec<Hold> {
         let mut holds = Vec::new();
         let mut left = self.sum(|(length, _)| length);
+        let work = self.sum(|(_, error)| error);
         // The stretch from `begin` on, and the time now if its open waits took none.
         let (mut first, mut begin, mut at) = (0, self.range.begin, self.range.begin);
         let mut stretch = Stretch::default();
@@ -101,7 +102,7 @@ impl Schedule {
                     let end = end.min(self.range.end.saturating_sub(left));
                     if end > at {
                         stretch.open.push(place);
-                        let rest = (end.saturating_sub(at), error);
+                        let rest = (end.saturating_sub(at), work.max(error));
                         self.share(first..=place, begin, &stretch, rest, &mut holds);
                         (first, begin, at) = (place + 1, end, end);
                         stretch = Stretch::default();
@@ -111,25 +112,24 @@ impl Schedule {
             }
         }
         stretch.late = stretch.late.max(behind(self.came, at));
-        let rest = (self.range.end.saturating_sub(at), 0);
+        let rest = (self.range.end.saturating_sub(at), work);
         if let Some(last) = self.steps.len().checked_sub(1).filter(|it| first <= *it) {
             self.share(first..=last, begin, &stretch, rest, &mut holds);
         }
         holds
     }
 
-    /// Gives each wait of a stretch an equal part of the time that its work leaves, if that is longer than the error.
+    /// Gives each wait of a stretch an equal part of the time that its work leaves, if that is longer than its error.
     fn share(
         &self,
         steps: RangeInclusive<usize>,
         begin: i64,
         stretch: &Stretch,
-        (rest, known): (i64, i64),
+        (rest, error): (i64, i64),
         holds: &mut Vec<Hold>,
     ) {
         let number = stretch.open.len() as i64;
-        let work = self.sum(|(_, error)| error).max(known);
-        let error = work.saturating_add(stretch.late);
+        let error = error.saturating_add(stretch.late);
         if number == 0 || rest <= error {
             return;
         }
@@ -144,7 +144,7 @@ impl Schedule {
             }
             match step.kind {
                 Kind::Work(length, _) => at = at.saturating_add(length),
-                Kind::Wait(cause, _) if stretch.open.contains(&place) => {
+                Kind::Wait(cause, _) if stretch.open.binary_search(&place).is_ok() => {
                     // The last one also gets the remainder of the division.
                     let is_last = stretch.open.last() == Some(&place);
                     let more = if is_last { rest % number } else { 0 };

@@ -114,7 +114,7 @@ fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64
     let mut ran = None;
     // The submission that the examined item had to follow, and its earliest begin.
     let mut next = (record_call, reached(trace, record));
-    // The examined item, if it is a function on the host: the stream had come to it some time before it ran.
+    // The examined item, if it is a function on the host: the stream reached it some time before the function ran.
     let mut function = None;
     for id in earlier(trace, record).take(TASKS) {
         let task = trace.task(id);

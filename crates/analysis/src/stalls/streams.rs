@@ -243,7 +243,7 @@ impl StreamStalls {
             self.push(stream, rest, Cause::Switch, Node::Task(next));
             return;
         }
-        // The stream had come to a function of the program before that ran, or had not gone on behind it yet.
+        // The stream reached a function of the program before that ran, or did not continue yet after it.
         let task = sources.trace.task(next);
         let is_before = Class::of(sources.trace, task) == Class::Callback;
         let is_near = is_before || self.reached.is_behind_callback;

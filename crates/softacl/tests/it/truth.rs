@@ -176,7 +176,7 @@ fn check_stream(tasks: &[Task], submitted: &[Submission]) {
         assert_eq!((task.seq, &task.kind), (index as u64, kind));
         let earliest = previous_end.max(before + SUBMIT_NS);
         let latest = previous_end.max(after + SUBMIT_NS);
-        // A thread of the host runs the function some time after the stream has come to it.
+        // A thread of the host runs the function some time after the stream reached it.
         let latest = if kind == "hostfunc" { u64::MAX } else { latest };
         assert!(
             (earliest..=latest).contains(&task.begin),

@@ -54,9 +54,13 @@ pub fn duration(nanoseconds: i64) -> String {
     format!("{value:.decimals$} {}", unit.name)
 }
 
-/// A duration and by how much it may be off, such as `5.06 ms ± 0.12`. An error that would not be seen is left out.
+/// A duration and by how much it may be off, such as `5.06 ms ± 0.12`. An error that would not be seen is left out. One that is
+/// much larger than the duration has its own unit: `0 ns ± 13.6 µs`.
 pub fn duration_with_error(nanoseconds: i64, error: i64) -> String {
     let text = duration(nanoseconds);
+    if unit_for(error).nanoseconds > unit_for(nanoseconds).nanoseconds {
+        return format!("{text} ± {}", duration(error));
+    }
     let minutes = nanoseconds.unsigned_abs() >= 10 * MINUTE.unsigned_abs();
     let unit = match minutes {
         true => unit_for(SECOND),
@@ -240,6 +244,22 @@ mod tests {
         assert_eq!(shown, expected);
         assert_eq!(duration(-2_500), "-2.50 µs");
         assert!(!duration(i64::MIN).is_empty());
+    }
+
+    #[test]
+    fn errors_have_the_unit_of_the_duration_or_a_larger_one() {
+        let shown = [
+            ((5_060_000, 120_000), "5.06 ms ± 0.12"),
+            ((18_400, 1_234), "18.4 µs ± 1.2"),
+            ((120, 35), "120 ns ± 35"),
+            ((5_060_000, 400), "5.06 ms"),
+            ((0, 13_600), "0 ns ± 13.6 µs"),
+            ((136_000, 2_372_000), "136 µs ± 2.37 ms"),
+            ((754 * SECOND, 3 * SECOND), "12 min 34 s ± 3 s"),
+        ];
+        for ((nanoseconds, error), expected) in shown {
+            assert_eq!(duration_with_error(nanoseconds, error), expected);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Events around such a task are reached when its stream comes to it and when the stream goes on. The function runs in
 //! between, in another thread. So the runtime gets a function of the tool in its place, which notes the time and calls the
 //! program's with its argument. The runtime calls it once for each submission. A place that may be called again is never
-//! given to another function. A call that comes again all the same is passed on, as long as the place has no other use.
+//! given to another function. A second call is passed on as well, as long as the place has no other use.
 
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};

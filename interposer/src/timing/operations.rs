@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::record::figure::Work;
 
-/// Operations of a device whose durations are kept. Others replace them.
+/// Operations of a device with a known duration. Others replace them.
 const PLACES: usize = 256;
 /// A duration is known after this number of tasks in a row that differ by no more than this, and this part of it.
 const LEAST: u32 = 4;

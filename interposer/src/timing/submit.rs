@@ -280,7 +280,7 @@ impl Submission {
     /// Notes whether the runtime has taken the function, and how often it may call it.
     fn settle_hosted(&mut self, was_taken: bool, is_task: bool) {
         match (self.hosted, was_taken) {
-            // It may have come to the runtime's thread all the same.
+            // The runtime may still call it.
             (Some(hosted), false) => {
                 hosted.leave();
                 self.hosted = None;

@@ -1,6 +1,5 @@
 //! Clocks that were compared in all kinds of ways, checked against their true readings.
 
-use ascend_trace_format::api::TaskKind;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use super::{ClockBound, DeviceClockMap, LaunchTimes, PairReading, place};
@@ -118,17 +117,10 @@ impl IdleTask {
             DeviceNs::new(i64::try_from(device).unwrap())
         };
         Self {
-            reading: PairReading {
-                begin: device(before + LATENCY),
-                end: device(end.max(closed + LATENCY)),
-                kind: TaskKind::Kernel,
-                record: 0,
-                record_open: 0,
-                turn: 0,
-                shorter: 0,
-                longer: 0,
-                is_of_events: true,
-            },
+            reading: PairReading::of_kernel(
+                device(before + LATENCY),
+                device(end.max(closed + LATENCY)),
+            ),
             launch: LaunchTimes {
                 begin: HostNs::new(submitted - below(300)),
                 end: HostNs::new(returned),

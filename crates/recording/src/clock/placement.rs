@@ -36,6 +36,22 @@ pub(crate) struct PairReading {
 }
 
 impl PairReading {
+    /// Events around a kernel, with records that take no time.
+    #[cfg(test)]
+    pub(super) fn of_kernel(begin: DeviceNs, end: DeviceNs) -> Self {
+        Self {
+            begin,
+            end,
+            kind: TaskKind::Kernel,
+            record: 0,
+            record_open: 0,
+            turn: 0,
+            shorter: 0,
+            longer: 0,
+            is_of_events: true,
+        }
+    }
+
     /// The task takes no time and has only the event after it.
     pub(super) fn is_moment(self) -> bool {
         self.kind == TaskKind::Record
@@ -248,17 +264,10 @@ mod tests {
 
     /// A task's begin and end by host time, and the submission of it and of the event after it.
     fn placed(events: (i64, i64), call: (i64, i64), closed: i64) -> TaskTime {
-        let reading = PairReading {
-            begin: DeviceNs::new(events.0 + OFFSET),
-            end: DeviceNs::new(events.1 + OFFSET),
-            kind: TaskKind::Kernel,
-            record: 0,
-            record_open: 0,
-            turn: 0,
-            shorter: 0,
-            longer: 0,
-            is_of_events: true,
-        };
+        let reading = PairReading::of_kernel(
+            DeviceNs::new(events.0 + OFFSET),
+            DeviceNs::new(events.1 + OFFSET),
+        );
         let launch = LaunchTimes {
             begin: HostNs::new(call.0),
             end: HostNs::new(call.1),
@@ -306,17 +315,10 @@ mod tests {
                 .collect();
             clock.extend(&bounds, &[]);
             clock.look_back();
-            let reading = PairReading {
-                begin: DeviceNs::new(AT - lost + OFFSET),
-                end: DeviceNs::new(AT + 20_000 + OFFSET),
-                kind: TaskKind::Kernel,
-                record: 0,
-                record_open: 0,
-                turn: 0,
-                shorter: 0,
-                longer: 0,
-                is_of_events: true,
-            };
+            let reading = PairReading::of_kernel(
+                DeviceNs::new(AT - lost + OFFSET),
+                DeviceNs::new(AT + 20_000 + OFFSET),
+            );
             let launch = LaunchTimes {
                 begin: HostNs::new(AT - LATENCY - 100),
                 end: HostNs::new(AT - LATENCY + 50),
@@ -343,17 +345,8 @@ mod tests {
                 .collect();
             clock.extend(&bounds, &[]);
             clock.look_back();
-            let reading = PairReading {
-                begin: DeviceNs::new(OFFSET),
-                end: DeviceNs::new(OFFSET + length),
-                kind: TaskKind::Kernel,
-                record: 0,
-                record_open: 0,
-                turn: 0,
-                shorter: 0,
-                longer: 0,
-                is_of_events: true,
-            };
+            let reading =
+                PairReading::of_kernel(DeviceNs::new(OFFSET), DeviceNs::new(OFFSET + length));
             let launch = LaunchTimes {
                 begin: HostNs::new(-90_000),
                 end: HostNs::new(-89_000),
@@ -369,15 +362,12 @@ mod tests {
     #[test]
     fn the_time_of_the_event_after_a_task_is_subtracted_and_its_error_kept() {
         let reading = PairReading {
-            begin: DeviceNs::new(AT + OFFSET),
-            end: DeviceNs::new(AT + 21_500 + OFFSET),
-            kind: TaskKind::Kernel,
             record: 1_500,
             record_open: 300,
-            turn: 0,
-            shorter: 0,
-            longer: 0,
-            is_of_events: true,
+            ..PairReading::of_kernel(
+                DeviceNs::new(AT + OFFSET),
+                DeviceNs::new(AT + 21_500 + OFFSET),
+            )
         };
         let launch = LaunchTimes {
             begin: HostNs::new(AT - 90_000),
@@ -417,15 +407,12 @@ mod tests {
     fn an_end_event_that_came_late_and_took_long_leaves_the_end_open() {
         let late = 1_000_000;
         let reading = PairReading {
-            begin: DeviceNs::new(AT - 300 + OFFSET),
-            end: DeviceNs::new(AT + late + OFFSET),
-            kind: TaskKind::Kernel,
             record: 1_500,
             record_open: 350,
-            turn: 0,
-            shorter: 0,
-            longer: 0,
-            is_of_events: true,
+            ..PairReading::of_kernel(
+                DeviceNs::new(AT - 300 + OFFSET),
+                DeviceNs::new(AT + late + OFFSET),
+            )
         };
         let launch = LaunchTimes {
             begin: HostNs::new(AT - 3_400),

@@ -1,6 +1,8 @@
 //! Makes the index from chunks, in the order of the file: for the writer while it writes, for the
 //! reader where no index is.
 
+mod output;
+
 use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
@@ -18,13 +20,13 @@ use crate::rows::{
 };
 use crate::summary::{DEEPEST, LaneBuilder};
 
-use super::bounds::{BoundsByDevice, DeviceBounds, bounds_of, known};
+use super::bounds::{BoundsByDevice, DeviceBounds, bounds_of};
 use super::codec;
-use super::group::{ChunkGroup, EntityChunk, FineLanes, LaneKey, Segment, shrunk};
+use super::group::{EntityChunk, Segment};
 use super::links::{Links, TimesLink};
 use super::pending::{FileSpan, PendingItem, PendingMatch, PendingWord};
 use super::run_spans::{RunSpan, RunSpans};
-use super::streams::{StreamState, Streams, WaitingTasks};
+use super::streams::{Streams, WaitingTasks};
 use super::totals::{MOST, Totals, code};
 
 /// A segment is complete when it has this number of rows, or bytes.
@@ -497,109 +499,5 @@ impl Indexer {
             .filter(move |(place, _)| wanted.next_if_eq(place).is_some())
             .flat_map(|(_, thread)| &mut thread.lanes);
         threads.chain(self.streams.touched().map(|stream| &mut stream.lane))
-    }
-
-    /// Whether the group is complete at `rows` rows.
-    pub(crate) fn is_due(&self, rows: u64) -> bool {
-        self.rows >= rows
-            || self.segments.len() >= GROUP_SEGMENTS
-            || self.things.len() >= GROUP_THINGS
-    }
-
-    /// Whether the group is twice as long as a writer makes it.
-    pub(crate) fn is_overdue(&self) -> bool {
-        self.rows >= 2 * GROUP_ROWS
-            || self.segments.len() >= 2 * GROUP_SEGMENTS
-            || self.things.len() >= 2 * GROUP_THINGS
-    }
-
-    /// The group until now, without ending it, and its lanes summed up finely.
-    pub(crate) fn peek(&mut self) -> (ChunkGroup, Vec<u8>) {
-        let lanes = self.summed_up();
-        let mut group = ChunkGroup {
-            begin: self.begin,
-            end: self.end,
-            segments: self.segments.clone(),
-            things: self.things.clone(),
-            coarse: codec::lanes(&shrunk(lanes.clone(), COARSE, COARSE_ENTRIES)).into(),
-            fine: FineLanes::None,
-            bounds: Default::default(),
-            driver_bounds: Default::default(),
-            totals: self.totals.clone(),
-            links: self.links.known(),
-            ran: self.ran.known(),
-            waiting: Vec::new(),
-        };
-        if self.segment.length > 0 {
-            group.segments.push(self.segment);
-            let span = self.segment.call_span;
-            group.totals.call_span = TimeRange::around([group.totals.call_span, span]);
-        }
-        group.bounds = known(&self.clocks);
-        group.driver_bounds = known(&self.drivers);
-        for place in &self.touched_threads {
-            let thread = &self.thread_states[*place];
-            group.totals.threads.insert(thread.number, thread.calls);
-        }
-        for stream in self.streams.touched().take(MOST) {
-            group.totals.streams.insert(stream.key, stream.totals);
-        }
-        (group, codec::lanes(&shrunk(lanes, FINE, LANE_ENTRIES)))
-    }
-
-    /// Tasks of the group with a time, and times that may belong to no task.
-    pub(crate) fn timed(&self) -> (u64, u64) {
-        (self.totals.timed, self.totals.uncertain)
-    }
-
-    /// Rows in the group until now.
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    /// The next group begins here.
-    pub(crate) fn start(&mut self, begin: u64) {
-        self.begin = begin;
-        self.end = begin;
-    }
-
-    /// Ends the group; the next one begins at `next`.
-    pub(crate) fn take(&mut self, next: u64) -> (ChunkGroup, Vec<u8>) {
-        self.close_segment();
-        let taken = self.peek();
-        for place in self.touched_threads.drain(..) {
-            let thread = &mut self.thread_states[place];
-            thread.calls = 0;
-            thread.lanes.clear();
-        }
-        self.streams.start_over();
-        for clock in self.clocks.values_mut().chain(self.drivers.values_mut()) {
-            clock.take();
-        }
-        self.segments.clear();
-        self.things.clear();
-        self.totals = Totals::default();
-        self.links.clear();
-        self.ran.clear();
-        self.rows = 0;
-        self.start(next);
-        taken
-    }
-
-    fn summed_up(&mut self) -> Vec<(LaneKey, LaneBuilder)> {
-        let mut lanes = Vec::new();
-        for place in self.touched_threads.iter().take(MOST) {
-            let thread = &self.thread_states[*place];
-            for (depth, lane) in (0..).zip(&thread.lanes) {
-                let thread = thread.number;
-                lanes.push((LaneKey::Thread { thread, depth }, lane.clone()));
-            }
-        }
-        let streams = self.streams.touched().take(MOST);
-        lanes.extend(streams.map(|StreamState { key, lane, .. }| {
-            let (process, serial) = *key;
-            (LaneKey::Stream { process, serial }, lane.clone())
-        }));
-        lanes
     }
 }

@@ -24,17 +24,17 @@ const INPUTS: [&str; 15] = [
     "Cargo.lock",
     "interposer",
     "include",
-    "crates/format",
-    "crates/ring",
-    "crates/hookgen",
-    "crates/tables",
-    "crates/softacl",
-    "crates/softacl-options",
-    "crates/engine",
-    "crates/engine-frida",
+    "crates/inject/format",
+    "crates/inject/ring",
+    "crates/inject/hookgen",
+    "crates/inject/tables",
+    "crates/soft/runtime",
+    "crates/soft/options",
+    "crates/inject/engine",
+    "crates/outside/engine-frida",
     "examples/demo",
 ];
-/// Where `crates/tables` has the sources that are generated from the hook table.
+/// Where `crates/inject/tables` has the sources that are generated from the hook table.
 const GENERATED: &str = "DEP_ASCEND_TRACE_TABLES_GENERATED";
 /// What `embedded.rs` names, whether or not it was built.
 const NAMES: [&str; 4] = ["INTERPOSER", "SOFTACL", "DEMO", "ENGINE"];

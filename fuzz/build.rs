@@ -10,6 +10,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.join("api_table.rs"),
         ascend_trace_hookgen::emit_table(&table),
     )?;
-    println!("cargo:rerun-if-changed=../crates/hookgen");
+    println!("cargo:rerun-if-changed=../crates/inject/hookgen");
     Ok(())
 }

@@ -39,7 +39,7 @@ const SOFT_LIBRARY: &str = "libascendcl.so";
 
 /// Names under which programs know the runtime, one a line. All of them are one file: two copies
 /// in a process would be two runtimes.
-const SOFT_ALIASES: &str = include_str!("../crates/softacl/library_names.txt");
+const SOFT_ALIASES: &str = include_str!("../crates/soft/runtime/library_names.txt");
 
 /// Where an installed CANN has its operators.
 pub(crate) const OPERATORS: &str = "opp";

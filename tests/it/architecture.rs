@@ -219,9 +219,9 @@ fn the_interposer_does_not_know_the_software_runtime() {
 /// Files that know functions of AscendCL by their names, and what for.
 const KNOWING: [(&str, &str); 2] = [
     // What CUDA calls the same thing.
-    ("crates/export/src/kineto/cuda.rs", "aclrt"),
+    ("crates/read/export/src/kineto/cuda.rs", "aclrt"),
     // `aclCreateScalar` makes a scalar.
-    ("crates/recording/src/operands.rs", "aclCreate"),
+    ("crates/read/recording/src/operands.rs", "aclCreate"),
 ];
 
 /// Texts of a source that are names of functions of AscendCL, tests left out.
@@ -396,7 +396,7 @@ fn files_of_the_interposer_name_none_of_a_higher_layer() {
 #[test]
 fn files_of_the_software_runtime_name_none_of_a_higher_layer() {
     let expected = ["core", "objects", "engine", "calls", "exports"];
-    assert_layered("software runtime", "crates/softacl/src", &expected);
+    assert_layered("software runtime", "crates/soft/runtime/src", &expected);
 }
 
 #[test]

@@ -438,7 +438,7 @@ fn waits_of_every_example_are_linked_as_the_semantics_of_events_say() {
 
 /// The conformance programs of the software runtime that wait for events: name, options, source.
 fn conformance() -> Vec<(String, String, PathBuf)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/softacl/tests/programs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/soft/runtime/tests/programs");
     let mut found = Vec::new();
     for section in std::fs::read_dir(folder).unwrap() {
         let section = section.unwrap().path();

@@ -123,10 +123,10 @@ fn texts_in_the_sources_use_our_words() {
         "src",
         "viewer/src",
         "interposer/src",
-        "crates/analysis/src",
-        "crates/collector/src",
-        "crates/export/src",
-        "crates/recording/src",
+        "crates/read/analysis/src",
+        "crates/read/collector/src",
+        "crates/read/export/src",
+        "crates/read/recording/src",
     ] {
         for path in files(folder, ".rs") {
             if !has_texts(&path) {
@@ -182,8 +182,8 @@ fn manifests() -> Vec<String> {
 
 /// Packages with names that are older than the rules for names.
 const OLD_NAMES: [&str; 6] = [
-    "crates/analysis",
-    "crates/export",
+    "crates/read/analysis",
+    "crates/read/export",
     "interposer",
     "src",
     "tests",
@@ -356,11 +356,11 @@ fn every_error_message_is_documented() {
     let folders = [
         "src",
         "viewer/src",
-        "crates/collector/src",
-        "crates/export/src",
-        "crates/recording/src",
-        "crates/softacl-options/src",
-        "crates/store/src",
+        "crates/read/collector/src",
+        "crates/read/export/src",
+        "crates/read/recording/src",
+        "crates/soft/options/src",
+        "crates/outside/store/src",
     ];
     let (mut missing, mut all) = (BTreeSet::new(), BTreeSet::new());
     for path in folders.iter().flat_map(|folder| files(folder, ".rs")) {

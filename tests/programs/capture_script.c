@@ -1,5 +1,5 @@
 /* Executes a script of captures, joins and replays that it reads from standard input, and prints the
- * codes of its calls and the memory at the end of each case. crates/testkit/src/captures writes
+ * codes of its calls and the memory at the end of each case. crates/read/testkit/src/captures writes
  * such scripts. One operation a line:
  *
  *   c            a case begins: memory is reset

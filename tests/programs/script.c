@@ -1,4 +1,4 @@
-/* Does what a script says, line by line; crates/testkit/src/scenario.rs tells the operations. */
+/* Does what a script says, line by line; crates/read/testkit/src/scenario.rs tells the operations. */
 #include <stdatomic.h>
 
 #include "program.h"

@@ -6,17 +6,17 @@
     reason = "more is there than the fuzzer needs"
 )]
 
-#[path = "../../../crates/collector/src/clock.rs"]
+#[path = "../../../crates/read/collector/src/clock.rs"]
 pub mod clock;
-#[path = "../../../crates/collector/src/command.rs"]
+#[path = "../../../crates/read/collector/src/command.rs"]
 pub mod command;
-#[path = "../../../crates/collector/src/decode.rs"]
+#[path = "../../../crates/read/collector/src/decode.rs"]
 pub mod decode;
-#[path = "../../../crates/collector/src/stub_functions.rs"]
+#[path = "../../../crates/read/collector/src/stub_functions.rs"]
 pub mod stub_functions;
-#[path = "../../../crates/collector/src/process_name.rs"]
+#[path = "../../../crates/read/collector/src/process_name.rs"]
 pub mod process_name;
-#[path = "../../../crates/collector/src/stacks.rs"]
+#[path = "../../../crates/read/collector/src/stacks.rs"]
 pub mod stacks;
 
 pub mod tables {

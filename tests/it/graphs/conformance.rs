@@ -6,7 +6,7 @@ use super::compiled;
 use crate::support::{Outcome, Run, feed, place};
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/softacl/tests/programs")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/soft/runtime/tests/programs")
 }
 
 fn programs() -> Vec<PathBuf> {

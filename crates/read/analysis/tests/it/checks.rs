@@ -1,0 +1,321 @@
+//! Timelines with findings, and timelines without.
+
+use ascend_trace_analysis::checks::{Finding, Findings, all};
+use ascend_trace_analysis::{Fold, Window};
+use ascend_trace_recording::rows::Row;
+use ascend_trace_testkit::{Timeline, timeline};
+
+/// The findings of a timeline: check, thread, number of calls, and text.
+fn found(text: &str) -> Vec<String> {
+    let trace = timeline(text);
+    words(&Findings::default().of(&Window::whole(&trace)))
+}
+
+fn words(found: &[Finding]) -> Vec<String> {
+    let words = |it: &Finding| format!("{} {} {}: {}", it.check, it.tid, it.count, it.what);
+    found.iter().map(words).collect()
+}
+
+#[test]
+fn an_asynchronous_copy_of_pageable_memory_is_found() {
+    let copies = "s1: memcpy(4096)[host-copy] by t1[0..5us] memcpy(4096)[host-copy] by t1[6us..9us]
+                  s2: memcpy(64)[host-copy] by t2[0..1us]";
+    assert_eq!(
+        found(copies),
+        [
+            "pageable-copy 1001 2: aclrtMemcpyAsync copied 8 KiB of pageable memory and blocked for 8.00 µs",
+            "pageable-copy 1002 1: aclrtMemcpyAsync copied 64 B of pageable memory and blocked for 1.00 µs",
+        ]
+    );
+    assert!(found("s1: memcpy(4096)[2us..5us] by t1[0..1us]").is_empty());
+    // A copy that says that it blocks.
+    assert!(found("t1: aclrtMemcpy(4096)[0..5us]").is_empty());
+}
+
+#[test]
+fn a_failed_call_is_found_with_its_code() {
+    let calls = "t1: aclrtMalloc(64)[0..1us]=207001 aclrtMalloc(64)[2us..3us] aclrtMalloc(8)[4us..5us]=207001";
+    assert_eq!(
+        found(calls),
+        ["failed-call 1001 2: aclrtMalloc returned 207001 ACL_ERROR_RT_MEMORY_ALLOCATION"]
+    );
+    assert!(found("t1: aclrtMalloc(64)[0..1us]").is_empty());
+}
+
+#[test]
+fn a_capture_that_failed_is_found_with_the_rule_that_was_broken() {
+    let capture = "t1: capture(s1)[0..1] of g1 end(s1)[10..11] of g1 =107025
+                   s1: A[captured] by t1[2..3] of g1 rec(E)[captured] by t1[3..4] of g1
+                   s2: wait(E)[captured] by t1[4..5] of g1 B[captured] by t1[6..7] of g1";
+    let found = found(capture);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("failed-capture 1001 1: graph 1 was not made: stream 2 joined"),
+        "{found:?}"
+    );
+    let good = "t1: capture(s1)[0..1] of g1 end(s1)[10..11] of g1
+                s1: A[captured] by t1[2..3] of g1";
+    assert!(self::found(good).is_empty());
+}
+
+#[test]
+fn a_call_that_a_capture_refused_is_found_where_the_capture_succeeded() {
+    let capture = "t1: capture(s1)[0..1] of g1
+                   s1: A[captured] by t1[2..3] of g1
+                   t1: aclrtMemcpy(64)[4..5]=107030 aclrtMemcpy(64)[6..7]=107030 end(s1)[10..11] of g1";
+    let words = found(capture);
+    assert_eq!(words.len(), 1, "{words:?}");
+    let expected = "refused-in-capture 1001 2: aclrtMemcpy was refused during the capture of graph 1: \
+                    calls that block the host are not allowed";
+    assert!(words[0].starts_with(expected), "{words:?}");
+    // A capture that failed has its own check, and outside of captures nothing is refused.
+    let failed = capture.replace("end(s1)[10..11] of g1", "end(s1)[10..11] of g1 =507903");
+    let failed = found(&failed);
+    assert!(
+        failed.iter().all(|it| it.starts_with("failed-capture")),
+        "{failed:?}"
+    );
+    assert!(found("t1: aclrtMemcpy(64)[4..5]=107030").is_empty());
+}
+
+#[test]
+fn the_default_stream_in_a_capture_is_found() {
+    let capture = |then: &str| {
+        found(&format!(
+            "t1: capture(s1)[0..1] of g1 end(s1)[10..11] of g1
+             s1: A[captured] by t1[2..3] of g1 rec(E)[captured] by t1[3..4] of g1
+             {then}"
+        ))
+    };
+    let words = capture("s0: wait(E)[captured] by t1[5..6] of g1 =107031");
+    let expected = "refused-in-capture 1001 1: aclrtStreamWaitEvent was refused during the capture of graph 1: it would \
+                    draw the default stream into the capture, which cannot be captured";
+    assert_eq!(words, [expected]);
+    // Its own work is no part of the capture.
+    assert_eq!(capture("s0: B[20..30] by t1[5..6]"), [""; 0]);
+
+    let begin = |stream: &str| {
+        found(&format!(
+            "s0: A[20..30] by t1[5..6] | t1: capture({stream})[0..1]=100000"
+        ))
+    };
+    assert_eq!(
+        begin("s0"),
+        [
+            "failed-call 1001 1: aclmdlRICaptureBegin returned 100000: the default stream cannot be captured"
+        ]
+    );
+    assert_eq!(
+        begin("s1"),
+        ["failed-call 1001 1: aclmdlRICaptureBegin returned 100000"]
+    );
+}
+
+#[test]
+fn a_device_sync_is_found_where_one_stream_was_busy() {
+    let one =
+        "s1: A[1us..9us] by t1[0..100] | s2: B[1us..2us] by t1[200..300] | t1: sync()[5us..10us]";
+    assert_eq!(
+        found(one),
+        [
+            "device-sync 1001 1: aclrtSynchronizeDevice waited 5.00 µs for the device, on which stream 1 alone was busy"
+        ]
+    );
+    let both =
+        "s1: A[1us..9us] by t1[0..100] | s2: B[1us..8us] by t1[200..300] | t1: sync()[5us..10us]";
+    assert!(found(both).is_empty());
+    let stream = "s1: A[1us..9us] by t1[0..100] | t1: sync(s1)[5us..10us]";
+    assert!(found(stream).is_empty());
+    // Nothing was left to wait for.
+    let none = "s1: A[1us..2us] by t1[0..100] | t1: sync()[5us..6us]";
+    assert!(found(none).is_empty());
+}
+
+/// The same where all events are made by `aclrtCreateEventExWithFlag`.
+fn found_with_ex_events(text: &str) -> Vec<String> {
+    let mut timeline = Timeline::parse(text).expect("a timeline");
+    for row in &mut timeline.rows {
+        if let Row::Event(row) = row {
+            row.creation = 2;
+        }
+    }
+    let trace = timeline.trace();
+    words(&Findings::default().of(&Window::whole(&trace)))
+}
+
+#[test]
+fn a_wait_for_an_event_without_a_record_is_found() {
+    let waits = "s1: wait(E#0) by t1[0..1] A[1us..5us] by t1[2..3] | t1: sync(E#0)[4..5]";
+    assert_eq!(
+        found_with_ex_events(waits),
+        [
+            "unrecorded-event 1001 1: aclrtStreamWaitEvent waited for nothing: event 1 had not been recorded",
+            "unrecorded-event 1001 1: aclrtSynchronizeEvent waited for nothing: event 1 had not been recorded",
+        ]
+    );
+    // Others refuse that, or hold until the next record.
+    assert!(found(waits).is_empty());
+    let good = "s1: A[0..9] rec(E) | s2: wait(E) B[10..20] | t1: sync(E)[8..12]";
+    assert!(found_with_ex_events(good).is_empty());
+    let failed = "s1: wait(E#0) by t1[0..1] =107000";
+    let failed = found_with_ex_events(failed);
+    assert!(
+        failed.iter().all(|it| it.starts_with("failed-call ")),
+        "{failed:?}"
+    );
+}
+
+#[test]
+fn streams_that_come_and_go_are_found() {
+    let life = |number: i64| {
+        let at = number * 100;
+        format!(
+            "t1: create(s1)[{at}..{}] destroy(s1)[{}..{}]\n",
+            at + 5,
+            at + 50,
+            at + 60
+        )
+    };
+    let text =
+        |times: i64| (0..times).map(life).collect::<String>() + "s1: A[1us..2us] by t1[6..7]";
+    assert_eq!(
+        found(&text(65)),
+        ["short-lived 1001 64: 64 streams were made after others had been destroyed"]
+    );
+    assert!(found(&text(64)).is_empty());
+    // All are made before the first one goes.
+    let many = (0..80).map(|number| format!("t1: create(s{number})[{number}..{}]\n", number + 1));
+    let gone = (0..80).map(|number| {
+        let at = 1_000 + number;
+        format!("t1: destroy(s{number})[{at}..{}]\n", at + 1)
+    });
+    let pool: String = many.chain(gone).collect();
+    assert!(found(&pool).is_empty());
+}
+
+#[test]
+fn a_callback_without_a_thread_for_reports_is_found() {
+    let launched = "s1: aclrtLaunchCallback(1,2,3)[1us..5us] by t1[0..1] aclrtLaunchCallback(1,2,3)[6us..7us] by t1[2..3]";
+    assert_eq!(
+        found(launched),
+        [
+            "unserved-callback 1001 2: aclrtLaunchCallback launched callbacks, and no thread called aclrtProcessReport"
+        ]
+    );
+    let served = format!("{launched} | t2: aclrtProcessReport(100)[0..7us]");
+    assert!(found(&served).is_empty());
+    let later = "s1: aclrtLaunchCallback(1,2,3)[1us..5us] by t1[2..3] aclrtLaunchCallback(1,2,3)[6us..7us] by t1[4..5]";
+    let own = |thread: &str| {
+        let subscribed = format!("t1: subscribe(s1,{thread})[0..1]");
+        found(&format!(
+            "{subscribed} | t2: aclrtProcessReport(100)[0..7us] | {later}"
+        ))
+    };
+    assert!(own("t2").is_empty());
+    assert_eq!(
+        own("t3"),
+        [
+            "unserved-callback 1001 2: aclrtLaunchCallback launched callbacks, and the thread that is subscribed to the stream did not call aclrtProcessReport"
+        ]
+    );
+}
+
+#[test]
+fn calls_in_a_callback_are_found() {
+    let run = |calls: &str| {
+        found(&format!(
+            "t1: subscribe(s1,t2)[0..1] | s1: aclrtLaunchCallback(1,2,3)[30us..40us] by t1[2us..3us]
+             t2: aclrtProcessReport(100)[10us..50us] {calls}"
+        ))
+    };
+    assert_eq!(
+        run(
+            "sync(s1)[31us..32us] aclrtMalloc(64,1000)[33us..34us] aclrtMalloc(64,2000)[35us..36us]"
+        ),
+        [
+            "call-in-callback 1002 2: aclrtMalloc was called in a callback",
+            "call-in-callback 1002 1: aclrtSynchronizeStream was called in a callback",
+        ]
+    );
+    assert!(run("aclrtGetDevice(0)[31us..32us] sync(s1)[51us..52us]").is_empty());
+}
+
+#[test]
+fn many_streams_at_a_time_are_found() {
+    let made = |from: u32, upto: u32| -> String {
+        (from..upto)
+            .map(|it| format!("t1: create(s{it})[{it}..{}]\n", it + 1))
+            .collect()
+    };
+    let with_most = |text: &str| {
+        let found = found(text);
+        found.into_iter().find(|it| it.starts_with("near-limit"))
+    };
+    assert_eq!(with_most(&made(1, 409)), None);
+    assert_eq!(
+        with_most(&made(1, 451)).as_deref(),
+        Some("near-limit 1001 42: the process had 450 streams at a time")
+    );
+    // Most programs reset the device at their end.
+    let ended = format!("{}t1: aclrtResetDevice(0)[900..901]", made(1, 451));
+    assert!(with_most(&ended).is_some());
+    let gone: String = (1..301)
+        .map(|it| format!("t1: destroy(s{it})[{}..{}]\n", it + 500, it + 501))
+        .collect();
+    let later: String = (1_001..1_300)
+        .map(|it| format!("t1: create(s{it})[{it}..{}]\n", it + 1))
+        .collect();
+    assert_eq!(with_most(&format!("{}{gone}{later}", made(1, 401))), None);
+    let reset = "t1: aclrtResetDevice(0)[900..901]\n";
+    assert_eq!(with_most(&format!("{}{reset}{later}", made(1, 401))), None);
+}
+
+#[test]
+fn the_worst_findings_come_first() {
+    let all = "t1: capture(s3)[0..1] of g1 end(s3)[10..11] of g1 =107025 | s3: A[captured] by t1[2..3] of g1
+               s1: memcpy(4096)[host-copy] by t1[1us..6us] | t1: aclrtMalloc(64)[7us..8us]=207001";
+    let found = found(all);
+    let checks: Vec<&str> = found.iter().filter_map(|it| it.split(' ').next()).collect();
+    assert_eq!(checks, ["failed-capture", "pageable-copy", "failed-call"]);
+}
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/CHECKS.md");
+const BEGIN: &str = "<!-- checks: made from the comments of crates/read/analysis/src/checks -->\n";
+const END: &str = "<!-- end -->\n";
+
+/// The pages of all checks.
+fn pages() -> String {
+    let page = |entry: ascend_trace_analysis::checks::Entry| {
+        format!(
+            "\n## `{}`\n\n{}: {}.\n\n{}\n",
+            entry.id,
+            entry.severity.name(),
+            entry.summary,
+            entry.manual
+        )
+    };
+    all().into_iter().map(page).collect::<String>() + "\n"
+}
+
+#[test]
+fn the_document_has_the_page_of_every_check() {
+    let text = std::fs::read_to_string(DOCUMENT).expect("the document is there");
+    let (before, rest) = text
+        .split_once(BEGIN)
+        .expect("it says where the pages begin");
+    let (written, after) = rest.split_once(END).expect("it says where they end");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let text = format!("{before}{BEGIN}{}{END}{after}", pages());
+        std::fs::write(DOCUMENT, text).expect("the document can be written");
+        return;
+    }
+    assert_eq!(written, pages(), "UPDATE_EXPECT=1 writes it anew");
+}
+
+#[test]
+fn every_check_has_a_name_of_its_own() {
+    let mut ids: Vec<&str> = all().iter().map(|entry| entry.id).collect();
+    let sorted = ids.is_sorted();
+    ids.dedup();
+    assert!(sorted && ids.len() == all().len(), "{ids:?}");
+}

@@ -3,7 +3,9 @@
 
 use crate::coded_enum;
 
-pub use crate::role::{ObjectUse, Role, RoleMeaning, TIMEOUTS, WaitTarget};
+pub use crate::role::{
+    ObjectUse, REPORT_TIMEOUT, Role, RoleMeaning, TIMEOUTS, WaitTarget, is_answer,
+};
 
 coded_enum! {
     /// What kind of work a task is: the words of the truth log and of `tasks.csv`.
@@ -123,6 +125,12 @@ coded_enum! {
         Rows = 46 "rows",
         /// A function of the program that the stream runs on the host. Its argument comes behind it.
         HostFunction = 47 "host-function",
+        /// How far the rows lie apart that a copy reads.
+        ReadPitch = 48 "read-pitch",
+        /// How far the rows lie apart that it writes.
+        WritePitch = 49 "write-pitch",
+        /// Memory that goes back to a pool in the order of a stream.
+        PoolFreed = 50 "pool-freed",
     }
 }
 
@@ -155,6 +163,10 @@ coded_enum! {
         Asks = 11 "asks",
         /// It begins a profiler, of which there may be only one.
         Profiles = 12 "profiles",
+        /// Its number of elements is that of the whole collective, and the same on all ranks.
+        CountsAll = 13 "counts-all",
+        /// Its number of elements is that of the share of one rank, and the same on all ranks.
+        CountsShare = 14 "counts-share",
     }
 }
 
@@ -375,6 +387,16 @@ pub struct Function {
     pub facts: FactSet,
     pub ret: RetKind,
     pub args: &'static [Arg],
+}
+
+impl ArgPart {
+    /// Whether the argument is memory that begins or ends with the call.
+    pub const fn is_of_memory(self) -> bool {
+        matches!(
+            self,
+            Self::Allocated | Self::Freed | Self::HostAllocated | Self::HostFreed
+        )
+    }
 }
 
 impl Function {

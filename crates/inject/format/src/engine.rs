@@ -76,7 +76,7 @@ coded_enum! {
         CallInside = 8 "it calls another function where the patch would be",
         CannotMove = 9 "an instruction where the patch would be works only in its place",
         Undecodable = 10 "it has instructions that are not known",
-        SharedCode = 11 "another name stands for the same code",
+        SharedCode = 11 "another name has the same code",
         SharedTarget = 12 "another function jumps on to the same code",
         LeadsToHooked = 13 "it only jumps on to a function that is patched itself",
         LeadsToWrapper = 14 "it only jumps on to a function that has a wrapper",
@@ -86,7 +86,7 @@ coded_enum! {
         CodeIsLocked = 18 "the system does not let code be changed",
         Refused = 19 "the engine's library refused to patch it",
         NoStub = 20 "there is no wrapper for it",
-        NotCode = 21 "it does not lie in code that can be read",
+        NotCode = 21 "it is not in code that can be read",
         /// The engine could not be loaded.
         NoEngine = 22 "the engine could not be loaded",
         /// It uses registers that the jump to the rest of its code takes.

@@ -10,6 +10,7 @@ pub mod api;
 mod coded;
 pub mod engine;
 pub mod fnv;
+pub mod long_text;
 pub mod range;
 pub mod rank;
 pub mod record;
@@ -17,6 +18,7 @@ pub mod role;
 pub mod session;
 pub mod time;
 pub mod version;
+pub mod window;
 
 #[cfg(test)]
 extern crate std;

@@ -97,6 +97,8 @@ coded_enum! {
         UnsubscribeReports = 44 "unsubscribe-reports",
         /// Takes kernels out of memory: their handles mean nothing any more.
         UnloadKernels = 50 "unload-kernels",
+        /// Asks whether the waits of streams for an event are over.
+        QueryWaits = 51 "query-waits",
     }
 }
 
@@ -160,6 +162,19 @@ pub struct RoleMeaning {
     pub calls_back: bool,
     /// It is a message to the reader of the trace. Its stream may be missing.
     pub annotates: bool,
+}
+
+impl RoleMeaning {
+    /// Whether later calls cannot be understood without a call of this role: such calls are in every recording, also in
+    /// one that has no other calls of that time.
+    pub const fn lasts(&self) -> bool {
+        self.changes
+            || self.bounds_life
+            || self.makes_graph
+            || self.annotates
+            || matches!(self.stream, ObjectUse::Gives)
+            || matches!(self.context, ObjectUse::Gives)
+    }
 }
 
 /// A role that means nothing beyond its record.
@@ -252,10 +267,34 @@ const fn gives_stream() -> RoleMeaning {
 /// Return codes of a wait that timed out: for a stream or device, and for an event.
 pub const TIMEOUTS: [i64; 2] = [507_046, 507_047];
 
+/// Return code of a thread that waited for callbacks, and got none in the time that it had.
+pub const REPORT_TIMEOUT: i64 = 507_012;
+
+/// Return codes of queries of work that is not done: of a stream, and of an event.
+const NOT_DONE: [i64; 2] = [507_004, 507_006];
+
+/// Whether a code is a result that the program asked for, and not a failure: it waited no longer, or asked whether work is done.
+pub fn is_answer(code: i64) -> bool {
+    code == REPORT_TIMEOUT || TIMEOUTS.contains(&code) || NOT_DONE.contains(&code)
+}
+
 impl Role {
     /// Whether calls ask whether something is done.
     pub const fn asks_for_an_end(self) -> bool {
-        matches!(self, Self::QueryEvent | Self::QueryStream)
+        matches!(
+            self,
+            Self::QueryEvent | Self::QueryStream | Self::QueryWaits
+        )
+    }
+
+    /// Whether calls name the record of an event: the one that they wait for, or ask for.
+    pub const fn names_record(self) -> bool {
+        matches!(self, Self::WaitEvent | Self::SyncEvent | Self::QueryEvent)
+    }
+
+    /// Whether calls set the device or the context of their thread.
+    pub const fn sets_current(self) -> bool {
+        matches!(self, Self::SetDevice | Self::ResetDevice | Self::SetContext)
     }
 
     /// Whether calls change nothing: a program that makes only such calls may hang. `asks` is the fact of this name
@@ -297,7 +336,7 @@ impl Role {
 
             Self::CreateEvent => changes(on_event(Gives)),
             Self::DestroyEvent => changes(on_event(Takes)),
-            Self::QueryEvent => on_event(Takes),
+            Self::QueryEvent | Self::QueryWaits => on_event(Takes),
 
             Self::SetDevice => changes(bounds_life(PLAIN)),
             Self::ResetDevice => changes(bounds_life(on_all_streams(PLAIN))),

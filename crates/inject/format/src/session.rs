@@ -66,6 +66,9 @@ pub enum Timing {
     Both,
 }
 
+/// Events may take a part of a stream's time. A budget is this part, times this number; 0 is no limit.
+pub const WHOLE_BUDGET: u32 = 10_000;
+
 /// Marks the code of `Timing::Sample`; the other bits are its number.
 const SAMPLE: u32 = 1 << 31;
 

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "what the other test starts"]
+    #[ignore = "programs of the other test"]
     fn child() {
         let mut command = Command::new("cat");
         hand_on(command.arg("/proc/self/status"), ClosedStreams::Stay);

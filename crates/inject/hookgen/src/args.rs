@@ -39,9 +39,9 @@ impl ArgumentRules<'_> {
         rust: String,
     ) -> Result<HookArg, Error> {
         let (ctype, name) = (&param.ctype, &param.name);
-        let said = self.spec.argument(&function.name, &spelled(ctype), name)?;
+        let argument_spec = self.spec.argument(&function.name, &spelled(ctype), name)?;
         let error = |problem: &str| Error::hook(&function.name, format!("{name}: {problem}"));
-        let out = match said.out {
+        let out = match argument_spec.out {
             Some(out) => out,
             None => self.answers(&function.name) && self.holds_answer(ctype),
         };
@@ -57,9 +57,9 @@ impl ArgumentRules<'_> {
             (ctype.clone(), class)
         };
         if out && matches!(class, ValueClass::Void | ValueClass::Struct(_)) {
-            return Err(error("what it points to is no single value"));
+            return Err(error("it does not point to a single value"));
         }
-        let kind = match said.kind {
+        let kind = match argument_spec.kind {
             Some(kind) => kind,
             None => self.kind(&value, &class)?,
         };
@@ -74,9 +74,9 @@ impl ArgumentRules<'_> {
             (ValueClass::Enumeration(name), ArgKind::Enum) => name.clone(),
             _ => String::new(),
         };
-        let count = said
+        let count = argument_spec
             .count
-            .and_then(|count| self.tells(function, count, kind));
+            .and_then(|count| self.info_position(function, count, kind));
         if kind == ArgKind::Scalar && count.is_none() {
             return Err(error("no argument names its type"));
         }
@@ -97,7 +97,7 @@ impl ArgumentRules<'_> {
     }
 
     /// The position of the argument of this name, if it can be a length, or the type of a scalar.
-    fn tells(&self, function: &Function, name: &str, kind: ArgKind) -> Option<u8> {
+    fn info_position(&self, function: &Function, name: &str, kind: ArgKind) -> Option<u8> {
         let named = |param: &Param| param.name == name;
         let position = function.params.iter().position(named)?;
         let class = self
@@ -105,11 +105,11 @@ impl ArgumentRules<'_> {
             .class(&function.params.get(position)?.ctype)
             .ok()?;
         let position = u8::try_from(position).ok()?;
-        let tells = match kind {
+        let info_position = match kind {
             ArgKind::Scalar => matches!(class, ValueClass::Enumeration(_)),
             _ => matches!(class, ValueClass::Integer { .. }),
         };
-        tells.then_some(position)
+        info_position.then_some(position)
     }
 
     /// Whether it leads to 64-bit integers.
@@ -227,10 +227,10 @@ mod tests {
         let mut undecided = Vec::new();
         for function in hooked.filter(|function| !arguments.answers(&function.name)) {
             for Param { ctype, name } in &function.params {
-                let said = spec
+                let argument_spec = spec
                     .argument(&function.name, &spelled(ctype), name)
                     .unwrap();
-                if arguments.holds_answer(ctype) && said.out.is_none() {
+                if arguments.holds_answer(ctype) && argument_spec.out.is_none() {
                     undecided.push(format!("{}: {} {name}", function.name, ctype.text()));
                 }
             }

@@ -204,7 +204,7 @@ impl HookTableBuilder<'_> {
 
     fn hook(&self, function: &Function, signature: Signature) -> Result<Hook, Error> {
         let default = FunctionSpec::default();
-        let said = self.spec.function(&function.name).unwrap_or(&default);
+        let function_spec = self.spec.function(&function.name).unwrap_or(&default);
         let error = |problem: String| Error::hook(&function.name, problem);
         let arguments = ArgumentRules {
             types: self.types,
@@ -213,9 +213,9 @@ impl HookTableBuilder<'_> {
         let args = (function.params.iter().zip(signature.params))
             .map(|(param, rust)| arguments.derive(function, param, rust))
             .collect::<Result<Vec<_>, _>>()?;
-        let task = said.task().map_err(error)?;
-        let role = said.role().map_err(error)?;
-        let is_task = function.submits && said.plain.is_none();
+        let task = function_spec.task().map_err(error)?;
+        let role = function_spec.role().map_err(error)?;
+        let is_task = function.submits && function_spec.plain.is_none();
         let role = role.unwrap_or(if is_task { Role::Task } else { Role::Plain });
         let task = if role == Role::Task {
             match task {
@@ -225,13 +225,13 @@ impl HookTableBuilder<'_> {
         } else {
             task
         };
-        let ret = match said.ret().map_err(error)? {
+        let ret = match function_spec.ret().map_err(error)? {
             Some(ret) => ret,
             None => self
                 .ret(function)
                 .map_err(|unusable| error(unusable.to_string()))?,
         };
-        let bytes = said
+        let bytes = function_spec
             .bytes
             .as_deref()
             .map(|name| index_of(&args, name))
@@ -244,13 +244,13 @@ impl HookTableBuilder<'_> {
             category: function.category.clone(),
             role,
             task,
-            timed: said.timed.unwrap_or(task.is_some()),
+            timed: function_spec.timed.unwrap_or(task.is_some()),
             blocks: function.blocks,
             stream: stream(function, &args),
             event: only(&args, ArgKind::Event),
             bytes: bytes.map_err(error)?,
-            label: self.label(said, task, &args).map_err(error)?,
-            names: naming(said, &args).map_err(error)?,
+            label: self.label(function_spec, task, &args).map_err(error)?,
+            names: naming(function_spec, &args).map_err(error)?,
             parts: Vec::new(),
             facts: FactSet::default(),
             ret,
@@ -258,18 +258,18 @@ impl HookTableBuilder<'_> {
             args,
             is_variadic: function.is_variadic,
         };
-        roles::check(function, &hook, said).map_err(error)?;
+        roles::check(function, &hook, function_spec).map_err(error)?;
         Ok(hook)
     }
 
     /// The argument that names a task: from the specification, else the first one with such a type.
     fn label(
         &self,
-        said: &FunctionSpec,
+        function_spec: &FunctionSpec,
         task: Option<TaskKind>,
         args: &[HookArg],
     ) -> Result<Option<u8>, String> {
-        if let Some(name) = &said.label {
+        if let Some(name) = &function_spec.label {
             return index_of(args, name).map(Some);
         }
         let says = |arg: &HookArg| {
@@ -367,11 +367,11 @@ impl HookTableBuilder<'_> {
 
 /// Every name in `hooks.toml` must exist, else it says nothing while it seems to.
 fn check_names(model: &ApiModel, spec: &HookSpec) -> Result<(), Error> {
-    for (name, said) in &spec.functions {
+    for (name, function_spec) in &spec.functions {
         let function = model
             .function(name)
             .ok_or_else(|| Error::hook(name, "no table has this function"))?;
-        for arg in said.args.keys().chain(&said.bytes) {
+        for arg in function_spec.args.keys().chain(&function_spec.bytes) {
             if !function.params.iter().any(|param| param.name == *arg) {
                 return Err(Error::hook(name, format!("it has no argument `{arg}`")));
             }
@@ -381,8 +381,8 @@ fn check_names(model: &ApiModel, spec: &HookSpec) -> Result<(), Error> {
 }
 
 /// The object that a call names.
-fn naming(said: &FunctionSpec, args: &[HookArg]) -> Result<Option<NamingCall>, String> {
-    let Some(names) = &said.names else {
+fn naming(function_spec: &FunctionSpec, args: &[HookArg]) -> Result<Option<NamingCall>, String> {
+    let Some(names) = &function_spec.names else {
         return Ok(None);
     };
     let key = match names.key.as_str() {

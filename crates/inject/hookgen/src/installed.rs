@@ -40,7 +40,7 @@ mod with_headers {
         let folder = foreign::include_folder(&PathBuf::from(home))?;
         say(format_args!("cargo:rerun-if-changed={}", folder.display()));
         let (table, found) = HookTable::with_headers(&folder)?;
-        tell(&folder, &found);
+        report(&folder, &found);
         Ok(Some(table))
     }
 
@@ -56,7 +56,7 @@ mod with_headers {
         }
     }
 
-    fn tell(folder: &Path, found: &HeaderReport) {
+    fn report(folder: &Path, found: &HeaderReport) {
         say(format_args!(
             "cargo:warning={}: {} functions as in the table, {} more, {} with other arguments, {} odd",
             folder.display(),

@@ -152,7 +152,7 @@ impl ApiModel {
         {
             return Err(Error::hook(
                 &pair[0].name,
-                "the function stands in the tables twice",
+                "the tables have the function twice",
             ));
         }
         Ok(Self {

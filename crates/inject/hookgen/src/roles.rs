@@ -7,18 +7,18 @@ use crate::hook_table::Hook;
 use crate::model::Function;
 
 /// Refuses a hook with a role that does not fit its function.
-pub(crate) fn check(function: &Function, hook: &Hook, said: &FunctionSpec) -> Result<(), String> {
+pub(crate) fn check(function: &Function, hook: &Hook, spec: &FunctionSpec) -> Result<(), String> {
     let role = hook.role;
     let meaning = role.meaning();
     let submits = meaning.submits;
     let is_plain = role == Role::Plain || meaning.annotates;
-    if said.plain.is_some() && !is_plain {
+    if spec.plain.is_some() && !is_plain {
         return Err(format!(
             "`plain` on a function with the role {}",
             role.name()
         ));
     }
-    if submits != function.submits && said.plain.is_none() {
+    if submits != function.submits && spec.plain.is_none() {
         let which = if function.submits {
             "submits"
         } else {
@@ -38,12 +38,12 @@ pub(crate) fn check(function: &Function, hook: &Hook, said: &FunctionSpec) -> Re
     if hook.timed && hook.task.is_none() {
         return Err("timed, but it submits no task".to_owned());
     }
-    if function.blocks == Blocks::Yes && role == Role::Plain && said.plain.is_none() {
+    if function.blocks == Blocks::Yes && role == Role::Plain && spec.plain.is_none() {
         return Err("it blocks the host: give it a role, or say under `plain` why not".to_owned());
     }
     check_argument(hook, hook.stream, ArgKind::Stream, meaning.stream)?;
     if role == Role::RangeBegin && hook.ret != RetKind::Wide {
-        return Err("the role range-begin on a function that answers no id".to_owned());
+        return Err("the role range-begin on a function that returns no id".to_owned());
     }
     check_argument(hook, hook.event, ArgKind::Event, meaning.event)?;
     check_argument(hook, context_of(hook), ArgKind::Context, meaning.context)?;

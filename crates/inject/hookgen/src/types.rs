@@ -41,7 +41,7 @@ impl std::fmt::Display for UnusableType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unknown(name) => write!(f, "takes {name} by value, which no table describes"),
-            Self::Opaque(name) => write!(f, "takes {name} by value, whose layout is not known"),
+            Self::Opaque(name) => write!(f, "takes {name} by value, and its layout is not known"),
             Self::HasUnion(name) => write!(f, "takes {name} by value, which holds a union"),
         }
     }
@@ -281,7 +281,7 @@ mod tests {
         );
         assert_eq!(
             refused("aclDataBuffer"),
-            "takes aclDataBuffer by value, whose layout is not known"
+            "takes aclDataBuffer by value, and its layout is not known"
         );
         assert_eq!(
             refused("aclrtErrorInfo"),

@@ -5,12 +5,15 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use ascend_trace_format::record::{RecordHead, SLOT_BYTES, SLOT_WORDS};
 use ascend_trace_format::session::{
-    CHANNELS, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES, SEGMENT_SLOTS, SEGMENTS_OFFSET, session_bytes,
+    CHANNELS, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES, SEGMENT_SLOTS, SEGMENTS_OFFSET, Timing,
+    session_bytes,
 };
+
+use ascend_trace_format::window::Switch;
 
 use crate::guard::Guard;
 use crate::home::SessionFile;
@@ -19,6 +22,8 @@ use crate::map::{AttachError, Session};
 use crate::nested::{self, NestedRecorder};
 use crate::pool;
 
+/// Segments of one channel that a pass reads, unless its thread has ended: the others must not wait.
+const MOST_OF_ONE: u32 = 512;
 /// Segments of the smallest session.
 const LEAST: u32 = 64;
 /// Free segments at the beginning. Every thread takes one with its first record, so a program that
@@ -134,9 +139,13 @@ pub struct Arena {
     /// Segments that may be provided while there are few threads.
     budget: u32,
     // What only the collector writes is kept here as well: the program may write over the memory.
+    /// The largest number of segments with memory that was read: producers increase it as well.
     pub(crate) provided: u32,
     pub(crate) open_provided: u32,
     pub(crate) limit: u32,
+    pub(crate) switch: Switch,
+    /// The present timing, and its budget.
+    pub(crate) timing: (Timing, u32),
     /// Number of the highest channel that was claimed, plus one.
     pub(crate) used: usize,
     /// The largest count of attached processes that was read.
@@ -199,6 +208,8 @@ impl Arena {
             provided: 0,
             open_provided: AHEAD,
             limit: budget,
+            switch: Switch::default(),
+            timing: (settings.timing, settings.budget),
             used: 0,
             joined: 0,
         };
@@ -233,21 +244,53 @@ impl Arena {
             .max(self.joined)
     }
 
-    /// Records lost because there was no channel for their thread.
-    pub fn homeless(&self) -> u64 {
-        self.session.header().homeless.load(Relaxed)
+    /// Changes the timing and its budget. Processes follow when the switch says so.
+    pub fn set_timing(&mut self, timing: Timing, budget: u32) {
+        self.timing = (timing, budget);
+        let control = &self.session.header().control;
+        control.timing.store(timing.code(), Relaxed);
+        control.budget.store(budget, Relaxed);
     }
 
-    /// Keeps half of the provided memory free for the producers, within the budget: after a burst that
-    /// has taken the other half, the memory doubles. Producers never touch memory that was not
-    /// allocated here, so a full file system cannot kill them.
+    /// Pauses or resumes all processes, or has them follow the timing; each notices it at its next call.
+    pub fn set_switch(&mut self, switch: Switch) {
+        self.switch = switch;
+        let place = &self.session.header().control.switch;
+        place.store(switch.0, Release);
+    }
+
+    /// Number of processes that have met the condition at the begin of their window.
+    pub fn begun(&self) -> u32 {
+        self.session.header().control.begun.load(Relaxed)
+    }
+
+    /// Records lost because there was no channel for their thread.
+    pub fn without_channel(&self) -> u64 {
+        self.session.header().without_channel.load(Relaxed)
+    }
+
+    /// Keeps some memory free for the producers, within the budget. They take more themselves if a burst needs
+    /// it. Returns an error if they or the collector found no memory. All memory is allocated before a producer
+    /// writes to it, so a full file system cannot kill a program.
     pub fn replenish(&mut self) -> io::Result<()> {
         self.provide_open_calls()?;
         let provided = self.provide_for_bursts();
         self.limit = self.most();
         self.session.header().limit.store(self.limit, Relaxed);
         self.provide_for_newcomers();
-        provided
+        provided.and(self.let_producers_try())
+    }
+
+    /// Producers stop taking memory when they find none. With some room in the file system, they may try again.
+    fn let_producers_try(&self) -> io::Result<()> {
+        let has_no_memory = &self.session.header().has_no_memory;
+        if has_no_memory.load(Relaxed) == 0 {
+            return Ok(());
+        }
+        if free_bytes(&self.home.file) >= u64::from(STEP_AHEAD) * SEGMENT_BYTES as u64 {
+            has_no_memory.store(0, Relaxed);
+        }
+        Err(io::ErrorKind::StorageFull.into())
     }
 
     /// Threads that come by the hundred, as those of many processes do, find a first segment each even
@@ -271,17 +314,25 @@ impl Arena {
     }
 
     fn provide_for_bursts(&mut self) -> io::Result<()> {
-        let (provided, free) = (self.provided, self.free_segments());
         let most = self.most();
-        if free >= AHEAD.max(provided) / 2 || provided >= most {
+        if self.free_segments() >= AHEAD / 2 || self.provided() >= most {
             return Ok(());
         }
-        self.provide(provided, most)
+        self.provide(AHEAD, most)
+    }
+
+    /// Segments that have memory now.
+    pub(crate) fn provided(&self) -> u32 {
+        let provided = self.session.header().provided.load(Acquire);
+        if provided > self.session.segments() {
+            return self.provided;
+        }
+        provided.max(self.provided)
     }
 
     fn free_segments(&self) -> u32 {
-        let taken = self.session.header().taken.load(Relaxed);
-        self.provided.saturating_sub(taken)
+        let taken = self.session.header().taken.load(Acquire);
+        self.provided().saturating_sub(taken)
     }
 
     /// Provides memory for the open calls of twice the largest number of channels until now. The others
@@ -326,27 +377,28 @@ impl Arena {
     /// Bytes of memory that the session takes now.
     pub fn bytes(&self) -> usize {
         let open_calls = self.open_provided as usize * OPEN_BYTES;
-        OPEN_OFFSET + open_calls + self.provided as usize * SEGMENT_BYTES
+        OPEN_OFFSET + open_calls + self.provided() as usize * SEGMENT_BYTES
     }
 
     /// Provides `count` segments more, up to `most` in all.
     fn provide(&mut self, count: u32, most: u32) -> io::Result<()> {
-        let first = self.provided + 1;
-        let last = (first - 1)
+        let before = self.provided();
+        let last = before
             .saturating_add(count)
             .min(most.min(self.session.segments()));
-        if first > last {
+        if last <= before {
             return Ok(());
         }
-        let offset = SEGMENTS_OFFSET + (first as usize - 1) * SEGMENT_BYTES;
+        let offset = SEGMENTS_OFFSET + before as usize * SEGMENT_BYTES;
         allocate(
             &self.home.file,
             offset,
-            (last - first + 1) as usize * SEGMENT_BYTES,
+            (last - before) as usize * SEGMENT_BYTES,
         )?;
-        self.provided = last;
-        self.session.header().provided.store(last, Relaxed);
-        for number in first..=last {
+        // Producers may have taken some of them meanwhile.
+        let before = self.session.header().provided.fetch_max(last, AcqRel);
+        self.provided = self.provided();
+        for number in before + 1..=last {
             pool::put(&self.session, number);
         }
         Ok(())
@@ -396,7 +448,8 @@ impl Arena {
         // The state is read first: all records of a closing thread are then visible.
         let ended = gone || channel.state.load(Acquire) == state::CLOSED;
         let mut position = self.positions.get(index).copied().unwrap_or_default();
-        let (records, damaged) = self.follow(index, &mut position, visit);
+        let most = if ended { u32::MAX } else { MOST_OF_ONE };
+        let (records, damaged) = self.follow(index, &mut position, most, visit);
         let drained = DrainResult {
             records,
             ended,
@@ -439,6 +492,7 @@ impl Arena {
         &mut self,
         index: usize,
         position: &mut Position,
+        most: u32,
         visit: &mut dyn FnMut(&[u64]),
     ) -> (usize, u64) {
         let (mut records, mut damaged) = (0, 0);
@@ -451,7 +505,7 @@ impl Arena {
             }
         }
         // A chain cannot be longer than the file; a corrupt chain must not hold the collector.
-        for _ in 0..=self.session.segments() {
+        for _ in 0..=self.session.segments().min(most) {
             let Some(header) = self.session.segment_header(position.segment) else {
                 break;
             };
@@ -486,7 +540,7 @@ impl Arena {
     /// Whether a segment can be read next in the chain of a channel: it has memory, and no chain has it.
     pub(crate) fn may_hold(&self, segment: u32) -> bool {
         let holder = self.holders.get(segment as usize);
-        (1..=self.provided).contains(&segment) && holder == Some(&0)
+        (1..=self.provided()).contains(&segment) && holder == Some(&0)
     }
 
     fn hold(&mut self, segment: u32, index: usize) -> bool {

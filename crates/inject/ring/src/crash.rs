@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use ascend_trace_format::record::{RecordHead, RecordKind, SLOT_WORDS};
 use ascend_trace_format::session::{SEGMENT_SLOTS, TickSource, Timing};
+use ascend_trace_format::window::Window;
 
 use crate::layout::{SessionSettings, state};
 use crate::{Arena, Producer, Session, pool};
@@ -26,6 +27,8 @@ fn crash() -> CrashedSession {
         ticks: TickSource::Monotonic,
         table_hash: 1,
         stacks: 0,
+        window: Window::ALWAYS,
+        budget: 0,
     };
     let arena = Arena::create(folder.path(), 4 << 20, settings).expect("a session");
     let path = CString::new(arena.path().as_os_str().as_bytes()).expect("no NUL");
@@ -62,7 +65,7 @@ impl CrashedSession {
         let header = self.session.header();
         assert_eq!(header.taken.load(Relaxed) as usize, segments);
         let mut free = 0;
-        while pool::take(&self.session, true).is_some() {
+        while pool::pop(&self.session).is_some() {
             free += 1;
         }
         assert_eq!(free, 64 - segments);

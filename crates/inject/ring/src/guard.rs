@@ -125,8 +125,8 @@ fn install() {
     // SAFETY: an all-zero action is a valid out-parameter.
     let mut former: libc::sigaction = unsafe { core::mem::zeroed() };
     // SAFETY: only asks for the action; `former` is a live local.
-    let asked = unsafe { libc::sigaction(libc::SIGBUS, core::ptr::null(), &mut former) };
-    if asked != 0 || former.sa_sigaction == libc::SIG_IGN {
+    let error = unsafe { libc::sigaction(libc::SIGBUS, core::ptr::null(), &mut former) };
+    if error != 0 || former.sa_sigaction == libc::SIG_IGN {
         return;
     }
     FORMER.store(Box::into_raw(Box::new(former)), Release);

@@ -152,7 +152,7 @@ fn make_private(folder: &Path) -> io::Result<()> {
     };
     let found = opened.metadata()?;
     if found.uid() != user() {
-        let text = "it belongs to somebody else";
+        let text = "it belongs to another user";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
     }
     if found.mode() & 0o777 != 0o700 {
@@ -298,7 +298,7 @@ mod tests {
         assert!(beside.exists() && living.exists() && path("session-3-0").is_symlink());
         drop(owner);
         drop(SessionFile::create(base.path()).unwrap());
-        assert!(!living.exists(), "its owner is gone");
+        assert!(!living.exists(), "its owner has ended");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use ascend_trace_format::record::{RecordKind, SLOT_WORDS};
 use ascend_trace_format::session::{
     CHANNEL_BYTES, HEADER_BYTES, OPEN_BYTES, OPEN_LEVELS, TickSource, Timing,
 };
+use ascend_trace_format::window::Window;
 
 /// The collector's settings for every traced process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,22 @@ pub struct SessionSettings {
     pub table_hash: u64,
     /// Number of recorded frames of each call's stack; 0 for none.
     pub stacks: u32,
+    /// The part of a stream's time that events of `Timing::Auto` may take, of `WHOLE_BUDGET`; 0 for no limit.
+    pub budget: u32,
+    /// When each process records.
+    pub window: Window,
+}
+
+/// What changes while the program runs and all its calls read: apart from words that change often.
+#[repr(C, align(128))]
+pub(crate) struct Control {
+    /// A [`Switch`](ascend_trace_format::window::Switch).
+    pub(crate) switch: AtomicU32,
+    /// Number of processes that have met the condition at the begin of their window.
+    pub(crate) begun: AtomicU32,
+    /// The present timing, and its budget.
+    pub(crate) timing: AtomicU32,
+    pub(crate) budget: AtomicU32,
 }
 
 /// The first page.
@@ -36,20 +53,29 @@ pub(crate) struct HeaderPage {
     /// Channels from this one on have never been claimed.
     pub(crate) channels_used: AtomicU32,
     /// Records of threads for which there was no channel.
-    pub(crate) homeless: AtomicU64,
+    pub(crate) without_channel: AtomicU64,
     /// The pool: number of the first free segment, and a tag that changes with every pop so that
     /// a stale compare-and-swap fails.
     pub(crate) free: AtomicU64,
     /// Segments in use.
     pub(crate) taken: AtomicU32,
-    /// Segments that have been given memory.
+    /// Segments with a number up to this one have been given memory, by the collector or by a producer.
     pub(crate) provided: AtomicU32,
+    /// Not 0: a producer found no memory for a new segment. Until the collector clears it, none tries again.
+    pub(crate) has_no_memory: AtomicU32,
     /// Number of channels with memory for open calls.
     pub(crate) open_provided: AtomicU32,
     /// While this number is in use, only threads without any may take one.
     pub(crate) limit: AtomicU32,
     /// Frames of a stack that are recorded.
     pub(crate) stacks: AtomicU32,
+    /// The part of a stream's time that events may take.
+    pub(crate) budget: AtomicU32,
+    /// Not 0: each process begins with a pause.
+    pub(crate) begins_paused: AtomicU32,
+    /// The conditions at the begin and at the end of a process's window.
+    pub(crate) window: [AtomicU64; 4],
+    pub(crate) control: Control,
 }
 
 /// States of a channel.

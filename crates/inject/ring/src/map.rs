@@ -1,14 +1,15 @@
 //! A session file mapped into this process.
 
 use std::ffi::CStr;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use ascend_trace_format::session::{
     CHANNEL_BYTES, CHANNELS, CHANNELS_OFFSET, HEADER_BYTES, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES,
     SEGMENTS_OFFSET, TickSource, Timing, session_bytes,
 };
 use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
+use ascend_trace_format::window::{Condition, Window};
 
 use crate::guard::Guard;
 use crate::layout::{Channel, HeaderPage, OpenCalls, SegmentHeader, SessionSettings};
@@ -17,9 +18,17 @@ use crate::sys;
 /// The program makes no system calls any more, so neither does this crate in its threads.
 static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
+/// Bytes of the smallest page that a kernel has.
+const SMALLEST_PAGE: usize = 4096;
+
 /// From now on no system calls are made to write records.
 pub fn give_up_system_calls() {
     GIVEN_UP.store(true, Relaxed);
+}
+
+/// Whether the program's threads may make system calls to write records.
+pub(crate) fn may_call_system() -> bool {
+    !GIVEN_UP.load(Relaxed)
 }
 
 /// Why a process could not join a session.
@@ -95,7 +104,39 @@ impl Session {
             ticks: TickSource::from_code(header.ticks.load(Relaxed))?,
             table_hash: header.table_hash.load(Relaxed),
             stacks: header.stacks.load(Relaxed),
+            window: self.window()?,
+            budget: header.budget.load(Relaxed),
         })
+    }
+
+    fn window(&self) -> Option<Window> {
+        let header = self.header();
+        let [start, start_key, stop, stop_key] =
+            header.window.each_ref().map(|word| word.load(Relaxed));
+        Some(Window {
+            start: Condition::from_words([start, start_key])?,
+            stop: Condition::from_words([stop, stop_key])?,
+            is_paused: header.begins_paused.load(Relaxed) != 0,
+        })
+    }
+
+    /// The recorder's switch, a [`Switch`](ascend_trace_format::window::Switch).
+    pub fn switch(&self) -> &'static AtomicU32 {
+        let switch = core::ptr::from_ref(&self.header().control.switch);
+        // SAFETY: a session that producers use is never unmapped.
+        unsafe { &*switch }
+    }
+
+    /// The present timing, and its budget. `None` for one that this build does not know.
+    pub fn timing(&self) -> Option<(Timing, u32)> {
+        let control = &self.header().control;
+        let timing = Timing::from_code(control.timing.load(Acquire))?;
+        Some((timing, control.budget.load(Relaxed)))
+    }
+
+    /// Counts this process as one with a window that has begun.
+    pub fn count_begun(&self) {
+        self.header().control.begun.fetch_add(1, Relaxed);
     }
 
     /// Notes the pid namespace of this process, for the channels that its threads claim: a pid means
@@ -169,14 +210,25 @@ impl Session {
     }
 
     /// Maps a segment's pages in one go: faulting them in one by one, as they are written, costs a
-    /// program several times what its records cost.
+    /// program several times what its records cost. The segment has memory.
     pub(crate) fn map_in(&self, number: u32) {
-        let Some(start) = self.segment(number).filter(|_| !GIVEN_UP.load(Relaxed)) else {
-            return;
+        if let Some(start) = self.segment(number)
+            && may_call_system()
+        {
+            // Kernels before 5.14 refuse, and nothing is lost.
+            let _ = populate(start);
+        }
+    }
+
+    /// Gives memory to a new segment, which no other thread uses. `false` if the kernel has no memory for it.
+    pub(crate) fn give_memory(&self, number: u32) -> bool {
+        let Some(start) = self.segment(number).filter(|_| may_call_system()) else {
+            return false;
         };
-        // SAFETY: the range is one segment of the mapping, and populating it changes no contents.
-        // Kernels before 5.14 refuse, and nothing is lost.
-        unsafe { sys::advise(start.cast(), SEGMENT_BYTES, libc::MADV_POPULATE_WRITE) };
+        match populate(start) {
+            Err(libc::EINVAL) => write_into_pages(start),
+            populated => populated.is_ok(),
+        }
     }
 
     pub(crate) fn segments(&self) -> u32 {
@@ -193,7 +245,41 @@ impl Session {
     }
 }
 
+/// Maps the pages of a segment and takes memory for those without any.
+fn populate(start: *mut u8) -> Result<(), i32> {
+    // SAFETY: the range is one segment of a mapping, and populating it changes no contents.
+    unsafe { sys::advise(start.cast(), SEGMENT_BYTES, libc::MADV_POPULATE_WRITE) }
+}
+
+/// Does the same on kernels before 5.14, and leaves other contents in the segment.
+fn write_into_pages(start: *mut u8) -> bool {
+    (0..SEGMENT_BYTES).step_by(SMALLEST_PAGE).all(|offset| {
+        // SAFETY: the place is inside the segment, which has no user yet.
+        unsafe { sys::could_write(start.add(offset).cast()) }
+    })
+}
+
 fn map_shared(file: i32, bytes: usize) -> Result<*mut u8, AttachError> {
     let base = sys::map(bytes, libc::MAP_SHARED, file).map_err(AttachError::System)?;
     Ok(base.cast())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    #[test]
+    fn old_kernels_report_that_there_is_no_memory() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(SEGMENT_BYTES as u64).unwrap();
+        let bytes = 2 * SEGMENT_BYTES;
+        let start = map_shared(file.as_raw_fd(), bytes).unwrap();
+        assert!(write_into_pages(start));
+        // SAFETY: the second half of the mapping, which is past the end of the file.
+        assert!(!write_into_pages(unsafe { start.add(SEGMENT_BYTES) }));
+        // SAFETY: nothing refers to it any more.
+        unsafe { sys::unmap(start.cast(), bytes) };
+    }
 }

@@ -9,6 +9,7 @@ use ascend_trace_format::session::{
     CHANNELS, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES, SEGMENT_SLOTS, SEGMENTS_OFFSET,
 };
 use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
+use ascend_trace_format::window::Condition;
 
 use crate::arena::{Arena, ChannelInfo, allocate};
 use crate::layout::{LostRecords, state};
@@ -40,7 +41,7 @@ impl Arena {
     /// The file has lost the memory that producers may touch.
     fn provide_again(&mut self) {
         let open_calls = self.open_provided as usize * OPEN_BYTES;
-        let segments = self.provided as usize * SEGMENT_BYTES;
+        let segments = self.provided() as usize * SEGMENT_BYTES;
         // Where there is no room, the program may not find its memory: that cannot be helped.
         let _ = allocate(&self.home.file, 0, OPEN_OFFSET + open_calls);
         let _ = allocate(&self.home.file, SEGMENTS_OFFSET, segments);
@@ -58,8 +59,12 @@ impl Arena {
             (&header.timing, settings.timing.code()),
             (&header.ticks, settings.ticks.code()),
             (&header.stacks, settings.stacks),
+            (&header.begins_paused, u32::from(settings.window.is_paused)),
+            (&header.control.switch, self.switch.0),
+            (&header.control.timing, self.timing.0.code()),
+            (&header.control.budget, self.timing.1),
+            (&header.budget, settings.budget),
             (&header.segments, self.session.segments()),
-            (&header.provided, self.provided),
             (&header.open_provided, self.open_provided),
             (&header.limit, self.limit),
         ];
@@ -71,23 +76,25 @@ impl Arena {
             (&header.table_hash, settings.table_hash),
             (&header.magic, SESSION_MAGIC),
         ];
-        for (place, value) in words {
+        let window = [settings.window.start, settings.window.stop];
+        let window = window.into_iter().flat_map(Condition::words);
+        for (place, value) in words.into_iter().chain(header.window.iter().zip(window)) {
             different += restore_word(place, value);
         }
         different
     }
 
     fn mend_header(&mut self) -> u64 {
-        let mut damaged = self.restore_header();
+        let mut damaged = self.restore_header() + self.mend_provided();
         let header = self.session.header();
         // No segment is being given back now, so no more can be taken than there are.
-        if header.taken.load(Relaxed) > self.provided {
+        if header.taken.load(Acquire) > self.provided() {
             header.taken.store(self.held(), Relaxed);
             damaged += 1;
         }
         let free = header.free.load(Acquire);
         let (first, tag) = unpair(free);
-        if first > self.provided {
+        if first > self.provided() {
             let none = pair(0, tag.wrapping_add(1));
             let _ = header.free.compare_exchange(free, none, AcqRel, Relaxed);
             damaged += 1;
@@ -102,6 +109,18 @@ impl Arena {
         }
         self.joined = self.joined.max(header.attached.load(Relaxed));
         damaged
+    }
+
+    /// Producers provide segments as well, so this number grows.
+    fn mend_provided(&mut self) -> u64 {
+        let provided = &self.session.header().provided;
+        let now = provided.load(Acquire);
+        if (self.provided..=self.session.segments()).contains(&now) {
+            self.provided = now;
+            return 0;
+        }
+        provided.store(self.provided, Release);
+        1
     }
 
     /// One more than the last channel that looks claimed.
@@ -235,6 +254,7 @@ mod tests {
 
     use ascend_trace_format::record::RecordKind;
     use ascend_trace_format::session::{TickSource, Timing};
+    use ascend_trace_format::window::Window;
 
     use super::*;
     use crate::{Producer, Session, SessionSettings};
@@ -251,6 +271,8 @@ mod tests {
             ticks: TickSource::Monotonic,
             table_hash: 1,
             stacks: 0,
+            window: Window::ALWAYS,
+            budget: 0,
         };
         Arena::create(folder, 4 << 20, settings).unwrap()
     }
@@ -355,6 +377,34 @@ mod tests {
         assert_eq!(arena.mend(), SOUND);
         arena.replenish().unwrap();
         assert!(arena.channels().is_empty() && !arena.is_pressed());
+    }
+
+    #[test]
+    fn a_program_that_finds_no_memory_goes_on_and_records_when_there_is_some() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = arena(folder.path()).settings;
+        let mut arena = Arena::create(folder.path(), 64 << 20, settings).unwrap();
+        let mut producer = producer(&arena, 7);
+        let provided = arena.provided();
+        // An access past the end of the file raises SIGBUS, as one to a full file system does.
+        let bytes = SEGMENTS_OFFSET + provided as usize * SEGMENT_BYTES;
+        cut(&arena, bytes as u64);
+        let fill = |producer: &mut Producer| {
+            let mut count = 0;
+            while producer.reserve(1).is_some() {
+                write(producer, count);
+                count += 1;
+            }
+            count
+        };
+        let records_of_a_segment = SEGMENT_SLOTS as u64 - 1;
+        let first = fill(&mut producer);
+        assert_eq!(first, u64::from(provided) * records_of_a_segment);
+        assert!(producer.has_little_room());
+        assert!(arena.mend().is_cut);
+        assert!(arena.replenish().is_err(), "it is reported");
+        arena.replenish().unwrap();
+        assert!(fill(&mut producer) > u64::from(provided));
     }
 
     #[test]

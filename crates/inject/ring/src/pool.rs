@@ -1,18 +1,55 @@
-//! The pool of free segments: a stack linked through the segments' headers.
+//! The pool of segments: a stack of free ones, linked through their headers, and those after the last one that
+//! has been given memory.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use ascend_trace_format::record::{pair, unpair};
 
-use crate::map::Session;
+use crate::map::{Session, may_call_system};
 
-/// Takes a free segment, emptied. No system call, no waiting loop. Segments that are reserved for new
-/// threads are only for their first ones, `is_first`.
+/// Takes a segment, emptied and mapped. Segments that are reserved for new threads are only for their first
+/// ones, `is_first`. No waiting loop.
 pub(crate) fn take(session: &Session, is_first: bool) -> Option<u32> {
     let header = session.header();
     if !is_first && header.taken.load(Relaxed) >= header.limit.load(Relaxed) {
         return None;
     }
+    let number = match pop(session) {
+        Some(number) => {
+            session.map_in(number);
+            number
+        }
+        None => take_new(session)?,
+    };
+    let segment = session.segment_header(number)?;
+    segment.committed.store(0, Relaxed);
+    segment.next.store(0, Relaxed);
+    // After the number of segments with memory, which is never less.
+    header.taken.fetch_add(1, Release);
+    Some(number)
+}
+
+/// Gives memory to a segment that had none: a burst need not wait for the collector. If there is no memory,
+/// the segment stays unused, and no thread tries again until the collector has seen that there is some.
+fn take_new(session: &Session) -> Option<u32> {
+    let header = session.header();
+    if header.has_no_memory.load(Relaxed) != 0 || !may_call_system() {
+        return None;
+    }
+    let before = header.provided.fetch_update(AcqRel, Relaxed, |provided| {
+        (provided < session.segments()).then(|| provided + 1)
+    });
+    let number = before.ok()? + 1;
+    if !session.give_memory(number) {
+        header.has_no_memory.store(1, Relaxed);
+        return None;
+    }
+    Some(number)
+}
+
+/// Takes the first free segment. No system call.
+pub(crate) fn pop(session: &Session) -> Option<u32> {
+    let header = session.header();
     let mut head = header.free.load(Acquire);
     loop {
         let (number, tag) = unpair(head);
@@ -24,22 +61,21 @@ pub(crate) fn take(session: &Session, is_first: bool) -> Option<u32> {
             .free
             .compare_exchange_weak(head, next, AcqRel, Acquire)
         {
-            Ok(_) => {
-                segment.committed.store(0, Relaxed);
-                segment.next.store(0, Relaxed);
-                header.taken.fetch_add(1, Relaxed);
-                return Some(number);
-            }
+            Ok(_) => return Some(number),
             Err(current) => head = current,
         }
     }
 }
 
-/// Whether more than three quarters of the segments that have memory are in use.
+/// Whether more than three quarters of the segments that can have memory are in use.
 pub(crate) fn has_little(session: &Session) -> bool {
     let header = session.header();
-    let provided = header.provided.load(Relaxed);
-    let most = header.limit.load(Relaxed).min(provided);
+    let limit = header.limit.load(Relaxed);
+    let most = if header.has_no_memory.load(Relaxed) == 0 && may_call_system() {
+        limit
+    } else {
+        limit.min(header.provided.load(Relaxed))
+    };
     header.taken.load(Relaxed) > most - most / 4
 }
 

@@ -88,6 +88,28 @@ impl Producer {
         })
     }
 
+    /// Publishes a record of `slots` slots that `write` fills, if the present segment has room for it.
+    #[inline(always)]
+    pub fn put(&mut self, slots: usize, write: impl FnOnce(&mut [u64])) -> bool {
+        let used = self.used;
+        if used > USABLE.saturating_sub(slots as u32) {
+            return false;
+        }
+        let start = self.start;
+        let offset = (1 + used as usize) * SLOT_BYTES;
+        // SAFETY: as in `reserve`: without a segment all slots are used.
+        let room = unsafe {
+            std::slice::from_raw_parts_mut(start.add(offset).cast::<u64>(), slots * SLOT_WORDS)
+        };
+        write(room);
+        let used = used + slots as u32;
+        self.used = used;
+        // SAFETY: as in `publish`; there is a segment.
+        let header = unsafe { &*start.cast::<SegmentHeader>() };
+        header.committed.store(used, Release);
+        true
+    }
+
     /// Whether the pool is nearly empty: records that say little should leave the rest to others.
     pub fn has_little_room(&self) -> bool {
         pool::has_little(&self.session)
@@ -143,7 +165,6 @@ impl Producer {
 
     fn lengthen(&mut self) -> Option<()> {
         let number = pool::take(&self.session, self.segment == 0)?;
-        self.session.map_in(number);
         let start = self.session.segment(number)?;
         self.link_from().store(number, Release);
         self.segment = number;
@@ -189,14 +210,14 @@ impl Ledger {
 
 impl Session {
     /// Counts records of threads that have no channel.
-    pub fn homeless(&self) -> &'static AtomicU64 {
-        let counter = core::ptr::from_ref(&self.header().homeless);
+    pub fn without_channel(&self) -> &'static AtomicU64 {
+        let counter = core::ptr::from_ref(&self.header().without_channel);
         // SAFETY: a session that producers use is never unmapped.
         unsafe { &*counter }
     }
 
     /// Counts a record of a thread that has no channel.
     pub fn count_homeless(&self) {
-        self.header().homeless.fetch_add(1, Relaxed);
+        self.header().without_channel.fetch_add(1, Relaxed);
     }
 }

@@ -161,12 +161,27 @@ pub unsafe fn protect(start: *mut c_void, bytes: usize, access: i32) -> bool {
 
 /// Advises the kernel on memory that is mapped.
 ///
+/// # Errors
+/// The operating system's error number.
+///
 /// # Safety
 /// The advice must suit the content of the memory.
-pub unsafe fn advise(start: *mut c_void, bytes: usize, advice: i32) {
+pub unsafe fn advise(start: *mut c_void, bytes: usize, advice: i32) -> Result<(), i32> {
     let arguments = [start as usize, bytes, advice as usize, 0, 0, 0];
     // SAFETY: as the caller says.
-    unsafe { call(libc::SYS_madvise, arguments) };
+    checked(unsafe { call(libc::SYS_madvise, arguments) }).map(drop)
+}
+
+/// Makes the kernel write the time into a page, and so provide the page. Without free memory, an access by the
+/// program itself would raise SIGBUS. The kernel returns an error instead, and this `false`.
+///
+/// # Safety
+/// The memory must be 16 mapped bytes that nothing uses.
+pub unsafe fn could_write(place: *mut c_void) -> bool {
+    let clock = libc::CLOCK_MONOTONIC as usize;
+    let arguments = [clock, place as usize, 0, 0, 0, 0];
+    // SAFETY: as the caller says.
+    checked(unsafe { call(libc::SYS_clock_gettime, arguments) }).is_ok()
 }
 
 /// The calling process.

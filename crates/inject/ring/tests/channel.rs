@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ascend_trace_format::record::{RecordHead, RecordKind, SLOT_WORDS};
 use ascend_trace_format::session::{CHANNELS, SEGMENT_SLOTS, TickSource, Timing};
+use ascend_trace_format::window::{Condition, Switch, Window};
 use ascend_trace_ring::{
     Arena, AttachError, ChannelInfo, DrainResult, FREE_THREADS, LostRecords, Producer, Session,
     SessionSettings,
@@ -21,6 +22,12 @@ const SETTINGS: SessionSettings = SessionSettings {
     ticks: TickSource::Counter,
     table_hash: 77,
     stacks: 32,
+    window: Window {
+        start: Condition::Step { number: 9 },
+        stop: Condition::Replay { count: 3 },
+        is_paused: true,
+    },
+    budget: 0,
 };
 
 struct Fixture {
@@ -72,6 +79,35 @@ fn only_channel(arena: &Arena) -> (usize, ChannelInfo) {
     let channels = arena.channels();
     assert_eq!(channels.len(), 1);
     channels[0]
+}
+
+#[test]
+fn a_record_is_put_only_where_the_segment_has_room() {
+    let mut fixture = fixture(1 << 20);
+    let mut producer = Producer::claim(attach(fixture.arena.path()), 1, 2, 3).unwrap();
+    let put = |producer: &mut Producer, value: u64, slots: usize| {
+        producer.put(slots, |words| {
+            let head = RecordHead {
+                kind: RecordKind::Call,
+                slots: slots as u8,
+            };
+            words[0] = head.encode();
+            words[1] = value;
+            words[slots * SLOT_WORDS - 1] = value;
+        })
+    };
+    assert!(!put(&mut producer, 0, 1), "no segment");
+    assert!(write(&mut producer, 0, 1));
+    let full = SEGMENT_SLOTS as u64 - 1;
+    // All but one slot.
+    assert!((1..full - 1).all(|value| put(&mut producer, value, 1)));
+    assert!(!put(&mut producer, 0, 2), "one slot is left");
+    assert!(put(&mut producer, full - 1, 1));
+    assert!(!put(&mut producer, 0, 1), "full");
+    let (channel, _) = only_channel(&fixture.arena);
+    let (values, drained) = drain(&mut fixture.arena, channel, true);
+    assert_eq!(values, (0..full).collect::<Vec<_>>());
+    assert_eq!(drained.dropped, LostRecords::default());
 }
 
 #[test]
@@ -219,7 +255,7 @@ fn a_burst_beyond_the_budget_is_counted_exactly() {
     let (mut received, mut dropped) = (0, 0);
     for (channel, _) in fixture.arena.channels() {
         let (values, drained) = drain(&mut fixture.arena, channel, false);
-        assert!(values.is_sorted(), "order is kept across what is lost");
+        assert!(values.is_sorted(), "order is kept across losses");
         received += values.len() as u64;
         dropped += drained.dropped.calls;
     }
@@ -242,6 +278,51 @@ fn memory_is_provided_on_demand_up_to_the_budget() {
         written += 1;
     }
     assert_eq!(written, 1024 * (SEGMENT_SLOTS as u64 - 1));
+}
+
+#[test]
+fn a_burst_uses_the_whole_budget_before_the_collector_looks() {
+    const SEGMENTS: u64 = 1024;
+    let mut fixture = fixture(64 << 20);
+    let session = attach(fixture.arena.path());
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            scope.spawn(move || {
+                let mut producer = Producer::claim(session, 1, number, 1).unwrap();
+                for value in 0..SEGMENTS / 4 * (SEGMENT_SLOTS as u64 - 1) {
+                    assert!(write(&mut producer, value, 1));
+                }
+                producer.close();
+            });
+        }
+    });
+    let mut received = 0;
+    for (channel, _) in fixture.arena.channels() {
+        let (values, drained) = drain(&mut fixture.arena, channel, false);
+        assert!(values.is_sorted());
+        received += values.len() as u64;
+        assert_eq!((drained.dropped.calls, drained.damaged), (0, 0));
+    }
+    assert_eq!(received, SEGMENTS * (SEGMENT_SLOTS as u64 - 1));
+}
+
+#[test]
+fn a_pass_does_not_read_one_channel_alone() {
+    let mut fixture = fixture(64 << 20);
+    let mut producer = Producer::claim(attach(fixture.arena.path()), 1, 1, 1).unwrap();
+    let mut written = 0;
+    while write(&mut producer, written, 1) {
+        written += 1;
+    }
+    let (channel, _) = only_channel(&fixture.arena);
+    let (mut received, mut passes) = (Vec::new(), 0);
+    while received.len() < written as usize {
+        received.extend(drain(&mut fixture.arena, channel, false).0);
+        passes += 1;
+    }
+    assert!(received.into_iter().eq(0..written));
+    assert_eq!(passes, 2);
+    producer.close();
 }
 
 #[test]
@@ -486,4 +567,20 @@ fn threads_that_come_find_room_that_a_burst_cannot_take() {
     }
     let segments = written / (SEGMENT_SLOTS as u64 - 1);
     assert_eq!(segments, 64, "all of the budget, and no more");
+}
+
+#[test]
+fn the_recorders_switch_reaches_processes_and_is_restored() {
+    let mut fixture = fixture(4 << 20);
+    let session = attach(fixture.arena.path());
+    assert_eq!(session.switch().load(Ordering::SeqCst), 0);
+    let paused = Switch::default().paused();
+    fixture.arena.set_switch(paused);
+    assert_eq!(session.switch().load(Ordering::SeqCst), paused.0);
+    session.switch().store(77, Ordering::SeqCst);
+    assert_eq!(fixture.arena.mend().damaged, 1);
+    assert_eq!(session.switch().load(Ordering::SeqCst), paused.0);
+    assert_eq!(fixture.arena.begun(), 0);
+    session.count_begun();
+    assert_eq!(fixture.arena.begun(), 1);
 }

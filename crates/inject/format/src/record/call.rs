@@ -40,10 +40,6 @@ impl CallHead {
     /// Word 0 of the record.
     #[inline]
     pub const fn encode(self) -> u64 {
-        let device = match self.device {
-            Some(device) => device as u64 + 1,
-            None => 0,
-        };
         let head = RecordHead {
             kind: RecordKind::Call,
             slots: self.slots,
@@ -52,8 +48,18 @@ impl CallHead {
             | (self.function as u64) << 16
             | (self.depth as u64) << 32
             | (self.flags as u64 & 0xff) << 40
-            | (device & 0xff) << 48
+            | Self::device_bits(self.device)
             | (self.flags as u64 >> 8) << 56
+    }
+
+    /// The part of word 0 that names the device.
+    #[inline]
+    pub const fn device_bits(device: Option<u8>) -> u64 {
+        let number = match device {
+            Some(device) => device as u64 + 1,
+            None => 0,
+        };
+        (number & 0xff) << 48
     }
 
     /// The fields of word 0, if it belongs to a call.
@@ -180,6 +186,22 @@ pub struct Call<'a> {
     pub args: &'a [u64],
     /// When it is read: whether texts follow.
     pub has_texts: bool,
+}
+
+/// Writes the record of a call that has no word for a flag, into the slots that `head` names: word 0, begin, duration
+/// and return code, arguments.
+#[inline(always)]
+pub fn put_bare(
+    room: &mut [u64],
+    head: u64,
+    (begin, duration): (u64, u32),
+    code: u32,
+    args: &[u64],
+) {
+    let words = [head, begin, pair(duration, code)].into_iter();
+    for (place, word) in room.iter_mut().zip(words.chain(args.iter().copied())) {
+        *place = word;
+    }
 }
 
 /// A text that an argument points to; `None` for NULL.
@@ -405,6 +427,28 @@ mod tests {
         };
         reads_as(&negative, None, &negative);
         assert_eq!(negative.slots(NO_TEXTS), 1);
+    }
+
+    #[test]
+    fn a_bare_record_is_that_of_the_same_call() {
+        let call = Call {
+            depth: 0,
+            device: Some(7),
+            result: i64::from(-7).cast_unsigned(),
+            ..CALL
+        };
+        let (mut bare, mut whole) = ([0; SLOT_WORDS], [0; SLOT_WORDS]);
+        call.put(&mut whole, NO_TEXTS);
+        let head = CallHead {
+            slots: 1,
+            function: call.function,
+            depth: 0,
+            flags: 0,
+            device: None,
+        };
+        let head = head.encode() | CallHead::device_bits(call.device);
+        put_bare(&mut bare, head, (1000, 250), -7i32 as u32, call.args);
+        assert_eq!(bare, whole);
     }
 
     #[test]

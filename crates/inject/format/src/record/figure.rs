@@ -6,6 +6,9 @@ use crate::api::TaskKind;
 /// The first code of them, and how many codes a device has.
 const FIRST: u32 = 1024;
 const OF_DEVICE: u32 = 16;
+/// The first code of further numbers, and how many of these a device has.
+const FIRST_FURTHER: u32 = 0x8000;
+const FURTHER_OF_DEVICE: u32 = 8;
 
 /// One of these numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,14 @@ pub enum Figure {
     LoggedNs = 14,
     /// The largest distance from it.
     LoggedOpenNs = 15,
+    /// How far the mean of many tasks may be from the median by which a pair makes a task longer.
+    BeyondMeanNs = 16,
+    /// The same of kernels, copies and fills alone.
+    KernelMeanNs = 17,
+    CopyMeanNs = 18,
+    FillMeanNs = 19,
+    /// The same of the difference from the hardware log.
+    LoggedMeanNs = 20,
 }
 
 /// Sorts of tasks that the device does by itself.
@@ -65,22 +76,29 @@ pub struct PairFigures {
     pub beyond: Figure,
     pub open: Figure,
     pub shortest: Figure,
+    pub mean: Figure,
 }
 
 impl PairFigures {
     /// Of one sort of work; of all without one.
     pub const fn of(work: Option<Work>) -> Self {
         use Figure::*;
-        let (beyond, open, shortest) = match work {
-            None => (BeyondSwitchNs, BeyondSwitchOpenNs, ShortestPairNs),
-            Some(Work::Kernel) => (KernelBeyondNs, KernelOpenNs, KernelShortestNs),
-            Some(Work::Copy) => (CopyBeyondNs, CopyOpenNs, CopyShortestNs),
-            Some(Work::Fill) => (FillBeyondNs, FillOpenNs, FillShortestNs),
+        let [beyond, open, shortest, mean] = match work {
+            None => [
+                BeyondSwitchNs,
+                BeyondSwitchOpenNs,
+                ShortestPairNs,
+                BeyondMeanNs,
+            ],
+            Some(Work::Kernel) => [KernelBeyondNs, KernelOpenNs, KernelShortestNs, KernelMeanNs],
+            Some(Work::Copy) => [CopyBeyondNs, CopyOpenNs, CopyShortestNs, CopyMeanNs],
+            Some(Work::Fill) => [FillBeyondNs, FillOpenNs, FillShortestNs, FillMeanNs],
         };
         Self {
             beyond,
             open,
             shortest,
+            mean,
         }
     }
 }
@@ -88,8 +106,14 @@ impl PairFigures {
 impl Figure {
     /// The code of the counter for a device; `None` for a device beyond all codes.
     pub fn code(self, device: u32) -> Option<u16> {
-        let first = device.checked_mul(OF_DEVICE)?.checked_add(FIRST)?;
-        u16::try_from(first.checked_add(self as u32)?).ok()
+        let number = self as u32;
+        let (first, each, further) = match number.checked_sub(OF_DEVICE) {
+            None => (FIRST, OF_DEVICE, FIRST_FURTHER),
+            Some(_) => (FIRST_FURTHER, FURTHER_OF_DEVICE, u32::MAX),
+        };
+        let own = device.checked_mul(each)?.checked_add(number % OF_DEVICE)?;
+        let code = first.checked_add(own)?;
+        u16::try_from(code).ok().filter(|_| code < further)
     }
 }
 
@@ -112,24 +136,32 @@ mod tests {
         let sorts = Work::ALL.map(Some).into_iter().chain([None]);
         let figures = sorts
             .map(PairFigures::of)
-            .flat_map(|it| [it.beyond, it.open, it.shortest])
+            .flat_map(|it| [it.beyond, it.open, it.shortest, it.mean])
             .chain([Figure::RecordNs, Figure::RecordOpenNs])
-            .chain([Figure::LoggedNs, Figure::LoggedOpenNs]);
+            .chain([Figure::LoggedNs, Figure::LoggedOpenNs, Figure::LoggedMeanNs]);
         // A bit for each code of the device.
         let codes = figures.fold(0_u32, |codes, figure| {
             let code = u32::from(figure.code(1).unwrap());
-            let own = 1 << code.checked_sub(FIRST + OF_DEVICE).unwrap();
-            assert_eq!(codes & own, 0, "{figure:?}");
-            codes | own
+            let place = match code.checked_sub(FIRST_FURTHER + FURTHER_OF_DEVICE) {
+                None => code.checked_sub(FIRST + OF_DEVICE).unwrap(),
+                Some(further) => 16 + further,
+            };
+            assert_eq!(codes & 1 << place, 0, "{figure:?}");
+            codes | 1 << place
         });
-        assert_eq!(codes, 0xffff);
+        assert_eq!(codes, 0x1f_ffff);
     }
 
     #[test]
     fn each_figure_of_each_device_has_a_code() {
         assert_eq!(Figure::RecordNs.code(0), Some(1024));
         assert_eq!(Figure::RecordOpenNs.code(3), Some(1024 + 3 * 16 + 1));
-        assert_eq!(Figure::RecordNs.code(1 << 20), None);
+        assert_eq!(Figure::BeyondMeanNs.code(3), Some(0x8000 + 3 * 8));
+        for figure in [Figure::RecordNs, Figure::LoggedMeanNs] {
+            assert_eq!(figure.code(1 << 20), None);
+            let last = (0..=1 << 13).filter_map(|it| figure.code(it)).next_back();
+            assert!(last.is_some_and(|it| (it < 0x8000) == (figure == Figure::RecordNs)));
+        }
         assert_eq!(unpacked(packed(7, 1_300)), (7, 1_300));
         assert!(packed(8, 0) > packed(7, u32::MAX));
     }

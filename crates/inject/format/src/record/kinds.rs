@@ -285,6 +285,18 @@ verbatim_records! { records {
         function: Text<'a>,
         file: LongText<'a>,
     }
+
+    /// A part of a text that is longer than records have room for, see [`long_text`](crate::long_text). The parts of a
+    /// text follow each other in a channel.
+    TextPart<'a> = 25 {
+        /// Of the whole text.
+        hash: u64,
+        /// Bytes of the text before this part.
+        offset: u32,
+        /// Bytes of the text that parts have.
+        length: u32,
+        bytes: LongText<'a>,
+    }
 } }
 
 /// The mark of a task that ran a function of the program on the host, in [`TaskTime::record_ns`].

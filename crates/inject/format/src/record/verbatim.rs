@@ -12,7 +12,7 @@
 /// ```
 ///
 /// The record is published with the code, and the row is in chunks of the kind, behind a column for
-/// the process. `thing` rows are found by the index of a long file, and a part of it is shown with all of
+/// the process. `entity` rows are found by the index of a long file, and a part of it is shown with all of
 /// them; `figure` rows are summed up there. A row takes about this number of bytes in memory, with its entry in tables.
 #[macro_export]
 macro_rules! verbatim_records {
@@ -22,7 +22,7 @@ macro_rules! verbatim_records {
 
             /// A context. A later row with the same serial replaces the earlier one; so for streams and
             /// events.
-            Context ContextRow = 5 b"CTXT", thing of 96 {
+            Context ContextRow = 5 b"CTXT", entity of 96 {
                 /// serial: never reused within the process; so for streams and events
                 serial: u32,
                 /// device
@@ -34,7 +34,7 @@ macro_rules! verbatim_records {
             }
 
             /// A stream. Sent again when more becomes known.
-            Stream StreamRow = 3 b"STRM", thing of 256 {
+            Stream StreamRow = 3 b"STRM", entity of 256 {
                 /// serial
                 serial: u32,
                 /// serial of its context
@@ -57,7 +57,7 @@ macro_rules! verbatim_records {
             }
 
             /// An event.
-            Event EventRow = 4 b"EVNT", thing of 64 {
+            Event EventRow = 4 b"EVNT", entity of 64 {
                 /// serial
                 serial: u32,
                 /// serial of its context
@@ -82,14 +82,17 @@ macro_rules! verbatim_records {
                 /// hardware log; 16 those without times; 17 how often there was no memory for more; 18 entries
                 /// that were joined to tasks; 19 entries that were not; 20 stretches of streams in which the
                 /// log did not match the submitted tasks; 21 how often the
-                /// program paused the recording; 22 nanoseconds of these pauses; 1024 + 16 × device + k: a
+                /// program paused the recording; 22 nanoseconds of these pauses; 23 nanoseconds that events
+                /// around tasks took on devices; 24 nanoseconds of streams in which these tasks ran; 1024 + 16 × device + k: a
                 /// number that was learnt of a device. k = 0: the nanoseconds that an event record takes in the
                 /// median. k = 1: the largest distance from it. k = 2: the time that an event pair adds to a task,
                 /// less the time from one task to the next. It may be negative, and has 32 bits of two's
                 /// complement. k = 3: the largest distance from it. k = 4: the shortest time between the events of a
                 /// task. k = 5, 6, 7: the same three of kernels alone; 8, 9, 10: of copies; 11, 12, 13: of fills.
                 /// k = 14: by how much longer kernels are by events than by the hardware log, in the median. k = 15:
-                /// the largest distance from it. Their value is the number of samples × 2^32 + the nanoseconds
+                /// the largest distance from it. 32768 + 8 × device + k: k = 0: how far the mean of many may be from
+                /// the median of the time that a pair adds. k = 1, 2, 3: the same of kernels, copies and fills
+                /// alone. k = 4: the same of the difference from the hardware log. Their value is the number of samples × 2^32 + the nanoseconds
                 what: u16,
                 /// its value. It only grows, so the largest of several rows is the latest. Rows need not
                 /// be in the order in which threads sent them

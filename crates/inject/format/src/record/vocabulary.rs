@@ -75,6 +75,10 @@ coded_enum! {
         /// How often the program paused the recording, and for how long in all.
         Pauses = 21,
         PausedNs = 22,
+        /// Time that the tool's events took on devices, as measured by stretches of tasks without events.
+        EventsDeviceNs = 23,
+        /// Time of streams from the end of one such task to the end of the next, in sum.
+        StreamNs = 24,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::model::ApiModel;
 
 /// One header.
 pub(crate) struct Header {
-    /// As programs include it.
+    /// Its path in an `#include` of programs.
     pub(crate) name: String,
     /// Names that are followed by an opening parenthesis.
     names: Vec<String>,
@@ -16,7 +16,7 @@ pub(crate) struct Header {
     macros: Vec<String>,
 }
 
-/// The headers of a folder that name something of the interface.
+/// The headers of a folder that contain names of the interface.
 pub(crate) struct Scan {
     pub(crate) headers: Vec<Header>,
     /// For each name the first header with it.

@@ -157,7 +157,11 @@ fn a_function_with_other_arguments_is_taken_as_it_is_installed() {
     assert_eq!(found.changed, ["aclrtRecordEvent"]);
     let record = table.hook("aclrtRecordEvent").unwrap();
     assert_eq!(record.args.len(), 3);
-    assert_eq!(record.role, Role::Plain, "what it does now is not known");
+    assert_eq!(
+        record.role,
+        Role::Plain,
+        "the effect of the new version is not known"
+    );
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn the_calls_that_the_tracer_lives_on_have_their_roles() {
         ("aclrtSynchronizeEventWithTimeout", Role::SyncEvent, None),
         ("aclrtSynchronizeDevice", Role::SyncDevice, None),
         ("aclrtQueryEventStatus", Role::QueryEvent, None),
-        ("aclrtQueryEventWaitStatus", Role::Plain, None),
+        ("aclrtQueryEventWaitStatus", Role::QueryWaits, None),
         ("aclmdlRICaptureBegin", Role::CaptureBegin, None),
         ("rtKernelLaunch", Role::Task, Some(TaskKind::Kernel)),
         ("rtStarsTaskLaunch", Role::Task, Some(TaskKind::Kernel)),
@@ -185,6 +185,12 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
         ("rtMemsetAsync", "extent=3 writes=0", ""),
         ("aclrtMemset", "extent=3 writes=0", ""),
         ("aclrtMemPoolMallocAsync", "pooled=0 size=1", ""),
+        ("aclrtMemPoolFreeAsync", "pool-freed=0", ""),
+        (
+            "aclrtMemcpy2dAsync",
+            "bulk=4 destination=0 direction=6 extent=4 read-pitch=3 reads=2 rows=5 source=2 write-pitch=1 writes=0",
+            "",
+        ),
         ("aclrtStreamQuery", "status=1", ""),
         ("aclrtDestroyStreamForce", "", "forced"),
         ("rtStreamDestroy", "", ""),
@@ -196,11 +202,21 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
         (
             "HcclReduce",
             "communicator=6 count=2 data-type=3 reduction=4 root=5",
-            "",
+            "counts-all",
         ),
         (
             "HcclSend",
             "communicator=4 count=1 data-type=2 to-rank=3",
+            "counts-all",
+        ),
+        (
+            "HcclReduceScatter",
+            "communicator=5 count=2 data-type=3 reduction=4",
+            "counts-share",
+        ),
+        (
+            "HcclReduceScatterV",
+            "communicator=7 count=4 data-type=5 reduction=6",
             "",
         ),
         (

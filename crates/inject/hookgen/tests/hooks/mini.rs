@@ -172,7 +172,7 @@ fn kinds_that_do_not_fit_the_type_are_refused() {
     );
     assert_eq!(
         refusal("bytes = \"count\"", "bytes = \"count\"\nargs.dst = \"out\""),
-        "hooks.toml: aclrtMemcpyAsync: dst: what it points to is no single value"
+        "hooks.toml: aclrtMemcpyAsync: dst: it does not point to a single value"
     );
     assert_eq!(
         refusal(

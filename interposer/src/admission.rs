@@ -1,42 +1,42 @@
 //! Decides whether an entered call is recorded when an obstacle exists.
 
-use crate::thread::duties::settle;
-use crate::thread::{ThreadState, Way};
+use crate::thread::upper_layers::settle;
+use crate::thread::{Admission, ThreadState};
 use crate::{cost, lifecycle, session};
 
 impl ThreadState {
     /// A call has been entered with the stack at `here`, and an obstacle may exist.
     #[cold]
     #[inline(never)]
-    pub(crate) fn admit(&self, here: usize) -> Way {
+    pub(crate) fn admit(&self, here: usize) -> Admission {
         if self.is_own() {
-            return Way::Past;
+            return Admission::Past;
         }
         if !session::is_on() {
             session::count_homeless();
-            return Way::Past;
+            return Admission::Past;
         }
         if self.is_fragile() || self.is_blind() {
             self.count_lost();
-            return Way::Past;
+            return Admission::Past;
         }
         if self.is_busy() && !self.mend(here) {
-            return Way::Inside;
+            return Admission::Inside;
         }
         lifecycle::take_duties_on();
         if !settle(self) {
             session::count_homeless();
-            return Way::Past;
+            return Admission::Past;
         }
         self.catch_up();
         if self.is_sampling() {
             cost::begin_sample(self);
         }
-        Way::Straight
+        Admission::Straight
     }
 
     /// Whether a record other than a call can be written now, with the stack at `here`.
-    pub(crate) fn admits_told(&self, here: usize) -> bool {
+    pub(crate) fn admits_reported(&self, here: usize) -> bool {
         if self.is_own() || self.is_fragile() || self.is_blind() {
             return false;
         }

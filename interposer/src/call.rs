@@ -6,18 +6,18 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::api::{RetKind, Role, TaskKind, Untimed, WaitTarget};
 use ascend_trace_format::record::{Call, CallHead, TaskWord, flags, pair};
 
-use crate::called::Context;
+use crate::call_context::Context;
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
+use crate::function_facts;
 use crate::functions::FUNCTIONS;
 use crate::objects::StreamEntry;
 use crate::outputs::read_outputs;
 use crate::span::{Hold, Span, Step, TaskState};
-use crate::stubs::shapes::Known;
-use crate::thread::{Around, AtWork, ThreadState, Way};
-use crate::traits;
-use crate::{cost, graph_roles, last_task, paused, roles, session, stacks, thread};
+use crate::stubs::shapes::FunctionTraits;
+use crate::thread::{Admission, Around, AtWork, ThreadState};
+use crate::{cost, graph_roles, last_task, roles, session, stacks, thread, window, window_borders};
 
 /// Number of tasks with an unknown stream.
 static STREAMLESS: AtomicU32 = AtomicU32::new(0);
@@ -26,19 +26,29 @@ impl Span {
     /// A wrapper has been entered, with the stack at `here`. `None` if the call must not be recorded.
     #[inline]
     pub(crate) fn enter(id: usize, here: usize, args: &[u64]) -> Option<Self> {
-        Self::enter_as(id, here, (FUNCTIONS.get(id)?, traits::of(id)?), args)
+        Self::enter_as(
+            id,
+            here,
+            (FUNCTIONS.get(id)?, function_facts::of(id)?),
+            args,
+        )
     }
 
     /// The same for a function that is known by its shape only.
     #[inline]
-    pub(crate) fn enter_as(id: usize, here: usize, shape: Known, args: &[u64]) -> Option<Self> {
+    pub(crate) fn enter_as(
+        id: usize,
+        here: usize,
+        shape: FunctionTraits,
+        args: &[u64],
+    ) -> Option<Self> {
         thread::with(|state| Self::enter_with(state, (id, here), shape, args))
     }
 
     fn enter_with(
         state: &ThreadState,
         (id, here): (usize, usize),
-        (function, traits): Known,
+        (function, traits): FunctionTraits,
         args: &[u64],
     ) -> Option<Self> {
         let _shield = match state.is_clear() {
@@ -47,14 +57,14 @@ impl Span {
         };
         let is_inside = !(state.is_clear() && session::is_settled())
             && match Self::admit(state, here) {
-                Way::Straight => false,
-                Way::Inside => true,
-                Way::Past => return None,
+                Admission::Straight => false,
+                Admission::Inside => true,
+                Admission::Past => return None,
             };
         let mut span = Self {
             id,
             is_inside,
-            is_left_out: paused::leaves_out(traits),
+            is_left_out: window_borders::leaves_out(id, Some(function), traits),
             head: 0,
             function,
             traits,
@@ -71,12 +81,12 @@ impl Span {
             task: TaskState::None,
             step: Step::None,
             graph: None,
-            stranger: None,
+            untimed_submission: None,
             hold: Hold::None,
         };
         if is_inside {
             if traits.is_runtime {
-                state.begin_unseen(here);
+                state.begin_suppressed(here);
             }
             span.begin = ticks();
             return Some(span);
@@ -95,7 +105,7 @@ impl Span {
             );
             state.rest();
         }
-        if stacks::is_on() {
+        if stacks::is_on() && (traits.submits || !span.is_left_out) {
             stacks::note(state, span.around.depth);
         }
         state.descend(span.around, traits.submits, traits.calls_back);
@@ -115,15 +125,16 @@ impl Span {
 
     #[cold]
     #[inline(never)]
-    fn admit(state: &ThreadState, here: usize) -> Way {
+    fn admit(state: &ThreadState, here: usize) -> Admission {
         let _errno = Errno::save();
         state.admit(here)
     }
 
     /// The real function has returned `result`.
     #[inline]
-    pub(crate) fn leave(self, args: &mut [u64], result: u64) {
+    pub(crate) fn leave(mut self, args: &mut [u64], result: u64) {
         let end = ticks();
+        let (function, is_inside) = (self.function, self.is_inside);
         thread::with(|state| {
             let _shield = match state.is_clear_to_leave() {
                 true => None,
@@ -131,9 +142,15 @@ impl Span {
             };
             self.leave_with(state, args, result, end);
         });
+        core::mem::forget(self);
+        window_borders::call_ends();
+        if window::watches_names() && !is_inside {
+            window_borders::annotated(function, args, result);
+        }
     }
 
-    fn leave_with(mut self, state: &ThreadState, args: &mut [u64], result: u64, end: u64) {
+    /// A span has several cache lines: it is not moved.
+    fn leave_with(&mut self, state: &ThreadState, args: &mut [u64], result: u64, end: u64) {
         let _errno = Errno::save();
         if self.is_clear(state, args, result, end) {
             let at_work = AtWork::new(end);
@@ -149,7 +166,6 @@ impl Span {
             state.ascend(self.around);
         }
         self.let_go();
-        core::mem::forget(self);
     }
 
     /// Whether the call, which has returned, will be recorded. If not, it has been put aside or
@@ -180,7 +196,7 @@ impl Span {
 
     fn settle(&mut self, state: &ThreadState, args: &mut [u64], result: u64, end: u64) {
         let function = self.function;
-        self.stranger = None;
+        self.untimed_submission = None;
         let succeeded = function.ret != RetKind::Error || result == 0;
         let has_role = self.traits.has_role;
         if self.traits.submits {
@@ -247,8 +263,7 @@ impl Span {
     /// Numbers the task that the call has submitted and ends its measuring.
     fn finish_task(&mut self, thread: &ThreadState, succeeded: bool, end: u64) -> Option<TaskWord> {
         let kind = self.function.task.unwrap_or(TaskKind::Other);
-        let state = core::mem::replace(&mut self.task, TaskState::None);
-        let sequence = match (&state, self.stream) {
+        let sequence = match (&self.task, self.stream) {
             (TaskState::None, _) => None,
             _ if !succeeded => None,
             // It did not run: it has the number of the next one that does.
@@ -262,9 +277,9 @@ impl Span {
             // No memory was left for the stream: the task is still kept.
             (_, None) => Some(STREAMLESS.fetch_add(1, Relaxed)),
         };
-        let is_timed = matches!(state, TaskState::Timed(_));
+        let is_timed = matches!(self.task, TaskState::Timed(_));
         if !is_timed {
-            match state {
+            match self.task {
                 // It is the last one until the call around it ends. A wait may have submitted nothing.
                 TaskState::None if succeeded && kind != TaskKind::Wait => {
                     last_task::release(thread);
@@ -278,11 +293,14 @@ impl Span {
             // Before the record that follows. A wait may have submitted nothing.
             last_task::keep(thread);
         }
-        let untimed = match state {
+        let times = (self.begin, end);
+        let untimed = match &mut self.task {
             TaskState::None => return None,
-            TaskState::Untimed(reason) => reason,
-            TaskState::Timed(submission) => submission.finish(thread, sequence, (self.begin, end)),
+            TaskState::Untimed(reason) => *reason,
+            TaskState::Timed(submission) => submission.finish(thread, sequence, times),
         };
+        // Other threads wait for the turn.
+        self.task = TaskState::None;
         Some(TaskWord {
             sequence: sequence?,
             kind,

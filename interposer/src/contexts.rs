@@ -1,4 +1,4 @@
-//! Contexts come into being, and are made known to the threads that use them.
+//! Finds new contexts, and the current context of each thread.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -7,11 +7,11 @@ use ascend_trace_format::record::kinds;
 use crate::objects::{self, CONTEXT_SERIALS, ContextEntry};
 use crate::spin::PlainLock;
 use crate::thread::ThreadState;
-use crate::thread::duties::watch_exit;
+use crate::thread::upper_layers::watch_exit;
 use crate::timing::api;
 use crate::{emit, session};
 
-/// A context comes into being, or is used for the first time.
+/// Registers a context at its creation or its first use.
 pub(crate) fn begin_context(context: &ContextEntry, device: u32) {
     if session::is_timed() {
         // Not only with the first task: another thread may come to that while the process ends.
@@ -28,7 +28,7 @@ pub(crate) fn begin_context(context: &ContextEntry, device: u32) {
     });
 }
 
-/// The same, unless it is known already: another thread may get to it at the same time.
+/// Registers a context if no other thread has done so.
 pub(crate) fn begin_if_new(context: &ContextEntry, device: u32) {
     static ONE_AT_A_TIME: PlainLock<()> = PlainLock::new(());
     let _turn = ONE_AT_A_TIME.lock_for_a_while();
@@ -37,9 +37,9 @@ pub(crate) fn begin_if_new(context: &ContextEntry, device: u32) {
     }
 }
 
-/// Makes the calling thread's context known, where it was made current without a call that we see: a
-/// thread that lives on the default device, or a library that calls the layer below. To be asked inside of
-/// a call of the program's that needs a context: else the question leaves its error.
+/// Returns the calling thread's context, and queries the runtime if no recorded call has set it: the thread
+/// uses the default device, or a library has called the layer below. Only for use inside a call of the
+/// program that needs a context: elsewhere a failed query would leave an error in the runtime.
 pub(crate) fn adopt_context(state: &ThreadState) -> Option<&'static ContextEntry> {
     if let Some(context) = state.context() {
         return Some(context);
@@ -55,20 +55,20 @@ pub(crate) fn adopt_context(state: &ThreadState) -> Option<&'static ContextEntry
     Some(context)
 }
 
-/// Makes sure of the calling thread's context: something below AscendCL may have changed it. To be asked as
-/// [`adopt_context`], where calls are few.
+/// Queries the calling thread's context again: a call below AscendCL may have changed it. The rule of
+/// [`adopt_context`] holds. Only for rare calls.
 pub(crate) fn refresh_context(state: &ThreadState) {
-    let told = api::get().and_then(api::Api::current_context);
+    let reported = api::get().and_then(api::Api::current_context);
     let known = state.context().map(|context| context.handle.load(Relaxed));
     // A default context may not be known by its handle yet.
-    let is_same = known.is_some_and(|known| Some(known) == told || known == 0);
-    if !is_same && told.is_some() {
+    let is_same = known.is_some_and(|known| Some(known) == reported || known == 0);
+    if !is_same && reported.is_some() {
         state.set_context(None);
     }
     adopt_context(state);
 }
 
-/// The context of a device that has none yet is its default one.
+/// Registers an unknown context. The first context of a device is its default one.
 fn adopt_new(handle: u64, device: u32) -> Option<&'static ContextEntry> {
     let default = objects::default_context(device)?;
     let exists = default.serial.load(Relaxed) != 0;

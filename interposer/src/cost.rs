@@ -61,7 +61,7 @@ impl Meter {
 
     /// Reports new overhead if the last report is old enough.
     fn tell_if_due(&self, state: &ThreadState) {
-        if nanoseconds(self.since_told()) >= COST_REPORT_INTERVAL_NS {
+        if nanoseconds(self.since_reported()) >= COST_REPORT_INTERVAL_NS {
             self.tell(state);
         }
     }
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_outermost_call_is_measured_and_what_is_counted_elsewhere_left_out() {
+    fn only_the_outermost_call_is_measured_without_separately_counted_time() {
         thread::with(|state| {
             let meter = state.meter();
             state.set_sampling(2);

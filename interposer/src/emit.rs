@@ -3,19 +3,20 @@
 use core::ffi::c_char;
 
 use ascend_trace_format::api::ArgKind;
+use ascend_trace_format::long_text::Reference;
 use ascend_trace_format::record::MAX_STRING;
 use ascend_trace_format::record::call::{ArgText, NO_TEXTS};
 
-use crate::given;
+use crate::first_records::{own_name, thread_name};
 use crate::integers::{self, List};
-use crate::introduce::{own_name, thread_name};
+use crate::long_texts;
 use crate::thread::ThreadState;
 use crate::thread::publish::{publish, publish_query};
 
-pub(crate) use crate::returned::CallRecord;
+pub(crate) use crate::call_record::CallRecord;
 pub(crate) use crate::thread::publish::{from_inside, put_aside, record};
 
-/// Records a call. Answers whether it was the first one to go into a new segment.
+/// Records a call. Returns whether it was the first one to go into a new segment.
 #[inline]
 pub(crate) fn call(state: &ThreadState, record: &CallRecord<'_>) -> bool {
     if record.traits.is_query {
@@ -25,38 +26,68 @@ pub(crate) fn call(state: &ThreadState, record: &CallRecord<'_>) -> bool {
         return publish(state, &record.call, NO_TEXTS);
     }
     let list = integers::of(record);
-    publish(state, &record.call, Some(strings(record, list.as_ref())))
+    let long = references(state, record);
+    publish(
+        state,
+        &record.call,
+        Some(texts(record, list.as_ref(), long.as_ref())),
+    )
+}
+
+/// More than any function has strings.
+const MOST_STRINGS: usize = 4;
+
+/// References to the strings of a call that are too long for its record, by position.
+type References = [Option<Reference>; MOST_STRINGS];
+
+/// The addresses of the strings of a call.
+fn strings<'a>(record: &'a CallRecord<'_>) -> impl Iterator<Item = u64> + 'a {
+    let args = record.function.args.iter().zip(record.call.args);
+    args.filter(|(arg, _)| arg.kind == ArgKind::String && !arg.out)
+        .map(|(_, word)| *word)
+}
+
+/// Records the long strings of a call; `None` when it has none.
+#[inline]
+fn references(state: &ThreadState, record: &CallRecord<'_>) -> Option<References> {
+    let mut all = strings(record).map(|word| text(word, MAX_STRING + 1));
+    let is_long = all.any(|text| text.is_some_and(|it| it.len() > MAX_STRING));
+    is_long.then(|| refer(state, record))
+}
+
+#[cold]
+fn refer(state: &ThreadState, record: &CallRecord<'_>) -> References {
+    let mut references = [const { None }; MOST_STRINGS];
+    for (place, word) in references.iter_mut().zip(strings(record)) {
+        // SAFETY: as in `text`.
+        let whole = unsafe { long_texts::whole_c_string(word as usize as *const c_char) };
+        *place = whole.and_then(|it| long_texts::reference(state, it));
+    }
+    references
 }
 
 /// The arguments of a call that are recorded as texts; `None` for NULL.
-fn strings<'a>(
+fn texts<'a>(
     record: &'a CallRecord<'_>,
     list: Option<&'a List>,
+    long: Option<&'a References>,
 ) -> impl Iterator<Item = ArgText<'a>> + Clone {
-    let texts = record.function.args.iter().zip(record.call.args);
-    texts
-        .filter(|(arg, _)| arg.kind.is_text() && !arg.out)
+    let args = record.function.args.iter().zip(record.call.args);
+    let mut references = long.into_iter().flatten();
+    args.filter(|(arg, _)| arg.kind.is_text() && !arg.out)
         .map(move |(arg, word)| match arg.kind {
             ArgKind::Integers | ArgKind::Scalar | ArgKind::RootInfo => list.and_then(List::text),
-            _ => text(*word),
+            _ => match references.next() {
+                Some(Some(reference)) => Some(reference.bytes()),
+                _ => text(*word, MAX_STRING),
+            },
         })
 }
 
-/// The string at an address that the program passed to the runtime, cut to the capacity of a record.
-fn text<'a>(address: u64) -> Option<&'a [u8]> {
-    let start = address as usize as *const c_char;
-    if start.is_null() {
-        return None;
-    }
-    let most = given::readable(start as usize, MAX_STRING);
-    if most == 0 {
-        return None;
-    }
-    // SAFETY: the table calls an argument a string only if the runtime reads it up to its NUL; reading
-    // stops there or at the limit: at the nearer one.
-    let length = unsafe { libc::strnlen(start, most) };
-    // SAFETY: `length` bytes were just read.
-    Some(unsafe { core::slice::from_raw_parts(start.cast::<u8>(), length) })
+/// The first bytes of the string at an address that the program passed to the runtime: `most` at most.
+pub(crate) fn text<'a>(address: u64, most: usize) -> Option<&'a [u8]> {
+    // SAFETY: the table calls an argument a string only if the runtime reads it up to its NUL.
+    unsafe { long_texts::c_string(address as usize as *const c_char, most) }
 }
 
 /// The thread's name may have changed: most are named after they have begun.

@@ -7,9 +7,9 @@
 //! the patches ([`patched`]).
 
 mod entrance;
-pub(crate) mod known;
 mod library;
 mod load;
+pub(crate) mod loaded;
 pub(crate) mod patched;
 pub(crate) mod shape;
 
@@ -19,21 +19,21 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
 
 use crate::errno::Errno;
 use crate::loader::walk::{self, Holder};
-use crate::{libraries, loader, roomy, session};
+use crate::{large_stack, libraries, loader, session};
 
 /// How often a library is tried again that could not be patched because threads were running.
 const TRIES: u8 = 4;
 
 /// A library that was looked at.
-struct Seen {
+struct PatchedLibrary {
     base: AtomicUsize,
     /// Number of remaining tries; 0 when it is done.
     tries: AtomicU8,
 }
 
 /// Libraries beyond this number are not patched.
-static SEEN: [Seen; 128] = [const {
-    Seen {
+static SEEN: [PatchedLibrary; 128] = [const {
+    PatchedLibrary {
         base: AtomicUsize::new(0),
         tries: AtomicU8::new(0),
     }
@@ -65,7 +65,7 @@ fn look_now() {
     let is_new = ADDITIONS.swap(additions, AcqRel) != additions;
     if is_new || PENDING.load(Relaxed) {
         PENDING.store(false, Relaxed);
-        roomy::run(|| {
+        large_stack::run(|| {
             SEEN.iter().for_each(patch_again);
             while let Some((seen, holder)) = next_new() {
                 patch(seen, &holder, true);
@@ -76,7 +76,7 @@ fn look_now() {
 }
 
 /// A library of AscendCL that was not looked at yet.
-fn next_new() -> Option<(&'static Seen, Holder)> {
+fn next_new() -> Option<(&'static PatchedLibrary, Holder)> {
     let mut found = None;
     walk::each(|place| {
         if !libraries::is_acl(place.object.file_name()) {
@@ -92,7 +92,7 @@ fn next_new() -> Option<(&'static Seen, Holder)> {
 }
 
 /// A place for a library, if it has none yet.
-fn take(base: usize) -> Option<&'static Seen> {
+fn take(base: usize) -> Option<&'static PatchedLibrary> {
     for seen in &SEEN {
         match seen.base.compare_exchange(0, base, AcqRel, Acquire) {
             Ok(_) => return Some(seen),
@@ -103,7 +103,7 @@ fn take(base: usize) -> Option<&'static Seen> {
     None
 }
 
-fn patch_again(seen: &'static Seen) {
+fn patch_again(seen: &'static PatchedLibrary) {
     if seen.tries.load(Relaxed) > 0
         && let Some(holder) = walk::holder_of_base(seen.base.load(Relaxed))
     {
@@ -111,7 +111,7 @@ fn patch_again(seen: &'static Seen) {
     }
 }
 
-fn patch(seen: &Seen, holder: &Holder, is_first: bool) {
+fn patch(seen: &PatchedLibrary, holder: &Holder, is_first: bool) {
     // Pinned first: that also waits until the loader is done with it, relocations included.
     loader::pin(holder);
     let Some(engine) = load::engine() else {

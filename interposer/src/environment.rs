@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_tells_the_same_as_the_c_library() {
+    fn the_kernel_reports_the_same_as_the_c_library() {
         let folder = std::env::temp_dir().join(std::process::id().to_string());
         std::fs::write(&folder, b"A=1\0NAME2=x\0NAME=a value=b\0Z=").unwrap();
         let path = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::api::{ArgPart, Role, TaskKind, Untimed};
 use ascend_trace_format::record::pair;
 
-use crate::called::Context;
+use crate::call_context::Context;
 use crate::graphs::{self, GRAPH_SERIALS};
 use crate::objects::{self, EventEntry, StreamEntry};
 use crate::span::{Span, Step, TaskState};

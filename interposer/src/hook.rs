@@ -1,23 +1,65 @@
 //! The one shape that all wrappers have.
 
 /// The body of a wrapper: the real function is called exactly once, with the program's arguments,
-/// independent of the recording. Where the id is marked as `shared`, wrappers share the recording code:
-/// a call costs a few nanoseconds more, and the wrapper is half as large.
+/// independent of the recording. A simple function has the fast path in front, unless its id is marked as `shared`: a
+/// call of such a function costs more, and its wrapper is half as large.
 macro_rules! hook {
     (shared $id:literal, $($signature:tt)*) => {
-        $crate::hook::body!($id, enter_shared, leave_shared, $($signature)*)
+        $crate::hook::body!($id, $crate::thread::entry_place::entry($id), $($signature)*)
     };
     (hosted($function:ident, $data:ident) $id:literal, $($signature:tt)*) => {
-        $crate::hook::body!([$function, $data] $id, enter, leave, $($signature)*)
+        $crate::hook::body!([$function, $data] $id, $crate::thread::entry_place::entry($id), $($signature)*)
     };
-    ($id:literal, $($signature:tt)*) => {
-        $crate::hook::body!($id, enter, leave, $($signature)*)
-    };
+    ($id:literal, fn($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)?) => {{
+        if const { $crate::function_facts::is_simple($id) && !$crate::function_facts::is_below($id) } {
+            type Real = unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?;
+            /// Apart, so that the fast path needs neither its room on the stack nor its registers.
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C-unwind" fn slowly(here: usize, $($arg: $type),*) $(-> $ret)? {
+                if const { $crate::function_facts::may_be_left_out($id) }
+                    && $crate::session::is_paused()
+                    && let Some(call) = $crate::simple::LeftOutCall::enter($id, here)
+                {
+                    let Some(address) = $crate::real::address($id) else {
+                        $crate::real::missing($id);
+                    };
+                    // SAFETY: the address is that of the function of this name, and `Real` its signature.
+                    let real = unsafe { core::mem::transmute::<usize, Real>(address) };
+                    // SAFETY: the arguments are the program's own.
+                    let result = unsafe { real($($arg),*) };
+                    call.leave();
+                    return result;
+                }
+                $crate::hook::body!($id, here, fn($($arg: $type),*) $(-> $ret)?)
+            }
+            let mark = $crate::thread::fast::Mark::new();
+            let words: [u64; $crate::hook::count!($($arg)*)] =
+                [$($crate::word::Word::to_word($arg)),*];
+            if let Some(address) = $crate::real::usual_address($id)
+                && let Some(call) = $crate::fast::FastCall::enter::<$id>(&mark, &words)
+            {
+                // SAFETY: the address is that of the function of this name, and `Real` its signature.
+                let real = unsafe { core::mem::transmute::<usize, Real>(address) };
+                // SAFETY: the arguments are the program's own.
+                let result = unsafe { real($($arg),*) };
+                call.leave::<$id, _>(words, $crate::word::Word::to_word(result));
+                return result;
+            }
+            let here = $crate::thread::entry_place::entry($id);
+            // SAFETY: as above.
+            let result = unsafe { slowly(here, $($arg),*) };
+            // The frame stays until then, so a stack shows by its name which function was called.
+            mark.keep();
+            return result;
+        }
+        $crate::hook::body!($id, $crate::thread::entry_place::entry($id), fn($($arg: $type),*) $(-> $ret)?)
+    }};
 }
 
 macro_rules! body {
     (
-        $([$function:ident, $data:ident])? $id:literal, $enter:ident, $leave:ident,
+        $([$function:ident, $data:ident])? $id:literal, $here:expr,
         fn($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)?
     ) => {{
         type Real = unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?;
@@ -28,24 +70,23 @@ macro_rules! body {
         let real = unsafe { core::mem::transmute::<usize, Real>(address) };
         let words: [u64; $crate::hook::count!($($arg)*)] =
             [$($crate::word::Word::to_word($arg)),*];
-        // Here, where all that the real function does is further down the stack.
-        let here = $crate::thread::stack();
-        if const { $crate::traits::is_below($id) } && $crate::below::is_told($id, here) {
+        let here = $here;
+        if const { $crate::function_facts::is_below($id) } && $crate::runtime_layer::is_reported($id, here) {
             // SAFETY: the arguments are the program's own.
             return unsafe { real($($arg),*) };
         }
-        if const { $crate::traits::is_simple($id) } {
-            return match $crate::simple::Simple::$enter($id, here, &words) {
+        if const { $crate::function_facts::is_simple($id) } {
+            return match $crate::simple::Simple::enter_shared($id, here, &words) {
                 None => {
-                    let _unseen = const { $crate::traits::is_above($id) }
-                        .then(|| $crate::below::Unseen::begin(here));
+                    let _suppressed = const { $crate::function_facts::is_above($id) }
+                        .then(|| $crate::runtime_layer::SuppressNested::begin(here));
                     // SAFETY: the arguments are the program's own.
                     unsafe { real($($arg),*) }
                 }
                 Some(call) => {
                     // SAFETY: as above.
                     let result = unsafe { real($($arg),*) };
-                    call.$leave::<$id, _>(words, $crate::word::Word::to_word(result));
+                    call.leave::<$id, _>(words, $crate::word::Word::to_word(result));
                     result
                 }
             };
@@ -53,8 +94,8 @@ macro_rules! body {
         let mut words = words;
         match $crate::span::Span::enter($id, here, &words) {
             None => {
-                let _unseen = const { $crate::traits::is_above($id) }
-                    .then(|| $crate::below::Unseen::begin(here));
+                let _suppressed = const { $crate::function_facts::is_above($id) }
+                    .then(|| $crate::runtime_layer::SuppressNested::begin(here));
                 // SAFETY: the arguments are the program's own.
                 unsafe { real($($arg),*) }
             }

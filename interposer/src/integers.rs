@@ -7,8 +7,8 @@ use ascend_trace_format::api::{ArgKind, ArgPart, RetKind};
 use ascend_trace_format::fnv;
 use ascend_trace_format::record::MAX_STRING;
 
-use crate::returned::CallRecord;
-use crate::{given, scalars};
+use crate::call_record::CallRecord;
+use crate::{readable_memory, scalars};
 
 /// More than any tensor has dimensions.
 const MOST: u64 = 16;
@@ -76,7 +76,7 @@ impl Numbers {
     /// Only for arrays that a successful call has read. `None` without memory.
     fn at(address: usize, count: u64) -> Option<Self> {
         let bytes = count.min(MOST) as usize * size_of::<i64>();
-        given::is_there(address, bytes).then_some(Self { address, count })
+        readable_memory::is_there(address, bytes).then_some(Self { address, count })
     }
 
     fn is_cut(self) -> bool {
@@ -108,7 +108,7 @@ fn are_plain(dimensions: Numbers, strides: Numbers) -> bool {
 /// The value at an address, of a data type.
 fn scalar(address: usize, data_type: u64) -> Option<List> {
     let width = scalars::width(data_type)?;
-    if !given::is_there(address, width) {
+    if !readable_memory::is_there(address, width) {
         return None;
     }
     let mut bytes = [0; 8];
@@ -123,7 +123,7 @@ fn scalar(address: usize, data_type: u64) -> Option<List> {
 
 /// A digest of the begin of a root info.
 fn root_info(address: usize) -> Option<List> {
-    if address == 0 || !given::is_there(address, ROOT_INFO) {
+    if address == 0 || !readable_memory::is_there(address, ROOT_INFO) {
         return None;
     }
     // SAFETY: a root info is larger, and the call has read it, and succeeded.
@@ -221,14 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn strides_are_told_where_they_say_something() {
-        let told = |dimensions: &[i64], strides: &[i64]| tensor(dimensions, strides).unwrap();
-        assert_eq!(told(&[4, 2], &[2, 1]), "[4, 2]");
-        assert_eq!(told(&[4, 2], &[1, 4]), "[4, 2] strides [1, 4]");
-        assert_eq!(told(&[4, 1, 3], &[3, 77, 1]), "[4, 1, 3]");
-        assert_eq!(told(&[0, 5], &[9, 9]), "[0, 5]");
-        assert_eq!(told(&[2, 5], &[0, 1]), "[2, 5] strides [0, 1]");
-        assert_eq!(told(&[], &[]), "[]");
+    fn strides_are_recorded_where_they_are_not_obvious() {
+        let reported = |dimensions: &[i64], strides: &[i64]| tensor(dimensions, strides).unwrap();
+        assert_eq!(reported(&[4, 2], &[2, 1]), "[4, 2]");
+        assert_eq!(reported(&[4, 2], &[1, 4]), "[4, 2] strides [1, 4]");
+        assert_eq!(reported(&[4, 1, 3], &[3, 77, 1]), "[4, 1, 3]");
+        assert_eq!(reported(&[0, 5], &[9, 9]), "[0, 5]");
+        assert_eq!(reported(&[2, 5], &[0, 1]), "[2, 5] strides [0, 1]");
+        assert_eq!(reported(&[], &[]), "[]");
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_told_as_far_as_it_fits() {
+    fn a_list_is_recorded_as_far_as_it_fits() {
         assert_eq!(text([4, 2, -1].into_iter(), false), "[4, 2, -1]");
         assert_eq!(text([].into_iter(), false), "[]");
         assert_eq!(text([1, 2].into_iter(), true), "[1, 2, …]");

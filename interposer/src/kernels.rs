@@ -12,13 +12,13 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use ascend_trace_format::api::Fact;
 use ascend_trace_format::record::{Text, kinds};
 
-use crate::called::Context;
+use crate::call_context::Context;
 use crate::objects::keyed;
 use crate::spin::SpinLock;
 use crate::table::HandleTable;
 use crate::thread::ThreadState;
-use crate::thread::duties::watch_exit;
-use crate::{emit, quiet, real, session, until_exit};
+use crate::thread::upper_layers::watch_exit;
+use crate::{emit, long_texts, real, session, syscall_policy, until_exit};
 
 /// A kernel that was launched or given a name.
 struct Kernel {
@@ -73,7 +73,7 @@ pub(crate) fn named(key: u64) {
 }
 
 impl Kernel {
-    /// Its name is not wanted any more. Answers whether it was.
+    /// Its name is not wanted any more. Returns whether it was.
     fn settle(&self, state: u8) -> bool {
         let was_wanted = self.state.swap(state, SeqCst) == WANTED;
         if was_wanted {
@@ -94,7 +94,7 @@ pub(crate) fn launched(call: &Context<'_>, begin: u64) -> bool {
     };
     kernel.state.load(Relaxed) == UNKNOWN
         && session::is_timed()
-        && quiet::is_allowed()
+        && syscall_policy::is_allowed()
         && !REFUSES.load(Relaxed)
         && want(kernel, begin)
 }
@@ -132,10 +132,11 @@ pub(crate) fn ask_wanted(state: &ThreadState) {
         if kernel.settle(NAMED) {
             let handle = kernel.key.load(Relaxed);
             if let Some(name) = ask(handle, &mut room) {
+                let long = long_texts::reference(state, name);
                 let named = kinds::Name {
                     since: kernel.since.load(Relaxed),
                     key: handle,
-                    name: Text::new(name),
+                    name: Text::new(long_texts::bytes(name, long.as_ref())),
                 };
                 emit::record(state, &named);
             }
@@ -152,7 +153,7 @@ pub(crate) fn before_unload(is_asked: bool) {
             if is_over() {
                 break;
             }
-            quiet::pause();
+            syscall_policy::pause();
         }
     };
     if is_asked {

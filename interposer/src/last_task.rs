@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
 use crate::thread::ThreadState;
-use crate::thread::last::{Last, Task};
+use crate::thread::last_task_view::{Last, Task};
 use crate::{real, until_exit};
 
 /// The runtime's result for a thread without submissions.
@@ -16,11 +16,11 @@ const NOTHING: Task = Task {
 };
 
 /// A function of the runtime; 1 when it has none.
-struct Known(&'static str, AtomicUsize);
+struct RuntimeFunction(&'static str, AtomicUsize);
 
 const NONE: usize = 1;
 
-impl Known {
+impl RuntimeFunction {
     const fn new(name: &'static str) -> Self {
         Self(name, AtomicUsize::new(0))
     }
@@ -38,8 +38,8 @@ impl Known {
     }
 }
 
-static TELLS_BOTH: Known = Known::new("rtGetTaskIdAndStreamID");
-static TELLS_ID: Known = Known::new("aclrtGetThreadLastTaskId");
+static TELLS_BOTH: RuntimeFunction = RuntimeFunction::new("rtGetTaskIdAndStreamID");
+static TELLS_ID: RuntimeFunction = RuntimeFunction::new("aclrtGetThreadLastTaskId");
 
 fn runtime_says() -> Option<Task> {
     if let Some(address) = TELLS_BOTH.address() {
@@ -66,7 +66,7 @@ fn runtime_says() -> Option<Task> {
 pub(crate) fn keep_if_new(state: &ThreadState) {
     match state.last_task() {
         Last::None => state.set_last_task(Last::Kept(NOTHING)),
-        Last::Told => keep(state),
+        Last::Reported => keep(state),
         Last::Kept(_) | Last::Copying { .. } => {}
     }
 }
@@ -74,29 +74,29 @@ pub(crate) fn keep_if_new(state: &ThreadState) {
 /// The host is about to do a copy that the program requested from the device.
 pub(crate) fn before_copy(state: &ThreadState) {
     if let Last::Kept(kept) = state.last_task()
-        && let Some(told) = runtime_says()
+        && let Some(reported) = runtime_says()
     {
-        state.set_last_task(Last::Copying { kept, told });
+        state.set_last_task(Last::Copying { kept, reported });
     }
 }
 
 /// The host has copied.
 pub(crate) fn after_copy(state: &ThreadState) {
     let last = match state.last_task() {
-        Last::Copying { kept, told } if runtime_says() == Some(told) => Last::Kept(kept),
-        _ => Last::Told,
+        Last::Copying { kept, reported } if runtime_says() == Some(reported) => Last::Kept(kept),
+        _ => Last::Reported,
     };
     state.set_last_task(last);
 }
 
 /// A task of the program was submitted, and a record of the tool follows.
 pub(crate) fn keep(state: &ThreadState) {
-    state.set_last_task(runtime_says().map_or(Last::Told, Last::Kept));
+    state.set_last_task(runtime_says().map_or(Last::Reported, Last::Kept));
 }
 
 /// A task was submitted, without a record of the tool after it.
 pub(crate) fn release(state: &ThreadState) {
-    state.set_last_task(Last::Told);
+    state.set_last_task(Last::Reported);
 }
 
 /// Serves the program's query: it gets the runtime's result for its last task. The first argument is

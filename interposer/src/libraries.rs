@@ -10,7 +10,7 @@ use ascend_trace_format::record::{Text, kinds};
 use crate::errno::Errno;
 use crate::loader::object::Object;
 use crate::loader::walk::{self, Path};
-use crate::thread::duties::settle;
+use crate::thread::upper_layers::settle;
 use crate::{emit, session, thread};
 
 /// How the names of the files begin.
@@ -31,7 +31,7 @@ const PREFIXES: &[&[u8]] = &[
 const OTHERS: &[&[u8]] = &[b"libacl.so", b"libascend_trace"];
 
 /// The addresses of reported libraries. Further ones are not reported.
-static TOLD: [AtomicUsize; 128] = [const { AtomicUsize::new(0) }; 128];
+static REPORTED: [AtomicUsize; 128] = [const { AtomicUsize::new(0) }; 128];
 
 /// Reports new libraries.
 pub(crate) fn tell_new() {
@@ -82,7 +82,7 @@ fn next(is_wanted: impl Fn(&Object<'_>) -> bool) -> Option<Path> {
 }
 
 fn is_new(base: usize) -> bool {
-    for place in &TOLD {
+    for place in &REPORTED {
         match place.compare_exchange(0, base, AcqRel, Acquire) {
             Ok(_) => return true,
             Err(known) if known == base => return false,
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn libraries_of_the_interface_are_told_by_their_names() {
+    fn libraries_of_the_interface_are_recognised_by_their_names() {
         for file in [
             "libascendcl.so",
             "libacl_rt.so",

@@ -6,31 +6,31 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::api::{ArgKind, ArgPart, Fact, Role};
 use ascend_trace_format::record::{kinds, pair};
 
-use crate::called::Context;
+use crate::call_context::Context;
 use crate::contexts::{begin_context, begin_if_new, refresh_context};
 use crate::objects::{
     self, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS, StreamEntry,
 };
 use crate::span::{Hold, Span};
 use crate::thread::ThreadState;
-use crate::thread::duties::{self, Duties};
+use crate::thread::upper_layers::{self, Duties};
 use crate::timing::{
-    api, capture, counters, driver, hardware, harvester, hosted, lane, reference, schedule,
+    api, capture, counters, driver, hardware, harvester, host_functions, lane, reference, schedule,
     teardown,
 };
 use crate::{
-    cost, emit, engine, graphs, introduce, kernels, libraries, loader, meter, quiet, ranges,
-    session, streams, thread, until_exit, watched,
+    cost, emit, engine, first_records, graphs, kernels, libc_wrappers, libraries, loader, meter,
+    ranges, session, streams, syscall_policy, thread, until_exit,
 };
 
 /// The library has been loaded.
 extern "C" fn loaded() {
     session::note_begun();
     schedule::note();
-    watched::prepare();
+    libc_wrappers::prepare();
     take_duties_on();
     thread::prepare_thread_end(thread_ends);
-    loader::fork::watch();
+    loader::fork_guard::watch();
     session::join();
     loader::weak::sweep_if_new();
     loader::slots::sweep_if_new();
@@ -82,7 +82,7 @@ pub(crate) fn take_duties_on() {
         become_child,
         exiting,
     };
-    duties::take_on(&DUTIES);
+    upper_layers::take_on(&DUTIES);
 }
 
 /// A thread ends.
@@ -131,12 +131,12 @@ fn become_child(state: &ThreadState) {
     reference::forget();
     driver::forget();
     hardware::forget();
-    hosted::forget();
+    host_functions::forget();
     ranges::forget();
     harvester::forget();
-    introduce::announce_again();
+    first_records::announce_again();
     state.forget_parent();
-    if !quiet::is_allowed() {
+    if !syscall_policy::is_allowed() {
         // Nobody may ask who this is.
         session::turn_off();
         return;
@@ -174,7 +174,7 @@ pub(crate) fn context_set(call: &Context<'_>) {
     call.state.set_context(context);
 }
 
-pub(crate) fn context_told(call: &Context<'_>) {
+pub(crate) fn context_reported(call: &Context<'_>) {
     if let (Some(context), Some(handle)) = (call.state.context(), call.of_kind(ArgKind::Context))
         && context.is_default()
     {
@@ -182,7 +182,7 @@ pub(crate) fn context_told(call: &Context<'_>) {
     }
 }
 
-pub(crate) fn default_stream_told(call: &Context<'_>) {
+pub(crate) fn default_stream_reported(call: &Context<'_>) {
     let serial = call.context_serial();
     if let Some(handle) = call.arg(call.function.stream)
         && serial != 0
@@ -205,8 +205,20 @@ pub(crate) fn stream_created(call: &Context<'_>) -> Option<&'static StreamEntry>
     stream
         .priority
         .store(call.part(ArgPart::Priority).unwrap_or(0) as u32, Relaxed);
-    streams::tell(stream, false);
+    let id = known_id(stream);
+    if let Some(id) = id {
+        stream.acl_id.store(id, Relaxed);
+        stream.id_known.store(true, Relaxed);
+    }
+    streams::tell(stream, id.is_some());
     Some(stream)
+}
+
+/// The runtime's number of a stream that has just been made: it succeeds for such a stream. A stream that is only used in captures
+/// has no other occasion.
+fn known_id(stream: &StreamEntry) -> Option<i32> {
+    let api = api::get().filter(|_| session::is_timed())?;
+    api.stream_id(stream.handle())
 }
 
 /// The flags that a stream was made with. Where they are in a configuration, the runtime is asked.
@@ -220,7 +232,7 @@ fn flags_of(call: &Context<'_>, stream: &StreamEntry) -> u32 {
     }
 }
 
-pub(crate) fn stream_id_told(span: &Span, call: &Context<'_>) {
+pub(crate) fn stream_id_reported(span: &Span, call: &Context<'_>) {
     if let (Some(stream), Some(id)) = (span.stream, call.part(ArgPart::StreamId)) {
         stream.acl_id.store(id as i32, Relaxed);
         stream.id_known.store(true, Relaxed);

@@ -1,14 +1,14 @@
 //! The mapped objects of the dynamic loader, and the addresses of real functions.
 
-mod chain;
+pub(crate) mod containing_object;
 mod dladdr;
 pub(crate) mod dlsym;
-pub(crate) mod fork;
-pub(crate) mod home;
-mod inside;
-mod locked;
+mod exported_functions;
+pub(crate) mod fork_guard;
+mod glibc_state;
+mod link_map;
+mod loader_lock;
 pub(crate) mod object;
-mod offered;
 mod protection;
 mod scope;
 pub(crate) mod slots;
@@ -22,7 +22,7 @@ use core::ops::ControlFlow;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{AcqRel, Acquire};
 
-use walk::{Holder, Place};
+use walk::{Holder, ObjectPosition};
 
 /// Libraries to search before others that were loaded while the program ran: an extension module of
 /// Python, for example, loads them into a separate scope.
@@ -78,7 +78,7 @@ pub(crate) fn candidate(name: &CStr) -> Option<(usize, Holder)> {
 }
 
 /// How early an object is asked; `None` for one that must not be.
-fn rank(place: &Place<'_>, after_own: bool) -> Option<usize> {
+fn rank(place: &ObjectPosition<'_>, after_own: bool) -> Option<usize> {
     if place.is_from_start() {
         return after_own.then_some(0);
     }
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_after_this_library_is_found() {
+    fn symbols_of_later_libraries_are_found() {
         // In a test this library is the program itself, the first of all objects.
         let getpid = libc::getpid as *const () as usize;
         assert_eq!(real(c"getpid"), Some(getpid));

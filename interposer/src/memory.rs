@@ -6,14 +6,15 @@ use core::ptr::NonNull;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::quiet;
+use crate::apart::Apart;
+use crate::syscall_policy;
 
 /// Bytes for contexts, streams, events and tasks in one process.
 pub(crate) const MOST: usize = 4 << 20;
 /// Overhead of an allocation.
 const OVERHEAD: usize = 16;
 
-static USED: AtomicUsize = AtomicUsize::new(0);
+static USED: Apart<AtomicUsize> = Apart(AtomicUsize::new(0));
 
 /// Reserves this number of bytes, unless that exceeds the limit.
 pub(crate) fn take(bytes: usize) -> bool {
@@ -36,7 +37,7 @@ pub(crate) fn give(bytes: usize) {
 /// when asking for memory might be a system call that it has given up.
 pub(crate) fn allocate<T>() -> Option<NonNull<T>> {
     let layout = Layout::new::<T>();
-    if !quiet::is_allowed() || !take(layout.size().saturating_add(OVERHEAD)) {
+    if !syscall_policy::is_allowed() || !take(layout.size().saturating_add(OVERHEAD)) {
         return None;
     }
     // SAFETY: nothing that is kept has no size.
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_is_counted_and_what_is_freed_is_given_back() {
+    fn allocations_are_counted_and_freed_memory_is_given_back() {
         let made = make([7u64; 512]).unwrap();
         // SAFETY: it was just made.
         assert_eq!(unsafe { made.as_ref() }, &[7; 512]);

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 use ascend_trace_format::record::kinds;
 
 use crate::clock::ticks;
-use crate::quiet;
+use crate::syscall_policy;
 
 /// Calls in a row that are measured.
 pub(crate) const SAMPLES: u8 = 8;
@@ -49,7 +49,7 @@ pub(crate) struct Meter {
     pub(crate) in_runtime: AtomicBool,
     tid: AtomicU32,
     first: [AtomicU64; 7],
-    told_at: AtomicU64,
+    reported_at: AtomicU64,
     next: AtomicPtr<Meter>,
     used: AtomicBool,
 }
@@ -95,7 +95,7 @@ fn make() -> &'static Meter {
     if !IS_FIRST_TAKEN.swap(true, AcqRel) {
         return link(&FIRST_METER);
     }
-    if !quiet::is_allowed() {
+    if !syscall_policy::is_allowed() {
         return &FIRST_METER;
     }
     link(Box::leak(Box::new(Meter::new())))
@@ -128,7 +128,7 @@ impl Meter {
             in_runtime: AtomicBool::new(false),
             tid: AtomicU32::new(0),
             first: [const { AtomicU64::new(0) }; 7],
-            told_at: AtomicU64::new(0),
+            reported_at: AtomicU64::new(0),
             next: AtomicPtr::new(core::ptr::null_mut()),
             used: AtomicBool::new(true),
         }
@@ -159,8 +159,8 @@ impl Meter {
         for (sum, first) in self.sums() {
             first.store(sum.get(), Relaxed);
         }
-        self.told_at.store(ticks(), Relaxed);
-        self.tid.store(quiet::tid(), Release);
+        self.reported_at.store(ticks(), Relaxed);
+        self.tid.store(syscall_policy::tid(), Release);
     }
 
     /// A record of the overhead of the meter's thread until `now`.
@@ -187,13 +187,13 @@ impl Meter {
             return None;
         }
         let now = ticks();
-        self.told_at.store(now, Relaxed);
+        self.reported_at.store(now, Relaxed);
         (self.shown() != [0; 7]).then(|| self.record(now))
     }
 
     /// Ticks since the last report.
-    pub(crate) fn since_told(&self) -> u64 {
-        ticks().wrapping_sub(self.told_at.load(Relaxed))
+    pub(crate) fn since_reported(&self) -> u64 {
+        ticks().wrapping_sub(self.reported_at.load(Relaxed))
     }
 
     /// Another thread may have the meter.
@@ -234,7 +234,7 @@ mod tests {
         meter.begin();
         meter.tasks.add(3);
         let record = meter.record(50);
-        assert_eq!((record.tid, record.at), (quiet::tid(), 50));
+        assert_eq!((record.tid, record.at), (syscall_policy::tid(), 50));
         assert_eq!(meter.shown(), [0, 0, 0, 3, 0, 0, 0]);
         meter.begin();
         meter.tasks.add(2);

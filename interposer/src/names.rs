@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_interfaces_are_told_apart() {
+    fn names_of_other_interfaces_are_distinguished() {
         for name in [
             "aclnnAbs", "aclrtNew", "AclThing", "HcclNew", "LcclNew", "mstxNewA",
         ] {

@@ -20,6 +20,9 @@ use crate::table::place;
 
 /// An object's entry in a table.
 pub(crate) trait Object: Sync + 'static {
+    /// An entry with its link is aligned as this is.
+    type Alignment: Sync + 'static;
+
     /// Of no object yet.
     const NEW: Self;
 
@@ -36,14 +39,15 @@ pub(crate) trait Object: Sync + 'static {
 
 /// An entry in its memory.
 #[repr(C)]
-struct Node<E> {
+struct Node<E: Object> {
+    aligned: [E::Alignment; 0],
     entry: E,
     /// The next one that is of no object.
     free: AtomicPtr<Node<E>>,
 }
 
 /// Where a handle is looked for.
-struct Slot<E> {
+struct Slot<E: Object> {
     /// 0 where none has been, [`GONE`] where one was.
     key: AtomicU64,
     node: AtomicPtr<Node<E>>,
@@ -62,7 +66,7 @@ const PAGE_BYTES: usize = 4096;
 const PROBES: usize = 256;
 
 /// Entries that are made at a time.
-struct Chunk<E, const C: usize> {
+struct Chunk<E: Object, const C: usize> {
     next: AtomicPtr<Chunk<E, C>>,
     nodes: [Node<E>; C],
 }
@@ -80,10 +84,10 @@ pub(crate) struct ObjectTable<E: Object, const N: usize, const P: usize, const C
     free: PlainLock<Free<E>>,
 }
 
-struct Free<E>(*mut Node<E>);
+struct Free<E: Object>(*mut Node<E>);
 
 // SAFETY: entries may be used by any thread.
-unsafe impl<E: Sync> Send for Free<E> {}
+unsafe impl<E: Object> Send for Free<E> {}
 
 impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N, P, C> {
     pub(crate) const fn new() -> Self {
@@ -101,6 +105,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
                 next: AtomicPtr::new(null_mut()),
                 nodes: [const {
                     Node {
+                        aligned: [],
                         entry: E::NEW,
                         free: AtomicPtr::new(null_mut()),
                     }
@@ -243,6 +248,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
             for index in 0..C {
                 let node = (&raw mut (*chunk).nodes).cast::<Node<E>>().add(index);
                 node.write(Node {
+                    aligned: [],
                     entry: E::NEW,
                     free: AtomicPtr::new(first),
                 });
@@ -380,11 +386,11 @@ fn put_back<E: Object>(free: &mut Free<E>, node: *mut Node<E>) {
 }
 
 /// The node of an entry, which it begins with.
-fn node_of<E>(entry: &'static E) -> *mut Node<E> {
+fn node_of<E: Object>(entry: &'static E) -> *mut Node<E> {
     core::ptr::from_ref(entry).cast_mut().cast()
 }
 
-fn entry_of<E: 'static>(node: *mut Node<E>) -> Option<&'static E> {
+fn entry_of<E: Object>(node: *mut Node<E>) -> Option<&'static E> {
     // SAFETY: nodes live for ever, and are complete before they are published.
     unsafe { node.as_ref() }.map(|node| &node.entry)
 }
@@ -400,6 +406,7 @@ mod tests {
     }
 
     impl Object for Plain {
+        type Alignment = u64;
         const NEW: Self = Self {
             key: AtomicU64::new(0),
             serial: AtomicU32::new(0),
@@ -491,8 +498,9 @@ mod tests {
 
     #[test]
     fn an_entry_that_is_still_looked_at_is_not_taken_over() {
-        struct Kept(AtomicU64);
-        impl Object for Kept {
+        struct SharedEntry(AtomicU64);
+        impl Object for SharedEntry {
+            type Alignment = u64;
             const NEW: Self = Self(AtomicU64::new(0));
             const CAN_BE_TAKEN_OVER: bool = false;
             fn key(&self) -> &AtomicU64 {
@@ -500,7 +508,8 @@ mod tests {
             }
             fn clear(&self) {}
         }
-        let table: &'static ObjectTable<Kept, 512, 2, 4> = Box::leak(Box::new(ObjectTable::new()));
+        let table: &'static ObjectTable<SharedEntry, 512, 2, 4> =
+            Box::leak(Box::new(ObjectTable::new()));
         let first = table.get_or_insert(0x1000).unwrap();
         assert!(std::ptr::eq(table.leave(0x1000).unwrap(), first));
         assert!(table.leave(0x1000).is_none(), "it has left");
@@ -534,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_and_goes_at_random_is_found_as_long_as_it_is_there() {
+    fn entries_added_and_removed_at_random_are_found_while_present() {
         let table = table();
         let mut there = std::collections::BTreeMap::<u64, &Plain>::new();
         let mut state = 1u64;

@@ -17,7 +17,7 @@ impl ThreadState {
     /// The current context, if it was seen being set and still exists.
     #[inline]
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
-        let (entry, serial) = self.context.get();
+        let (entry, serial) = self.context_entry();
         // SAFETY: null, or set by `set_context`; entries are in static memory.
         let context = unsafe { entry.cast::<ContextEntry>().as_ref() }?;
         (context.serial.load(Acquire) == serial).then_some(context)
@@ -31,11 +31,13 @@ impl ThreadState {
     }
 
     pub(crate) fn set_context(&self, context: Option<&'static ContextEntry>) {
-        let serial = |context: &ContextEntry| context.serial.load(Acquire);
-        let known = context.map(|context| (core::ptr::from_ref(context).cast(), serial(context)));
-        let none = (core::ptr::null(), 0);
-        self.context
-            .set(known.filter(|(_, serial)| *serial != 0).unwrap_or(none));
+        let known = context.map(|context| {
+            let serial = context.serial.load(Acquire);
+            let device = context.device.load(Relaxed) as u8;
+            let entry = core::ptr::from_ref(context).cast();
+            (entry, &context.serial, serial, device)
+        });
+        self.set_context_entry(known.filter(|(_, _, serial, _)| *serial != 0));
     }
 }
 
@@ -60,7 +62,7 @@ impl Serials {
         Self(AtomicU32::new(0))
     }
 
-    /// Counts from 1 again. Answers whether any number had been given out.
+    /// Counts from 1 again. Returns whether any number had been given out.
     pub(crate) fn restart(&self) -> bool {
         self.0.swap(0, Relaxed) != 0
     }
@@ -294,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_failed_is_none() {
+    fn a_failed_record_does_not_count() {
         let event = EventEntry::NEW;
         let first = event.record(None, 1);
         let failed = event.record(None, 2);

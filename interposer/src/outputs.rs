@@ -2,20 +2,39 @@
 
 use ascend_trace_format::api::{Arg, ArgKind, Function};
 
-use crate::given;
+use crate::readable_memory;
 
 /// Replaces each output pointer by the value that the call has written there.
 #[inline]
 pub(crate) fn read_outputs(function: &Function, args: &mut [u64]) {
     for (arg, word) in function.args.iter().zip(args) {
         if arg.out && *word != 0 {
-            *word = match given::is_there(*word as usize, bytes_of(arg)) {
+            *word = match readable_memory::is_there(*word as usize, bytes_of(arg)) {
                 true => read_output(*word, arg),
                 false => 0,
             };
         }
     }
 }
+
+/// The same for a call by name: its arguments have their declared meanings.
+#[inline(always)]
+pub(crate) fn read_known_outputs(function: &Function, args: &mut [u64]) {
+    for (arg, word) in function.args.iter().zip(args) {
+        if arg.out {
+            if *word == 0 {
+                seldom();
+            } else {
+                *word = read_output(*word, arg);
+            }
+        }
+    }
+}
+
+/// Marks a branch that is seldom taken.
+#[cold]
+#[inline(always)]
+fn seldom() {}
 
 /// Bytes that [`read_output`] reads.
 #[inline]

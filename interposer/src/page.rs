@@ -3,8 +3,12 @@
 /// Bytes of a page, a power of two.
 pub(crate) fn size() -> usize {
     // SAFETY: looks a value up that the kernel has given to the process.
-    let told = unsafe { libc::getauxval(libc::AT_PAGESZ) } as usize;
-    if told.is_power_of_two() { told } else { 4096 }
+    let reported = unsafe { libc::getauxval(libc::AT_PAGESZ) } as usize;
+    if reported.is_power_of_two() {
+        reported
+    } else {
+        4096
+    }
 }
 
 /// The first address of the page that holds this one.

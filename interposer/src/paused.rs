@@ -1,4 +1,5 @@
-//! The program wants nothing recorded for a while (`ascend_trace.pause()`).
+//! Nothing is recorded for a while: the program wants that (`ascend_trace.pause()`), the recorder does, or the window of the
+//! recording has not begun or has ended.
 //!
 //! Data that later records need is still followed and recorded: creation and end of objects, memory,
 //! captures and the program's marks. Other calls are made as usual, and leave no record; their tasks
@@ -6,28 +7,63 @@
 //! without its task would have no known owner.
 
 use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
+use crate::function_facts::Traits;
 use crate::session;
-use crate::traits::Traits;
 
-/// The id of the pause that lasts, 0 for none.
-static PAUSE: AtomicU64 = AtomicU64::new(0);
+pub(crate) use crate::session::{AT_BEGIN, BY_PROGRAM, BY_RECORDER, OUTSIDE};
 
-/// Whether the program has paused the recording.
+/// The id of the pause that the recording has as lasting, 0 for none.
+static REPORTED: AtomicU64 = AtomicU64::new(0);
+
+/// Whether nothing is recorded.
 #[inline]
 pub(crate) fn is_on() -> bool {
-    PAUSE.load(Relaxed) != 0
+    session::is_paused()
 }
 
-/// The pause with this id begins, unless another one lasts. Returns whether it does.
-pub(crate) fn begin(id: u64) -> bool {
-    PAUSE.compare_exchange(0, id, Relaxed, Relaxed).is_ok()
+/// These causes begin, or no longer exist. Returns which of them existed before.
+pub(crate) fn set(causes: u32, is_so: bool) -> u32 {
+    session::note(causes, is_so) & causes
 }
 
-/// The current pause ends. Returns its id, 0 without a pause.
-pub(crate) fn end() -> u64 {
-    PAUSE.swap(0, Relaxed)
+/// Whether the recording does not show yet that a pause has begun or ended.
+#[inline]
+pub(crate) fn is_unreported() -> bool {
+    is_on() != (REPORTED.load(Relaxed) != 0)
+}
+
+/// The pause with this id will be reported as lasting, unless another one is. Returns whether it will.
+pub(crate) fn begin_report(id: u64) -> bool {
+    let begins = REPORTED.compare_exchange(0, id, SeqCst, Relaxed).is_ok();
+    note();
+    begins
+}
+
+/// The end of the reported pause will be reported. Returns its id, 0 without one.
+pub(crate) fn end_report() -> u64 {
+    let id = REPORTED.swap(0, SeqCst);
+    note();
+    id
+}
+
+/// Notes for the fast path whether the recording has a pause. Another thread may report meanwhile: the last one that notes
+/// it sees the latest state.
+fn note() {
+    loop {
+        let is_reported = REPORTED.load(SeqCst) != 0;
+        session::note(session::REPORTED, is_reported);
+        if (REPORTED.load(SeqCst) != 0) == is_reported {
+            return;
+        }
+    }
+}
+
+/// This process is a forked child: the pauses of its parent's program are not its own.
+pub(crate) fn forget() {
+    end_report();
+    set(BY_PROGRAM, false);
 }
 
 /// Whether a call of a function with these traits, which begins now, is left out.
@@ -38,14 +74,14 @@ pub(crate) fn leaves_out(traits: &Traits) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::function_facts;
     use crate::functions::FUNCTIONS;
-    use crate::traits;
 
     #[test]
     fn what_later_calls_depend_on_is_recorded_also_while_paused() {
         let lasts = |name: &str| {
             let id = FUNCTIONS.iter().position(|it| it.name == name);
-            traits::of(id.expect(name)).is_some_and(|it| it.is_lasting)
+            function_facts::of(id.expect(name)).is_some_and(|it| it.is_lasting)
         };
         for name in [
             "aclrtCreateStream",

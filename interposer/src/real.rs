@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use crate::engine::{self, patched};
 use crate::errno::Errno;
 use crate::functions::FUNCTIONS;
-use crate::{alternate, loader, roomy};
+use crate::{large_stack, loader, second_address};
 
 const LONGEST_NAME: usize = 128;
 /// Set in an address when the same name leads to other addresses too, from other libraries. No
@@ -28,12 +28,19 @@ pub(crate) fn address(id: usize) -> Option<usize> {
     address_slowly(id, known)
 }
 
+/// The same, if the name leads to one address, and this is known.
+#[inline(always)]
+pub(crate) fn usual_address(id: usize) -> Option<usize> {
+    let known = ADDRESSES.get(id)?.load(Acquire);
+    (known.wrapping_sub(1) < SHARED - 1).then_some(known)
+}
+
 #[cold]
 fn address_slowly(id: usize, known: usize) -> Option<usize> {
     if known == 0 {
         return find(id);
     }
-    Some(alternate::taken(id).unwrap_or(known & !SHARED))
+    Some(second_address::taken(id).unwrap_or(known & !SHARED))
 }
 
 /// Address of the real function with this name, for the interposer's own calls.
@@ -49,7 +56,7 @@ pub(crate) fn by_name(name: &str) -> Option<usize> {
 #[cold]
 fn find(id: usize) -> Option<usize> {
     let _errno = Errno::save();
-    roomy::run(|| {
+    large_stack::run(|| {
         engine::look();
         let found = with_name(id, loader::real)??;
         Some(remember(id, patched::original(found)))
@@ -107,7 +114,7 @@ pub(crate) fn wrapper_for(id: usize, found: usize) -> usize {
     if usual == address {
         return wrapper;
     }
-    match alternate::stub(id, address, wrapper) {
+    match second_address::stub(id, address, wrapper) {
         Some(stub) => {
             if let Some(place) = ADDRESSES.get(id) {
                 place.fetch_or(SHARED, AcqRel);
@@ -125,14 +132,14 @@ pub(crate) fn replacement(id: usize, address: usize) -> Option<usize> {
     if by_id(id)? == address {
         return Some(wrapper);
     }
-    let stub = alternate::stub(id, address, wrapper)?;
+    let stub = second_address::stub(id, address, wrapper)?;
     ADDRESSES.get(id)?.fetch_or(SHARED, AcqRel);
     Some(stub)
 }
 
 /// The function `id` at `from` is patched: its work is done at `to`.
 pub(crate) fn moved(id: usize, from: usize, to: usize) {
-    alternate::moved(id, from, to);
+    second_address::moved(id, from, to);
     let Some(place) = ADDRESSES.get(id) else {
         return;
     };
@@ -183,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_kept_once_and_told_apart_from_a_shared_one() {
+    fn an_address_is_kept_once_and_differs_from_a_shared_one() {
         let id = FUNCTIONS.len() - 1;
         assert_eq!(remember(id, 0x1000), 0x1000);
         assert_eq!(remember(id, 0x2000), 0x1000);
@@ -194,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nowhere_has_no_address() {
+    fn a_symbol_that_no_library_has_has_no_address() {
         assert_eq!(by_name("aclrtMemcpyAsync"), None);
         assert_eq!(by_name("no such name"), None);
     }

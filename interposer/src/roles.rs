@@ -6,16 +6,16 @@ use ascend_trace_format::api::{ArgKind, ArgPart, Fact, Function, Role, TaskKind,
 use ascend_trace_format::record::figure::Work;
 use ascend_trace_format::record::{pair, unpair};
 
-use crate::called::Context;
+use crate::call_context::Context;
 use crate::clock::ticks;
 use crate::objects::{self, ContextEntry, EventEntry, STREAM_SERIALS, StreamEntry};
 use crate::span::{Hold, Span, TaskState};
-use crate::timing::harvest::{self, Proof};
-use crate::timing::lane::{self, Stranger};
+use crate::timing::lane::{self, UntimedSubmission};
 use crate::timing::operations::Operation;
+use crate::timing::proofs::Proof;
+use crate::timing::running_waits::Waiting;
 use crate::timing::submit::{self, Extent};
-use crate::timing::waiting::Waiting;
-use crate::timing::{anchor, api, capture, failure, hardware, harvester, teardown};
+use crate::timing::{anchor, api, capture, failure, hardware, harvester, synchronised, teardown};
 use crate::{graph_roles, kernels, last_task, lifecycle, session, streams, until_exit};
 
 /// Memory copy kinds with a source or destination that is host memory, or may be.
@@ -41,9 +41,11 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent => {
             begin_task(span, call);
         }
-        Role::Plain if may_submit(call.function) => span.stranger = stranger(span, call),
+        Role::Plain if may_submit(call.function) => {
+            span.untimed_submission = untimed_submission(span, call)
+        }
         Role::ExecuteGraph => {
-            span.stranger = stranger(span, call);
+            span.untimed_submission = untimed_submission(span, call);
             graph_roles::before(span, call);
         }
         Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
@@ -112,10 +114,10 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
         Role::CreateContext => lifecycle::context_created(call),
         Role::SetDevice => lifecycle::device_set(call),
         Role::SetContext => lifecycle::context_set(call),
-        Role::GetContext => lifecycle::context_told(call),
-        Role::GetDefaultStream => lifecycle::default_stream_told(call),
+        Role::GetContext => lifecycle::context_reported(call),
+        Role::GetDefaultStream => lifecycle::default_stream_reported(call),
         Role::ResetEvent => event_reset(call),
-        Role::GetStreamId => lifecycle::stream_id_told(span, call),
+        Role::GetStreamId => lifecycle::stream_id_reported(span, call),
         Role::Task if call.function.label.is_some() => {
             ask_for_names(kernels::launched(call, span.begin()));
         }
@@ -210,9 +212,9 @@ fn may_submit(function: &Function) -> bool {
 }
 
 /// Says that something unmeasured may come onto the stream, unless that is part of the task of a call around.
-fn stranger(span: &Span, call: &Context<'_>) -> Option<Stranger> {
+fn untimed_submission(span: &Span, call: &Context<'_>) -> Option<UntimedSubmission> {
     let stream = span.stream.filter(|_| !call.state.in_task())?;
-    Stranger::enter(stream)
+    UntimedSubmission::enter(stream)
 }
 
 /// Whether the call succeeds and submits nothing, because there is nothing to move.
@@ -231,7 +233,7 @@ fn moves_nothing(call: &Context<'_>) -> bool {
 fn begin_task(span: &mut Span, call: &Context<'_>) {
     if moves_nothing(call) {
         // Other releases of the runtime may do something there.
-        span.stranger = stranger(span, call);
+        span.untimed_submission = untimed_submission(span, call);
         return;
     }
     let entry = ticks();
@@ -273,7 +275,7 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
         Err(reason) => TaskState::Untimed(reason),
     };
     if let (TaskState::Untimed(_), Some(stream)) = (&span.task, span.stream) {
-        span.stranger = Stranger::enter(stream);
+        span.untimed_submission = UntimedSubmission::enter(stream);
     }
 }
 
@@ -374,7 +376,7 @@ fn after_stream_sync(span: &Span, call: &Context<'_>, end: u64) {
         return;
     }
     stream.seen.knows(span.begin());
-    harvest::after_stream_sync(
+    synchronised::after_stream_sync(
         stream,
         Proof {
             begin: span.begin(),
@@ -388,7 +390,7 @@ fn after_stream_sync(span: &Span, call: &Context<'_>, end: u64) {
 fn compare(api: &api::Api, context: &'static ContextEntry, stream: u64) {
     let begin = ticks();
     anchor::take(api, context, stream, ANCHOR_NS);
-    harvest::spent_since(begin);
+    synchronised::spent_since(begin);
 }
 
 /// The stream has just run dry, so a record on it is done at once.
@@ -410,7 +412,7 @@ fn after_event_sync(call: &Context<'_>, end: u64) {
     let event = call.arg(call.function.event).and_then(objects::event);
     if let Some((stream, recorded)) = event.and_then(|event| event.last_record()) {
         event.into_iter().for_each(EventEntry::was_seen);
-        harvest::after_event_sync(
+        synchronised::after_event_sync(
             stream,
             Proof {
                 begin: recorded,
@@ -429,7 +431,7 @@ fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
         return;
     };
     context.timing.seen.knows(span.begin());
-    harvest::after_context_sync(
+    synchronised::after_context_sync(
         context,
         Proof {
             begin: span.begin(),

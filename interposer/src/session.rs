@@ -6,12 +6,13 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
 
-use ascend_trace_format::session::Timing;
+use ascend_trace_format::session::{TickSource, Timing};
+use ascend_trace_format::window::{Condition, Switch};
 use ascend_trace_ring::{AttachError, Session, sys};
 
 use crate::errno::Errno;
 use crate::functions::TABLE_HASH;
-use crate::{clock, environment, identity, page, quiet, stacks};
+use crate::{clock, environment, page, process_facts, stacks, syscall_policy, window};
 
 const NOT_TRIED: u8 = 0;
 const JOINING: u8 = 1;
@@ -26,14 +27,17 @@ static AUTO: AtomicBool = AtomicBool::new(false);
 /// The hardware log is read; and then tasks have no other times.
 static LOG: AtomicBool = AtomicBool::new(false);
 static LOG_ALONE: AtomicBool = AtomicBool::new(false);
-/// One task in this number is timed.
+/// The part of a stream's time that events may take.
+static BUDGET: AtomicU32 = AtomicU32::new(0);
+/// One task in this number is timed; none with 0, while `ctl timing off` lasts.
 static SAMPLING: AtomicU32 = AtomicU32::new(1);
 /// Null, or one of [`PLACES`]. No lock: a jump out of a signal handler may leave the caller.
 static SESSION: AtomicPtr<Session> = AtomicPtr::new(core::ptr::null_mut());
 /// The session, and that of the parent process.
-static PLACES: [Place; 2] = [const { Place(UnsafeCell::new(MaybeUninit::uninit())) }; 2];
+static PLACES: [SessionCell; 2] =
+    [const { SessionCell(UnsafeCell::new(MaybeUninit::uninit())) }; 2];
 /// Where calls of threads without a channel are counted.
-static HOMELESS: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
+static WITHOUT_CHANNEL: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
 /// Calls from before the session was joined, by this thread or while another one was joining it.
 static EARLY: AtomicU64 = AtomicU64::new(0);
 /// Ticks at which this process joined: distinguishes it from an earlier one with the same pid.
@@ -48,6 +52,82 @@ static UNMARKED: AtomicU32 = AtomicU32::new(0);
 const NEW_CHILD: u32 = 0;
 const BECOMING: u32 = 2;
 const SETTLED: u32 = 1;
+/// The bits of a mark that hold one of them. The others are those of [`RARE`].
+const STATES: u32 = 3;
+
+/// Facts about the whole process that keep calls off the fast path, as bits.
+static RARE: AtomicU32 = AtomicU32::new(0);
+/// The clock is not the processor's counter.
+const OTHER_CLOCK: u32 = 4;
+/// Stacks are recorded.
+const STACKS: u32 = 8;
+/// An engine is loaded: arguments may not be those of the declaration.
+pub(crate) const ENGINE: u32 = 32;
+/// Any call may begin or end the window of the recording.
+const WATCHED: u32 = 64;
+/// Causes of a pause: the program has paused, or the recorder; the recording begins with a pause; or this is outside its
+/// window.
+pub(crate) const BY_PROGRAM: u32 = 256;
+pub(crate) const BY_RECORDER: u32 = 512;
+pub(crate) const AT_BEGIN: u32 = 1024;
+pub(crate) const OUTSIDE: u32 = 2048;
+const PAUSES: u32 = BY_PROGRAM | BY_RECORDER | AT_BEGIN | OUTSIDE;
+/// The recording has a pause that lasts.
+pub(crate) const REPORTED: u32 = 4096;
+
+/// These facts begin to be true, or no longer are. Returns all that were true before.
+pub(crate) fn note(facts: u32, is_so: bool) -> u32 {
+    let before = match is_so {
+        true => RARE.fetch_or(facts, SeqCst),
+        false => RARE.fetch_and(!facts, SeqCst),
+    };
+    copy_rare();
+    before
+}
+
+/// Whether a pause lasts.
+#[inline]
+pub(crate) fn is_paused() -> bool {
+    RARE.load(Relaxed) & PAUSES != 0
+}
+
+/// Whether a pause lasts, or the recording has one.
+#[inline]
+pub(crate) fn knows_pause() -> bool {
+    RARE.load(Relaxed) & (PAUSES | REPORTED) != 0
+}
+
+/// Copies the facts into the mark of a process that records.
+fn copy_rare() {
+    let mark = mark();
+    loop {
+        let (known, wanted) = (mark.load(SeqCst), SETTLED | RARE.load(SeqCst));
+        if known & STATES != SETTLED || known == wanted {
+            return;
+        }
+        // Then it is read again: another thread may have changed the facts.
+        let _ = mark.compare_exchange(known, wanted, SeqCst, SeqCst);
+    }
+}
+
+/// The recorder's switch in the session, and its value that this process has taken over.
+static SWITCH: AtomicPtr<AtomicU32> = AtomicPtr::new((&raw const UNMARKED).cast_mut());
+static FOLLOWED: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the recorder has turned its switch, and this process has not followed yet. Calls on the fast path do not look:
+/// every other call does, and the harvester.
+#[inline]
+pub(crate) fn is_switched() -> bool {
+    // SAFETY: a static, or a word of the session, which stays mapped.
+    unsafe { &*SWITCH.load(Relaxed) }.load(Relaxed) != FOLLOWED.load(Relaxed)
+}
+
+/// Takes over the state of the switch. Returns the state before and this one.
+pub(crate) fn follow_switch() -> (Switch, Switch) {
+    // SAFETY: as above.
+    let now = unsafe { &*SWITCH.load(Acquire) }.load(SeqCst);
+    (Switch(FOLLOWED.swap(now, SeqCst)), Switch(now))
+}
 
 /// This library was initialised.
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
@@ -62,11 +142,25 @@ pub(crate) fn has_begun() -> bool {
     HAS_BEGUN.load(Relaxed)
 }
 
-/// Whether calls are recorded, and this is no forked child that must become a separate process first:
-/// the only check of most calls.
+/// Whether calls are recorded, and this is no forked child that must become a separate process first.
 #[inline]
 pub(crate) fn is_settled() -> bool {
-    mark().load(Acquire) == SETTLED
+    mark().load(Acquire) & STATES == SETTLED
+}
+
+/// The same, and no fact keeps calls off the fast path: the only check of most calls.
+#[inline(always)]
+pub(crate) fn is_plain() -> bool {
+    // Without an order of other memory: a thread at rest has looked at the mark before.
+    // SAFETY: as in `mark`.
+    unsafe { &*MARK.load(Relaxed) }.load(Relaxed) == SETTLED
+}
+
+/// Whether a pause, which the recording has, is all that keeps calls off the fast path.
+#[inline]
+pub(crate) fn is_plainly_paused() -> bool {
+    let mark = mark().load(Relaxed);
+    mark & !PAUSES == SETTLED | REPORTED && mark & PAUSES != 0 && !is_switched()
 }
 
 /// Whether calls are recorded.
@@ -88,6 +182,11 @@ pub(crate) fn is_timed() -> bool {
 /// Whether the end event of a task may be the start of the next.
 pub(crate) fn is_chained() -> bool {
     CHAINED.load(Relaxed)
+}
+
+/// The part of a stream's time that events may take where the manner of timing is chosen; 0 for no limit.
+pub(crate) fn budget() -> u32 {
+    BUDGET.load(Relaxed)
 }
 
 /// Whether the manner of timing is chosen for each stream.
@@ -124,17 +223,17 @@ fn hand_over_early() {
     // A counting thread looks here after that, and a joining thread counts after this is set: one of
     // the two passes a call on.
     // SAFETY: a counter in the session, which stays mapped.
-    if let Some(counter) = unsafe { HOMELESS.load(SeqCst).as_ref() } {
+    if let Some(counter) = unsafe { WITHOUT_CHANNEL.load(SeqCst).as_ref() } {
         counter.fetch_add(EARLY.swap(0, SeqCst), Relaxed);
     }
 }
 
 /// Room for a session, used by the thread that joins, or that makes a forked child a separate process.
-struct Place(UnsafeCell<MaybeUninit<Session>>);
+struct SessionCell(UnsafeCell<MaybeUninit<Session>>);
 
 // SAFETY: one thread writes a place before it is published, and does not change it while it may be
 // read.
-unsafe impl Sync for Place {}
+unsafe impl Sync for SessionCell {}
 
 /// The session, for a thread that claims its channel.
 pub(crate) fn get() -> Option<Session> {
@@ -142,12 +241,20 @@ pub(crate) fn get() -> Option<Session> {
     unsafe { SESSION.load(Acquire).as_ref() }.copied()
 }
 
+/// The window of the recording has begun or ended in this process.
+pub(crate) fn note_window(has_begun: bool) {
+    note(WATCHED, window::watches_simple_calls());
+    if let Some(session) = get().filter(|_| has_begun) {
+        session.count_begun();
+    }
+}
+
 /// Publishes the session. Called by the thread that joins, or that makes a forked child a separate
 /// process: until then no other thread uses it.
 fn publish(session: Session) {
-    let told = SESSION.load(Relaxed);
+    let reported = SESSION.load(Relaxed);
     let mut places = PLACES.iter().map(|place| place.0.get().cast::<Session>());
-    if let Some(place) = places.find(|place| *place != told) {
+    if let Some(place) = places.find(|place| *place != reported) {
         // SAFETY: an unpublished place has no readers.
         unsafe { place.write(session) };
         SESSION.store(place, Release);
@@ -197,25 +304,55 @@ fn try_join() -> Result<(), Hindrance> {
         return Err(Hindrance::ForGood);
     }
     clock::choose(settings.ticks);
+    note(OTHER_CLOCK, settings.ticks != TickSource::Counter);
+    note(STACKS, settings.stacks != 0);
     let mark = make_mark()?;
     stacks::set(settings.stacks);
     TIMED.store(u8::from(settings.timing != Timing::Off), Relaxed);
-    CHAINED.store(settings.timing == Timing::Chained, Relaxed);
     let log_alone = settings.timing == Timing::Hardware;
-    AUTO.store(settings.timing == Timing::Auto || log_alone, Relaxed);
     LOG.store(settings.timing == Timing::Both || log_alone, Relaxed);
     LOG_ALONE.store(log_alone, Relaxed);
-    if let Timing::Sample(step) = settings.timing {
-        SAMPLING.store(step.max(1), Relaxed);
-    }
+    // It may have changed since the recording began.
+    let (timing, budget) = session.timing().ok_or(Hindrance::ForGood)?;
+    set_timing(timing, budget);
+    window::arm(settings.window);
+    note(WATCHED, window::watches_simple_calls());
+    note(AT_BEGIN, settings.window.is_paused);
+    note(OUTSIDE, settings.window.start != Condition::None);
+    let switch = core::ptr::from_ref(session.switch());
+    SWITCH.store(switch.cast_mut(), Release);
     clock::begin();
-    let homeless = core::ptr::from_ref(session.homeless());
+    let without_channel = core::ptr::from_ref(session.without_channel());
     let session = begin_process(session);
     publish(session);
-    HOMELESS.store(homeless.cast_mut(), SeqCst);
+    WITHOUT_CHANNEL.store(without_channel.cast_mut(), SeqCst);
     hand_over_early();
     MARK.store(mark, Release);
+    copy_rare();
     Ok(())
+}
+
+fn set_timing(timing: Timing, budget: u32) {
+    CHAINED.store(timing == Timing::Chained, Relaxed);
+    AUTO.store(matches!(timing, Timing::Auto | Timing::Hardware), Relaxed);
+    BUDGET.store(budget, Relaxed);
+    let step = match timing {
+        Timing::Sample(step) => step.max(1),
+        Timing::Off => 0,
+        _ => 1,
+    };
+    SAMPLING.store(step, Relaxed);
+}
+
+/// Follows a change of the timing during the recording. Streams and records of the program were followed since the begin, so events may
+/// be recorded again at any time. The recorder changes no recording that began without timing.
+pub(crate) fn follow_timing() {
+    if is_timed()
+        && let Some(session) = get()
+        && let Some((timing, budget)) = session.timing()
+    {
+        set_timing(timing, budget);
+    }
 }
 
 /// Whether a failure may be temporary. The cause may also last, so tries are limited.
@@ -238,10 +375,10 @@ fn hindrance(error: AttachError) -> Hindrance {
 }
 
 fn begin_process(mut session: Session) -> Session {
-    quiet::pid();
+    syscall_policy::pid();
     PROCESS_KEY.store(clock::ticks_directly(), Relaxed);
-    session.set_namespace(identity::pid_namespace());
-    identity::note_command_line();
+    session.set_namespace(process_facts::pid_namespace());
+    process_facts::note_command_line();
     session.count_process();
     session
 }
@@ -273,12 +410,12 @@ fn make_mark() -> Result<*mut AtomicU32, Hindrance> {
     // same as well, since there are kernels that do not know the wish, and layers that only say so.
     // SAFETY: applies to the page mapped above; the handler only stores to an atomic.
     unsafe {
-        sys::advise(mapped, page::size(), libc::MADV_WIPEONFORK);
+        let _ = sys::advise(mapped, page::size(), libc::MADV_WIPEONFORK);
         libc::pthread_atfork(None, None, Some(clear_mark));
     }
     let mark = mapped.cast::<AtomicU32>();
     // SAFETY: the page is mapped, writable and larger than the value.
-    unsafe { (*mark).store(SETTLED, Release) };
+    unsafe { (*mark).store(SETTLED | RARE.load(SeqCst), Release) };
     Ok(mark)
 }
 
@@ -324,5 +461,6 @@ pub(crate) fn become_child() {
     if let Some(session) = get() {
         publish(begin_process(session));
     }
-    mark().store(SETTLED, Release);
+    mark().store(SETTLED | RARE.load(SeqCst), Release);
+    copy_rare();
 }

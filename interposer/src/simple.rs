@@ -4,17 +4,18 @@ use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{Function, RetKind};
-use ascend_trace_format::record::call::{FIXED_WORDS, NO_TEXTS};
+use ascend_trace_format::record::call::{FIXED_WORDS, put_bare};
 use ascend_trace_format::record::{Call, CallHead, RecordKind, SLOT_WORDS, STUB};
 
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
+use crate::function_facts;
 use crate::functions::FUNCTIONS;
 use crate::outputs::read_outputs;
-use crate::thread::{AtWork, ThreadState, Way};
-use crate::traits;
-use crate::{cost, paused, session, stacks, stubs, thread};
+use crate::thread::open_calls::NO_RECORD;
+use crate::thread::{Admission, AtWork, ThreadState};
+use crate::{cost, session, stacks, stubs, thread, window_borders};
 
 /// A running simple call. If the real function does not return normally (an exception, a thread that
 /// exits inside it), dropping this reports it.
@@ -24,7 +25,16 @@ pub(crate) struct Simple {
     depth: u8,
     /// It came while the tracer was at work in its thread.
     is_inside: bool,
+    /// The recording was paused at its begin, and later calls do not depend on this one.
+    is_left_out: bool,
     begin: u64,
+}
+
+/// Whether a call that begins now leaves no record.
+#[inline(always)]
+fn is_left_out(id: usize) -> bool {
+    let traits = function_facts::of(id).unwrap_or(stubs::shapes::UNTYPED.1);
+    window_borders::leaves_out(id, None, traits)
 }
 
 /// The announced head of a running simple call.
@@ -58,20 +68,38 @@ impl Simple {
         Self::enter(id, here, args)
     }
 
+    /// The call that this thread has begun on the fast path.
+    fn of_fast(state: NonNull<ThreadState>) -> Self {
+        // SAFETY: as in `enter`.
+        let (.., begin) = unsafe { state.as_ref() }.fast_mark();
+        Self {
+            state,
+            depth: 0,
+            is_inside: false,
+            is_left_out: false,
+            begin,
+        }
+    }
+
     #[inline(always)]
     fn begin(id: usize, here: usize, args: &[u64], state: NonNull<ThreadState>) -> Self {
         // SAFETY: as in `enter`.
         let thread = unsafe { state.as_ref() };
+        let is_left_out = is_left_out(id);
         let depth = thread.deepen(here);
-        if stacks::is_on() {
+        if stacks::is_on() && !is_left_out {
             stacks::note(thread, depth);
         }
-        let begin = ticks();
+        let begin = match is_left_out {
+            true => NO_RECORD,
+            false => ticks(),
+        };
         thread.open_call(head_of(id, depth), begin, None, args);
         Self {
             state,
             depth,
             is_inside: false,
+            is_left_out,
             begin,
         }
     }
@@ -89,19 +117,20 @@ impl Simple {
         let _shield = thread.shield();
         let _errno = Errno::save();
         match thread.admit(here) {
-            Way::Straight => Some(Self::begin(id, here, args, state)),
-            Way::Inside => {
-                if traits::of(id).is_some_and(|traits| traits.is_runtime) {
-                    thread.begin_unseen(here);
+            Admission::Straight => Some(Self::begin(id, here, args, state)),
+            Admission::Inside => {
+                if function_facts::of(id).is_some_and(|traits| traits.is_runtime) {
+                    thread.begin_suppressed(here);
                 }
                 Some(Self {
                     state,
                     depth: thread.depth(),
                     is_inside: true,
+                    is_left_out: is_left_out(id),
                     begin: ticks(),
                 })
             }
-            Way::Past => None,
+            Admission::Past => None,
         }
     }
 
@@ -161,25 +190,9 @@ impl Simple {
         core::mem::forget(self);
     }
 
-    /// The real function with this id has returned `result`. Everything that the table has about it is
-    /// a constant here.
+    /// The real function with this id has returned `result`.
     #[inline(always)]
     pub(crate) fn leave<const ID: usize, const ARGS: usize>(
-        self,
-        mut args: [u64; ARGS],
-        result: u64,
-    ) {
-        let end = ticks();
-        let (function, traits) = const { (function_of(ID), traits::traits_of(function_of(ID))) };
-        if traits.has_outputs && (!matches!(function.ret, RetKind::Error) || result == 0) {
-            read_outputs(function, &mut args);
-        }
-        self.record(ID, args, result, end);
-    }
-
-    /// [`Self::leave`], as code that wrappers of functions with as many arguments share.
-    #[inline(always)]
-    pub(crate) fn leave_shared<const ID: usize, const ARGS: usize>(
         self,
         mut args: [u64; ARGS],
         result: u64,
@@ -187,21 +200,27 @@ impl Simple {
         self.leave_as(ID, &mut args, result);
     }
 
+    /// [`Self::leave`], as code that wrappers of functions with as many arguments share.
     #[inline(never)]
     fn leave_as<const ARGS: usize>(self, id: usize, args: &mut [u64; ARGS], result: u64) {
+        if self.is_left_out {
+            self.skip();
+            return window_borders::call_ends();
+        }
         let end = ticks();
         if let Some(function) = FUNCTIONS.get(id)
-            && traits::of(id).is_some_and(|traits| traits.has_outputs)
+            && function_facts::of(id).is_some_and(|traits| traits.has_outputs)
             && (!matches!(function.ret, RetKind::Error) || result == 0)
         {
             read_outputs(function, args);
         }
-        self.record(id, *args, result, end);
+        self.record(id, args, result, end);
+        window_borders::call_ends();
     }
 
     #[inline(always)]
-    fn record<const ARGS: usize>(self, id: usize, mut args: [u64; ARGS], result: u64, end: u64) {
-        if paused::is_on() && traits::of(id).is_some_and(paused::leaves_out) {
+    fn record(self, id: usize, args: &mut [u64], result: u64, end: u64) {
+        if self.is_left_out {
             return self.skip();
         }
         if !self.is_clear(id) {
@@ -209,7 +228,7 @@ impl Simple {
             if let Some(_shield) = unsafe { self.state.as_ref() }.shield() {
                 return self.record_behind_shield(id, args, result, end);
             }
-            if !self.clear(id, &args, result, end) {
+            if !self.clear(id, args, result, end) {
                 return self.done();
             }
         }
@@ -217,21 +236,30 @@ impl Simple {
         let state = unsafe { self.state.as_ref() };
         let at_work = AtWork::new(end);
         state.work(&at_work);
+        self.record_at_work(id, args, result, end);
+    }
+
+    /// [`Self::record`], where the tracer is at work already.
+    #[inline(always)]
+    fn record_at_work(self, id: usize, args: &mut [u64], result: u64, end: u64) {
+        // SAFETY: as in `is_clear`.
+        let state = unsafe { self.state.as_ref() };
         let duration = end.wrapping_sub(self.begin);
         let fits = duration < u64::from(u32::MAX)
             && result as i64 == i64::from(result as i32)
             && !stacks::is_on();
-        let slots = const { (ARGS + FIXED_WORDS).div_ceil(SLOT_WORDS) };
+        let slots = (args.len() + FIXED_WORDS).div_ceil(SLOT_WORDS);
         let mut is_first = false;
         match state.producer().filter(|_| fits) {
             Some(producer) => match producer.reserve(slots) {
                 Some(room) => {
-                    self.call(id, &args, result, end).put(room, NO_TEXTS);
+                    let times = (self.begin, duration as u32);
+                    put_bare(room, self.word_0(id, slots), times, result as u32, args);
                     is_first = producer.publish(slots);
                 }
                 None => producer.count_dropped(RecordKind::Call),
             },
-            None => is_first = self.record_in_full(id, &mut args, result, end),
+            None => is_first = self.record_in_full(id, args, result, end),
         }
         let depth = self.depth;
         let begin = self.begin;
@@ -244,13 +272,7 @@ impl Simple {
 
     #[cold]
     #[inline(never)]
-    fn record_behind_shield<const ARGS: usize>(
-        self,
-        id: usize,
-        args: [u64; ARGS],
-        result: u64,
-        end: u64,
-    ) {
+    fn record_behind_shield(self, id: usize, args: &mut [u64], result: u64, end: u64) {
         self.record(id, args, result, end);
     }
 
@@ -270,7 +292,7 @@ impl Simple {
     #[inline(always)]
     fn record_untyped(self, index: usize, args: &[u64], result: u64, end: u64) {
         let id = usize::from(STUB) + index;
-        if paused::leaves_out(stubs::shapes::UNTYPED.1) {
+        if self.is_left_out {
             return self.skip();
         }
         if !self.is_clear(id) {
@@ -330,8 +352,11 @@ impl Simple {
             producer.count_dropped(RecordKind::Call);
             return Some(false);
         };
-        let id = usize::from(STUB) + index;
-        self.call(id, &[], result, end).put(room, NO_TEXTS);
+        let head = self.word_0(usize::from(STUB) + index, 1);
+        // The number of its arguments.
+        let args = [0];
+        let times = (self.begin, duration as u32);
+        put_bare(room, head, times, result as u32, &args);
         Some(producer.publish(1))
     }
 
@@ -339,7 +364,7 @@ impl Simple {
     /// thread. Returns whether it is the first of a segment.
     #[cold]
     fn record_in_full(&self, id: usize, args: &mut [u64], result: u64, end: u64) -> bool {
-        let (Some(function), Some(traits)) = (FUNCTIONS.get(id), traits::of(id)) else {
+        let (Some(function), Some(traits)) = (FUNCTIONS.get(id), function_facts::of(id)) else {
             return false;
         };
         // SAFETY: as in `leave`.
@@ -361,7 +386,17 @@ impl Simple {
         }
     }
 
+    /// Word 0 of the call's record.
     #[inline(always)]
+    fn word_0(&self, id: usize, slots: usize) -> u64 {
+        let head = CallHead {
+            slots: slots as u8,
+            ..head_of(id, self.depth)
+        };
+        // SAFETY: as in `enter`.
+        head.encode() | unsafe { self.state.as_ref() }.device_bits()
+    }
+
     fn call<'a>(&self, id: usize, args: &'a [u64], result: u64, end: u64) -> Call<'a> {
         Call {
             depth: self.depth,
@@ -371,6 +406,90 @@ impl Simple {
             ..Call::plain(id as u16, (self.begin, end), args)
         }
     }
+}
+
+/// A call that began on the fast path has returned, and cannot be recorded there.
+#[cold]
+#[inline(never)]
+pub(crate) fn record_fast(
+    state: NonNull<ThreadState>,
+    id: usize,
+    args: &mut [u64],
+    result: u64,
+    end: u64,
+) {
+    Simple::of_fast(state).record(id, args, result, end);
+}
+
+/// The same where the tracer is at work already.
+#[cold]
+#[inline(never)]
+pub(crate) fn record_fast_at_work(
+    state: NonNull<ThreadState>,
+    id: usize,
+    args: &mut [u64],
+    result: u64,
+    end: u64,
+) {
+    Simple::of_fast(state).record_at_work(id, args, result, end);
+}
+
+/// A running simple call that is left out, to which nothing rare applies except the pause: the shortest way past the
+/// recording. A call inside it is still inside a call.
+pub(crate) struct LeftOutCall {
+    state: NonNull<ThreadState>,
+    depth: u8,
+    /// Word 0 while it is running.
+    head: u64,
+}
+
+impl LeftOutCall {
+    /// The wrapper of the function with this id, on which no later call depends, has been entered with the stack at
+    /// `here`. `None` if the call must take another path.
+    #[inline(never)]
+    pub(crate) fn enter(id: usize, here: usize) -> Option<Self> {
+        let state = NonNull::new(thread::current().cast_mut())?;
+        // SAFETY: the calling thread's state lives as long as the thread.
+        let thread = unsafe { state.as_ref() };
+        // Calls of a pause are not measured, so they may find a thread that is to measure some.
+        if !(session::is_plainly_paused() && thread.is_clear_to_leave()) {
+            return None;
+        }
+        let depth = thread.deepen(here);
+        let head = head_of(id, depth);
+        thread.open_call(head, NO_RECORD, None, &[]);
+        let head = head.encode();
+        Some(Self { state, depth, head })
+    }
+
+    /// The real function has returned.
+    #[inline]
+    pub(crate) fn leave(self) {
+        // SAFETY: as above; a call returns on the thread that made it.
+        let thread = unsafe { self.state.as_ref() };
+        // Else it was taken for one that had been left.
+        if thread.is_open(self.head, self.depth) {
+            thread.close_call(self.depth);
+            thread.restore_depth(self.depth);
+        }
+        core::mem::forget(self);
+    }
+}
+
+impl Drop for LeftOutCall {
+    /// The real function did not return.
+    #[cold]
+    fn drop(&mut self) {
+        // SAFETY: as in `leave`.
+        unsafe { self.state.as_ref() }.leave_behind(self.depth);
+    }
+}
+
+/// It did not return.
+#[cold]
+#[inline(never)]
+pub(crate) fn leave_fast(state: NonNull<ThreadState>) {
+    drop(Simple::of_fast(state));
 }
 
 fn device_of(state: &ThreadState) -> Option<u8> {
@@ -383,7 +502,7 @@ fn device_of(state: &ThreadState) -> Option<u8> {
     clippy::indexing_slicing,
     reason = "evaluated at compile time, within bounds"
 )]
-const fn function_of(id: usize) -> &'static Function {
+pub(crate) const fn function_of(id: usize) -> &'static Function {
     &FUNCTIONS[id]
 }
 

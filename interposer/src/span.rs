@@ -4,12 +4,12 @@ use core::ffi::c_void;
 
 use ascend_trace_format::api::{ArgPart, Function, Untimed};
 
+use crate::function_facts::Traits;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::thread::{self, Around};
-use crate::timing::lane::{KeptOut, Stranger};
+use crate::timing::lane::{KeptOut, UntimedSubmission};
+use crate::timing::running_waits::Waiting;
 use crate::timing::submit::Submission;
-use crate::timing::waiting::Waiting;
-use crate::traits::Traits;
 
 /// A call under way. If the real function never returns normally (an exception, a thread that
 /// exits inside it), dropping the span still leaves the thread's state right.
@@ -17,7 +17,7 @@ pub(crate) struct Span {
     pub(crate) id: usize,
     /// It came while the tracer was at work in its thread.
     pub(crate) is_inside: bool,
-    /// The program has paused the recording, and later calls do not depend on this one.
+    /// The recording is paused, and later calls do not depend on this one.
     pub(crate) is_left_out: bool,
     /// Word 0 of the call while it is running.
     pub(crate) head: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Span {
     /// The word that names a graph and a node or replay of it.
     pub(crate) graph: Option<u64>,
     /// Held while a task that is not measured is being submitted.
-    pub(crate) stranger: Option<Stranger>,
+    pub(crate) untimed_submission: Option<UntimedSubmission>,
     /// What others must heed while the call lasts.
     pub(crate) hold: Hold,
 }
@@ -107,7 +107,7 @@ impl Span {
     /// Ends the things that were begun for the call: its task, and the turn that other threads wait
     /// for.
     pub(crate) fn let_go(&mut self) {
-        self.stranger = None;
+        self.untimed_submission = None;
         self.task = TaskState::None;
         self.hold = Hold::None;
     }

@@ -1,5 +1,5 @@
-//! A lock that a traced thread takes if it is free, or nearly so; it waits longer only to give back
-//! what must not be lost.
+//! A spin lock for traced threads. A thread waits for a few hundred nanoseconds. It waits longer only to give something back
+//! that must not be lost.
 
 use core::cell::UnsafeCell;
 use core::hint::spin_loop;
@@ -15,7 +15,7 @@ const PAUSE_NS: i64 = 20_000;
 /// Pauses of one that waits for a while: a few hundred milliseconds.
 const PATIENCE: u32 = 5000;
 
-use crate::quiet;
+use crate::syscall_policy;
 use crate::thread;
 
 /// A lock of a value that is valid at any time, so that it may be taken from an ended holder. The type
@@ -67,7 +67,7 @@ impl<T, const PLAIN: bool> SpinLock<T, PLAIN> {
         (0..PATIENCE).find_map(|_| {
             let guard = self.try_lock();
             if guard.is_none() {
-                quiet::sleep(PAUSE_NS);
+                syscall_policy::sleep(PAUSE_NS);
             }
             guard
         })
@@ -83,7 +83,7 @@ impl<T, const PLAIN: bool> SpinLock<T, PLAIN> {
             }
             // A sleep and not a yield: a thread of real-time priority that yields would keep an
             // ordinary holder from ever running.
-            quiet::sleep(PAUSE_NS);
+            syscall_policy::sleep(PAUSE_NS);
         }
     }
 

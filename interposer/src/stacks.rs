@@ -11,14 +11,14 @@
 
 mod bounds;
 mod cache;
+mod cfi_program;
 mod cursor;
 mod memory;
 mod merge;
 mod objects;
-mod program;
 mod python;
-mod rule;
-mod tables;
+mod unwind_rule;
+mod unwind_tables;
 mod walk;
 
 use core::sync::atomic::AtomicU32;
@@ -27,15 +27,16 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::record::{MAX_LONG_TEXT, Text, kinds};
 
 use crate::errno::Errno;
-use crate::introduce::tell;
+use crate::first_records::tell;
 use crate::loader;
 use crate::thread::ThreadState;
-use crate::{roomy, session};
-use cache::{NUMBERS, RULES, TOLD};
+use crate::{large_stack, session};
+use cache::{NUMBERS, REPORTED, RULES};
 use memory::Stack;
 use merge::{Merged, Places};
 use python::Chain;
-use rule::{Registers, Rule};
+pub(crate) use unwind_rule::Registers;
+use unwind_rule::{Base, Rule, Step};
 use walk::MOST_FRAMES;
 
 /// Words of a stack that one record has room for.
@@ -94,7 +95,7 @@ fn number(state: &ThreadState) -> u64 {
         // The number of a stack is that of its content. This is by where that lies.
         let key = walk::hash(&[number, chain.hash, seed]);
         let known = NUMBERS.get(key);
-        if known != 0 && TOLD.has(known ^ process) {
+        if known != 0 && REPORTED.has(known ^ process) {
             return known;
         }
         if let Some(number) = tell_with(state, registers, &chain, seeds) {
@@ -102,8 +103,8 @@ fn number(state: &ThreadState) -> u64 {
             return number;
         }
     }
-    if !TOLD.has(number ^ process) && tell_of(state, number, frames.words()) {
-        TOLD.add(number ^ process);
+    if !REPORTED.has(number ^ process) && tell_of(state, number, frames.words()) {
+        REPORTED.add(number ^ process);
     }
     number
 }
@@ -120,7 +121,7 @@ fn tell_with(
     let most = MOST.load(Relaxed) as usize;
     // Found ahead: on another stack it would not be this one.
     let stack = Stack::at(state, registers.sp);
-    roomy::run(|| {
+    large_stack::run(|| {
         // Rules with keys that share a place in the table replace each other: missing ones are found
         // again, which is not possible while the tracer is at work.
         let mut places = Places::new();
@@ -134,13 +135,13 @@ fn tell_with(
         );
         state.at_work(|state| {
             let mut merged = Merged::new();
-            let are_told = merged.fill(&frames, &places, chain, |part| {
+            let are_reported = merged.fill(&frames, &places, chain, |part| {
                 chain.tell(state, most, part)
             });
             let number = walk::hash(merged.words());
-            let is_new = !TOLD.has(number ^ seeds.1);
-            if is_new && put(state, number, merged.words()) && are_told {
-                TOLD.add(number ^ seeds.1);
+            let is_new = !REPORTED.has(number ^ seeds.1);
+            if is_new && put(state, number, merged.words()) && are_reported {
+                REPORTED.add(number ^ seeds.1);
             }
             number
         })
@@ -156,6 +157,30 @@ fn rule(state: &ThreadState, registers: &Registers, seeds: (u64, u64)) -> Option
     }
 }
 
+/// The registers right here.
+#[inline(always)]
+pub(crate) fn registers() -> Registers {
+    walk::here()
+}
+
+/// Bytes from the stack pointer to the begin of the frame, for registers of this library's own code. `None` if the tracer is
+/// at work, or the tables do not show it.
+pub(crate) fn frame_size(state: &ThreadState, registers: Registers) -> Option<usize> {
+    let step = state.at_work(|_| large_stack::run(|| objects::step_at(registers.pc)))??;
+    let begin = match step {
+        Step::Frame {
+            base: Base::Sp(bytes),
+            ..
+        } => registers.sp.checked_add_signed(bytes as isize),
+        Step::Frame {
+            base: Base::Fp(bytes),
+            ..
+        } => registers.fp.checked_add_signed(bytes as isize),
+        _ => None,
+    };
+    begin?.checked_sub(registers.sp)
+}
+
 #[inline]
 fn rule_key(registers: &Registers, seed: u64) -> u64 {
     ((registers.pc as u64) << 1 | u64::from(registers.is_exact)) ^ seed
@@ -166,7 +191,8 @@ fn rule_key(registers: &Registers, seed: u64) -> u64 {
 fn find_rule(state: &ThreadState, registers: &Registers, key: u64, process: u64) -> Option<Rule> {
     // A return address may be after the end of its function.
     let address = registers.pc.wrapping_sub((!registers.is_exact).into());
-    let rule = state.at_work(|state| roomy::run(|| objects::rule(state, address, process)))??;
+    let rule =
+        state.at_work(|state| large_stack::run(|| objects::rule(state, address, process)))??;
     RULES.put(key, rule.encode());
     // As others will read it.
     Some(Rule::decode(rule.encode()))
@@ -175,8 +201,8 @@ fn find_rule(state: &ThreadState, registers: &Registers, key: u64, process: u64)
 #[cold]
 #[inline(never)]
 fn tell_of(state: &ThreadState, number: u64, words: &[u64]) -> bool {
-    let is_told = state.at_work(|state| put(state, number, words));
-    is_told.unwrap_or(false)
+    let is_reported = state.at_work(|state| put(state, number, words));
+    is_reported.unwrap_or(false)
 }
 
 /// To be called while the tracer is at work.
@@ -190,9 +216,9 @@ fn put(state: &ThreadState, number: u64, words: &[u64]) -> bool {
         id: number,
         frames: Text::new(bytes.unwrap_or(&[])),
     };
-    let mut is_told = false;
-    state.record(|producer| is_told = tell(producer, &stack));
-    is_told
+    let mut is_reported = false;
+    state.record(|producer| is_reported = tell(producer, &stack));
+    is_reported
 }
 
 #[cfg(test)]
@@ -217,11 +243,11 @@ mod tests {
             let addresses = words.map(|word| (word & ((1 << 48) - 1)) as usize);
             addresses.skip(1).collect()
         });
-        let mut told = [core::ptr::null_mut(); MOST_FRAMES];
+        let mut reported = [core::ptr::null_mut(); MOST_FRAMES];
         // SAFETY: the room is large enough for the passed number.
-        let count = unsafe { libc::backtrace(told.as_mut_ptr(), MOST_FRAMES as i32) };
-        let told = told.iter().take(count as usize).skip(1);
-        (ours, told.map(|it| *it as usize).collect())
+        let count = unsafe { libc::backtrace(reported.as_mut_ptr(), MOST_FRAMES as i32) };
+        let reported = reported.iter().take(count as usize).skip(1);
+        (ours, reported.map(|it| *it as usize).collect())
     }
 
     #[inline(never)]
@@ -240,20 +266,20 @@ mod tests {
     #[test]
     fn the_walk_is_that_of_the_c_library() {
         for depth in [0, 3, 12] {
-            let (ours, told) = deep(depth);
-            assert!(ours.len() > depth + 3, "{ours:x?} {told:x?}");
-            assert_eq!(ours[..], told[..ours.len()]);
+            let (ours, reported) = deep(depth);
+            assert!(ours.len() > depth + 3, "{ours:x?} {reported:x?}");
+            assert_eq!(ours[..], reported[..ours.len()]);
         }
     }
 
     #[test]
-    fn stacks_are_told_apart_and_each_has_one_number() {
+    fn stacks_are_distinguished_and_each_has_one_number() {
         let number = |words: &[u64]| {
             let mut left = words.iter();
             let rule = |_: &Registers| {
                 let object = *left.next()? as u16;
                 Some(Rule {
-                    step: rule::Step::End,
+                    step: unwind_rule::Step::End,
                     object,
                 })
             };
@@ -273,14 +299,14 @@ mod tests {
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn a_handler_is_followed_to_what_it_has_interrupted() {
+    fn a_handler_is_followed_to_the_interrupted_code() {
         use core::sync::atomic::AtomicUsize;
         static FOUND: AtomicUsize = AtomicUsize::new(0);
         extern "C" fn handler(_: i32) {
-            let (ours, told) = both();
+            let (ours, reported) = both();
             let same = ours
                 .iter()
-                .zip(&told)
+                .zip(&reported)
                 .take_while(|(a, b)| a == b || **a == **b + 1);
             FOUND.store(same.count(), Relaxed);
         }

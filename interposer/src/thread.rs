@@ -5,28 +5,31 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32};
 
+use ascend_trace_format::record::CallHead;
 use ascend_trace_format::session::OPEN_LEVELS;
 use ascend_trace_ring::{Ledger, OpenCall, OpenCalls, Producer};
 
 use crate::errno::Errno;
-use crate::introduce::introduce;
+use crate::first_records::introduce;
 use crate::meter::{self, Meter, Sample};
-use crate::seen::Seen;
-use crate::{quiet, session, shortcut, stubs};
+use crate::stream_progress::StreamProgress;
+use crate::{fast_tls, session, stubs, syscall_policy};
 
-pub(crate) mod duties;
+pub(crate) mod entry_place;
+pub(crate) mod fast;
 mod gate;
-mod held;
-pub(crate) mod last;
-pub(crate) mod open;
+mod held_locks;
+pub(crate) mod last_task_view;
+pub(crate) mod open_calls;
 pub(crate) mod publish;
 pub(crate) mod shield;
 pub(crate) mod spill;
+pub(crate) mod upper_layers;
 
-pub(crate) use gate::{Asking, AtWork, Way};
-use held::{Held, Submitting};
-use last::Last;
-pub(crate) use open::Around;
+pub(crate) use gate::{Admission, Asking, AtWork};
+use held_locks::{Submitting, ThreadHoldings};
+use last_task_view::Last;
+pub(crate) use open_calls::Around;
 use spill::Spill;
 
 /// The smallest page there is.
@@ -34,10 +37,23 @@ const PAGE: usize = 4096;
 /// Nested calls with a remembered place on the stack.
 const LEVELS: usize = 16;
 
-/// One per thread, in thread-local memory that needs no destructor.
+/// One per thread, in thread-local memory that needs no destructor. Calls on the fast path need the first fields.
+#[repr(C, align(64))]
 pub(crate) struct ThreadState {
     /// Obstacles for a call; see [`gate`].
-    gate: Cell<u8>,
+    gate: Cell<u32>,
+    /// Number of running calls inside the outermost one.
+    deeper: Cell<u8>,
+    /// The list of running calls: in the channel, or else here. Null only until the first call.
+    open: Cell<*const OpenCalls>,
+    /// The current context's serial, where it is, and its device as a part of the head of a record.
+    context_serial: Cell<u32>,
+    serial_place: Cell<&'static AtomicU32>,
+    device: Cell<u64>,
+    channel: UnsafeCell<Channel>,
+    spill: Spill,
+    /// Stack pointers of the running calls, outermost first, and their kinds.
+    levels: [Cell<usize>; LEVELS],
     /// Where the stack stood when the tracer began to work; where it has noted that there, and what.
     busy_here: Cell<usize>,
     busy_at: Cell<usize>,
@@ -47,18 +63,14 @@ pub(crate) struct ThreadState {
     /// The one that is being measured.
     sample: Cell<Option<Sample>>,
     meter: Cell<Option<&'static Meter>>,
-    depth: Cell<u8>,
-    /// Stack pointers of the running calls, outermost first, and their kinds.
-    levels: [Cell<usize>; LEVELS],
     /// The targets that the running calls wait for.
-    waits: [Cell<Option<&'static Seen>>; LEVELS],
+    waits: [Cell<Option<&'static StreamProgress>>; LEVELS],
     /// Number of enclosing calls that submit tasks: submissions inside them are part of their task.
     submitting: Cell<u8>,
     /// Calls around the present one that run callbacks of the program.
     callbacks: Cell<u8>,
-    /// The current context's entry and serial: another context may have the entry now. For
-    /// [`crate::objects`] only.
-    pub(crate) context: Cell<(*const c_void, u32)>,
+    /// The current context's entry. For [`crate::objects`] only.
+    context: Cell<*const c_void>,
     /// A function and the address that a stub has noted for its wrapper; address 0 for none.
     alternate: Cell<(u32, usize)>,
     /// The runtime's id of the thread's last task, while records of the tool came after it.
@@ -69,27 +81,26 @@ pub(crate) struct ThreadState {
     named_stubs: [Cell<u64>; stubs::STUBS / 64],
     /// Stack pointer in a call of the runtime that is not recorded, or not in the usual way; 0 for
     /// none.
-    unseen: Cell<usize>,
+    suppressed: Cell<usize>,
     /// A stretch of the stack that is known to be there: begin and end.
     mapped: Cell<(usize, usize)>,
     /// Its own stack: begin and top, once they were looked for.
     pub(crate) stack_bounds: Cell<Option<(usize, usize)>>,
     /// Whether this is the process's first thread, once that was determined.
     pub(crate) is_first: Cell<Option<bool>>,
-    channel: UnsafeCell<Channel>,
     /// The channel, for signal handlers.
     ledger: Cell<Option<Ledger>>,
-    /// The list of running calls: in the channel, or else here.
-    open: Cell<*const OpenCalls>,
     own_open: OpenCalls,
-    spill: Spill,
     /// The last reported range of gradients, and its begin; 0 for none.
     pub(crate) turn: Cell<(u64, u64)>,
     /// Things that a running submission holds.
     pub(crate) submission: Submitting,
     /// Locks that the tracer holds in this thread.
-    pub(crate) held: Held,
+    pub(crate) held: ThreadHoldings,
 }
+
+/// Serial of the context of a thread without one.
+static NO_CONTEXT: AtomicU32 = AtomicU32::new(0);
 
 /// Where the stack stands.
 #[inline(always)]
@@ -111,42 +122,45 @@ pub(crate) fn stack() -> usize {
 enum Channel {
     None,
     Open(Producer),
-    /// There was no channel to be had when this thread first recorded.
-    Homeless,
+    /// No channel was free at the thread's first record.
+    Refused,
 }
 
 thread_local! {
     static STATE: ThreadState = const {
         ThreadState {
             gate: Cell::new(gate::AT_FIRST),
+            deeper: Cell::new(0),
+            open: Cell::new(core::ptr::null()),
+            context_serial: Cell::new(0),
+            serial_place: Cell::new(&NO_CONTEXT),
+            device: Cell::new(0),
+            channel: UnsafeCell::new(Channel::None),
+            spill: Spill::new(),
+            levels: [const { Cell::new(0) }; LEVELS],
             busy_here: Cell::new(0),
             busy_at: Cell::new(0),
             mark: Cell::new(0),
             samples_left: Cell::new(0),
             sample: Cell::new(None),
             meter: Cell::new(None),
-            depth: Cell::new(0),
-            levels: [const { Cell::new(0) }; LEVELS],
             waits: [const { Cell::new(None) }; LEVELS],
             submitting: Cell::new(0),
             callbacks: Cell::new(0),
-            context: Cell::new((core::ptr::null(), 0)),
+            context: Cell::new(core::ptr::null()),
             alternate: Cell::new((0, 0)),
             last_task: Cell::new(Last::None),
             name: Cell::new([0; 16]),
             named_stubs: [const { Cell::new(0) }; stubs::STUBS / 64],
-            unseen: Cell::new(0),
+            suppressed: Cell::new(0),
             mapped: Cell::new((0, 0)),
             stack_bounds: Cell::new(None),
             is_first: Cell::new(None),
-            channel: UnsafeCell::new(Channel::None),
             ledger: Cell::new(None),
-            open: Cell::new(core::ptr::null()),
             own_open: [const { OpenCall::none() }; OPEN_LEVELS],
-            spill: Spill::new(),
             turn: Cell::new((0, 0)),
             submission: Submitting::new(),
-            held: Held::new(),
+            held: ThreadHoldings::new(),
         }
     };
 }
@@ -163,7 +177,7 @@ pub(crate) fn with<R>(action: impl FnOnce(&ThreadState) -> R) -> R {
 /// The calling thread's state, for a call that looks at it more than once.
 #[inline]
 pub(crate) fn current() -> *const ThreadState {
-    let known = shortcut::get().cast::<ThreadState>();
+    let known = fast_tls::get().cast::<ThreadState>();
     if known.is_null() { first() } else { known }
 }
 
@@ -171,7 +185,7 @@ pub(crate) fn current() -> *const ThreadState {
 #[inline(never)]
 fn first() -> *const ThreadState {
     let state = STATE.with(core::ptr::from_ref);
-    shortcut::set(state.cast());
+    fast_tls::set(state.cast());
     state
 }
 
@@ -246,6 +260,28 @@ impl ThreadState {
         self.named_stubs.iter().for_each(|word| word.set(0));
     }
 
+    /// The current context's entry, or null, and the serial that the context had there: another context may have the
+    /// entry now.
+    #[inline]
+    pub(crate) fn context_entry(&self) -> (*const c_void, u32) {
+        (self.context.get(), self.context_serial.get())
+    }
+
+    /// Sets the entry of the current context, the place of its serial in there, the serial, and the device.
+    pub(crate) fn set_context_entry(
+        &self,
+        entry: Option<(*const c_void, &'static AtomicU32, u32, u8)>,
+    ) {
+        let none = (core::ptr::null(), &NO_CONTEXT, 0);
+        let (context, place, serial) =
+            entry.map_or(none, |(context, place, serial, _)| (context, place, serial));
+        self.context.set(context);
+        self.serial_place.set(place);
+        self.context_serial.set(serial);
+        let device = entry.map(|(.., device)| device);
+        self.device.set(CallHead::device_bits(device));
+    }
+
     pub(crate) fn last_task(&self) -> Last {
         self.last_task.get()
     }
@@ -275,31 +311,31 @@ impl ThreadState {
     }
 
     /// A call of the runtime's begins, with the stack at `here`, that is not recorded in the usual way.
-    pub(crate) fn begin_unseen(&self, here: usize) {
-        if self.unseen.get() == 0 {
-            self.unseen.set(here);
+    pub(crate) fn begin_suppressed(&self, here: usize) {
+        if self.suppressed.get() == 0 {
+            self.suppressed.set(here);
         }
     }
 
     /// It has ended.
-    pub(crate) fn end_unseen(&self, here: usize) {
-        if self.unseen.get() == here {
-            self.unseen.set(0);
+    pub(crate) fn end_suppressed(&self, here: usize) {
+        if self.suppressed.get() == here {
+            self.suppressed.set(0);
         }
     }
 
     /// A call that came while the tracer was at work has ended: there are no others around it.
     pub(crate) fn end_inside(&self) {
-        self.unseen.set(0);
+        self.suppressed.set(0);
     }
 
     /// Whether a call with the stack at `here` is inside of such a one. One that was jumped out of is forgotten
     /// when the stack is back.
     #[inline]
-    pub(crate) fn is_in_unseen(&self, here: usize) -> bool {
-        let outer = self.unseen.get();
+    pub(crate) fn is_suppressed(&self, here: usize) -> bool {
+        let outer = self.suppressed.get();
         if outer != 0 && here >= outer {
-            self.unseen.set(0);
+            self.suppressed.set(0);
         }
         outer != 0 && here < outer
     }
@@ -348,8 +384,14 @@ impl ThreadState {
         // SAFETY: as in `record`; the reference made there is not used any more.
         let channel = unsafe { &mut *self.channel.get() };
         if matches!(channel, Channel::None) {
-            let claimed = Producer::claim(session, quiet::pid(), tid(), session::process_key());
-            *channel = claimed.map_or(Channel::Homeless, Channel::Open);
+            let claimed = Producer::claim(
+                session,
+                syscall_policy::pid(),
+                tid(),
+                session::process_key(),
+            );
+            *channel = claimed.map_or(Channel::Refused, Channel::Open);
+            self.mark_channelless(!matches!(channel, Channel::Open(_)));
             watch_thread_end();
             if let Channel::Open(producer) = channel {
                 let ledger = producer.ledger();
@@ -361,7 +403,7 @@ impl ThreadState {
         }
     }
 
-    /// Tells the calls that are under way where the collector finds them from now on.
+    /// Announces the running calls in the shared memory, where the collector finds them from now on.
     fn move_open(&self, ledger: Ledger) {
         let Some(open) = ledger.open_calls() else {
             return;
@@ -378,6 +420,7 @@ impl ThreadState {
     fn close(&self) {
         // SAFETY: as in `record`: called at the end of the thread, or in a fresh child.
         let channel = unsafe { &mut *self.channel.get() };
+        self.mark_channelless(true);
         if let Channel::Open(producer) = core::mem::replace(channel, Channel::None) {
             // Running calls continue in a list without readers.
             self.ledger.set(None);
@@ -413,24 +456,25 @@ impl ThreadState {
 
     /// Forgets the parent process's data, without touching it.
     pub(crate) fn forget_parent(&self) {
+        self.mark_channelless(true);
         // SAFETY: as in `close`. The parent's channel is its own to close.
         unsafe { *self.channel.get() = Channel::None };
         self.ledger.set(None);
         self.forget_open();
-        self.unseen.set(0);
+        self.suppressed.set(0);
         self.spill.forget();
         self.submission.forget();
         self.waits.iter().for_each(|wait| wait.set(None));
         self.forget_stubs();
         self.mark_new();
-        self.context.set((core::ptr::null(), 0));
+        self.set_context_entry(None);
         self.meter.set(None);
         self.sample.set(None);
     }
 }
 
 pub(crate) fn tid() -> u32 {
-    quiet::tid()
+    syscall_policy::tid()
 }
 
 static KEY: AtomicU32 = AtomicU32::new(0);

@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use core::sync::atomic::{AtomicPtr, compiler_fence};
 
 use crate::meter::{self, Meter};
-use crate::quiet;
+use crate::syscall_policy;
 use crate::thread::{self, Asking, ThreadState};
 
 /// The meter of the thread that ends the process; null until it does.
@@ -79,7 +79,7 @@ pub(crate) fn close() {
     }
     for _ in 0..ROUNDS {
         // Also long enough for what other processors have written to be seen here.
-        quiet::sleep(100_000);
+        syscall_policy::sleep(100_000);
         let is_others = |meter: &Meter| !core::ptr::eq(meter, own);
         if !meter::all().any(|meter| is_others(meter) && meter.in_runtime.load(Acquire)) {
             return;

@@ -8,9 +8,9 @@ use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::functions::FUNCTIONS;
-use crate::registers::save_ask_and_go;
-use crate::thread::{AtWork, ThreadState, Way};
-use crate::{real, thread, traits};
+use crate::register_entry::save_ask_and_go;
+use crate::thread::{Admission, AtWork, ThreadState};
+use crate::{function_facts, real, thread};
 
 /// The body of a wrapper: continues at the result of [`enter`], with unchanged arguments.
 #[cfg(target_arch = "x86_64")]
@@ -47,15 +47,15 @@ pub(crate) unsafe extern "C" fn enter(id: u32, words: *const u64) -> usize {
 }
 
 fn record(state: &ThreadState, id: usize, function: &'static Function, args: &[u64]) {
-    let Some(traits) = traits::of(id) else {
+    let Some(traits) = function_facts::of(id) else {
         return;
     };
     let _shield = state.shield();
     let _errno = Errno::save();
     match state.admit(thread::stack()) {
-        Way::Straight => {}
-        Way::Inside => return state.count_lost(),
-        Way::Past => return,
+        Admission::Straight => {}
+        Admission::Inside => return state.count_lost(),
+        Admission::Past => return,
     }
     let now = ticks();
     let at_work = AtWork::new(now);

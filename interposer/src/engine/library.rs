@@ -10,10 +10,10 @@ use super::{entrance, patched};
 use ascend_trace_format::record::{Text, kinds};
 
 use crate::hooks::SHAPES;
-use crate::loader::fork::Inside;
+use crate::loader::fork_guard::Inside;
 use crate::loader::walk::{self, Holder};
 use crate::stubs::{self, Refusal};
-use crate::{asked, emit, libraries, names, real};
+use crate::{emit, libraries, names, real, symbol_lookups};
 
 /// The number of a function that the table does not have.
 const UNKNOWN: usize = usize::MAX;
@@ -150,11 +150,11 @@ fn tell(holder: &Holder, name: &CStr, outcome: PatchOutcome) {
         function: Text::new(name.to_bytes()),
         file: Text::new(file),
     };
-    asked::from_inside(|state| emit::record(state, &patch));
+    symbol_lookups::from_inside(|state| emit::record(state, &patch));
 }
 
 /// That there is no engine, and why.
 pub(super) fn tell_failure(message: &[u8]) {
     let reason = Text::new(message);
-    asked::from_inside(|state| emit::record(state, &kinds::EngineFailure { reason }));
+    symbol_lookups::from_inside(|state| emit::record(state, &kinds::EngineFailure { reason }));
 }

@@ -6,8 +6,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::engine::{ENTRY, EngineEntry, EngineTable, VERSION};
 
-use super::{known, library};
-use crate::environment;
+use super::{library, loaded};
+use crate::{environment, session};
 
 /// The environment variable [`ascend_trace_format::engine::VARIABLE`], as a C string.
 const VARIABLE: &CStr = c"ASCEND_TRACE_ENGINE";
@@ -52,13 +52,14 @@ fn path() -> Option<&'static CStr> {
 
 /// The engine, loaded by the first caller. A failure is reported, and loading is not tried again.
 pub(super) fn engine() -> Option<&'static EngineTable> {
-    known::get().or_else(load)
+    loaded::get().or_else(load)
 }
 
 fn load() -> Option<&'static EngineTable> {
     match path().ok_or(c"").and_then(open) {
         Ok(engine) => {
-            known::set(engine);
+            loaded::set(engine);
+            session::note(session::ENGINE, true);
             Some(engine)
         }
         Err(message) => {
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_engine_is_refused_with_a_reason() {
+    fn a_library_that_is_no_engine_is_refused_with_a_reason() {
         let missing = open(c"/nowhere/libengine.so").unwrap_err();
         assert!(missing.to_str().unwrap().contains("/nowhere/libengine.so"));
         assert_eq!(

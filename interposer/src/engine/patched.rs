@@ -54,7 +54,7 @@ const WAY: usize = 64;
 
 /// The function with a way around its patch at an address.
 pub(crate) fn function_of(address: usize) -> Option<usize> {
-    if !super::known::is_there() {
+    if !super::loaded::is_there() {
         return None;
     }
     let begin = |entry: &Original| entry.original.load(Acquire) as usize;
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_patched_is_gone_around() {
+    fn only_patched_functions_are_bypassed() {
         remember(0x7000_0000, 0x8000_0000);
         assert_eq!(original(0x7000_0000), 0x8000_0000);
         assert_eq!(original(0x7000_0010), 0x7000_0010);

@@ -9,7 +9,7 @@ use core::ops::ControlFlow;
 
 use super::{dlsym, walk};
 use crate::errno::Errno;
-use crate::{alternate, engine, names, real, stubs};
+use crate::{engine, names, real, second_address, stubs};
 
 type Info = libc::Dl_info;
 
@@ -92,7 +92,7 @@ fn stand_in_at(address: usize) -> Option<StandIn> {
         return None;
     }
     let _errno = Errno::save();
-    let found = alternate::at(address).or_else(|| stubs::at(address));
+    let found = second_address::at(address).or_else(|| stubs::at(address));
     let (begin, function) = found.or_else(|| wrapper_at(address))?;
     let function = engine::patched::function_of(function).unwrap_or(function);
     Some(StandIn { begin, function })
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn other_addresses_are_answered_as_by_the_c_library() {
+    fn other_addresses_have_the_result_of_the_c_library() {
         let getpid = libc::getpid as *const () as usize;
         assert_ne!(ask(getpid).0, 0);
         assert_eq!(ask(8), (0, None));
@@ -166,7 +166,7 @@ mod tests {
         // In a test this library is the program, and the function is one of the C library's.
         let qsort = libc::qsort as *const () as usize;
         walk::each(|_| ControlFlow::Break(()));
-        let stub = alternate::stub(3, qsort, 0x9000).unwrap();
+        let stub = second_address::stub(3, qsort, 0x9000).unwrap();
         let expected = StandIn {
             begin: stub,
             function: qsort,

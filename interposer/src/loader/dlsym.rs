@@ -14,7 +14,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use super::walk::{self, Holder};
 use super::{slots, weak};
 use crate::stubs::{self, Refusal};
-use crate::{asked, engine, libraries, names, real, roomy, session};
+use crate::{engine, large_stack, libraries, names, real, session, symbol_lookups};
 
 type Handle = *mut c_void;
 
@@ -220,7 +220,7 @@ fn decide(
     // SAFETY: the program asks for a C string, or for none.
     let is_ours = !name.is_null() && is_ours(unsafe { CStr::from_ptr(name) }.to_bytes());
     match is_ours {
-        true => roomy::run(|| decide_here(handle, name, version, caller, function)),
+        true => large_stack::run(|| decide_here(handle, name, version, caller, function)),
         false => decide_here(handle, name, version, caller, function),
     }
 }
@@ -271,7 +271,7 @@ fn decide_here(
         libc::RTLD_DEFAULT => everywhere(&question, id, caller),
         handle => behind_handle(&question, handle, id, caller),
     };
-    asked::known(id, name, verdict.answer != 0 || verdict.jump != 0);
+    symbol_lookups::known(id, name, verdict.answer != 0 || verdict.jump != 0);
     verdict
 }
 
@@ -300,14 +300,14 @@ fn unknown(question: &Question<'_>, handle: Handle, caller: usize) -> Verdict {
     };
     let Some(found) = found else {
         // The real one reports the missing name.
-        asked::unknown(question.name, false);
+        symbol_lookups::unknown(question.name, false);
         return Verdict::jump(question.function);
     };
     Verdict::answer(match stubs::install(question.name, found) {
         Ok(stub) => stub,
         Err(refusal) => {
             if refusal != Refusal::Own {
-                asked::unknown(question.name, true);
+                symbol_lookups::unknown(question.name, true);
             }
             found
         }
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_names_are_answered_as_by_the_c_library() {
+    fn foreign_names_have_the_result_of_the_c_library() {
         let getpid = libc::getpid as *const () as usize;
         assert_eq!(ask(libc::RTLD_DEFAULT, c"getpid"), getpid);
         assert_eq!(ask(libc::RTLD_NEXT, c"getpid"), getpid);
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_library_has_is_not_there() {
+    fn a_name_that_no_library_has_is_not_found() {
         assert_eq!(ask(libc::RTLD_DEFAULT, c"aclrtMemcpyAsync"), 0);
         assert_eq!(ask(libc::RTLD_NEXT, c"aclrtMemcpyAsync"), 0);
         // SAFETY: the program's own handle.

@@ -7,8 +7,8 @@
 
 use core::ffi::CStr;
 
-use super::chain::{self, Link};
 use super::dlsym::Question;
+use super::link_map::{self, Link};
 use super::walk;
 
 /// The libraries that were loaded late with the opened one, in the order of lookups. Those beyond the
@@ -19,7 +19,7 @@ pub(super) struct Scope {
 
 /// Where a name leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct SymbolHolders {
     /// Another library that serves everybody has it before this one.
     pub(super) is_taken: bool,
     /// In what serves everybody, behind this library.
@@ -28,7 +28,7 @@ pub(super) struct Found {
     pub(super) local: Option<usize>,
 }
 
-impl Found {
+impl SymbolHolders {
     /// The target of the name in this order.
     pub(super) fn first(self) -> Option<usize> {
         self.global.or(self.local)
@@ -55,7 +55,7 @@ impl Scope {
         while let Some(link) = list.get(next) {
             next += 1;
             link.each_needed(&mut |name| {
-                if let Some((position, needed)) = chain::called(name)
+                if let Some((position, needed)) = link_map::called(name)
                     && !walk::is_from_start(position)
                 {
                     list.add(needed);
@@ -66,14 +66,14 @@ impl Scope {
     }
 
     /// The target of a name for the library.
-    pub(super) fn find(&self, name: &CStr, version: Option<&CStr>) -> Found {
+    pub(super) fn find(&self, name: &CStr, version: Option<&CStr>) -> SymbolHolders {
         let Some(question) = Question::of(name, version) else {
-            return Found::default();
+            return SymbolHolders::default();
         };
         let plain = question.ask(libc::RTLD_DEFAULT);
         let next = question.ask(libc::RTLD_NEXT);
         let mut links = (0..).map_while(|index| self.list.get(index));
-        Found {
+        SymbolHolders {
             is_taken: plain != 0 && !walk::is_own_address(plain),
             global: (next != 0 && !walk::is_own_address(next)).then_some(next),
             local: links.find_map(|link| link.function(name, version)),
@@ -85,7 +85,7 @@ impl Scope {
 /// lead to it, since all that one library brings comes behind it.
 fn opened<'a>(base: usize) -> Option<&'a Link> {
     let late = || {
-        let links = chain::links().enumerate();
+        let links = link_map::links().enumerate();
         links.filter(|(position, _)| !walk::is_from_start(*position))
     };
     let (own, link) = late().find(|(_, link)| link.base == base)?;
@@ -147,8 +147,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_there_from_the_start_has_no_scope_of_its_own() {
-        let libc = chain::c_library().unwrap();
+    fn libraries_loaded_at_the_start_have_no_local_scope() {
+        let libc = link_map::c_library().unwrap();
         walk::each(|_| core::ops::ControlFlow::Break(()));
         let scope = Scope::of(libc.base);
         assert_eq!(scope.list.count, 0);
@@ -156,18 +156,21 @@ mod tests {
         let found = scope.find(c"getpid", None);
         // This library, the program in a test, has no such function.
         assert_eq!((found.first(), found.only()), (Some(getpid), None));
-        assert_eq!(scope.find(c"aclNoSuchFunction", None), Found::default());
+        assert_eq!(
+            scope.find(c"aclNoSuchFunction", None),
+            SymbolHolders::default()
+        );
     }
 
     #[test]
-    fn two_places_are_told_apart_where_the_order_is_not_known() {
-        let both = Found {
+    fn two_places_are_distinguished_where_the_order_is_not_known() {
+        let both = SymbolHolders {
             global: Some(1),
             local: Some(2),
-            ..Found::default()
+            ..SymbolHolders::default()
         };
         assert_eq!((both.first(), both.only()), (Some(1), None));
-        let same = Found {
+        let same = SymbolHolders {
             local: Some(1),
             ..both
         };

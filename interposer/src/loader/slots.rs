@@ -11,9 +11,9 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU64, AtomicUsize};
 
 use super::object::{Object, Reference};
-use super::scope::{Found, Scope};
+use super::scope::{Scope, SymbolHolders};
 use super::walk;
-use super::{dlsym, locked, protection, symbols};
+use super::{dlsym, loader_lock, protection, symbols};
 use crate::{names, real, session, stubs};
 
 /// Relocations that store a function's address for calls, at once or at the first one.
@@ -44,7 +44,7 @@ pub(crate) fn sweep_if_new() {
     // Removals alone leave no new object to look at.
     let is_seen = SEEN[0].load(Acquire) == walk::added();
     if !is_seen && let Some(function) = dlsym::real() {
-        locked::sweep_slots(function);
+        loader_lock::sweep_slots(function);
     }
 }
 
@@ -211,7 +211,7 @@ impl Interest {
 /// The wrapper for a late object instead of the usual one: one for the function that it would have been
 /// linked to, if that differs. A slot that is not bound yet does not show whether the object's
 /// surroundings come first.
-fn wrapper_in(id: usize, found: &Found, is_bound: bool) -> Option<usize> {
+fn wrapper_in(id: usize, found: &SymbolHolders, is_bound: bool) -> Option<usize> {
     let function = match is_bound {
         true => found.first(),
         false => found.only(),

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_from_the_start_is_called() {
+    fn functions_loaded_at_the_start_are_called() {
         let getpid = libc::getpid as *const () as usize;
         assert_eq!(called(c"getpid"), Some(getpid));
         assert_eq!(called(c"aclNoSuchFunction"), None);

@@ -5,16 +5,16 @@ use core::ops::ControlFlow;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU64, AtomicUsize};
 
-use super::fork::Inside;
+use super::fork_guard::Inside;
 use super::object::Object;
-use super::{chain, inside};
+use super::{glibc_state, link_map};
 
 /// Objects that the program was started with, counted when we first looked; 0 before that.
 static STARTED_WITH: AtomicUsize = AtomicUsize::new(0);
 
 /// An object and where it stands.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ObjectPosition<'a> {
     pub(crate) object: Object<'a>,
     pub(crate) position: usize,
 }
@@ -24,7 +24,7 @@ pub(super) fn is_from_start(position: usize) -> bool {
     position < STARTED_WITH.load(Relaxed)
 }
 
-impl Place<'_> {
+impl ObjectPosition<'_> {
     /// Whether it was loaded at the start: such objects serve all others, and are never unloaded.
     pub(crate) fn is_from_start(&self) -> bool {
         is_from_start(self.position)
@@ -56,7 +56,7 @@ pub(crate) fn own_address() -> usize {
     core::ptr::from_ref(&ANCHOR) as usize
 }
 
-type Action<'a> = &'a mut dyn FnMut(Place<'_>) -> ControlFlow<()>;
+type Action<'a> = &'a mut dyn FnMut(ObjectPosition<'_>) -> ControlFlow<()>;
 
 struct Walk<'a> {
     action: Action<'a>,
@@ -64,7 +64,7 @@ struct Walk<'a> {
 }
 
 /// Calls `action` with every object. The loader is locked meanwhile: `action` must not call it.
-pub(crate) fn each(mut action: impl FnMut(Place<'_>) -> ControlFlow<()>) {
+pub(crate) fn each(mut action: impl FnMut(ObjectPosition<'_>) -> ControlFlow<()>) {
     if STARTED_WITH.load(Relaxed) == 0 {
         let mut count = 0usize;
         walk(&mut |place| {
@@ -84,9 +84,9 @@ pub(crate) fn each(mut action: impl FnMut(Place<'_>) -> ControlFlow<()>) {
 
 fn walk(action: Action<'_>) {
     let _inside = Inside::enter();
-    if inside::is_lock_lost() {
+    if glibc_state::is_lock_lost() {
         // SAFETY: no thread can take the lock any more that is needed to remove an object.
-        unsafe { chain::each(action) };
+        unsafe { link_map::each(action) };
         return;
     }
     let mut walk = Walk {
@@ -107,7 +107,7 @@ unsafe fn iterate(visit: Visit, data: *mut c_void) {
     static FOUND: AtomicUsize = AtomicUsize::new(0);
     let mut address = FOUND.load(Acquire);
     if address == 0 {
-        address = chain::c_library()
+        address = link_map::c_library()
             .and_then(|library| library.function(c"dl_iterate_phdr"))
             .unwrap_or(libc::dl_iterate_phdr as *const () as usize);
         FOUND.store(address, Release);
@@ -123,7 +123,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c
     let walk = unsafe { &mut *data.cast::<Walk<'_>>() };
     // SAFETY: the loader gives a valid description, and keeps the object until this returns.
     let object = unsafe { Object::new(&*info) };
-    let place = Place {
+    let place = ObjectPosition {
         object,
         position: walk.position,
     };
@@ -140,12 +140,12 @@ pub(crate) struct Changes {
 
 /// How many objects the loader has ever added: without a call of the loader, where that can be.
 pub(crate) fn added() -> u64 {
-    inside::added().unwrap_or_else(|| changes().added)
+    glibc_state::added().unwrap_or_else(|| changes().added)
 }
 
 /// The same where it takes no call of the loader; 0 elsewhere.
 pub(crate) fn added_if_known() -> u64 {
-    inside::added().unwrap_or(0)
+    glibc_state::added().unwrap_or(0)
 }
 
 /// The last result of `changes`.
@@ -153,10 +153,10 @@ static REMOVED: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) fn changes() -> Changes {
     let _inside = Inside::enter();
-    if inside::is_lock_lost() {
+    if glibc_state::is_lock_lost() {
         // Nothing is removed any more.
         return Changes {
-            added: inside::added().unwrap_or(0),
+            added: glibc_state::added().unwrap_or(0),
             removed: REMOVED.load(Relaxed),
         };
     }
@@ -182,7 +182,7 @@ unsafe extern "C" fn read_changes(
         };
         *changes
     };
-    inside::learn(changes.added);
+    glibc_state::learn(changes.added);
     1
 }
 
@@ -239,7 +239,7 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    pub(crate) fn of(place: &Place<'_>) -> Option<Self> {
+    pub(crate) fn of(place: &ObjectPosition<'_>) -> Option<Self> {
         Some(Self {
             path: Path::of(&place.object)?,
             base: place.object.base,

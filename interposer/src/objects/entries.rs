@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64};
 
 use crate::object_table::Object;
-use crate::seen::Seen;
+use crate::stream_progress::StreamProgress;
 
 /// Marks keys that are not handles; no user-space address has this bit.
 pub(super) const SYNTHETIC: u64 = 1 << 63;
@@ -59,7 +59,7 @@ pub(crate) struct StreamEntry {
     /// Where its lane lies, in which its tasks are timed, once the first one is. For `timing::lane` only.
     pub(crate) lane: AtomicPtr<c_void>,
     /// Progress of the stream that the program has seen.
-    pub(crate) seen: Seen,
+    pub(crate) seen: StreamProgress,
 }
 
 /// An event.
@@ -108,7 +108,12 @@ macro_rules! keyed {
 
 pub(crate) use keyed;
 
+/// Entries that share no cache line with others: each task of a thread changes that of its stream.
+#[repr(align(128))]
+pub(crate) struct OwnLines;
+
 impl Object for ContextEntry {
+    type Alignment = u64;
     const NEW: Self = Self {
         key: AtomicU64::new(0),
         serial: AtomicU32::new(0),
@@ -140,6 +145,7 @@ impl ContextEntry {
 }
 
 impl Object for StreamEntry {
+    type Alignment = OwnLines;
     const NEW: Self = Self {
         key: AtomicU64::new(0),
         serial: AtomicU32::new(0),
@@ -157,7 +163,7 @@ impl Object for StreamEntry {
         update: AtomicU32::new(0),
         alias: AtomicU64::new(0),
         lane: AtomicPtr::new(core::ptr::null_mut()),
-        seen: Seen::new(),
+        seen: StreamProgress::new(),
     };
     const CAN_BE_TAKEN_OVER: bool = false;
 
@@ -213,6 +219,7 @@ impl StreamEntry {
 }
 
 impl Object for EventEntry {
+    type Alignment = u64;
     const NEW: Self = Self {
         key: AtomicU64::new(0),
         serial: AtomicU32::new(0),

@@ -6,17 +6,17 @@
 
 use ascend_trace_ring::sys;
 
-use crate::quiet;
+use crate::syscall_policy;
 
 /// The kernel keeps at least this much free below the main thread's stack.
 const GAP: usize = 128 << 20;
 
 /// Begin and top; `None` where system calls are not allowed, and in a child that a thread has forked.
 pub(super) fn find() -> Option<(usize, usize)> {
-    if !quiet::is_allowed() {
+    if !syscall_policy::is_allowed() {
         return None;
     }
-    let is_main = quiet::tid() == quiet::pid();
+    let is_main = syscall_policy::tid() == syscall_policy::pid();
     // SAFETY: only returns the thread's pointer.
     let block = unsafe { libc::pthread_self() } as usize;
     let file = sys::File::open(c"/proc/self/maps", libc::O_RDONLY).ok()?;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thread_has_a_stack_of_its_own() {
+    fn each_thread_has_a_separate_stack() {
         let bounds = || {
             let local = 0u8;
             let here = core::ptr::from_ref(&local) as usize;

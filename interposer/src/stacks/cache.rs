@@ -51,12 +51,12 @@ impl Rules {
 }
 
 /// Numbers that are known.
-pub(super) struct Known([[AtomicU64; WAYS]; PLACES / WAYS]);
+pub(super) struct StackNumbers([[AtomicU64; WAYS]; PLACES / WAYS]);
 
-pub(super) static TOLD: Known =
-    Known([const { [const { AtomicU64::new(0) }; WAYS] }; PLACES / WAYS]);
+pub(super) static REPORTED: StackNumbers =
+    StackNumbers([const { [const { AtomicU64::new(0) }; WAYS] }; PLACES / WAYS]);
 
-impl Known {
+impl StackNumbers {
     #[inline]
     fn places(&self, number: u64) -> &[AtomicU64; WAYS] {
         let index = (number >> 32) as usize % (PLACES / WAYS);
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn numbers_are_known_until_others_take_their_place() {
-        let known = Known([const { [const { AtomicU64::new(0) }; WAYS] }; PLACES / WAYS]);
+        let known = StackNumbers([const { [const { AtomicU64::new(0) }; WAYS] }; PLACES / WAYS]);
         for number in 1..=5u64 {
             assert!(!known.has(number));
             known.add(number);

@@ -4,7 +4,7 @@
 
 use core::cell::Cell;
 
-use crate::quiet;
+use crate::syscall_policy;
 use crate::thread::ThreadState;
 
 /// The smallest page there is.
@@ -50,7 +50,7 @@ impl Stack {
     }
 
     /// A signal has interrupted the thread with its stack at `place`, as the kernel has noted: only the
-    /// thread's own is certain to be still there. Answers whether the walk can go on.
+    /// thread's own is certain to be still there. Returns whether the walk can go on.
     pub(super) fn leave_for(&self, place: usize) -> bool {
         let is_same = (self.low.get()..self.high.get()).contains(&place);
         if !is_same && self.is_own(place) {
@@ -100,7 +100,7 @@ impl Stack {
         while self.high.get() < end {
             let page = self.high.get();
             let left = self.pages.get();
-            if left == 0 || !quiet::is_readable(page) {
+            if left == 0 || !syscall_policy::is_readable(page) {
                 return false;
             }
             self.pages.set(left - 1);
@@ -174,7 +174,7 @@ mod tests {
             let stack = Stack::at(state, base + 64);
             assert_eq!(stack.word(base + 64), Some(0));
             assert_eq!(stack.word(base), None, "below");
-            if quiet::is_readable(base) {
+            if syscall_policy::is_readable(base) {
                 assert_eq!(stack.word(base + 3 * PAGE - WORD), Some(0));
             }
             assert_eq!(stack.word(base + 3 * PAGE), None);

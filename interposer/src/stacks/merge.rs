@@ -1,7 +1,7 @@
 //! Frames of Python among the native frames that they run in.
 
 use super::MOST_WORDS;
-use super::python::{Chain, Part};
+use super::python::{Chain, FramePart};
 use super::walk::{ADDRESS, Frames, MOST_FRAMES};
 
 /// Where native frames begin on the stack, innermost first.
@@ -72,7 +72,7 @@ impl Merged {
         native: &Frames,
         places: &Places,
         chain: &Chain,
-        tell: impl FnOnce(&mut dyn FnMut(Part)) -> bool,
+        tell: impl FnOnce(&mut dyn FnMut(FramePart)) -> bool,
     ) -> bool {
         self.put(
             native.words(),
@@ -87,14 +87,14 @@ impl Merged {
         native: &[u64],
         places: &Places,
         is_eval: impl Fn(usize) -> bool,
-        tell: impl FnOnce(&mut dyn FnMut(Part)) -> bool,
+        tell: impl FnOnce(&mut dyn FnMut(FramePart)) -> bool,
     ) -> bool {
         let mut runs = Runs::new();
         let mut first = 0;
         let answer = tell(&mut |part| {
             let place = match part {
-                Part::Frame(word) => return runs.push(word),
-                Part::Entry(place) => place,
+                FramePart::Frame(word) => return runs.push(word),
+                FramePart::Entry(place) => place,
             };
             let is_it = |word: &u64| is_eval(*word as usize & ADDRESS);
             let found = match place {
@@ -166,7 +166,7 @@ impl Runs {
 mod tests {
     use super::*;
 
-    fn merged(native: &[u64], parts: &[Part]) -> Vec<u64> {
+    fn merged(native: &[u64], parts: &[FramePart]) -> Vec<u64> {
         let mut places = Places::new();
         for index in 0..native.len() {
             places.push(1000 + 100 * index);
@@ -179,8 +179,8 @@ mod tests {
             |item| {
                 for part in parts {
                     item(match part {
-                        Part::Frame(word) => Part::Frame(*word),
-                        Part::Entry(place) => Part::Entry(*place),
+                        FramePart::Frame(word) => FramePart::Frame(*word),
+                        FramePart::Entry(place) => FramePart::Entry(*place),
                     });
                 }
                 true
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn runs_come_before_the_native_frames_that_they_run_in() {
-        use Part::{Entry, Frame};
+        use FramePart::{Entry, Frame};
         let native = [1, 51, 2, 52, 3];
         let found = merged(
             &native,
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn frames_of_python_are_kept_where_there_is_no_room_for_all() {
         let native: Vec<u64> = (0..100).map(|index| 1 + index % 40).collect();
-        let parts: Vec<Part> = (0..30).map(|index| Part::Frame(900 + index)).collect();
+        let parts: Vec<FramePart> = (0..30).map(|index| FramePart::Frame(900 + index)).collect();
         let found = merged(&native, &parts);
         assert_eq!(found.len(), MOST_WORDS);
         assert_eq!(found[MOST_WORDS - 1], 929);

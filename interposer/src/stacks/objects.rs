@@ -7,12 +7,12 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use ascend_trace_format::record::{MAX_LONG_TEXT, Text, kinds};
 
 use super::cursor::Bytes;
-use super::rule::{MOST_OBJECTS, Rule, Step};
-use super::tables;
-use crate::introduce::tell;
+use super::unwind_rule::{MOST_OBJECTS, Rule, Step};
+use super::unwind_tables;
+use crate::first_records::tell;
 use crate::loader::object::Object;
 use crate::loader::walk;
-use crate::quiet;
+use crate::syscall_policy;
 use crate::thread::ThreadState;
 
 /// Bytes of a build id that are recorded.
@@ -22,19 +22,19 @@ const ID_BYTES: usize = 32;
 struct Numbered {
     /// Tells it apart from others; 0 for none yet.
     key: AtomicU64,
-    is_told: AtomicBool,
+    is_reported: AtomicBool,
 }
 
 /// By number, from 1.
 static NUMBERED: [Numbered; MOST_OBJECTS as usize] = [const {
     Numbered {
         key: AtomicU64::new(0),
-        is_told: AtomicBool::new(false),
+        is_reported: AtomicBool::new(false),
     }
 }; MOST_OBJECTS as usize];
 
 /// Facts about an object, copied because it may be unloaded.
-struct Found {
+struct ObjectFacts {
     base: usize,
     id: [u8; ID_BYTES],
     id_length: usize,
@@ -61,20 +61,20 @@ pub(super) fn rule(state: &ThreadState, address: usize, seed: u64) -> Option<Rul
     Some(Rule { step, object })
 }
 
-fn find(address: usize) -> Option<Found> {
+fn find(address: usize) -> Option<ObjectFacts> {
     let mut found = None;
     walk::each(|place| {
         let object = &place.object;
         if !object.holds(address) {
             return ControlFlow::Continue(());
         }
-        found = Some(Found::of(object, address));
+        found = Some(ObjectFacts::of(object, address));
         ControlFlow::Break(())
     });
     found
 }
 
-impl Found {
+impl ObjectFacts {
     fn of(object: &Object<'_>, address: usize) -> Self {
         let mut found = Self {
             base: object.base,
@@ -99,14 +99,14 @@ impl Found {
 
     /// The loader has no name for the program, and names others as the program did.
     fn complete_path(&mut self) {
-        if !quiet::is_allowed() {
+        if !syscall_policy::is_allowed() {
             return;
         }
         if self.path_length == 0 {
-            self.path_length = quiet::link(c"/proc/self/exe", &mut self.path);
+            self.path_length = syscall_policy::link(c"/proc/self/exe", &mut self.path);
         } else if self.path().contains(&b'/') && !self.path().starts_with(b"/") {
             let mut whole = [0; MAX_LONG_TEXT];
-            let folder = quiet::link(c"/proc/self/cwd", &mut whole);
+            let folder = syscall_policy::link(c"/proc/self/cwd", &mut whole);
             let mut length = folder;
             for byte in [&b"/"[..], self.path()].into_iter().flatten() {
                 if let Some(place) = whole.get_mut(length) {
@@ -120,7 +120,7 @@ impl Found {
         }
     }
 
-    /// Tells the object apart from others of the process. Never 0.
+    /// Distinguishes the object from others of the process. Never 0.
     fn key(&self, seed: u64) -> u64 {
         let mut key = seed ^ (self.base as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for byte in self.id().iter().chain(self.path()) {
@@ -145,18 +145,17 @@ fn step(object: &Object<'_>, address: usize) -> Option<Step> {
         })
     };
     let header = part(object.unwind_header()?)?;
-    tables::step(header, address, &part)
+    unwind_tables::step(header, address, &part)
 }
 
-/// The tables' step for an address, for tests.
-#[cfg(test)]
+/// The tables' step for an address.
 pub(super) fn step_at(address: usize) -> Option<Step> {
     find(address).map(|found| found.step.unwrap_or(Step::Chain))
 }
 
 /// The object's number. A new one is recorded; `None` without room for that. 0 when the objects are too
 /// many.
-fn number(state: &ThreadState, found: &Found, seed: u64) -> Option<u16> {
+fn number(state: &ThreadState, found: &ObjectFacts, seed: u64) -> Option<u16> {
     let key = found.key(seed);
     for (number, place) in (1..).zip(&NUMBERED) {
         let is_it = match place.key.compare_exchange(0, key, Relaxed, Relaxed) {
@@ -167,22 +166,22 @@ fn number(state: &ThreadState, found: &Found, seed: u64) -> Option<u16> {
             continue;
         }
         // Two threads may record the same one.
-        if !place.is_told.load(Relaxed) && announce(state, found, number) {
-            place.is_told.store(true, Relaxed);
+        if !place.is_reported.load(Relaxed) && announce(state, found, number) {
+            place.is_reported.store(true, Relaxed);
         }
-        return place.is_told.load(Relaxed).then_some(number);
+        return place.is_reported.load(Relaxed).then_some(number);
     }
     Some(0)
 }
 
-fn announce(state: &ThreadState, found: &Found, number: u16) -> bool {
+fn announce(state: &ThreadState, found: &ObjectFacts, number: u16) -> bool {
     let object = kinds::Object {
         number,
         base: found.base as u64,
         build_id: Text::new(found.id()),
         path: Text::new(found.path()),
     };
-    let mut is_told = false;
-    state.record(|producer| is_told = tell(producer, &object));
-    is_told
+    let mut is_reported = false;
+    state.record(|producer| is_reported = tell(producer, &object));
+    is_reported
 }

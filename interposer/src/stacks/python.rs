@@ -8,14 +8,14 @@
 //!
 //! When an interpreter ends, it frees the data of the remaining threads. So only the process's first
 //! thread, which ends it, and the thread with the interpreter's lock read all of it directly. All
-//! others let the kernel read their frames for them ([`reads::Guarded`]).
+//! others let the kernel read their frames for them ([`memory_readers::Guarded`]).
 
 mod interpreter;
+mod interpreter_slots;
 mod layout;
 mod lines;
+mod memory_readers;
 mod names;
-mod places;
-mod reads;
 mod text;
 
 use core::sync::atomic::Ordering::Relaxed;
@@ -23,15 +23,15 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::memory::Stack;
 use super::walk::Frames;
 use crate::thread::ThreadState;
-use crate::{quiet, roomy};
+use crate::{large_stack, syscall_policy};
 use interpreter::{Interpreter, Item, ask};
-use names::{CODE_BITS, Names, is_told, mixed};
-use places::{Place, current};
-use reads::{Checked, Direct, Guarded, Reads};
+use interpreter_slots::{InterpreterSlot, current};
+use memory_readers::{Checked, Direct, Guarded, Reads};
+use names::{CODE_BITS, Names, is_reported, mixed};
 
 /// So often an interpreter may be of no sense before it is left alone.
 const MOST_FAILURES: u8 = 8;
-/// Tells a frame of Python from an address in the words of a stack.
+/// Distinguishes a frame of Python from an address in the words of a stack.
 const IS_PYTHON: u64 = 1 << 63;
 const LINE_BITS: u32 = 24;
 const _: () = assert!(1 + CODE_BITS + LINE_BITS == u64::BITS);
@@ -92,10 +92,10 @@ impl Chain {
 
     #[cold]
     #[inline(never)]
-    fn look_at(&self, state: &ThreadState, place: &Place) -> bool {
+    fn look_at(&self, state: &ThreadState, place: &InterpreterSlot) -> bool {
         let mut is_sound = false;
         state.at_work(|_| {
-            is_sound = roomy::run(|| self.interpreter.is_sound(self.thread));
+            is_sound = large_stack::run(|| self.interpreter.is_sound(self.thread));
             if !is_sound && !self.is_outside() {
                 place.failures.fetch_add(1, Relaxed);
             }
@@ -142,7 +142,7 @@ impl Chain {
         &self,
         state: &ThreadState,
         most: usize,
-        mut item: impl FnMut(Part),
+        mut item: impl FnMut(FramePart),
     ) -> bool {
         match self.is_direct {
             true => self.tell_by(&Direct, state, most, &mut item),
@@ -155,16 +155,16 @@ impl Chain {
         reads: &R,
         state: &ThreadState,
         most: usize,
-        item: &mut dyn FnMut(Part),
+        item: &mut dyn FnMut(FramePart),
     ) -> bool {
         let mut names = Names::new();
-        let mut are_told = true;
+        let mut are_reported = true;
         let interpreter = self.interpreter;
         let _ = interpreter.each(reads, self.thread, most, |part| {
             let frame = match part {
                 Item::Frame(frame) => frame,
                 Item::Entry(place) => {
-                    item(Part::Entry(place));
+                    item(FramePart::Entry(place));
                     return Some(());
                 }
             };
@@ -172,18 +172,18 @@ impl Chain {
             interpreter.identity(reads, frame)?;
             interpreter.names(reads, frame.code, &mut names)?;
             let number = names.number();
-            are_told &= is_told(state, number, &names);
+            are_reported &= is_reported(state, number, &names);
             let line = interpreter.line(reads, frame).unwrap_or(0);
             let line = u64::from(line).min((1 << LINE_BITS) - 1);
-            item(Part::Frame(IS_PYTHON | number << LINE_BITS | line));
+            item(FramePart::Frame(IS_PYTHON | number << LINE_BITS | line));
             Some(())
         });
-        are_told
+        are_reported
     }
 }
 
 /// A part of a chain of frames: a word for a frame, or see [`Item::Entry`].
-pub(super) enum Part {
+pub(super) enum FramePart {
     Frame(u64),
     Entry(Option<usize>),
 }
@@ -194,8 +194,8 @@ impl ThreadState {
         match self.is_first.get() {
             Some(is_first) => is_first,
             None => {
-                let tid = quiet::tid();
-                let is_first = tid != 0 && tid == quiet::pid();
+                let tid = syscall_policy::tid();
+                let is_first = tid != 0 && tid == syscall_policy::pid();
                 self.is_first.set(Some(is_first));
                 is_first
             }

@@ -1,7 +1,7 @@
 //! From a frame to its caller's, and so on.
 
 use super::memory::Stack;
-use super::rule::{Base, Registers, Rule, Saved, Step};
+use super::unwind_rule::{Base, Registers, Rule, Saved, Step};
 
 /// Frames of one stack that can be recorded.
 pub(crate) const MOST_FRAMES: usize = 100;

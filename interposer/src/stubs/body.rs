@@ -7,7 +7,7 @@ use super::table::{self, Stub};
 use super::{FEW_STACK_BYTES, STACK_BYTES, entry, planning, reach, submit};
 use crate::simple::Simple;
 use crate::timing::lane;
-use crate::{below, thread};
+use crate::{runtime_layer, thread};
 
 /// A stub has been entered. Returns where to continue with all registers unchanged, or 0 when the call
 /// has been made and its results are in the frame.
@@ -63,7 +63,7 @@ unsafe fn pass(index: usize, stub: &'static Stub, frame: *mut Frame) -> usize {
 unsafe fn below(index: usize, stub: &'static Stub, frame: *mut Frame) -> usize {
     // SAFETY: as in `enter`.
     let here = unsafe { (*frame).stack };
-    if below::is_unknown_told(here) {
+    if runtime_layer::reports_unknown(here) {
         return stub.target();
     }
     let is_on_its_own = thread::with(|state| !state.in_task());

@@ -7,11 +7,11 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::fnv;
 use ascend_trace_format::record::Shape;
 
-use super::table::Kind;
+use super::table::StubKind;
 use super::{entry, planning, table};
 use crate::loader::object::Object;
-use crate::loader::{self, home, walk};
-use crate::{asked, libraries, names};
+use crate::loader::{self, containing_object, walk};
+use crate::{libraries, names, symbol_lookups};
 
 /// Why a function got no stub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,24 +55,24 @@ pub fn install(name: &CStr, address: usize) -> Result<usize, Refusal> {
         (shape_of(bytes, object), twin_of(bytes, object), is_foreign)
     };
     let (holder, ((shape, operator), is_twin, is_foreign)) =
-        home::of(name, address, look).ok_or(Refusal::NoFunction)?;
+        containing_object::of(name, address, look).ok_or(Refusal::NoFunction)?;
     if is_foreign {
         return Err(Refusal::Foreign);
     }
-    if is_twin || other_of(bytes).is_some_and(home::anybody_offers) {
+    if is_twin || other_of(bytes).is_some_and(containing_object::anybody_offers) {
         return Err(Refusal::Twin);
     }
     let kind = if is_below {
-        Kind::Below
+        StubKind::Below
     } else {
-        Kind::Of(shape)
+        StubKind::Of(shape)
     };
     let Some(index) = table::add(bytes, address, kind, fnv::hash(operator)) else {
-        asked::short(SHORT.fetch_add(1, Relaxed) + 1);
+        symbol_lookups::short(SHORT.fetch_add(1, Relaxed) + 1);
         return Err(Refusal::Full);
     };
     loader::pin(&holder);
-    asked::untyped(name);
+    symbol_lookups::untyped(name);
     Ok(entry::address(index))
 }
 
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_to_have_a_stub_gets_none() {
+    fn excluded_functions_get_no_stub() {
         let getpid = libc::getpid as *const () as usize;
         assert_eq!(install(c"aclrtMalloc", getpid), Err(Refusal::Known));
         assert_eq!(install(c"getpid", getpid), Err(Refusal::Foreign));

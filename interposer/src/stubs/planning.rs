@@ -21,7 +21,7 @@ pub(super) const ENDING: &[u8] = b"GetWorkspaceSize";
 /// Words that are looked at: registers, then the stack.
 const WORDS: usize = INTEGERS + 40;
 /// Words of a recorded call: arguments, the workspace's size, the executor.
-const TOLD: usize = WORDS + 2;
+const REPORTED: usize = WORDS + 2;
 /// Calls of one operator that are looked at before it is given up.
 const MOST_GUESSES: u32 = 1000;
 /// A position that means none.
@@ -68,20 +68,20 @@ pub(super) fn before(stub: &Stub, frame: &Frame) -> Plan {
 /// The call has returned.
 pub(super) fn after(plan: &Plan, index: usize, stub: &Stub, call: Simple, result: u64) {
     let code = i64::from(result as i32);
-    let mut told = [0; TOLD];
+    let mut reported = [0; REPORTED];
     let mut used = 0;
     let answers = if code == 0 { plan.answers(stub) } else { None };
     let known = answers.map_or(INTEGERS, |answers| answers.position.saturating_sub(1));
-    for (place, word) in told.iter_mut().zip(plan.words().iter().take(known)) {
+    for (place, word) in reported.iter_mut().zip(plan.words().iter().take(known)) {
         *place = *word;
         used += 1;
     }
     let (size, executor) = answers.map_or((0, 0), |answers| (answers.size, answers.executor));
-    for (place, word) in told.iter_mut().skip(used).zip([size, executor]) {
+    for (place, word) in reported.iter_mut().skip(used).zip([size, executor]) {
         *place = word;
     }
-    let told = told.get(..used + 2).unwrap_or(&[]);
-    call.leave_stub(index, told, code as u64);
+    let reported = reported.get(..used + 2).unwrap_or(&[]);
+    call.leave_stub(index, reported, code as u64);
 }
 
 /// Values that the call has returned.
@@ -223,7 +223,7 @@ mod tests {
     const STACK: u64 = 0x7fff_0000_8000;
 
     #[test]
-    fn the_executor_is_the_last_thing_that_was_answered() {
+    fn the_executor_is_the_last_output() {
         // Two tensors, a number, size and executor, then the rest of the stack.
         let words = [HEAP, HEAP + 64, 7, STACK + 16, STACK + 24, STACK + 16, HEAP];
         let before = [Some(1), Some(2), None, Some(0), Some(0), Some(0), Some(1)];

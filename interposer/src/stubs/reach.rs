@@ -6,7 +6,7 @@ mod file;
 use core::ffi::c_void;
 
 use crate::errno::Errno;
-use crate::{quiet, thread};
+use crate::{syscall_policy, thread};
 
 /// The smallest possible page: memory that begins in a page can be read to its end.
 const PAGE: usize = 4096;
@@ -67,7 +67,7 @@ pub(super) struct Refused;
 /// Reads the word at each address; `None` for unreadable ones. Values that cannot be addresses are not
 /// tried.
 pub(super) fn peek(addresses: &[u64], values: &mut [Option<u64>]) -> Result<(), Refused> {
-    if !quiet::is_allowed() {
+    if !syscall_policy::is_allowed() {
         return Err(Refused);
     }
     let _errno = Errno::save();
@@ -138,9 +138,9 @@ mod tests {
     use super::super::STACK_BYTES;
     use super::*;
 
-    type Way = fn(&[u64], &mut [Option<u64>]) -> Result<(), Refused>;
+    type ReadWords = fn(&[u64], &mut [Option<u64>]) -> Result<(), Refused>;
 
-    fn check(read: Way) {
+    fn check(read: ReadWords) {
         let value = 77u64;
         let address = core::ptr::from_ref(&value) as u64;
         let addresses = [0, address, 1 << 40, address, 3, address + 1, 1 << 41];

@@ -4,7 +4,7 @@ use ascend_trace_format::api::{
     Arg, ArgKind, ArgPart, Blocks, FactSet, Function, RetKind, Role, TaskKind,
 };
 
-use crate::traits::{Traits, traits_of};
+use crate::function_facts::{Traits, traits_of};
 
 /// A function of which nothing is known.
 pub(crate) static UNKNOWN: Function = Function {
@@ -57,7 +57,7 @@ const fn argument(name: &'static str, kind: ArgKind) -> Arg {
 }
 
 /// A function and its facts for the hot path.
-pub(crate) type Known = (&'static Function, &'static Traits);
+pub(crate) type FunctionTraits = (&'static Function, &'static Traits);
 
-pub(crate) static UNTYPED: Known = (&UNKNOWN, &const { traits_of(&UNKNOWN) });
-pub(super) static SUBMITS: Known = (&SUBMITTING, &const { traits_of(&SUBMITTING) });
+pub(crate) static UNTYPED: FunctionTraits = (&UNKNOWN, &const { traits_of(&UNKNOWN) });
+pub(super) static SUBMITS: FunctionTraits = (&SUBMITTING, &const { traits_of(&SUBMITTING) });

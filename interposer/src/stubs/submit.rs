@@ -35,7 +35,7 @@ unsafe extern "C-unwind" fn run(
     // SAFETY: the address is that of a function of this shape.
     let real = unsafe { transmute::<usize, Real>(stub.target()) };
     planning::submitted(stub, executor);
-    let here = thread::stack();
+    let here = thread::entry_place::entry(thread::entry_place::SUBMITTING_STUBS);
     let mut words = [workspace, size, executor, stream];
     match Span::enter_as(usize::from(STUB) + index, here, shapes::SUBMITS, &words) {
         // SAFETY: the arguments are the program's own.

@@ -30,13 +30,13 @@ pub(super) struct Stub {
 
 /// Facts about a function when it gets its stub.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum StubKind {
     Of(Shape),
     /// It is one of the layer below AscendCL, and of unknown shape.
     Below,
 }
 
-/// Stands in place of a shape's code for [`Kind::Below`]: a function that is not plain and has no shape.
+/// Stands in place of a shape's code for [`StubKind::Below`]: a function that is not plain and has no shape.
 const BELOW: u8 = u8::MAX;
 
 static TABLE: [Stub; STUBS] = [const {
@@ -149,7 +149,7 @@ pub(super) fn find(name: &[u8], address: usize) -> Option<usize> {
 
 /// Takes a stub for a function; `None` when all are used. Threads that ask for the same one at the same
 /// time may get one each.
-pub(super) fn add(name: &[u8], address: usize, kind: Kind, operator: u64) -> Option<usize> {
+pub(super) fn add(name: &[u8], address: usize, kind: StubKind, operator: u64) -> Option<usize> {
     if USED.load(Relaxed) >= STUBS {
         return None;
     }
@@ -159,8 +159,8 @@ pub(super) fn add(name: &[u8], address: usize, kind: Kind, operator: u64) -> Opt
     stub.address.store(address, Relaxed);
     stub.name.store(name, Relaxed);
     let shape = match kind {
-        Kind::Of(shape) => shape as u8,
-        Kind::Below => BELOW,
+        StubKind::Of(shape) => shape as u8,
+        StubKind::Below => BELOW,
     };
     stub.shape.store(shape, Relaxed);
     stub.operator.store(operator, Relaxed);
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_function_has_one_stub_for_each_of_its_names() {
-        let add = |name: &[u8]| add(name, 0x7700_1000, Kind::Of(Shape::Unknown), 0);
+        let add = |name: &[u8]| add(name, 0x7700_1000, StubKind::Of(Shape::Unknown), 0);
         let one = add(b"aclOne").unwrap();
         let other = add(b"aclOther").unwrap();
         assert_eq!(find(b"aclOne", 0x7700_1000), Some(one));

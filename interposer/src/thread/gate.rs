@@ -11,32 +11,41 @@ use core::sync::atomic::compiler_fence;
 
 use super::{Channel, ThreadState};
 use crate::clock::ticks;
-use crate::{quiet, session};
+use crate::{session, syscall_policy};
 use ascend_trace_format::record::RecordKind;
 
-/// The tracer itself is at work in this thread.
-const BUSY: u8 = 1;
+/// A call is under way. Lowest, since [`ThreadState::depth`] adds it.
+pub(super) const INSIDE: u32 = 1;
 /// The thread has no channel yet.
-const NEW: u8 = 2;
+const NEW: u32 = 2;
 /// Calls are measured; see [`crate::meter`].
-const SAMPLING: u8 = 4;
+const SAMPLING: u32 = 4;
 /// The thread may be cancelled at any instruction: it must hold nothing of the tool.
-const FRAGILE: u8 = 8;
-/// The thread must not read the processor's counter, nor make system calls.
-const BLIND: u8 = 64;
+const FRAGILE: u32 = 8;
 /// Calls were put aside.
-const SPILLED: u8 = 16;
+const SPILLED: u32 = 16;
 /// The thread is the tool's own.
-const OWN: u8 = 32;
+const OWN: u32 = 32;
+/// The thread must not read the processor's counter, nor make system calls.
+const BLIND: u32 = 64;
 /// The tracer, at work in this thread, has called the runtime.
-const ASKING: u8 = 128;
+const ASKING: u32 = 128;
+/// The tracer itself is at work in this thread.
+pub(super) const BUSY: u32 = 256;
+/// It is at the end of a call on the fast path: [`super::fast`] has its place on the stack.
+pub(super) const FAST: u32 = 512;
+/// The thread has no channel, or none any more.
+const CHANNELLESS: u32 = 1024;
 
 /// State of a new thread.
-pub(super) const AT_FIRST: u8 = NEW;
+pub(super) const AT_FIRST: u32 = NEW | CHANNELLESS;
+
+/// Neither is an obstacle, except on the fast path.
+const HARMLESS: u32 = INSIDE | CHANNELLESS;
 
 /// What becomes of a call that has been entered.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Admission {
     /// It is recorded.
     Straight,
     /// It came while the tracer was at work: it is put aside.
@@ -91,13 +100,13 @@ impl ThreadState {
     /// Whether a call has no obstacle.
     #[inline(always)]
     pub(crate) fn is_clear(&self) -> bool {
-        self.gate.get() == 0
+        self.gate.get() & !HARMLESS == 0
     }
 
     /// Whether recording a returning call has no obstacle.
     #[inline(always)]
     pub(crate) fn is_clear_to_leave(&self) -> bool {
-        self.gate.get() & !SAMPLING == 0
+        self.gate.get() & !(SAMPLING | HARMLESS) == 0
     }
 
     pub(crate) fn is_busy(&self) -> bool {
@@ -150,7 +159,17 @@ impl ThreadState {
         self.gate.get() & OWN != 0
     }
 
-    fn set(&self, bits: u8, is_so: bool) {
+    /// The thread has a channel from now on, or none.
+    pub(super) fn mark_channelless(&self, is_so: bool) {
+        self.set(CHANNELLESS, is_so);
+    }
+
+    pub(super) fn mark_inside(&self, is_so: bool) {
+        self.set(INSIDE, is_so);
+    }
+
+    #[inline]
+    fn set(&self, bits: u32, is_so: bool) {
         let gate = self.gate.get();
         self.gate
             .set(if is_so { gate | bits } else { gate & !bits });
@@ -171,7 +190,7 @@ impl ThreadState {
     #[inline(always)]
     pub(crate) fn rest(&self) {
         compiler_fence(SeqCst);
-        let gate = self.gate.get() & !BUSY;
+        let gate = self.gate.get() & !(BUSY | FAST);
         self.gate.set(gate);
         compiler_fence(SeqCst);
         // A handler that came just before is seen there; its mark may have been overwritten.
@@ -181,7 +200,8 @@ impl ThreadState {
     }
 
     #[cold]
-    fn write_spilled(&self) {
+    #[inline(never)]
+    pub(super) fn write_spilled(&self) {
         if self.gate.get() & (FRAGILE | BLIND) != 0 {
             return;
         }
@@ -225,7 +245,7 @@ impl ThreadState {
         }
     }
 
-    /// The thread's first call: from now on it has a channel, if there is one to be had.
+    /// The thread's first call: from now on it has a channel, if one is free.
     fn begin(&self) {
         self.set(NEW, false);
         let at_work = AtWork::new(ticks());
@@ -258,20 +278,23 @@ impl ThreadState {
         if matches!(channel, Channel::Open(producer) if producer.is_torn()) {
             self.close();
         }
-        self.set(BUSY | ASKING, false);
+        self.set(BUSY | FAST | ASKING, false);
         self.set(SPILLED, true);
         true
     }
 
     /// Whether the tracer's work that is under way can never go on.
     fn was_left(&self, here: usize) -> bool {
-        let at = self.busy_at.get();
-        if here >= self.busy_here.get() {
+        let (busy_here, at, mark) = match self.gate.get() & FAST {
+            0 => (self.busy_here.get(), self.busy_at.get(), self.mark.get()),
+            _ => self.fast_mark(),
+        };
+        if here >= busy_here {
             // The stack is back there or above, unless this is another stack.
-            return !quiet::is_on_other_stack(at);
+            return !syscall_policy::is_on_other_stack(at);
         }
         // Its data on the stack is overwritten once the program uses that again.
-        quiet::word_at(at).is_some_and(|word| word != self.mark.get())
+        syscall_policy::word_at(at).is_some_and(|word| word != mark)
     }
 
     /// Keeps the record of a call until the tracer's work in this thread is done, or counts it.

@@ -5,7 +5,7 @@ use ascend_trace_format::record::{Call, RecordKind, Recorded, SLOT_WORDS, STUB, 
 use ascend_trace_ring::Producer;
 
 use super::{ThreadState, spill, with};
-use crate::introduce::tell;
+use crate::first_records::tell;
 use crate::stubs;
 
 /// Records the call of a function that only asks whether something is done. A program may ask without a pause: such
@@ -92,11 +92,11 @@ fn introduce_stub(state: &ThreadState, producer: &mut Producer, index: u16) -> b
         return false;
     };
     let name = Text::new(name);
-    let is_told = tell(producer, &kinds::Function { shape, index, name });
-    if is_told {
+    let is_reported = tell(producer, &kinds::Function { shape, index, name });
+    if is_reported {
         state.has_stub_now(index.into());
     }
-    is_told
+    is_reported
 }
 
 /// Records something that is no call, while the tracer is at work in the thread.
@@ -107,6 +107,6 @@ pub(crate) fn record<'a>(state: &ThreadState, record: &impl Recorded<'a>) {
 }
 
 /// The same without the thread's state at hand.
-pub(crate) fn from_inside<'a>(told: &impl Recorded<'a>) {
-    with(|state| record(state, told));
+pub(crate) fn from_inside<'a>(reported: &impl Recorded<'a>) {
+    with(|state| record(state, reported));
 }

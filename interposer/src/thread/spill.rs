@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_room_is_refused_and_what_was_kept_comes_out_in_order() {
+    fn records_without_room_are_refused_and_kept_ones_come_out_in_order() {
         let spill = Spill::new();
         let kept = (0..20).filter(|value| spill.put(&record(*value))).count();
         assert_eq!(kept, PLACES);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_while_it_is_emptied_comes_out_as_well() {
+    fn records_added_while_it_is_emptied_come_out_as_well() {
         let spill = Spill::new();
         spill.put(&record(1));
         let mut seen = Vec::new();

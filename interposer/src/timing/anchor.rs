@@ -12,7 +12,7 @@ use crate::clock::{ticks, ticks_after_all};
 use crate::objects::{self, ContextEntry};
 use crate::timing::api::Api;
 use crate::timing::{capture, chip, lane, reference};
-use crate::{emit, last_task, quiet, thread};
+use crate::{emit, last_task, syscall_policy, thread};
 
 /// How long one comparison may take; a stream that is not idle after all is left alone.
 const LONGEST_NS: u64 = 200_000;
@@ -65,7 +65,7 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
     };
     thread::with(|state| state.meter().events.add(1));
     match spin(api, event) {
-        Some(Seen { after, spent_ns }) => {
+        Some(EventSeen { after, spent_ns }) => {
             context.timing.failures.store(0, Relaxed);
             let best = context
                 .timing
@@ -134,7 +134,7 @@ pub(crate) fn take_last(api: &Api, context: &'static ContextEntry) {
 }
 
 /// When an event was first seen done.
-struct Seen {
+struct EventSeen {
     /// In ticks.
     after: u64,
     /// Since the first query.
@@ -142,20 +142,20 @@ struct Seen {
 }
 
 /// Waits for the event; `None` when it takes too long.
-fn spin(api: &Api, event: u64) -> Option<Seen> {
+fn spin(api: &Api, event: u64) -> Option<EventSeen> {
     let begin = monotonic();
     loop {
         let done = api.is_complete(event).ok()?;
         let after = ticks_after_all();
         let spent_ns = monotonic().wrapping_sub(begin);
         if done {
-            return Some(Seen { after, spent_ns });
+            return Some(EventSeen { after, spent_ns });
         }
         if spent_ns > LONGEST_NS {
             return None;
         }
         if spent_ns > ALONE_NS {
-            quiet::yield_now();
+            syscall_policy::yield_now();
         }
     }
 }

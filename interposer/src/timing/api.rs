@@ -77,7 +77,7 @@ fn answer<T>(code: i32, value: T) -> Result<T, Refusal> {
 
 /// The runtime's facts about a stream and captures.
 #[derive(Clone, Copy)]
-pub(crate) struct Told {
+pub(crate) struct StreamCapture {
     /// Also when the capture has been invalidated.
     pub(crate) is_capturing: bool,
     /// The graph's handle, 0 without one.
@@ -284,9 +284,9 @@ impl Api {
     /// Whether a stream takes part in a capture; `None` when the runtime cannot say. The default
     /// stream must not be asked about, and can never be captured. Asking is allowed at any time and
     /// changes nothing.
-    pub(crate) fn capture_of(&self, stream: u64) -> Option<Told> {
+    pub(crate) fn capture_of(&self, stream: u64) -> Option<StreamCapture> {
         if stream == 0 {
-            return Some(Told {
+            return Some(StreamCapture {
                 is_capturing: false,
                 handle: 0,
             });
@@ -297,7 +297,7 @@ impl Api {
         // SAFETY: `stream` comes from the program; both outputs are live locals.
         let code = until_exit::call(|| unsafe { ask(handle(stream), &mut status, &mut model) })?;
         let is_capturing = status != CAPTURE_NONE;
-        (code == 0).then_some(Told {
+        (code == 0).then_some(StreamCapture {
             is_capturing,
             handle: if is_capturing {
                 model as usize as u64

@@ -10,7 +10,7 @@ use ascend_trace_format::record::pair;
 use crate::graphs::{self, GRAPH_SERIALS};
 use crate::objects::{EventEntry, StreamEntry};
 use crate::session;
-use crate::timing::api::{self, Told};
+use crate::timing::api::{self, StreamCapture};
 
 /// Captures that can be under way at one time before tracking gives up and only asks the runtime.
 const MOST: usize = 256;
@@ -69,7 +69,7 @@ impl Capture {
 }
 
 /// A capture of `stream` is about to begin. Told before the real call, so that no other thread
-/// injects meanwhile. Answers the graph's serial; `None` when nothing was noted: the stream seems
+/// injects meanwhile. Returns the graph's serial; `None` when nothing was noted: the stream seems
 /// to be in a capture already, or there is no place left.
 pub(crate) fn begin(stream: &'static StreamEntry) -> Option<u32> {
     if seen(stream).is_some() {
@@ -110,7 +110,7 @@ pub(crate) fn begun(stream: &'static StreamEntry, noted: Option<u32>) -> Option<
         }
     };
     let capture = find(serial)?;
-    if let Some(Told { handle, .. }) = told(stream)
+    if let Some(StreamCapture { handle, .. }) = reported(stream)
         && handle != 0
     {
         capture.handle.store(handle, Relaxed);
@@ -148,8 +148,8 @@ pub(crate) fn completed(stream: &StreamEntry, handle: u64) -> u32 {
 
 /// A capture could not be ended on `stream`. Most failures tear it down; the runtime knows.
 pub(crate) fn not_completed(stream: &StreamEntry, code: u64) {
-    let is_over = match told(stream) {
-        Some(told) => !told.is_capturing,
+    let is_over = match reported(stream) {
+        Some(reported) => !reported.is_capturing,
         None => !REFUSALS.contains(&code),
     };
     if is_over && let Some(capture) = seen(stream) {
@@ -159,7 +159,7 @@ pub(crate) fn not_completed(stream: &StreamEntry, code: u64) {
 
 /// The runtime's facts about a stream. Without timing it is not asked: then the tool makes no calls,
 /// and the recorded facts must do.
-fn told(stream: &StreamEntry) -> Option<Told> {
+fn reported(stream: &StreamEntry) -> Option<StreamCapture> {
     let api = api::get().filter(|_| session::is_timed())?;
     api.capture_of(stream.handle())
 }
@@ -198,10 +198,10 @@ pub(crate) fn of(stream: &StreamEntry) -> Option<u32> {
     }
     let seen = seen(stream);
     let serial = seen.map(|capture| capture.serial.load(Relaxed));
-    match told(stream) {
+    match reported(stream) {
         None => serial,
-        Some(told) if told.is_capturing => {
-            let known = serial.unwrap_or_else(|| graphs::serial_of(told.handle));
+        Some(reported) if reported.is_capturing => {
+            let known = serial.unwrap_or_else(|| graphs::serial_of(reported.handle));
             stream.capture.store(known, Relaxed);
             Some(known)
         }
@@ -242,11 +242,11 @@ pub(crate) fn recorded(event: &EventEntry, graph: Option<u32>) {
     event.capture.store(graph.unwrap_or(0), Release);
 }
 
-/// A stream has waited for an event that [`carries`] a capture. Answers the graph if the stream is
+/// A stream has waited for an event that [`carries`] a capture. Returns the graph if the stream is
 /// now being captured.
 pub(crate) fn joined(stream: &StreamEntry, event: &EventEntry) -> Option<u32> {
     let capture = find(event.capture.load(Acquire))?;
-    if told(stream).is_some_and(|told| !told.is_capturing) || stream.is_default() {
+    if reported(stream).is_some_and(|reported| !reported.is_capturing) || stream.is_default() {
         return None;
     }
     let serial = capture.serial.load(Relaxed);

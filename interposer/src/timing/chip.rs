@@ -43,8 +43,8 @@ pub(crate) fn learn() {
     // SAFETY: the address is that of the function with this name and the signature of `Name`.
     let ask = unsafe { core::mem::transmute::<usize, Name>(address) };
     // SAFETY: as above.
-    let told = until_exit::call(|| unsafe { ask() });
-    let Some(name) = told.filter(|name| !name.is_null()) else {
+    let reported = until_exit::call(|| unsafe { ask() });
+    let Some(name) = reported.filter(|name| !name.is_null()) else {
         return;
     };
     // SAFETY: the runtime returns a C string that it keeps.
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chips_are_told_apart_by_their_names() {
+    fn chips_are_distinguished_by_their_names() {
         for name in [
             "Ascend310P3",
             "Ascend910A",

@@ -3,8 +3,9 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-use crate::seen::Seen;
+use crate::apart::Apart;
 use crate::spin::{Guard, SpinLock};
+use crate::stream_progress::StreamProgress;
 use crate::timing::api::Api;
 use crate::timing::pool::Pool;
 
@@ -17,10 +18,11 @@ pub(crate) struct ContextTiming {
     /// lock of these.
     may_refer: AtomicBool,
     /// Progress of all streams together that the program has seen.
-    pub(crate) seen: Seen,
+    pub(crate) seen: StreamProgress,
     /// Held by the harvester while it works in the context, which must not end meanwhile.
     visited: SpinLock<()>,
-    pool: Pool,
+    /// Threads take and give events all the time.
+    pool: Apart<Pool>,
     /// `CLOCK_MONOTONIC` when its device clock was last compared with the host's.
     pub(crate) anchored: AtomicU64,
     /// Failed comparisons in a row: each makes the next one rarer.
@@ -37,9 +39,9 @@ impl ContextTiming {
             open: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             may_refer: AtomicBool::new(false),
-            seen: Seen::new(),
+            seen: StreamProgress::new(),
             visited: SpinLock::new(()),
-            pool: Pool::new(),
+            pool: Apart(Pool::new()),
             anchored: AtomicU64::new(0),
             failures: AtomicU32::new(0),
             poor: AtomicU32::new(0),
@@ -131,6 +133,14 @@ impl ContextTiming {
         if let Some(surplus) = self.pool.give(event) {
             api.destroy_event(surplus);
             self.pool.lost(1);
+        }
+    }
+
+    /// The same for several, none of which is 0.
+    pub(crate) fn give_events(&self, api: &Api, events: &[u64]) {
+        let taken = self.pool.give_several(events);
+        for event in events.iter().skip(taken) {
+            self.give_event(api, *event);
         }
     }
 

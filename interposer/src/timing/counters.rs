@@ -11,12 +11,13 @@ use crate::meter::{self, Meter, Sum};
 use crate::timing::reference;
 
 /// A number that only grows, and how much of it the trace knows.
+#[repr(align(64))]
 pub(crate) struct Tally {
     what: Counter,
     /// It counts ticks and is recorded in nanoseconds.
     in_ticks: bool,
     value: AtomicU64,
-    told: AtomicU64,
+    reported: AtomicU64,
 }
 
 /// Pairs that were given up unread.
@@ -49,7 +50,15 @@ pub(crate) static LOG_ENTRIES: Tally = Tally::new(Counter::LogEntries);
 pub(crate) static TIMELESS_ENTRIES: Tally = Tally::new(Counter::TimelessEntries);
 pub(crate) static LOG_BUFFERS_SHORT: Tally = Tally::new(Counter::LogBuffersShort);
 
-static ALL: [&Tally; 14] = [
+/// Time that these events took on devices.
+pub(crate) static DEVICE: Tally = Tally::new(Counter::EventsDeviceNs);
+
+/// Time of streams from the end of one such task to the end of the next.
+pub(crate) static STREAMS: Tally = Tally::new(Counter::StreamNs);
+
+static ALL: [&Tally; 16] = [
+    &DEVICE,
+    &STREAMS,
     &INJECTED,
     &LOST,
     &TIMED,
@@ -72,7 +81,7 @@ impl Tally {
             what,
             in_ticks: false,
             value: AtomicU64::new(0),
-            told: AtomicU64::new(0),
+            reported: AtomicU64::new(0),
         }
     }
 
@@ -98,7 +107,7 @@ impl Tally {
     /// thread that marked it before could end with its process before it has recorded it.
     fn tell(&self) {
         let value = self.value.load(Relaxed);
-        if self.told.load(Relaxed) == value {
+        if self.reported.load(Relaxed) == value {
             return;
         }
         let shown = if self.in_ticks {
@@ -110,7 +119,7 @@ impl Tally {
             what: self.what.code().into(),
             value: shown,
         });
-        self.told.store(value, Relaxed);
+        self.reported.store(value, Relaxed);
     }
 }
 
@@ -132,6 +141,6 @@ pub(crate) fn tell() {
 pub(crate) fn forget() {
     for tally in ALL {
         tally.value.store(0, Relaxed);
-        tally.told.store(0, Relaxed);
+        tally.reported.store(0, Relaxed);
     }
 }

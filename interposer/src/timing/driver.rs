@@ -76,15 +76,15 @@ pub(crate) fn take(context: &ContextEntry) {
     device.latest.store(latest, Relaxed);
     let begin = monotonic();
     device.asked.store(begin, Relaxed);
-    let told = device.tell(user);
-    if told.is_none() || monotonic().wrapping_sub(begin) > TOO_LONG_NS {
+    let reported = device.tell(user);
+    if reported.is_none() || monotonic().wrapping_sub(begin) > TOO_LONG_NS {
         device.failures.fetch_add(1, Relaxed);
     } else {
         device.failures.store(0, Relaxed);
     }
-    if let Some(told) = told {
+    if let Some(reported) = reported {
         device.readings.fetch_add(1, Relaxed);
-        let Told { before, after, ns } = told;
+        let CounterReading { before, after, ns } = reported;
         emit::from_inside(&kinds::Anchor {
             source: AnchorSource::Driver,
             device: user,
@@ -111,7 +111,7 @@ pub(crate) fn forget() {
 }
 
 /// The counter in nanoseconds, and the ticks of the host around its reading.
-struct Told {
+struct CounterReading {
     before: u64,
     after: u64,
     ns: i64,
@@ -143,10 +143,10 @@ impl Device {
         failures < MOST_FAILURES && (asked == 0 || is_over)
     }
 
-    fn tell(&self, user: u32) -> Option<Told> {
+    fn tell(&self, user: u32) -> Option<CounterReading> {
         let number = self.number(user)?;
         let khz = self.khz(number)?;
-        let mut best: Option<Told> = None;
+        let mut best: Option<CounterReading> = None;
         for _ in 0..TRIES {
             let begin = monotonic();
             let before = ticks();
@@ -157,7 +157,7 @@ impl Device {
             });
             if is_best {
                 let ns = nanoseconds(count, khz);
-                best = Some(Told { before, after, ns });
+                best = Some(CounterReading { before, after, ns });
             }
             if monotonic().wrapping_sub(begin) > LONG_NS {
                 break;
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_asked_for_at_once_and_less_often_when_it_does_not_answer() {
+    fn a_device_is_read_at_once_and_less_often_if_it_fails() {
         let device = Device::new();
         assert!(device.is_due(5));
         device.asked.store(monotonic(), Relaxed);

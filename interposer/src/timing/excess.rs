@@ -19,7 +19,9 @@ const STRETCH: core::ops::RangeInclusive<i64> = 2..=64;
 const LONGEST_NS: i64 = 100_000;
 /// Fewer stretches give no estimate.
 const LEAST: u32 = 4;
-const UNTOLD: u64 = u64::MAX;
+/// From this number on, the longest and the shortest are not guessed.
+const SURE: u32 = 8;
+const UNREPORTED: u64 = u64::MAX;
 /// Tasks that are this number of times as long as those of the samples show less: their own durations differ by more.
 const FAR_LONGER: u32 = 4;
 
@@ -54,9 +56,9 @@ struct Values {
     length: AtomicU32,
     /// The shortest task with its events: they take no longer.
     shortest: AtomicU32,
-    told_added: AtomicU32,
-    told: AtomicU64,
-    told_shortest: AtomicU32,
+    reported_added: AtomicU32,
+    reported: AtomicU64,
+    reported_shortest: AtomicU32,
 }
 
 impl Values {
@@ -66,9 +68,9 @@ impl Values {
             added: AtomicU32::new(0),
             length: AtomicU32::new(u32::MAX),
             shortest: AtomicU32::new(u32::MAX),
-            told_added: AtomicU32::new(0),
-            told: AtomicU64::new(UNTOLD),
-            told_shortest: AtomicU32::new(u32::MAX),
+            reported_added: AtomicU32::new(0),
+            reported: AtomicU64::new(UNREPORTED),
+            reported_shortest: AtomicU32::new(u32::MAX),
         }
     }
 
@@ -79,9 +81,9 @@ impl Values {
         self.added.store(0, Relaxed);
         self.length.store(u32::MAX, Relaxed);
         self.shortest.store(u32::MAX, Relaxed);
-        self.told_added.store(0, Relaxed);
-        self.told.store(UNTOLD, Relaxed);
-        self.told_shortest.store(u32::MAX, Relaxed);
+        self.reported_added.store(0, Relaxed);
+        self.reported.store(UNREPORTED, Relaxed);
+        self.reported_shortest.store(u32::MAX, Relaxed);
     }
 
     /// A stretch of tasks of about `length` showed this.
@@ -100,6 +102,13 @@ impl Values {
         self.added.fetch_add(1, Relaxed);
     }
 
+    /// The median that was recorded last.
+    fn reported_median(&self) -> Option<i32> {
+        let reported = self.reported.load(Relaxed);
+        let median = (reported >> 32) as u32;
+        (reported != UNREPORTED).then(|| median.wrapping_sub(ZERO) as i32)
+    }
+
     /// Whether there are samples enough, if that takes this number.
     fn has(&self, least: u32) -> bool {
         self.beyond.samples() >= least
@@ -107,7 +116,7 @@ impl Values {
 
     fn tell_shortest(&self, device: u32, figures: PairFigures) {
         let shortest = self.shortest.load(Relaxed);
-        if self.told_shortest.swap(shortest, Relaxed) != shortest {
+        if self.reported_shortest.swap(shortest, Relaxed) != shortest {
             // It falls, and counters grow.
             let grows = u32::MAX.wrapping_sub(shortest);
             emit_learnt(figures.shortest, device, grows, shortest);
@@ -118,19 +127,20 @@ impl Values {
     fn tell(&self, device: u32, figures: PairFigures, before: u32) {
         let added = self.added.load(Relaxed);
         // The summary takes a look at all steps of the spread.
-        if self.told_added.swap(added, Relaxed) == added {
+        if self.reported_added.swap(added, Relaxed) == added {
             return;
         }
         let Some(known) = self.beyond.known() else {
             return;
         };
         let both = u64::from(known.median) << 32 | u64::from(known.open);
-        if self.told.swap(both, Relaxed) != both {
+        if self.reported.swap(both, Relaxed) != both {
             let beyond = known.median.wrapping_sub(ZERO);
             // Counters grow.
             let samples = added.saturating_add(before);
             emit_learnt(figures.beyond, device, samples, beyond);
             emit_learnt(figures.open, device, samples, known.open);
+            emit_learnt(figures.mean, device, samples, known.mean_open);
         }
     }
 }
@@ -143,13 +153,19 @@ impl OfWork {
         }
     }
 
+    /// A few stretches of this sort alone may leave more open than many that contain it.
+    fn is_pure_better(&self) -> bool {
+        let open = |values: &Values| values.beyond.known().map_or(u32::MAX, |it| it.open);
+        self.pure.has(SURE) || !self.mixed.has(LEAST_MIXED) || open(&self.pure) <= open(&self.mixed)
+    }
+
     fn tell(&self, device: u32, figures: PairFigures) {
         self.mixed.tell_shortest(device, figures);
-        let mixed = self.mixed.added.load(Relaxed);
-        if self.pure.has(LEAST) {
-            self.pure.tell(device, figures, mixed);
+        let added = |values: &Values| values.added.load(Relaxed);
+        if self.pure.has(LEAST) && self.is_pure_better() {
+            self.pure.tell(device, figures, added(&self.mixed));
         } else if self.mixed.has(LEAST_MIXED) {
-            self.mixed.tell(device, figures, 0);
+            self.mixed.tell(device, figures, added(&self.pure));
         }
     }
 }
@@ -179,11 +195,29 @@ impl Excess {
         own.map_or(0, |it| it.pure.beyond.samples())
     }
 
+    /// Nanoseconds that a pair around this work adds to it, less the time of the device between two tasks, as last
+    /// recorded. `None` before enough stretches were measured.
+    pub(crate) fn beyond(&self, work: Work) -> Option<i32> {
+        let own = self.works.get(work as usize);
+        let known = own.and_then(|own| {
+            own.pure
+                .reported_median()
+                .or_else(|| own.mixed.reported_median())
+        });
+        known.or_else(|| self.all.reported_median())
+    }
+
     /// A task with its events took this long.
     fn note_pair(&self, work: Work, length: u32) {
-        self.all.shortest.fetch_min(length, Relaxed);
+        // Threads that submit look at these values: they are written only where they change.
+        let fall = |shortest: &AtomicU32| {
+            if length < shortest.load(Relaxed) {
+                shortest.fetch_min(length, Relaxed);
+            }
+        };
+        fall(&self.all.shortest);
         if let Some(own) = self.works.get(work as usize) {
-            own.mixed.shortest.fetch_min(length, Relaxed);
+            fall(&own.mixed.shortest);
         }
     }
 
@@ -246,9 +280,9 @@ impl Before {
 
     /// A task was read. Returns the number of the one before it.
     pub(crate) fn follow(&self, sequence: Option<u32>) -> Option<u32> {
-        let before = self
-            .sequence
-            .swap(sequence.map_or(NONE, u64::from), Relaxed);
+        let before = self.sequence.load(Relaxed);
+        self.sequence
+            .store(sequence.map_or(NONE, u64::from), Relaxed);
         u32::try_from(before).ok()
     }
 }
@@ -298,36 +332,65 @@ impl Excess {
 pub(crate) struct Stretches {
     since: u32,
     left: u32,
+    /// The sort of work that it began with.
+    work: Option<Work>,
 }
 
 /// Tasks of a stretch that is made for this, and one stretch in this number of tasks of a stream.
 const TASKS: u32 = 3;
+const AT_ONCE: u32 = 16;
 const SOON: u32 = 32;
 const RARELY: u32 = 1024;
-/// Number of stretches that are made soon.
+/// Number of stretches that are made at once, and soon.
+const FEW: u32 = 16;
 const ENOUGH: u32 = 40;
 /// Number of tasks in the queue.
 const LEAST_PENDING: usize = 32;
 
 impl Stretches {
     pub(crate) const fn new() -> Self {
-        Self { since: 0, left: 0 }
+        Self {
+            since: 0,
+            left: 0,
+            work: None,
+        }
     }
 
     /// Whether the next task is one of a stretch; `is_known` if its duration with events is known.
-    pub(crate) fn takes(&mut self, pending: usize, is_known: bool, samples: u32) -> bool {
+    pub(crate) fn takes(
+        &mut self,
+        work: Work,
+        pending: usize,
+        is_known: bool,
+        samples: u32,
+    ) -> bool {
         if self.left > 0 {
-            self.left = self.left.wrapping_sub(1);
-            return true;
+            // A stretch of one sort of work shows more than a longer one.
+            let is_long_enough = self.left < TASKS.wrapping_sub(1);
+            let goes_on = self.work.is_none_or(|it| it == work) || !is_long_enough;
+            self.left = if goes_on {
+                self.left.wrapping_sub(1)
+            } else {
+                0
+            };
+            if goes_on {
+                self.work = self.work.filter(|it| *it == work);
+            }
+            return goes_on;
         }
         self.since = self.since.saturating_add(1);
-        let step = if samples < ENOUGH { SOON } else { RARELY };
+        let step = match samples {
+            0..FEW => AT_ONCE,
+            FEW..ENOUGH => SOON,
+            _ => RARELY,
+        };
         if self.since < step || !is_known || pending < LEAST_PENDING {
             return false;
         }
         *self = Self {
             since: 0,
             left: TASKS.wrapping_sub(1),
+            work: Some(work),
         };
         true
     }
@@ -490,13 +553,32 @@ mod tests {
     #[test]
     fn stretches_are_made_where_known_tasks_wait_and_seldom() {
         let mut stretches = Stretches::new();
-        assert!(!(0..200).any(|_| stretches.takes(2, true, 0)));
-        assert!(!(0..200).any(|_| stretches.takes(100, false, 0)));
-        let soon = (0..320).filter(|_| stretches.takes(100, true, 0)).count();
+        let mut takes =
+            |pending, is_known, samples| stretches.takes(Work::Kernel, pending, is_known, samples);
+        assert!(!(0..200).any(|_| takes(2, true, 0)));
+        assert!(!(0..200).any(|_| takes(100, false, 0)));
+        let at_once = (0..320).filter(|_| takes(100, true, 0)).count();
+        assert!((51..=60).contains(&at_once), "{at_once}");
+        let soon = (0..320).filter(|_| takes(100, true, FEW)).count();
         assert!((27..=33).contains(&soon), "{soon}");
-        let later = (0..10_000)
-            .filter(|_| stretches.takes(100, true, ENOUGH))
-            .count();
+        let later = (0..10_000).filter(|_| takes(100, true, ENOUGH)).count();
         assert!((24..=30).contains(&later), "{later}");
+    }
+
+    #[test]
+    fn a_stretch_ends_where_another_sort_of_work_follows_two_tasks_of_one_sort() {
+        use Work::{Copy, Fill, Kernel};
+        let length = |works: &[Work]| {
+            let mut stretches = Stretches::new();
+            while !stretches.takes(Kernel, 100, true, 0) {}
+            let taken = works
+                .iter()
+                .filter(|it| stretches.takes(**it, 100, true, 0));
+            1 + taken.count()
+        };
+        assert_eq!(length(&[Kernel, Kernel, Kernel]), 3);
+        assert_eq!(length(&[Kernel, Copy, Kernel]), 2, "two tasks of one sort");
+        assert_eq!(length(&[Copy, Fill, Kernel]), 3, "no single task");
+        assert_eq!(length(&[Copy, Copy, Kernel]), 3);
     }
 }

@@ -3,7 +3,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::called::Context;
+use crate::call_context::Context;
 use crate::objects::{self, ContextEntry, StreamEntry};
 use crate::timing::reference;
 
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_kernel_is_a_fault_and_wrong_use_is_none() {
+    fn a_failed_kernel_is_a_fault_and_wrong_use_is_not() {
         for code in [
             107_019, 507_014, 507_015, 507_018, 507_035, 507_053, 507_899,
         ] {

@@ -7,7 +7,7 @@
 
 mod buffers;
 mod entries;
-mod others;
+mod other_profilers;
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -16,13 +16,13 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize};
 use ascend_trace_format::api::{TaskKind, Untimed};
 use ascend_trace_format::record::{ActivityKind, LogState, kinds};
 
-use crate::called::Context;
+use crate::call_context::Context;
 use crate::contexts::adopt_context;
 use crate::errno::Errno;
 use crate::objects::StreamEntry;
-use crate::thread::duties::watch_exit;
+use crate::thread::upper_layers::watch_exit;
 use crate::timing::{api, harvester, submit};
-use crate::{emit, quiet, real, roomy, session, thread, until_exit};
+use crate::{emit, large_stack, real, session, syscall_policy, thread, until_exit};
 
 const LIBRARY: &CStr = c"libmspti.so";
 /// `MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED`.
@@ -42,7 +42,7 @@ const MOST_PAUSES: u32 = 2000;
 static STATE: AtomicU8 = AtomicU8::new(UNTRIED);
 /// The thread that begins it, or has begun it.
 static TRIED_BY: AtomicU32 = AtomicU32::new(0);
-/// A thread has waited for it in vain: no other one does.
+/// A thread has waited for it without success, so no other thread waits.
 static IS_AWAITED_IN_VAIN: AtomicBool = AtomicBool::new(false);
 /// A bit for each kind of entries that there are.
 static KINDS: AtomicU32 = AtomicU32::new(0);
@@ -74,7 +74,8 @@ struct Refusal {
 /// The program is about to use a device.
 pub(crate) fn begin() {
     let state = STATE.load(Acquire);
-    if !session::wants_log() || !matches!(state, UNTRIED | TRYING) || !quiet::is_allowed() {
+    if !session::wants_log() || !matches!(state, UNTRIED | TRYING) || !syscall_policy::is_allowed()
+    {
         return;
     }
     match STATE.compare_exchange(UNTRIED, TRYING, AcqRel, Acquire) {
@@ -83,11 +84,11 @@ pub(crate) fn begin() {
         Err(_) => return,
     }
     let _errno = Errno::save();
-    let answer = roomy::run(|| until_exit::call(subscribe)).unwrap_or(Err(Refusal {
+    let answer = large_stack::run(|| until_exit::call(subscribe)).unwrap_or(Err(Refusal {
         state: LogState::Refused,
         code: 0,
     }));
-    let told = |state, code: i32, kinds| kinds::Log {
+    let reported = |state, code: i32, kinds| kinds::Log {
         state,
         code: code.unsigned_abs(),
         kinds,
@@ -95,14 +96,14 @@ pub(crate) fn begin() {
     };
     match answer {
         Ok(kinds) => {
-            emit::from_inside(&told(LogState::On, 0, kinds));
+            emit::from_inside(&reported(LogState::On, 0, kinds));
             KINDS.store(kinds, Release);
             STATE.store(ON, Release);
             watch_exit();
             harvester::ensure_running();
         }
         Err(Refusal { state, code }) => {
-            emit::from_inside(&told(state, code, 0));
+            emit::from_inside(&reported(state, code, 0));
             STATE.store(OFF, Release);
         }
     }
@@ -121,14 +122,14 @@ fn await_another() {
         if STATE.load(Acquire) != TRYING {
             return;
         }
-        quiet::pause();
+        syscall_policy::pause();
     }
     IS_AWAITED_IN_VAIN.store(true, Relaxed);
 }
 
 /// Loads msPTI and enables its activities. Returns the enabled kinds.
 fn subscribe() -> Result<u32, Refusal> {
-    if others::are_there() {
+    if other_profilers::are_there() {
         return Err(Refusal {
             state: LogState::Busy,
             code: 0,
@@ -164,7 +165,7 @@ fn subscribe() -> Result<u32, Refusal> {
     })
 }
 
-/// Without kernels there is nothing to be had. Copies and fills are not asked for: their entries have the times of calls
+/// A log without kernels has no use. Copies and fills are not asked for: their entries have the times of calls
 /// on the host. Nor is communication under its old name, of which only a library that was preloaded knows.
 fn enable() -> Result<u32, i32> {
     let Ok(enable) = function!("msptiActivityEnable" as OfNumber) else {
@@ -235,15 +236,15 @@ pub(crate) fn give_way() {
     }
     let _errno = Errno::save();
     stop();
-    roomy::run(|| until_exit::call(end));
+    large_stack::run(|| until_exit::call(end));
     tell_way();
 }
 
 /// Has all that ran handed over, and no more asked for.
 fn stop() {
     let kinds = KINDS.swap(0, AcqRel);
-    roomy::run(|| until_exit::call(|| disable(kinds)));
-    roomy::run(|| until_exit::call(ask_for_all));
+    large_stack::run(|| until_exit::call(|| disable(kinds)));
+    large_stack::run(|| until_exit::call(ask_for_all));
 }
 
 /// The process is about to end.
@@ -260,7 +261,7 @@ pub(crate) fn before_init(configuration: u64) {
         return;
     }
     let _errno = Errno::save();
-    if roomy::run(|| others::are_in(configuration as *const c_char)) {
+    if large_stack::run(|| other_profilers::are_in(configuration as *const c_char)) {
         give_way();
     }
 }
@@ -278,7 +279,7 @@ fn tell_way() {
 pub(crate) fn flush() {
     if STATE.load(Acquire) == ON {
         let _errno = Errno::save();
-        roomy::run(|| until_exit::call(ask_for_all));
+        large_stack::run(|| until_exit::call(ask_for_all));
     }
 }
 

@@ -4,28 +4,23 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::kinds;
-use ascend_trace_format::time::{DeviceNs, Ticks};
+use ascend_trace_format::time::{DeviceNs, HostNs, Ticks};
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::{self, ticks};
-use crate::objects::{ContextEntry, StreamEntry};
-use crate::timing::api::{self, Api, Refusal};
+use crate::objects::ContextEntry;
+use crate::timing::api::{Api, Refusal};
+use crate::timing::batch::Batch;
 use crate::timing::excess::Single;
 use crate::timing::failure;
-use crate::timing::hosted::Hosted;
+use crate::timing::host_functions::Hosted;
 use crate::timing::lane::{self, Lane, MANY_UNREAD, UNREAD};
 use crate::timing::pair::Pair;
+use crate::timing::proofs::Proof;
 use crate::timing::record_time::RecordTime;
 use crate::timing::reference;
-use crate::timing::{chip, counters};
-use crate::{emit, session, streams, thread};
-
-/// The proof of a synchronisation: everything submitted before `begin` was done by `end`.
-#[derive(Clone, Copy)]
-pub(crate) struct Proof {
-    pub(crate) begin: u64,
-    pub(crate) end: u64,
-}
+use crate::timing::{chip, price};
+use crate::{emit, session, streams};
 
 /// Which pairs may be asked about that the program has not proven to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +63,15 @@ impl Limit {
         }
     }
 
-    fn is_over(&self) -> bool {
+    /// The same for no more than this number of pairs.
+    pub(super) const fn with_pairs(&self, pairs: usize) -> Self {
+        Self {
+            pairs,
+            until: self.until,
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
         self.until != u64::MAX && monotonic() >= self.until
     }
 
@@ -79,7 +82,7 @@ impl Limit {
 
 /// Pairs that wait on one lane from which on they are asked about at once: the tool's places in a
 /// queue are as many.
-const MANY_PENDING: usize = 128;
+pub(super) const MANY_PENDING: usize = 128;
 /// The same where the program has records that it has not seen done. Places have run out, and the
 /// alternative is to measure nothing.
 const MOST_UNSEEN: usize = 512;
@@ -101,6 +104,7 @@ pub(crate) fn lane(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, 
 /// Reads finished pairs for a caller that has set `harvesting`.
 pub(super) fn take(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, ask: Ask) -> usize {
     let mut count = 0;
+    let mut batch = None;
     while limit.allows(count) {
         // SAFETY: `harvesting` is set, so no other thread takes out.
         let Some(pair) = (unsafe { lane.pending.front() }) else {
@@ -110,13 +114,13 @@ pub(super) fn take(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, 
         if !is_known && !may_ask(lane, pair, ask) {
             break;
         }
-        let told = if is_known {
+        let reported = if is_known {
             Some(true)
         } else {
             look_at(lane, api, pair, proof)
         };
-        match told {
-            Some(true) if read(lane, api, pair, proof, ask) => {}
+        match reported {
+            Some(true) if read(lane, api, pair, (proof, ask), &mut batch) => {}
             Some(_) => break,
             None => give_up(lane, pair, Untimed::Unreadable),
         }
@@ -189,16 +193,26 @@ pub(super) fn is_done(lane: &Lane, api: &Api, event: u64) -> Option<bool> {
 }
 
 /// Reads one pair that is done. False while its times cannot be read.
-fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> bool {
+fn read<'a>(
+    lane: &Lane,
+    api: &'a Api,
+    pair: Pair,
+    (proof, ask): (Option<Proof>, Ask),
+    batch: &mut Option<Batch<'a>>,
+) -> bool {
     let Some(context) = lane.context() else {
         return false;
     };
-    let seen = match proof {
-        Some(proof) if pair.closed < proof.begin => proof.end,
-        _ => ticks(),
+    let batch = batch.get_or_insert_with(|| Batch::of(context, api));
+    let known = lane.proofs().and_then(|proofs| proofs.seen(pair.closed));
+    let seen = match (known, proof) {
+        (Some(known), _) => known,
+        (None, Some(proof)) if pair.closed < proof.begin => proof.end,
+        (None, _) => ticks(),
     };
+    let closed = batch.rate.moment(Ticks::new(pair.closed));
     let mut kept = 0;
-    let times = match times(lane, context, api, pair, &mut kept) {
+    let times = match times(lane, batch, api, pair, &mut kept) {
         Err(Refusal::NotYet) if ask != Ask::All && may_wait(lane) => return false,
         // Nobody knows whether the events are still pending: they are left alone.
         Err(Refusal::NotYet) => {
@@ -208,7 +222,19 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
         Err(Refusal::Never) => None,
         Ok(times) => Some(times),
     };
-    note_single(lane, context, pair, times);
+    if let Some(times) = times {
+        let last = Some(lane.last_end.load(Relaxed)).filter(|last| *last != UNREAD);
+        let reached = (times.begin, times.end);
+        price::note(
+            &mut batch.price,
+            &lane.account,
+            context,
+            (pair, closed),
+            last,
+            reached,
+        );
+    }
+    note_single(lane, context, (pair, closed), times);
     let behind = times.map_or(0, |times| learn(context, api, pair, times));
     let last_end = times.map_or(UNREAD, |times| times.end.ns().wrapping_add(behind));
     lane.last_end.store(last_end, Relaxed);
@@ -220,7 +246,8 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
                 let (begin, end) = (begin.ns(), end.ns());
                 let record = reference::record_time(context).map_or((0, 0), RecordTime::known);
                 if pair.start != pair.end {
-                    note_length(lane, end.wrapping_sub(begin), record.0.into());
+                    let is_short = note_length(lane, end.wrapping_sub(begin), record.0.into());
+                    batch.short_tasks = batch.short_tasks.wrapping_add(is_short.into());
                 }
                 let hosted = pair.hosted.and_then(|hosted| hosted_words(pair, hosted));
                 let (record_ns, record_open_ns) =
@@ -248,7 +275,7 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
         }
     }
     for event in pair.events().filter(|event| *event != kept) {
-        context.timing.give_event(api, event);
+        batch.give(event);
     }
     true
 }
@@ -261,7 +288,12 @@ fn hosted_words(pair: Pair, hosted: Hosted) -> Option<(u32, u32)> {
 }
 
 /// Learns what events add from a task that has one on either side.
-fn note_single(lane: &Lane, context: &ContextEntry, pair: Pair, times: Option<Reached>) {
+fn note_single(
+    lane: &Lane,
+    context: &ContextEntry,
+    (pair, closed): (Pair, HostNs),
+    times: Option<Reached>,
+) {
     let work = pair.work.filter(|_| pair.start != pair.end);
     let last_end = lane.last_end.load(Relaxed);
     let known = times.zip(pair.sequence).filter(|_| last_end != UNREAD);
@@ -280,23 +312,22 @@ fn note_single(lane: &Lane, context: &ContextEntry, pair: Pair, times: Option<Re
         skipped: pair.skipped,
         begin: times.begin,
         end: times.end,
-        closed: clock::moment(Ticks::new(pair.closed)),
+        closed,
     };
     excess.read(single, (before, last_end), record);
 }
 
-/// A task and the record after it took `both_ns`, and the record takes about `record_ns`.
-fn note_length(lane: &Lane, both_ns: i64, record_ns: i64) {
+/// A task and the record after it took `both_ns`, and the record takes about `record_ns`. Returns whether the task took less than
+/// the record.
+fn note_length(lane: &Lane, both_ns: i64, record_ns: i64) -> bool {
     let length = both_ns.wrapping_sub(record_ns);
-    if length < record_ns {
-        counters::SHORT_TASKS.add(1);
-    }
     if session::is_auto()
         && let Some(manner) = lane.choice.note(length, record_ns)
         && let Some(stream) = lane.entry()
     {
         streams::tell_manner(stream, manner);
     }
+    length < record_ns
 }
 
 /// Learns how long records take from a pair that was reached at these times. Answers by how much the
@@ -314,7 +345,7 @@ fn learn(context: &ContextEntry, api: &Api, pair: Pair, times: Reached) -> i64 {
     }
     match api.elapsed_ns(pair.end, pair.behind) {
         Ok(apart) => {
-            let apart = apart.round() as i64;
+            let apart = reference::nearest(apart);
             let closed = clock::moment(Ticks::new(pair.closed_behind));
             time.sample(closed, times.end, apart);
             apart.max(0)
@@ -371,7 +402,7 @@ impl Reached {
 /// `kept` becomes the event that is the device's reference from now on.
 fn times(
     lane: &Lane,
-    context: &'static ContextEntry,
+    batch: &mut Batch<'_>,
     api: &Api,
     pair: Pair,
     kept: &mut u64,
@@ -381,7 +412,7 @@ fn times(
     // Whatever may have to be asked for again is asked for before an event becomes the reference.
     let length = length(lane, api, pair)?;
     let mut place = |event: u64| {
-        let reading = reference::read(api, context, event, pair.floor)?;
+        let reading = batch.series.read(api, event, pair.floor)?;
         if reading.adopted {
             *kept = event;
         }
@@ -403,7 +434,7 @@ fn times(
     }
     let (begin, open) = asked(lane, api, pair.start, || place(pair.start))?;
     let open = open.saturating_add(reference::elapsed_open(length));
-    let length = length.max(0.0).round() as i64;
+    let length = reference::nearest(length.max(0.0));
     Ok(Reached::new(begin, begin.wrapping_add(length), open))
 }
 
@@ -450,39 +481,6 @@ pub(super) fn report_untimed(lane: &Lane, pair: Pair, reason: Untimed) {
     }
 }
 
-/// How long the program's own thread reads times after one of its synchronisations, of all streams together; what
-/// is left is the harvester's.
-const AFTER_SYNC_NS: u64 = 30_000;
-
-/// The program has synchronised a stream.
-pub(crate) fn after_stream_sync(stream: &StreamEntry, proof: Proof) {
-    let Some(api) = api::get() else { return };
-    let begin = ticks();
-    if let Some(lane) = lane::known(stream) {
-        let limit = Limit::time(AFTER_SYNC_NS);
-        self::lane(lane, api, &limit, Some(proof), Ask::Nothing);
-    }
-    spent_since(begin);
-}
-
-/// The program has waited for an event, or has seen it done. Where its record has no time, the runtime need not
-/// have taken note of those before it.
-pub(crate) fn after_event_sync(stream: &StreamEntry, proof: Proof) {
-    let Some(api) = api::get() else { return };
-    let begin = ticks();
-    if let Some(lane) = lane::known(stream) {
-        let ask = if lane.pending.len() >= MANY_PENDING {
-            let is_quiet = lane.may_be_looked_at();
-            Ask::Overdue { is_quiet }
-        } else {
-            Ask::Nothing
-        };
-        let limit = Limit::time(AFTER_SYNC_NS);
-        self::lane(lane, api, &limit, Some(proof), ask);
-    }
-    spent_since(begin);
-}
-
 /// Pairs that a thread reads for each that it adds to too many.
 const EACH: usize = 4;
 
@@ -491,31 +489,6 @@ const EACH: usize = 4;
 #[cold]
 pub(crate) fn keep_up(lane: &Lane, api: &Api) {
     self::lane(lane, api, &Limit::pairs(EACH), None, Ask::Nothing);
-}
-
-/// The program has synchronised a whole context.
-pub(crate) fn after_context_sync(context: &ContextEntry, proof: Proof) {
-    let Some(api) = api::get() else { return };
-    let begin = ticks();
-    let limit = Limit::time(AFTER_SYNC_NS);
-    for lane in lanes_of(context) {
-        // Where there are thousands of streams, to look which of them have times takes its time as well.
-        if limit.is_over() {
-            break;
-        }
-        if lane.has_pending() {
-            self::lane(lane, api, &limit, Some(proof), Ask::Nothing);
-        }
-    }
-    spent_since(begin);
-}
-
-/// The program's thread has been reading times, or comparing clocks, since then.
-pub(crate) fn spent_since(begin: u64) {
-    thread::with(|state| {
-        let meter = state.meter();
-        meter.spend(state, &meter.reading, (begin, ticks()));
-    });
 }
 
 pub(super) fn lanes_of(context: &ContextEntry) -> impl Iterator<Item = &'static Lane> {

@@ -4,26 +4,30 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU32};
 
+use ascend_trace_ring::ticks::monotonic;
+
 use crate::objects::{self, ContextEntry};
 use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Ask, Limit};
 use crate::timing::host_clocks::HostClocks;
 use crate::timing::{anchor, chip, counters, driver, hardware, lane, schedule};
-use crate::{cost, kernels, quiet, system, thread};
+use crate::{cost, kernels, syscall_policy, system, thread, window_borders};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
 /// microseconds each fills up.
 const INTERVAL_NS: i64 = 5_000_000;
+/// How often while the program knows tasks to be done: their times wait for this thread.
+const BUSY_INTERVAL_NS: i64 = 1_000_000;
 /// How often a device's clock is compared with the host's. A drift of 100 ppm makes 10 µs of it,
 /// which the mapping interpolates.
 const ANCHOR_NS: u64 = 100_000_000;
 /// Pairs read from one lane before the next has its turn.
 const BATCH: usize = 512;
-/// Rounds after which the hardware's log is handed over: about a tenth of a second.
-const FLUSH_ROUNDS: u32 = 20;
-/// Rounds after which events are destroyed that were not needed meanwhile: about two seconds.
-const TRIM_ROUNDS: u32 = 400;
+/// How often the hardware's log is handed over.
+const FLUSH_NS: u64 = 100_000_000;
+/// How often events are destroyed that were not needed meanwhile.
+const TRIM_NS: u64 = 2_000_000_000;
 /// Enough for the runtime's calls: on some chips it reads out failures, and runs the program's
 /// callbacks for them, on the asking thread. Only the used part takes memory.
 const STACK: usize = 8 << 20;
@@ -45,7 +49,7 @@ pub(crate) fn stop() {
         if !AT_WORK.load(SeqCst) {
             return;
         }
-        quiet::pause();
+        syscall_policy::pause();
     }
 }
 /// The number of the thread that is or was the last harvester.
@@ -53,7 +57,7 @@ static TID: AtomicU32 = AtomicU32::new(0);
 
 /// Starts the harvester with the first context that is measured.
 pub(crate) fn ensure_running() {
-    if !quiet::is_allowed() || RUNNING.swap(true, AcqRel) {
+    if !syscall_policy::is_allowed() || RUNNING.swap(true, AcqRel) {
         return;
     }
     if start(STACK).or_else(|| start(LEAST_STACK)).is_none() {
@@ -77,13 +81,13 @@ pub(crate) fn end() {
         if !RUNNING.load(Acquire) && (tid == 0 || !exists(tid)) {
             return;
         }
-        quiet::sleep_whatever(500_000);
+        syscall_policy::sleep_always(500_000);
     }
 }
 
 /// Whether a thread of this process exists.
 fn exists(tid: u32) -> bool {
-    let args = [quiet::pid() as usize, tid as usize, 0, 0, 0, 0];
+    let args = [syscall_policy::pid() as usize, tid as usize, 0, 0, 0, 0];
     // SAFETY: signal 0 only asks.
     unsafe { system::call(libc::SYS_tgkill, args) == 0 }
 }
@@ -128,23 +132,23 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     // Whatever the runtime calls back into from this thread is not the program's.
     thread::with(ThreadState::set_own);
     schedule::settle();
-    let mut round = 0_u32;
+    let (mut flush, mut trim) = (Due::every(FLUSH_NS), Due::every(TRIM_NS));
     let mut clocks = HostClocks::read();
     TID.store(thread::tid(), Release);
-    while quiet::is_allowed() && !is_last_thread() && !STOPPED.load(Relaxed) {
-        round = round.wrapping_add(1);
-        let mut is_behind = false;
+    while syscall_policy::is_allowed() && !is_last_thread() && !STOPPED.load(Relaxed) {
+        let mut found = RoundAmount::Nothing;
+        window_borders::follow_switch();
         AT_WORK.store(true, SeqCst);
         if let Some(api) = api::get().filter(|_| !STOPPED.load(SeqCst)) {
             chip::learn();
-            let trim = round.is_multiple_of(TRIM_ROUNDS);
+            let trim = trim.comes();
             for context in objects::contexts() {
                 if STOPPED.load(SeqCst) {
                     break;
                 }
-                is_behind |= visit(api, context, trim);
+                found = found.max(visit(api, context, trim));
             }
-            if round.is_multiple_of(FLUSH_ROUNDS) {
+            if flush.comes() {
                 hardware::flush();
             }
             thread::with(kernels::ask_wanted);
@@ -153,11 +157,12 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
         }
         AT_WORK.store(false, SeqCst);
         thread::with(cost::tell_due);
-        // A program that submits faster than that is read without a rest.
-        if is_behind {
-            continue;
+        match found {
+            RoundAmount::Nothing => syscall_policy::sleep(INTERVAL_NS),
+            RoundAmount::Some => syscall_policy::sleep(BUSY_INTERVAL_NS),
+            // A program that submits faster than that is read without a rest.
+            RoundAmount::Many => {}
         }
-        quiet::sleep(INTERVAL_NS);
     }
     RUNNING.store(false, Relaxed);
     core::ptr::null_mut()
@@ -173,11 +178,43 @@ fn is_last_thread() -> bool {
     answered && stat.st_nlink <= 3
 }
 
-/// Reads finished pairs in one context and compares the clocks when that is due. Returns whether more
-/// pairs were finished than could be read at once.
-fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> bool {
+/// Finished pairs of a round.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum RoundAmount {
+    Nothing,
+    Some,
+    /// More than could be read at once.
+    Many,
+}
+
+/// Something that is done from time to time.
+struct Due {
+    every_ns: u64,
+    last: u64,
+}
+
+impl Due {
+    fn every(every_ns: u64) -> Self {
+        Self {
+            every_ns,
+            last: monotonic(),
+        }
+    }
+
+    fn comes(&mut self) -> bool {
+        let now = monotonic();
+        let is_due = now.wrapping_sub(self.last) >= self.every_ns;
+        if is_due {
+            self.last = now;
+        }
+        is_due
+    }
+}
+
+/// Reads finished pairs in one context and compares the clocks when that is due.
+fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> RoundAmount {
     let Some(_visit) = context.timing.visit() else {
-        return false;
+        return RoundAmount::Nothing;
     };
     driver::take(context);
     let handle = context.handle.load(Relaxed);
@@ -193,9 +230,9 @@ fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> bool {
         .peekable();
     let is_idle = waiting.peek().is_none();
     if is_idle && !trim || !api.enter_context(handle) {
-        return false;
+        return RoundAmount::Nothing;
     }
-    let mut is_behind = false;
+    let mut found = RoundAmount::Nothing;
     let ask = Ask::Overdue {
         is_quiet: !is_idle && lane::is_quiet(context),
     };
@@ -205,11 +242,17 @@ fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> bool {
             .for_each(|lane| lane.tidy(context, api));
     }
     for lane in waiting {
-        is_behind |= harvest::lane(lane, api, &Limit::pairs(BATCH), None, ask) == BATCH;
+        found = found.max(
+            match harvest::lane(lane, api, &Limit::pairs(BATCH), None, ask) {
+                0 => RoundAmount::Nothing,
+                BATCH => RoundAmount::Many,
+                _ => RoundAmount::Some,
+            },
+        );
     }
     context.timing.tend_events(api, trim);
     if !is_idle {
         anchor::take(api, context, 0, ANCHOR_NS);
     }
-    is_behind
+    found
 }

@@ -9,15 +9,17 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
 use crate::thread::ThreadState;
 use crate::timing::api::Api;
+use crate::timing::auto_choice::Choice;
+use crate::timing::budget::Account;
 use crate::timing::chip;
-use crate::timing::choice::Choice;
+use crate::timing::event_cache::Stash;
 use crate::timing::excess::{Before, Stretches};
 use crate::timing::operations;
 use crate::timing::pair::Pair;
+use crate::timing::proofs::Proofs;
 use crate::timing::queue::Queue;
-use crate::timing::slots::Slots;
-use crate::timing::stash::Stash;
-use crate::{quiet, thread};
+use crate::timing::queue_slots::Slots;
+use crate::{memory, syscall_policy, thread};
 
 mod list;
 
@@ -42,9 +44,19 @@ pub(crate) struct Turn {
     pub(crate) stash: Stash,
     pub(crate) slots: Slots,
     pub(crate) stretches: Stretches,
-    /// The last thing on the stream is the end event of a pair, unless there have been more
-    /// unmeasured submissions than these, or more calls of unknown functions.
-    pub(crate) chain: Option<(u32, u32)>,
+    /// Tasks since the last one with a second record behind it.
+    pub(crate) since_behind: u32,
+    /// The end event of a pair, if nothing was submitted after it.
+    pub(crate) chain: Option<Link>,
+}
+
+/// The end event of a pair that may be the begin of the next task.
+#[derive(Clone, Copy)]
+pub(crate) struct Link {
+    /// Unmeasured submissions until then, and calls of unknown functions.
+    pub(crate) others: (u32, u32),
+    /// The tick after its submission.
+    pub(crate) closed: u64,
 }
 
 impl Turn {
@@ -53,6 +65,7 @@ impl Turn {
             stash: Stash::new(),
             slots: Slots::new(),
             stretches: Stretches::new(),
+            since_behind: 0,
             chain: None,
         }
     }
@@ -69,7 +82,6 @@ impl Turn {
 /// A look at the waiting pairs, while they have no reader.
 pub(crate) struct Look<'l> {
     lane: &'l Lane,
-    put: u64,
     taken: u64,
 }
 
@@ -77,10 +89,6 @@ impl Look<'_> {
     /// Whether the pair at this place has been read.
     pub(crate) fn is_read(&self, place: u64) -> bool {
         place < self.taken
-    }
-
-    pub(crate) fn is_all_read(&self) -> bool {
-        self.put == self.taken
     }
 }
 
@@ -91,7 +99,8 @@ impl Drop for Look<'_> {
 }
 
 /// Timing state of a stream. Lanes are never freed: the harvester may be looking at one. A lane of an
-/// ended stream is used again by a later stream.
+/// ended stream is used again by a later stream. No cache line has parts of two lanes.
+#[repr(align(64))]
 pub(crate) struct Lane {
     /// Held from the start event to the end event, so that no other thread's task comes between;
     /// with the events for the next tasks.
@@ -110,8 +119,8 @@ pub(crate) struct Lane {
     /// The runtime's resolution of that time.
     pub(crate) last_open: AtomicU32,
     /// Submissions that went past the lock, unmeasured: how many began and how many are over.
-    strangers_in: AtomicU32,
-    strangers_out: AtomicU32,
+    untimed_begun: AtomicU32,
+    untimed_ended: AtomicU32,
     /// Somebody is reading pairs of this lane.
     pub(crate) harvesting: AtomicBool,
     pub(crate) stream: AtomicU32,
@@ -125,12 +134,16 @@ pub(crate) struct Lane {
     /// The number of pairs when its stream last got a wait for a record that was not submitted yet;
     /// `FREE` without one.
     held: AtomicU64,
+    /// Synchronisations after which times were left to be read. For the thread that has set `harvesting`.
+    pub(crate) proofs: AtomicPtr<Proofs>,
     /// The task that was read last. For who has set `harvesting`.
     pub(crate) before: Before,
     /// Its last tasks without events.
     pub(crate) skipped: operations::Lane,
     /// The manner of timing its tasks, where it is chosen automatically.
     pub(crate) choice: Choice,
+    /// What their events may take.
+    pub(crate) account: Account,
     context: AtomicPtr<ContextEntry>,
     /// The next one in the list of all.
     next: AtomicPtr<Lane>,
@@ -152,30 +165,34 @@ pub(crate) fn has_turn(state: &ThreadState, stream: &StreamEntry) -> bool {
 
 /// An unmeasured submission under way. A task that another thread measures at the same time may
 /// have this one between its events, so it must not be believed.
-pub(crate) struct Stranger(&'static Lane);
+pub(crate) struct UntimedSubmission(&'static Lane);
 
-impl Stranger {
+impl UntimedSubmission {
     /// `None` when nothing on the stream is measured.
     pub(crate) fn enter(stream: &StreamEntry) -> Option<Self> {
         let lane = list::known(stream)?;
-        lane.strangers_in.fetch_add(1, AcqRel);
-        thread::with(|state| state.submission.set_stranger(Some(&lane.strangers_out)));
+        lane.untimed_begun.fetch_add(1, AcqRel);
+        thread::with(|state| {
+            state
+                .submission
+                .set_untimed_submission(Some(&lane.untimed_ended))
+        });
         Some(Self(lane))
     }
 }
 
-impl Drop for Stranger {
+impl Drop for UntimedSubmission {
     fn drop(&mut self) {
-        thread::with(|state| state.submission.set_stranger(None));
-        self.0.strangers_out.fetch_add(1, AcqRel);
+        thread::with(|state| state.submission.set_untimed_submission(None));
+        self.0.untimed_ended.fetch_add(1, AcqRel);
     }
 }
 
 /// Something unmeasured comes onto a stream as part of another stream's task.
 pub(crate) fn pass(stream: &StreamEntry) {
     if let Some(lane) = list::known(stream) {
-        lane.strangers_in.fetch_add(1, AcqRel);
-        lane.strangers_out.fetch_add(1, AcqRel);
+        lane.untimed_begun.fetch_add(1, AcqRel);
+        lane.untimed_ended.fetch_add(1, AcqRel);
     }
 }
 
@@ -214,23 +231,23 @@ impl Lane {
         (core::ptr::from_ref(self) as usize, self.submission.taken())
     }
 
-    /// Number of strangers; `None` while one of them is running.
-    pub(crate) fn strangers(&self) -> Option<u32> {
-        let out = self.strangers_out.load(Acquire);
-        let count = self.strangers_in.load(Acquire);
+    /// Number of untimed submissions; `None` while one of them is running.
+    pub(crate) fn untimed(&self) -> Option<u32> {
+        let out = self.untimed_ended.load(Acquire);
+        let count = self.untimed_begun.load(Acquire);
         (count == out).then_some(count)
     }
 
-    /// Number of strangers, for the thread with the turn. It waits for running ones, but not for long:
+    /// Number of untimed submissions, for the thread with the turn. It waits for running ones, but not for long:
     /// others come only while the turn cannot be waited for.
-    pub(crate) fn strangers_gone(&self) -> Option<u32> {
-        if let Some(count) = self.strangers() {
+    pub(crate) fn count_untimed(&self) -> Option<u32> {
+        if let Some(count) = self.untimed() {
             return Some(count);
         }
         let begin = monotonic();
         while monotonic().wrapping_sub(begin) < STRANGERS_NS {
-            quiet::yield_now();
-            if let Some(count) = self.strangers() {
+            syscall_policy::yield_now();
+            if let Some(count) = self.untimed() {
                 return Some(count);
             }
         }
@@ -242,12 +259,23 @@ impl Lane {
         if self.harvesting.swap(true, Acquire) {
             return None;
         }
-        let (put, taken) = self.pending.counts();
-        Some(Look {
-            lane: self,
-            put,
-            taken,
-        })
+        let (_, taken) = self.pending.counts();
+        Some(Look { lane: self, taken })
+    }
+
+    /// Synchronisations after which times were left to be read. For the thread that has set `harvesting`.
+    pub(crate) fn proofs(&self) -> Option<&Proofs> {
+        // SAFETY: proofs that were stored are never freed.
+        unsafe { self.proofs.load(Relaxed).as_ref() }
+    }
+
+    /// The same, made if need be; `None` without memory.
+    pub(crate) fn proofs_or_new(&self) -> Option<&Proofs> {
+        if self.proofs.load(Relaxed).is_null() {
+            let made = memory::make(Proofs::new())?;
+            self.proofs.store(made.as_ptr(), Relaxed);
+        }
+        self.proofs()
     }
 
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
@@ -312,7 +340,7 @@ impl Lane {
     pub(crate) fn keep_out(&'static self, rounds: &mut u32) -> Option<KeptOut> {
         while self.harvesting.swap(true, Acquire) {
             *rounds = rounds.checked_sub(1)?;
-            quiet::pause();
+            syscall_policy::pause();
         }
         Some(KeptOut(self))
     }
@@ -376,7 +404,7 @@ impl Lane {
             if self.stalled.load(Relaxed) == turn {
                 return None;
             }
-            quiet::yield_now();
+            syscall_policy::yield_now();
             if let Some(guard) = self.submission.try_lock() {
                 return Some(guard);
             }
@@ -399,6 +427,8 @@ impl Lane {
         if let Some(mut turn) = self.turn() {
             turn.stash.empty(context, api);
             turn.forget();
+            // SAFETY: only who has the turn puts in.
+            unsafe { self.pending.free_spare() };
         }
     }
 
@@ -416,6 +446,8 @@ impl Lane {
             && let Some(mut turn) = self.submission.try_lock()
         {
             turn.stash.empty(context, api);
+            // SAFETY: only who has the turn puts in.
+            unsafe { self.pending.free_spare() };
         }
     }
 
@@ -426,7 +458,11 @@ impl Lane {
         self.refused.store(0, Relaxed);
         self.refusals.store(0, Relaxed);
         self.choice.forget();
+        self.account.forget();
         self.before.forget();
+        if let Some(proofs) = self.proofs() {
+            proofs.forget();
+        }
         self.skipped.take();
         self.held.store(FREE, Relaxed);
         if self.used.swap(false, Release) {
@@ -440,8 +476,8 @@ impl Lane {
         self.submission.lock_patiently().forget();
         self.pending.forget();
         self.harvesting.store(false, Relaxed);
-        let count = self.strangers_in.load(Relaxed);
-        self.strangers_out.store(count, Relaxed);
+        let count = self.untimed_begun.load(Relaxed);
+        self.untimed_ended.store(count, Relaxed);
         self.release();
     }
 }
@@ -465,16 +501,22 @@ mod tests {
         assert_ne!(lane.stalled.load(Relaxed), lane.turns.load(Relaxed));
     }
 
+    /// A lane takes most of the memory of a stream that is hardly used, and a program may have thousands.
     #[test]
-    fn submissions_without_a_turn_are_told_apart_and_waited_for() {
+    fn a_lane_is_no_larger_than_eleven_cache_lines() {
+        assert!(size_of::<Lane>() <= 704, "{}", size_of::<Lane>());
+    }
+
+    #[test]
+    fn submissions_without_a_turn_are_distinguished_and_waited_for() {
         let lane = list::make().unwrap();
-        assert_eq!(lane.strangers_gone(), Some(0));
-        lane.strangers_in.fetch_add(1, AcqRel);
-        let stranger = Stranger(lane);
-        assert_eq!(lane.strangers_gone(), None);
+        assert_eq!(lane.count_untimed(), Some(0));
+        lane.untimed_begun.fetch_add(1, AcqRel);
+        let untimed_submission = UntimedSubmission(lane);
+        assert_eq!(lane.count_untimed(), None);
         std::thread::scope(|scope| {
-            scope.spawn(move || drop(stranger));
+            scope.spawn(move || drop(untimed_submission));
         });
-        assert_eq!(lane.strangers_gone(), Some(1));
+        assert_eq!(lane.count_untimed(), Some(1));
     }
 }

@@ -28,23 +28,28 @@ impl Operation {
     pub(crate) const fn of(exact: u32, rough: u32) -> Self {
         Self { exact, rough }
     }
+
+    /// Distinguishes kinds of work.
+    pub(crate) fn kind(self) -> u32 {
+        self.rough
+    }
 }
 
 /// The duration of one operation.
-struct Place {
+struct OperationSlot {
     operation: AtomicU32,
     count: AtomicU32,
     mean: AtomicU32,
 }
 
 /// The durations of a device's operations.
-pub(crate) struct Operations([Place; PLACES]);
+pub(crate) struct Operations([OperationSlot; PLACES]);
 
 impl Operations {
     pub(crate) const fn new() -> Self {
         Self(
             [const {
-                Place {
+                OperationSlot {
                     operation: AtomicU32::new(0),
                     count: AtomicU32::new(0),
                     mean: AtomicU32::new(0),
@@ -80,7 +85,7 @@ impl Operations {
     }
 }
 
-impl Place {
+impl OperationSlot {
     fn note(&self, operation: u32, length: u32) {
         let count = self.count.load(Relaxed);
         let mean = self.mean.load(Relaxed);
@@ -94,8 +99,13 @@ impl Place {
         }
         let count = count.saturating_add(1).min(MOST);
         let step = (i64::from(length) - i64::from(mean)) / i64::from(count);
-        self.mean.store((i64::from(mean) + step) as u32, Relaxed);
-        self.count.store(count, Relaxed);
+        // Threads that submit look here.
+        if step != 0 {
+            self.mean.store((i64::from(mean) + step) as u32, Relaxed);
+        }
+        if self.count.load(Relaxed) != count {
+            self.count.store(count, Relaxed);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ascend_trace_format::record::figure::Work;
 
-use crate::timing::hosted::Hosted;
+use crate::timing::host_functions::Hosted;
 use crate::timing::operations::{Operation, Skipped};
 
 /// The events around one task.
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_submitted_in_full_is_proven_done() {
+    fn only_completed_submissions_are_proven_done() {
         let pair = Pair {
             start: 1,
             end: 2,

@@ -18,7 +18,7 @@ const REFUSED_PAUSE: u32 = 1024;
 /// Free events that are always kept.
 const KEPT: u32 = 64;
 /// Events that are taken in one go at most.
-const MOST_AT_ONCE: usize = 16;
+pub(crate) const MOST_AT_ONCE: usize = 32;
 
 /// Events in existence in all pools.
 static ALL_MADE: AtomicU32 = AtomicU32::new(0);
@@ -76,7 +76,7 @@ impl Stack {
     }
 
     /// Takes as many places as there is room for, the uppermost first. They stay linked to each
-    /// other in this order. Answers how many.
+    /// other in this order. Returns how many.
     fn pop_several(&self, nodes: &Nodes, room: &mut [u32]) -> usize {
         let mut top = self.0.load(Acquire);
         loop {
@@ -198,7 +198,7 @@ impl Pool {
     }
 
     /// As many events that are pending nowhere as there is room for and as there are, or one that is
-    /// made. Answers how many.
+    /// made. Returns how many.
     pub(crate) fn take_several(&self, api: &Api, room: &mut [u64]) -> usize {
         let count = self.pop_several(room);
         match room.first_mut() {
@@ -293,6 +293,29 @@ impl Pool {
         None
     }
 
+    /// Gives events back, as long as places are free that have been used before. Returns the number of those given back.
+    pub(crate) fn give_several(&self, events: &[u64]) -> usize {
+        let nodes = &self.nodes;
+        let mut places = [0_u32; MOST_AT_ONCE];
+        let most = events.len().min(MOST_AT_ONCE);
+        let Some(wanted) = places.get_mut(..most) else {
+            return 0;
+        };
+        let count = self.empty.pop_several(nodes, wanted);
+        let mut last = None;
+        for (event, place) in events.iter().zip(wanted.iter().take(count)) {
+            if let Some(node) = node_at(nodes, *place) {
+                node.event.store(*event, Relaxed);
+                last = Some(node);
+            }
+        }
+        if let (Some(first), Some(last)) = (wanted.first(), last) {
+            self.idle.fetch_add(count as u32, Relaxed);
+            self.free.push_chain(*first, last);
+        }
+        count
+    }
+
     /// An event has been given up or destroyed.
     pub(crate) fn lost(&self, count: u32) {
         fewer(&self.made, count);
@@ -345,7 +368,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn what_was_given_last_is_taken_first() {
+    fn the_last_event_put_back_is_taken_first() {
         let pool = Pool::new();
         assert_eq!(pool.pop(), None);
         for event in 1..=3 {
@@ -360,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_handed_back() {
+    fn events_without_room_are_handed_back() {
         let pool = Pool::new();
         for event in 1..=u64::from(MOST_EVENTS) {
             assert_eq!(pool.give(event), None);
@@ -373,24 +396,27 @@ mod tests {
     #[test]
     fn several_are_taken_in_one_go_and_given_back_one_by_one() {
         let pool = Pool::new();
-        for event in 1..=20 {
+        for event in 1..=36 {
             pool.give(event);
         }
         let mut room = [0; 40];
         assert_eq!(pool.pop_several(&mut room), MOST_AT_ONCE);
         assert_eq!(
             room[..MOST_AT_ONCE],
-            [20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5]
+            core::array::from_fn::<u64, MOST_AT_ONCE, _>(|place| 36 - place as u64)
         );
         assert_eq!(pool.idle.load(Relaxed), 4);
         assert_eq!(pool.pop_several(&mut room), 4);
         assert_eq!(pool.pop_several(&mut room), 0);
-        for event in 1..=20 {
+        for event in 1..=16 {
             assert_eq!(pool.give(event), None);
         }
-        assert_eq!(pool.fresh.load(Relaxed), 20, "places are used again");
+        let rest: Vec<u64> = (17..=40).collect();
+        assert_eq!(pool.give_several(&rest), 20, "no place is new");
+        assert_eq!(pool.fresh.load(Relaxed), 36, "places are used again");
+        assert_eq!(pool.idle.load(Relaxed), 36);
         assert_eq!(pool.pop_several(&mut room[..3]), 3);
-        assert_eq!(room[..3], [20, 19, 18]);
+        assert_eq!(room[..3], [17, 18, 19]);
     }
 
     #[test]
@@ -405,8 +431,9 @@ mod tests {
                     for _ in 0..50_000 {
                         let mut several = [0; 3];
                         let count = pool.pop_several(&mut several);
-                        let several = several.into_iter().take(count);
-                        for event in pool.pop().into_iter().chain(several) {
+                        let given = pool.give_several(&several[..count]);
+                        let rest = several[given..count].iter().copied();
+                        for event in pool.pop().into_iter().chain(rest) {
                             pool.give(event);
                         }
                     }

@@ -1,19 +1,21 @@
 //! A queue between one thread that puts in and one that takes out, without a lock: neither has to
 //! wait when the other loses its processor.
 //!
-//! Items are in linked segments: small ones, since thousands of queues may exist with an item each. An
-//! emptied segment is kept for the side that puts in, so that a steady flow allocates little.
+//! Items are in linked segments: small ones, since thousands of queues may exist with an item each.
+//! Emptied segments are kept for the side that puts in, so that a steady flow allocates nothing.
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicPtr, AtomicU64};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 use crate::memory;
 
 /// Items of a segment.
 const LENGTH: usize = 4;
+/// Emptied segments that are kept at most.
+const MOST_SPARE: u64 = 64;
 
 struct Segment<T> {
     next: AtomicPtr<Segment<T>>,
@@ -25,7 +27,12 @@ pub(crate) struct Queue<T: Copy> {
     first: AtomicPtr<Segment<T>>,
     /// Where the next item is put in. Only the putting side uses it.
     last: AtomicPtr<Segment<T>>,
+    /// Emptied segments, linked to each other. Only the putting side takes one away, so one that it sees on top stays linked
+    /// to the next one until then.
     spare: AtomicPtr<Segment<T>>,
+    /// Segments that the putting side has made less those that it has freed, and those that the taking side has freed.
+    made: AtomicU32,
+    freed: AtomicU32,
     put: AtomicU64,
     taken: AtomicU64,
     /// Segments that the taking side has left behind. Only that side uses it.
@@ -42,6 +49,8 @@ impl<T: Copy> Queue<T> {
             first: AtomicPtr::new(core::ptr::null_mut()),
             last: AtomicPtr::new(core::ptr::null_mut()),
             spare: AtomicPtr::new(core::ptr::null_mut()),
+            made: AtomicU32::new(0),
+            freed: AtomicU32::new(0),
             put: AtomicU64::new(0),
             taken: AtomicU64::new(0),
             left: AtomicU64::new(0),
@@ -67,15 +76,65 @@ impl<T: Copy> Queue<T> {
     pub(crate) unsafe fn reserve(&self) -> bool {
         let is_full = (self.put.load(Relaxed) as usize).is_multiple_of(LENGTH);
         if !is_full || !self.spare.load(Relaxed).is_null() {
-            // The other side puts one in the place of this one, but takes none away.
             return true;
         }
         let Some(fresh) = Self::make_segment() else {
             return false;
         };
-        let surplus = self.spare.swap(fresh.as_ptr(), AcqRel);
-        Self::free(surplus);
+        self.made
+            .store(self.made.load(Relaxed).wrapping_add(1), Relaxed);
+        self.keep(fresh.as_ptr());
         true
+    }
+
+    /// Puts an empty segment on the spare ones.
+    fn keep(&self, segment: *mut Segment<T>) {
+        let mut top = self.spare.load(Relaxed);
+        loop {
+            // SAFETY: the segment is live and belongs to the caller alone.
+            unsafe { (*segment).next.store(top, Relaxed) };
+            match self
+                .spare
+                .compare_exchange_weak(top, segment, AcqRel, Relaxed)
+            {
+                Ok(_) => return,
+                Err(now) => top = now,
+            }
+        }
+    }
+
+    /// Takes a spare segment; null without one. For the putting side.
+    fn take_spare(&self) -> *mut Segment<T> {
+        let mut top = self.spare.load(Acquire);
+        while !top.is_null() {
+            // SAFETY: spare segments are live, and only this side takes one away.
+            let next = unsafe { (*top).next.load(Relaxed) };
+            match self.spare.compare_exchange_weak(top, next, AcqRel, Acquire) {
+                Ok(_) => {
+                    // SAFETY: it belongs to this side alone now.
+                    unsafe { (*top).next.store(core::ptr::null_mut(), Relaxed) };
+                    return top;
+                }
+                Err(now) => top = now,
+            }
+        }
+        top
+    }
+
+    /// Frees the spare segments.
+    ///
+    /// # Safety
+    /// No other thread puts in at the same time.
+    pub(crate) unsafe fn free_spare(&self) {
+        loop {
+            let segment = self.take_spare();
+            if segment.is_null() {
+                return;
+            }
+            self.made
+                .store(self.made.load(Relaxed).wrapping_sub(1), Relaxed);
+            Self::free(segment);
+        }
     }
 
     /// Puts an item in.
@@ -87,7 +146,7 @@ impl<T: Copy> Queue<T> {
         let place = count as usize % LENGTH;
         let mut segment = self.last.load(Relaxed);
         if place == 0 {
-            let fresh = self.spare.swap(core::ptr::null_mut(), AcqRel);
+            let fresh = self.take_spare();
             if fresh.is_null() {
                 return;
             }
@@ -142,8 +201,17 @@ impl<T: Copy> Queue<T> {
             self.first.store((*emptied).next.load(Relaxed), Relaxed);
             (*emptied).next.store(core::ptr::null_mut(), Relaxed);
         }
-        self.left.fetch_add(1, Relaxed);
-        Self::free(self.spare.swap(emptied, AcqRel));
+        let left = self.left.load(Relaxed).wrapping_add(1);
+        self.left.store(left, Relaxed);
+        let in_use = (self.put.load(Relaxed) / LENGTH as u64).saturating_sub(left);
+        let freed = self.freed.load(Relaxed);
+        let all = u64::from(self.made.load(Relaxed).wrapping_sub(freed));
+        if all.saturating_sub(in_use) <= MOST_SPARE && !memory::is_scarce() {
+            self.keep(emptied);
+        } else {
+            self.freed.store(freed.wrapping_add(1), Relaxed);
+            Self::free(emptied);
+        }
     }
 
     /// An empty segment.
@@ -154,11 +222,11 @@ impl<T: Copy> Queue<T> {
         })
     }
 
-    /// Frees a segment that was swapped out of its place, if there was one.
-    fn free(surplus: *mut Segment<T>) {
-        if let Some(surplus) = NonNull::new(surplus) {
-            // SAFETY: `make_segment` made it, and the thread that swaps it out owns it.
-            unsafe { memory::free(surplus) };
+    /// Frees a segment that only the caller knows.
+    fn free(segment: *mut Segment<T>) {
+        if let Some(segment) = NonNull::new(segment) {
+            // SAFETY: `make_segment` made it, and the caller owns it.
+            unsafe { memory::free(segment) };
         }
     }
 
@@ -180,6 +248,8 @@ impl<T: Copy> Queue<T> {
         for count in [&self.put, &self.taken, &self.left] {
             count.store(0, Relaxed);
         }
+        self.made.store(0, Relaxed);
+        self.freed.store(0, Relaxed);
     }
 }
 
@@ -198,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn items_come_out_in_their_order_whatever_the_rhythm() {
+    fn items_come_out_in_their_order_in_any_rhythm() {
         let queue = Queue::new();
         let (mut next, mut expected) = (0, 0);
         for burst in [1, 63, 64, 65, 1, 200, 3] {
@@ -219,6 +289,34 @@ mod tests {
         }
         queue.forget();
         assert_eq!(take(&queue), None);
+    }
+
+    #[test]
+    fn a_steady_flow_uses_segments_again_and_a_burst_leaves_few() {
+        let queue = Queue::new();
+        let flow = |count: u64| {
+            for item in 0..count {
+                // SAFETY: one thread.
+                unsafe {
+                    assert!(queue.reserve());
+                    queue.push(item);
+                }
+            }
+            while take(&queue).is_some() {}
+        };
+        let segments = || u64::from(queue.made.load(Relaxed) - queue.freed.load(Relaxed));
+        flow(100);
+        let made = queue.made.load(Relaxed);
+        for _ in 0..50 {
+            flow(100);
+        }
+        assert!(queue.made.load(Relaxed) <= made + 1, "{made}");
+        flow(4 * (MOST_SPARE + 500));
+        assert!(segments() <= MOST_SPARE + 2, "{}", segments());
+        // SAFETY: one thread.
+        unsafe { queue.free_spare() };
+        assert!(segments() <= 1, "{}", segments());
+        flow(9);
     }
 
     #[test]

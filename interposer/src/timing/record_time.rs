@@ -18,6 +18,8 @@ const SOON_OF_TAIL: u32 = 128;
 const MOST_SOON: u32 = 256;
 /// One task in this number has a second record after it.
 const STEP: u32 = 64;
+/// Samples are summed up again when there are more by one part in this number.
+const RARER: u32 = 32;
 /// No record takes longer than this: something else was between the two.
 const LONGEST_NS: i64 = 10_000_000;
 /// Largest assumed duration of a record before any sample.
@@ -29,18 +31,20 @@ const MARGIN_NS: i64 = 20_000;
 const DRIFT: i64 = 5_000;
 
 const UNKNOWN: i64 = i64::MAX;
-const UNTOLD: u64 = u64::MAX;
+const UNREPORTED: u64 = u64::MAX;
 
 /// Learnt values of one device.
 pub(crate) struct RecordTime {
     attempts: AtomicU32,
     /// What records took.
     spread: Spread,
+    /// The number of samples that the results are of.
+    summed_up: AtomicU32,
     /// Results of the spread.
     median: AtomicU32,
     open: AtomicU32,
     /// Both of them, as the trace knows them.
-    told: AtomicU64,
+    reported: AtomicU64,
     has_tail: AtomicBool,
     /// The least by which two records in a row were apart, whether the second was waiting or not: no record took more.
     bound: AtomicU32,
@@ -55,9 +59,10 @@ impl RecordTime {
         Self {
             attempts: AtomicU32::new(0),
             spread: Spread::new(),
+            summed_up: AtomicU32::new(0),
             median: AtomicU32::new(0),
             open: AtomicU32::new(0),
-            told: AtomicU64::new(UNTOLD),
+            reported: AtomicU64::new(UNREPORTED),
             has_tail: AtomicBool::new(false),
             bound: AtomicU32::new(UNKNOWN_NS),
             quickest: AtomicI64::new(UNKNOWN),
@@ -71,24 +76,33 @@ impl RecordTime {
         if self.spread.samples() > 0 {
             self.spread.forget();
         }
+        self.summed_up.store(0, Relaxed);
         self.median.store(0, Relaxed);
         self.open.store(0, Relaxed);
-        self.told.store(UNTOLD, Relaxed);
+        self.reported.store(UNREPORTED, Relaxed);
         self.has_tail.store(false, Relaxed);
         self.bound.store(UNKNOWN_NS, Relaxed);
         self.quickest.store(UNKNOWN, Relaxed);
     }
 
-    /// Whether the next task should have a second record behind it.
-    pub(crate) fn wants_sample(&self) -> bool {
+    /// Whether the next task of a stream should have a second record behind it. `since` is the number of the stream's tasks since the
+    /// last one with such a record.
+    pub(crate) fn wants_sample(&self, since: &mut u32) -> bool {
         let attempts = self.attempts.load(Relaxed);
         let most = match self.has_tail.load(Relaxed) {
             true => SOON_OF_TAIL,
             false => SOON,
         };
-        let soon = self.spread.samples() < most && attempts < MOST_SOON;
-        let wants = soon || attempts.is_multiple_of(STEP);
-        self.attempts.store(attempts.wrapping_add(1), Relaxed);
+        // Later, each stream has a counter, so that its submissions write nothing that others read.
+        if self.spread.samples() < most && attempts < MOST_SOON {
+            self.attempts.store(attempts.wrapping_add(1), Relaxed);
+            return true;
+        }
+        *since = since.wrapping_add(1);
+        let wants = *since >= STEP;
+        if wants {
+            *since = 0;
+        }
         wants
     }
 
@@ -129,7 +143,24 @@ impl RecordTime {
         if !self.was_waiting(host, device) {
             return;
         }
+        let is_inside = self.spread.contains(apart as u32);
         self.spread.add(apart as u32);
+        // A summary takes a look at all steps of the spread, as long as the events of some tasks. One sample among many that it is
+        // not beyond changes next to nothing.
+        let new = self
+            .spread
+            .samples()
+            .wrapping_sub(self.summed_up.load(Relaxed));
+        if !is_inside || new >= self.spread.samples() / RARER {
+            self.sum_up();
+        }
+    }
+
+    fn sum_up(&self) {
+        let samples = self.spread.samples();
+        if self.summed_up.swap(samples, Relaxed) == samples {
+            return;
+        }
         if let Some(known) = self.spread.known() {
             self.median.store(known.median, Relaxed);
             self.open.store(known.open, Relaxed);
@@ -145,15 +176,25 @@ impl RecordTime {
         }
     }
 
+    /// Nanoseconds that a record takes; the most that it can take before a sample.
+    pub(crate) fn estimate(&self) -> u32 {
+        let (median, open) = self.known();
+        match self.spread.samples() {
+            0 => open,
+            _ => median,
+        }
+    }
+
     /// Records new results of a device: they apply to all tasks. The thread must be marked busy.
     pub(crate) fn tell(&self, device: u32) {
         let samples = self.spread.samples();
         if samples == 0 {
             return;
         }
+        self.sum_up();
         let (median, open) = self.known();
         let both = u64::from(median) << 32 | u64::from(open);
-        if self.told.swap(both, Relaxed) == both {
+        if self.reported.swap(both, Relaxed) == both {
             return;
         }
         for (figure, ns) in [(Figure::RecordNs, median), (Figure::RecordOpenNs, open)] {
@@ -220,8 +261,18 @@ mod tests {
     #[test]
     fn samples_are_taken_soon_and_then_now_and_then() {
         let time = learnt((0..40).map(|_| 1_000));
-        assert!(time.wants_sample());
-        let count = (0..640).filter(|_| time.wants_sample()).count();
-        assert_eq!(count, 10);
+        let count = |tasks: u32| {
+            let mut since = 0;
+            (0..tasks).filter(|_| time.wants_sample(&mut since)).count()
+        };
+        assert_eq!(
+            [count(640), count(63), count(64)],
+            [10, 0, 1],
+            "of each stream"
+        );
+        assert_eq!(RecordTime::new().attempts.load(Relaxed), 0);
+        let unknown = RecordTime::new();
+        assert!((0..MOST_SOON).all(|_| unknown.wants_sample(&mut 0)));
+        assert!(!unknown.wants_sample(&mut 0), "they say nothing");
     }
 }

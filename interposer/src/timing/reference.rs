@@ -11,24 +11,25 @@
 //! that it replaced are kept: where much waited to be read, each stream begins with times that are older
 //! than the last one's.
 
-mod kept;
+mod history;
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use core::sync::atomic::{AtomicI64, AtomicU32};
 
+use crate::apart::Apart;
 use crate::objects::ContextEntry;
-use crate::quiet;
 use crate::spin::PlainLock;
+use crate::syscall_policy;
 use crate::thread;
 use crate::timing::api::{Api, Refusal};
 use crate::timing::excess::Excess;
 use crate::timing::operations::Operations;
 use crate::timing::record_time::RecordTime;
 
-use kept::{
+use history::{
     ClockState, KEPT, NONE, Reference, give_back, middle_of, some_time, whole_microseconds,
 };
-pub(crate) use kept::{Reading, elapsed_open};
+pub(crate) use history::{Reading, elapsed_open, nearest};
 
 /// A reference is replaced after this long. The float's step is then below a nanosecond, so that
 /// rounding finds the very tick and no error is handed on.
@@ -41,25 +42,25 @@ const READER_ROUNDS: u32 = 200;
 /// The reference of one device.
 pub(crate) struct Clock {
     /// Threads that may be using a reference, present or replaced.
-    readers: AtomicU32,
-    /// The latest time that was read.
-    latest: AtomicI64,
+    readers: Apart<AtomicU32>,
+    /// The latest time that was read. Each submission looks at it.
+    latest: Apart<AtomicI64>,
     /// Times in a row that were older than they can be.
     refused: AtomicU32,
-    record_time: RecordTime,
-    state: PlainLock<ClockState>,
+    record_time: Apart<RecordTime>,
+    state: Apart<PlainLock<ClockState>>,
 }
 
 /// After this number of consecutive times that are too old, the device's clock has restarted.
-const BEGUN_ANEW: u32 = 16;
+const BEGUN_AGAIN: u32 = 16;
 
 static CLOCKS: [Clock; DEVICES] = [const {
     Clock {
-        readers: AtomicU32::new(0),
-        latest: AtomicI64::new(i64::MIN),
+        readers: Apart(AtomicU32::new(0)),
+        latest: Apart(AtomicI64::new(i64::MIN)),
         refused: AtomicU32::new(0),
-        record_time: RecordTime::new(),
-        state: PlainLock::new(ClockState::NEW),
+        record_time: Apart(RecordTime::new()),
+        state: Apart(PlainLock::new(ClockState::NEW)),
     }
 }; DEVICES];
 /// Separate, because they begin as zeros, which take no room in the library.
@@ -119,10 +120,10 @@ pub(crate) fn read(
     event: u64,
     floor: i64,
 ) -> Result<Reading, Refusal> {
-    match CLOCKS.get(context.device.load(Relaxed) as usize) {
-        Some(clock) => clock.read(api, context, event, floor),
-        None => whole_microseconds(api, event),
-    }
+    let mut series = Series::of(context);
+    let reading = series.read(api, event, floor);
+    series.end();
+    reading
 }
 
 /// Releases references of a context that is about to end.
@@ -145,11 +146,98 @@ pub(crate) fn abandon(context: &ContextEntry) {
     }
 }
 
-/// Waits a while for those who may be reading by a reference of a context that is about to end. Answers whether they
+/// Waits a while for those who may be reading by a reference of a context that is about to end. Returns whether they
 /// are done.
 pub(crate) fn wait_for_readers(context: &ContextEntry) -> bool {
     let clock = CLOCKS.get(context.device.load(Relaxed) as usize);
     clock.is_none_or(Clock::wait_for_readers)
+}
+
+/// Times of one context's events that a thread reads one after another, by the same references as far as possible.
+pub(crate) struct Series {
+    /// `None` where times are whole microseconds.
+    clock: Option<&'static Clock>,
+    context: &'static ContextEntry,
+    /// Lasts as long as `now` is used.
+    reader: Option<Reader>,
+    now: Reference,
+    /// The latest time that was read.
+    latest: i64,
+}
+
+impl Series {
+    pub(crate) fn of(context: &'static ContextEntry) -> Self {
+        Self {
+            clock: CLOCKS.get(context.device.load(Relaxed) as usize),
+            context,
+            reader: None,
+            now: NONE,
+            latest: i64::MIN,
+        }
+    }
+
+    /// As [`read`].
+    pub(crate) fn read(&mut self, api: &Api, event: u64, floor: i64) -> Result<Reading, Refusal> {
+        let Some(clock) = self.clock else {
+            return whole_microseconds(api, event);
+        };
+        if self.reader.is_none() {
+            self.reader = Some(clock.enter());
+            self.now = clock.state.lock_patiently().now;
+        }
+        if self.now.event == 0 {
+            let reading = clock.begin(api, self.context, event, floor);
+            self.reader = None;
+            if let Ok(reading) = reading {
+                self.latest = self.latest.max(reading.nanoseconds);
+            }
+            return reading;
+        }
+        let (reading, by) = clock.read(api, event, self.now)?;
+        clock.admits(reading.nanoseconds, floor)?;
+        self.latest = self.latest.max(reading.nanoseconds);
+        if reading.nanoseconds.abs_diff(by.nanoseconds) > FRESH_NS {
+            return Ok(self.adopt(clock, api, event, (reading, by)));
+        }
+        Ok(reading)
+    }
+
+    /// Keeps an event as a reference, if no other thread has done something meanwhile.
+    fn adopt(
+        &mut self,
+        clock: &'static Clock,
+        api: &Api,
+        event: u64,
+        (mut reading, by): (Reading, Reference),
+    ) -> Reading {
+        let present = self.now;
+        // Events of replaced references are used again only without readers.
+        self.reader = None;
+        let new = Reference {
+            event,
+            context: Some(self.context),
+            nanoseconds: reading.nanoseconds,
+            ..by
+        };
+        match reading.nanoseconds > present.nanoseconds {
+            true => {
+                if let Some(nanoseconds) = clock.replace(api, present, new, reading.open) {
+                    reading.nanoseconds = nanoseconds;
+                    reading.adopted = true;
+                }
+            }
+            false => reading.adopted = clock.keep_beside(api, present, new, reading.open),
+        }
+        reading
+    }
+
+    /// Lets other threads know the latest time. The next time is read by the present references again.
+    pub(crate) fn end(&mut self) {
+        self.reader = None;
+        if let Some(clock) = self.clock {
+            clock.has_read(self.latest);
+        }
+    }
 }
 
 fn owned_by(context: &ContextEntry) -> impl Fn(Option<&'static ContextEntry>) -> bool + Copy {
@@ -173,7 +261,7 @@ pub(crate) fn forget() {
 impl Clock {
     fn enter(&'static self) -> Reader {
         self.readers.fetch_add(1, AcqRel);
-        thread::with(|state| state.held.set_reader(Some(&self.readers)));
+        thread::with(|state| state.held.set_reader(Some(&*self.readers)));
         Reader(self)
     }
 
@@ -183,71 +271,51 @@ impl Clock {
             if self.readers.load(Acquire) == 0 {
                 return true;
             }
-            quiet::pause();
+            syscall_policy::pause();
         }
         false
+    }
+
+    /// This time has been read.
+    fn has_read(&self, latest: i64) {
+        if latest > self.latest.load(Relaxed) {
+            self.latest.fetch_max(latest, Relaxed);
+        }
     }
 
     /// Whether a time can be that of a record which was submitted when `floor` was the latest.
     fn admits(&self, nanoseconds: i64, floor: i64) -> Result<(), Refusal> {
         if nanoseconds > floor {
-            self.refused.store(0, Relaxed);
-            self.latest.fetch_max(nanoseconds, Relaxed);
+            if self.refused.load(Relaxed) != 0 {
+                self.refused.store(0, Relaxed);
+            }
             return Ok(());
         }
-        if self.refused.fetch_add(1, Relaxed) >= BEGUN_ANEW {
+        if self.refused.fetch_add(1, Relaxed) >= BEGUN_AGAIN {
             self.refused.store(0, Relaxed);
             self.latest.store(i64::MIN, Relaxed);
         }
         Err(Refusal::Never)
     }
 
+    /// The time of an event by the present reference, or by the one that is best for it. Returns that as well. The caller is a reader.
     fn read(
-        &'static self,
+        &self,
         api: &Api,
-        context: &'static ContextEntry,
         event: u64,
-        floor: i64,
-    ) -> Result<Reading, Refusal> {
-        let reader = self.enter();
-        let reference = self.state.lock_patiently().now;
-        if reference.event == 0 {
-            return self.begin(api, context, event, floor);
-        }
-        let mut by = reference;
-        let mut reading = by.time_of(api, event)?;
-        if reading.open > by.open {
+        present: Reference,
+    ) -> Result<(Reading, Reference), Refusal> {
+        let reading = present.time_of(api, event)?;
+        if reading.open > present.open {
             let best = self.state.lock_patiently().best(reading.nanoseconds);
             if let Some(best) = best
-                && best.event != by.event
+                && best.event != present.event
                 && let Ok(again) = best.time_of(api, event)
             {
-                (by, reading) = (best, again);
+                return Ok((again, best));
             }
         }
-        drop(reader);
-        let nanoseconds = reading.nanoseconds;
-        self.admits(nanoseconds, floor)?;
-        if nanoseconds.abs_diff(by.nanoseconds) > FRESH_NS {
-            let new = Reference {
-                event,
-                context: Some(context),
-                nanoseconds,
-                ..by
-            };
-            match nanoseconds > reference.nanoseconds {
-                true => {
-                    if let Some(nanoseconds) = self.replace(api, reference, new, reading.open) {
-                        reading.nanoseconds = nanoseconds;
-                        reading.adopted = true;
-                    }
-                }
-                false => {
-                    reading.adopted = self.keep_beside(api, reference, new, reading.open);
-                }
-            }
-        }
-        Ok(reading)
+        Ok((reading, present))
     }
 
     /// Makes an event the reference of a device that has none.

@@ -22,6 +22,9 @@ const SHAPED: u32 = 32;
 /// The longest samples are this number of times as far from the median as the quarter above it where there is a tail.
 const TAIL: u32 = 4;
 
+/// A mean may be off by this number of its standard errors.
+const DEVIATIONS: u64 = 3;
+
 /// The most spreads that count their samples: eight for each device with a reference, and some more.
 const SPREADS: usize = 8 * 64 + 16;
 
@@ -45,11 +48,13 @@ pub(crate) struct Spread {
 
 /// A summary of the samples, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct SpreadSummary {
     pub(crate) samples: u32,
     pub(crate) median: u32,
     /// How far a further sample may be from the median.
     pub(crate) open: u32,
+    /// How far the mean of many further samples may be from the median.
+    pub(crate) mean_open: u32,
     /// A few of the samples are far beyond all others, so still longer ones may follow.
     pub(crate) has_tail: bool,
 }
@@ -109,8 +114,13 @@ impl Spread {
         self.samples.fetch_add(1, Relaxed);
     }
 
+    /// Whether a sample is not beyond the shortest and the longest one.
+    pub(crate) fn contains(&self, ns: u32) -> bool {
+        (self.least.load(Relaxed)..=self.most.load(Relaxed)).contains(&ns)
+    }
+
     /// The summary; `None` without a sample. It looks at all steps.
-    pub(crate) fn known(&self) -> Option<Known> {
+    pub(crate) fn known(&self) -> Option<SpreadSummary> {
         let samples = self.samples().max(1);
         let (least, most) = (self.least.load(Relaxed), self.most.load(Relaxed));
         if least > most {
@@ -134,18 +144,41 @@ impl Spread {
             .saturating_sub(median)
             .max(median.saturating_sub(least));
         // The longest and the shortest may still be to come.
-        let unseen = match samples {
+        let suppressed = match samples {
             _ if has_tail => reach,
             0..8 => (median.abs_diff(self.zero) / 2).max(spread),
             8..SHAPED => spread,
             _ => spread / 4,
         };
-        Some(Known {
+        let open = reach.saturating_add(suppressed);
+        Some(SpreadSummary {
             samples,
             median,
-            open: reach.saturating_add(unseen),
+            open,
+            mean_open: self.mean_open(median, open),
             has_tail,
         })
+    }
+
+    /// How far the mean of further samples may be from `median`: by the mean of these and its error.
+    fn mean_open(&self, median: u32, open: u32) -> u32 {
+        let (mut count, mut sum, mut squares) = (0_u64, 0_i64, 0_u64);
+        for (step, samples) in self.counts().into_iter().flatten().enumerate() {
+            let samples = u64::from(samples.load(Relaxed));
+            let off = i64::from(middle_of(step)).saturating_sub(median.into());
+            count = count.saturating_add(samples);
+            sum = sum.saturating_add(off.saturating_mul(samples.cast_signed()));
+            let square = off.unsigned_abs().saturating_pow(2);
+            squares = squares.saturating_add(square.saturating_mul(samples));
+        }
+        // One more sample at the limit: a few samples show little of their spread.
+        let open = u64::from(open);
+        let squares = squares.saturating_add(open.saturating_pow(2));
+        let count = count.max(1);
+        let error = (squares / count / count).isqrt();
+        let off = sum.unsigned_abs() / count;
+        let mean_open = off.saturating_add(error.saturating_mul(DEVIATIONS));
+        u32::try_from(mean_open.min(open)).unwrap_or(u32::MAX)
     }
 
     /// About the sample with this rank, counted from 1.
@@ -202,7 +235,7 @@ fn middle_of(step: usize) -> u32 {
 mod tests {
     use super::*;
 
-    fn known(samples: impl Iterator<Item = u32>) -> Known {
+    fn known(samples: impl Iterator<Item = u32>) -> SpreadSummary {
         let spread = Spread::new();
         samples.for_each(|ns| spread.add(ns));
         spread.known().unwrap()
@@ -221,6 +254,17 @@ mod tests {
                 "{ns}: {off}"
             );
         }
+    }
+
+    /// Otherwise a total of many tasks would be as uncertain as one task is, or would miss a tail.
+    #[test]
+    fn the_mean_is_known_better_than_one_sample_and_includes_a_tail() {
+        let jitter = |count: u32| known((0..count).map(|i| 6_000 + i * 7_919 % 400));
+        let (few, many) = (jitter(4), jitter(400));
+        assert!(few.mean_open > few.open / 2, "{few:?}");
+        assert!(many.mean_open < many.open / 3, "{many:?}");
+        let tail = known((0..400).map(|i| if i % 10 == 0 { 16_000 } else { 6_000 }));
+        assert!((1_000..3_000).contains(&tail.mean_open), "{tail:?}");
     }
 
     #[test]

@@ -6,19 +6,19 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::figure::Work;
 
-use crate::clock::ticks;
+use crate::clock::{self, ticks};
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
-use crate::timing::hosted::Hosted;
-use crate::timing::lane::{self, Lane, MANY_UNREAD, MOST_PENDING, Turn};
+use crate::timing::event_cache::Stash;
+use crate::timing::host_functions::Hosted;
+use crate::timing::lane::{self, Lane, Link, MANY_UNREAD, MOST_PENDING, Turn};
 use crate::timing::operations::{Operation, Skipped};
 use crate::timing::pair::Pair;
-use crate::timing::slots::Room;
-use crate::timing::stash::Stash;
-use crate::timing::{capture, chip, counters, harvest, harvester, reference};
-use crate::{last_task, quiet, session, streams, thread};
+use crate::timing::queue_slots::Room;
+use crate::timing::{capture, chip, counters, harvest, harvester, reference, selection};
+use crate::{last_task, session, streams, syscall_policy, thread};
 
 /// A submission between its start event and its end event.
 pub(crate) struct Submission {
@@ -32,6 +32,8 @@ pub(crate) struct Submission {
     /// A second record behind the end event, 0 for none.
     behind: u64,
     entry: u64,
+    /// Ticks before the start event: later than `entry` where it was worth a look at the clock.
+    armed: u64,
     work: Option<Work>,
     hosted: Option<Hosted>,
     operation: Operation,
@@ -39,7 +41,7 @@ pub(crate) struct Submission {
     /// The latest device time that had been read.
     floor: i64,
     /// Unmeasured submissions that the lane had seen before the start event.
-    strangers: u32,
+    untimed: u32,
     /// Calls of unknown functions that there had been then.
     unknown: u32,
 }
@@ -80,7 +82,7 @@ pub(crate) fn begin(
         return Err(Untimed::Unknown);
     }
     // The runtime's work for events is more than the program has asked for.
-    if !quiet::is_allowed() {
+    if !syscall_policy::is_allowed() {
         return Err(Untimed::Off);
     }
     let api = api::get().ok_or(Untimed::NoEvent)?;
@@ -102,11 +104,20 @@ pub(crate) fn begin(
     } else {
         session::sampling()
     };
-    if !stream.sequence.load(Relaxed).is_multiple_of(step) {
+    if step == 0 || !stream.sequence.load(Relaxed).is_multiple_of(step) {
         if let Some((work, operation)) = work {
             lane.skipped.skip(work, known(operation));
         }
-        return Err(Untimed::NotSampled);
+        return Err(match step {
+            0 => Untimed::Off,
+            _ => Untimed::NotSampled,
+        });
+    }
+    if session::is_auto() && session::budget() > 0 {
+        let known = work.map(|(work, operation)| (work, known(operation)));
+        if selection::leaves_out(lane, stream, extent, known, entry) {
+            return Err(Untimed::NotSampled);
+        }
     }
     let mut order = lane.turn().ok_or(Untimed::Contended)?;
     let pending = lane.pending.len();
@@ -126,19 +137,25 @@ pub(crate) fn begin(
     {
         let samples = reference::excess(context).map_or(u32::MAX, |it| it.samples(work));
         let known = known(operation);
-        if order.stretches.takes(pending, known.is_some(), samples) {
+        if order
+            .stretches
+            .takes(work, pending, known.is_some(), samples)
+        {
             lane.skipped.skip(work, known);
             return Err(Untimed::NotSampled);
         }
     }
-    let strangers = lane.strangers_gone().ok_or(Untimed::Contended)?;
+    let untimed = lane.count_untimed().ok_or(Untimed::Contended)?;
     let unknown = lane::unknown_calls();
     let room = order.slots.room(lane, api);
     if room == Room::None {
         return Err(Untimed::QueueFull);
     }
     let wants_chain = session::is_chained() || session::is_auto() && lane.choice.is_chained();
-    let is_unbroken = order.chain == Some((strangers, unknown));
+    // A stream that the program knows to be done was idle before this task, even if its times are not read yet.
+    let is_unbroken = order
+        .chain
+        .is_some_and(|link| link.others == (untimed, unknown) && link.closed >= lane.known());
     let is_chained = (wants_chain || room == Room::Little) && pending > 0 && is_unbroken;
     let begins = match extent {
         Extent::Moment => Begins::AtItsEnd,
@@ -148,13 +165,15 @@ pub(crate) fn begin(
     let floor = reference::latest(context);
     let (start, end) = take_events(&mut order.stash, context, api, begins)?;
     let behind = if room == Room::Enough && begins != Begins::AtItsEnd {
-        take_behind(&mut order.stash, context, api)
+        take_behind(&mut order, context, api)
     } else {
         0
     };
     if begins == Begins::Itself {
         last_task::keep_if_new(state);
     }
+    // To make lanes, events and threads takes long: how soon the device reaches a record is learnt without that.
+    let armed = if behind == 0 { entry } else { ticks() };
     if begins == Begins::Itself && !api.record(start, stream.handle()) {
         order.stash.put_back(context, api, start);
         order.stash.put_back(context, api, end);
@@ -173,12 +192,13 @@ pub(crate) fn begin(
         end,
         behind,
         entry,
+        armed,
         work: work.map(|(work, _)| work),
         operation: work.map_or(Operation::NONE, |(_, operation)| operation),
         skipped: lane.skipped.take(),
         hosted: None,
         floor,
-        strangers,
+        untimed,
         unknown,
     })
 }
@@ -210,7 +230,7 @@ fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Unti
     }
     chip::learn();
     context.timing.open();
-    thread::duties::watch_exit();
+    thread::upper_layers::watch_exit();
     harvester::ensure_running();
     Ok(())
 }
@@ -228,9 +248,11 @@ pub(crate) fn learn_id(api: &Api, stream: &'static StreamEntry) {
 
 /// An event for a second record behind the end event, if it is time to learn how long records take; 0
 /// for none.
-fn take_behind(stash: &mut Stash, context: &'static ContextEntry, api: &Api) -> u64 {
+fn take_behind(turn: &mut Turn, context: &'static ContextEntry, api: &Api) -> u64 {
     match reference::record_time(context) {
-        Some(time) if time.wants_sample() => stash.take(context, api).unwrap_or(0),
+        Some(time) if time.wants_sample(&mut turn.since_behind) => {
+            turn.stash.take(context, api).unwrap_or(0)
+        }
         _ => 0,
     }
 }
@@ -295,7 +317,7 @@ impl Submission {
     /// did, and the ticks are those before it and after it. Answers why the task will have no time,
     /// if it will not.
     pub(crate) fn finish(
-        mut self,
+        &mut self,
         state: &ThreadState,
         sequence: Option<u32>,
         (begin, end): (u64, u64),
@@ -313,7 +335,7 @@ impl Submission {
         }
         let closed_behind = ticks();
         let has_begun = self.start != 0 && self.start != self.end;
-        let alone = !has_ended || self.lane.strangers() == Some(self.strangers);
+        let alone = !has_ended || self.lane.untimed() == Some(self.untimed);
         let task = sequence.filter(|_| has_ended && alone);
         if let Some(hosted) = self.hosted.take_if(|_| task.is_none()) {
             hosted.leave();
@@ -329,7 +351,11 @@ impl Submission {
             // SAFETY: the submission lock is held, so no other thread puts in.
             unsafe { self.lane.pending.push(pair) };
         }
-        self.order.chain = Some((self.strangers, self.unknown)).filter(|_| has_ended && alone);
+        let link = Link {
+            others: (self.untimed, self.unknown),
+            closed: closed_behind,
+        };
+        self.order.chain = Some(link).filter(|_| has_ended && alone);
         let meter = state.meter();
         meter.spend(state, &meter.timing, (self.entry, begin));
         meter.spend(state, &meter.timing, (end, closed_behind));
@@ -337,6 +363,12 @@ impl Submission {
             .wrapping_add(has_ended.into())
             .wrapping_add(is_followed.into());
         meter.events.add(events);
+        let host = begin
+            .saturating_sub(self.entry)
+            .saturating_add(closed_behind.saturating_sub(end));
+        if session::budget() > 0 {
+            self.lane.account.note_host(clock::nanoseconds(host));
+        }
         self.order.slots.put(events, last, (place, closed_behind));
         counters::MOST_PENDING.raise(self.lane.pending.len() as u64);
         match sequence {
@@ -366,7 +398,7 @@ impl Submission {
             hosted: self.hosted,
             behind: self.behind,
             sequence,
-            entry: self.entry,
+            entry: self.armed,
             begin,
             closed,
             closed_behind: closed,

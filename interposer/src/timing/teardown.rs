@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use ascend_trace_format::api::Untimed;
 
 use crate::objects::{self, ContextEntry, StreamEntry};
-use crate::quiet;
+use crate::syscall_policy;
 use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Ask, Limit};
 use crate::timing::lane::{self, KeptOut, Lane};
@@ -154,7 +154,7 @@ pub(crate) fn at_exit() {
     // The first question may only make the runtime take note.
     for pass in 0..EXIT_PASSES {
         if pass > 0 {
-            quiet::pause();
+            syscall_policy::pause();
         }
         if !read_all(api, &mut rounds) {
             break;
@@ -191,7 +191,7 @@ fn wait_for_last(context: &ContextEntry, api: &Api) {
             return;
         }
         if round < TEARDOWN_ROUNDS {
-            quiet::pause();
+            syscall_policy::pause();
         }
     }
 }

@@ -27,7 +27,7 @@ const COMPONENTS: u64 = 1 << 1 | 1 << 2 | 0b111 << 5 | 1 << 19;
 
 /// Laid out for the assembly.
 #[repr(C)]
-struct Way {
+struct SavedState {
     /// Bytes that it takes, a multiple of 64.
     bytes: AtomicU64,
     /// The components, for the processor.
@@ -36,14 +36,14 @@ struct Way {
     is_known: AtomicU32,
 }
 
-static WAY: Way = Way {
+static WAY: SavedState = SavedState {
     bytes: AtomicU64::new(HEAD),
     components: AtomicU64::new(0),
     kind: AtomicU32::new(MOVES),
     is_known: AtomicU32::new(0),
 };
 
-impl Way {
+impl SavedState {
     fn set(&self, (kind, components, bytes): (u32, u64, u64)) {
         self.bytes.store(bytes.next_multiple_of(64), Relaxed);
         self.components.store(components, Relaxed);

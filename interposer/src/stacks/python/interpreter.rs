@@ -1,8 +1,8 @@
 //! An interpreter: queries to it, and the frames in its memory.
 
 use super::layout::{self, Layout};
+use super::memory_readers::{Checked, Reads};
 use super::names::Names;
-use super::reads::{Checked, Reads};
 use super::{lines, text};
 use crate::loader::object::Object;
 use crate::stacks::walk::Frames;

@@ -2,9 +2,9 @@
 
 use ascend_trace_format::record::{MAX_LONG_TEXT, MAX_STRING, Text, kinds};
 
-use crate::introduce::tell;
+use crate::first_records::tell;
 use crate::session;
-use crate::stacks::cache::TOLD;
+use crate::stacks::cache::REPORTED;
 use crate::thread::ThreadState;
 
 /// Bits of the number of a code object.
@@ -55,10 +55,10 @@ impl Names {
     }
 }
 
-/// Tells the names of a code object unless they were. To be called while the tracer is at work.
-pub(super) fn is_told(state: &ThreadState, number: u64, names: &Names) -> bool {
+/// Records the names of a code object once. To be called while the tracer is at work.
+pub(super) fn is_reported(state: &ThreadState, number: u64, names: &Names) -> bool {
     let key = mixed(session::process_key(), number);
-    if TOLD.has(key) {
+    if REPORTED.has(key) {
         return true;
     }
     let code = kinds::Code {
@@ -66,10 +66,10 @@ pub(super) fn is_told(state: &ThreadState, number: u64, names: &Names) -> bool {
         function: Text::new(names.function()),
         file: Text::new(names.file()),
     };
-    let mut is_told = false;
-    state.record(|producer| is_told = tell(producer, &code));
-    if is_told {
-        TOLD.add(key);
+    let mut is_reported = false;
+    state.record(|producer| is_reported = tell(producer, &code));
+    if is_reported {
+        REPORTED.add(key);
     }
-    is_told
+    is_reported
 }

@@ -1,7 +1,7 @@
 //! Texts of an interpreter, as UTF-8.
 
 use super::layout::{Layout, SIZE};
-use super::reads::Reads;
+use super::memory_readers::Reads;
 
 /// Where a text has its state: bits of the size of its characters, and whether they follow, and are ASCII.
 const STATE: usize = 32;

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
 
 use ascend_trace_format::fnv;
-use ascend_trace_format::record::{ActivityKind, LogState, MAX_STRING, Text, kinds};
+use ascend_trace_format::record::{ActivityKind, LogState, Text, kinds};
 
 use super::{Refusal, buffers};
 use crate::clock::ticks;
@@ -13,7 +13,7 @@ use crate::objects::keyed;
 use crate::table::HandleTable;
 use crate::thread::ThreadState;
 use crate::timing::counters;
-use crate::{emit, real, session, thread};
+use crate::{emit, long_texts, real, session, thread};
 
 type Next = unsafe extern "C" fn(*mut u8, usize, *mut *mut u8) -> i32;
 
@@ -26,16 +26,16 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// A name that the trace has.
 struct Name {
     key: AtomicU64,
-    is_told: AtomicU8,
+    is_reported: AtomicU8,
 }
 
 keyed!(Name);
 
-static TOLD: HandleTable<Name, 16_384> = HandleTable::new(
+static REPORTED: HandleTable<Name, 16_384> = HandleTable::new(
     [const {
         Name {
             key: AtomicU64::new(0),
-            is_told: AtomicU8::new(0),
+            is_reported: AtomicU8::new(0),
         }
     }; 16_384],
 );
@@ -132,7 +132,7 @@ fn read(bytes: &[u8], seen: u64) -> Option<(kinds::Activity, usize)> {
     let begin = word(bytes, layout.times)?;
     let end = word(bytes, layout.times.checked_add(8)?)?;
     let has_times = begin != 0 && end >= begin;
-    let told = kinds::Activity {
+    let reported = kinds::Activity {
         kind,
         device: half(bytes, layout.device)?,
         stream: half(bytes, layout.device.checked_add(4)?)?,
@@ -142,7 +142,7 @@ fn read(bytes: &[u8], seen: u64) -> Option<(kinds::Activity, usize)> {
         name: 0,
         seen,
     };
-    Some((told, name as usize))
+    Some((reported, name as usize))
 }
 
 fn take(state: &ThreadState, bytes: &[u8], seen: u64) {
@@ -159,18 +159,16 @@ fn take(state: &ThreadState, bytes: &[u8], seen: u64) {
 
 /// The key of a name, which the trace learns; 0 for none.
 fn key_of(state: &ThreadState, address: usize) -> u64 {
-    let start = address as *const c_char;
-    if start.is_null() {
+    // SAFETY: msPTI keeps names for as long as the buffer is the profiler's.
+    let whole = unsafe { long_texts::whole_c_string(address as *const c_char) };
+    let Some(text) = whole else {
         return 0;
-    }
-    // SAFETY: msPTI keeps names for as long as the buffer is the profiler's; reading stops at the limit.
-    let length = unsafe { libc::strnlen(start, MAX_STRING) };
-    // SAFETY: `length` bytes were just read.
-    let text = unsafe { core::slice::from_raw_parts(start.cast::<u8>(), length) };
+    };
     let key = NAMES | fnv::hash(text);
-    let known = TOLD.get_or_insert(key);
-    if known.is_none_or(|known| known.is_told.swap(1, AcqRel) == 0) {
-        let name = Text::new(text);
+    let known = REPORTED.get_or_insert(key);
+    if known.is_none_or(|known| known.is_reported.swap(1, AcqRel) == 0) {
+        let long = long_texts::reference(state, text);
+        let name = Text::new(long_texts::bytes(text, long.as_ref()));
         emit::record(
             state,
             &kinds::Name {
@@ -185,7 +183,9 @@ fn key_of(state: &ThreadState, address: usize) -> u64 {
 
 /// A child's channel has none of the names.
 pub(super) fn forget() {
-    TOLD.iter().for_each(|name| name.is_told.store(0, Release));
+    REPORTED
+        .iter()
+        .for_each(|name| name.is_reported.store(0, Release));
 }
 
 #[cfg(test)]
@@ -202,10 +202,13 @@ mod tests {
         bytes[24..28].copy_from_slice(&7u32.to_ne_bytes());
         bytes[28..36].copy_from_slice(&99u64.to_ne_bytes());
         bytes[44..52].copy_from_slice(&0x1234u64.to_ne_bytes());
-        let (told, name) = read(&bytes, 5).unwrap();
-        assert_eq!((told.begin_ns, told.end_ns), (1_000, 3_000));
-        assert_eq!((told.device, told.stream, told.correlation), (1, 7, 99));
-        assert_eq!((name, told.seen), (0x1234, 5));
+        let (reported, name) = read(&bytes, 5).unwrap();
+        assert_eq!((reported.begin_ns, reported.end_ns), (1_000, 3_000));
+        assert_eq!(
+            (reported.device, reported.stream, reported.correlation),
+            (1, 7, 99)
+        );
+        assert_eq!((name, reported.seen), (0x1234, 5));
         assert!(read(&bytes[..50], 5).is_none(), "it is torn");
         bytes[4..20].fill(0);
         assert_eq!(read(&bytes, 5).unwrap().0.begin_ns, 0);

@@ -7,7 +7,8 @@ use super::{FREE, Lane, Turn, UNREAD};
 use crate::memory;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::SpinLock;
-use crate::timing::choice::Choice;
+use crate::timing::auto_choice::Choice;
+use crate::timing::budget::Account;
 use crate::timing::excess::Before;
 use crate::timing::operations;
 use crate::timing::queue::Queue;
@@ -95,8 +96,8 @@ fn reuse() -> Option<&'static Lane> {
 pub(super) fn make() -> Option<&'static Lane> {
     let made = memory::make(Lane {
         submission: SpinLock::new(Turn::new()),
-        strangers_in: AtomicU32::new(0),
-        strangers_out: AtomicU32::new(0),
+        untimed_begun: AtomicU32::new(0),
+        untimed_ended: AtomicU32::new(0),
         turns: AtomicU32::new(0),
         tidied: AtomicU32::new(0),
         stalled: AtomicU32::new(u32::MAX),
@@ -110,9 +111,11 @@ pub(super) fn make() -> Option<&'static Lane> {
         refused: AtomicU64::new(0),
         refusals: AtomicU32::new(0),
         held: AtomicU64::new(FREE),
+        proofs: AtomicPtr::new(core::ptr::null_mut()),
         before: Before::new(),
         skipped: operations::Lane::new(),
         choice: Choice::new(),
+        account: Account::new(),
         context: AtomicPtr::new(core::ptr::null_mut()),
         next: AtomicPtr::new(core::ptr::null_mut()),
         used: AtomicBool::new(true),

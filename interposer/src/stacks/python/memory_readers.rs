@@ -1,0 +1,202 @@
+//! Reading the memory of an interpreter.
+
+use core::cell::Cell;
+
+use crate::syscall_policy;
+
+const WORD: usize = size_of::<usize>();
+/// Addresses that a program can have.
+const LOWEST: usize = 4096;
+const END: usize = 1 << 48;
+
+/// A way to read words at multiples of their size.
+pub(super) trait Reads {
+    /// A word of an object that a frame keeps.
+    fn word(&self, address: usize) -> Option<usize>;
+
+    /// A word of the thread's state, or of a frame.
+    #[inline(always)]
+    fn of_thread(&self, address: usize) -> Option<usize> {
+        self.word(address)
+    }
+}
+
+/// Reads memory that is certainly mapped.
+pub(super) struct Direct;
+
+impl Reads for Direct {
+    #[inline(always)]
+    fn word(&self, address: usize) -> Option<usize> {
+        if !address.is_multiple_of(WORD) || !(LOWEST..END).contains(&address) {
+            return None;
+        }
+        // SAFETY: an aligned word of an object that the thread's frames keep, at a place that was found to be
+        // right in this interpreter.
+        Some(unsafe { core::ptr::read_volatile(address as *const usize) })
+    }
+}
+
+/// Words that the kernel is asked for at a time, and bytes of them before the one that is wanted: frames lie above
+/// those that have called them.
+const WORDS: usize = 256;
+const BEFORE: usize = 1536;
+const WINDOWS: usize = 2;
+/// The smallest page there is.
+const PAGE: usize = 4096;
+
+/// Lets the kernel read, which cannot fault. The last read is kept.
+pub(super) struct Checked {
+    windows: [Window; WINDOWS],
+    /// The one that is replaced next.
+    next: Cell<usize>,
+}
+
+/// For threads that the interpreter may not wait for at its end: it frees their state and their frames,
+/// but never the objects that these refer to. The kernel reads the former. A read counts if the
+/// interpreter had not ended before it: then the referenced objects stay.
+pub(super) struct Guarded<F> {
+    checked: Checked,
+    /// The used part of the thread's stack.
+    stack: (usize, usize),
+    ends: F,
+}
+
+impl<F: Fn() -> bool> Guarded<F> {
+    pub(super) fn new(stack: (usize, usize), ends: F) -> Self {
+        Self {
+            checked: Checked::new(),
+            stack,
+            ends,
+        }
+    }
+}
+
+impl<F: Fn() -> bool> Reads for Guarded<F> {
+    #[inline(always)]
+    fn word(&self, address: usize) -> Option<usize> {
+        Direct.word(address)
+    }
+
+    #[inline]
+    fn of_thread(&self, address: usize) -> Option<usize> {
+        if (self.stack.0..self.stack.1).contains(&address) {
+            return Direct.word(address);
+        }
+        match self.checked.known(address) {
+            Some(word) => Some(word),
+            None => self.checked.word(address).filter(|_| !(self.ends)()),
+        }
+    }
+}
+
+struct Window {
+    begin: Cell<usize>,
+    /// Number of readable bytes.
+    length: Cell<usize>,
+    words: [Cell<u64>; WORDS],
+}
+
+impl Checked {
+    pub(super) fn new() -> Self {
+        Self {
+            windows: [const {
+                Window {
+                    begin: Cell::new(0),
+                    length: Cell::new(0),
+                    words: [const { Cell::new(0) }; WORDS],
+                }
+            }; WINDOWS],
+            next: Cell::new(0),
+        }
+    }
+
+    #[inline]
+    fn known(&self, address: usize) -> Option<usize> {
+        let mut windows = self.windows.iter();
+        windows.find_map(|window| window.word(address))
+    }
+
+    #[inline(never)]
+    fn fetch(&self, address: usize) -> Option<usize> {
+        let index = self.next.get();
+        self.next.set((index + 1) % WINDOWS);
+        let window = self.windows.get(index)?;
+        let begin = address.saturating_sub(BEFORE).max(address & !(PAGE - 1));
+        window.begin.set(begin);
+        window
+            .length
+            .set(syscall_policy::words_at(begin, &window.words));
+        window.word(address)
+    }
+}
+
+impl Window {
+    #[inline]
+    fn word(&self, address: usize) -> Option<usize> {
+        let offset = address.wrapping_sub(self.begin.get());
+        let is_there = offset < self.length.get() && offset + WORD <= self.length.get();
+        let word = self.words.get(offset / WORD).filter(|_| is_there)?;
+        Some(word.get() as usize)
+    }
+}
+
+impl Reads for Checked {
+    #[inline]
+    fn word(&self, address: usize) -> Option<usize> {
+        if !address.is_multiple_of(WORD) || !(LOWEST..END).contains(&address) {
+            return None;
+        }
+        self.known(address).or_else(|| self.fetch(address))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_where_there_are_some() {
+        let words = [3usize, 4, 5];
+        let place = words.as_ptr() as usize;
+        let checked = Checked::new();
+        if syscall_policy::is_readable(place) {
+            assert_eq!(checked.word(place), Some(3));
+            assert_eq!(checked.word(place + 16), Some(5));
+        }
+        assert_eq!(Direct.word(place + 8), Some(4));
+        let guarded = Guarded::new((0, 0), || false);
+        assert_eq!(guarded.word(place), Some(3));
+        assert_eq!(guarded.of_thread(place), checked.word(place));
+        assert_eq!(guarded.of_thread(4096), None);
+        let ended = Guarded::new((place, place + 8), || true);
+        assert_eq!(ended.of_thread(place), Some(3), "on the thread's stack");
+        assert_eq!(ended.of_thread(place + 8), None);
+        for wrong in [0, 8, place + 1, 1 << 60, usize::MAX - 7] {
+            assert_eq!(Direct.word(wrong), None, "{wrong:x}");
+            assert_eq!(checked.word(wrong), None, "{wrong:x}");
+        }
+        // The lowest possible first page of a program, and the end of its address space.
+        for absent in [4096, (1 << 47) - 8] {
+            assert_eq!(checked.word(absent), None, "{absent:x}");
+        }
+    }
+
+    #[test]
+    fn a_missing_page_ends_a_read() {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a fresh mapping with a second page that is made unreadable.
+        let base = unsafe {
+            let base = libc::mmap(core::ptr::null_mut(), 8192, 3, flags, -1, 0);
+            libc::mprotect(base.byte_add(4096), 4096, libc::PROT_NONE);
+            base as usize
+        };
+        let checked = Checked::new();
+        if syscall_policy::is_readable(base) {
+            assert_eq!(checked.word(base + 4096 - 16), Some(0));
+            assert_eq!(checked.word(base + 4096 - 8), Some(0));
+        }
+        assert_eq!(checked.word(base + 4096), None);
+        // SAFETY: the mapping made above.
+        unsafe { libc::munmap(base as *mut _, 8192) };
+    }
+}

@@ -19,6 +19,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for table in stubs::TABLES {
         println!("cargo:rerun-if-changed={}/{table}", stubs::DATA);
     }
+    // The name under which other libraries ask for this one.
+    let name = std::env::var("DEP_SOFTACL_BASE_RUNTIME")?;
+    println!("cargo:rustc-env=SOFTACL_RUNTIME={name}");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     std::fs::write(out.join("stubs.rs"), stubs::source(Path::new("."))?)?;
     Ok(())

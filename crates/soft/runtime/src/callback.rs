@@ -1,5 +1,5 @@
-//! Callbacks that run in threads of the program: `aclrtSubscribeReport` and its family, and the same
-//! for host functions.
+//! Callbacks and host functions that run in threads of the program: `aclrtSubscribeReport` and its
+//! family.
 
 pub(crate) mod report;
 
@@ -17,8 +17,9 @@ use crate::process;
 use crate::stream::{Stream, access};
 use report::{Mailbox, Report, ReportThreads};
 
+/// Threads that run callbacks.
 static REPORTS: PerProcess<ReportThreads> = PerProcess::new(ReportThreads::default);
-/// The same for host functions.
+/// Threads that run host functions.
 static HOST_REPORTS: PerProcess<ReportThreads> = PerProcess::new(ReportThreads::default);
 
 /// The two families are kept apart: a stream that ran host functions takes no callbacks.
@@ -83,7 +84,7 @@ fn host_reports() -> Outcome<&'static ReportThreads> {
     if process::options().strict {
         return fault(
             RT_NOT_SUPPORTED,
-            "this device runs host functions in a thread of its own",
+            "this device runs host functions in a separate thread",
         );
     }
     Ok(HOST_REPORTS.get())

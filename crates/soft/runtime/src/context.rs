@@ -104,7 +104,7 @@ impl Context {
         self.default_stream.wait()
     }
 
-    /// Tells the program's observers about the streams that came with the context. Not under any lock.
+    /// Reports to the program's observers the streams that came with the context. Not under any lock.
     pub(crate) fn announce(&self) {
         for stream in self.all_streams() {
             observers::stream_changes(stream.handle, stream_state::CREATE_POST);

@@ -78,10 +78,13 @@ impl Device {
         Lease::take(&self.event_ids)
     }
 
+    pub(crate) const CORE_SYNC_BYTES: usize = 4096;
+
     /// Memory of the device that its cores synchronise with each other in.
     pub(crate) fn core_sync_address(&self) -> Option<usize> {
-        const SIZE: usize = 4096;
-        *self.core_sync.get_or_init(|| self.memory.allocate(SIZE, 0))
+        *self
+            .core_sync
+            .get_or_init(|| self.memory.allocate(Self::CORE_SYNC_BYTES, 0))
     }
 
     pub(crate) fn events_left(&self) -> u32 {

@@ -5,11 +5,12 @@ pub(crate) mod base;
 mod callback;
 mod compile_options;
 mod context;
-mod details;
+pub(crate) mod details;
 mod device;
-mod device_info;
+pub(crate) mod device_info;
 mod event;
 mod graph;
+mod graph_engine;
 mod hal;
 mod hccl;
 mod init;
@@ -39,10 +40,11 @@ mod vmm;
 pub(crate) extern "C" fn softacl_runtime() {}
 
 /// Declares exported functions with bodies that yield an `Outcome`. `boundary::call` runs each of them.
-/// Names with the same effect share a body: `fn [one, other](…)`.
+/// Names with the same effect share a body: `fn [one, other](…)`. Names after a semicolon belong to the layer below (`rt`).
 macro_rules! acl {
-    (@each [$($name:ident),+] $arguments:tt $body:block) => {
+    (@each [$($name:ident),+ $(; $($below:ident),+)?] $arguments:tt $body:block) => {
         $($crate::exports::acl!(@each $name $arguments $body);)+
+        $($($crate::exports::acl!(@each $below $arguments { $crate::rt::below(|| $body) });)+)?
     };
     (@each $name:ident ($($arg:ident: $type:ty),* $(,)?) $body:block) => {
         // SAFETY: the name is AscendCL's; nothing else in this library defines it.

@@ -15,6 +15,9 @@ use crate::process;
 /// Parts of the names of the tracer's files.
 const TRACERS: [&str; 2] = ["ascend_trace", "ascend-trace"];
 
+/// How the names of the files of operators begin, which call this library for the program.
+const OPERATORS: [&str; 2] = ["libopapi", "libaclnn_"];
+
 /// How long the end of the runtime takes.
 const LASTING: Duration = Duration::from_millis(20);
 
@@ -157,7 +160,8 @@ fn frame(address: *mut c_void, own_base: usize) -> Option<ReturnAddress> {
         text.to_string_lossy().into_owned()
     });
     Some(ReturnAddress {
-        is_own: info.dli_fbase as usize == own_base,
+        is_own: info.dli_fbase as usize == own_base
+            || OPERATORS.iter().any(|start| name.starts_with(start)),
         is_tracers: TRACERS.iter().any(|part| name.contains(part)) && name.contains(".so"),
         is_system: ["libc.so", "libpthread", "ld-linux", "libc-"]
             .iter()
@@ -186,7 +190,8 @@ fn caller(function: &str) -> CallOrigin {
     let mut outermost: Option<ReturnAddress> = None;
     let mut program_follows = false;
     for frame in &mut frames {
-        if frame.is_tracers {
+        // The tracer's wrappers have the addresses of the functions that they wrap.
+        if frame.is_tracers || frame.is_own && outermost.is_some() {
             outermost = Some(frame);
         } else if !frame.is_system && !frame.is_own {
             program_follows = true;

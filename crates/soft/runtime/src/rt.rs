@@ -1,9 +1,11 @@
 //! The layer below AscendCL (`rt*`), which collective and graph libraries call by themselves: the part of it
 //! that makes contexts and streams, submits and waits. Handles are the same ones.
 //!
-//! Names that are not here do not exist, as in any other library.
+//! Functions that do the same as one of AscendCL are further names of it, in `exports`. The others are here. Other names do not
+//! exist, as in any other library.
 
 mod device;
+mod device_info;
 mod event;
 mod launch;
 mod memory;
@@ -15,7 +17,7 @@ mod stream;
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, fault};
 
 /// The layer has no special code for a wrong argument.
-fn below(body: impl FnOnce() -> Outcome) -> Outcome {
+pub(crate) fn below(body: impl FnOnce() -> Outcome) -> Outcome {
     match body() {
         Err(failed) if failed.code == INVALID_PARAM => fault(RT_PARAM_INVALID, failed.why),
         other => other,

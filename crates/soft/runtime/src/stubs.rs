@@ -44,7 +44,7 @@ macro_rules! refused {
     }};
 }
 
-/// Answers that a feature is not there: with the runtime's code, with the collective libraries'
+/// Reports a missing feature: with the runtime's code, with the collective libraries'
 /// code, with zero or NULL, with nothing, or with a zero of floating point.
 macro_rules! unsupported {
     ($(code: $($code:ident)*;)? $(hccl: $($hccl:ident)*;)? $(zero: $($zero:ident)*;)?
@@ -76,7 +76,7 @@ macro_rules! accepted {
     };
 }
 
-/// What objects that are only accepted point to.
+/// Target of the handles that the runtime accepts and does not use.
 static OBJECT: u64 = 0;
 
 include!(concat!(env!("OUT_DIR"), "/stubs.rs"));

@@ -198,36 +198,36 @@ pub(crate) fn settle() {
 
 /// Work of the engine that it has not looked at. Threads that query completion wait until none is left.
 pub(crate) struct UnseenWork {
-    given: AtomicU64,
+    submitted: AtomicU64,
     seen: AtomicU64,
 }
 
 impl UnseenWork {
     const fn new() -> Self {
         Self {
-            given: AtomicU64::new(0),
+            submitted: AtomicU64::new(0),
             seen: AtomicU64::new(0),
         }
     }
 
     /// Before the engine is called.
     pub(crate) fn give(&self) {
-        self.given.fetch_add(1, Ordering::SeqCst);
+        self.submitted.fetch_add(1, Ordering::SeqCst);
     }
 
     /// The work before the engine's last look; it says so once it has played all of that.
-    pub(crate) fn given(&self) -> u64 {
-        self.given.load(Ordering::SeqCst)
+    pub(crate) fn submitted(&self) -> u64 {
+        self.submitted.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn played(&self, given: u64) {
-        self.seen.store(given, Ordering::SeqCst);
+    pub(crate) fn played(&self, submitted: u64) {
+        self.seen.store(submitted, Ordering::SeqCst);
     }
 
     /// Returns when the engine has played all that it can.
     fn wait(&self) {
-        let given = self.given();
-        while self.seen.load(Ordering::SeqCst) < given {
+        let submitted = self.submitted();
+        while self.seen.load(Ordering::SeqCst) < submitted {
             std::thread::yield_now();
         }
     }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::call::Call;
+use super::call::{ArgumentRole, Call, Cost, WORKSPACE_ALIGN};
 use super::object::{self, Object, ObjectKind};
-use super::operand::{ExecutionFrame, Operand};
+use super::operand::ExecutionFrame;
 use super::status::{INNER_NULL_POINTER, RUNTIME, null, refuse, require};
-use super::tensor::Tensor;
+use softacl_base::runtime::{Describe, Submission};
+
 use crate::code::{Code, Fault, Outcome, fault};
 use crate::engine::task::Operator;
 use crate::ffi::{Out, complain};
@@ -16,55 +17,18 @@ use crate::memory::{MemoryKind, check_range, place_of};
 use crate::stream::{access, launch};
 use crate::{boundary, errors, process};
 
-/// Temporaries in a workspace begin at multiples of this, and so must the workspace.
-pub(super) const WORKSPACE_ALIGN: u64 = 64;
-
 pub(crate) struct Executor {
     operator: &'static str,
     is_repeatable: AtomicBool,
-    pub(super) arguments: Vec<Argument>,
-    pub(super) workspace: u64,
-    pub(super) steps: Vec<OperatorStep>,
+    pub(super) work: Call,
 }
 
-/// A tensor of an operator. Its layout is that of the first phase, its address that of the second.
-pub(super) struct Argument {
-    pub(super) tensor: Arc<Tensor>,
-    pub(super) operand: Operand,
-    pub(super) role: ArgumentRole,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ArgumentRole {
-    Input,
-    Output,
-    InPlace,
-}
-
-/// One task of an operator.
-pub(super) struct OperatorStep {
-    pub(super) cost: Cost,
-    pub(super) effect: Arc<Effect>,
-}
-
-type Effect = dyn Fn(&ExecutionFrame) + Send + Sync;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cost {
-    /// Read and written.
-    pub(crate) bytes: u64,
-    /// Of arithmetic, as many as it would be in 16-bit floating point.
-    pub(crate) operations: u64,
-}
-
-impl Cost {
-    fn duration_ns(self) -> u64 {
-        let options = process::options();
-        let compute = self.operations / (options.chip.tera_operations() * 1000);
-        options
-            .launch_ns
-            .saturating_add(transfer_ns(self.bytes, options.d2d_mbps).max(compute))
-    }
+fn duration_ns(cost: Cost) -> u64 {
+    let options = process::options();
+    let compute = cost.operations / (options.chip.tera_operations() * 1000);
+    options
+        .launch_ns
+        .saturating_add(transfer_ns(cost.bytes, options.d2d_mbps).max(compute))
 }
 
 /// The first phase: checks the arguments and hands out an executor. The names are those of the two phases.
@@ -72,7 +36,7 @@ pub(super) fn first(
     [function, operator]: [&'static str; 2],
     workspace: &Out<u64>,
     executor: &Out<usize>,
-    describe: &mut dyn FnMut(&mut Call) -> Outcome,
+    describe: &mut Describe<'_>,
 ) -> Code {
     boundary::call(function, || {
         if workspace.is_null() || executor.is_null() {
@@ -80,36 +44,27 @@ pub(super) fn first(
         }
         let mut call = Call::default();
         describe(&mut call)?;
-        let made = call.executor(operator);
-        workspace.put(made.workspace)?;
+        let made = Executor::new(operator, call);
+        workspace.put(made.work.workspace)?;
         executor.put(object::insert(Object::Executor(Arc::new(made)))?)
     })
 }
 
 /// The second phase.
-pub(super) fn second(
-    operator: &'static str,
-    workspace: usize,
-    workspace_size: u64,
-    handle: usize,
-    stream: usize,
-) -> Code {
-    boundary::call(operator, || {
-        launch(operator, workspace, workspace_size, handle, stream)
-    })
+pub(super) fn second(operator: &'static str, submission: Submission) -> Code {
+    boundary::call(operator, || launch(operator, submission))
 }
 
 /// Describes an operator and submits its tasks at once, with a workspace of the host's.
-#[cfg(feature = "operators")]
-pub(super) fn run(
+pub(crate) fn run(
     operator: &'static str,
     stream: usize,
     describe: impl FnOnce(&mut Call) -> Outcome,
 ) -> Outcome {
     let mut call = Call::default();
     describe(&mut call)?;
-    let executor = call.executor(operator);
-    let room = vec![0_u64; (executor.workspace + WORKSPACE_ALIGN) as usize / 8];
+    let executor = Executor::new(operator, call);
+    let room = vec![0_u64; (executor.work.workspace + WORKSPACE_ALIGN) as usize / 8];
     let workspace = (room.as_ptr() as usize).next_multiple_of(WORKSPACE_ALIGN as usize);
     let mut frame = executor.frame(workspace)?;
     frame.room = room;
@@ -118,14 +73,14 @@ pub(super) fn run(
 
 /// Submits the tasks. An executor that is not repeatable is used up, even when
 /// this fails.
-fn launch(
-    operator: &'static str,
-    workspace: usize,
-    workspace_size: u64,
-    handle: usize,
-    stream: usize,
-) -> Outcome {
-    let executor = taken(operator, handle)?;
+fn launch(operator: &'static str, submission: Submission) -> Outcome {
+    let Submission {
+        workspace,
+        workspace_size,
+        executor,
+        stream,
+    } = submission;
+    let executor = taken(operator, executor)?;
     if workspace_size > 0 && workspace == 0 {
         return null("the workspace is NULL");
     }
@@ -143,13 +98,13 @@ fn launch(
 /// The executor behind a handle, which is dead from here on unless it is repeatable.
 fn taken(operator: &'static str, handle: usize) -> Outcome<Arc<Executor>> {
     if handle == 0 {
-        tell(operator, "the executor is NULL");
+        report_failure(operator, "the executor is NULL");
         return null("the executor is NULL");
     }
     let executor = object::executor(handle)
-        .inspect_err(|_| tell(operator, "no executor, or one that was used up"))?;
+        .inspect_err(|_| report_failure(operator, "no executor, or one that was used up"))?;
     if executor.operator != operator {
-        tell(
+        report_failure(
             operator,
             &format!("the executor is one of {}", executor.operator),
         );
@@ -162,45 +117,38 @@ fn taken(operator: &'static str, handle: usize) -> Outcome<Arc<Executor>> {
 }
 
 /// Programs often do not look at codes.
-fn tell(operator: &str, what: &str) {
+fn report_failure(operator: &str, what: &str) {
     if process::options().verbose {
         complain(&format!("{operator}: {what}"));
     }
 }
 
 impl Executor {
-    pub(super) fn new(
-        operator: &'static str,
-        arguments: Vec<Argument>,
-        workspace: u64,
-        steps: Vec<OperatorStep>,
-    ) -> Self {
+    pub(super) const fn new(operator: &'static str, work: Call) -> Self {
         Self {
             operator,
             is_repeatable: AtomicBool::new(false),
-            arguments,
-            workspace,
-            steps,
+            work,
         }
     }
 
     fn check_workspace(&self, workspace: usize, size: u64) -> Outcome {
-        if self.workspace == 0 {
+        if self.work.workspace == 0 {
             return Ok(());
         }
         require(
-            size >= self.workspace,
+            size >= self.work.workspace,
             "the workspace is smaller than the first phase asked for",
         )?;
         let is_aligned = (workspace as u64).is_multiple_of(WORKSPACE_ALIGN);
         require(is_aligned, "the workspace is not aligned to 64 bytes")?;
-        on_device(workspace, self.workspace as usize)
+        on_device(workspace, self.work.workspace as usize)
     }
 
     /// Where everything lies now.
     fn frame(&self, workspace: usize) -> Outcome<ExecutionFrame> {
-        let mut tensors = Vec::with_capacity(self.arguments.len());
-        for argument in &self.arguments {
+        let mut tensors = Vec::with_capacity(self.work.arguments.len());
+        for argument in &self.work.arguments {
             let data = argument.tensor.data();
             let view = &argument.operand.view;
             if !view.is_empty() {
@@ -216,21 +164,20 @@ impl Executor {
         Ok(ExecutionFrame {
             tensors,
             workspace,
-            #[cfg(feature = "operators")]
             room: Vec::new(),
         })
     }
 
     fn submit(&self, frame: &Arc<ExecutionFrame>, stream: usize) -> Outcome {
-        if self.steps.is_empty() {
+        if self.work.steps.is_empty() {
             // Empty tensors need no work, but a wrong stream is still an error.
             return access::of_context(stream).map(drop);
         }
-        self.steps.iter().try_for_each(|step| {
+        self.work.steps.iter().try_for_each(|step| {
             let (effect, frame) = (Arc::clone(&step.effect), Arc::clone(frame));
             let operator = Operator {
                 name: self.operator,
-                duration_ns: step.cost.duration_ns(),
+                duration_ns: duration_ns(step.cost),
                 effect: Box::new(move || effect(&frame)),
             };
             launch::operator(stream, operator)
@@ -239,7 +186,7 @@ impl Executor {
 
     /// How many of its tensors have one of the roles.
     fn count(&self, roles: &[ArgumentRole]) -> usize {
-        let mut all = self.arguments.iter().map(|argument| argument.role);
+        let mut all = self.work.arguments.iter().map(|argument| argument.role);
         let wanted = all.by_ref().filter(|role| roles.contains(role));
         wanted.count()
     }

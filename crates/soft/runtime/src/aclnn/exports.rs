@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::executor::{self, ArgumentRole};
+use super::call::ArgumentRole;
+use super::executor;
 use super::object::{self, Object, ObjectKind};
 use super::status::{null, refuse};
 use super::tensor::{self, Layout, Tensor};

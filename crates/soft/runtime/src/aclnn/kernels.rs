@@ -2,14 +2,10 @@
 
 mod arithmetic;
 mod copy;
-mod matmul;
-mod product;
 mod softmax;
 
 pub(super) use arithmetic::{add, add_in_place, adds, adds_in_place};
 pub(super) use arithmetic::{mul, mul_in_place, muls, muls_in_place, relu, relu_in_place};
 pub(super) use copy::{cast, copy_in_place, fill_scalar, one, zero};
-#[cfg(feature = "operators")]
-pub(super) use matmul::multiply;
-pub(super) use matmul::{matmul, mm};
+pub(super) use softacl_base::matmul::{matmul, mm};
 pub(super) use softmax::softmax;

@@ -82,7 +82,9 @@ pub(crate) fn get(handle: usize, sort: ObjectKind) -> Outcome<Arc<Object>> {
     }
     match OPERANDS.get().get(handle) {
         Some(object) if object.sort() == sort => Ok(object),
-        _ => refuse("a pointer is not, or no longer, what the parameter asks for"),
+        _ => refuse(
+            "a pointer does not lead to an object of the parameter's type, or no longer does",
+        ),
     }
 }
 
@@ -118,6 +120,33 @@ pub(crate) fn member(list: usize, index: usize) -> Outcome<Arc<Tensor>> {
 
 pub(crate) fn length(handle: usize, sort: ObjectKind) -> Outcome<u64> {
     Ok(get(handle, sort)?.length() as u64)
+}
+
+/// The numbers of an array; empty without one.
+pub(crate) fn integers(handle: usize) -> Outcome<Vec<i64>> {
+    if handle == 0 {
+        return Ok(Vec::new());
+    }
+    match &*get(handle, ObjectKind::Integers)? {
+        Object::Integers(items) => Ok(items.clone()),
+        _ => refuse("this is no array of integers"),
+    }
+}
+
+/// The truth values of an array.
+pub(crate) fn bools(handle: usize) -> Outcome<Vec<bool>> {
+    match &*get(handle, ObjectKind::Bools)? {
+        Object::Bools(items) => Ok(items.iter().map(|item| *item != 0).collect()),
+        _ => refuse("this is no array of truth values"),
+    }
+}
+
+/// The handles of a list of tensors, or of scalars.
+pub(crate) fn handles(list: usize, sort: ObjectKind) -> Outcome<Vec<usize>> {
+    match &*get(list, sort)? {
+        Object::Tensors(items) | Object::Scalars(items) => Ok(items.clone()),
+        _ => refuse("this is no list"),
+    }
 }
 
 /// Ends the life of an object, and with a list that of its members; NULL is fine.

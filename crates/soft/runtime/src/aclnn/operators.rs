@@ -1,47 +1,9 @@
-//! The table of operators: both phases of each, and the kernel behind it.
-//!
-//! A row gives the parameters of the first phase that stand before `workspaceSize`, and what describes
-//! the work.
+//! The operators that every build has: a row names both phases of one, and the kernel behind it.
+
+use softacl_base::operators;
+use softacl_base::parameters::{In, Scalar, Written};
 
 use super::kernels;
-
-/// What parameters are: a tensor that is read, one that is written, one that may be missing, and so on.
-pub(crate) type In = usize;
-pub(crate) type Written = usize;
-pub(crate) type Scalar = usize;
-
-/// Defines the two exported functions of each row.
-macro_rules! operators {
-    ($($name:ident |$call:ident $(, $argument:ident: $type:ty)*| $kernel:expr;)*) => {$(
-        const _: () = {
-            // SAFETY: the name is AscendCL's; nothing else in this library defines it.
-            #[unsafe(export_name = concat!(stringify!($name), "GetWorkspaceSize"))]
-            extern "C" fn first(
-                $($argument: $type,)*
-                workspace: $crate::ffi::Out<u64>,
-                made: $crate::ffi::Out<usize>,
-            ) -> $crate::code::Code {
-                $crate::aclnn::executor::first(
-                    [concat!(stringify!($name), "GetWorkspaceSize"), stringify!($name)],
-                    &workspace,
-                    &made,
-                    &mut |$call| $kernel,
-                )
-            }
-
-            // SAFETY: the name is AscendCL's; nothing else in this library defines it.
-            #[unsafe(export_name = stringify!($name))]
-            extern "C" fn second(
-                workspace: usize,
-                size: u64,
-                made: usize,
-                stream: usize,
-            ) -> $crate::code::Code {
-                $crate::aclnn::executor::second(stringify!($name), workspace, size, made, stream)
-            }
-        };
-    )*};
-}
 
 operators! {
     aclnnAdd |call, this: In, other: In, alpha: Scalar, out: Written| kernels::add(call, this, other, alpha, out);

@@ -125,20 +125,14 @@ fn float(value: f64) -> usize {
 fn compute(describe: impl FnOnce(&mut Call) -> Outcome) -> Result<(u64, usize), Code> {
     let mut call = Call::default();
     describe(&mut call).map_err(|failed| failed.code)?;
-    let executor = call.executor("test");
-    let room = vec![0_u64; executor.workspace as usize / 8 + 8];
+    let room = vec![0_u64; call.workspace as usize / 8 + 8];
     let frame = ExecutionFrame {
-        tensors: executor
-            .arguments
-            .iter()
-            .map(|it| it.tensor.data())
-            .collect(),
+        tensors: call.arguments.iter().map(|it| it.tensor.data()).collect(),
         workspace: (room.as_ptr() as usize).next_multiple_of(64),
-        #[cfg(feature = "operators")]
         room: Vec::new(),
     };
-    executor.steps.iter().for_each(|step| (step.effect)(&frame));
-    Ok((executor.workspace, executor.steps.len()))
+    call.steps.iter().for_each(|step| (step.effect)(&frame));
+    Ok((call.workspace, call.steps.len()))
 }
 
 /// Numbers that look random and are the same in every run.

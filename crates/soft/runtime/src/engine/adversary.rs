@@ -100,9 +100,9 @@ impl Adversary {
     }
 
     /// A starved task runs, and not before a thread waited for it.
-    fn run_starved(&mut self, head: &StreamHead, asked_ns: u64) -> Arc<Stream> {
+    fn run_starved(&mut self, head: &StreamHead, demanded_ns: u64) -> Arc<Stream> {
         let now = if virtual_time::is_on() {
-            asked_ns
+            demanded_ns
         } else {
             mono()
         };
@@ -138,7 +138,7 @@ impl Player {
         if let Some(head) = heads.iter().filter(is_prompt).min_by_key(place) {
             return Some(adversary.run(head));
         }
-        let asked_ns = mark_needed(&mut heads);
+        let demanded_ns = mark_needed(&mut heads);
         let seed = adversary.seed;
         let first = |among: &dyn Fn(&StreamHead) -> bool| {
             let held = heads.iter().filter(|head| head.state == HeadState::Held);
@@ -148,7 +148,7 @@ impl Player {
         let needs_any = |head: &StreamHead| head.is_needed && head.state == HeadState::WaitsForAny;
         let any = heads.iter().any(needs_any);
         if let Some(head) = first(&|head| head.is_needed).or_else(|| first(&|_| any)) {
-            return Some(adversary.run_starved(head, asked_ns));
+            return Some(adversary.run_starved(head, demanded_ns));
         }
         if first(&|_| true).is_none() {
             adversary.starving_since = None;
@@ -157,7 +157,7 @@ impl Player {
                 let stream = &head.stream;
                 stream.expect(stream.submitted_so_far());
             }
-            return first(&|_| true).map(|head| adversary.run_starved(head, asked_ns));
+            return first(&|_| true).map(|head| adversary.run_starved(head, demanded_ns));
         }
         None
     }
@@ -212,8 +212,8 @@ fn mark_needed(heads: &mut [StreamHead]) -> u64 {
     let mut left: Vec<usize> = (0..heads.len())
         .filter(|place| heads[*place].is_needed)
         .collect();
-    let asked = left.iter().map(|place| heads[*place].stream.demanded_at());
-    let asked_ns = asked.max().unwrap_or(0);
+    let demanded = left.iter().map(|place| heads[*place].stream.demanded_at());
+    let demanded_ns = demanded.max().unwrap_or(0);
     while let Some(place) = left.pop() {
         let HeadState::Waits(stream, seq) = heads[place].state else {
             continue;
@@ -227,5 +227,5 @@ fn mark_needed(heads: &mut [StreamHead]) -> u64 {
             left.push(place);
         }
     }
-    asked_ns
+    demanded_ns
 }

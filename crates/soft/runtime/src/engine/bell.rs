@@ -47,7 +47,7 @@ impl Bell {
     }
 
     /// The engine looks.
-    pub(super) fn answer(&self) {
+    pub(super) fn clear(&self) {
         self.rang.store(false, Ordering::SeqCst);
     }
 }

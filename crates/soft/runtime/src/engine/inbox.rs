@@ -57,15 +57,15 @@ impl EngineInbox {
 
     /// Has the stream looked at. While the engine is awake this makes no system call.
     pub(crate) fn enqueue(&self, stream: &Arc<Stream>) {
-        self.tell(|due| due.streams.push(Arc::clone(stream)));
+        self.add_due(|due| due.streams.push(Arc::clone(stream)));
     }
 
     /// The same for streams that wait for something, by their handles.
     pub(crate) fn wake(&self, streams: &[usize]) {
-        self.tell(|due| due.woken.extend(streams));
+        self.add_due(|due| due.woken.extend(streams));
     }
 
-    fn tell(&self, add: impl FnOnce(&mut DueStreams)) {
+    fn add_due(&self, add: impl FnOnce(&mut DueStreams)) {
         let mut due = lock(&self.due);
         add(&mut due);
         self.waiting.store(due.count(), Ordering::SeqCst);

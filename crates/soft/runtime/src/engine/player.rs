@@ -106,7 +106,7 @@ impl Player {
         // SAFETY: this option takes a plain number and concerns this thread only.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
         loop {
-            let given = virtual_time::unseen().given();
+            let submitted = virtual_time::unseen().submitted();
             self.collect();
             if self.ready.is_empty() {
                 let chosen = self.choose();
@@ -114,21 +114,21 @@ impl Player {
             }
             if self.ready.is_empty() {
                 // Those that were given had nothing to do.
-                virtual_time::unseen().played(given);
+                virtual_time::unseen().played(submitted);
                 self.rest();
                 self.ready.append(&mut self.polling);
             }
             while let Some(stream) = self.ready.pop().or_else(|| self.choose()) {
                 self.advance(&stream);
             }
-            virtual_time::unseen().played(given);
+            virtual_time::unseen().played(submitted);
         }
     }
 
     /// Takes the streams with new work and those with a due time.
     fn collect(&mut self) {
         if self.adversary.is_some() {
-            bell::get().answer();
+            bell::get().clear();
         }
         if !inbox::get().is_empty(Ordering::SeqCst) {
             let woken = inbox::get().take(&mut self.ready);

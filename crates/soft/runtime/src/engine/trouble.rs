@@ -8,13 +8,8 @@ thread_local! {
     static NOTED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Notes an index that names no element. The task goes on without it, and its stream reports it then.
-#[cfg(feature = "operators")]
-pub(crate) fn outside(index: i64, length: usize) {
-    note(|| format!("the index {index} is not within {length} elements"));
-}
-
-fn note(text: impl FnOnce() -> String) {
+/// Notes a failure of the task that runs. The first note counts.
+pub(crate) fn note(text: impl FnOnce() -> String) {
     NOTED.with_borrow_mut(|noted| {
         noted.get_or_insert_with(text);
     });

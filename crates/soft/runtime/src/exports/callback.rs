@@ -11,21 +11,21 @@ fn bind(function: Function, data: usize) -> Option<Callback> {
 }
 
 acl! {
-    fn aclrtSubscribeReport(thread: u64, stream: usize) { callback::subscribe(thread, stream) }
+    fn [aclrtSubscribeReport; rtSubscribeReport](thread: u64, stream: usize) { callback::subscribe(thread, stream) }
 
-    fn aclrtUnSubscribeReport(thread: u64, stream: usize) { callback::unsubscribe(thread, stream) }
+    fn [aclrtUnSubscribeReport; rtUnSubscribeReport](thread: u64, stream: usize) { callback::unsubscribe(thread, stream) }
 
-    fn aclrtProcessReport(timeout_ms: i32) { callback::process(timeout_ms) }
+    fn [aclrtProcessReport; rtProcessReport](timeout_ms: i32) { callback::process(timeout_ms) }
 
-    fn aclrtSubscribeHostFunc(thread: u64, stream: usize) {
+    fn [aclrtSubscribeHostFunc; rtSubscribeHostFunc](thread: u64, stream: usize) {
         callback::subscribe_host(thread, stream)
     }
 
-    fn aclrtUnSubscribeHostFunc(thread: u64, stream: usize) {
+    fn [aclrtUnSubscribeHostFunc; rtUnSubscribeHostFunc](thread: u64, stream: usize) {
         callback::unsubscribe_host(thread, stream)
     }
 
-    fn aclrtProcessHostFunc(timeout_ms: i32) { callback::process_host(timeout_ms) }
+    fn [aclrtProcessHostFunc; rtProcessHostFunc](timeout_ms: i32) { callback::process_host(timeout_ms) }
 
     fn aclrtLaunchCallback(function: Function, data: usize, block_type: u32, stream: usize) {
         callback::launch(bind(function, data), block_type, stream)

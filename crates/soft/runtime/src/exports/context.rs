@@ -11,16 +11,16 @@ acl! {
         context.put(calls::create(device)?)
     }
 
-    fn aclrtDestroyContext(context: usize) { calls::destroy(context) }
+    fn [aclrtDestroyContext; rtCtxDestroy, rtCtxDestroyEx](context: usize) { calls::destroy(context) }
 
-    fn aclrtSetCurrentContext(context: usize) { calls::set_current(context) }
+    fn [aclrtSetCurrentContext; rtCtxSetCurrent](context: usize) { calls::set_current(context) }
 
-    fn aclrtGetCurrentContext(context: Out<usize>) {
+    fn [aclrtGetCurrentContext; rtCtxGetCurrent](context: Out<usize>) {
         context.check()?;
         current::with(|current| context.put(current.handle))
     }
 
-    fn aclrtCtxGetCurrentDefaultStream(stream: Out<usize>) {
+    fn [aclrtCtxGetCurrentDefaultStream; rtCtxGetCurrentDefaultStream](stream: Out<usize>) {
         stream.check()?;
         current::with(|context| stream.put(context.default_stream().handle))
     }

@@ -31,6 +31,12 @@ fn on_mixed_cores() -> Outcome {
     fault(RT_NOT_SUPPORTED, "this card does not have that")
 }
 
+/// The memory through which the cores of the current device synchronise.
+pub(crate) fn core_sync_address() -> Outcome<Option<usize>> {
+    on_mixed_cores()?;
+    Ok(current::device()?.core_sync_address())
+}
+
 fn put_address(place: &Out<usize>, address: Option<usize>) -> Outcome {
     match address {
         Some(address) => place.put(address),
@@ -68,11 +74,10 @@ acl! {
 
     fn aclrtGetHardwareSyncAddr(address: Out<usize>) {
         check(!address.is_null(), NO_RESULT)?;
-        on_mixed_cores()?;
-        put_address(&address, current::device()?.core_sync_address())
+        put_address(&address, core_sync_address()?)
     }
 
-    fn aclrtCtxGetFloatOverflowAddr(address: Out<usize>) {
+    fn [aclrtCtxGetFloatOverflowAddr; rtCtxGetOverflowAddr](address: Out<usize>) {
         check(!address.is_null(), NO_RESULT)?;
         put_address(&address, current::context()?.overflow_address())
     }

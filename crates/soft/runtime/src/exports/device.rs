@@ -11,24 +11,24 @@ use crate::{current, device};
 const RUN_MODE_HOST: u32 = 1;
 
 acl! {
-    fn aclrtSetDevice(id: i32) { current::set_device(id) }
+    fn [aclrtSetDevice; rtSetDevice, rtSetDeviceEx, rtSetDeviceWithoutTsd](id: i32) { current::set_device(id) }
 
-    fn aclrtResetDevice(id: i32) { calls::reset_device(id, false) }
+    fn [aclrtResetDevice; rtDeviceReset, rtDeviceResetEx, rtDeviceResetWithoutTsd](id: i32) { calls::reset_device(id, false) }
 
-    fn aclrtResetDeviceForce(id: i32) { calls::reset_device(id, true) }
+    fn [aclrtResetDeviceForce; rtDeviceResetForce](id: i32) { calls::reset_device(id, true) }
 
-    fn aclrtGetDevice(id: Out<i32>) {
+    fn [aclrtGetDevice; rtGetDevice, rtCtxGetDevice](id: Out<i32>) {
         id.check()?;
         current::with(|context| id.put(context.device.id as i32))
     }
 
-    fn aclrtGetDeviceCount(count: Out<u32>) { count.put(device::all().len() as u32) }
+    fn [aclrtGetDeviceCount; rtGetDeviceCount](count: Out<u32>) { count.put(device::all().len() as u32) }
 
     fn aclrtGetRunMode(mode: Out<u32>) { mode.put(RUN_MODE_HOST) }
 
-    fn aclrtSynchronizeDevice() { current::context()?.synchronize_device(None) }
+    fn [aclrtSynchronizeDevice; rtDeviceSynchronize]() { current::context()?.synchronize_device(None) }
 
-    fn aclrtSynchronizeDeviceWithTimeout(timeout_ms: i32) {
+    fn [aclrtSynchronizeDeviceWithTimeout; rtDeviceSynchronizeWithTimeout](timeout_ms: i32) {
         let limit = access::timeout(timeout_ms)?;
         current::context()?.synchronize_device(limit)
     }

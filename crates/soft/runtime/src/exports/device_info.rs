@@ -9,7 +9,7 @@ use crate::ffi::{Out, Text};
 use crate::sync::lock;
 use crate::{current, device, process, settings};
 
-const CUBE_CORES: u32 = 24;
+pub(crate) const CUBE_CORES: u32 = 24;
 const VECTOR_CORES: u32 = 48;
 
 const OWN_PEER: &str = "a device is no peer of itself";
@@ -82,11 +82,11 @@ acl! {
     fn aclrtGetDeviceUtilizationRate(id: i32, utilization: Out<Utilization>) {
         /// What cannot be found out.
         const UNKNOWN: i32 = -1;
-        let asked = utilization.get()?;
-        require(asked.extended == 0, "the last member is reserved")?;
+        let request = utilization.get()?;
+        require(request.extended == 0, "the last member is reserved")?;
         let rate = device::of(id).map_or(UNKNOWN, |_| 0);
         let rates = [rate, rate, rate, UNKNOWN];
-        utilization.put(Utilization { rates, ..asked })
+        utilization.put(Utilization { rates, ..request })
     }
 
     fn aclrtSetTsDevice(scheduler: u32) {
@@ -136,13 +136,13 @@ acl! {
         }
     }
 
-    fn aclrtDeviceGetBareTgid(pid: Out<i32>) { pid.put(std::process::id() as i32) }
+    fn [aclrtDeviceGetBareTgid; rtDeviceGetBareTgid](pid: Out<i32>) { pid.put(std::process::id() as i32) }
 
     fn aclrtGetLogicDevIdByPhyDevId(physical: i32, logic: Out<i32>) { logic.put(known(physical)?) }
 
     fn aclrtGetPhyDevIdByLogicDevId(logic: i32, physical: Out<i32>) { physical.put(known(logic)?) }
 
-    fn aclrtGetLogicDevIdByUserDevId(user: i32, logic: Out<i32>) {
+    fn [aclrtGetLogicDevIdByUserDevId; rtGetLogicDevIdByUserDevId](user: i32, logic: Out<i32>) {
         logic.put(device::of(user)?.physical as i32)
     }
 

@@ -20,26 +20,26 @@ const DEFAULT: u32 = 0;
 const EXTERNAL: u32 = 1;
 
 acl! {
-    fn aclrtCreateEvent(event: Out<usize>) {
+    fn [aclrtCreateEvent; rtEventCreate](event: Out<usize>) {
         event.check()?;
         event.put(events::create()?)
     }
 
-    fn aclrtCreateEventWithFlag(event: Out<usize>, flags: u32) {
+    fn [aclrtCreateEventWithFlag; rtEventCreateWithFlag](event: Out<usize>, flags: u32) {
         event.check()?;
         event.put(events::create_with_flag(flags)?)
     }
 
-    fn aclrtCreateEventExWithFlag(event: Out<usize>, flags: u32) {
+    fn [aclrtCreateEventExWithFlag; rtEventCreateExWithFlag](event: Out<usize>, flags: u32) {
         event.check()?;
         event.put(events::create_ex_with_flag(flags)?)
     }
 
-    fn aclrtDestroyEvent(event: usize) { event::destroy(event) }
+    fn [aclrtDestroyEvent; rtEventDestroy](event: usize) { event::destroy(event) }
 
-    fn aclrtRecordEvent(event: usize, stream: usize) { event::of(event)?.record(stream) }
+    fn [aclrtRecordEvent; rtEventRecord](event: usize, stream: usize) { event::of(event)?.record(stream) }
 
-    fn aclrtResetEvent(event: usize, stream: usize) { event::of(event)?.reset_in(stream) }
+    fn [aclrtResetEvent; rtEventReset](event: usize, stream: usize) { event::of(event)?.reset_in(stream) }
 
     fn aclrtStreamWaitEvent(stream: usize, event: usize) {
         let timeout_s = settings::get().op_wait_timeout_s.load(Ordering::Relaxed);
@@ -62,7 +62,7 @@ acl! {
         status.put(if done { COMPLETE } else { NOT_READY })
     }
 
-    fn aclrtQueryEventStatus(event: usize, status: Out<u32>) {
+    fn [aclrtQueryEventStatus; rtEventQueryStatus](event: usize, status: Out<u32>) {
         status.check()?;
         let done = event::of(event)?.is_complete()?;
         status.put(if done { RECORDED_COMPLETE } else { RECORDED_NOT_READY })
@@ -74,14 +74,14 @@ acl! {
         status.put(if done { COMPLETE } else { NOT_READY })
     }
 
-    fn aclrtSynchronizeEvent(event: usize) { event::of(event)?.synchronize(None) }
+    fn [aclrtSynchronizeEvent; rtEventSynchronize](event: usize) { event::of(event)?.synchronize(None) }
 
-    fn aclrtSynchronizeEventWithTimeout(event: usize, timeout_ms: i32) {
+    fn [aclrtSynchronizeEventWithTimeout; rtEventSynchronizeWithTimeout](event: usize, timeout_ms: i32) {
         let limit = access::timeout(timeout_ms)?;
         event::of(event)?.synchronize(limit)
     }
 
-    fn aclrtEventElapsedTime(ms: Out<f32>, start: usize, end: usize) {
+    fn [aclrtEventElapsedTime; rtEventElapsedTime](ms: Out<f32>, start: usize, end: usize) {
         ms.check()?;
         ms.put(events::elapsed_ms(start, end)?)
     }

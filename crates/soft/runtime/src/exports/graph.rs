@@ -33,7 +33,7 @@ fn put_list(found: &[usize], list: &Out<usize>, length: &Out<u32>) -> Outcome {
 }
 
 acl! {
-    fn aclmdlRICaptureBegin(stream: usize, mode: u32) { capture::begin(stream, mode) }
+    fn [aclmdlRICaptureBegin; rtStreamBeginCapture](stream: usize, mode: u32) { capture::begin(stream, mode) }
 
     fn aclmdlRICaptureEnd(stream: usize, model: Out<usize>) {
         let ended = capture::end(stream, !model.is_null());
@@ -54,7 +54,7 @@ acl! {
         Ok(())
     }
 
-    fn aclmdlRICaptureThreadExchangeMode(mode: Out<u32>) { modes::exchange(&mode) }
+    fn [aclmdlRICaptureThreadExchangeMode; rtThreadExchangeCaptureMode](mode: Out<u32>) { modes::exchange(&mode) }
 
     fn aclmdlRICaptureToModelRIBegin(stream: usize, model: usize, mode: u32) {
         capture::begin_into(stream, model, mode)
@@ -79,7 +79,7 @@ acl! {
 
     fn aclmdlRIExecute(model: usize, timeout_ms: i32) { execute::execute(model, timeout_ms) }
 
-    fn aclmdlRIDestroy(model: usize) { lifetime::destroy(model) }
+    fn [aclmdlRIDestroy; rtModelDestroy](model: usize) { lifetime::destroy(model) }
 
     fn aclmdlRIDestroyRegisterCallback(model: usize, function: Function, data: usize) {
         check(model != 0, "the graph is NULL")?;
@@ -93,36 +93,36 @@ acl! {
         lifetime::of_context(model)?.remove_callback(function)
     }
 
-    fn aclmdlRIBuildBegin(model: Out<usize>, flags: u32) {
+    fn [aclmdlRIBuildBegin; rtModelCreate](model: Out<usize>, flags: u32) {
         model.check()?;
         model.put(build::begin(flags)?)
     }
 
-    fn aclmdlRIBindStream(model: usize, stream: usize, flags: u32) {
+    fn [aclmdlRIBindStream; rtModelBindStream](model: usize, stream: usize, flags: u32) {
         build::bind(model, stream, flags)
     }
 
-    fn aclmdlRIEndTask(model: usize, stream: usize) { build::end_task(model, stream) }
+    fn [aclmdlRIEndTask; rtEndGraph](model: usize, stream: usize) { build::end_task(model, stream) }
 
     fn aclmdlRIBuildEnd(model: usize, reserved: usize) {
         require(reserved == 0, "the last argument is reserved")?;
         build::end(model)
     }
 
-    fn aclmdlRIUnbindStream(model: usize, stream: usize) { build::unbind(model, stream) }
+    fn [aclmdlRIUnbindStream; rtModelUnbindStream](model: usize, stream: usize) { build::unbind(model, stream) }
 
-    fn aclmdlRIDebugJsonPrint(model: usize, path: Text, flags: u32) {
+    fn [aclmdlRIDebugJsonPrint; rtModelDebugJsonPrint](model: usize, path: Text, flags: u32) {
         debug::write(model, path.optional(), flags)
     }
 
-    fn aclmdlRIDebugPrint(model: usize) { debug::print(model) }
+    fn [aclmdlRIDebugPrint; rtModelDebugDotPrint](model: usize) { debug::print(model) }
 
-    fn aclmdlRIGetId(model: usize, id: Out<u32>) {
+    fn [aclmdlRIGetId; rtModelGetId](model: usize, id: Out<u32>) {
         id.check()?;
         id.put(lifetime::of_context(model)?.id)
     }
 
-    fn aclmdlRISetName(model: usize, name: Text) {
+    fn [aclmdlRISetName; rtSetModelName](model: usize, name: Text) {
         lifetime::of_context(model)?.set_name(name.get()?);
         Ok(())
     }

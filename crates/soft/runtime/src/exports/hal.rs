@@ -61,14 +61,14 @@ fn counter(device: &Device) -> i64 {
 }
 
 /// Devices have the numbers of the machine here.
-fn answer(id: u32, module: i32, info: i32) -> Outcome<i64> {
+fn device_value(id: u32, module: i32, info: i32) -> Outcome<i64> {
     let mut devices = device::all().iter();
     let Some(device) = devices.find(|device| device.physical == id) else {
         return fault(INVALID_DEVICE, "there is no device with this number");
     };
     match process::options().driver {
         DriverClock::Tells => {}
-        DriverClock::Unsupported => return fault(NOT_SUPPORTED, "the driver does not tell this"),
+        DriverClock::Unsupported => return fault(NOT_SUPPORTED, "the driver does not report this"),
         DriverClock::Fails => return fault(NO_ACCESS, "the driver cannot reach the device"),
     }
     match (module, info) {
@@ -76,7 +76,7 @@ fn answer(id: u32, module: i32, info: i32) -> Outcome<i64> {
         (MODULE_SYSTEM, SYSTEM_COUNT) => Ok(counter(device)),
         (MODULE_SYSTEM, MONOTONIC_RAW) => Ok(device.clock.read(now())),
         (MODULE_SYSTEM, DEVICE_OSCILLATOR_KHZ) => Ok(device.clock.frequency_khz()),
-        _ => fault(NOT_SUPPORTED, "the driver does not tell this"),
+        _ => fault(NOT_SUPPORTED, "the driver does not report this"),
     }
 }
 
@@ -85,7 +85,7 @@ acl! {
         if value.is_null() {
             return fault(INVALID_VALUE, "the result is NULL");
         }
-        value.put(answer(id, module, info)?)
+        value.put(device_value(id, module, info)?)
     }
 
     fn halGetAPIVersion(version: Out<i32>) {

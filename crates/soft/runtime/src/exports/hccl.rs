@@ -70,7 +70,7 @@ fn checked(address: usize, bytes: u64) -> Outcome {
     }
     let place = place_of(address);
     if place == MemoryKind::Pageable || check_range(address, bytes as usize, place).is_err() {
-        return fault(PARA, "a buffer does not lie in memory of the device");
+        return fault(PARA, "a buffer is not in memory of the device");
     }
     Ok(())
 }
@@ -528,8 +528,8 @@ pub(crate) extern "C" fn HcclGetErrorString(code: Code) -> *const c_char {
         5 => c"not supported",
         6 => c"not found",
         8 => c"a system call failed",
-        9 => c"a rank did not come in time",
-        21 => c"a rank is gone",
+        9 => c"a rank did not arrive in time",
+        21 => c"a rank has ended",
         _ => c"an unknown error",
     };
     text.as_ptr()

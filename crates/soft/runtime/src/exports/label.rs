@@ -6,14 +6,14 @@ use crate::graph::jump;
 use crate::label;
 
 acl! {
-    fn aclrtCreateLabel(out: Out<usize>) {
+    fn [aclrtCreateLabel; rtLabelCreate](out: Out<usize>) {
         out.check()?;
         out.put(jump::create_label()?)
     }
 
-    fn aclrtDestroyLabel(handle: usize) { label::destroy(handle) }
+    fn [aclrtDestroyLabel; rtLabelDestroy](handle: usize) { label::destroy(handle) }
 
-    fn aclrtSetLabel(handle: usize, stream: usize) { jump::set_label(handle, stream) }
+    fn [aclrtSetLabel; rtLabelSet](handle: usize, stream: usize) { jump::set_label(handle, stream) }
 
     fn aclrtCreateLabelList(labels: In<usize>, count: usize, out: Out<usize>) {
         out.check()?;

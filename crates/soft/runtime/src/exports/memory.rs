@@ -14,14 +14,14 @@ acl! {
         address.put(allocate::on_device(size, policy)?)
     }
 
-    fn aclrtFree(address: usize) { memory::free_device(address) }
+    fn [aclrtFree; rtFree](address: usize) { memory::free_device(address) }
 
     fn aclrtMallocHost(address: Out<usize>, size: usize) {
         address.check()?;
         address.put(allocate::on_host(size)?)
     }
 
-    fn aclrtFreeHost(address: usize) { memory::free_host(address) }
+    fn [aclrtFreeHost; rtFreeHost](address: usize) { memory::free_host(address) }
 
     fn aclrtMemcpy(dst: usize, room: usize, src: usize, len: usize, kind: u32) {
         copy::copy_now(Transfer::within(dst, room, src, len, kind)?)

@@ -194,7 +194,7 @@ fn check_kind(kind: u32) -> Outcome {
 /// A replay would allocate or free again.
 fn refuse_in_graphs(stream: &stream::Stream) -> Outcome {
     if stream.route.target().is_some() {
-        return fault(RT_NOT_SUPPORTED, "graphs have no memory of their own");
+        return fault(RT_NOT_SUPPORTED, "a graph cannot allocate or free memory");
     }
     Ok(())
 }

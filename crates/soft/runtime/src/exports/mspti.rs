@@ -97,7 +97,7 @@ pub(crate) extern "C" fn msptiActivityFlushPeriod(milliseconds: u32) -> i32 {
     mspti().set_period(milliseconds)
 }
 
-/// Answers the record behind the one that `record` is, or the first one when it is NULL.
+/// Returns the record behind the one that `record` is, or the first one when it is NULL.
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn msptiActivityGetNextRecord(

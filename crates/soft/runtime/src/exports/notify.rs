@@ -31,18 +31,18 @@ acl! {
         notify.put(signal::submit::create(signal::notifies(), flags)?)
     }
 
-    fn aclrtDestroyNotify(notify: usize) { signal::destroy(signal::notifies(), notify) }
+    fn [aclrtDestroyNotify; rtNotifyDestroy](notify: usize) { signal::destroy(signal::notifies(), notify) }
 
     fn aclrtGetNotifyId(notify: usize, id: Out<u32>) {
         id.check()?;
         id.put(signal::of(signal::notifies(), notify)?.id())
     }
 
-    fn aclrtRecordNotify(notify: usize, stream: usize) {
+    fn [aclrtRecordNotify; rtNotifyRecord](notify: usize, stream: usize) {
         signal::of(signal::notifies(), notify)?.submit_change(SignalChange::Set(1), stream)
     }
 
-    fn aclrtWaitAndResetNotify(notify: usize, stream: usize, timeout_s: u32) {
+    fn [aclrtWaitAndResetNotify; rtNotifyWaitWithTimeOut](notify: usize, stream: usize, timeout_s: u32) {
         let notify = signal::of(signal::notifies(), notify)?;
         notify.submit_wait(SignalCondition::Equal(1), true, timeout_s, stream)
     }

@@ -1,11 +1,12 @@
 //! Operators by name: their attributes, and the call that compiles and executes one.
 
+use softacl_base::attributes::{Attribute, Attributes};
+
 use super::acl;
 use super::base::DataBuffer;
 use super::tensor_desc::TensorDesc;
 use crate::aclop;
 use crate::aclop::Operand;
-use crate::aclop::attributes::{Attribute, Attributes};
 use crate::code::{INVALID_PARAM, Outcome, fault};
 use crate::ffi::{In, Out, Text};
 
@@ -100,7 +101,7 @@ acl! {
         let inputs = operands(inputs, &input_descs, &input_buffers)?;
         let outputs = operands(outputs, &output_descs, &output_buffers)?;
         let attributes = attributes.with(|all| all.clone()).unwrap_or_default();
-        aclop::execute(&operator.get()?, inputs, outputs, &attributes, stream)
+        aclop::execute(&operator.get()?, &inputs, &outputs, &attributes, stream)
     }
 
     // For operators with output shapes that depend on the data; the operators of this library have no
@@ -122,6 +123,6 @@ acl! {
         let inputs = operands(inputs, &input_descs, &input_buffers)?;
         let outputs = operands(outputs, &output_descs, &output_buffers)?;
         let attributes = attributes.with(|all| all.clone()).unwrap_or_default();
-        aclop::execute(&operator.get()?, inputs, outputs, &attributes, stream)
+        aclop::execute(&operator.get()?, &inputs, &outputs, &attributes, stream)
     }
 }

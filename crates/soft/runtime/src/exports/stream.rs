@@ -40,7 +40,7 @@ acl! {
         stream.put(access::create(flags, priority)?)
     }
 
-    fn aclrtCreateStreamV2(stream: Out<usize>, config: In<StreamConfig>) {
+    fn [aclrtCreateStreamV2; rtStreamCreateWithConfig](stream: Out<usize>, config: In<StreamConfig>) {
         create_as(&stream, &config)
     }
 
@@ -61,17 +61,17 @@ acl! {
         config.put(changed)
     }
 
-    fn aclrtDestroyStream(stream: usize) { access::destroy(stream, false) }
+    fn [aclrtDestroyStream; rtStreamDestroy](stream: usize) { access::destroy(stream, false) }
 
-    fn aclrtDestroyStreamForce(stream: usize) { access::destroy(stream, true) }
+    fn [aclrtDestroyStreamForce; rtStreamDestroyForce](stream: usize) { access::destroy(stream, true) }
 
-    fn aclrtSynchronizeStream(stream: usize) {
+    fn [aclrtSynchronizeStream; rtStreamSynchronize](stream: usize) {
         let stream = access::of_any_context(stream)?;
         stream.refuse_while_capturing()?;
         stream.synchronize(None)
     }
 
-    fn aclrtSynchronizeStreamWithTimeout(stream: usize, timeout_ms: i32) {
+    fn [aclrtSynchronizeStreamWithTimeout; rtStreamSynchronizeWithTimeout](stream: usize, timeout_ms: i32) {
         let limit = access::timeout(timeout_ms)?;
         let stream = access::of_any_context(stream)?;
         stream.refuse_while_capturing()?;
@@ -87,17 +87,17 @@ acl! {
         status.put(if idle { STATUS_COMPLETE } else { STATUS_NOT_READY })
     }
 
-    fn aclrtStreamGetId(stream: usize, id: Out<i32>) {
+    fn [aclrtStreamGetId; rtGetStreamId](stream: usize, id: Out<i32>) {
         id.check()?;
         id.put(access::of_any_context(stream)?.id)
     }
 
-    fn aclrtStreamGetFlags(stream: usize, flags: Out<u32>) {
+    fn [aclrtStreamGetFlags; rtStreamGetFlags](stream: usize, flags: Out<u32>) {
         flags.check()?;
         flags.put(access::of_any_context(stream)?.flags)
     }
 
-    fn aclrtStreamGetPriority(stream: usize, priority: Out<u32>) {
+    fn [aclrtStreamGetPriority; rtStreamGetPriority](stream: usize, priority: Out<u32>) {
         priority.check()?;
         priority.put(access::of_any_context(stream)?.priority.load(Ordering::Relaxed))
     }
@@ -107,7 +107,7 @@ acl! {
         current::with(|context| count.put(context.device.stream_ids.left()))
     }
 
-    fn aclrtStreamAbort(stream: usize) {
+    fn [aclrtStreamAbort; rtStreamAbort](stream: usize) {
         check(stream != 0, "a default stream cannot be aborted")?;
         let stream = access::of_context(stream)?;
         stream.refuse_while_capturing()?;

@@ -61,7 +61,7 @@ impl Collective {
         communicator: Arc<Communicator>,
         plan: CollectivePlan,
     ) -> Self {
-        let number = communicator.asked.fetch_add(1, Ordering::AcqRel);
+        let number = communicator.submitted.fetch_add(1, Ordering::AcqRel);
         Self::new(name, communicator, CollectiveWork::All { plan, number })
     }
 
@@ -73,8 +73,8 @@ impl Collective {
         let mut turns = lock(&communicator.messages);
         let numbered = messages.into_iter().map(|message| {
             let turn = turns.entry(pair(&communicator, &message)).or_default();
-            turn.asked += 1;
-            (message, turn.asked - 1)
+            turn.submitted += 1;
+            (message, turn.submitted - 1)
         });
         let what = CollectiveWork::Messages(numbered.collect());
         drop(turns);

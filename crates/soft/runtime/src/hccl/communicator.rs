@@ -22,7 +22,7 @@ pub(crate) struct Communicator {
     pub(crate) name: String,
     pub(super) region: Region,
     /// How many collectives were asked for, and how many are over.
-    pub(super) asked: AtomicU64,
+    pub(super) submitted: AtomicU64,
     pub(super) over: AtomicU64,
     /// The same for messages, by pair.
     pub(super) messages: Mutex<HashMap<RankPair, MessageTurns>>,
@@ -34,7 +34,7 @@ pub(crate) struct Communicator {
 
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct MessageTurns {
-    pub(super) asked: u64,
+    pub(super) submitted: u64,
     pub(super) over: u64,
 }
 
@@ -122,10 +122,10 @@ fn await_all(region: &Region, ranks: usize) -> Outcome {
             .map(|rank| region.member(rank))
             .any(|member| has_died(&member));
         if dead {
-            return fault(REMOTE, "a rank has died before all were there");
+            return fault(REMOTE, "a rank ended before all ranks had arrived");
         }
         if mono() > deadline {
-            return fault(TIMEOUT, "not all ranks have come in time");
+            return fault(TIMEOUT, "not all ranks arrived in time");
         }
         std::thread::sleep(Duration::from_micros(200));
     }
@@ -204,7 +204,7 @@ pub(crate) fn create_sub(
     let parent = found(parent)?;
     let known = ranks.iter().all(|rank| (*rank as usize) < parent.ranks);
     if ranks.is_empty() || !known || rank as usize >= ranks.len() {
-        return fault(PARA, "the ranks are none of the communicator's");
+        return fault(PARA, "the communicator does not have these ranks");
     }
     let key = parent.subgroup_key(ranks, id);
     let name = name.unwrap_or_else(|| format!("{}_{id}", parent.name));
@@ -226,7 +226,7 @@ impl Communicator {
             ranks,
             name,
             region,
-            asked: AtomicU64::new(0),
+            submitted: AtomicU64::new(0),
             over: AtomicU64::new(0),
             messages: Mutex::default(),
             error: AtomicI32::new(SUCCESS),
@@ -273,7 +273,10 @@ impl Communicator {
                 return Ok(place);
             }
             if mono() > deadline {
-                return fault(TIMEOUT, "the first rank of the group has not come in time");
+                return fault(
+                    TIMEOUT,
+                    "the first rank of the group did not arrive in time",
+                );
             }
             std::thread::sleep(Duration::from_micros(200));
         }

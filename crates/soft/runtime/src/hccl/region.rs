@@ -35,11 +35,11 @@ const HEADER: u64 = ((NUMBERS * 8) as u64).next_multiple_of(1 << 20);
 const RANKS: usize = 0;
 const JOINED: usize = 1;
 
-/// Who a rank is.
+/// Identity of a rank's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RankIdentity {
     pub(super) pid: u64,
-    /// When its process began, so that a number that is used again is not taken for it.
+    /// When the process began: the system may give its pid to a later process.
     pub(super) began: u64,
     pub(super) has_left: bool,
 }
@@ -94,7 +94,10 @@ impl Region {
     /// Opens what another process, or this one, has made.
     pub(super) fn open(place: RegionPlace) -> Outcome<Self> {
         if !is_alive(place.pid, place.began) {
-            return fault(super::REMOTE, "the process that made the root info is gone");
+            return fault(
+                super::REMOTE,
+                "the process that made the root info has ended",
+            );
         }
         let path = format!("/proc/{}/fd/{}", place.pid, place.descriptor);
         let file = OpenOptions::new().read(true).write(true).open(path);

@@ -25,7 +25,7 @@ pub(crate) struct Delivery {
     period: Option<Duration>,
     runs: bool,
     /// Flushes that were asked for, and that are over.
-    asked: u64,
+    flush_requests: u64,
     over: u64,
 }
 
@@ -67,8 +67,8 @@ impl Mspti {
         if !delivery.runs {
             return result::SUCCESS;
         }
-        delivery.asked += 1;
-        let mine = delivery.asked;
+        delivery.flush_requests += 1;
+        let mine = delivery.flush_requests;
         self.wake.notify_all();
         let waited = self
             .done
@@ -84,11 +84,11 @@ impl Mspti {
             let delivery = lock(&self.delivery);
             let period = delivery.period.unwrap_or(PERIOD);
             let idle = |delivery: &mut Delivery| {
-                delivery.over == delivery.asked && delivery.items.len() < MANY
+                delivery.over == delivery.flush_requests && delivery.items.len() < MANY
             };
             let (mut delivery, _) = self.wake.sleep_while(delivery, period, idle);
-            let asked = delivery.asked;
-            if delivery.over == asked && delivery.items.len() < MANY {
+            let flush_requests = delivery.flush_requests;
+            if delivery.over == flush_requests && delivery.items.len() < MANY {
                 continue;
             }
             let items = due(&mut delivery.items);
@@ -97,7 +97,7 @@ impl Mspti {
             if let Some(callbacks) = callbacks {
                 hand_over(items, callbacks);
             }
-            lock(&self.delivery).over = asked;
+            lock(&self.delivery).over = flush_requests;
             self.done.notify_all();
         }
     }

@@ -5,8 +5,7 @@ use crate::code::{RT_NOT_COMPLETE_EVENT, RT_NOT_SUPPORTED, check, fault};
 use crate::event::calls as events;
 use crate::ffi::{In, Out};
 use crate::memory::submit;
-use crate::signal::{self, SignalChange, SignalCondition};
-use crate::stream::access;
+use crate::signal::{self, SignalCondition};
 use crate::{device, event};
 
 /// `rtIpcEventHandle_t`, as it is passed.
@@ -41,37 +40,9 @@ rt! {
         submit::wait(address, number, flag, stream)
     }
 
-    fn rtEventCreate(out: Out<usize>) {
-        out.check()?;
-        out.put(events::create()?)
-    }
-
-    fn rtEventCreateWithFlag(out: Out<usize>, flags: u32) {
-        out.check()?;
-        out.put(events::create_with_flag(flags)?)
-    }
-
-    fn rtEventCreateExWithFlag(out: Out<usize>, flags: u32) {
-        out.check()?;
-        out.put(events::create_ex_with_flag(flags)?)
-    }
-
-    fn rtEventDestroy(handle: usize) { event::destroy(handle) }
-
     fn rtEventDestroySync(handle: usize) {
         event::of(handle)?.synchronize(None)?;
         event::destroy(handle)
-    }
-
-    fn rtEventRecord(handle: usize, stream: usize) { event::of(handle)?.record(stream) }
-
-    fn rtEventReset(handle: usize, stream: usize) { event::of(handle)?.reset_in(stream) }
-
-    fn rtEventSynchronize(handle: usize) { event::of(handle)?.synchronize(None) }
-
-    fn rtEventSynchronizeWithTimeout(handle: usize, timeout_ms: i32) {
-        let limit = access::timeout(timeout_ms)?;
-        event::of(handle)?.synchronize(limit)
     }
 
     fn rtEventQuery(handle: usize) {
@@ -81,18 +52,8 @@ rt! {
         fault(RT_NOT_COMPLETE_EVENT, "the event is not complete yet")
     }
 
-    fn rtEventQueryStatus(handle: usize, status: Out<u32>) {
-        status.check()?;
-        status.put(u32::from(event::of(handle)?.is_complete()?))
-    }
-
     fn rtIpcOpenEventHandle(_handle: SharedEvent, _event: Out<usize>) {
         fault(RT_NOT_SUPPORTED, "not supported by the software runtime")
-    }
-
-    fn rtEventElapsedTime(ms: Out<f32>, start: usize, end: usize) {
-        ms.check()?;
-        ms.put(events::elapsed_ms(start, end)?)
     }
 
     fn rtEventGetTimeStamp(timestamp: Out<u64>, handle: usize) {
@@ -112,20 +73,9 @@ rt! {
         out.put(signal::submit::create(signal::notifies(), u64::from(flags))?)
     }
 
-    fn rtNotifyDestroy(handle: usize) { signal::destroy(signal::notifies(), handle) }
-
-    fn rtNotifyRecord(handle: usize, stream: usize) {
-        signal::of(signal::notifies(), handle)?.submit_change(SignalChange::Set(1), stream)
-    }
-
     fn rtNotifyWait(handle: usize, stream: usize) {
         let notify = signal::of(signal::notifies(), handle)?;
         notify.submit_wait(SignalCondition::Equal(1), true, 0, stream)
-    }
-
-    fn rtNotifyWaitWithTimeOut(handle: usize, stream: usize, timeout_s: u32) {
-        let notify = signal::of(signal::notifies(), handle)?;
-        notify.submit_wait(SignalCondition::Equal(1), true, timeout_s, stream)
     }
 
     fn rtNotifyReset(handle: usize) {

@@ -100,20 +100,4 @@ rt! {
         let bound = function.map(|function| Callback { function, data });
         callback::launch(bound, u32::from(blocks), stream)
     }
-
-    fn rtProcessHostFunc(timeout_ms: i32) { callback::process_host(timeout_ms) }
-
-    fn rtSubscribeHostFunc(thread: u64, stream: usize) {
-        callback::subscribe_host(thread, stream)
-    }
-
-    fn rtUnSubscribeHostFunc(thread: u64, stream: usize) {
-        callback::unsubscribe_host(thread, stream)
-    }
-
-    fn rtSubscribeReport(thread: u64, stream: usize) { callback::subscribe(thread, stream) }
-
-    fn rtUnSubscribeReport(thread: u64, stream: usize) { callback::unsubscribe(thread, stream) }
-
-    fn rtProcessReport(timeout_ms: i32) { callback::process(timeout_ms) }
 }

@@ -41,14 +41,10 @@ rt! {
         address.put(allocate::on_device(size as usize, 0)?)
     }
 
-    fn rtFree(address: usize) { memory::free_device(address) }
-
     fn rtMallocHost(address: Out<usize>, size: u64, _module: u16) {
         address.check()?;
         address.put(allocate::on_host(size as usize)?)
     }
-
-    fn rtFreeHost(address: usize) { memory::free_host(address) }
 
     fn [rtMemcpy, rtMemcpyEx](dst: usize, room: u64, src: usize, len: u64, _kind: u32) {
         copy::copy_now((len > 0).then(|| linear(dst, room, src, len)))

@@ -2,9 +2,8 @@
 
 use super::rt;
 use crate::code::{Outcome, RT_NOT_SUPPORTED, fault};
-use crate::ffi::{Out, Text};
-use crate::graph::{build, debug, execute, jump, lifetime};
-use crate::label;
+use crate::ffi::Out;
+use crate::graph::{build, execute, jump, lifetime};
 use crate::stream::access;
 
 /// A feature of a card that this runtime does not have.
@@ -13,19 +12,6 @@ fn missing() -> Outcome {
 }
 
 rt! {
-    fn rtModelCreate(out: Out<usize>, flags: u32) {
-        out.check()?;
-        out.put(build::begin(flags)?)
-    }
-
-    fn rtModelBindStream(model: usize, stream: usize, flags: u32) {
-        build::bind(model, stream, flags)
-    }
-
-    fn rtModelUnbindStream(model: usize, stream: usize) { build::unbind(model, stream) }
-
-    fn rtEndGraph(model: usize, stream: usize) { build::end_task(model, stream) }
-
     fn rtEndGraphEx(model: usize, stream: usize, _flags: u32) { build::end_task(model, stream) }
 
     fn rtModelLoadComplete(model: usize) { build::end(model) }
@@ -39,24 +25,6 @@ rt! {
         execute::execute_async(model, stream)?;
         access::of_any_context(stream)?.synchronize(limit)
     }
-
-    fn rtModelDestroy(model: usize) { lifetime::destroy(model) }
-
-    fn rtModelGetId(model: usize, id: Out<u32>) {
-        id.check()?;
-        id.put(lifetime::of_context(model)?.id)
-    }
-
-    fn rtSetModelName(model: usize, name: Text) {
-        lifetime::of_context(model)?.set_name(name.get()?);
-        Ok(())
-    }
-
-    fn rtModelDebugJsonPrint(model: usize, path: Text, flags: u32) {
-        debug::write(model, path.optional(), flags)
-    }
-
-    fn rtModelDebugDotPrint(model: usize) { debug::print(model) }
 
     fn rtModelSetExtId(model: usize, _id: u32) { lifetime::of_context(model).map(drop) }
 
@@ -90,19 +58,10 @@ rt! {
         missing()
     }
 
-    fn rtLabelCreate(out: Out<usize>) {
-        out.check()?;
-        out.put(jump::create_label()?)
-    }
-
     fn rtLabelCreateV2(out: Out<usize>, _model: usize) {
         out.check()?;
         out.put(jump::create_label()?)
     }
-
-    fn rtLabelDestroy(label: usize) { label::destroy(label) }
-
-    fn rtLabelSet(label: usize, stream: usize) { jump::set_label(label, stream) }
 
     fn rtLabelListCpy(_labels: usize, _count: u32, _dst: usize, _room: u32) { missing() }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Failures {
 const MOST_TEXT: usize = 16 << 10;
 
 impl Failures {
-    fn tell(&self, text: &str) {
+    fn push_message(&self, text: &str) {
         let mut texts = lock(&self.texts);
         if texts.len() < MOST_TEXT {
             texts.push_str(text);
@@ -88,7 +88,7 @@ impl Line {
     /// As `fail`, with more to say.
     pub(crate) fn fail_by(&self, code: Code, more: &str) {
         self.error.store(code, Ordering::Release);
-        self.failures.tell(&format!(
+        self.failures.push_message(&format!(
             "EZ9999: a task of the stream {} failed on the device ({code}){more}\n",
             self.id
         ));

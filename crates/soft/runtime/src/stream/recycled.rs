@@ -58,7 +58,7 @@ impl Line {
         }
     }
 
-    /// Learns which tasks are complete. Tells how many records with a time were among them.
+    /// Learns which tasks are complete. Returns the number of records with a time among them.
     pub(crate) fn recycle(&self) -> u64 {
         self.recycle_to(self.completed())
     }

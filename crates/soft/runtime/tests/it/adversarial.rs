@@ -21,7 +21,7 @@ use values::{can_go_wrong, right, text};
 
 const LIMIT: Duration = Duration::from_secs(900);
 const OPERATIONS: usize = 40;
-/// Number of runs that may be necessary to find a mistake.
+/// Most runs that a mistake may need until it shows.
 const SEEDS: u64 = 8;
 /// The programs wait with calls that say so. The order must not depend on how busy the machine is.
 const PATIENT: &str = "order_patience_ms=3600000";
@@ -70,7 +70,7 @@ fn adversarial(seed: u64) -> String {
     format!("order=adversarial,noise_seed={seed},{PATIENT}")
 }
 
-/// A program with one mistake, by which it can get a wrong value.
+/// A program with one mistake that can lead to a wrong value.
 fn spoiled(seed: u64, mistake: RacyMistake) -> Option<Vec<RacyOp>> {
     let mut dice = Dice(seed);
     let ops = observed(&mut dice, OPERATIONS);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at the first surprise")]
 
 mod adversarial;
+mod clients;
 mod conformance;
 mod load;
 mod meddler;

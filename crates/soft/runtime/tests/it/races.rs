@@ -15,7 +15,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const FORKS: &str = "a_forked_child_starts_over.c";
 
 #[test]
-#[ignore = "builds the library anew and takes a minute"]
+#[ignore = "builds the library again and takes a minute"]
 fn thread_sanitizer_finds_no_race() {
     let dir = scratch("tsan");
     if !is_available(&dir) {

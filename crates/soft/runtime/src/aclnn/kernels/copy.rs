@@ -2,18 +2,10 @@
 
 use crate::aclnn::call::Call;
 use crate::aclnn::data_type::{DataType, ScalarValue};
-use crate::aclnn::elementwise::ElementMap;
+use crate::aclnn::elementwise::{CopyMap, ElementMap};
 use crate::aclnn::number::Number;
 use crate::aclnn::status::{refuse, require};
 use crate::code::Outcome;
-
-pub(super) struct CopyMap;
-
-impl ElementMap<1> for CopyMap {
-    fn map<C: Number>(&self, [a]: [&[C]; 1], out: &mut [C]) {
-        out.copy_from_slice(a);
-    }
-}
 
 struct FillMap {
     value: ScalarValue,

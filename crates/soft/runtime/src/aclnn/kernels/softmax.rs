@@ -1,9 +1,8 @@
 //! Softmax along one dimension.
 
-use crate::aclnn::call::Call;
+use crate::aclnn::call::{Call, Cost};
 use crate::aclnn::data_type::DataType;
 use crate::aclnn::elementwise::undisturbed;
-use crate::aclnn::executor::Cost;
 use crate::aclnn::number::{Number, read, write};
 use crate::aclnn::status::{refuse, require};
 use crate::aclnn::view::{ElementRun, View, runs};

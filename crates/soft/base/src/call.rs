@@ -1,0 +1,217 @@
+//! The description of a kernel from the first phase: its tensors, its workspace and its tasks.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::data_type::{DataType, ScalarValue};
+use super::elementwise::{self, ElementMap};
+use super::objects;
+use super::operand::{ExecutionFrame, Operand, OperandBase};
+use super::phases::PANICKED;
+use super::runtime::runtime;
+use super::status::{refuse, require};
+use super::tensor::Tensor;
+use super::view::{View, broadcast_shape};
+use crate::code::Outcome;
+
+/// Temporaries in a workspace begin at multiples of this, and so must the workspace.
+pub const WORKSPACE_ALIGN: u64 = 64;
+
+/// The work of one operator: its tensors, the room that it needs, and its tasks.
+#[derive(Default)]
+pub struct Call {
+    pub arguments: Vec<Argument>,
+    pub workspace: u64,
+    pub steps: Vec<OperatorStep>,
+}
+
+/// A tensor of an operator. Its layout is that of the first phase, its address that of the second.
+pub struct Argument {
+    pub tensor: Arc<Tensor>,
+    pub operand: Operand,
+    pub role: ArgumentRole,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgumentRole {
+    Input,
+    Output,
+    InPlace,
+}
+
+/// One task of an operator.
+pub struct OperatorStep {
+    pub cost: Cost,
+    pub effect: Arc<Effect>,
+}
+
+pub type Effect = dyn Fn(&ExecutionFrame) + Send + Sync;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Read and written.
+    pub bytes: u64,
+    /// Of arithmetic, as many as it would be in 16-bit floating point.
+    pub operations: u64,
+}
+
+impl Call {
+    pub fn input(&mut self, tensor: usize) -> Outcome<Operand> {
+        self.argument(tensor, ArgumentRole::Input)
+    }
+
+    pub fn output(&mut self, tensor: usize) -> Outcome<Operand> {
+        self.written(tensor, ArgumentRole::Output)
+    }
+
+    /// A tensor that is read and written.
+    pub fn in_place(&mut self, tensor: usize) -> Outcome<Operand> {
+        self.written(tensor, ArgumentRole::InPlace)
+    }
+
+    pub fn scalar(&self, scalar: usize) -> Outcome<ScalarValue> {
+        objects::scalar(scalar)
+    }
+
+    fn written(&mut self, tensor: usize, role: ArgumentRole) -> Outcome<Operand> {
+        let operand = self.argument(tensor, role)?;
+        require(
+            !operand.view.overlaps_itself(),
+            "elements of an output share memory",
+        )?;
+        Ok(operand)
+    }
+
+    fn argument(&mut self, handle: usize, role: ArgumentRole) -> Outcome<Operand> {
+        let tensor = objects::tensor(handle)?;
+        let operand = Operand {
+            base: OperandBase::Tensor(self.arguments.len()),
+            view: tensor.layout().view()?,
+        };
+        self.arguments.push(Argument {
+            tensor,
+            operand: operand.clone(),
+            role,
+        });
+        Ok(operand)
+    }
+
+    /// Room in the workspace for elements without gaps.
+    pub fn temporary(&mut self, kind: DataType, shape: &[usize]) -> Operand {
+        let view = View::contiguous(kind, self.workspace as usize, shape);
+        self.workspace += view.bytes().next_multiple_of(WORKSPACE_ALIGN);
+        Operand {
+            base: OperandBase::Workspace,
+            view,
+        }
+    }
+
+    /// How many tasks there are: where tasks begin that `join` makes one.
+    pub fn mark(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Makes the tasks from a mark on one task, as a device does them.
+    pub fn join(&mut self, mark: usize) {
+        let parts = self.steps.split_off(mark);
+        if parts.is_empty() {
+            return;
+        }
+        let add = |sum: Cost, step: &OperatorStep| Cost {
+            bytes: sum.bytes.saturating_add(step.cost.bytes),
+            operations: sum.operations.saturating_add(step.cost.operations),
+        };
+        let nothing = Cost {
+            bytes: 0,
+            operations: 0,
+        };
+        let cost = parts.iter().fold(nothing, add);
+        self.step(cost, move |frame| {
+            parts.iter().for_each(|part| (part.effect)(frame));
+        });
+    }
+
+    /// Adds a task.
+    pub fn step(&mut self, cost: Cost, effect: impl Fn(&ExecutionFrame) + Send + Sync + 'static) {
+        let contained = move |frame: &ExecutionFrame| {
+            if catch_unwind(AssertUnwindSafe(|| effect(frame))).is_err() {
+                runtime().note_trouble(PANICKED.to_owned());
+            }
+        };
+        self.steps.push(OperatorStep {
+            cost,
+            effect: Arc::new(contained),
+        });
+    }
+
+    /// Adds the task that computes each element of `out` from the elements of the inputs at the same
+    /// place, in the type `kind`. The inputs broadcast to the shape of `out`, exactly.
+    pub fn map<const N: usize>(
+        &mut self,
+        map: impl ElementMap<N>,
+        kind: DataType,
+        inputs: [&Operand; N],
+        out: &Operand,
+    ) -> Outcome {
+        require(
+            kind.converts_to(out.view.kind),
+            "the result cannot be stored in the output's data type",
+        )?;
+        let mut shape = Some(Vec::new());
+        for input in inputs {
+            shape = shape.and_then(|shape| broadcast_shape(&shape, &input.view.shape));
+        }
+        require(
+            N == 0 || shape.as_ref() == Some(&out.view.shape),
+            "the output's shape is not that of the result",
+        )?;
+        self.convert(map, kind, inputs, out)
+    }
+
+    /// As `map`, but the inputs need not determine the shape, and fractions may become integers.
+    pub fn convert<const N: usize>(
+        &mut self,
+        map: impl ElementMap<N>,
+        kind: DataType,
+        inputs: [&Operand; N],
+        out: &Operand,
+    ) -> Outcome {
+        self.spread(inputs, out, move |inputs, out| {
+            elementwise::run(&map, kind, inputs, out);
+        })
+    }
+
+    /// Adds the task that has the inputs stretched to the shape of `out`.
+    pub fn spread<const N: usize>(
+        &mut self,
+        inputs: [&Operand; N],
+        out: &Operand,
+        run: impl Fn([View; N], &View) + Send + Sync + 'static,
+    ) -> Outcome {
+        let mut bytes = out.view.bytes();
+        let mut stretched = Vec::with_capacity(N);
+        for input in inputs {
+            bytes = bytes.saturating_add(input.view.bytes());
+            let Some(view) = input.view.clone().broadcast(&out.view.shape) else {
+                return refuse("the shapes do not broadcast to the output's");
+            };
+            stretched.push(input.seen(view));
+        }
+        if out.view.is_empty() {
+            return Ok(());
+        }
+        let Ok(inputs) = <[Operand; N]>::try_from(stretched) else {
+            return refuse("an input is missing");
+        };
+        let out = out.clone();
+        let cost = Cost {
+            bytes,
+            operations: 0,
+        };
+        self.step(cost, move |frame| {
+            let inputs = inputs.each_ref().map(|input| frame.view(input));
+            run(inputs, &frame.view(&out));
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! The two exported functions of an operator, as rows of a table: the parameters of the first phase that stand before
+//! `workspaceSize`, and what describes the work.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::call::Call;
+use crate::code::{Code, Outcome, RT_INTERNAL, fault};
+use crate::ffi::Out;
+use crate::runtime::{Describe, Submission, runtime};
+
+pub const PANICKED: &str = "softacl panicked; please report it";
+
+/// Runs code that must not unwind into the other library, which could not catch it.
+pub fn contained(body: impl FnOnce() -> Outcome) -> Outcome {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| fault(RT_INTERNAL, PANICKED))
+}
+
+pub fn first(
+    names: [&'static str; 2],
+    workspace: &Out<u64>,
+    executor: &Out<usize>,
+    describe: &mut Describe<'_>,
+) -> Code {
+    let mut describe = |call: &mut Call| contained(|| describe(call));
+    runtime().first(names, workspace, executor, &mut describe)
+}
+
+pub fn second(operator: &'static str, submission: Submission) -> Code {
+    runtime().second(operator, submission)
+}
+
+/// Defines the two exported functions of each row. Its parameters are taken in their order. A row with two names and `=> out`
+/// defines two operators: the first has the output as its last parameter, the second writes to its first parameter.
+#[macro_export]
+macro_rules! operators {
+    ($(
+        $($name:ident)+ |$call:ident $(, $argument:ident: $type:ty)* $(=> $out:ident)?| $kernel:expr;
+    )*) => {
+        $($crate::operators!(@row [$($name)+] $call [$($argument: $type,)*] [$($out)?] $kernel);)*
+    };
+    (@row [$name:ident $in_place:ident] $call:ident [$x:ident: $read:ty, $($argument:ident: $type:ty,)*] [$out:ident] $kernel:expr) => {
+        $crate::operators!(@row [$name] $call [$x: $read, $($argument: $type,)* $out: $crate::parameters::Output,] [] $kernel);
+        $crate::operators!(@row [$in_place] $call [$x: $crate::parameters::InPlace, $($argument: $type,)*] [] {
+            let $out = $x.clone();
+            $kernel
+        });
+    };
+    (@row [$name:ident] $call:ident [$($argument:ident: $type:ty,)*] [] $kernel:expr) => {
+        const _: () = {
+            // SAFETY: the name is AscendCL's; nothing else in this library defines it.
+            #[unsafe(export_name = concat!(stringify!($name), "GetWorkspaceSize"))]
+            extern "C" fn first(
+                $($argument: <$type as $crate::parameters::Parameter>::Passed,)*
+                workspace: $crate::ffi::Out<u64>,
+                made: $crate::ffi::Out<usize>,
+            ) -> $crate::code::Code {
+                $crate::phases::first(
+                    [concat!(stringify!($name), "GetWorkspaceSize"), stringify!($name)],
+                    &workspace,
+                    &made,
+                    &mut |$call| {
+                        $(let $argument = <$type as $crate::parameters::Parameter>::take($argument, $call)?;)*
+                        $kernel
+                    },
+                )
+            }
+
+            // SAFETY: the name is AscendCL's; nothing else in this library defines it.
+            #[unsafe(export_name = stringify!($name))]
+            extern "C" fn second(
+                workspace: usize,
+                workspace_size: u64,
+                executor: usize,
+                stream: usize,
+            ) -> $crate::code::Code {
+                let submission = $crate::runtime::Submission { workspace, workspace_size, executor, stream };
+                $crate::phases::second(stringify!($name), submission)
+            }
+        };
+    };
+}
